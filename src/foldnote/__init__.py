@@ -1,0 +1,76 @@
+"""foldnote: protein-analysis jobs in JupyterLab.
+
+``import foldnote as fn``; ``fn.form("abodybuilder")`` shows a form, ``fn.submit(...)`` does the same in code.
+Nothing heavy is imported until one of these names is used.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from foldnote.client import AsyncClient, Client
+    from foldnote.lab import _jupyter_labextension_paths, _jupyter_server_extension_points
+    from foldnote.notebook import (
+        client,
+        form,
+        job,
+        jobs,
+        open_result,
+        submit,
+        tool,
+        tools,
+        upload,
+        validate,
+        view,
+    )
+
+_HOMES = {
+    "AsyncClient": "foldnote.client",
+    "Client": "foldnote.client",
+    "_jupyter_labextension_paths": "foldnote.lab",
+    "_jupyter_server_extension_points": "foldnote.lab",
+    "client": "foldnote.notebook",
+    "form": "foldnote.notebook",
+    "job": "foldnote.notebook",
+    "jobs": "foldnote.notebook",
+    "open_result": "foldnote.notebook",
+    "submit": "foldnote.notebook",
+    "tool": "foldnote.notebook",
+    "tools": "foldnote.notebook",
+    "upload": "foldnote.notebook",
+    "validate": "foldnote.notebook",
+    "view": "foldnote.notebook",
+}
+
+__all__ = [
+    "AsyncClient",
+    "Client",
+    "__version__",
+    "client",
+    "form",
+    "job",
+    "jobs",
+    "open_result",
+    "submit",
+    "tool",
+    "tools",
+    "upload",
+    "validate",
+    "view",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name == "__version__":
+        from importlib.metadata import version
+
+        return version("foldnote")
+    if name in _HOMES:
+        return getattr(import_module(_HOMES[name]), name)
+    raise AttributeError(f"module 'foldnote' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,277 @@
+"""Every exception that foldnote raises on purpose, in one tree.
+
+A reader who catches one of these knows what happened, to which thing, and what to do next: the sentence
+is the exception's message. Rooms translate a library's exception into one of ours once, at their edge,
+``from exc``. Nothing here does I/O or knows of HTTP libraries.
+
+    FoldnoteError
+    ├── ConfigurationError
+    ├── TransportError
+    │   ├── ServiceUnreachableError
+    │   └── RequestTimeoutError
+    ├── ProtocolError
+    ├── ServiceError
+    │   ├── BadRequestError
+    │   │   └── JobNameTakenError
+    │   ├── UnauthorizedError
+    │   ├── ForbiddenError
+    │   │   ├── BudgetExceededError
+    │   │   ├── RestrictedRouteError
+    │   │   ├── AllowanceExceededError
+    │   │   ├── RouterDisabledError
+    │   │   └── GatewayForbiddenError
+    │   ├── NotFoundError
+    │   ├── TooLargeError
+    │   ├── RateLimitedError
+    │   └── ServiceFaultError
+    ├── SettingsError
+    ├── ToolError
+    │   ├── UnknownToolError
+    │   └── ToolUnavailableError
+    ├── JobError
+    │   ├── JobFailedError
+    │   ├── JobStoppedError
+    │   └── WaitTimeoutError
+    ├── ResultError
+    │   ├── ArchiveError
+    │   └── UnreadableFileError
+    ├── EngineError
+    │   ├── UnknownEngineError
+    │   └── EngineInstallError
+    └── EmbeddedServiceError
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from foldnote.models.job import Job
+    from foldnote.models.verdict import Problem
+
+
+class FoldnoteError(Exception):
+    """Something that foldnote can explain went wrong."""
+
+    def __init__(self, message: str | None = None) -> None:
+        """Keep ``message``; without one, the class's own sentence is the message."""
+        super().__init__(message or (type(self).__doc__ or "").splitlines()[0])
+
+    @property
+    def message(self) -> str:
+        """The sentence for a person."""
+        return str(self.args[0])
+
+
+class ConfigurationError(FoldnoteError):
+    """A profile, an option or a stored key cannot be used as it is."""
+
+
+class TransportError(FoldnoteError):
+    """A request did not get an answer."""
+
+
+class ServiceUnreachableError(TransportError):
+    """No connection to the service could be made, or it broke."""
+
+
+class RequestTimeoutError(TransportError):
+    """The service did not answer in time."""
+
+
+class ProtocolError(FoldnoteError):
+    """The service answered something that is not this interface."""
+
+
+class ServiceError(FoldnoteError):
+    """The service answered, and refused."""
+
+    def __init__(
+        self,
+        message: str | None = None,
+        *,
+        status: int = 0,
+        code: str | None = None,
+        field: str | None = None,
+        row: int | None = None,
+        body: Mapping[str, Any] | None = None,
+        retry_after_s: float | None = None,
+    ) -> None:
+        """Keep the refusal's parts.
+
+        Args:
+            message: the service's sentence.
+            status: HTTP status.
+            code: stable machine word of the refusal, if the service gave one.
+            field: dotted path of the field at fault, if one is.
+            row: 0-based row of a batch at fault, if one is.
+            body: the whole answer where it was a JSON object.
+            retry_after_s: seconds to wait before the same call may succeed.
+        """
+        super().__init__(message)
+        self.status = status
+        self.code = code
+        self.field = field
+        self.row = row
+        self.body = dict(body or {})
+        self.retry_after_s = retry_after_s
+
+
+class BadRequestError(ServiceError):
+    """The service found the request invalid."""
+
+
+class JobNameTakenError(BadRequestError):
+    """The name belongs to another job of this account."""
+
+
+class UnauthorizedError(ServiceError):
+    """The key is missing, wrong or expired."""
+
+
+class ForbiddenError(ServiceError):
+    """The key is good, and this is not allowed to it."""
+
+
+class BudgetExceededError(ForbiddenError):
+    """The budget of the organization or team is used up."""
+
+
+class RestrictedRouteError(ForbiddenError):
+    """An unclaimed trial key may not use this route."""
+
+
+class AllowanceExceededError(ForbiddenError):
+    """The run's estimated cost is above the free-energy allowance of a trial key."""
+
+    @property
+    def estimated_weighted_hours(self) -> float | None:
+        """What the run would cost, in weighted hours; None when the service did not say."""
+        return _number(self.body.get("estimatedWeightedHours"))
+
+    @property
+    def allowance_weighted_hours(self) -> float | None:
+        """What the key may use, in weighted hours; None when the service did not say."""
+        return _number(self.body.get("allowanceWeightedHours"))
+
+
+class RouterDisabledError(ForbiddenError):
+    """Tool recommendations are not enabled for this account."""
+
+
+class GatewayForbiddenError(ForbiddenError):
+    """The gateway saw no key: it is missing, or was sent under another header's name."""
+
+
+class NotFoundError(ServiceError):
+    """The job, file or route does not exist for this account."""
+
+
+class TooLargeError(ServiceError):
+    """The body is over the service's size limit."""
+
+
+class RateLimitedError(ServiceError):
+    """Too many requests in too short a time."""
+
+
+class ServiceFaultError(ServiceError):
+    """The service itself failed."""
+
+
+class SettingsError(FoldnoteError):
+    """The settings do not fit the tool; nothing was sent."""
+
+    def __init__(self, problems: Sequence[Problem], tool: str | None = None) -> None:
+        """Keep all ``problems``; the message names at most three of them.
+
+        Args:
+            problems: what is wrong, field by field, in the form's order.
+            tool: the tool whose settings these are.
+        """
+        self.problems = tuple(problems)
+        self.tool = tool
+        shown = [f"{problem.field}: {problem.message}" for problem in self.problems[:3]]
+        more = len(self.problems) - len(shown)
+        if more > 0:
+            shown.append(f"and {more} more")
+        head = f"The settings of {tool} need attention" if tool else "The settings need attention"
+        super().__init__(f"{head}. " + "; ".join(shown))
+
+
+class ToolError(FoldnoteError):
+    """A tool cannot be used."""
+
+
+class UnknownToolError(ToolError):
+    """No tool has this type."""
+
+    def __init__(self, name: str, near: Sequence[str] = ()) -> None:
+        """Keep the unknown ``name`` and the ``near`` names that may have been meant."""
+        self.name = name
+        self.near = tuple(near)
+        hint = f" Did you mean {' or '.join(near)}?" if near else " fn.tools() lists them."
+        super().__init__(f"There is no tool {name!r} here.{hint}")
+
+
+class ToolUnavailableError(ToolError):
+    """The tool is known, and the connected service cannot run it."""
+
+
+class JobError(FoldnoteError):
+    """A job did not come to a good end; every call about it worked."""
+
+    def __init__(self, message: str | None = None, job: Job | None = None) -> None:
+        """Keep the ``job`` record as it was last seen."""
+        super().__init__(message)
+        self.job = job
+
+
+class JobFailedError(JobError):
+    """The tool's run failed."""
+
+    def __init__(self, message: str | None = None, job: Job | None = None, log_tail: str = "") -> None:
+        """Keep the last lines of the job's log beside the record."""
+        super().__init__(message, job)
+        self.log_tail = log_tail
+
+
+class JobStoppedError(JobError):
+    """The job was stopped before it was complete."""
+
+
+class WaitTimeoutError(JobError):
+    """The job was not finished when the waiting ended; it goes on."""
+
+
+class ResultError(FoldnoteError):
+    """A result cannot be read."""
+
+
+class ArchiveError(ResultError):
+    """The archive is damaged, or not safe to unpack."""
+
+
+class UnreadableFileError(ResultError):
+    """One file of a result cannot be read as what its name says."""
+
+
+class EngineError(FoldnoteError):
+    """An engine cannot be used."""
+
+
+class UnknownEngineError(EngineError):
+    """No engine has this name."""
+
+
+class EngineInstallError(EngineError):
+    """The engine's environment could not be made."""
+
+
+class EmbeddedServiceError(FoldnoteError):
+    """The embedded service did not start."""
+
+
+def _number(value: object) -> float | None:
+    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None

@@ -1,0 +1,52 @@
+"""Wire truth: what the interface says, as frozen records, and the one table of job states.
+
+Foreign spellings end here: a record that some deployment writes as ``JobName`` or hides in a JSON string
+has one Python form afterwards. Nothing here does I/O; unknown fields are kept, never an error.
+"""
+
+from __future__ import annotations
+
+from foldnote.models.fault import ErrorBody
+from foldnote.models.file import FilePage, FileRecord, UploadReceipt, read_file_page
+from foldnote.models.job import Job, JobPage, StatusCounts, read_job, read_job_answer, read_job_page
+from foldnote.models.names import JOB_NAME_PATTERN, check_job_name, propose_job_name
+from foldnote.models.runtime import RuntimeInfo, read_runtime, write_runtime
+from foldnote.models.status import BatchStatus, JobStatus, read_batch_status, read_status
+from foldnote.models.submission import Receipt, Submission, read_receipt
+from foldnote.models.tool import Tool, ToolEngine, read_tool
+from foldnote.models.verdict import BatchVerdict, Problem, RowVerdict, Verdict, read_verdict
+
+__all__ = [
+    "JOB_NAME_PATTERN",
+    "BatchStatus",
+    "BatchVerdict",
+    "ErrorBody",
+    "FilePage",
+    "FileRecord",
+    "Job",
+    "JobPage",
+    "JobStatus",
+    "Problem",
+    "Receipt",
+    "RowVerdict",
+    "RuntimeInfo",
+    "StatusCounts",
+    "Submission",
+    "Tool",
+    "ToolEngine",
+    "UploadReceipt",
+    "Verdict",
+    "check_job_name",
+    "propose_job_name",
+    "read_batch_status",
+    "read_file_page",
+    "read_job",
+    "read_job_answer",
+    "read_job_page",
+    "read_receipt",
+    "read_runtime",
+    "read_status",
+    "read_tool",
+    "read_verdict",
+    "write_runtime",
+]

@@ -1,0 +1,227 @@
+"""The job record and the pages of it, from every spelling that deployed services use."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+from pydantic import Field, ValidationError, field_serializer
+
+from foldnote.errors import ProtocolError
+from foldnote.models.status import BatchStatus, JobStatus, is_failure_word, read_batch_status, read_status
+from foldnote.models.wire import WireModel, lower_first, read_hidden_json, read_object
+
+_PARENT_FIELDS = ("tool", "batch_status", "batch_size", "statuses", "result_url")
+_FOREIGN_KEYS = {"jobStatus": "status", "user": "email", "jobType": "type"}
+
+
+class StatusCounts(WireModel):
+    """Jobs by status; all four keys are always there."""
+
+    in_queue: int = Field(default=0, alias="In Queue", ge=0)
+    running: int = Field(default=0, alias="Running", ge=0)
+    complete: int = Field(default=0, alias="Complete", ge=0)
+    stopped: int = Field(default=0, alias="Stopped", ge=0)
+
+    @property
+    def total(self) -> int:
+        """All jobs counted."""
+        return self.in_queue + self.running + self.complete + self.stopped
+
+
+class Job(WireModel):
+    """One job, or the parent of a batch."""
+
+    job_name: str
+    """Unique for the account; the key of every call about the job."""
+    type: str
+    """Tool identifier; ``batch`` for a batch parent, whose tool is in ``tool``."""
+    status: JobStatus
+    settings: dict[str, Any] = Field(default_factory=dict)
+    """As submitted."""
+    project_tag: str | None = None
+    created: datetime | None = None
+    """UTC."""
+    started: datetime | None = None
+    """UTC; null while in the queue."""
+    completed: datetime | None = None
+    """UTC; null until the status is final."""
+    email: str | None = None
+    """Owner."""
+    batch: str | None = None
+    """Name of the parent; null outside batches."""
+    score: dict[str, Any] | None = None
+    """Figures of the result; null while there are none."""
+    weighted_hours: float | None = None
+    """Cost in weighted hours; null where it is not counted."""
+    error: str | None = None
+    """Why the run failed; null unless it did. A failed job's status is ``Stopped``."""
+    progress: float | None = Field(default=None)
+    """0 to 1; null when the engine does not tell."""
+    message: str | None = None
+    """What the engine is doing, in its own words."""
+    tool: str | None = None
+    """Tool of a batch parent; null for others."""
+    batch_status: BatchStatus | None = None
+    """State of a batch parent; null for others."""
+    batch_size: int | None = None
+    """Subjobs of a batch parent; null for others."""
+    statuses: StatusCounts | None = None
+    """Subjobs by status of a batch parent."""
+    result_url: str | None = None
+    """Link to the aggregated archive of a batch parent; null until it is built."""
+
+    @field_serializer("created", "started", "completed")
+    def _write_time(self, value: datetime | None) -> str | None:
+        if value is None:
+            return None
+        return value.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+    @property
+    def is_batch(self) -> bool:
+        """Whether this is the parent of a batch; a stray ``statuses`` does not make one."""
+        return self.type.lower() == "batch" or self.batch_status is not None
+
+    @property
+    def tool_type(self) -> str:
+        """The tool that runs, for a batch parent too."""
+        return self.tool if self.is_batch and self.tool else self.type
+
+    @property
+    def is_final(self) -> bool:
+        """Whether the record never changes again; a batch parent ends with its aggregation."""
+        if self.batch_status is not None:
+            return self.batch_status.is_final
+        return self.status.is_final
+
+    @property
+    def is_failed(self) -> bool:
+        """Whether the run failed by itself, as opposed to being stopped by a person."""
+        return self.status is JobStatus.STOPPED and self.error is not None
+
+    @property
+    def duration_s(self) -> float | None:
+        """Seconds from start to end, or to now while it runs; null before the start."""
+        if self.started is None:
+            return None
+        return max(0.0, ((self.completed or datetime.now(UTC)) - self.started).total_seconds())
+
+    def to_wire(self) -> dict[str, Any]:
+        """The record as our service gives it; a parent's fields only on a parent."""
+        skipped = set() if self.is_batch else set(_PARENT_FIELDS)
+        if self.result_url is None:
+            skipped.add("result_url")
+        return self.model_dump(mode="json", by_alias=True, exclude=skipped)
+
+
+class JobPage(WireModel):
+    """One page of GET /jobs."""
+
+    jobs: tuple[Job, ...]
+    """Newest first."""
+    start_key: str | None = None
+    """Continuation key; null on the last page."""
+    statuses: StatusCounts = Field(default_factory=StatusCounts)
+    """Ours count everything that matches the filter; some deployments count the page only."""
+
+
+def read_job(answer: object) -> Job:
+    """One job record, whatever its spelling: capitalised keys, JSON in strings, foreign status words.
+
+    Raises:
+        ProtocolError: it is not a job record.
+    """
+    fields = lower_first(read_object(answer, "a job"))
+    for foreign, ours in _FOREIGN_KEYS.items():
+        if foreign in fields:
+            fields.setdefault(ours, fields.pop(foreign))
+    word = fields.get("status") or fields.get("batchStatus")
+    fields["status"] = read_status(word)
+    if is_failure_word(word) and not fields.get("error"):
+        fields["error"] = (
+            fields.get("message") or "The service reports that the run failed and gives no reason."
+        )
+    if fields.get("batchStatus"):
+        fields["batchStatus"] = read_batch_status(fields["batchStatus"])
+    fields["settings"] = _read_map(fields.get("settings"))
+    fields["score"] = _read_map(fields.get("score")) if fields.get("score") not in (None, "") else None
+    try:
+        return Job.model_validate({key: _read_value(key, value) for key, value in fields.items()})
+    except ValidationError as exc:
+        first = exc.errors(include_url=False, include_input=False)[0]
+        where = ".".join(str(part) for part in first["loc"])
+        raise ProtocolError(f"The service's job record cannot be read at {where}: {first['msg']}.") from exc
+
+
+def read_job_answer(answer: object) -> Job | None:
+    """The job in an answer of GET /jobs?jobName=: the record, a list of one, or a map by index.
+
+    Returns:
+        The job, or None when the answer holds none.
+
+    Raises:
+        ProtocolError: it is none of the three shapes.
+    """
+    fields = read_object(answer, "a job")
+    if isinstance(fields.get("jobs"), list):
+        return read_job(fields["jobs"][0]) if fields["jobs"] else None
+    if {"jobName", "JobName"} & fields.keys():
+        return read_job(fields)
+    rows = _read_index_map(fields)
+    return read_job(rows[0]) if rows else None
+
+
+def read_job_page(answer: object) -> JobPage:
+    """A page of jobs, from the interface's shape, a bare list, or a map by index.
+
+    Raises:
+        ProtocolError: it is none of the three shapes.
+    """
+    if isinstance(answer, list):
+        return JobPage(jobs=tuple(read_job(row) for row in answer))
+    fields = read_object(answer, "jobs")
+    rows = fields["jobs"] if isinstance(fields.get("jobs"), list) else _read_index_map(fields)
+    jobs = tuple(read_job(row) for row in rows)
+    return JobPage(jobs=jobs, start_key=fields.get("startKey"), statuses=_read_counts(fields.get("statuses")))
+
+
+def _read_index_map(fields: Mapping[str, Any]) -> list[Any]:
+    return [fields[key] for key in sorted((k for k in fields if k.isdigit()), key=int)]
+
+
+def _read_counts(value: object) -> StatusCounts:
+    counts: dict[str, int] = dict.fromkeys(JobStatus, 0)
+    if isinstance(value, Mapping):
+        for word, count in value.items():
+            if isinstance(count, int):
+                counts[read_status(word)] += count
+    return StatusCounts.model_validate(counts)
+
+
+def _read_map(value: object) -> dict[str, Any]:
+    hidden = read_hidden_json(value)
+    return (
+        dict(hidden) if isinstance(hidden, Mapping) else ({} if hidden in (None, "") else {"value": hidden})
+    )
+
+
+def _read_value(key: str, value: Any) -> Any:
+    if key in ("created", "started", "completed"):
+        return None if value in ("", None) else _read_time(value)
+    if key == "statuses":
+        return _read_counts(value) if value is not None else None
+    return value
+
+
+def _read_time(value: Any) -> Any:
+    """Times without a zone are UTC; whole numbers are seconds or milliseconds since 1970."""
+    if isinstance(value, str) and value.isdigit():
+        value = int(value)
+    if isinstance(value, int | float):
+        return datetime.fromtimestamp(value / 1000 if value > 1e11 else value, UTC)
+    try:
+        parsed = datetime.fromisoformat(str(value).strip().replace("Z", "+00:00"))
+    except ValueError:
+        return value
+    return parsed if parsed.tzinfo else parsed.replace(tzinfo=UTC)

@@ -1,0 +1,34 @@
+"""The rule for job names, and proposals that keep it."""
+
+from __future__ import annotations
+
+import re
+
+JOB_NAME_PATTERN = r"^[A-Za-z0-9_.\-]{1,100}$"
+_ALLOWED = re.compile(r"[A-Za-z0-9_.\-]")
+
+
+def check_job_name(name: object) -> str | None:
+    """What is wrong with ``name`` as a job's name, as a sentence; None when nothing is.
+
+    The rule: 1 to 100 of ``A-Z a-z 0-9 _ . -``, and not ``.`` or ``..``.
+    """
+    if not isinstance(name, str):
+        return f"A job name is text, not {type(name).__name__}."
+    if not name:
+        return "A job needs a name."
+    if len(name) > 100:
+        return f"A job name has at most 100 characters; this one has {len(name)}."
+    if name in (".", ".."):
+        return f"{name!r} cannot be a job name."
+    for position, letter in enumerate(name, start=1):
+        if not _ALLOWED.match(letter):
+            return f"Character {position} of the job name, {letter!r}, is not one of A-Z a-z 0-9 _ . -"
+    return None
+
+
+def propose_job_name(tool_type: str, identity: str) -> str:
+    """A valid name made of the tool's type and the first eight characters of ``identity``."""
+    stem = re.sub(r"[^A-Za-z0-9_.\-]+", "-", tool_type).strip("-.")[:80] or "job"
+    tail = re.sub(r"[^A-Za-z0-9]+", "", identity)[:8]
+    return f"{stem}-{tail}" if tail else stem

@@ -1,0 +1,121 @@
+"""The one table of job states, and of batch states.
+
+Everything that asks "is it over?" asks here. Deployed services write more words than the interface has;
+the table says what each of them means.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from foldnote.errors import ProtocolError
+
+
+class JobStatus(StrEnum):
+    """The four statuses of the interface; the value is the word on the wire."""
+
+    IN_QUEUE = "In Queue"
+    RUNNING = "Running"
+    COMPLETE = "Complete"
+    STOPPED = "Stopped"
+
+    @property
+    def is_final(self) -> bool:
+        """Whether a job in this status never changes again."""
+        return ROWS[self].is_final
+
+
+@dataclass(frozen=True)
+class StatusRow:
+    """What one status means.
+
+    Attributes:
+        is_final: nothing follows it.
+        follows: statuses that a job may come from.
+        foreign: other words for it, lower case; some deployments write these.
+        failure_words: the part of ``foreign`` that says that the run failed by itself.
+    """
+
+    is_final: bool
+    follows: frozenset[JobStatus]
+    foreign: frozenset[str]
+    failure_words: frozenset[str] = frozenset()
+
+
+ROWS: dict[JobStatus, StatusRow] = {
+    JobStatus.IN_QUEUE: StatusRow(
+        is_final=False,
+        follows=frozenset({JobStatus.RUNNING}),  # an attempt that the machine lost goes back to the queue
+        foreign=frozenset({"in queue", "inqueue", "in_queue", "queued", "pending", "submitted"}),
+    ),
+    JobStatus.RUNNING: StatusRow(
+        is_final=False,
+        follows=frozenset({JobStatus.IN_QUEUE}),
+        foreign=frozenset({"running", "started", "in progress", "aggregating"}),
+    ),
+    JobStatus.COMPLETE: StatusRow(
+        is_final=True,
+        follows=frozenset({JobStatus.RUNNING}),
+        foreign=frozenset({"complete", "completed", "done", "succeeded", "finished"}),
+    ),
+    JobStatus.STOPPED: StatusRow(
+        is_final=True,
+        follows=frozenset({JobStatus.IN_QUEUE, JobStatus.RUNNING}),
+        foreign=frozenset({"stopped", "deleted", "cancelled", "canceled", "failed", "error"}),
+        failure_words=frozenset({"failed", "error"}),
+    ),
+}
+
+_BY_WORD = {word: status for status, row in ROWS.items() for word in row.foreign}
+
+
+def read_status(word: object) -> JobStatus:
+    """The status that ``word`` means, in any letter case.
+
+    Raises:
+        ProtocolError: no status is called so.
+    """
+    status = _BY_WORD.get(str(word).strip().lower())
+    if status is None:
+        known = ", ".join(JobStatus)
+        raise ProtocolError(f"The service reports the job status {word!r}; known are {known}.")
+    return status
+
+
+def is_failure_word(word: object) -> bool:
+    """Whether a foreign status word says that the run failed by itself."""
+    return any(str(word).strip().lower() in row.failure_words for row in ROWS.values())
+
+
+class BatchStatus(StrEnum):
+    """The states of a batch parent; the value is the word on the wire."""
+
+    IN_QUEUE = "In Queue"
+    RUNNING = "Running"
+    AGGREGATING = "Aggregating"
+    COMPLETE = "Complete"
+    STOPPED = "Stopped"
+    AGGREGATION_FAILED = "AggregationFailed"
+
+    @property
+    def is_final(self) -> bool:
+        """Whether a batch in this state never changes again."""
+        return self in (BatchStatus.COMPLETE, BatchStatus.STOPPED, BatchStatus.AGGREGATION_FAILED)
+
+
+def read_batch_status(word: object) -> BatchStatus:
+    """The batch state that ``word`` means, in any letter case.
+
+    Raises:
+        ProtocolError: no batch state is called so.
+    """
+    text = str(word).strip().lower().replace(" ", "").replace("_", "")
+    if text in ("aggregationerror", "aggregationfailed"):
+        return BatchStatus.AGGREGATION_FAILED
+    if text in ("failed", "error"):
+        return BatchStatus.STOPPED
+    for status in BatchStatus:
+        if status.value.lower().replace(" ", "") == text:
+            return status
+    return BatchStatus(read_status(word).value)

@@ -1,0 +1,65 @@
+"""A tool of the catalog, as the interface gives it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic import Field
+
+from foldnote.models.wire import WireModel, lower_first, read_object
+
+
+class ToolEngine(WireModel):
+    """The program that runs a tool at one service, called by its own name."""
+
+    name: str
+    """Name of the engine, e.g. ``abodybuilder2``."""
+    method: str
+    """The method that is really run, e.g. ``ABodyBuilder2 (model 1 of 4)``."""
+    kind: str = "genuine"
+    """``genuine``: the named method; ``genuine-task``: the named task by another program; ``substitute``:
+    another method; ``adapter``: a program of the lab's own; ``registered``: a command an administrator added."""
+    version: str | None = None
+    licence: str | None = None
+    citation: str | None = None
+    note: str | None = None
+    """What a user must know before trusting the result; null when there is nothing."""
+
+
+class Tool(WireModel):
+    """One row of the catalog."""
+
+    type: str
+    """Identifier, case-sensitive; what a submission names."""
+    name: str = ""
+    display_name: str = ""
+    """What people read on a card or in a list."""
+    description: str = ""
+    family: str = ""
+    """One of the catalog's families, e.g. ``structure-prediction``."""
+    modalities: tuple[str, ...] = ()
+    """What it works on: ``antibody``, ``protein``, ``small-molecule`` …"""
+    functions: tuple[str, ...] = ()
+    """What it does: ``predict-structure``, ``number-sequence`` …"""
+    available: bool = False
+    """Whether the service can run it now."""
+    unavailable_reason: str | None = None
+    """Why not, and what to do; null when available."""
+    engine: ToolEngine | None = None
+    """What runs it at the service; null when nothing does or the service does not say."""
+    settings_schema: dict[str, Any] = Field(default_factory=dict, alias="schema")
+    """JSON Schema 2020-12 of the settings object."""
+    example_job: dict[str, Any] | None = None
+    """A submission that is valid as it stands; null when the service gives none."""
+
+
+def read_tool(answer: object) -> Tool:
+    """The tool in ``answer``; foreign rows may lack everything but a name.
+
+    Raises:
+        ProtocolError: it is not an object.
+    """
+    fields = lower_first(read_object(answer, "a tool"))
+    name = str(fields.get("name") or fields.get("type") or fields.get("displayName") or "")
+    named = {"type": name, "name": name, "displayName": name}
+    return Tool.model_validate(named | {key: value for key, value in fields.items() if value is not None})

@@ -1,0 +1,77 @@
+"""What validation says: one problem, one verdict, one verdict a row."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from foldnote.models.wire import WireModel, read_object
+
+
+class Problem(WireModel):
+    """One thing that is wrong with one field."""
+
+    field: str
+    """Dotted path of the field in the settings, e.g. ``heavy`` or ``designedResidues.H``."""
+    message: str
+    """What is wrong and what would be right, without the field's name."""
+    code: str = "invalid"
+    """Stable word in snake case: ``required``, ``type``, ``minimum``, ``unknown_field`` …"""
+
+
+class Verdict(WireModel):
+    """The answer of POST /validate-job to one job."""
+
+    valid: bool
+    normalized: dict[str, Any] | None = None
+    """The payload with defaults filled in and fields that do not apply dropped; null when invalid.
+    For reading only: what is submitted are the settings that were validated."""
+    error: str | None = None
+    """The first problem in words; null when valid."""
+    field: str | None = None
+    """The field of the first problem; null when valid or when no single field is at fault."""
+    missing_fields: tuple[str, ...] = ()
+    """Required fields that are absent."""
+
+
+class RowVerdict(WireModel):
+    """The verdict on one row of a batch."""
+
+    index: int
+    """0-based row."""
+    valid: bool
+    normalized: dict[str, Any] | None = None
+    error: str | None = None
+    field: str | None = None
+
+
+class BatchVerdict(WireModel):
+    """The answer of POST /validate-job to an array of settings."""
+
+    valid: bool
+    count: int
+    """Rows sent."""
+    valid_count: int
+    """Rows that are valid; ``valid`` is true when it equals ``count``."""
+    results: tuple[RowVerdict, ...]
+
+
+def read_verdict(answer: object) -> Verdict | BatchVerdict:
+    """The verdict in ``answer``; one with ``results`` is a batch's.
+
+    Raises:
+        ProtocolError: it is not an object.
+    """
+    fields = read_object(answer, "a verdict")
+    if "valid_count" in fields:
+        fields["validCount"] = fields.pop("valid_count")
+    if fields.get("results") is None:
+        fields.pop("results", None)
+        return Verdict.model_validate({"valid": False} | _without_nulls(fields))
+    rows = [{"index": number} | dict(row) for number, row in enumerate(fields["results"])]
+    valid_count = sum(bool(row.get("valid")) for row in rows)
+    counted = {"valid": valid_count == len(rows), "count": len(rows), "validCount": valid_count}
+    return BatchVerdict.model_validate(counted | fields | {"results": rows})
+
+
+def _without_nulls(fields: dict[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in fields.items() if value is not None}

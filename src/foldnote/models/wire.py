@@ -1,0 +1,57 @@
+"""The base of all wire records, and the reading habits that they share.
+
+A record is frozen, has Python names, takes and gives camelCase, and keeps what it does not know.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict
+from pydantic.alias_generators import to_camel
+
+from foldnote.errors import ProtocolError
+
+
+class WireModel(BaseModel):
+    """A frozen record of the interface; unknown fields stay in ``model_extra``."""
+
+    model_config = ConfigDict(
+        frozen=True, extra="allow", alias_generator=to_camel, populate_by_name=True, protected_namespaces=()
+    )
+
+    def to_wire(self) -> dict[str, Any]:
+        """The record as the JSON object of the interface, camelCase, unknown fields included."""
+        return self.model_dump(mode="json", by_alias=True)
+
+
+def read_object(answer: object, what: str) -> dict[str, Any]:
+    """``answer`` as a JSON object.
+
+    Raises:
+        ProtocolError: it is something else.
+    """
+    if isinstance(answer, Mapping):
+        return dict(answer)
+    raise ProtocolError(f"The service should have answered {what} as an object, not {type(answer).__name__}.")
+
+
+def lower_first(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """The same object with every key's first letter in lower case (``JobName`` → ``jobName``).
+
+    A key that is already in lower case wins over its capitalised twin.
+    """
+    lowered = {key[:1].lower() + key[1:]: value for key, value in fields.items() if key[:1].isupper()}
+    return lowered | {key: value for key, value in fields.items() if not key[:1].isupper()}
+
+
+def read_hidden_json(value: object) -> object:
+    """``value``, or what it holds when it is a string with a JSON object inside; other strings stay."""
+    if isinstance(value, str) and value.lstrip()[:1] == "{":
+        try:
+            return json.loads(value)
+        except ValueError:
+            return value
+    return value

@@ -1,0 +1,285 @@
+"""Options and profiles: what a user may set, and where it is found.
+
+This is the only reader of ``os.environ``. An option is looked for in the environment, then in the user's
+``config.toml``, then in the table below. A profile says which service is meant; without one it is the
+embedded service. Keys are kept by ``keyring`` where a backend works, else in a file that only the user can
+read; they are handed out as ``SecretStr``, whose repr shows nothing.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import tomllib
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import platformdirs
+from pydantic import SecretStr
+
+from foldnote.errors import ConfigurationError
+
+EMBEDDED = "embedded"
+_KEYRING_SERVICE = "foldnote"
+
+
+@dataclass(frozen=True)
+class Option:
+    """One row of the options table.
+
+    Attributes:
+        name: the Python and TOML name; the unit is its last part.
+        default: the value when nothing is set.
+        unit: unit in words, or an empty string.
+        environment: name of the environment variable that sets it.
+        help: one sentence for the docs.
+        parse: from the environment's text to the value.
+    """
+
+    name: str
+    default: Any
+    unit: str
+    environment: str
+    help: str
+    parse: Callable[[str], Any] = str
+
+
+OPTIONS: tuple[Option, ...] = (
+    Option("request_timeout_s", 30.0, "seconds", "FOLDNOTE_REQUEST_TIMEOUT_S",
+           "How long one request may take.", float),
+    Option("requests_per_second", 9.0, "1/s", "FOLDNOTE_REQUESTS_PER_SECOND",
+           "Pace that the client keeps, below the service's limit of 10.", float),
+    Option("service_start_timeout_s", 30.0, "seconds", "FOLDNOTE_SERVICE_START_TIMEOUT_S",
+           "How long to wait for the embedded service to start.", float),
+    Option("service_idle_stop_s", 1800.0, "seconds", "FOLDNOTE_SERVICE_IDLE_STOP_S",
+           "The embedded service stops by itself after this time without a request or a job.", float),
+    Option("engines_dir", "", "folder", "FOLDNOTE_ENGINES_DIR",
+           "Where engine environments live; empty for the folder 'engines' of the data folder."),
+    Option("engine_path", "", "folders", "FOLDNOTE_ENGINE_PATH",
+           "More folders that hold engines, separated like PATH."),
+)  # fmt: skip
+_BY_NAME = {row.name: row for row in OPTIONS}
+
+
+@dataclass(frozen=True)
+class Profile:
+    """Which service is meant.
+
+    Attributes:
+        name: name of the profile in ``config.toml``, ``embedded`` or ``environment``.
+        base_url: address of the service without a trailing slash; None for the embedded service.
+    """
+
+    name: str
+    base_url: str | None = None
+
+    @property
+    def is_embedded(self) -> bool:
+        """Whether the service of this machine is meant."""
+        return self.base_url is None
+
+
+def _folder(kind: str, standard: Callable[[], str]) -> Path:
+    home = os.environ.get("FOLDNOTE_HOME")
+    path = Path(home).expanduser() / kind if home else Path(standard())
+    path.mkdir(mode=0o700, parents=True, exist_ok=True)
+    return path
+
+
+def config_dir() -> Path:
+    """Folder of ``config.toml`` and of stored keys; made if absent."""
+    return _folder("config", lambda: platformdirs.user_config_dir("foldnote", appauthor=False))
+
+
+def data_dir() -> Path:
+    """Folder of jobs, uploads, the ledger and engine environments; made if absent."""
+    return _folder("data", lambda: platformdirs.user_data_dir("foldnote", appauthor=False))
+
+
+def cache_dir() -> Path:
+    """Folder of downloaded results, which may be deleted at any time; made if absent."""
+    return _folder("cache", lambda: platformdirs.user_cache_dir("foldnote", appauthor=False))
+
+
+def runtime_dir() -> Path:
+    """Folder that says where the embedded service answers; made if absent."""
+    return _folder("run", lambda: str(Path(platformdirs.user_data_dir("foldnote", appauthor=False)) / "run"))
+
+
+def engines_dir() -> Path:
+    """Folder of the engines' environments; made if absent."""
+    chosen = option("engines_dir")
+    path = Path(chosen).expanduser() if chosen else data_dir() / "engines"
+    path.mkdir(mode=0o700, parents=True, exist_ok=True)
+    return path
+
+
+def option(name: str) -> Any:
+    """The value of the option ``name``: environment, then ``config.toml``, then the default.
+
+    Raises:
+        ConfigurationError: the value that was set cannot be read.
+        KeyError: no option is called so.
+    """
+    row = _BY_NAME[name]
+    text = os.environ.get(row.environment)
+    if text is not None:
+        return _parse(row, text, row.environment)
+    configured = _config().get("options", {}).get(name)
+    if configured is None:
+        return row.default
+    return _parse(row, str(configured), f"{name} in {config_dir() / 'config.toml'}")
+
+
+def _parse(row: Option, text: str, where: str) -> Any:
+    try:
+        return row.parse(text)
+    except ValueError as exc:
+        raise ConfigurationError(
+            f"{where} is {text!r}, which is not a {row.parse.__name__}. {row.help}"
+        ) from exc
+
+
+def _config() -> dict[str, Any]:
+    path = config_dir() / "config.toml"
+    try:
+        return tomllib.loads(path.read_text("utf-8"))
+    except FileNotFoundError:
+        return {}
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as exc:
+        raise ConfigurationError(f"{path} cannot be read: {exc}. Correct or remove it.") from exc
+
+
+def profiles() -> tuple[Profile, ...]:
+    """Every profile that can be named, the embedded one first.
+
+    Raises:
+        ConfigurationError: ``config.toml`` is not readable or a profile has no address.
+    """
+    rows = _config().get("profiles", {})
+    named = tuple(_read_profile(name, row) for name, row in rows.items() if name != EMBEDDED)
+    return (Profile(EMBEDDED), *named)
+
+
+def _read_profile(name: str, row: Any) -> Profile:
+    address = row.get("base_url") if isinstance(row, dict) else None
+    if not isinstance(address, str) or not address.startswith(("http://", "https://")):
+        raise ConfigurationError(
+            f"Profile {name!r} in {config_dir() / 'config.toml'} needs a base_url"
+            " that begins with https:// or http://."
+        )
+    return Profile(name, address.rstrip("/"))
+
+
+def active_profile(name: str | None = None) -> Profile:
+    """The profile to use.
+
+    In this order: ``name``; ``FOLDNOTE_BASE_URL``; ``FOLDNOTE_PROFILE``; ``profile`` in ``config.toml``;
+    the embedded service.
+
+    Raises:
+        ConfigurationError: no profile is called so.
+    """
+    address = os.environ.get("FOLDNOTE_BASE_URL")
+    if name is None and address:
+        return _read_profile("environment", {"base_url": address})
+    wanted = name or os.environ.get("FOLDNOTE_PROFILE") or _config().get("profile") or EMBEDDED
+    for profile in profiles():
+        if profile.name == wanted:
+            return profile
+    known = ", ".join(profile.name for profile in profiles())
+    raise ConfigurationError(
+        f"There is no profile {wanted!r}. Known: {known}. Profiles stand in config.toml."
+    )
+
+
+def save_profile(name: str, base_url: str) -> Profile:
+    """Write a profile into ``config.toml``, or replace its address.
+
+    Raises:
+        ConfigurationError: the address or the file cannot be used.
+    """
+    profile = _read_profile(name, {"base_url": base_url})
+    if not name.replace("-", "").replace("_", "").isalnum():
+        raise ConfigurationError(f"{name!r} cannot name a profile: use letters, digits, - and _.")
+    path = config_dir() / "config.toml"
+    text = path.read_text("utf-8") if path.exists() else ""
+    header = f"[profiles.{name}]"
+    if header in text:
+        start = text.index(header)
+        end = text.find("\n[", start + 1)
+        text = text[:start] + (text[end + 1 :] if end >= 0 else "")
+    path.write_text(text.rstrip() + f"\n\n{header}\nbase_url = {json.dumps(profile.base_url)}\n", "utf-8")
+    return profile
+
+
+def api_key(profile: Profile) -> SecretStr | None:
+    """The key for ``profile``, or None when none is stored.
+
+    ``FOLDNOTE_API_KEY`` goes with ``FOLDNOTE_BASE_URL``; it is not sent to any other service.
+    """
+    if profile.name == "environment":
+        key = os.environ.get("FOLDNOTE_API_KEY")
+        return SecretStr(key) if key else None
+    stored = _keyring_get(profile.name) or _key_file().get(profile.name)
+    return SecretStr(stored) if stored else None
+
+
+def store_api_key(profile_name: str, key: SecretStr) -> str:
+    """Keep ``key`` for the profile and say where: ``keyring`` or the path of the private file.
+
+    Raises:
+        ConfigurationError: it can be kept nowhere.
+    """
+    if _keyring_set(profile_name, key.get_secret_value()):
+        return "keyring"
+    path = config_dir() / "keys.json"
+    keys = _key_file() | {profile_name: key.get_secret_value()}
+    draft = path.with_suffix(f".{os.getpid()}")
+    try:
+        descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        with os.fdopen(descriptor, "w") as stream:
+            json.dump(keys, stream)
+        os.replace(draft, path)
+    except OSError as exc:
+        raise ConfigurationError(
+            f"The key of profile {profile_name!r} cannot be kept in {path}: {exc}."
+        ) from exc
+    return str(path)
+
+
+def _key_file() -> dict[str, str]:
+    path = config_dir() / "keys.json"
+    try:
+        if path.stat().st_mode & 0o077:
+            path.chmod(0o600)
+        keys = json.loads(path.read_text("utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return keys if isinstance(keys, dict) else {}
+
+
+def _keyring_get(name: str) -> str | None:
+    try:
+        import keyring
+
+        return keyring.get_password(_KEYRING_SERVICE, name)
+    except Exception:  # noqa: BLE001  any backend may fail in its own way; the private file is next
+        return None
+
+
+def _keyring_set(name: str, key: str) -> bool:
+    try:
+        import keyring
+
+        keyring.set_password(_KEYRING_SERVICE, name, key)
+        return keyring.get_password(_KEYRING_SERVICE, name) == key
+    except Exception:  # noqa: BLE001  any backend may fail in its own way; the private file is next
+        return False
+
+
+def process_environment() -> dict[str, str]:
+    """A copy of the environment for a child process, without the key of a hosted service."""
+    return {name: value for name, value in os.environ.items() if name != "FOLDNOTE_API_KEY"}

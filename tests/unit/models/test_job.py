@@ -1,0 +1,96 @@
+"""The job record is read from every spelling that deployed services use."""
+
+import json
+from datetime import UTC, datetime
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from foldnote.errors import ProtocolError
+from foldnote.models import JobStatus, read_job, read_job_answer, read_job_page, read_status
+
+OURS = {
+    "jobName": "fv-1", "type": "abodybuilder", "status": "Running", "settings": {"heavy": "EVQ"},
+    "projectTag": None, "created": "2026-11-21T10:00:00.000Z", "started": "2026-11-21T10:00:01.000Z",
+    "completed": None, "email": "you@example.org", "batch": None, "score": None, "weightedHours": None,
+    "error": None, "progress": 0.5, "message": "Predicting",
+}  # fmt: skip
+FOREIGN = {
+    "JobName": "fv-1", "Type": "abodybuilder", "JobStatus": "running", "Created": 1795255200000,
+    "Settings": json.dumps({"heavy": "EVQ"}), "Score": json.dumps({"plddt": 88.0}), "WeightedHours": 0.5,
+    "User": "you@example.org",
+}  # fmt: skip
+
+
+def test_our_record_survives_a_round_trip():
+    assert read_job(OURS).to_wire() == OURS
+
+
+def test_a_capitalised_record_with_hidden_json_reads_the_same():
+    job = read_job(FOREIGN)
+    assert (job.job_name, job.status, job.settings, job.email) == (
+        "fv-1", JobStatus.RUNNING, {"heavy": "EVQ"}, "you@example.org")  # fmt: skip
+    assert job.score == {"plddt": 88.0}
+    assert job.created == datetime(2026, 11, 21, 10, 0, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    "answer", [OURS, {"jobs": [OURS]}, {"0": OURS, "statuses": {"Running": 1}}], ids=["record", "list", "map"]
+)
+def test_three_shapes_of_one_answer(answer):
+    job = read_job_answer(answer)
+    assert job is not None
+    assert job.job_name == "fv-1"
+
+
+def test_an_empty_list_answer_holds_no_job():
+    assert read_job_answer({"jobs": []}) is None
+
+
+@pytest.mark.parametrize("word", ["Failed", "ERROR"])
+def test_a_foreign_failure_is_stopped_with_a_reason(word):
+    job = read_job({**FOREIGN, "JobStatus": word})
+    assert job.status is JobStatus.STOPPED
+    assert job.is_failed
+
+
+def test_a_stray_statuses_field_does_not_make_a_batch():
+    assert not read_job({**OURS, "statuses": {"Complete": 1}}).is_batch
+
+
+def test_a_batch_ends_with_its_aggregation():
+    parent = read_job({**OURS, "type": "batch", "status": "Complete", "batchStatus": "Aggregating"})
+    assert not parent.is_final
+    assert read_job({**OURS, "type": "batch", "batchStatus": "AggregationError"}).is_final
+
+
+def test_a_page_counts_by_status_whatever_the_spelling():
+    page = read_job_page({"jobs": [FOREIGN], "statuses": {"complete": 2, "Failed": 1}, "startKey": "k"})
+    assert (page.statuses.complete, page.statuses.stopped, page.start_key) == (2, 1, "k")
+
+
+def test_an_unknown_status_is_named():
+    with pytest.raises(ProtocolError, match="'Napping'"):
+        read_status("Napping")
+
+
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
+    max_leaves=8,
+)
+
+
+@given(st.dictionaries(st.text(min_size=1), json_values, max_size=6))
+def test_unknown_fields_are_kept(extra):
+    unknown = {f"x{key}": value for key, value in extra.items()}
+    assert read_job({**OURS, **unknown}).to_wire() == {**OURS, **unknown}
+
+
+@given(st.dictionaries(st.sampled_from([*OURS, *FOREIGN]), json_values))
+def test_hostile_records_are_read_or_refused_by_name(fields):
+    try:
+        read_job(fields)
+    except ProtocolError as refusal:
+        assert refusal.message
