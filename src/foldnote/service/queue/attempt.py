@@ -1,0 +1,227 @@
+"""The files of one attempt: what the queue, an executor and a runner say to each other.
+
+An attempt is one try to run one job. Everything about it is in one folder, so that any of the three may
+die and the others still know the truth. Every file is published by an atomic rename; ``outcome.json`` is
+the last one. Nothing here starts, watches or kills a process, and nothing here imports more than the
+standard library, since each runner loads it.
+
+    spec.json      what to run (AttemptSpec), written last by ``prepare_attempt``
+    work/          the engine's working directory: job.json, inputs/, outputs/, score.json
+    lock           held (flock) for as long as a runner lives
+    runner.json    process id and start of the runner; once it exists no other runner may begin
+    progress.json  the newest progress
+    log.txt        what the engine wrote
+    cancel         asks the runner to stop; holds the seconds between TERM and KILL
+    revoked        written by the recovery: a runner that comes late exits without doing anything
+    result.zip     the archive of outputs, present when there is any
+    manifest.json  what was really run, and the hash of each output
+    outcome.json   how it ended (Outcome)
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Literal, Self
+
+SPEC = "spec.json"
+WORK = "work"
+LOCK = "lock"
+RUNNER = "runner.json"
+PROGRESS = "progress.json"
+LOG = "log.txt"
+CANCEL = "cancel"
+REVOKED = "revoked"
+RESULT = "result.zip"
+MANIFEST = "manifest.json"
+OUTCOME = "outcome.json"
+
+NONCE_VARIABLE = "FOLDNOTE_ATTEMPT"
+"""Environment variable of the engine's processes that holds the attempt's nonce."""
+
+OutcomeState = Literal["succeeded", "failed", "stopped", "timed_out", "lost"]
+"""``failed`` and ``timed_out`` are the tool's; ``lost`` is the machine's and may be tried again."""
+
+
+@dataclass(frozen=True, slots=True)
+class AttemptSpec:
+    """All that a runner needs to know."""
+
+    attempt_dir: str
+    """Absolute path of the attempt's folder."""
+    nonce: str
+    """Single-use word that marks every process of this attempt."""
+    job_name: str
+    tool: str
+    """Type of the tool, as submitted."""
+    settings: Mapping[str, Any]
+    """Settings with defaults filled in; a file field holds what the user gave."""
+    command: tuple[str, ...]
+    """Program and arguments of the engine; it runs in ``work/``."""
+    environment: Mapping[str, str]
+    """The whole environment of the engine, the nonce included."""
+    seed: int = 0
+    """Seed for everything that draws random numbers."""
+    files: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """For each file field, the paths below ``work/`` that hold its content."""
+    time_limit_s: float = 86_400.0
+    """Seconds after which the run ends as ``timed_out``."""
+    cores: int = 1
+    memory_mb: int = 1024
+    """Memory to set aside, in MB (2**20 bytes)."""
+    memory_limit_mb: int = 0
+    """Memory in MB above which the run is ended as failed; 0 means no limit."""
+    gpus: int = 0
+    engine: Mapping[str, Any] = field(default_factory=dict)
+    """What the manifest says of the engine: name, method, kind, version, licence, note, packages."""
+
+    @property
+    def folder(self) -> Path:
+        """The attempt's folder."""
+        return Path(self.attempt_dir)
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How an attempt ended. Written once."""
+
+    state: OutcomeState
+    error: str | None = None
+    """One sentence for the user; None when it succeeded."""
+    score: Mapping[str, Any] | None = None
+    """The engine's figures; None when it gave none."""
+    result_size_bytes: int | None = None
+    """Size of ``result.zip``; None when there is none."""
+    result_sha256: str | None = None
+    started: str | None = None
+    """RFC 3339 UTC; None when the engine never started."""
+    ended: str | None = None
+
+    @classmethod
+    def read(cls, attempt_dir: Path) -> Self | None:
+        """The outcome published in ``attempt_dir``, or None."""
+        content = read_json(attempt_dir / OUTCOME)
+        return None if content is None else cls(**content)
+
+
+@dataclass(frozen=True, slots=True)
+class AttemptState:
+    """What is seen of an attempt at one moment."""
+
+    progress: float | None
+    """0 to 1; None when the engine has said nothing."""
+    message: str | None
+    alive: bool
+    """Whether a runner holds the lock. Not alive and no outcome means that the runner died."""
+    outcome: Outcome | None
+
+
+def now() -> str:
+    """The present time, RFC 3339 UTC with milliseconds."""
+    return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def prepare_attempt(spec: AttemptSpec, inputs: Mapping[str, Path] | None = None) -> Path:
+    """Make the attempt's folder with its work folder, inputs and specification; gives the folder.
+
+    Args:
+        spec: what to run.
+        inputs: for each path below ``work/`` (``inputs/x.pdb``), the file whose content belongs there. It
+            is copied, so that an engine cannot change a stored file.
+
+    Raises:
+        ValueError: an input's path leads out of the work folder.
+        OSError: the folder cannot be written.
+    """
+    work = spec.folder / WORK
+    (work / "outputs").mkdir(parents=True, exist_ok=True)
+    for name, source in (inputs or {}).items():
+        target = (work / name).resolve()
+        if not target.is_relative_to(work.resolve()):
+            raise ValueError(f"The input path {name!r} leads out of the work folder.")
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(source, target)
+    write_json(work / "job.json", _job_file(spec))
+    write_json(spec.folder / SPEC, asdict(spec))
+    return spec.folder
+
+
+def _job_file(spec: AttemptSpec) -> dict[str, Any]:
+    return {
+        "jobName": spec.job_name,
+        "type": spec.tool,
+        "settings": dict(spec.settings),
+        "files": {name: list(paths) for name, paths in spec.files.items()},
+        "seed": spec.seed,
+    }
+
+
+def read_spec(attempt_dir: Path) -> AttemptSpec:
+    """The specification in ``attempt_dir``.
+
+    Raises:
+        FileNotFoundError: the attempt was never prepared to the end.
+    """
+    content = json.loads((attempt_dir / SPEC).read_text("utf-8"))
+    content["command"] = tuple(content["command"])
+    content["files"] = {name: tuple(paths) for name, paths in content["files"].items()}
+    return AttemptSpec(**content)
+
+
+def read_progress(attempt_dir: Path) -> tuple[float | None, str | None]:
+    """The newest progress: fraction (0 to 1) and message, each None when not known."""
+    content = read_json(attempt_dir / PROGRESS) or {}
+    return content.get("fraction"), content.get("message")
+
+
+def read_log(attempt_dir: Path, max_lines: int | None = None) -> str:
+    """The log's last ``max_lines`` lines, or all of it; empty when nothing was written."""
+    try:
+        text = (attempt_dir / LOG).read_bytes().decode("utf-8", "replace")
+    except FileNotFoundError:
+        return ""
+    return text if max_lines is None else "".join(text.splitlines(keepends=True)[-max_lines:])
+
+
+def request_cancel(attempt_dir: Path, grace_s: float = 10.0) -> None:
+    """Ask the runner to stop; it waits ``grace_s`` seconds between TERM and KILL."""
+    publish(attempt_dir / CANCEL, str(grace_s).encode())
+
+
+def read_json(path: Path) -> dict[str, Any] | None:
+    """The JSON object in ``path``; None when the file does not exist."""
+    try:
+        content: dict[str, Any] = json.loads(path.read_text("utf-8"))
+    except FileNotFoundError:
+        return None
+    return content
+
+
+def write_json(path: Path, content: Mapping[str, Any]) -> None:
+    """Publish ``content`` as ``path``."""
+    publish(path, json.dumps(content, indent=1, ensure_ascii=False).encode("utf-8", "surrogatepass"))
+
+
+def publish(path: Path, content: bytes) -> None:
+    """Write ``content`` as ``path`` so that it is seen whole or not at all, also after a power cut."""
+    draft = path.with_name(f".{path.name}.{os.getpid()}")
+    with draft.open("wb") as stream:
+        stream.write(content)
+        stream.flush()
+        os.fsync(stream.fileno())
+    draft.rename(path)
+    sync_folder(path.parent)
+
+
+def sync_folder(folder: Path) -> None:
+    """Make the names in ``folder`` durable."""
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

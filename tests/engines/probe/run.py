@@ -1,0 +1,102 @@
+"""A test engine whose behaviour is told by the name of its job.
+
+The job's name is split at dots; each part that is known is done, in this order of the name:
+``sleep-SECONDS`` (``0_5`` is half a second), ``fail`` (a sentence for the user, exit 2), ``crash-CODE``,
+``deaf`` (ignore TERM), ``daemon`` (leave a process in a session of its own that ignores TERM and has an
+emptied environment), ``child`` (the same with the environment kept), ``memory-MB``, ``output-COUNT``, ``chatter-LINES``,
+``score``, ``env`` (write the environment to outputs/environment.json). Other parts do nothing.
+"""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+KEEP_ALIVE = "import signal,time; signal.signal(signal.SIGTERM, signal.SIG_IGN); time.sleep(600)"
+
+
+def say(fraction: float, message: str) -> None:
+    print("FOLDNOTE_PROGRESS " + json.dumps({"fraction": fraction, "message": message}), flush=True)
+
+
+def sleep(seconds: str) -> None:
+    total = float(seconds.replace("_", "."))
+    end = time.monotonic() + total
+    while (left := end - time.monotonic()) > 0:
+        say(round(1 - left / total, 3), f"Sleeping, {left:.1f} s left")
+        time.sleep(min(0.1, left))
+
+
+def fail(_: str) -> None:
+    print("FOLDNOTE_ERROR The probe was asked to fail.", file=sys.stderr, flush=True)
+    sys.exit(2)
+
+
+def crash(code: str) -> None:
+    print("about to crash", file=sys.stderr, flush=True)
+    sys.exit(int(code or 1))
+
+
+def deaf(_: str) -> None:
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+
+
+def leave(environment: dict[str, str], name: str) -> None:
+    process = subprocess.Popen(
+        [sys.executable, "-c", KEEP_ALIVE], start_new_session=True, env=environment, stdin=subprocess.DEVNULL
+    )
+    Path(f"outputs/{name}.pid").write_text(str(process.pid))
+
+
+def daemon(_: str) -> None:
+    leave({}, "daemon")
+
+
+def child(_: str) -> None:
+    leave(dict(os.environ), "child")
+
+
+def memory(megabytes: str) -> None:
+    global HELD
+    HELD = bytearray(os.urandom(1 << 20)) * int(megabytes)
+
+
+def output(count: str) -> None:
+    for index in range(int(count or 1)):
+        Path(f"outputs/file-{index}.txt").write_text(f"output {index}\n")
+
+
+def chatter(lines: str) -> None:
+    for index in range(int(lines)):
+        print(f"line {index}", file=(sys.stdout, sys.stderr)[index % 2], flush=True)
+
+
+def score(_: str) -> None:
+    Path("score.json").write_text(json.dumps({"probe": 0.5}))
+
+
+def env(_: str) -> None:
+    Path("outputs/environment.json").write_text(json.dumps(dict(os.environ)))
+
+
+DOINGS = {
+    each.__name__: each
+    for each in (sleep, fail, crash, deaf, daemon, child, memory, output, chatter, score, env)
+}
+
+
+def main() -> None:
+    job = json.loads(Path("job.json").read_text())
+    say(0.0, "Probe started")
+    Path("outputs/settings.json").write_text(json.dumps(job["settings"], sort_keys=True))
+    for part in job["jobName"].split("."):
+        name, _, argument = part.partition("-")
+        if name in DOINGS:
+            DOINGS[name](argument)
+    say(1.0, "Probe done")
+
+
+main()

@@ -1,0 +1,30 @@
+"""Makes folders with test engines for FOLDNOTE_ENGINE_PATH or ``ServiceConfig.engine_paths``."""
+
+import shutil
+from pathlib import Path
+
+PROBE = Path(__file__).parent / "probe"
+
+
+def write_probe_engine(
+    folder: Path,
+    tools: tuple[str, ...] = ("abodybuilder", "anarci"),
+    name: str = "probe",
+    *,
+    time_limit_s: float = 60,
+    cores: int = 1,
+    memory_mb: int = 64,
+    memory_limit_mb: int = 0,
+    kind: str = "substitute",
+) -> Path:
+    """Write an engine that serves ``tools`` into ``folder/name``; gives ``folder``, which is the path to load."""
+    home = folder / name
+    home.mkdir(parents=True)
+    shutil.copy(PROBE / "run.py", home / "run.py")
+    (home / "engine.toml").write_text(
+        f'name = "{name}"\nmethod = "Probe of the tests"\nkind = "{kind}"\nversion = "1"\n'
+        f"tools = {list(tools)!r}\nnote = 'It computes nothing.'\nlicence = 'BSD-3-Clause'\n"
+        f"time_limit_s = {time_limit_s}\n[environment]\nkind = 'host'\n"
+        f"[resources]\ncores = {cores}\nmemory_mb = {memory_mb}\nmemory_limit_mb = {memory_limit_mb}\n"
+    )
+    return folder
