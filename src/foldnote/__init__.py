@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from foldnote.client import AsyncClient, Client
-    from foldnote.lab import _jupyter_labextension_paths, _jupyter_server_extension_points
     from foldnote.notebook import (
         client,
         form,

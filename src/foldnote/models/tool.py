@@ -18,7 +18,8 @@ class ToolEngine(WireModel):
     """The method that is really run, e.g. ``ABodyBuilder2 (model 1 of 4)``."""
     kind: str = "genuine"
     """``genuine``: the named method; ``genuine-task``: the named task by another program; ``substitute``:
-    another method; ``adapter``: a program of the lab's own; ``registered``: a command an administrator added."""
+    another method; ``adapter``: a program of the lab's own; ``registered``: a command that an
+    administrator added."""
     version: str | None = None
     licence: str | None = None
     citation: str | None = None

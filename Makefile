@@ -1,0 +1,70 @@
+# Two commands matter: `make demo` sets everything up and runs the main job, `make test` sets up and runs all tests.
+SHELL := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DELETE_ON_ERROR:
+.DEFAULT_GOAL := help
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+FRONTEND := package.json package-lock.json $(shell find labextension/src labextension/style labextension/schema -type f 2>/dev/null)
+ENGINES := abodybuilder2 anarci
+# Messages of make itself are not wanted, the programs' own are.
+MAKEFLAGS += --no-print-directory
+
+.PHONY: help demo lab test setup engines check screenshots docs bench clean
+help: ## Say what can be made
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 20
+
+demo: setup engines ## Predict and number an antibody on this machine, and leave a page to look at
+	@$(BIN)/python scripts/demo.py
+
+lab: setup ## Open JupyterLab on the quickstart notebook
+	@$(BIN)/foldnote lab notebooks/quickstart.ipynb
+
+test: $(VENV)/.test-installed engines ## Set up what the tests need, and run every one of them
+	@scripts/install-chromium
+	@scripts/check
+
+setup: $(VENV)/.installed
+engines: setup ## Install the engines that the main job needs
+	@$(BIN)/foldnote engines install $(ENGINES)
+
+$(VENV)/bin/python:
+	@scripts/check-machine $(PYTHON)
+	@echo "== Making a virtual environment in $(VENV)"
+	@$(PYTHON) -m venv $(VENV)
+
+node_modules/.installed: package.json package-lock.json
+	@echo "== Installing the front end's packages (about half a minute)"
+	@npm ci --no-audit --no-fund
+	@touch $@
+
+$(VENV)/.frontend: node_modules/.installed $(FRONTEND) | $(VENV)/bin/python
+	@echo "== Building the JupyterLab extension"
+	@rm -rf src/foldnote/labextension
+	@PATH="$(CURDIR)/$(BIN):$$PATH"; $(BIN)/python -c 'import jupyter_builder' 2>/dev/null || $(BIN)/python -m pip install --quiet 'jupyter-builder>=1.3.0'
+	@PATH="$(CURDIR)/$(BIN):$$PATH" npm run --silent build:prod
+	@touch $@
+
+$(VENV)/.installed: pyproject.toml package.json $(VENV)/.frontend
+	@echo "== Installing foldnote and what it needs (about a minute)"
+	@$(BIN)/python -m pip install --progress-bar on -e .
+	@touch $@
+
+$(VENV)/.test-installed: $(VENV)/.installed
+	@echo "== Installing what the tests need"
+	@$(BIN)/python -m pip install --quiet -e '.[dev]'
+	@touch $@
+
+check: ## Run every check and test in an environment that is already set up
+	@scripts/check
+
+screenshots: $(VENV)/.test-installed ## Take the pictures that the docs show, from the running product
+	@$(BIN)/python scripts/screenshots.py
+
+bench: $(VENV)/.test-installed ## Measure start-up and import times beside the limits
+	@for file in benchmarks/*.py; do echo "== $$file"; $(BIN)/python $$file; done
+
+clean: ## Remove what was built here; engines, jobs and results stay
+	@rm -rf $(VENV) node_modules labextension/lib src/foldnote/labextension src/foldnote/static dist demo-output test-artifacts
