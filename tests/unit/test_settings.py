@@ -9,15 +9,6 @@ from foldnote import settings
 from foldnote.errors import ConfigurationError
 
 
-@pytest.fixture(autouse=True)
-def home(tmp_path, monkeypatch):
-    monkeypatch.setenv("FOLDNOTE_HOME", str(tmp_path))
-    monkeypatch.setenv("PYTHON_KEYRING_BACKEND", "keyring.backends.fail.Keyring")
-    for name in ("FOLDNOTE_BASE_URL", "FOLDNOTE_API_KEY", "FOLDNOTE_PROFILE"):
-        monkeypatch.delenv(name, raising=False)
-    return tmp_path
-
-
 def write_config(text):
     (settings.config_dir() / "config.toml").write_text(text)
 

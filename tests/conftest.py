@@ -1,0 +1,26 @@
+"""What every test shares: a home of its own, and no key of the person who runs the tests."""
+
+import os
+from pathlib import Path
+
+import platformdirs
+import pytest
+
+_REAL_DATA = Path(platformdirs.user_data_dir("foldnote", appauthor=False))
+_ENGINES = Path(os.environ.get("FOLDNOTE_ENGINES_DIR") or _REAL_DATA / "engines")
+
+
+@pytest.fixture(autouse=True)
+def _own_home(tmp_path_factory, monkeypatch):
+    """No test touches the user's own jobs, keys or service; installed engines are shared, read only."""
+    monkeypatch.setenv("FOLDNOTE_HOME", str(tmp_path_factory.mktemp("home")))
+    monkeypatch.setenv("FOLDNOTE_ENGINES_DIR", str(_ENGINES))
+    monkeypatch.setenv("PYTHON_KEYRING_BACKEND", "keyring.backends.fail.Keyring")
+    for name in ("FOLDNOTE_BASE_URL", "FOLDNOTE_API_KEY", "FOLDNOTE_PROFILE", "FOLDNOTE_ENGINE_PATH"):
+        monkeypatch.delenv(name, raising=False)
+
+
+@pytest.fixture
+def home() -> Path:
+    """The home of this test, as ``foldnote.settings`` sees it."""
+    return Path(os.environ["FOLDNOTE_HOME"])

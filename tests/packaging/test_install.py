@@ -1,0 +1,119 @@
+"""What is published installs into an empty environment and is seen by Jupyter."""
+
+import os
+import subprocess
+import sys
+import tarfile
+import venv
+import zipfile
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent.parent
+pytestmark = pytest.mark.timeout(900)
+
+
+def run(*command, **options):
+    done = subprocess.run(command, capture_output=True, text=True, check=False, **options)
+    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
+    return done.stdout + done.stderr
+
+
+@pytest.fixture(scope="module")
+def dist(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("dist")
+    run(sys.executable, "-m", "build", "--outdir", folder, ROOT)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def clean_python(dist, tmp_path_factory):
+    """An empty environment with the wheel in it, and nothing of this checkout."""
+    folder = tmp_path_factory.mktemp("clean")
+    venv.create(folder, with_pip=True)
+    python = folder / "bin" / "python"
+    run(python, "-m", "pip", "install", "--quiet", next(dist.glob("*.whl")))
+    return python
+
+
+def jupyter(python, *arguments):
+    environment = {k: v for k, v in os.environ.items() if not k.startswith(("JUPYTER", "PYTHONPATH"))}
+    environment["PATH"] = f"{python.parent}:{environment['PATH']}"
+    return run(python.parent / "jupyter", *arguments, env=environment, cwd=python.parent)
+
+
+def test_the_wheel_carries_both_extensions_the_catalog_and_the_engines(dist):
+    names = zipfile.ZipFile(next(dist.glob("*.whl"))).namelist()
+    for part in (
+        "foldnote/catalog/tools/abodybuilder.json",
+        "foldnote/service/engines/abodybuilder2/engine.toml",
+        "foldnote/service/engines/anarci/run.py",
+        "foldnote/static/3Dmol-min.js",
+        "data/share/jupyter/labextensions/foldnote/package.json",
+        "data/share/jupyter/labextensions/foldnote/install.json",
+        "data/etc/jupyter/jupyter_server_config.d/foldnote.json",
+    ):
+        assert any(name.endswith(part) for name in names), part
+
+
+def test_the_wheel_holds_the_front_end_once(dist):
+    names = zipfile.ZipFile(next(dist.glob("*.whl"))).namelist()
+    assert sum(name.endswith("foldnote/package.json") for name in names) == 1
+
+
+def test_jupyter_accepts_both_extensions(clean_python):
+    listed = jupyter(clean_python, "labextension", "list")
+    line = next(line for line in listed.splitlines() if "foldnote" in line)
+    assert "enabled" in line
+    assert "OK" in line
+    servers = jupyter(clean_python, "server", "extension", "list")
+    assert "foldnote.lab" in servers
+    assert "OK" in servers.split("foldnote.lab", 1)[1].splitlines()[0] + servers.split("foldnote.lab")[-1]
+
+
+def test_the_command_line_answers(clean_python):
+    assert run(clean_python.parent / "foldnote", "--version").strip().endswith("0.1.0")
+
+
+def test_the_core_is_light(clean_python, tmp_path):
+    """At most 24 distributions beyond what JupyterLab itself brings."""
+    script = tmp_path / "count.py"
+    script.write_text(
+        "import importlib.metadata as m, re\n"
+        "from packaging.requirements import Requirement\n"
+        "def closure(name, seen):\n"
+        "    key = re.sub(r'[-_.]+', '-', name).lower()\n"
+        "    if key in seen: return seen\n"
+        "    try: found = m.distribution(name)\n"
+        "    except m.PackageNotFoundError: return seen\n"
+        "    seen.add(key)\n"
+        "    for text in found.requires or []:\n"
+        "        need = Requirement(text)\n"
+        "        if need.marker is None or need.marker.evaluate({'extra': ''}): closure(need.name, seen)\n"
+        "    return seen\n"
+        "print(*sorted(closure('foldnote', set()) - closure('jupyterlab', set())))\n"
+    )
+    own = run(clean_python, script).split()
+    assert len(own) < 25, own
+
+
+def test_the_sdist_installs_without_node(dist, clean_python, tmp_path):
+    sdist = next(dist.glob("*.tar.gz"))
+    assert any(name.endswith("src/foldnote/static/3Dmol-min.js") for name in tarfile.open(sdist).getnames())
+    no_node = tmp_path / "bin"
+    no_node.mkdir()
+    environment = {**os.environ, "PATH": f"{no_node}:/usr/sbin:/sbin"}
+    run(
+        clean_python,
+        "-m",
+        "pip",
+        "install",
+        "--quiet",
+        "--no-deps",
+        "--target",
+        tmp_path / "site",
+        sdist,
+        env=environment,
+    )
+    assert (tmp_path / "site/foldnote/catalog").is_dir()

@@ -1,0 +1,79 @@
+"""The shape of the house: small rooms, plain names, documented doors."""
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+
+import foldnote
+from foldnote import errors
+
+ROOT = Path(__file__).parent.parent
+SOURCES = sorted((ROOT / "src/foldnote").rglob("*.py"))
+SCRIPTS = sorted(
+    path for path in (ROOT / "labextension/src").rglob("*.ts*") if path.name != "wire.ts"
+)  # wire.ts is generated
+DRAWERS = {"utils", "util", "helpers", "helper", "common", "misc", "base"}
+
+
+def public_definitions(path):
+    tree = ast.parse(path.read_text())
+    for node in ast.walk(tree):
+        if isinstance(
+            node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
+        ) and not node.name.startswith("_"):
+            yield node
+
+
+@pytest.mark.parametrize("path", [*SOURCES, *SCRIPTS], ids=lambda path: str(path.relative_to(ROOT)))
+def test_a_room_has_at_most_400_lines(path):
+    assert len(path.read_text().splitlines()) <= 400
+
+
+@pytest.mark.parametrize("path", [*SOURCES, *SCRIPTS], ids=lambda path: str(path.relative_to(ROOT)))
+def test_no_drawer_is_named_after_nothing(path):
+    assert path.stem.lower() not in DRAWERS
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_every_module_says_why_it_exists(path):
+    assert ast.get_docstring(ast.parse(path.read_text()))
+
+
+def test_nine_of_ten_public_definitions_have_a_docstring():
+    nodes = [node for path in SOURCES for node in public_definitions(path)]
+    documented = [node for node in nodes if ast.get_docstring(node)]
+    assert len(documented) >= 0.9 * len(nodes)
+
+
+def test_only_settings_reads_the_environment():
+    readers = {
+        str(path.relative_to(ROOT / "src/foldnote"))
+        for path in SOURCES
+        if re.search(r"os\.(environ|getenv)", path.read_text()) and path.name != "run.py"
+    }
+    assert readers <= {"settings.py"}
+
+
+def test_the_tree_in_the_docstring_is_the_tree():
+    drawn = re.findall(r"── (\w+)", errors.__doc__)
+    real = [
+        name
+        for name, value in vars(errors).items()
+        if isinstance(value, type) and issubclass(value, errors.FoldnoteError) and name != "FoldnoteError"
+    ]
+    assert sorted(drawn) == sorted(real)
+
+
+def test_public_names_are_sorted_and_resolve():
+    assert foldnote.__all__ == sorted(foldnote.__all__)
+    for name in foldnote.__all__:
+        assert getattr(foldnote, name) is not None
+
+
+def test_one_version():
+    import json
+
+    package = json.loads((ROOT / "package.json").read_text())
+    assert foldnote.__version__ == package["version"]
