@@ -121,6 +121,11 @@ class AttemptState:
     outcome: Outcome | None
 
 
+def as_content(record: AttemptSpec | Outcome) -> dict[str, Any]:
+    """The record as a JSON object."""
+    return asdict(record)
+
+
 def now() -> str:
     """The present time, RFC 3339 UTC with milliseconds."""
     return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
@@ -147,7 +152,7 @@ def prepare_attempt(spec: AttemptSpec, inputs: Mapping[str, Path] | None = None)
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(source, target)
     write_json(work / "job.json", _job_file(spec))
-    write_json(spec.folder / SPEC, asdict(spec))
+    write_json(spec.folder / SPEC, as_content(spec))
     return spec.folder
 
 
@@ -179,6 +184,12 @@ def read_progress(attempt_dir: Path) -> tuple[float | None, str | None]:
     return content.get("fraction"), content.get("message")
 
 
+def write_progress(attempt_dir: Path, fraction: float | None, message: str | None) -> None:
+    """Publish the newest progress; it is worth nothing after a power cut, so it is not synced."""
+    content = {"fraction": fraction, "message": message, "updated": now()}
+    publish(attempt_dir / PROGRESS, json.dumps(content).encode("utf-8", "surrogatepass"), is_durable=False)
+
+
 def read_log(attempt_dir: Path, max_lines: int | None = None) -> str:
     """The log's last ``max_lines`` lines, or all of it; empty when nothing was written."""
     try:
@@ -207,15 +218,17 @@ def write_json(path: Path, content: Mapping[str, Any]) -> None:
     publish(path, json.dumps(content, indent=1, ensure_ascii=False).encode("utf-8", "surrogatepass"))
 
 
-def publish(path: Path, content: bytes) -> None:
-    """Write ``content`` as ``path`` so that it is seen whole or not at all, also after a power cut."""
+def publish(path: Path, content: bytes, *, is_durable: bool = True) -> None:
+    """Write ``content`` as ``path`` so that it is seen whole or not at all, also after a power cut if durable."""
     draft = path.with_name(f".{path.name}.{os.getpid()}")
     with draft.open("wb") as stream:
         stream.write(content)
-        stream.flush()
-        os.fsync(stream.fileno())
+        if is_durable:
+            stream.flush()
+            os.fsync(stream.fileno())
     draft.rename(path)
-    sync_folder(path.parent)
+    if is_durable:
+        sync_folder(path.parent)
 
 
 def sync_folder(folder: Path) -> None:

@@ -1,0 +1,15 @@
+"""Engines: the programs that really compute, each in one folder with an environment of its own.
+
+An engine is ``engine.toml`` (what it serves, what it needs, whose method it is) and ``run.py`` (a program
+that reads ``job.json`` in its working folder and writes ``outputs/``). It is called by the name of the method that
+it runs, never by the name of the tool it stands in for. This room reads, installs and launches them; it does
+not queue jobs, and no engine touches HTTP or the database.
+"""
+
+from __future__ import annotations
+
+from foldnote.service.engines.engine import Engine, EngineState, read_engine
+from foldnote.service.engines.launch import build_attempt
+from foldnote.service.engines.registry import engine_for, load_engines
+
+__all__ = ["Engine", "EngineState", "build_attempt", "engine_for", "load_engines", "read_engine"]

@@ -1,0 +1,234 @@
+"""One engine as data: ``engine.toml`` read, checked, and whether it can run on this machine.
+
+Reading an engine runs nothing. What is wrong in a file is said with the key at fault, since most of these
+files will be written by other people.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+import sys
+import tomllib
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+from foldnote import settings
+from foldnote.errors import EngineError
+from foldnote.models.tool import ToolEngine
+
+Kind = Literal["genuine", "genuine-task", "substitute", "adapter"]
+EnvironmentKind = Literal["venv", "host"]
+DEFAULT_COMMAND = ("{python}", "-u", "{engine_dir}/run.py")
+READY = "ready.json"
+
+
+@dataclass(frozen=True, slots=True)
+class SystemNeed:
+    """A program that must be on PATH and that pip cannot bring."""
+
+    command: str
+    debian: str = ""
+    """Debian or Ubuntu package that has it; empty when not known."""
+
+
+@dataclass(frozen=True, slots=True)
+class Environment:
+    """Where the engine's program runs."""
+
+    kind: EnvironmentKind = "venv"
+    """``venv``: an environment of its own; ``host``: the python that runs the service."""
+    steps: tuple[tuple[str, ...], ...] = ()
+    """Arguments of one ``pip install`` each, in order."""
+    path: tuple[str, ...] = ()
+    """Folders that come first on PATH; ``{site_packages}`` and ``{engine_dir}`` are filled in."""
+    modules: tuple[str, ...] = ()
+    """Folders of modules that ``run.py`` imports, relative to the engine's folder."""
+    variables: dict[str, str] = field(default_factory=dict)
+    inherit: tuple[str, ...] = ()
+    """More variables to take over from the service's environment; few are by default."""
+    system: tuple[SystemNeed, ...] = ()
+    probe: str = ""
+    """Python statement that proves after installation that the engine can work."""
+    disk_mb: int = 0
+    """Disk space that the environment needs, in MB."""
+
+
+@dataclass(frozen=True, slots=True)
+class Resources:
+    """What one run takes."""
+
+    cores: int = 1
+    memory_mb: int = 1024
+    """Memory to set aside for one run, in MB."""
+    memory_limit_mb: int = 0
+    """Memory in MB above which a run is ended; 0 means no limit."""
+    gpus: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class EngineState:
+    """Whether an engine can run here, now."""
+
+    installed: bool
+    reason: str | None = None
+    """Why not, and what to do; None when it can."""
+    python: Path | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Engine:
+    """What ``engine.toml`` says."""
+
+    folder: Path
+    name: str
+    method: str
+    """The method that is really run, e.g. ``ABodyBuilder2 (model 1 of 4)``."""
+    kind: Kind
+    version: str
+    tools: tuple[str, ...]
+    note: str = ""
+    """What a user must know before trusting a result."""
+    licence: str = ""
+    licence_note: str = ""
+    citation: str = ""
+    homepage: str = ""
+    command: tuple[str, ...] = DEFAULT_COMMAND
+    time_limit_s: float = 86_400.0
+    environment: Environment = field(default_factory=Environment)
+    resources: Resources = field(default_factory=Resources)
+
+    @property
+    def home(self) -> Path:
+        """Folder of the engine's environment; it need not exist."""
+        return settings.engines_dir() / self.name
+
+    @property
+    def python(self) -> Path:
+        """The python that runs the engine; it need not exist."""
+        if self.environment.kind == "host":
+            return Path(sys.executable)
+        return self.home / "env" / "bin" / "python"
+
+    @property
+    def recipe(self) -> str:
+        """Hash of what an installation is made from; another one makes an installation stale."""
+        content = [self.environment.steps, self.environment.probe, sys.version_info[:2]]
+        return hashlib.sha256(json.dumps(content).encode()).hexdigest()
+
+    def state(self) -> EngineState:
+        """Whether the engine can run on this machine, with the reason when it cannot."""
+        missing = find_missing(self)
+        if missing:
+            return EngineState(False, explain_missing(missing))
+        if self.environment.kind == "host":
+            return EngineState(True, python=self.python)
+        remedy = f"run `foldnote engines install {self.name}`"
+        ready = read_ready(self)
+        if ready is None:
+            return EngineState(False, f"The engine {self.name} is not installed: {remedy}.")
+        if ready.get("recipe") != self.recipe or not self.python.exists():
+            return EngineState(False, f"The engine {self.name} was installed for another version: {remedy}.")
+        return EngineState(True, python=self.python)
+
+    def as_tool_engine(self) -> ToolEngine:
+        """The row that the tool list shows."""
+        return ToolEngine(
+            name=self.name,
+            method=self.method,
+            kind=self.kind,
+            version=self.version,
+            licence=self.licence or None,
+            citation=self.citation or None,
+            note=self.note or None,
+        )
+
+
+def read_ready(engine: Engine) -> dict[str, Any] | None:
+    """What the installer left when it was done (recipe, packages, site_packages), or None."""
+    try:
+        content = json.loads((engine.home / READY).read_text("utf-8"))
+    except (OSError, ValueError):
+        return None
+    return content if isinstance(content, dict) else None
+
+
+def find_missing(engine: Engine) -> tuple[SystemNeed, ...]:
+    """The programs that the engine needs and that are not on PATH."""
+    search = settings.process_environment().get("PATH")
+    return tuple(need for need in engine.environment.system if not shutil.which(need.command, path=search))
+
+
+def explain_missing(missing: tuple[SystemNeed, ...]) -> str:
+    """One sentence on the missing programs and how to get them."""
+    commands = ", ".join(need.command for need in missing)
+    packages = " ".join(need.debian for need in missing if need.debian)
+    hint = f" On Debian or Ubuntu: sudo apt-get install {packages}" if packages else ""
+    return f"These programs are not on PATH: {commands}.{hint}"
+
+
+def read_engine(folder: Path) -> Engine:
+    """The engine in ``folder``.
+
+    Raises:
+        EngineError: ``engine.toml`` is absent or says something that cannot be used; the key is named.
+    """
+    path = folder / "engine.toml"
+    try:
+        content = tomllib.loads(path.read_text("utf-8"))
+        engine = _make_engine(folder.resolve(), content)
+    except FileNotFoundError as exc:
+        raise EngineError(f"{folder} is not an engine: it has no engine.toml.") from exc
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, TypeError, KeyError, ValueError) as exc:
+        raise EngineError(f"{path} cannot be used: {_explain(exc)}.") from exc
+    return engine
+
+
+def _explain(exc: Exception) -> str:
+    if isinstance(exc, KeyError):
+        return f"the key {exc.args[0]!r} is missing"
+    return str(exc).replace("Engine.__init__() got an unexpected keyword argument", "unknown key")
+
+
+def _make_engine(folder: Path, content: dict[str, Any]) -> Engine:
+    environment = dict(content.pop("environment", {}))
+    resources = Resources(**content.pop("resources", {}))
+    environment["steps"] = tuple(_texts(step, "steps") for step in environment.get("steps", ()))
+    environment["system"] = tuple(SystemNeed(**need) for need in environment.get("system", ()))
+    for key in ("path", "modules", "inherit"):
+        environment[key] = _texts(environment.get(key, ()), key)
+    engine = Engine(
+        folder=folder,
+        environment=Environment(**environment),
+        resources=resources,
+        **{
+            **content,
+            "name": content["name"],
+            "method": content["method"],
+            "kind": content["kind"],
+            "version": content["version"],
+            "tools": _texts(content["tools"], "tools"),
+            "command": _texts(content.get("command", DEFAULT_COMMAND), "command"),
+        },
+    )
+    _check(engine)
+    return engine
+
+
+def _texts(value: Any, key: str) -> tuple[str, ...]:
+    if not isinstance(value, list | tuple) or not all(isinstance(each, str) for each in value):
+        raise ValueError(f"{key} must be a list of strings")
+    return tuple(value)
+
+
+def _check(engine: Engine) -> None:
+    if not engine.name.replace("-", "").replace("_", "").isalnum():
+        raise ValueError(f"name is {engine.name!r}; use letters, digits, - and _")
+    if engine.kind not in get_args(Kind):
+        raise ValueError(f"kind is {engine.kind!r}; it must be one of {', '.join(get_args(Kind))}")
+    if engine.environment.kind not in get_args(EnvironmentKind):
+        raise ValueError(f"environment.kind is {engine.environment.kind!r}; it must be venv or host")
+    if engine.environment.kind == "venv" and not engine.environment.steps:
+        raise ValueError("environment.steps is empty; a venv needs at least one pip install")

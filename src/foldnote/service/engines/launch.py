@@ -1,0 +1,151 @@
+"""From an engine and a job to what the runner starts: command, environment, limits.
+
+An engine gets a small environment made here, not the service's: no key of any service, no PYTHONPATH, no
+trace of the notebook's environment, and as many threads as it declares. It starts nothing itself.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from foldnote.errors import EngineError
+from foldnote.service.engines.engine import Engine, read_ready
+from foldnote.service.queue.attempt import NONCE_VARIABLE, AttemptSpec
+from foldnote.settings import process_environment
+
+INHERITED = (
+    "HOME",
+    "USER",
+    "LOGNAME",
+    "LANG",
+    "LANGUAGE",
+    "TZ",
+    "TMPDIR",
+    "LD_LIBRARY_PATH",
+    "CUDA_VISIBLE_DEVICES",
+    "NVIDIA_VISIBLE_DEVICES",
+)
+"""Variables of the service's environment that every engine gets, together with those that begin with LC_."""
+_THREADS = (
+    "OMP_NUM_THREADS",
+    "OPENBLAS_NUM_THREADS",
+    "MKL_NUM_THREADS",
+    "NUMEXPR_NUM_THREADS",
+    "VECLIB_MAXIMUM_THREADS",
+    "OPENMM_CPU_THREADS",
+)
+
+
+def build_attempt(
+    engine: Engine,
+    *,
+    attempt_dir: Path,
+    nonce: str,
+    job_name: str,
+    tool: str,
+    settings: Mapping[str, Any],
+    files: Mapping[str, Sequence[str]] | None = None,
+    seed: int = 0,
+    max_cores: int | None = None,
+    time_limit_s: float | None = None,
+) -> AttemptSpec:
+    """What the runner needs to run ``engine`` once.
+
+    Args:
+        engine: what runs.
+        attempt_dir: absolute folder of the attempt; it need not exist.
+        nonce: single-use word of the attempt.
+        job_name: name of the job.
+        tool: type of the tool.
+        settings: settings with the defaults filled in.
+        files: for each file field the paths below ``work/`` that ``prepare_attempt`` fills.
+        seed: seed for everything that draws random numbers.
+        max_cores: cores that this machine can give; the engine gets no more than these.
+        time_limit_s: seconds, in place of the engine's own limit.
+
+    Raises:
+        EngineError: the engine cannot run on this machine; the message says what to do.
+    """
+    state = engine.state()
+    if not state.installed:
+        raise EngineError(state.reason)
+    cores = max(1, min(engine.resources.cores, max_cores or engine.resources.cores))
+    return AttemptSpec(
+        attempt_dir=str(attempt_dir),
+        nonce=nonce,
+        job_name=job_name,
+        tool=tool,
+        settings=dict(settings),
+        command=tuple(_fill(part, engine) for part in engine.command),
+        environment={**make_environment(engine, cores), NONCE_VARIABLE: nonce},
+        seed=seed,
+        files={name: tuple(paths) for name, paths in (files or {}).items()},
+        time_limit_s=time_limit_s or engine.time_limit_s,
+        cores=cores,
+        memory_mb=engine.resources.memory_mb,
+        memory_limit_mb=engine.resources.memory_limit_mb,
+        gpus=engine.resources.gpus,
+        engine=describe(engine),
+    )
+
+
+def describe(engine: Engine) -> dict[str, Any]:
+    """What a result's manifest says of the engine that made it."""
+    return {
+        "name": engine.name,
+        "method": engine.method,
+        "kind": engine.kind,
+        "version": engine.version,
+        "note": engine.note or None,
+        "licence": engine.licence or None,
+        "citation": engine.citation or None,
+        "homepage": engine.homepage or None,
+        "packages": (read_ready(engine) or {}).get("packages", {}),
+    }
+
+
+def make_environment(engine: Engine, cores: int) -> dict[str, str]:
+    """The whole environment of the engine's process, without the attempt's nonce."""
+    outer = process_environment()
+    wanted = {*INHERITED, *engine.environment.inherit}
+    inherited = {name: value for name, value in outer.items() if name in wanted or name.startswith("LC_")}
+    own = {name: _fill(value, engine) for name, value in engine.environment.variables.items()}
+    return {
+        **inherited,
+        **dict.fromkeys(_THREADS, str(cores)),
+        "PYTHONNOUSERSITE": "1",
+        "PYTHONUNBUFFERED": "1",
+        "PYTHONUTF8": "1",
+        "PYTHONDONTWRITEBYTECODE": "1",
+        **({"PYTHONPATH": _module_path(engine)} if engine.environment.modules else {}),
+        **own,
+        "PATH": _search_path(engine, outer.get("PATH", os.defpath)),
+    }
+
+
+def _module_path(engine: Engine) -> str:
+    return os.pathsep.join(str((engine.folder / name).resolve()) for name in engine.environment.modules)
+
+
+def _search_path(engine: Engine, outer: str) -> str:
+    """PATH with the engine's own folders first and without the environment that the service runs in."""
+    first = [_fill(folder, engine) for folder in engine.environment.path]
+    if engine.environment.kind == "host":
+        return os.pathsep.join([*first, outer])
+    service = Path(sys.prefix) / "bin"
+    rest = [folder for folder in outer.split(os.pathsep) if folder and Path(folder) != service]
+    return os.pathsep.join([*first, str(engine.python.parent), *rest])
+
+
+def _fill(text: str, engine: Engine) -> str:
+    for word, value in {
+        "{python}": str(engine.python),
+        "{engine_dir}": str(engine.folder),
+        "{site_packages}": (read_ready(engine) or {}).get("site_packages", ""),
+    }.items():
+        text = text.replace(word, value)
+    return text

@@ -1,0 +1,85 @@
+"""Which engines there are: bundled ones, those of installed packages, and those of folders the user names.
+
+A later source replaces an engine of the same name, so that a lab can put its own build in the place of a
+bundled one. An engine that cannot be read is an error and is never passed over.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from importlib.metadata import EntryPoint, entry_points
+from pathlib import Path
+
+from foldnote import settings
+from foldnote.errors import EngineError, UnknownEngineError
+from foldnote.service.engines.engine import Engine, read_engine
+
+ENTRY_POINT_GROUP = "foldnote.engines"
+"""An entry point of this group is a path, or a function without arguments that gives one."""
+
+
+def load_engines(extra: Sequence[Path] = ()) -> dict[str, Engine]:
+    """Every engine by name: bundled, by entry point, from ``FOLDNOTE_ENGINE_PATH``, then from ``extra``.
+
+    A path is the folder of one engine, or a folder of such folders.
+
+    Raises:
+        EngineError: a path does not exist, or an ``engine.toml`` cannot be used.
+    """
+    named = [Path(text).expanduser() for text in settings.option("engine_path").split(os.pathsep) if text]
+    sources = [Path(__file__).parent, *_from_packages(), *named, *extra]
+    engines = (read_engine(folder) for source in sources for folder in _engine_folders(source))
+    return {engine.name: engine for engine in engines}
+
+
+def engine_for(tool_type: str, engines: Mapping[str, Engine] | Iterable[Engine]) -> Engine | None:
+    """The engine that runs ``tool_type``, or None.
+
+    One that is installed goes before one that is not; among those the one that was loaded last, since it was
+    named more explicitly.
+    """
+    rows: Iterable[Engine] = engines.values() if isinstance(engines, Mapping) else engines
+    fitting = [(index, engine) for index, engine in enumerate(rows) if tool_type in engine.tools]
+    if not fitting:
+        return None
+    _, best = max(fitting, key=lambda row: (row[1].state().installed, row[0]))
+    return best
+
+
+def get_engine(name: str, engines: Mapping[str, Engine]) -> Engine:
+    """The engine called ``name``.
+
+    Raises:
+        UnknownEngineError: there is none; the message lists those there are.
+    """
+    if name not in engines:
+        raise UnknownEngineError(f"There is no engine {name!r}. Engines: {', '.join(sorted(engines))}.")
+    return engines[name]
+
+
+def _engine_folders(source: Path) -> Iterator[Path]:
+    if (source / "engine.toml").is_file():
+        yield source
+        return
+    if not source.is_dir():
+        raise EngineError(
+            f"The engine path {source} is not a folder. Correct FOLDNOTE_ENGINE_PATH or make it."
+        )
+    yield from sorted(path.parent for path in source.glob("*/engine.toml"))
+
+
+def _from_packages() -> Iterator[Path]:
+    for point in entry_points(group=ENTRY_POINT_GROUP):
+        yield _read_entry_point(point)
+
+
+def _read_entry_point(point: EntryPoint) -> Path:
+    try:
+        target = point.load()
+        return Path(target() if callable(target) else target)
+    except Exception as exc:
+        raise EngineError(
+            f"The package that offers the engine {point.name!r} ({point.value}) failed: {exc}."
+            " Correct or uninstall it."
+        ) from exc

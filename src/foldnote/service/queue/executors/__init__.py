@@ -1,0 +1,21 @@
+"""Executors: the transports that bring an attempt to a machine and start its runner there.
+
+An executor is replaceable and is never asked what is true: the database says which jobs exist, and the files
+of the attempt say how each one goes. Every executor passes the conformance suite in ``tests/service``.
+"""
+
+from __future__ import annotations
+
+from foldnote.service.queue.executors.base import Alive, Capacity, Executor, Finished, Gone, Handle, Presence
+from foldnote.service.queue.executors.local import LocalExecutor
+
+__all__ = [
+    "Alive",
+    "Capacity",
+    "Executor",
+    "Finished",
+    "Gone",
+    "Handle",
+    "LocalExecutor",
+    "Presence",
+]

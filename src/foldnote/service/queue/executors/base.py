@@ -1,0 +1,88 @@
+"""What the dispatcher may ask of any executor."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from foldnote.service.queue.attempt import AttemptSpec, AttemptState, Outcome
+
+
+@dataclass(frozen=True, slots=True)
+class Capacity:
+    """What the executor may use at one time."""
+
+    cores: int
+    memory_mb: int
+    """Memory in MB (2**20 bytes)."""
+    gpus: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Handle:
+    """A delivered attempt. Nothing depends on keeping it: the folder finds the attempt again."""
+
+    attempt_dir: str
+    token: str
+    """The transport's own name of the run, for logs: a process id, a batch job's number."""
+
+
+@dataclass(frozen=True, slots=True)
+class Alive:
+    """A runner holds the attempt."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """The outcome is published."""
+
+    outcome: Outcome
+
+
+@dataclass(frozen=True, slots=True)
+class Gone:
+    """No runner holds the attempt and there is no outcome: it never began, or its runner died."""
+
+
+Presence = Alive | Finished | Gone
+
+
+class Executor(Protocol):
+    """Brings attempts to where they run.
+
+    ``submit`` may be called twice for one attempt, and any process may die between two calls: at most one
+    engine runs for an attempt, ever.
+    """
+
+    def submit(self, attempt: AttemptSpec) -> Handle:
+        """Start the runner of a prepared attempt; an attempt that was begun or revoked before is left alone.
+
+        Raises:
+            EngineError: the runner could not be started.
+        """
+        ...
+
+    def find(self, attempt_dir: Path) -> Presence:
+        """Whether the attempt is alive, finished or gone; works also after a restart of the service."""
+        ...
+
+    def poll(self, attempt_dir: Path) -> AttemptState:
+        """Progress and outcome as they are now."""
+        ...
+
+    def cancel(self, attempt_dir: Path, grace_s: float = 10.0) -> None:
+        """Ask the attempt to stop; its outcome follows within ``grace_s`` and about a second."""
+        ...
+
+    def revoke(self, attempt_dir: Path) -> bool:
+        """Make sure that an attempt without a runner never runs, and end what its runner left behind.
+
+        True: nothing of it runs or will run. False: a runner holds it, or its outcome is published and must
+        be taken over.
+        """
+        ...
+
+    def capacity(self) -> Capacity:
+        """What may be used in all; what is in use is the dispatcher's to know."""
+        ...

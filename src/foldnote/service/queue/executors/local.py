@@ -1,0 +1,133 @@
+"""Runs attempts as processes of this machine.
+
+The lock is taken here and handed to the runner as an open descriptor: there is no moment in which a started
+attempt looks as if nobody had it. A runner is in its own session and lives on when the service ends.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+from foldnote.errors import EngineError
+from foldnote.service.queue import attempt as files
+from foldnote.service.queue import processes
+from foldnote.service.queue.attempt import AttemptSpec, AttemptState, Outcome
+from foldnote.service.queue.executors.base import Alive, Capacity, Finished, Gone, Handle, Presence
+from foldnote.service.queue.locking import is_locked, take_lock
+from foldnote.service.queue.runner import is_spent
+
+_RUNNER_LOG = "runner.log"
+_MEMORY_LEFT_MB = 1024
+
+
+class LocalExecutor:
+    """The executor of one machine.
+
+    Args:
+        environment: environment of the runners; the service gives its own without keys. Engines get theirs
+            from the attempt.
+        cores: cores to use; by default those that this process may use.
+        memory_mb: memory to use; by default what the machine has, less one GB.
+    """
+
+    def __init__(
+        self, environment: Mapping[str, str], *, cores: int | None = None, memory_mb: int | None = None
+    ) -> None:
+        self._environment = dict(environment)
+        self._capacity = Capacity(cores or _usable_cores(), memory_mb or _usable_memory_mb())
+        self._runners: list[subprocess.Popen[bytes]] = []
+
+    def submit(self, attempt: AttemptSpec) -> Handle:
+        """Start the runner; see the protocol."""
+        self._reap()
+        lock = take_lock(attempt.folder)
+        if lock is None:
+            return Handle(attempt.attempt_dir, "already running")
+        try:
+            if is_spent(attempt.folder):
+                return Handle(attempt.attempt_dir, "already delivered")
+            return Handle(attempt.attempt_dir, str(self._start(attempt.folder, lock).pid))
+        finally:
+            os.close(lock)
+
+    def find(self, attempt_dir: Path) -> Presence:
+        """Alive, finished or gone; see the protocol."""
+        state = self.poll(attempt_dir)
+        if state.outcome is not None:
+            return Finished(state.outcome)
+        return Alive() if state.alive else Gone()
+
+    def poll(self, attempt_dir: Path) -> AttemptState:
+        """Progress and outcome as they are now."""
+        self._reap()
+        is_alive = is_locked(attempt_dir)
+        progress, message = files.read_progress(attempt_dir)
+        # Read after the lock: a runner publishes first and then lets go.
+        return AttemptState(progress, message, is_alive, Outcome.read(attempt_dir))
+
+    def cancel(self, attempt_dir: Path, grace_s: float = 10.0) -> None:
+        """Ask the runner to stop; see the protocol."""
+        files.request_cancel(attempt_dir, grace_s)
+
+    def revoke(self, attempt_dir: Path) -> bool:
+        """End what is left of an attempt without a runner; see the protocol."""
+        try:
+            lock = take_lock(attempt_dir)
+        except FileNotFoundError:
+            return True
+        if lock is None:
+            return False
+        try:
+            if Outcome.read(attempt_dir) is not None:
+                return False
+            files.publish(attempt_dir / files.REVOKED, files.now().encode())
+            return self._kill_left_behind(attempt_dir)
+        finally:
+            os.close(lock)
+
+    def capacity(self) -> Capacity:
+        """Cores and memory of this machine that jobs may use."""
+        return self._capacity
+
+    def _start(self, folder: Path, lock: int) -> subprocess.Popen[bytes]:
+        command = [sys.executable, "-m", "foldnote.service.queue.runner", str(folder), "--lock-fd", str(lock)]
+        try:
+            with (folder / _RUNNER_LOG).open("ab") as log:
+                runner = subprocess.Popen(
+                    command,
+                    cwd=folder,
+                    env=self._environment,
+                    stdin=subprocess.DEVNULL,
+                    stdout=log,
+                    stderr=log,
+                    pass_fds=(lock,),
+                    start_new_session=True,
+                )
+        except OSError as exc:
+            raise EngineError(f"No runner could be started for the attempt in {folder}: {exc}.") from exc
+        self._runners.append(runner)
+        return runner
+
+    def _kill_left_behind(self, attempt_dir: Path) -> bool:
+        try:
+            nonce = files.read_spec(attempt_dir).nonce
+        except FileNotFoundError:
+            return True
+        return processes.kill_all(lambda: processes.find_marked(nonce))
+
+    def _reap(self) -> None:
+        """Collect ended runners, so that none stays as a zombie."""
+        self._runners = [runner for runner in self._runners if runner.poll() is None]
+
+
+def _usable_cores() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _usable_memory_mb() -> int:
+    total = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") >> 20
+    return max(total - _MEMORY_LEFT_MB, total // 2)

@@ -1,0 +1,149 @@
+"""Finding and ending every process of an attempt, also those that ran away.
+
+Three ways lead to them: they descend from the runner (which adopts orphans on Linux), they are in the
+engine's process group, or they carry the attempt's nonce in their environment. The first and the third need
+``/proc``; without it (macOS) the process group is all that is known. It does not decide when to kill.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import signal
+import sys
+import time
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+from foldnote.service.queue.attempt import NONCE_VARIABLE
+
+_PROC = Path("/proc")
+_PR_SET_PDEATHSIG = 1
+_PR_SET_CHILD_SUBREAPER = 36
+_ENDED = ("Z", "X")
+_PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
+
+
+def adopt_orphans() -> None:
+    """Become the parent of every descendant whose parent ends (Linux only)."""
+    if sys.platform == "linux":
+        _prctl()(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+
+
+def end_with_parent() -> Callable[[], None] | None:
+    """For ``preexec_fn`` of a single-threaded parent: the child is killed when its parent dies (Linux)."""
+    if sys.platform != "linux":
+        return None
+    prctl, parent = _prctl(), os.getpid()
+
+    def arm() -> None:
+        prctl(_PR_SET_PDEATHSIG, int(signal.SIGKILL), 0, 0, 0)
+        if os.getppid() != parent:
+            os._exit(1)
+
+    return arm
+
+
+def _prctl() -> Callable[..., int]:
+    return ctypes.CDLL(None, use_errno=True).prctl
+
+
+def find_marked(nonce: str) -> set[int]:
+    """Processes of this user whose environment carries ``nonce``, without this one."""
+    mark = f"{NONCE_VARIABLE}={nonce}".encode()
+    return {pid for pid in _all_processes() if pid != os.getpid() and mark in _environment(pid)}
+
+
+def find_descendants(ancestor: int) -> set[int]:
+    """Every living descendant of the process ``ancestor``."""
+    children: dict[int, list[int]] = {}
+    for pid in _all_processes():
+        fields = _stat(pid)
+        if fields and fields[0] not in _ENDED:
+            children.setdefault(int(fields[1]), []).append(pid)
+    found: set[int] = set()
+    pending = [ancestor]
+    while pending:
+        fresh = [pid for pid in children.get(pending.pop(), ()) if pid not in found]
+        found.update(fresh)
+        pending.extend(fresh)
+    return found
+
+
+def measure_memory_bytes(pids: Iterable[int]) -> int:
+    """Resident memory of all ``pids`` together, in bytes; shared pages count once for each."""
+    return sum(_resident_bytes(pid) for pid in pids)
+
+
+def send(pids: Iterable[int], number: signal.Signals) -> None:
+    """Send the signal to every one of ``pids`` that still lives."""
+    for pid in pids:
+        try:
+            os.kill(pid, number)
+        except (ProcessLookupError, PermissionError):
+            continue
+
+
+def send_to_group(leader: int, number: signal.Signals) -> None:
+    """Send the signal to the process group of ``leader``, if there is one left."""
+    try:
+        os.killpg(leader, number)
+    except (ProcessLookupError, PermissionError):
+        return
+
+
+def kill_all(find: Callable[[], set[int]], patience_s: float = 10.0) -> bool:
+    """KILL what ``find`` gives until it gives nothing; False when something was left after ``patience_s``.
+
+    Repeated, because a process may start another one between being seen and being killed.
+    """
+    deadline = time.monotonic() + patience_s
+    while living := {pid for pid in find() if _is_living(pid)}:
+        send(living, signal.SIGKILL)
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(0.01)
+    return True
+
+
+def reap_children() -> None:
+    """Collect every ended child, so that none stays as a zombie."""
+    while True:
+        try:
+            pid, _ = os.waitpid(-1, os.WNOHANG)
+        except ChildProcessError:
+            return
+        if pid == 0:
+            return
+
+
+def _all_processes() -> Iterable[int]:
+    if not _PROC.joinpath("self").exists():
+        return ()
+    return [int(path.name) for path in _PROC.iterdir() if path.name.isdigit()]
+
+
+def _environment(pid: int) -> list[bytes]:
+    try:
+        return (_PROC / str(pid) / "environ").read_bytes().split(b"\0")
+    except OSError:
+        return []
+
+
+def _stat(pid: int) -> list[str]:
+    """Fields of ``/proc/PID/stat`` from the third on: state, parent, group, session and so on."""
+    try:
+        text = (_PROC / str(pid) / "stat").read_text("utf-8", "replace")
+    except OSError:
+        return []
+    return text[text.rfind(")") + 2 :].split()
+
+
+def _is_living(pid: int) -> bool:
+    fields = _stat(pid)
+    return bool(fields) and fields[0] not in _ENDED
+
+
+def _resident_bytes(pid: int) -> int:
+    fields = _stat(pid)
+    return int(fields[21]) * _PAGE_BYTES if fields else 0

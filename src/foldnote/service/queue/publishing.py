@@ -1,0 +1,132 @@
+"""From a work folder to what is kept: the result archive and the manifest.
+
+The archive holds what the engine left in ``outputs/`` at its root, and beside it the manifest, the score and
+the log. Links are not followed: an engine cannot put a file of the machine into a result. It decides neither
+how the attempt ended nor when this is done.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import os
+import zipfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from foldnote.service.queue import attempt as files
+from foldnote.service.queue.attempt import AttemptSpec
+
+_OWN_NAMES = frozenset({"manifest.json", "score.json", "job.log"})
+_CHUNK_BYTES = 1 << 20
+_SETTINGS_SHOWN_BYTES = 65_536
+
+
+@dataclass(frozen=True, slots=True)
+class Archive:
+    """The published result archive."""
+
+    size_bytes: int
+    sha256: str
+
+
+def publish_result(spec: AttemptSpec, state: str, started: str) -> Archive | None:
+    """Write ``result.zip`` and ``manifest.json``; None when the engine left no output.
+
+    Raises:
+        OSError: the folder cannot be written, for example because the disk is full.
+    """
+    outputs = find_outputs(spec.folder / files.WORK / "outputs")
+    manifest = _make_manifest(spec, state, started, outputs)
+    files.write_json(spec.folder / files.MANIFEST, manifest)
+    if not outputs:
+        return None
+    draft = spec.folder / f".{files.RESULT}"
+    _write_archive(spec.folder, outputs, draft)
+    archive = Archive(draft.stat().st_size, _hash_file(draft))
+    draft.rename(spec.folder / files.RESULT)
+    files.sync_folder(spec.folder)
+    return archive
+
+
+def find_outputs(folder: Path) -> dict[str, Path]:
+    """Regular files below ``folder`` by the name that they get in the archive, sorted; links are left out."""
+    found: dict[str, Path] = {}
+    for root, _, names in os.walk(folder, followlinks=False):
+        for name in names:
+            path = Path(root, name)
+            if path.is_file() and not path.is_symlink():
+                member = path.relative_to(folder).as_posix()
+                found[f"outputs/{member}" if member in _OWN_NAMES else member] = path
+    return dict(sorted(found.items()))
+
+
+def read_score(work: Path) -> dict[str, Any] | None:
+    """The flat object of figures in ``score.json``; None when it is absent or is not one."""
+    try:
+        content = json.loads((work / "score.json").read_text("utf-8"))
+    except (OSError, ValueError):
+        return None
+    if not isinstance(content, dict):
+        return None
+    return {name: value for name, value in content.items() if _is_figure(value)} or None
+
+
+def _is_figure(value: object) -> bool:
+    return isinstance(value, str | int) or (isinstance(value, float) and math.isfinite(value))
+
+
+def _make_manifest(
+    spec: AttemptSpec, state: str, started: str, outputs: Mapping[str, Path]
+) -> dict[str, Any]:
+    settings = json.dumps(dict(spec.settings), sort_keys=True)
+    return {
+        "manifestVersion": 1,
+        "job": {"jobName": spec.job_name, "type": spec.tool, "seed": spec.seed},
+        "settings": dict(spec.settings) if len(settings) <= _SETTINGS_SHOWN_BYTES else None,
+        "settingsSha256": hashlib.sha256(settings.encode("utf-8", "surrogatepass")).hexdigest(),
+        "engine": dict(spec.engine),
+        "notes": _read_notes(spec.folder / files.WORK / "notes.json"),
+        "state": state,
+        "started": started,
+        "ended": files.now(),
+        "outputs": [
+            {"name": name, "sizeBytes": path.stat().st_size, "sha256": _hash_file(path)}
+            for name, path in outputs.items()
+        ],
+    }
+
+
+def _read_notes(path: Path) -> list[str]:
+    """What the engine wants to be known of this result: a JSON array of sentences, or nothing."""
+    try:
+        content = json.loads(path.read_text("utf-8"))
+    except (OSError, ValueError):
+        return []
+    return [str(each) for each in content] if isinstance(content, list) else []
+
+
+def _write_archive(folder: Path, outputs: Mapping[str, Path], target: Path) -> None:
+    extra = {
+        "manifest.json": folder / files.MANIFEST,
+        "score.json": folder / files.WORK / "score.json",
+        "job.log": folder / files.LOG,
+    }
+    with target.open("wb") as stream:
+        with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED, strict_timestamps=False) as archive:
+            for name, path in {**outputs, **extra}.items():
+                if path.is_file() and not path.is_symlink():
+                    archive.write(path, name)
+        stream.flush()
+        os.fsync(stream.fileno())
+
+
+def _hash_file(path: Path) -> str:
+    digest = hashlib.sha256()
+    with path.open("rb") as stream:
+        while chunk := stream.read(_CHUNK_BYTES):
+            digest.update(chunk)
+    return digest.hexdigest()
