@@ -1,0 +1,6 @@
+/** Removes what a build leaves behind, so that stale development output is never packed into a wheel. */
+import { rmSync } from 'node:fs';
+
+for (const path of ['labextension/lib', 'src/foldnote/labextension', 'src/foldnote/static']) {
+  rmSync(path, { recursive: true, force: true });
+}

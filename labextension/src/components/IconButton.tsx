@@ -1,0 +1,33 @@
+/** A button that is only a drawing; its name is read out and shown as a tooltip. */
+import type { ReactElement, ReactNode } from 'react';
+
+/** What an icon button needs. */
+export interface IconButtonProps {
+  readonly label: string;
+  readonly children: ReactNode;
+  readonly onClick: () => void;
+  readonly isDisabled?: boolean;
+  readonly isPressed?: boolean;
+  readonly tabIndex?: number;
+}
+
+/** A drawing that can be pressed. */
+export function IconButton(props: IconButtonProps): ReactElement {
+  return (
+    <button
+      type="button"
+      className="fn-IconButton"
+      title={props.label}
+      aria-label={props.label}
+      aria-pressed={props.isPressed}
+      disabled={props.isDisabled}
+      tabIndex={props.tabIndex}
+      onClick={event => {
+        event.stopPropagation();
+        props.onClick();
+      }}
+    >
+      {props.children}
+    </button>
+  );
+}

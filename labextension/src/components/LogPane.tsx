@@ -1,0 +1,81 @@
+/** The end of a job's log; follows it while the job lives. */
+import { useEffect, useRef, useState, type ReactElement } from 'react';
+
+/** What the pane needs. */
+export interface LogPaneProps {
+  readonly name: string;
+  /** Whether the job can still write. */
+  readonly isLive: boolean;
+  readonly read: (name: string) => Promise<string>;
+  /** Pause between two readings, in milliseconds. */
+  readonly paceMs?: number;
+}
+
+const PACE_MS = 2000;
+const NEAR_END_PX = 24;
+
+/** A log in the row of its job. */
+export function LogPane({ name, isLive, read, paceMs = PACE_MS }: LogPaneProps): ReactElement {
+  const [text, setText] = useState<string | null>(null);
+  const [fault, setFault] = useState<string | null>(null);
+  const pane = useRef<HTMLPreElement>(null);
+  const isAtEnd = useRef(true);
+
+  useEffect(() => {
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    let isOver = false;
+    const follow = async (): Promise<void> => {
+      try {
+        const log = await read(name);
+        if (!isOver) {
+          setText(log);
+          setFault(null);
+        }
+      } catch (error) {
+        if (!isOver) {
+          setFault(error instanceof Error ? error.message : String(error));
+        }
+      }
+      if (!isOver && isLive) {
+        timer = setTimeout(() => void follow(), paceMs);
+      }
+    };
+    void follow();
+    return () => {
+      isOver = true;
+      clearTimeout(timer);
+    };
+  }, [name, isLive, read, paceMs]);
+
+  useEffect(() => {
+    if (pane.current && isAtEnd.current) {
+      pane.current.scrollTop = pane.current.scrollHeight;
+    }
+  }, [text]);
+
+  return (
+    <pre
+      className="fn-Log"
+      ref={pane}
+      tabIndex={0}
+      aria-label={`Log of ${name}`}
+      aria-live={isLive ? 'polite' : 'off'}
+      onScroll={event => {
+        const { scrollHeight, scrollTop, clientHeight } = event.currentTarget;
+        isAtEnd.current = scrollHeight - scrollTop - clientHeight < NEAR_END_PX;
+      }}
+    >
+      {fault !== null ? `The log cannot be read. ${fault}` : shown(text, isLive)}
+    </pre>
+  );
+}
+
+function shown(text: string | null, isLive: boolean): string {
+  if (text === null) {
+    return 'Reading the log …';
+  }
+  if (text.trim() === '') {
+    return isLive ? 'Nothing written yet.' : 'The job wrote no log.';
+  }
+  return text;
+}

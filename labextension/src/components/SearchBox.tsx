@@ -1,0 +1,40 @@
+/** A search field with a lens and, while it holds text, a cross that empties it. */
+import type { ReactElement } from 'react';
+
+import { CloseIcon, SearchIcon } from './icons';
+import { IconButton } from './IconButton';
+
+/** What a search box needs. */
+export interface SearchBoxProps {
+  readonly label: string;
+  readonly value: string;
+  readonly onChange: (value: string) => void;
+}
+
+/** A search field. */
+export function SearchBox({ label, value, onChange }: SearchBoxProps): ReactElement {
+  return (
+    <div className="fn-SearchBox" role="search">
+      <SearchIcon />
+      <input
+        type="text"
+        value={value}
+        placeholder={label}
+        aria-label={label}
+        spellCheck={false}
+        onChange={event => onChange(event.currentTarget.value)}
+        onKeyDown={event => {
+          if (event.key === 'Escape' && value !== '') {
+            event.stopPropagation();
+            onChange('');
+          }
+        }}
+      />
+      {value !== '' && (
+        <IconButton label="Empty the search" onClick={() => onChange('')}>
+          <CloseIcon />
+        </IconButton>
+      )}
+    </div>
+  );
+}

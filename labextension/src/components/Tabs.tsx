@@ -1,0 +1,72 @@
+/** Two or more views of which one is shown, with the keyboard of a tab list. */
+import { useRef, type KeyboardEvent, type ReactElement, type ReactNode } from 'react';
+
+/** One tab. */
+export interface Tab<K extends string> {
+  readonly key: K;
+  readonly label: string;
+}
+
+/** What the tabs need. */
+export interface TabsProps<K extends string> {
+  readonly label: string;
+  readonly tabs: readonly Tab<K>[];
+  readonly chosen: K;
+  readonly onChoose: (key: K) => void;
+  /** What stands at the right end. */
+  readonly extra?: ReactNode;
+  /** The chosen view. */
+  readonly children: ReactNode;
+}
+
+/** Tabs over a view. */
+export function Tabs<K extends string>(props: TabsProps<K>): ReactElement {
+  const { tabs, chosen, onChoose } = props;
+  const list = useRef<HTMLDivElement>(null);
+  const onKeyDown = (event: KeyboardEvent): void => {
+    const step = event.key === 'ArrowRight' ? 1 : event.key === 'ArrowLeft' ? -1 : 0;
+    const index = tabs.findIndex(tab => tab.key === chosen);
+    const next = tabs[(index + step + tabs.length) % tabs.length];
+    if (step !== 0 && next) {
+      event.preventDefault();
+      onChoose(next.key);
+      list.current?.querySelector<HTMLElement>(`#${tabId(next.key)}`)?.focus();
+    }
+  };
+  return (
+    <>
+      <div className="fn-Tabs">
+        <div role="tablist" aria-label={props.label} ref={list} onKeyDown={onKeyDown}>
+          {tabs.map(tab => (
+            <button
+              key={tab.key}
+              id={tabId(tab.key)}
+              type="button"
+              role="tab"
+              className="fn-Tab"
+              aria-selected={tab.key === chosen}
+              aria-controls={tab.key === chosen ? `fn-panel-${tab.key}` : undefined}
+              tabIndex={tab.key === chosen ? 0 : -1}
+              onClick={() => onChoose(tab.key)}
+            >
+              {tab.label}
+            </button>
+          ))}
+        </div>
+        {props.extra}
+      </div>
+      <div
+        className="fn-TabPanel"
+        role="tabpanel"
+        id={`fn-panel-${chosen}`}
+        aria-labelledby={tabId(chosen)}
+      >
+        {props.children}
+      </div>
+    </>
+  );
+}
+
+function tabId(key: string): string {
+  return `fn-tab-${key}`;
+}

@@ -1,0 +1,16 @@
+/** The extension: a list of plugins, each with one task. */
+import { commandsPlugin } from './plugins/commands';
+import { fallbackPlugin } from './plugins/fallback';
+import { launcherPlugin } from './plugins/launcher';
+import { modelsPlugin } from './plugins/models';
+import { sidebarPlugin } from './plugins/sidebar';
+import { viewer3dPlugin } from './plugins/viewer3d';
+
+export default [
+  viewer3dPlugin,
+  fallbackPlugin,
+  modelsPlugin,
+  commandsPlugin,
+  launcherPlugin,
+  sidebarPlugin
+];

@@ -1,0 +1,66 @@
+/**
+ * The one table of job states on screen: word, icon and order. The interface has four; a stopped job that carries an
+ * error is shown as failed, because a person must see the difference.
+ */
+import type { JobRecord } from '../api/answers';
+
+/** A state as a person sees it. */
+export type ShownState = 'queued' | 'running' | 'complete' | 'stopped' | 'failed';
+
+/** How one state is shown. */
+export interface StateRow {
+  readonly state: ShownState;
+  readonly word: string;
+  /** What it means, for tooltips. */
+  readonly hint: string;
+  readonly isFinal: boolean;
+}
+
+/** Every state, in the order of a job's life. */
+export const STATES: readonly StateRow[] = [
+  { state: 'queued', word: 'In Queue', hint: 'Waiting for its turn', isFinal: false },
+  { state: 'running', word: 'Running', hint: 'Being computed', isFinal: false },
+  { state: 'complete', word: 'Complete', hint: 'Finished, with a result', isFinal: true },
+  { state: 'stopped', word: 'Stopped', hint: 'Stopped by a person', isFinal: true },
+  { state: 'failed', word: 'Failed', hint: 'Ended by an error', isFinal: true }
+];
+
+const BY_STATE = new Map(STATES.map(row => [row.state, row]));
+
+/** The state of a job as a person sees it. */
+export function shownState(job: JobRecord): ShownState {
+  switch (job.status) {
+    case 'In Queue':
+      return 'queued';
+    case 'Running':
+      return 'running';
+    case 'Complete':
+      return 'complete';
+    case 'Stopped':
+      return job.error === null ? 'stopped' : 'failed';
+  }
+}
+
+/** The row of the table for a state. */
+export function stateRow(state: ShownState): StateRow {
+  const row = BY_STATE.get(state);
+  if (!row) {
+    throw new Error(`No row for the state ${state}.`);
+  }
+  return row;
+}
+
+/** Whether the job can still change. */
+export function isLive(job: JobRecord): boolean {
+  return !stateRow(shownState(job)).isFinal;
+}
+
+/** Jobs by shown state; every state is there. */
+export function countStates(jobs: readonly JobRecord[]): ReadonlyMap<ShownState, number> {
+  const counts = new Map<ShownState, number>(STATES.map(row => [row.state, 0]));
+  for (const job of jobs) {
+    const state = shownState(job);
+    counts.set(state, (counts.get(state) ?? 0) + 1);
+  }
+  return counts;
+}

@@ -1,0 +1,117 @@
+/**
+ * The catalog as the page knows it. It is asked for once, and again when somebody wants it fresh.
+ */
+import type { ServiceReport, ToolRecord, ToolsAnswer } from '../api/answers';
+import { Store } from './store';
+
+/** Where tools come from. */
+export interface ToolsSource {
+  tools(): Promise<ToolsAnswer>;
+}
+
+/** Everything a view shows about tools. */
+export interface ToolsState {
+  /** Null before the first answer. */
+  readonly tools: readonly ToolRecord[] | null;
+  readonly service: ServiceReport | null;
+  readonly isAsking: boolean;
+  /** Why the Jupyter server itself did not answer; null while it does. */
+  readonly lost: string | null;
+}
+
+const RETRY_MS = 2000;
+const RETRIES = 30;
+
+/** The tools of the service. */
+export class ToolsModel extends Store<ToolsState> {
+  constructor(source: ToolsSource, retryMs: number = RETRY_MS) {
+    super({ tools: null, service: null, isAsking: false, lost: null });
+    this.source = source;
+    this.retryMs = retryMs;
+  }
+
+  /** The tools, asked for if they are not known yet. A service that is starting is waited for. */
+  async load(): Promise<readonly ToolRecord[]> {
+    const known = this.state().tools;
+    return known && known.length > 0 ? known : this.refresh();
+  }
+
+  /** Asks again; a second caller waits for the same answer. */
+  refresh(): Promise<readonly ToolRecord[]> {
+    this.asking ??= this.ask().finally(() => {
+      this.asking = null;
+      this.update({ isAsking: false });
+    });
+    return this.asking;
+  }
+
+  /** What people call the tool; its type while the catalog is unknown. */
+  displayName(type: string): string {
+    return this.state().tools?.find(tool => tool.type === type)?.displayName ?? type;
+  }
+
+  private async ask(): Promise<readonly ToolRecord[]> {
+    this.update({ isAsking: true, lost: null });
+    for (let attempt = 0; attempt < RETRIES; attempt += 1) {
+      try {
+        const answer = await this.source.tools();
+        this.update({ tools: answer.tools, service: answer.service, lost: null });
+        if (answer.service.state !== 'starting') {
+          return answer.tools;
+        }
+      } catch (error) {
+        this.update({ lost: error instanceof Error ? error.message : String(error) });
+        return [];
+      }
+      await new Promise(resolve => setTimeout(resolve, this.retryMs));
+    }
+    return this.state().tools ?? [];
+  }
+
+  private readonly source: ToolsSource;
+  private readonly retryMs: number;
+  private asking: Promise<readonly ToolRecord[]> | null = null;
+}
+
+/** The tools whose text holds every word of `query`, those that can run first, then by name. */
+export function searchTools(tools: readonly ToolRecord[], query: string): readonly ToolRecord[] {
+  const words = query.toLowerCase().split(/\s+/).filter(Boolean);
+  return tools
+    .filter(tool => words.every(word => haystack(tool).includes(word)))
+    .sort(
+      (a, b) =>
+        Number(b.available) - Number(a.available) || a.displayName.localeCompare(b.displayName)
+    );
+}
+
+/** How the method that really runs relates to the tool's name, in words; empty when nothing runs it. */
+export function methodOf(tool: ToolRecord): string {
+  const { engine } = tool;
+  if (!engine) {
+    return '';
+  }
+  switch (engine.kind) {
+    case 'substitute':
+      return `${engine.method} (substitute)`;
+    case 'genuine-task':
+      return `${engine.method} (same task)`;
+    case 'adapter':
+      return `${engine.method} (your installation)`;
+    default:
+      return engine.method;
+  }
+}
+
+function haystack(tool: ToolRecord): string {
+  return [
+    tool.type,
+    tool.displayName,
+    tool.description,
+    tool.family,
+    ...tool.modalities,
+    ...tool.functions,
+    tool.engine?.method ?? ''
+  ]
+    .join(' ')
+    .toLowerCase();
+}

@@ -1,0 +1,97 @@
+/**
+ * Cells are written through JupyterLab's own commands and through the few members of a notebook that are named here, so
+ * that the extension needs no notebook package and works with whatever notebook the application brings.
+ */
+import type { JupyterFrontEnd } from '@jupyterlab/application';
+import type { IRenderMimeRegistry } from '@jupyterlab/rendermime';
+import type { Widget } from '@lumino/widgets';
+
+interface CellLike {
+  readonly model: {
+    readonly type: string;
+    readonly sharedModel: { getSource(): string; setSource(source: string): void };
+  };
+}
+
+/** The members of a notebook panel that the extension uses. */
+export interface NotebookLike extends Widget {
+  readonly context: {
+    readonly ready: Promise<void>;
+    readonly sessionContext: { readonly ready: Promise<void> };
+  };
+  readonly content: Widget & {
+    readonly activeCell: CellLike | null;
+    readonly rendermime: IRenderMimeRegistry;
+  };
+}
+
+/** Whether a widget is a notebook, judged by its members. */
+export function isNotebook(widget: Widget | null): widget is NotebookLike {
+  return (
+    widget !== null &&
+    hasMember(widget, 'context') &&
+    hasMember(widget.context, 'sessionContext') &&
+    hasMember(widget, 'content') &&
+    hasMember(widget.content, 'activeCell') &&
+    hasMember(widget.content, 'rendermime')
+  );
+}
+
+/**
+ * Writes `code` into a cell and runs it: below the active cell of the current notebook, or in a new notebook.
+ *
+ * @returns the notebook
+ * @throws Error when no notebook can be made
+ */
+export async function runInCell(app: JupyterFrontEnd, code: string, cwd: string): Promise<Widget> {
+  const current = app.shell.currentWidget;
+  const notebook = isNotebook(current) ? current : await createNotebook(app, cwd);
+  app.shell.activateById(notebook.id);
+  await notebook.context.ready;
+  await notebook.context.sessionContext.ready;
+  if (!isBlank(notebook.content.activeCell)) {
+    await app.commands.execute('notebook:insert-cell-below');
+  }
+  const cell = notebook.content.activeCell;
+  if (!cell) {
+    throw new Error('The notebook has no cell to write to. Add one and try again.');
+  }
+  cell.model.sharedModel.setSource(code);
+  await app.commands.execute('notebook:run-cell');
+  return notebook;
+}
+
+async function createNotebook(app: JupyterFrontEnd, cwd: string): Promise<NotebookLike> {
+  const kernelName = await findPythonKernel(app);
+  const created: unknown = await app.commands.execute('notebook:create-new', {
+    cwd,
+    kernelName,
+    activate: true
+  });
+  const widget = created as Widget | null;
+  if (!isNotebook(widget)) {
+    throw new Error('JupyterLab made no notebook. Open one and try again.');
+  }
+  return widget;
+}
+
+async function findPythonKernel(app: JupyterFrontEnd): Promise<string> {
+  const { kernelspecs } = app.serviceManager;
+  await kernelspecs.ready;
+  const specs = kernelspecs.specs?.kernelspecs ?? {};
+  const preferred = kernelspecs.specs?.default ?? '';
+  const names = [preferred, ...Object.keys(specs)];
+  const name = names.find(candidate => specs[candidate]?.language.toLowerCase() === 'python');
+  if (name === undefined) {
+    throw new Error('There is no Python kernel. Install ipykernel where JupyterLab runs.');
+  }
+  return name;
+}
+
+function isBlank(cell: CellLike | null): boolean {
+  return cell?.model.type === 'code' && cell.model.sharedModel.getSource().trim() === '';
+}
+
+function hasMember<K extends string>(value: unknown, name: K): value is Record<K, unknown> {
+  return typeof value === 'object' && value !== null && name in value;
+}

@@ -1,0 +1,123 @@
+/**
+ * An output that is a live widget while its kernel lives, and its saved text when not.
+ *
+ * ipywidgets ends in "Error displaying widget" for an output whose model is gone, and the text that was saved beside it is
+ * never shown. This renderer delegates to the widget's own renderer, watches what becomes of it, and shows the saved text
+ * (sanitised) instead of the error. If the widget appears later, it takes its place again.
+ */
+import type { IRenderMimeRegistry } from '@jupyterlab/rendermime';
+import type { IRenderMime } from '@jupyterlab/rendermime-interfaces';
+import { PanelLayout, Widget } from '@lumino/widgets';
+
+/** Mime type in the bundles of our forms and cards. */
+export const OURS = 'application/vnd.foldnote.widget+json';
+
+const LIVE = 'application/vnd.jupyter.widget-view+json';
+const SAVED = 'text/html';
+const ERROR = 'Error displaying widget';
+const LOADING = 'Loading widget';
+const PATIENCE_MS = 6000;
+
+/** Renders the live widget of a bundle, or what was saved beside it. */
+export class WidgetOrFallback extends Widget implements IRenderMime.IRenderer {
+  /**
+   * @param options - as every renderer gets them
+   * @param findRegistry - the registry of the notebook around a node
+   * @param patienceMs - how long a widget may be loading before the saved text is shown
+   */
+  constructor(
+    options: IRenderMime.IRendererOptions,
+    findRegistry: (node: Node) => IRenderMimeRegistry,
+    patienceMs: number = PATIENCE_MS
+  ) {
+    super();
+    this.sanitizer = options.sanitizer;
+    this.findRegistry = findRegistry;
+    this.patienceMs = patienceMs;
+    this.layout = new PanelLayout();
+    this.addClass('fn-WidgetOutput');
+  }
+
+  /** Shows the bundle. The work waits until the output is in the page, because only then its notebook is known. */
+  async renderModel(model: IRenderMime.IMimeModel): Promise<void> {
+    this.model = model;
+    if (this.isAttached) {
+      await this.display(model);
+    }
+  }
+
+  /** Ends the watching. */
+  override dispose(): void {
+    this.observer.disconnect();
+    clearTimeout(this.timer);
+    super.dispose();
+  }
+
+  protected override onAfterAttach(): void {
+    if (this.model && !this.live) {
+      void this.display(this.model);
+    }
+  }
+
+  private async display(model: IRenderMime.IMimeModel): Promise<void> {
+    const registry = this.findRegistry(this.node);
+    if (!(LIVE in model.data) || !registry.mimeTypes.includes(LIVE)) {
+      this.showSaved();
+      return;
+    }
+    this.live?.dispose();
+    this.live = registry.createRenderer(LIVE);
+    this.stack.addWidget(this.live);
+    this.observer.observe(this.live.node, { childList: true, characterData: true, subtree: true });
+    this.timer = setTimeout(() => this.judge(true), this.patienceMs);
+    const { live } = this;
+    void live.renderModel(model).then(() => this.judge());
+    await Promise.resolve();
+  }
+
+  /** Looks at what the widget's renderer made. */
+  private judge(isLate = false): void {
+    if (!this.live || this.isDisposed) {
+      return;
+    }
+    const text = this.live.node.textContent;
+    const hasFailed = text.startsWith(ERROR) || (isLate && text.startsWith(LOADING));
+    if (hasFailed) {
+      this.showSaved();
+    } else if (!text.startsWith(LOADING)) {
+      this.hideSaved();
+    }
+  }
+
+  private showSaved(): void {
+    const html = this.model?.data[SAVED];
+    if (this.saved || typeof html !== 'string') {
+      return;
+    }
+    this.saved = new Widget();
+    this.saved.addClass('fn-WidgetOutput-saved');
+    this.saved.addClass('jp-RenderedHTMLCommon');
+    this.saved.node.innerHTML = this.sanitizer.sanitize(html);
+    this.stack.insertWidget(0, this.saved);
+    this.live?.hide();
+  }
+
+  private hideSaved(): void {
+    this.saved?.dispose();
+    this.saved = null;
+    this.live?.show();
+  }
+
+  private get stack(): PanelLayout {
+    return this.layout as PanelLayout;
+  }
+
+  private readonly sanitizer: IRenderMime.ISanitizer;
+  private readonly findRegistry: (node: Node) => IRenderMimeRegistry;
+  private readonly patienceMs: number;
+  private readonly observer = new MutationObserver(() => this.judge());
+  private timer: ReturnType<typeof setTimeout> | undefined;
+  private model: IRenderMime.IMimeModel | null = null;
+  private live: IRenderMime.IRenderer | null = null;
+  private saved: Widget | null = null;
+}

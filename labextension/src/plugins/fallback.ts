@@ -1,0 +1,38 @@
+/** Registers the renderer that shows what was saved beside a widget when the widget is gone. */
+import type { JupyterFrontEnd, JupyterFrontEndPlugin } from '@jupyterlab/application';
+import { IRenderMimeRegistry } from '@jupyterlab/rendermime';
+
+import { isNotebook } from '../notebooks';
+import { OURS, WidgetOrFallback } from '../panels/fallback';
+
+/** ipywidgets registers with -10; the lowest rank is asked first. */
+const RANK = -20;
+
+/** Saved forms and cards stay readable without their kernel. */
+export const fallbackPlugin: JupyterFrontEndPlugin<void> = {
+  id: 'foldnote:fallback',
+  description: 'Shows the saved text of forms and job cards whose kernel is gone.',
+  autoStart: true,
+  requires: [IRenderMimeRegistry],
+  activate: (app: JupyterFrontEnd, rendermime: IRenderMimeRegistry) => {
+    rendermime.addFactory(
+      {
+        safe: false,
+        mimeTypes: [OURS],
+        createRenderer: options =>
+          new WidgetOrFallback(options, node => findRendermime(app, node) ?? rendermime)
+      },
+      RANK
+    );
+  }
+};
+
+/** The registry of the notebook that holds `node`: it alone knows the notebook's widget manager. */
+function findRendermime(app: JupyterFrontEnd, node: Node): IRenderMimeRegistry | null {
+  for (const widget of app.shell.widgets('main')) {
+    if (isNotebook(widget) && widget.node.contains(node)) {
+      return widget.content.rendermime;
+    }
+  }
+  return null;
+}

@@ -1,0 +1,63 @@
+/** A card in the launcher for each tool that can run. */
+import type { JupyterFrontEnd, JupyterFrontEndPlugin } from '@jupyterlab/application';
+import { ILauncher } from '@jupyterlab/launcher';
+
+import type { ToolRecord } from '../api/answers';
+import { CommandIDs, type NewCellArgs } from '../commands';
+import { antibodyIcon, proteinIcon } from '../icons';
+import { IFoldnote } from '../tokens';
+import { CATEGORY } from './commands';
+
+/** The launcher cards. */
+export const launcherPlugin: JupyterFrontEndPlugin<void> = {
+  id: 'foldnote:launcher',
+  description: 'Launcher cards for protein-analysis tools.',
+  autoStart: true,
+  requires: [IFoldnote, ILauncher],
+  activate: (app: JupyterFrontEnd, { tools }: IFoldnote, launcher: ILauncher) => {
+    addCardCommands(app);
+    const carded = new Set<string>();
+    tools.subscribe(() => {
+      for (const tool of tools.state().tools ?? []) {
+        if (tool.available && !carded.has(tool.type)) {
+          carded.add(tool.type);
+          addCard(launcher, tool);
+        }
+      }
+    });
+    void app.restored.then(() => tools.load());
+  }
+};
+
+/** Command of a card: the tool's name alone as its label, because the category says the rest. */
+const CARD = 'foldnote:launch-tool';
+
+function addCardCommands(app: JupyterFrontEnd): void {
+  app.commands.addCommand(CARD, {
+    label: args => textOf(args.name),
+    caption: args => textOf(args.description),
+    icon: args => (args.isAntibody === true ? antibodyIcon : proteinIcon),
+    describedBy: { args: { type: 'object', properties: { tool: { type: 'string' } } } },
+    execute: args => {
+      const newCell: NewCellArgs = { tool: textOf(args.tool), cwd: textOf(args.cwd) };
+      return app.commands.execute(CommandIDs.newCell, newCell);
+    }
+  });
+}
+
+function addCard(launcher: ILauncher, tool: ToolRecord): void {
+  launcher.add({
+    command: CARD,
+    category: CATEGORY,
+    args: {
+      tool: tool.type,
+      name: tool.displayName,
+      description: tool.description,
+      isAntibody: tool.modalities.some(modality => modality.includes('antibody'))
+    }
+  });
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : '';
+}

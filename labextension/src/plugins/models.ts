@@ -1,0 +1,19 @@
+/** Provides the page's one truth about jobs and tools. */
+import type { JupyterFrontEnd, JupyterFrontEndPlugin } from '@jupyterlab/application';
+
+import { LabApi } from '../api/lab';
+import { JobsModel } from '../models/jobs';
+import { ToolsModel } from '../models/tools';
+import { IFoldnote } from '../tokens';
+
+/** The models. */
+export const modelsPlugin: JupyterFrontEndPlugin<IFoldnote> = {
+  id: 'foldnote:models',
+  description: 'Keeps the jobs and tools of the protein-analysis service.',
+  autoStart: true,
+  provides: IFoldnote,
+  activate: (app: JupyterFrontEnd): IFoldnote => {
+    const api = new LabApi(app.serviceManager.serverSettings);
+    return { jobs: new JobsModel(api), tools: new ToolsModel(api) };
+  }
+};

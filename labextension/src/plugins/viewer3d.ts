@@ -1,0 +1,52 @@
+/**
+ * Gives 3Dmol.js to the outputs of py3Dmol, so that they draw without a network.
+ *
+ * py3Dmol's outputs wait for `window.$3Dmolpromise` and then use `window.$3Dmol`; where the promise is missing they load a
+ * script from the internet. Ours exists from the start, and loads the bundled file when the first output asks.
+ */
+import type { JupyterFrontEndPlugin } from '@jupyterlab/application';
+
+declare global {
+  interface Window {
+    $3Dmol?: unknown;
+    $3Dmolpromise?: PromiseLike<unknown>;
+  }
+}
+
+/** The preloaded 3Dmol.js. */
+export const viewer3dPlugin: JupyterFrontEndPlugin<void> = {
+  id: 'foldnote:viewer3d',
+  description: 'Draws py3Dmol outputs from the bundled 3Dmol.js, without a network.',
+  autoStart: true,
+  activate: () => {
+    window.$3Dmolpromise ??= new LazyPromise(load3Dmol);
+  }
+};
+
+/** A promise whose work begins when somebody first waits for it. */
+export class LazyPromise<T> implements PromiseLike<T> {
+  constructor(work: () => Promise<T>) {
+    this.work = work;
+  }
+
+  /** Begins the work, if nobody did before, and waits for it. A failed attempt is made again by the next caller. */
+  then<A = T, B = never>(
+    onDone?: ((value: T) => A | PromiseLike<A>) | null,
+    onFault?: ((reason: unknown) => B | PromiseLike<B>) | null
+  ): Promise<A | B> {
+    this.running ??= this.work().catch((reason: unknown) => {
+      this.running = null;
+      throw reason;
+    });
+    return this.running.then(onDone, onFault);
+  }
+
+  private readonly work: () => Promise<T>;
+  private running: Promise<T> | null = null;
+}
+
+async function load3Dmol(): Promise<unknown> {
+  const library: unknown = await import('3dmol/build/3Dmol-min.js');
+  window.$3Dmol ??= library;
+  return window.$3Dmol;
+}
