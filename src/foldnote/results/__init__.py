@@ -1,0 +1,55 @@
+"""What a job left behind, as ordinary data: structures, tables, scores, numbering, manifest, files.
+
+Bytes come in, values go out. Nothing here draws, talks to a service or writes anywhere but where
+:meth:`Result.save_to` is told to. The words and units that the whole house uses are fixed here:
+
+=====================  ==========================================================================
+length, coordinates    ångström (Å)
+pLDDT                  0 to 100, higher is better; files that write 0 to 1 are scaled on reading
+predicted TM-scores    0 to 1 (``ptm``, ``iptm``), higher is better
+PAE                    ångström, lower is better
+energy                 kcal/mol
+B-factor               Å²; it is a B-factor unless something in the archive says that it is a pLDDT
+residue number         text: the author's number and insertion code, such as ``"112A"``
+residue index          integer, 1 for the first residue of its chain
+chain                  the author's chain name (``auth_asym_id`` in mmCIF)
+size                   bytes
+share                  0 to 1
+time                   RFC 3339, UTC
+=====================  ==========================================================================
+
+**Confidence is never invented.** A structure has a pLDDT only where its file, or a score file that belongs to
+it, says so; a column of B-factors alone proves nothing.
+
+**A damaged file is told of, and the rest is read.** An archive that could harm (names that climb out of their
+folder, links, bombs) is refused as a whole.
+"""
+
+from __future__ import annotations
+
+from foldnote.results.archive import Archive, open_archive
+from foldnote.results.kinds import FileKind
+from foldnote.results.manifest import Manifest
+from foldnote.results.metrics import METRICS, Metric, find_metric
+from foldnote.results.numbering import Region
+from foldnote.results.result import FileProblem, Result, ResultFile, open_result, register_display
+from foldnote.results.structure import Chain, Ligand, Structure
+
+__all__ = [
+    "METRICS",
+    "Archive",
+    "Chain",
+    "FileKind",
+    "FileProblem",
+    "Ligand",
+    "Manifest",
+    "Metric",
+    "Region",
+    "Result",
+    "ResultFile",
+    "Structure",
+    "find_metric",
+    "open_archive",
+    "open_result",
+    "register_display",
+]

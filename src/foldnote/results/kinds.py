@@ -1,0 +1,66 @@
+"""What a file of a result is, told from its name by one table of patterns.
+
+Programs name their outputs in their own ways; a new way is a new row here. The content decides only where the
+name cannot: a JSON file may be a table, scores or something else (see :mod:`foldnote.results.tables`).
+"""
+
+from __future__ import annotations
+
+import re
+from enum import StrEnum
+from pathlib import PurePosixPath
+
+
+class FileKind(StrEnum):
+    """What a file holds; the value is the word shown to people."""
+
+    STRUCTURE = "structure"
+    NUMBERING = "numbering"
+    TABLE = "table"
+    SCORES = "scores"
+    MANIFEST = "manifest"
+    DATA = "data"
+    ARRAY = "array"
+    ALIGNMENT = "alignment"
+    MOLECULE = "molecule"
+    PICTURE = "picture"
+    LOG = "log"
+    OTHER = "other"
+
+
+PATTERNS: tuple[tuple[str, FileKind], ...] = (
+    (r"(^|/)manifest\.json$", FileKind.MANIFEST),
+    (r"(^|/)score\.json$", FileKind.SCORES),
+    (r"(^|[/_.-])numbering\.csv$", FileKind.NUMBERING),
+    (r"\.(pdb\d?|ent|cif|mmcif)$", FileKind.STRUCTURE),
+    (r"\.(csv|tsv)$", FileKind.TABLE),
+    (r"\.json$", FileKind.DATA),
+    (r"\.(npz|npy)$", FileKind.ARRAY),
+    (r"\.(a3m|a2m|fasta|fa|faa|fna|sto|aln|clustal)$", FileKind.ALIGNMENT),
+    (r"\.(sdf|mol2?|smi)$", FileKind.MOLECULE),
+    (r"\.(png|jpe?g|svg|pdf|gif)$", FileKind.PICTURE),
+    (r"(\.(log|out|err)|(^|/)log\.txt)$", FileKind.LOG),
+)
+"""Looked at from the top, in lower case and without a final ``.gz``; the first that fits counts."""
+
+_COMPILED = tuple((re.compile(pattern), kind) for pattern, kind in PATTERNS)
+_NUMBERS = re.compile(r"(\d+)")
+_BEST_FIRST = (("unrelaxed", 1), ("input", 2), ("template", 3))
+
+
+def find_kind(name: str) -> FileKind:
+    """The kind of the file called ``name``."""
+    plain = name.lower().removesuffix(".gz")
+    return next((kind for pattern, kind in _COMPILED if pattern.search(plain)), FileKind.OTHER)
+
+
+def structure_order(name: str) -> tuple[object, ...]:
+    """Sorting key that puts the structure a person wants to see first at the front.
+
+    Shallow before deep, results before inputs and templates, relaxed before unrelaxed, then by the numbers in
+    the name (``rank_2`` before ``rank_10``).
+    """
+    plain = PurePosixPath(name.lower())
+    demoted = max((place for word, place in _BEST_FIRST if word in plain.name), default=0)
+    pieces = [(int(p), "") if p.isdigit() else (-1, p) for p in _NUMBERS.split(str(plain)) if p]
+    return (demoted, len(plain.parts), pieces)

@@ -1,0 +1,104 @@
+"""The manifest: what was really run.
+
+An engine's method may not be the one that the tool is named after; the manifest is where a result says so.
+Results from elsewhere have none, and then nothing is claimed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from foldnote.errors import UnreadableFileError
+from foldnote.results.tables import read_json
+
+_GENUINE = ("", "genuine", "genuine-task")
+
+
+@dataclass(frozen=True)
+class Manifest:
+    """What a run says of itself; every part may be unknown.
+
+    Attributes:
+        job_name: the job.
+        tool: tool type that was asked for.
+        method: what was really run.
+        kind: ``genuine``, ``genuine-task``, ``substitute`` or ``adapter``.
+        engine: the engine's folder name.
+        version: version of the method.
+        notes: the engine's own sentences, such as "ProteinMPNN weights; not AbMPNN".
+        seed: random seed.
+        started: RFC 3339, UTC.
+        ended: RFC 3339, UTC.
+        data: the whole file.
+    """
+
+    job_name: str = ""
+    tool: str = ""
+    method: str = ""
+    kind: str = ""
+    engine: str = ""
+    version: str = ""
+    notes: tuple[str, ...] = ()
+    seed: int | None = None
+    started: str = ""
+    ended: str = ""
+    data: Mapping[str, Any] = field(default_factory=dict, repr=False)
+
+    @property
+    def is_substitute(self) -> bool:
+        """Whether the method is another one than the tool is named after."""
+        return self.kind not in _GENUINE
+
+    @property
+    def duration_s(self) -> float | None:
+        """Seconds from start to end, or None when a time is unknown."""
+        try:
+            return (datetime.fromisoformat(self.ended) - datetime.fromisoformat(self.started)).total_seconds()
+        except (ValueError, TypeError):
+            return None
+
+
+def read_manifest(data: bytes, name: str) -> Manifest:
+    """The manifest in ``data``.
+
+    Raises:
+        UnreadableFileError: it is not a JSON object.
+    """
+    content = read_json(data, name)
+    if not isinstance(content, Mapping):
+        raise UnreadableFileError(f"{name} is not a manifest: it is not a JSON object.")
+    job, engine = _part(content, "job"), _part(content, "engine")
+    seed = job.get("seed", engine.get("seed"))
+    return Manifest(
+        job_name=_text(job, "jobName"),
+        tool=_text(job, "type", "tool"),
+        method=_text(engine, "method"),
+        kind=_text(engine, "kind"),
+        engine=_text(engine, "name"),
+        version=_text(engine, "version"),
+        notes=_read_notes(content, engine),
+        seed=seed if isinstance(seed, int) and not isinstance(seed, bool) else None,
+        started=_text(content, "started"),
+        ended=_text(content, "ended", "completed"),
+        data=content,
+    )
+
+
+def _part(content: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    """A nested object, or the manifest itself where a program keeps everything on one level."""
+    part = content.get(name)
+    return part if isinstance(part, Mapping) else content
+
+
+def _read_notes(content: Mapping[str, Any], engine: Mapping[str, Any]) -> tuple[str, ...]:
+    noted = content.get("notes")
+    own = [engine["note"]] if isinstance(engine.get("note"), str) and engine["note"] else []
+    more = [note for note in noted if isinstance(note, str)] if isinstance(noted, list) else []
+    return tuple(dict.fromkeys(own + more))
+
+
+def _text(fields: Mapping[str, Any], *names: str) -> str:
+    return next((str(fields[name]) for name in names if isinstance(fields.get(name), str | int | float)), "")

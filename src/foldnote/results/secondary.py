@@ -1,0 +1,104 @@
+"""Secondary structure from the Cα trace, by the criteria of P-SEA.
+
+Labesse, Colloc'h, Pothier, Mornon: "P-SEA: a new efficient assignment of secondary structure from Cα trace
+of proteins", CABIOS 13, 291-295 (1997). It needs no hydrogen bonds, so it is linear in the number of
+residues and works on Cα-only models. The contact rule for three- and four-residue strands is left out: they
+count as coil here. The shares are a description for people, not a measurement to compare methods with.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+_HELIX_MIN = 5
+_STRAND_MIN = 5
+_BREAK_A = 4.5
+"""Consecutive Cα atoms further apart than this (Å) are not neighbours in the chain."""
+
+
+def assign_secondary(trace: NDArray[np.float64]) -> NDArray[np.str_]:
+    """One letter a residue: ``H`` helix, ``E`` strand, ``C`` anything else.
+
+    Args:
+        trace: Cα coordinates of one chain in order, shape (n, 3), in Å.
+
+    Returns:
+        Array of shape (n,) of one-letter strings.
+    """
+    n = len(trace)
+    letters = np.full(n, "C", dtype="<U1")
+    steps = np.linalg.norm(np.diff(trace, axis=0), axis=1)
+    starts = [0, *(int(i) + 1 for i in np.flatnonzero(steps > _BREAK_A)), n]
+    for start, end in pairwise(starts):
+        letters[start:end] = _assign_piece(trace[start:end])
+    return letters
+
+
+def _assign_piece(trace: NDArray[np.float64]) -> NDArray[np.str_]:
+    n = len(trace)
+    letters = np.full(n, "C", dtype="<U1")
+    if n < _HELIX_MIN:
+        return letters
+    d2, d3, d4 = (_distances(trace, step) for step in (2, 3, 4))
+    angle, torsion = _angles(trace), _torsions(trace)
+    helix = (_near(d3, 5.3, 0.5) & _near(d4, 6.4, 0.6)) | (_near(torsion, 50, 20) & _near(angle, 89, 12))
+    strand = (_near(d2, 6.7, 0.6) & _near(d3, 9.9, 0.9) & _near(d4, 12.4, 1.1)) | (
+        _near_circular(torsion, -170, 45) & _near(angle, 124, 14)
+    )
+    _write_runs(letters, strand, _STRAND_MIN, "E")
+    _write_runs(letters, helix, _HELIX_MIN, "H")
+    return letters
+
+
+def _distances(trace: NDArray[np.float64], step: int) -> NDArray[np.float64]:
+    """Distance from residue i-1 to i-1+step, for residue i; NaN where one of them is missing."""
+    values = np.full(len(trace), np.nan)
+    found = np.linalg.norm(trace[step:] - trace[:-step], axis=1)
+    values[1 : 1 + len(found)] = found[: len(trace) - 1]
+    return values
+
+
+def _angles(trace: NDArray[np.float64]) -> NDArray[np.float64]:
+    values = np.full(len(trace), np.nan)
+    before, after = trace[:-2] - trace[1:-1], trace[2:] - trace[1:-1]
+    norms = np.linalg.norm(before, axis=1) * np.linalg.norm(after, axis=1)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        cosines = np.einsum("ij,ij->i", before, after) / norms
+        values[1:-1] = np.degrees(np.arccos(np.clip(cosines, -1, 1)))
+    return values
+
+
+def _torsions(trace: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Torsion over residues i-1, i, i+1, i+2, in degrees from -180 to 180."""
+    values = np.full(len(trace), np.nan)
+    bonds = np.diff(trace, axis=0)
+    first, second, third = bonds[:-2], bonds[1:-1], bonds[2:]
+    left, right = np.cross(first, second), np.cross(second, third)
+    sines = np.einsum("ij,ij->i", first, right) * np.linalg.norm(second, axis=1)
+    cosines = np.einsum("ij,ij->i", left, right)
+    values[1:-2] = np.degrees(np.arctan2(sines, cosines))
+    return values
+
+
+def _near(values: NDArray[np.float64], centre: float, width: float) -> NDArray[np.bool_]:
+    with np.errstate(invalid="ignore"):
+        return np.asarray(np.abs(values - centre) <= width)
+
+
+def _near_circular(values: NDArray[np.float64], centre: float, width: float) -> NDArray[np.bool_]:
+    with np.errstate(invalid="ignore"):
+        return np.asarray(np.abs((values - centre + 180) % 360 - 180) <= width)
+
+
+def _write_runs(letters: NDArray[np.str_], mask: NDArray[np.bool_], shortest: int, letter: str) -> None:
+    """Write ``letter`` over every run of at least ``shortest`` residues, with one residue at either end.
+
+    The geometry of residue i is measured over i-1 to i+3, so a run begins one residue late.
+    """
+    edges = np.flatnonzero(np.diff(np.concatenate(([0], mask.astype(np.int8), [0]))))
+    for start, end in zip(edges[::2], edges[1::2], strict=True):
+        if end - start + 2 >= shortest:
+            letters[max(0, start - 1) : end + 1] = letter

@@ -1,0 +1,251 @@
+"""One structure file: its chains, ligands, secondary structure and, if it has one, its confidence.
+
+The text is read when it is first needed and parsed by gemmi once. Ordinary data comes out; the picture of it
+is another room's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+import gemmi
+import numpy as np
+import pandas as pd
+
+from foldnote.errors import UnreadableFileError
+from foldnote.results.confidence import ScoreFigures, find_plddt
+from foldnote.results.secondary import assign_secondary
+
+_WATERS = frozenset({"HOH", "WAT", "DOD", "H2O"})
+_NUCLEIC = {
+    gemmi.PolymerType.Dna: "DNA",
+    gemmi.PolymerType.Rna: "RNA",
+    gemmi.PolymerType.DnaRnaHybrid: "DNA/RNA hybrid",
+}
+
+
+@dataclass(frozen=True)
+class Chain:
+    """One polymer chain.
+
+    Attributes:
+        name: the author's chain name.
+        kind: ``protein``, ``DNA``, ``RNA`` or ``DNA/RNA hybrid``.
+        sequence: one letter a residue that is present; ``X`` where there is no letter for it.
+        numbers: residue number of each, such as ``"112A"``.
+    """
+
+    name: str
+    kind: str
+    sequence: str
+    numbers: tuple[str, ...]
+
+    def __len__(self) -> int:
+        """Number of residues that are present."""
+        return len(self.numbers)
+
+
+@dataclass(frozen=True)
+class Ligand:
+    """A residue that is neither part of a chain's polymer nor water.
+
+    Attributes:
+        name: residue name, such as ``ZN`` or ``ATP``.
+        chain: the author's chain name.
+        number: residue number.
+        atoms: number of its atoms.
+    """
+
+    name: str
+    chain: str
+    number: str
+    atoms: int
+
+
+class Structure:
+    """A PDB or mmCIF file of a result.
+
+    Attributes:
+        name: the file's name in its archive.
+        format: ``pdb`` or ``mmcif``.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        format: str,  # noqa: A002 - the word of the data model
+        text: str | Callable[[], str],
+        figures: Callable[[], ScoreFigures] | None = None,
+    ) -> None:
+        """Keep the name; the text may be given as a function that reads it when it is needed.
+
+        Args:
+            name: the file's name.
+            format: ``pdb`` or ``mmcif``.
+            text: the file's content, or how to get it.
+            figures: how to get the per-residue figures of a score file that belongs to this structure.
+        """
+        self.name = name
+        self.format = format
+        self._text = text
+        self._figures = figures
+
+    def __repr__(self) -> str:
+        return f"<Structure {self.name}>"
+
+    @cached_property
+    def text(self) -> str:
+        """The file's content.
+
+        Raises:
+            UnreadableFileError: the file is damaged.
+        """
+        return self._text() if callable(self._text) else self._text
+
+    @cached_property
+    def _parsed(self) -> gemmi.Structure:
+        try:
+            parsed = _parse(self.text, self.format)
+        except UnreadableFileError:
+            raise
+        except (ValueError, RuntimeError, IndexError, OverflowError, MemoryError) as exc:
+            raise UnreadableFileError(f"{self.name} cannot be read as {self.format}: {exc}.") from exc
+        if len(parsed) == 0 or parsed[0].count_atom_sites() == 0:
+            raise UnreadableFileError(f"{self.name} holds no atoms.")
+        return parsed
+
+    def to_gemmi(self) -> gemmi.Structure:
+        """A copy as a :class:`gemmi.Structure`, coordinates in Å.
+
+        Raises:
+            UnreadableFileError: the file is damaged or holds no atoms.
+        """
+        return self._parsed.clone()
+
+    @property
+    def models(self) -> int:
+        """Number of models; everything else here describes the first.
+
+        Raises:
+            UnreadableFileError: the file is damaged or holds no atoms.
+        """
+        return len(self._parsed)
+
+    @cached_property
+    def chains(self) -> tuple[Chain, ...]:
+        """The polymer chains of the first model.
+
+        Raises:
+            UnreadableFileError: the file is damaged or holds no atoms.
+        """
+        found = (_read_chain(chain) for chain in self._parsed[0])
+        return tuple(chain for chain in found if chain is not None)
+
+    @cached_property
+    def ligands(self) -> tuple[Ligand, ...]:
+        """Everything that is neither polymer nor water, in file order.
+
+        Raises:
+            UnreadableFileError: the file is damaged or holds no atoms.
+        """
+        return tuple(
+            Ligand(residue.name, chain.name, str(residue.seqid), len(residue))
+            for chain in self._parsed[0]
+            for residue in chain
+            if not _is_polymer(residue) and residue.name not in _WATERS
+        )
+
+    @cached_property
+    def waters(self) -> int:
+        """Number of water molecules of the first model.
+
+        Raises:
+            UnreadableFileError: the file is damaged or holds no atoms.
+        """
+        return sum(residue.name in _WATERS for chain in self._parsed[0] for residue in chain)
+
+    @cached_property
+    def plddt(self) -> pd.DataFrame | None:
+        """Predicted confidence, or None when nothing in the archive says that there is one.
+
+        Returns:
+            One row a residue of a chain: ``chain`` str, ``number`` str, ``residue`` str (residue name),
+            ``plddt`` float64, 0 to 100, higher is better.
+
+        Raises:
+            UnreadableFileError: the file is damaged or holds no atoms.
+        """
+        figures = self._figures() if self._figures else {}
+        return find_plddt(self._parsed, self.text, self.format, figures)
+
+    @property
+    def mean_plddt(self) -> float | None:
+        """Mean of :attr:`plddt`, 0 to 100, or None when there is none.
+
+        Raises:
+            UnreadableFileError: the file is damaged or holds no atoms.
+        """
+        return None if self.plddt is None else float(self.plddt["plddt"].mean())
+
+    @cached_property
+    def secondary(self) -> Mapping[str, float]:
+        """Shares (0 to 1) of protein residues: ``helix``, ``strand`` and ``coil``; empty without a protein.
+
+        By the P-SEA criteria from Cα atoms (Labesse et al. 1997).
+
+        Raises:
+            UnreadableFileError: the file is damaged or holds no atoms.
+        """
+        proteins = {chain.name for chain in self.chains if chain.kind == "protein"}
+        traces = [_read_trace(chain) for chain in self._parsed[0] if chain.name in proteins]
+        letters = np.concatenate([assign_secondary(trace) for trace in traces]) if traces else np.array([])
+        if len(letters) == 0:
+            return {}
+        return {
+            word: float(np.mean(letters == letter))
+            for word, letter in (("helix", "H"), ("strand", "E"), ("coil", "C"))
+        }
+
+
+def _parse(text: str, form: str) -> gemmi.Structure:
+    if form == "pdb":
+        parsed = gemmi.read_pdb_string(text)
+    else:
+        document = gemmi.cif.read_string(text)
+        block = next((block for block in document if block.find_loop("_atom_site.id")), None)
+        if block is None:
+            return gemmi.Structure()
+        parsed = gemmi.make_structure_from_block(block)
+    parsed.merge_chain_parts()
+    parsed.setup_entities()
+    return parsed
+
+
+def _is_polymer(residue: gemmi.Residue) -> bool:
+    return residue.entity_type == gemmi.EntityType.Polymer
+
+
+def _read_chain(chain: gemmi.Chain) -> Chain | None:
+    polymer = chain.get_polymer()
+    if len(polymer) == 0:
+        return None
+    residues = list(polymer.first_conformer())
+    return Chain(
+        name=chain.name,
+        kind=_NUCLEIC.get(polymer.check_polymer_type(), "protein"),
+        sequence="".join(_letter(residue.name) for residue in residues),
+        numbers=tuple(str(residue.seqid) for residue in residues),
+    )
+
+
+def _letter(name: str) -> str:
+    letter = gemmi.find_tabulated_residue(name).one_letter_code.upper()
+    return letter if letter.isalpha() else "X"
+
+
+def _read_trace(chain: gemmi.Chain) -> np.ndarray[tuple[int, int], np.dtype[np.float64]]:
+    residues = chain.get_polymer().first_conformer()
+    atoms = (residue.find_atom("CA", "*", gemmi.Element("C")) for residue in residues)
+    return np.array([atom.pos.tolist() for atom in atoms if atom], dtype=np.float64).reshape(-1, 3)
