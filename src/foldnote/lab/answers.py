@@ -1,13 +1,15 @@
 """What the server extension answers to the page, as records with a schema.
 
-The page's TypeScript types are generated from here, so that there is one description of each field. The records hold
-no key, no settings (they may carry whole files) and no signed link: nothing the browser need not know.
+The page's TypeScript types are generated from here, so that there is one description of each field. The
+records hold no key, no settings (they may carry whole files) and no signed link: nothing the browser need not
+know.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
+import sys
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
@@ -131,4 +133,4 @@ def _dump(content: dict[str, Any]) -> bytes:
 
 
 if __name__ == "__main__":
-    print(json.dumps(openapi(), indent=1))
+    sys.stdout.write(json.dumps(openapi(), indent=1))
