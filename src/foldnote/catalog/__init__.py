@@ -1,0 +1,37 @@
+"""Tools as data: what each takes, in JSON Schema with an example, and whether settings fit, in plain words.
+
+A tool is one file of ``tools/``. Standard keywords say types, bounds and options; ``x-foldnote`` on a
+property says the rest: ``unit``, ``extensions``, ``role``, ``appliesWhen``, ``group``, ``order``,
+``alphabet``, ``chains``, ``columns``, ``of`` (the field that this one refers to), ``pairWhen``,
+``pipelineOnly`` and ``check`` (rows of `foldnote.catalog.checks`). This room does no I/O but reading its own
+files: it knows neither uploads nor engines nor services.
+"""
+
+from __future__ import annotations
+
+from foldnote.catalog.bundle import tool, tools
+from foldnote.catalog.checks import CHECKS
+from foldnote.catalog.sequences import (
+    ALPHABETS,
+    Fault,
+    clean_sequence,
+    find_sequence_faults,
+    split_chains,
+)
+from foldnote.catalog.validation import Check, applies, check, check_field, default_settings
+
+__all__ = [
+    "ALPHABETS",
+    "CHECKS",
+    "Check",
+    "Fault",
+    "applies",
+    "check",
+    "check_field",
+    "clean_sequence",
+    "default_settings",
+    "find_sequence_faults",
+    "split_chains",
+    "tool",
+    "tools",
+]

@@ -1,0 +1,78 @@
+"""The tools that foldnote carries: one JSON file each, read when first asked for.
+
+A connected service's own catalog wins over this one; which engine runs a tool here is the service's
+knowledge. A file setting of an example job that names a file of ``examples/`` gets that file's contents, so
+that each example can be submitted as it stands.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+from foldnote.catalog.prepared import NOTES
+from foldnote.catalog.wording import find_near
+from foldnote.errors import UnknownToolError
+
+if TYPE_CHECKING:
+    from foldnote.models.tool import Tool
+
+_HERE = Path(__file__).parent
+
+
+def tools() -> Mapping[str, Tool]:
+    """Every bundled tool by its type, in alphabetical order; none is marked available."""
+    return _load_all()
+
+
+def tool(type: str) -> Tool:  # noqa: A002  (the interface's own word)
+    """The bundled tool of this type.
+
+    Raises:
+        UnknownToolError: there is none; the error names near ones.
+    """
+    found = _load_all().get(type)
+    if found is None:
+        raise UnknownToolError(type, _find_near_types(type))
+    return found
+
+
+@cache
+def _load_all() -> Mapping[str, Tool]:
+    from foldnote.models.tool import Tool
+
+    rows = [read_tool_file(path) for path in sorted((_HERE / "tools").glob("*.json"))]
+    return MappingProxyType({row["type"]: Tool.model_validate(row) for row in rows})
+
+
+def read_tool_file(path: Path) -> dict[str, Any]:
+    """One tool's data, its example complete with the contents of the files that it names."""
+    row: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    settings = row["exampleJob"]["settings"]
+    for name, schema in row["schema"]["properties"].items():
+        if name in settings and schema[NOTES].get("role") in ("file", "files"):
+            settings[name] = _put_contents(settings[name])
+    return row
+
+
+def _put_contents(value: str | list[str]) -> str | list[str]:
+    if isinstance(value, list):
+        return [_read_example(name) for name in value]
+    return _read_example(value)
+
+
+@cache
+def _read_example(name: str) -> str:
+    path = _HERE / "examples" / name
+    return path.read_text(encoding="utf-8") if path.is_file() else name
+
+
+def _find_near_types(name: str) -> tuple[str, ...]:
+    known = _load_all()
+    titles = {tool.display_name: tool.type for tool in known.values()}
+    near = find_near(str(name), known, 2) or find_near(str(name), titles, 2)
+    return tuple(dict.fromkeys(titles.get(found, found) for found in near))

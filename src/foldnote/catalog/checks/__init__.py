@@ -1,0 +1,30 @@
+"""The registry of machine checks: the rules that JSON Schema's own keywords cannot say.
+
+A tool's schema names rows of `CHECKS` under ``x-foldnote.check``; a new rule is a new row in one of this
+package's modules. A check sees one field and the other settings, and nothing of the outside world: whether
+an upload exists, or a service can run the tool, is not asked here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from foldnote.catalog.checks import file, molecule, sequence, structure
+from foldnote.catalog.checks.row import CheckRow, Finding, Place
+
+CHECKS: Final[Mapping[str, CheckRow]] = {
+    row.name: row for row in (*sequence.ROWS, *structure.ROWS, *file.ROWS, *molecule.ROWS)
+}
+"""Every check by the name that a schema gives it."""
+
+
+def run_checks(value: Any, place: Place) -> Iterator[Finding]:
+    """What the checks named in the field's notes find; names that are not ours are passed over."""
+    for name in place.notes.get("check") or ():
+        row = CHECKS.get(name)
+        if row:
+            yield from row.rule(value, place)
+
+
+__all__ = ["CHECKS", "CheckRow", "Finding", "Place", "run_checks"]

@@ -1,0 +1,79 @@
+"""The shape of a machine check, so that each family of checks is a list of rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+
+class Finding(NamedTuple):
+    """One thing a check has found."""
+
+    field: str
+    """Dotted path in the settings."""
+    message: str
+    """A sentence: what is wrong and what would be right."""
+    code: str
+    """Stable word in snake case."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a check looks: a field, what the schema notes about it, and the other settings."""
+
+    name: str
+    notes: Mapping[str, Any]
+    """The field's ``x-foldnote``."""
+    settings: Mapping[str, Any]
+    """All settings that apply, defaults filled in."""
+    required: bool = False
+    properties: Mapping[str, Any] | None = None
+    """The schemas of all fields, by name."""
+
+    def find(self, message: str, code: str, *path: str | int) -> Finding:
+        """A finding in this field, or at ``path`` inside it."""
+        return Finding(".".join([self.name, *map(str, path)]), message, code)
+
+    @property
+    def other_name(self) -> str:
+        """The field that this one refers to; empty without one."""
+        return str(self.notes.get("of") or "")
+
+    @property
+    def other(self) -> Any:
+        """The value of the field that this one refers to; None when it is not given."""
+        return self.settings.get(self.other_name)
+
+    @property
+    def other_notes(self) -> Mapping[str, Any]:
+        """The notes of the field that this one refers to."""
+        schema = (self.properties or {}).get(self.other_name) or {}
+        notes: Mapping[str, Any] = schema.get("x-foldnote") or {}
+        return notes
+
+
+Rule = Callable[[Any, Place], Iterable[Finding]]
+"""Takes a value that has passed the standard keywords; gives what is wrong with it."""
+
+
+@dataclass(frozen=True, slots=True)
+class CheckRow:
+    """One row of the registry of checks."""
+
+    name: str
+    """What ``x-foldnote.check`` names."""
+    rule: Rule
+    meaning: str
+    """The rule in words."""
+
+
+def matches(condition: Mapping[str, Any] | None, settings: Mapping[str, Any]) -> bool:
+    """Whether each setting that ``condition`` names has one of the values listed there."""
+    return all(settings.get(name) in values for name, values in (condition or {}).items())
+
+
+def shorten(value: object, limit: int = 40) -> str:
+    """``value`` in quotation marks for a message: printable, and not longer than ``limit``."""
+    text = str(value)
+    return repr(text if len(text) <= limit else f"{text[:limit]}...")

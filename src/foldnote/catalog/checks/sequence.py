@@ -1,0 +1,117 @@
+"""Checks of sequences: letters, number of chains, masks, amino-acid lists."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from foldnote.catalog.checks.row import CheckRow, Finding, Place, shorten
+from foldnote.catalog.sequences import (
+    ALPHABETS,
+    Fault,
+    clean_sequence,
+    find_sequence_faults,
+    looks_like_nucleotides,
+    split_chains,
+)
+
+_RANGE = re.compile(r"\s*(\d{1,6})\s*-\s*(\d{1,6})\s*", re.ASCII)
+_SHOWN_FAULTS = 3
+
+
+def _separator(place: Place) -> str | None:
+    chains = place.notes.get("chains")
+    return str(chains.get("separator") or ":") if isinstance(chains, dict) else None
+
+
+def check_letters(value: str, place: Place) -> Iterator[Finding]:
+    """Every letter is of the field's alphabet."""
+    if not value.strip():
+        if place.required:
+            yield place.find("This is empty. Give the letters of the sequence.", "empty")
+        return
+    faults = find_sequence_faults(value, str(place.notes.get("alphabet")), _separator(place))
+    if faults:
+        yield place.find(_tell(faults, _separator(place) is not None), "wrong_letter")
+    elif any(looks_like_nucleotides(chain) for chain in split_chains(value, _separator(place))):
+        message = "This looks like a nucleotide sequence. Translate it and give the amino acids."
+        yield place.find(message, "nucleotides")
+
+
+def check_chain_count(value: str, place: Place) -> Iterator[Finding]:
+    """No chain is empty, and there are as many chains as the tool needs."""
+    if not value.strip():
+        return
+    chains = split_chains(value, _separator(place))
+    empty = [number for number, chain in enumerate(chains, 1) if not chain]
+    if empty:
+        message = f"Chain {empty[0]} is empty. Put ':' only between two chains."
+        yield place.find(message, "empty_chain")
+        return
+    least = int(place.notes["chains"].get("min", 1))
+    most = place.notes["chains"].get("max")
+    if len(chains) < least:
+        message = f"There is {_count(len(chains))}; at least {least} are needed. Separate chains by ':'."
+        yield place.find(message, "too_few_chains")
+    elif most is not None and len(chains) > most:
+        yield place.find(f"There are {_count(len(chains))}; at most {most} can be used.", "too_many_chains")
+
+
+def check_residue_range(value: str, place: Place) -> Iterator[Finding]:
+    """A mask is start-end, lies inside its sequence and leaves a part of it unmasked."""
+    if not value.strip():
+        return
+    found = _RANGE.fullmatch(value)
+    if not found:
+        message = f"{shorten(value)} is no residue range. Write start-end, for example 97-105."
+        yield place.find(message, "bad_range")
+        return
+    start, end = int(found[1]), int(found[2])
+    if start < 1 or end < start:
+        message = f"{start}-{end} is no range. Residues are counted from 1, and the start comes first."
+        yield place.find(message, "bad_range")
+    elif not isinstance(place.other, str) or not place.other.strip():
+        message = f"There is no sequence to mask. Give {place.other_name}, or leave the mask out."
+        yield place.find(message, "nothing_to_mask")
+    else:
+        yield from _check_extent(start, end, len(clean_sequence(place.other)), place)
+
+
+def _check_extent(start: int, end: int, length: int, place: Place) -> Iterator[Finding]:
+    if end > length:
+        message = f"{start}-{end} reaches beyond {place.other_name}, which has {length} residues."
+        yield place.find(message, "range_outside")
+    elif end - start + 1 == length:
+        message = "Masking a whole sequence is not allowed. Leave at least one residue unmasked."
+        yield place.find(message, "whole_sequence_masked")
+
+
+def check_amino_acid_letters(value: str, place: Place) -> Iterator[Finding]:
+    """Only one-letter codes of amino acids, written together."""
+    known = ALPHABETS["amino-acid-x"].letters
+    wrong = sorted({letter for letter in value if letter not in known})
+    if wrong:
+        message = f"{shorten(''.join(wrong))} does not belong. Write one-letter codes together, e.g. CM."
+        yield place.find(message, "wrong_letter")
+
+
+def _tell(faults: tuple[Fault, ...], many_chains: bool) -> str:
+    told = [
+        f"Position {fault.position}{f' of chain {fault.chain + 1}' if many_chains else ''}: {fault.message}."
+        for fault in faults[:_SHOWN_FAULTS]
+    ]
+    more = len(faults) - len(told)
+    return " ".join([*told, f"And {more} more."] if more else told)
+
+
+def _count(number: int) -> str:
+    return f"{number} chain" if number == 1 else f"{number} chains"
+
+
+ROWS: Final = (
+    CheckRow("sequence-letters", check_letters, "every letter is of the field's alphabet"),
+    CheckRow("chain-count", check_chain_count, "no chain is empty, and there are enough chains"),
+    CheckRow("residue-range", check_residue_range, "start-end inside the sequence, and not all of it"),
+    CheckRow("amino-acid-letters", check_amino_acid_letters, "one-letter codes, written together"),
+)

@@ -1,0 +1,212 @@
+"""Checks of what refers to a structure: chain ids, residue numbers, structure ids, CDR indices."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Final
+
+from foldnote.catalog.checks.row import CheckRow, Finding, Place, matches, shorten
+from foldnote.catalog.contents import is_inline, list_pdb_chains
+from foldnote.catalog.sequences import split_chains
+
+_CHAIN_ID = re.compile(r"[A-Za-z0-9]{1,4}", re.ASCII)
+_RESIDUE = re.compile(r"-?\d{1,5}[A-Za-z]?", re.ASCII)
+_RESIDUE_LIST = re.compile(r"[A-Za-z0-9 ,:\-]*", re.ASCII)
+_STRUCTURE_ID = re.compile(r"[A-Za-z0-9]{4}", re.ASCII)
+_CDR_INDICES = frozenset("01234567")
+_CDR_MEANING = "is no CDR index: 0 to 3 are CDR1A to CDR3A, 4 to 7 are CDR1B to CDR3B"
+
+
+def check_chain_id(value: str, place: Place) -> Iterator[Finding]:
+    """One chain id, and one that the structure has where its contents are given."""
+    if not value.strip():
+        if place.required:
+            yield place.find("This is empty. Give the id of a chain, for example A.", "empty")
+        return
+    fault = _find_chain_fault(value, place)
+    if fault:
+        yield place.find(fault, "bad_chain")
+
+
+def check_chain_ids(value: Sequence[str], place: Place) -> Iterator[Finding]:
+    """Chain ids, or pairs of them such as 'H L', each named once."""
+    if not value and place.required:
+        yield place.find("This is empty. Give the id of at least one chain.", "empty")
+    seen: set[str] = set()
+    for number, entry in enumerate(value):
+        ids = entry.split()
+        fault = next((fault for fault in (_find_chain_fault(one, place) for one in ids) if fault), None)
+        if not ids or len(ids) > 2:
+            fault = f"{shorten(entry)} is neither a chain id such as H nor a pair such as 'H L'."
+        repeated = seen.intersection(ids)
+        if not fault and repeated:
+            fault = f"Chain {sorted(repeated)[0]} is given twice. Name each chain once."
+        seen.update(ids)
+        if fault:
+            yield place.find(fault, "bad_chain", number)
+
+
+def check_chain_pair(value: Sequence[str], place: Place) -> Iterator[Finding]:
+    """Under the condition ``pairWhen``, the chains are a heavy and a light one."""
+    if not matches(place.notes.get("pairWhen"), place.settings):
+        return
+    entries = [entry.split() for entry in value]
+    is_pair = len(entries) == 2 and all(len(ids) == 1 for ids in entries)
+    if not is_pair and not (entries and all(len(ids) == 2 for ids in entries)):
+        conditions = " and ".join(place.notes["pairWhen"])
+        message = f"With {conditions}, give the chains as the pair form 'H L', heavy before light."
+        yield place.find(message, "chain_pair_needed")
+
+
+def check_chains_given(value: bool, place: Place) -> Iterator[Finding]:
+    """A switch that works on chains needs the chains."""
+    if value and place.other is None:
+        message = f"This needs {place.other_name}: give it as the pair form 'H L', heavy before light."
+        yield place.find(message, "chain_pair_needed")
+
+
+def check_residue_map(value: Mapping[str, str], place: Place) -> Iterator[Finding]:
+    """Chain ids to residue numbers that are separated by spaces."""
+    for chain, residues in value.items():
+        fault = _find_chain_fault(chain, place)
+        wrong = [word for word in residues.split() if not _RESIDUE.fullmatch(word)]
+        if fault:
+            yield place.find(fault, "bad_chain", chain)
+        elif wrong:
+            message = f"{shorten(wrong[0])} is no residue number. Separate numbers by spaces: 26 27 52A."
+            yield place.find(message, "bad_residue", chain)
+        elif not residues.strip():
+            message = f"No residues are given for chain {chain}. Give their numbers, or leave the chain out."
+            yield place.find(message, "empty", chain)
+
+
+def check_residue_list(value: str, place: Place) -> Iterator[Finding]:
+    """Residue numbers: digits, insertion letters, spaces, commas, hyphens and colons."""
+    if not _RESIDUE_LIST.fullmatch(value):
+        message = f"{shorten(value)} is no list of residue numbers. Separate numbers by spaces: 26 27 52A."
+        yield place.find(message, "bad_residue")
+
+
+def check_structure_ids(value: str, place: Place) -> Iterator[Finding]:
+    """Structure ids of four letters and digits, separated by spaces."""
+    yield from _check_words(
+        value, place, _STRUCTURE_ID.fullmatch, "is no structure id: four letters and digits such as 1oga"
+    )
+
+
+def check_cdr_indices(value: str, place: Place) -> Iterator[Finding]:
+    """CDR indices from 0 to 7, separated by spaces, each once."""
+    yield from _check_words(
+        value,
+        place,
+        _CDR_INDICES.__contains__,
+        _CDR_MEANING,
+    )
+    words = value.split()
+    if len(set(words)) < len(words):
+        yield place.find("An index is given twice. Name each CDR once.", "repeated")
+
+
+def check_chains_match(value: str, place: Place) -> Iterator[Finding]:
+    """The template has as many chains as the sequence it serves."""
+    if not is_inline(value) or not isinstance(place.other, str):
+        return
+    chains = place.other_notes.get("chains") or {}
+    wanted = len(split_chains(place.other, str(chains.get("separator") or ":")))
+    found = len(list_pdb_chains(value, with_ligands=False))
+    if found and found != wanted:
+        message = (
+            f"The template has {found} chain(s), {place.other_name} has {wanted}."
+            " It must have the same number of chains as the target."
+        )
+        yield place.find(message, "chain_count_differs")
+
+
+def check_crosslinks(value: str, place: Place) -> Iterator[Finding]:
+    """Each line is residue, chain, residue, chain, FDR; residues and chains exist in the sequence."""
+    if not is_inline(value):
+        return
+    chains = split_chains(place.other, ":") if isinstance(place.other, str) else ()
+    lines = [(number, line) for number, line in enumerate(value.splitlines(), 1) if line.strip()]
+    for number, line in lines:
+        fault = _find_crosslink_fault(line.split(), chains)
+        if fault:
+            yield place.find(f"Line {number}: {fault}", "bad_crosslink")
+            return
+    if not lines:
+        yield place.find("There are no crosslinks in these contents. Write one pair per line.", "empty")
+
+
+def _check_words(value: str, place: Place, is_good: Callable[[str], object], wrong: str) -> Iterator[Finding]:
+    words = value.split()
+    if not words:
+        yield place.find("This is empty. Give at least one, separated by spaces.", "empty")
+    for word in words:
+        if not is_good(word):
+            yield place.find(f"{shorten(word)} {wrong}. Separate them by spaces.", "bad_word")
+            return
+
+
+def _find_chain_fault(chain: str, place: Place) -> str | None:
+    if not _CHAIN_ID.fullmatch(chain):
+        return f"{shorten(chain)} is no chain id. Write one letter or digit, such as H (at most four)."
+    known = _known_chains(place.other)
+    if known and chain not in known:
+        return f"{place.other_name} has no chain {shorten(chain)}. It has: {', '.join(known)}."
+    return None
+
+
+def _known_chains(structure: object) -> tuple[str, ...]:
+    """Chains that every given structure has; empty where that cannot be known."""
+    files = structure if isinstance(structure, list) else [structure]
+    if not files or not all(isinstance(text, str) and is_inline(text) for text in files):
+        return ()
+    first, *rest = (list_pdb_chains(text) for text in files)
+    return tuple(chain for chain in first if all(chain in chains for chains in rest))
+
+
+def _find_crosslink_fault(words: Sequence[str], chains: Sequence[str]) -> str | None:
+    if len(words) != 5:
+        return "write residue index, chain, residue index, chain, FDR, separated by white space."
+    for residue, chain in (words[0:2], words[2:4]):
+        fault = _find_site_fault(residue, chain, chains)
+        if fault:
+            return fault
+    return None if _is_fraction(words[4]) else f"the FDR {shorten(words[4])} is no number from 0 to 1."
+
+
+def _find_site_fault(residue: str, chain: str, chains: Sequence[str]) -> str | None:
+    if not (residue.isascii() and residue.isdigit()) or int(residue[:9]) < 1:
+        return f"{shorten(residue)} is no residue index; residues are counted from 1."
+    names = dict(zip(_chain_names(), chains, strict=False))
+    if names and chain not in names:
+        return f"there is no chain {shorten(chain)}; the chains are {', '.join(names)}, in their order."
+    if names and int(residue[:9]) > len(names[chain]):
+        return f"chain {chain} has {len(names[chain])} residues, so there is no residue {residue[:9]}."
+    return None
+
+
+def _chain_names() -> Iterable[str]:
+    return "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
+
+
+def _is_fraction(text: str) -> bool:
+    try:
+        return 0.0 <= float(text) <= 1.0
+    except ValueError:
+        return False
+
+
+ROWS: Final = (
+    CheckRow("chain-id", check_chain_id, "one chain id that the structure has"),
+    CheckRow("chain-ids", check_chain_ids, "chain ids or pairs such as 'H L', each named once"),
+    CheckRow("chain-pair", check_chain_pair, "chains in the pair form 'H L' under a condition"),
+    CheckRow("chains-given", check_chains_given, "a switch that needs its chains"),
+    CheckRow("residue-map", check_residue_map, "chain ids to residue numbers separated by spaces"),
+    CheckRow("residue-list", check_residue_list, "residue numbers"),
+    CheckRow("structure-ids", check_structure_ids, "ids of four letters and digits, separated by spaces"),
+    CheckRow("cdr-indices", check_cdr_indices, "indices 0 to 7, separated by spaces, each once"),
+    CheckRow("same-chain-count", check_chains_match, "as many chains as the sequence"),
+    CheckRow("crosslink-lines", check_crosslinks, "residue, chain, residue, chain, FDR in each line"),
+)

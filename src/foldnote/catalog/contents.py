@@ -1,0 +1,128 @@
+"""What can be seen in a file's contents without a library: does a PDB have atoms, a table its columns.
+
+Light on purpose: it runs at each keystroke and tells a wrong file from a right one. Reading files for
+their science is not done here, and whether an upload exists is the service's question.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Callable, Mapping
+from functools import lru_cache
+from typing import Final
+
+_ATOM_RECORDS = ("ATOM", "HETATM")
+
+
+def is_inline(value: str) -> bool:
+    """Whether a file value is contents rather than a name: contents have a line break."""
+    return "\n" in value
+
+
+def read_extension(name: str) -> str:
+    """The extension of a file name in lower case, without the dot; empty without one."""
+    stem, dot, extension = name.rsplit("/", 1)[-1].rpartition(".")
+    return extension.lower() if dot and stem else ""
+
+
+@lru_cache(maxsize=8)
+def list_pdb_chains(text: str, *, with_ligands: bool = True) -> tuple[str, ...]:
+    """Chain ids of a PDB's atoms (column 22) in order of appearance, first model only.
+
+    Args:
+        text: contents of the PDB.
+        with_ligands: whether HETATM records count; a template's chains are those of its polymers.
+    """
+    records = _ATOM_RECORDS if with_ligands else _ATOM_RECORDS[:1]
+    chains: dict[str, None] = {}
+    for line in text.splitlines():
+        if line.startswith("ENDMDL"):
+            break
+        if line.startswith(records) and len(line) > 21:
+            chains.setdefault(line[21].strip())
+    return tuple(chain for chain in chains if chain)
+
+
+def read_columns(text: str, delimiter: str) -> tuple[str, ...]:
+    """Column names in the first row that is not blank; empty for a text without one."""
+    filled = (line for line in text.splitlines() if line.strip())
+    header = next(filled, "").lstrip("\ufeff")
+    return tuple(name.strip() for name in next(csv.reader(io.StringIO(header), delimiter=delimiter), []))
+
+
+def list_sequence_names(text: str) -> tuple[str, ...]:
+    """Names of the sequences in a FASTA, Clustal or PHYLIP text; empty where none can be told."""
+    lines = [line for line in text.splitlines() if line.strip()]
+    if not lines:
+        return ()
+    if lines[0].startswith(">"):
+        return tuple((line[1:].split() or [""])[0] for line in lines if line.startswith(">"))
+    if _is_phylip(lines[0]):
+        return tuple(line.split()[0] for line in lines[1 : 1 + int(lines[0].split()[0])])
+    rows = [line.split()[0] for line in lines[1:] if not line[0].isspace()]
+    return tuple(dict.fromkeys(rows)) if lines[0].upper().startswith(("CLUSTAL", "MUSCLE")) else ()
+
+
+def find_content_fault(text: str, extension: str) -> str | None:
+    """What is wrong with inline contents of this kind of file, as a sentence; None when nothing is seen."""
+    rule = _RULES.get(extension)
+    return rule(text) if rule else None
+
+
+def has_atoms(text: str) -> bool:
+    """Whether a line of the text is an atom record (PDB, and the atom table of most mmCIF files)."""
+    return any(line.startswith(_ATOM_RECORDS) for line in text.splitlines())
+
+
+def _is_phylip(line: str) -> bool:
+    words = line.split()
+    return len(words) >= 2 and words[0].isdigit() and words[1].isdigit()
+
+
+def _check_pdb(text: str) -> str | None:
+    if has_atoms(text) and not text.lstrip().startswith("data_"):
+        return None
+    return "These contents are no PDB structure: they have no ATOM records. Paste a whole PDB file."
+
+
+def _check_cif(text: str) -> str | None:
+    if "data_" in text and "_atom_site." in text:
+        return None
+    return "These contents are no mmCIF structure: they lack an atom_site table. Paste a whole mmCIF file."
+
+
+def _check_sdf(text: str) -> str | None:
+    if any(mark in text for mark in ("V2000", "V3000")):
+        return None
+    return "These contents are no SDF: they have no V2000 or V3000 atom block. Paste a whole SDF file."
+
+
+def _check_a3m(text: str) -> str | None:
+    lines = [line for line in text.splitlines() if line.strip() and not line.startswith("#")]
+    if lines and lines[0].startswith(">") and not all(line.startswith(">") for line in lines):
+        return None
+    return "These contents are no A3M alignment: each sequence needs a line that starts with '>' before it."
+
+
+def _check_table(text: str) -> str | None:
+    if sum(bool(line.strip()) for line in text.splitlines()) >= 2:
+        return None
+    return "This table is empty: it needs a row of column names and at least one row of data."
+
+
+def _check_sequences(text: str) -> str | None:
+    if list_sequence_names(text):
+        return None
+    return "No sequences were found in these contents. Paste FASTA, Clustal or PHYLIP."
+
+
+_RULES: Final[Mapping[str, Callable[[str], str | None]]] = {
+    "pdb": _check_pdb,
+    "cif": _check_cif,
+    "sdf": _check_sdf,
+    "a3m": _check_a3m,
+    "csv": _check_table,
+    "tsv": _check_table,
+    **dict.fromkeys(("fasta", "fa", "aln", "phy", "phylip"), _check_sequences),
+}

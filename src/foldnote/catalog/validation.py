@@ -1,0 +1,191 @@
+"""Are these settings right for this tool? Every problem in plain words, in the order of the fields.
+
+The rules are data (`foldnote.catalog` tools) and rows (`foldnote.catalog.checks`); here is only the order of
+events: defaults, conditions, standard keywords, our own checks. Types are never changed. White space and
+case of sequences carry no meaning and are cleaned in what is called normalized.
+"""
+
+from __future__ import annotations
+
+import copy
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from foldnote.catalog.checks import run_checks
+from foldnote.catalog.checks.row import Finding, Place, matches
+from foldnote.catalog.prepared import Field, Prepared, prepare
+from foldnote.catalog.sequences import clean_sequence
+from foldnote.catalog.wording import tell_error, tell_unknown
+
+if TYPE_CHECKING:
+    from jsonschema.exceptions import ValidationError
+
+    from foldnote.models.tool import Tool
+    from foldnote.models.verdict import Problem
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """What was found in a settings object."""
+
+    problems: tuple[Problem, ...] = ()
+    """Every problem, in the order of the fields; unknown keys last."""
+    normalized: dict[str, Any] = field(default_factory=dict)
+    """The settings with defaults filled in, sequences cleaned and fields that do not apply dropped."""
+    missing_fields: tuple[str, ...] = ()
+    """Required fields without a default that are absent."""
+
+    @property
+    def is_valid(self) -> bool:
+        """Whether nothing was found."""
+        return not self.problems
+
+
+def check(tool: Tool, settings: Mapping[str, Any]) -> Check:
+    """Everything that is wrong with ``settings``, and what a service would run."""
+    if not isinstance(settings, Mapping):
+        return Check(
+            _as_problems([Finding("", "Settings must be an object of names and values.", "wrong_type")])
+        )
+    prepared = prepare(tool)
+    normalized = _normalize(prepared, settings)
+    missing = tuple(
+        item.name
+        for item in prepared.fields
+        if item.required and item.name not in normalized and _applies(item, normalized)
+    )
+    return Check(_as_problems(_walk(prepared, normalized, missing)), normalized, missing)
+
+
+def check_field(tool: Tool, name: str, value: Any, settings: Mapping[str, Any]) -> tuple[Problem, ...]:
+    """What is wrong with one field's ``value`` beside the other ``settings``; nothing where it does not apply."""
+    prepared = prepare(tool)
+    normalized = _normalize(prepared, {**settings, name: value})
+    item = next((item for item in prepared.fields if item.name == name), None)
+    if item is None:
+        return _as_problems(_find_unknown(prepared, {name: value}))
+    return _as_problems(_check_value(item, prepared, normalized)) if name in normalized else ()
+
+
+def default_settings(tool: Tool) -> dict[str, Any]:
+    """The defaults of every field that applies when nothing else is given, in the order of the fields."""
+    return _normalize(prepare(tool), {})
+
+
+def applies(tool: Tool, name: str, settings: Mapping[str, Any]) -> bool:
+    """Whether the field has a meaning beside these settings; a name that is no field has none."""
+    prepared = prepare(tool)
+    item = next((item for item in prepared.fields if item.name == name), None)
+    return item is not None and _applies(item, _fill(prepared, settings))
+
+
+def _applies(item: Field, filled: Mapping[str, Any]) -> bool:
+    return matches(item.notes.get("appliesWhen"), filled)
+
+
+def _fill(prepared: Prepared, settings: Mapping[str, Any]) -> dict[str, Any]:
+    filled = {}
+    for item in prepared.fields:
+        if item.name in settings:
+            filled[item.name] = settings[item.name]
+        elif item.has_default:
+            filled[item.name] = copy.deepcopy(item.schema["default"])
+    known = filled.keys()
+    return filled | {name: value for name, value in settings.items() if name not in known}
+
+
+def _normalize(prepared: Prepared, settings: Mapping[str, Any]) -> dict[str, Any]:
+    filled = _fill(prepared, settings)
+    for item in prepared.fields:
+        if item.name in filled and not _applies(item, filled):
+            del filled[item.name]
+        elif item.is_sequence and _is_cleanable(filled.get(item.name)):
+            filled[item.name] = clean_sequence(filled[item.name])
+    return filled
+
+
+def _is_cleanable(value: object) -> bool:
+    return isinstance(value, str) and ">" not in value
+
+
+def _walk(prepared: Prepared, normalized: Mapping[str, Any], missing: tuple[str, ...]) -> Iterator[Finding]:
+    for item in prepared.fields:
+        if item.name in missing:
+            yield Finding(item.name, "This is required and missing.", "missing_field")
+        elif item.name in normalized:
+            yield from _check_value(item, prepared, normalized)
+    yield from _find_unknown(prepared, normalized)
+    if prepared.rest:
+        for error in prepared.rest.iter_errors(dict(normalized)):
+            yield from _tell_rest(error)
+
+
+def _check_value(item: Field, prepared: Prepared, normalized: Mapping[str, Any]) -> Iterator[Finding]:
+    value = normalized[item.name]
+    if not _is_finite(value):
+        yield Finding(item.name, "Numbers must be finite: NaN and infinity cannot be used.", "not_finite")
+        return
+    standard = list(_check_standard(item, value))
+    yield from standard
+    if not any(finding.code == "wrong_type" for finding in standard):
+        place = Place(item.name, item.notes, normalized, item.required, prepared.properties)
+        yield from run_checks(value, place)
+
+
+def _check_standard(item: Field, value: Any) -> Iterator[Finding]:
+    told: set[tuple[str | int, ...]] = set()
+    errors = sorted(item.validator.iter_errors(value), key=lambda error: str(error.validator) != "type")
+    for error in errors:
+        path = tuple(error.absolute_path)
+        if path not in told:
+            told.add(path)
+            message, code = tell_error(error, str(item.notes.get("unit") or ""))
+            yield Finding(".".join(map(str, (item.name, *path))), message, code)
+
+
+def _find_unknown(prepared: Prepared, settings: Mapping[str, Any]) -> Iterator[Finding]:
+    names = prepared.names
+    for key, value in settings.items():
+        if key in names:
+            continue
+        if prepared.is_closed:
+            yield Finding(_printable(key), tell_unknown(str(key), names), "unknown_field")
+        elif not _is_finite(value):
+            yield Finding(
+                _printable(key), "Numbers must be finite: NaN and infinity cannot be used.", "not_finite"
+            )
+
+
+def _tell_rest(error: ValidationError) -> Iterator[Finding]:
+    path = ".".join(map(str, error.absolute_path))
+    if error.validator == "required" and not path:
+        absent = [name for name in error.validator_value if name not in error.instance]
+        yield from (Finding(name, "This is required and missing.", "missing_field") for name in absent)
+    else:
+        yield Finding(path, *tell_error(error))
+
+
+def _is_finite(value: Any) -> bool:
+    waiting = [value]
+    while waiting:
+        item = waiting.pop()
+        if isinstance(item, float) and not math.isfinite(item):
+            return False
+        if isinstance(item, Mapping):
+            waiting.extend(item.values())
+        elif isinstance(item, list | tuple):
+            waiting.extend(item)
+    return True
+
+
+def _printable(key: object) -> str:
+    """A key as it can be sent in an answer: short, and without halves of characters."""
+    return str(key)[:100].encode("utf-8", "backslashreplace").decode()
+
+
+def _as_problems(findings: Iterator[Finding] | list[Finding]) -> tuple[Problem, ...]:
+    from foldnote.models.verdict import Problem
+
+    return tuple(Problem(field=item.field, message=item.message, code=item.code) for item in findings)

@@ -1,0 +1,156 @@
+"""JSON Schema's standard errors in plain words: what is wrong with a value, and what would be right.
+
+One row a keyword. Rules of our own are told where they are checked (`foldnote.catalog.checks`).
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, Any, Final
+
+from foldnote.catalog.checks.row import shorten
+
+if TYPE_CHECKING:
+    from jsonschema.exceptions import ValidationError
+
+_KINDS: Final = {
+    "string": "text",
+    "number": "a number",
+    "integer": "a whole number",
+    "boolean": "true or false",
+    "array": "a list",
+    "object": "an object of names and values",
+    "null": "null",
+}
+_SHOWN_OPTIONS = 24
+
+
+def tell_error(error: ValidationError, unit: str = "") -> tuple[str, str]:
+    """The sentence and the code for one error of the validator.
+
+    Args:
+        error: what the validator said of a value.
+        unit: the field's unit, for bounds.
+    """
+    rule = _WORDINGS.get(str(error.validator))
+    if rule:
+        return rule(error.instance, error.validator_value, f" {unit}" if unit else "")
+    return f"{shorten(error.instance)} does not fit: {shorten(error.message, 160)}.", "invalid"
+
+
+def tell_unknown(name: str, known: Iterable[str]) -> str:
+    """The sentence for a key that the tool does not have."""
+    names = list(known)
+    near = find_near(name, names)
+    if near:
+        return f"There is no setting {shorten(name)}. Did you mean {near[0]}?"
+    listed = f" The settings are: {', '.join(names)}." if names else ""
+    return f"There is no setting {shorten(name)}.{listed}"
+
+
+def find_near(name: str, known: Iterable[str], limit: int = 1) -> tuple[str, ...]:
+    """Known names that ``name`` may have meant: the same but for case and underscores, else the most alike."""
+    names = list(known)
+    same = [other for other in names if _fold(other) == _fold(name)]
+    if same:
+        return tuple(same[:limit])
+    folded = {_fold(other): other for other in names}
+    near = difflib.get_close_matches(_fold(name[:80]), list(folded), n=limit, cutoff=0.6)
+    return tuple(folded[other] for other in near)
+
+
+def name_kind(value: object) -> str:
+    """The JSON kind of a value in words."""
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return "true or false"
+    if isinstance(value, str):
+        return "text"
+    if isinstance(value, int | float):
+        return "a number"
+    return "an object" if isinstance(value, Mapping) else "a list"
+
+
+def _fold(name: str) -> str:
+    return name.replace("_", "").replace("-", "").replace(" ", "").lower()
+
+
+def _tell_type(value: Any, wanted: Any, _unit: str) -> tuple[str, str]:
+    kinds = [wanted] if isinstance(wanted, str) else list(wanted)
+    needed = " or ".join(_KINDS.get(kind, str(kind)) for kind in kinds)
+    return f"This must be {needed}, not {name_kind(value)}.{_hint_type(value, kinds)}", "wrong_type"
+
+
+def _hint_type(value: Any, kinds: list[str]) -> str:
+    if value is None:
+        return " Leave the setting out instead."
+    if isinstance(value, str) and {"number", "integer"} & set(kinds) and _is_number(value):
+        return f" Write {value.strip()} without quotation marks."
+    if isinstance(value, str) and "boolean" in kinds and value.lower() in ("true", "false"):
+        return f" Write {value.lower()} without quotation marks."
+    if isinstance(value, int | float) and not isinstance(value, bool) and "string" in kinds:
+        return f' Write "{value}" in quotation marks.' if abs(value) < 1e15 else ""
+    if isinstance(value, float) and "integer" in kinds:
+        return f" {value} has a fraction."
+    return ""
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return len(text) < 30
+
+
+def _tell_enum(value: Any, allowed: Any, _unit: str) -> tuple[str, str]:
+    options = [str(option) for option in allowed]
+    near = find_near(value, options) if isinstance(value, str) else ()
+    hint = f" Did you mean {near[0]}?" if near else ""
+    listed = ", ".join(options[:_SHOWN_OPTIONS]) + (", ..." if len(options) > _SHOWN_OPTIONS else "")
+    return f"{shorten(value)} is not one of the options: {listed}.{hint}", "not_an_option"
+
+
+def _tell_const(value: Any, wanted: Any, _unit: str) -> tuple[str, str]:
+    return f"{shorten(value)} is not allowed; the only value is {shorten(wanted)}.", "not_an_option"
+
+
+def _tell_bound(word: str, code: str) -> Callable[[Any, Any, str], tuple[str, str]]:
+    def tell(value: Any, bound: Any, unit: str) -> tuple[str, str]:
+        return f"{str(value)[:24]}{unit} is too {word} {bound}{unit}.", code
+
+    return tell
+
+
+def _tell_size(phrase: str, noun: str, code: str) -> Callable[[Any, Any, str], tuple[str, str]]:
+    def tell(value: Any, bound: Any, _unit: str) -> tuple[str, str]:
+        return f"This has {len(value)} {noun}; {phrase} {bound}.", code
+
+    return tell
+
+
+def _tell_pattern(value: Any, pattern: Any, _unit: str) -> tuple[str, str]:
+    return f"{shorten(value)} does not have the form {shorten(pattern, 80)}.", "wrong_form"
+
+
+def _tell_repeated(_value: Any, _wanted: Any, _unit: str) -> tuple[str, str]:
+    return "An item is given twice. Give each item once.", "repeated"
+
+
+_WORDINGS: Final[Mapping[str, Callable[[Any, Any, str], tuple[str, str]]]] = {
+    "type": _tell_type,
+    "enum": _tell_enum,
+    "const": _tell_const,
+    "minimum": _tell_bound("small; the least is", "below_minimum"),
+    "exclusiveMinimum": _tell_bound("small; it must be more than", "below_minimum"),
+    "maximum": _tell_bound("large; the most is", "above_maximum"),
+    "exclusiveMaximum": _tell_bound("large; it must be less than", "above_maximum"),
+    "maxLength": _tell_size("the longest allowed is", "characters", "too_long"),
+    "minLength": _tell_size("the shortest allowed is", "characters", "too_short"),
+    "maxItems": _tell_size("the most allowed is", "items", "too_many"),
+    "minItems": _tell_size("the fewest allowed is", "items", "too_few"),
+    "pattern": _tell_pattern,
+    "uniqueItems": _tell_repeated,
+}
