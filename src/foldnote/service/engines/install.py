@@ -1,0 +1,283 @@
+"""Makes an engine's environment under the user's data folder, in steps, so that it can be gone on with.
+
+Only ``venv`` and ``pip`` of the running python are used, with the user's own pip configuration; no registry
+is named here. An environment counts only when its probe has run: then ``ready.json`` is published, and nothing
+else makes an engine installed. It asks nothing and prints nothing; events are reported to the caller.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import json
+import os
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from foldnote.errors import EngineInstallError
+from foldnote.service.engines.engine import READY, Engine, explain_missing, find_missing
+from foldnote.service.engines.launch import make_environment
+from foldnote.service.engines.pip import PipRun, explain_failure
+from foldnote.service.queue.attempt import now, write_json
+from foldnote.settings import process_environment
+
+STEPS = "steps.json"
+INSTALL_LOG = "install.log"
+_INSPECT = (
+    "import json, sysconfig; from importlib.metadata import distributions;"
+    "print(json.dumps({'site_packages': sysconfig.get_path('purelib'),"
+    " 'packages': {d.metadata['Name']: d.version for d in distributions()}}))"
+)
+_NOT_FOR_PIP = frozenset(
+    {"PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV", "PIP_TARGET", "PIP_PREFIX", "PIP_ROOT", "__PYVENV_LAUNCHER__"}
+)
+_PROBE_LIMIT_S = 600
+_LAST_FRACTION = 0.97
+
+
+@dataclass(frozen=True, slots=True)
+class InstallEvent:
+    """One piece of news of an installation."""
+
+    engine: str
+    message: str
+    fraction: float | None = None
+    """0 to 1; None when it cannot be told."""
+    elapsed_s: float = 0.0
+    """Seconds since the installation began."""
+    is_milestone: bool = False
+    """Whether a step began or ended, rather than went on."""
+
+
+Report = Callable[[InstallEvent], None]
+
+
+def install(engine: Engine, report: Report) -> None:
+    """Make the environment of ``engine``, or go on where an earlier try stopped.
+
+    Raises:
+        EngineInstallError: what failed, why, and what to do. What was done is kept for the next try.
+    """
+    if engine.environment.kind == "host":
+        _refuse_missing_programs(engine)
+        return
+    engine.home.mkdir(parents=True, exist_ok=True)
+    with _lock(engine):
+        _Installation(engine, report).run()
+
+
+def remove(engine: Engine) -> bool:
+    """Remove the environment of ``engine``; False when there was none.
+
+    Raises:
+        EngineInstallError: it is being installed now, or it cannot be removed.
+    """
+    if not engine.home.exists():
+        return False
+    with _lock(engine):
+        (engine.home / READY).unlink(missing_ok=True)
+        try:
+            shutil.rmtree(engine.home)
+        except OSError as exc:
+            raise EngineInstallError(f"{engine.home} cannot be removed: {exc}.") from exc
+    return True
+
+
+class _Installation:
+    """One run of the installer."""
+
+    def __init__(self, engine: Engine, report: Report) -> None:
+        self._engine = engine
+        self._report = report
+        self._began = time.monotonic()
+        self._env = engine.home / "env"
+        self._log = engine.home / INSTALL_LOG
+
+    def run(self) -> None:
+        engine = self._engine
+        if engine.state().installed:
+            self._tell("is installed already", 1.0, is_milestone=True)
+            return
+        _refuse_missing_programs(engine)
+        self._forget_another_recipe()
+        self._refuse_full_disk()
+        if not engine.python.exists():
+            self._make_environment()
+        done = self._read_done()
+        for index, step in enumerate(engine.environment.steps):
+            if _key(step) not in done:
+                self._run_step(index, step)
+                done.append(_key(step))
+                write_json(engine.home / STEPS, {"recipe": engine.recipe, "done": done})
+        self._prove()
+        self._tell("is installed", 1.0, is_milestone=True)
+
+    def _tell(self, message: str, fraction: float | None = None, *, is_milestone: bool = False) -> None:
+        elapsed_s = time.monotonic() - self._began
+        self._report(InstallEvent(self._engine.name, message, fraction, elapsed_s, is_milestone))
+
+    def _read_done(self) -> list[str]:
+        try:
+            content = json.loads((self._engine.home / STEPS).read_text("utf-8"))
+            return list(content["done"]) if content["recipe"] == self._engine.recipe else []
+        except (OSError, ValueError, KeyError):
+            return []
+
+    def _forget_another_recipe(self) -> None:
+        """An environment that another version of the engine made is not mended but made anew."""
+        (self._engine.home / READY).unlink(missing_ok=True)
+        if self._env.exists() and not self._read_done() and (self._engine.home / STEPS).exists():
+            self._tell("removing the environment of another version", is_milestone=True)
+            shutil.rmtree(self._env)
+
+    def _refuse_full_disk(self) -> None:
+        needed = self._engine.environment.disk_mb - _used_mb(self._env)
+        free = shutil.disk_usage(self._engine.home).free >> 20
+        if free < needed:
+            raise EngineInstallError(
+                f"The engine {self._engine.name} needs {needed} MB more in {self._engine.home};"
+                f" {free} MB are free. Make room, or choose another folder with FOLDNOTE_ENGINES_DIR."
+            )
+
+    def _make_environment(self) -> None:
+        self._tell("making its environment", 0.0, is_milestone=True)
+        (self._engine.home / STEPS).unlink(missing_ok=True)
+        shutil.rmtree(self._env, ignore_errors=True)
+        result = subprocess.run(
+            [sys.executable, "-m", "venv", str(self._env)],
+            capture_output=True,
+            text=True,
+            errors="replace",
+            env=pip_environment(self._engine),
+            check=False,
+        )
+        if result.returncode:
+            shutil.rmtree(self._env, ignore_errors=True)
+            lines = (result.stderr + result.stdout).strip().splitlines()
+            version = f"{sys.version_info.major}.{sys.version_info.minor}"
+            raise EngineInstallError(
+                f"python -m venv failed for the engine {self._engine.name}:"
+                f" {lines[-1] if lines else 'it gave no reason'}."
+                f" On Debian or Ubuntu the package python{version}-venv may be missing."
+            )
+
+    def _run_step(self, index: int, step: tuple[str, ...]) -> None:
+        total = len(self._engine.environment.steps)
+        title = f"step {index + 1} of {total}: pip install {' '.join(step)}"
+        self._tell(title, self._fraction(index), is_milestone=True)
+        run = PipRun(self._engine.python, step, pip_environment(self._engine), self._log)
+        for line in run.lines():
+            self._tell(line or title, self._fraction(index))
+        if run.returncode:
+            raise EngineInstallError(
+                f"The engine {self._engine.name} is not installed: {title} failed. {explain_failure(run.errors)}"
+                f" pip's whole output is in {self._log}. The next `foldnote engines install {self._engine.name}`"
+                " goes on from here."
+            )
+
+    def _fraction(self, step: int) -> float:
+        """Share of the disk space that is filled, and at least the share of steps that are done."""
+        steps = len(self._engine.environment.steps)
+        expected = self._engine.environment.disk_mb
+        filled = _used_mb(self._env) / expected if expected else 0.0
+        return min(_LAST_FRACTION, max(step / (steps + 1), filled))
+
+    def _prove(self) -> None:
+        self._tell("proving that it works", _LAST_FRACTION, is_milestone=True)
+        inspected = json.loads(self._run_python(_INSPECT))
+        site_packages = inspected["site_packages"]
+        draft = {"recipe": "", "site_packages": site_packages}
+        write_json(self._engine.home / READY, draft)  # the probe needs the engine's own PATH
+        try:
+            self._run_python(self._engine.environment.probe or "pass")
+        except EngineInstallError:
+            (self._engine.home / READY).unlink(missing_ok=True)
+            raise
+        ready = {"recipe": self._engine.recipe, "installed": now(), **inspected}
+        write_json(self._engine.home / READY, ready)
+
+    def _run_python(self, code: str) -> str:
+        try:
+            result = subprocess.run(
+                [str(self._engine.python), "-c", code],
+                cwd=self._engine.home,
+                env=make_environment(self._engine, 1),
+                capture_output=True,
+                text=True,
+                errors="replace",
+                timeout=_PROBE_LIMIT_S,
+                check=True,
+            )
+        except (OSError, subprocess.SubprocessError) as exc:
+            output = str(getattr(exc, "stderr", None) or exc).strip().splitlines()
+            raise EngineInstallError(
+                f"The engine {self._engine.name} was installed and does not work: {output[-1]}."
+                f" Try `foldnote engines remove {self._engine.name}` and install it again."
+            ) from exc
+        return result.stdout
+
+
+def pip_environment(engine: Engine) -> dict[str, str]:
+    """The user's environment with pip's configuration, without what would lead pip out of the engine's."""
+    from foldnote.settings import process_environment
+
+    outside = {
+        "PYTHONPATH",
+        "PYTHONHOME",
+        "VIRTUAL_ENV",
+        "PIP_TARGET",
+        "PIP_PREFIX",
+        "PIP_ROOT",
+        "__PYVENV_LAUNCHER__",
+    }
+    inherited = {name: value for name, value in process_environment().items() if name not in outside}
+    return {
+        **inherited,
+        "PATH": os.pathsep.join([str(engine.python.parent), inherited.get("PATH", os.defpath)]),
+        "PIP_USER": "0",
+        "PIP_NO_INPUT": "1",
+        "PIP_DISABLE_PIP_VERSION_CHECK": "1",
+        "PYTHONNOUSERSITE": "1",
+        "PYTHONUNBUFFERED": "1",
+    }
+
+
+def _refuse_missing_programs(engine: Engine) -> None:
+    if missing := find_missing(engine):
+        raise EngineInstallError(f"The engine {engine.name} cannot be installed. {explain_missing(missing)}")
+
+
+@contextmanager
+def _lock(engine: Engine) -> Iterator[None]:
+    """One installer at a time for an engine; the kernel frees the lock of one that died."""
+    path = engine.home.with_name(f".{engine.name}.lock")
+    with path.open("w") as stream:
+        try:
+            fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as exc:
+            raise EngineInstallError(
+                f"The engine {engine.name} is being installed or removed by another process. Wait for it."
+            ) from exc
+        yield
+
+
+def _key(step: tuple[str, ...]) -> str:
+    return hashlib.sha256(json.dumps(step).encode()).hexdigest()
+
+
+def _used_mb(folder: Path) -> int:
+    """Space that the files below ``folder`` take, in MB."""
+    total = 0
+    for root, _, names in os.walk(folder):
+        for name in names:
+            try:
+                total += os.lstat(os.path.join(root, name)).st_size  # noqa: PTH118  called for 30,000 files
+            except OSError:
+                continue
+    return total >> 20

@@ -1,0 +1,127 @@
+"""One ``pip install``, watched line by line, and its failure in plain words.
+
+Which registry is asked, and how, is the user's own pip configuration. It retries nothing: pip does.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import selectors
+import subprocess
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+_SILENCE_S = 3.0
+_SHOWN = re.compile(
+    r"^\s*(Collecting|Downloading|Processing|Building|Preparing|Installing collected|Using cached)\b[^\n]*"
+)
+_SHOWN_LENGTH = 100
+_REASONS = (
+    (re.compile(r"No space left on device"), "The disk is full: make room and try again."),
+    (
+        re.compile(r"No matching distribution|Could not find a version"),
+        "The package registry that pip is configured for does not have this version for this python or machine.",
+    ),
+    (
+        re.compile(
+            r"name resolution|Name or service not known|Network is unreachable|Connection|timed out|ProxyError"
+        ),
+        "The package registry that pip is configured for cannot be reached: check the network and try again.",
+    ),
+    (
+        re.compile(r"CERTIFICATE_VERIFY_FAILED"),
+        "The registry's certificate is not trusted: check pip's cert setting.",
+    ),
+    (re.compile(r"Failed building wheel|error: command"), "A package has no ready build for this machine."),
+)
+
+
+class PipRun:
+    """``pip install`` with ``requirements`` in the environment of ``python``.
+
+    Attributes:
+        returncode: exit status of pip once ``lines`` has ended.
+        errors: lines of pip's output that say what went wrong, or its last lines.
+    """
+
+    def __init__(
+        self, python: Path, requirements: Sequence[str], environment: Mapping[str, str], log: Path
+    ) -> None:
+        self._command = [str(python), "-m", "pip", "install", "--progress-bar", "off", *requirements]
+        self._environment = dict(environment)
+        self._log = log
+        self._tail: list[str] = []
+        self.returncode = 0
+        self.errors: list[str] = []
+
+    def lines(self) -> Iterator[str]:
+        """What pip is doing, and the same line again every few seconds while it says nothing new."""
+        shown = ""
+        with self._log.open("a", encoding="utf-8") as log:
+            for line in self._read():
+                if line is not None:
+                    log.write(line + "\n")
+                    log.flush()
+                    self._remember(line)
+                    if match := _SHOWN.match(line):
+                        shown = _shorten(match.group(0).strip())
+                yield shown
+        if self.returncode and not self.errors:
+            self.errors = self._tail[-3:]
+
+    def _remember(self, line: str) -> None:
+        self._tail = [*self._tail[-20:], line]
+        if re.search(r"^\s*(ERROR|error)\b|No space left|No matching distribution|WARNING: Retrying", line):
+            self.errors.append(line.strip())
+
+    def _read(self) -> Iterator[str | None]:
+        """Lines of pip; None when it was silent for a while."""
+        with (
+            subprocess.Popen(
+                self._command,
+                env=self._environment,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+            ) as process,
+            selectors.DefaultSelector() as selector,
+        ):
+            assert process.stdout is not None
+            selector.register(process.stdout, selectors.EVENT_READ)
+            try:
+                yield from _split(process, selector)
+            except BaseException:
+                process.terminate()  # Ctrl-C ends the installer: pip must not go on alone
+                raise
+        self.returncode = process.returncode
+
+
+def _split(process: subprocess.Popen[bytes], selector: selectors.DefaultSelector) -> Iterator[str | None]:
+    assert process.stdout is not None
+    rest = b""
+    while True:
+        if not selector.select(_SILENCE_S):
+            yield None
+            continue
+        chunk = os.read(process.stdout.fileno(), 65_536)
+        if not chunk:
+            break
+        *lines, rest = (rest + chunk).split(b"\n")
+        yield from (line.decode("utf-8", "replace") for line in lines)
+    if rest:
+        yield rest.decode("utf-8", "replace")
+
+
+def explain_failure(errors: Sequence[str]) -> str:
+    """Why pip failed, in a sentence or two: what it means, and pip's own words."""
+    text = "\n".join(errors)
+    meaning = next((sentence for pattern, sentence in _REASONS if pattern.search(text)), "")
+    own = errors[-1].removeprefix("ERROR: ").rstrip(".") if errors else "it said nothing"
+    return f"{meaning} pip says: {own}.".strip()
+
+
+def _shorten(line: str) -> str:
+    """The line without folders and addresses, which say nothing to a reader."""
+    words = [word.rsplit("/", 1)[-1] if "/" in word else word for word in line.split()]
+    return " ".join(words)[:_SHOWN_LENGTH]
