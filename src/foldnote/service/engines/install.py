@@ -1,8 +1,8 @@
 """Makes an engine's environment under the user's data folder, in steps, so that it can be gone on with.
 
 Only ``venv`` and ``pip`` of the running python are used, with the user's own pip configuration; no registry
-is named here. An environment counts only when its probe has run: then ``ready.json`` is published, and nothing
-else makes an engine installed. It asks nothing and prints nothing; events are reported to the caller.
+is named here. An environment counts only when its probe has run: then ``ready.json`` is published, and
+nothing else makes an engine installed. It asks nothing and prints nothing; events go to the caller.
 """
 
 from __future__ import annotations
@@ -38,6 +38,7 @@ _NOT_FOR_PIP = frozenset(
     {"PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV", "PIP_TARGET", "PIP_PREFIX", "PIP_ROOT", "__PYVENV_LAUNCHER__"}
 )
 _PROBE_LIMIT_S = 600
+_MEASURE_EVERY_S = 2.0
 _LAST_FRACTION = 0.97
 
 
@@ -172,13 +173,16 @@ class _Installation:
         title = f"step {index + 1} of {total}: pip install {' '.join(step)}"
         self._tell(title, self._fraction(index), is_milestone=True)
         run = PipRun(self._engine.python, step, pip_environment(self._engine), self._log)
+        measured = 0.0
         for line in run.lines():
-            self._tell(line or title, self._fraction(index))
+            if time.monotonic() - measured > _MEASURE_EVERY_S:
+                self._tell(line or title, self._fraction(index))
+                measured = time.monotonic()
         if run.returncode:
             raise EngineInstallError(
-                f"The engine {self._engine.name} is not installed: {title} failed. {explain_failure(run.errors)}"
-                f" pip's whole output is in {self._log}. The next `foldnote engines install {self._engine.name}`"
-                " goes on from here."
+                f"The engine {self._engine.name} is not installed: {title} failed."
+                f" {explain_failure(run.errors)} pip's whole output is in {self._log}."
+                f" The next `foldnote engines install {self._engine.name}` goes on from here."
             )
 
     def _fraction(self, step: int) -> float:
@@ -225,18 +229,7 @@ class _Installation:
 
 def pip_environment(engine: Engine) -> dict[str, str]:
     """The user's environment with pip's configuration, without what would lead pip out of the engine's."""
-    from foldnote.settings import process_environment
-
-    outside = {
-        "PYTHONPATH",
-        "PYTHONHOME",
-        "VIRTUAL_ENV",
-        "PIP_TARGET",
-        "PIP_PREFIX",
-        "PIP_ROOT",
-        "__PYVENV_LAUNCHER__",
-    }
-    inherited = {name: value for name, value in process_environment().items() if name not in outside}
+    inherited = {name: value for name, value in process_environment().items() if name not in _NOT_FOR_PIP}
     return {
         **inherited,
         "PATH": os.pathsep.join([str(engine.python.parent), inherited.get("PATH", os.defpath)]),

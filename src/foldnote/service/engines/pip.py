@@ -21,11 +21,11 @@ _REASONS = (
     (re.compile(r"No space left on device"), "The disk is full: make room and try again."),
     (
         re.compile(r"No matching distribution|Could not find a version"),
-        "The package registry that pip is configured for does not have this version for this python or machine.",
+        "The registry that pip is configured for does not have this version for this python or machine.",
     ),
     (
         re.compile(
-            r"name resolution|Name or service not known|Network is unreachable|Connection|timed out|ProxyError"
+            r"name resolution|service not known|Network is unreachable|Connection|timed out|ProxyError"
         ),
         "The package registry that pip is configured for cannot be reached: check the network and try again.",
     ),

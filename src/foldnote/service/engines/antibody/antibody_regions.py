@@ -23,8 +23,8 @@ from pathlib import Path
 COLUMNS = ("chain", "index", "residue", "position", "region", "scheme", "cdr_definition")
 """Columns of numbering.csv: chain (H, L, or A, B, G, D for a T-cell receptor); index, 1-based in the given
 sequence; residue, one letter; position, number and insertion letter; region, FW1 to FW4 and CDR1 to CDR3,
-empty where the definition says nothing; scheme of numbering; cdr_definition, empty where region is. A row is a
-residue.
+empty where the definition says nothing; scheme of numbering; cdr_definition, empty where region is. A row is
+a residue.
 """
 
 DEFINITION_OF_SCHEME = {

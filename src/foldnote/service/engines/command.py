@@ -1,0 +1,198 @@
+"""What ``foldnote engines list``, ``install`` and ``remove`` do, apart from reading the command line.
+
+The functions write plain text to a stream and give an exit status; with ``as_json`` they write JSON for
+programs. The list tells of every tool of the catalog, also of those that nothing can run here.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sys
+import textwrap
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import TextIO
+
+from foldnote.errors import EngineInstallError
+from foldnote.service.engines.engine import Engine
+from foldnote.service.engines.install import InstallEvent, install, remove
+from foldnote.service.engines.registry import engine_for, get_engine, load_engines
+
+NO_ENGINE = (
+    "no engine is bundled: connect a service that has it (README, profiles), or add an engine of your own"
+)
+_KIND_IN_WORDS = {"genuine-task": "same task", "substitute": "SUBSTITUTE", "adapter": "adapter"}
+_PLAIN_PAUSE_S = 10.0
+_SPINNER = "|/-\\"
+
+
+@dataclass(frozen=True, slots=True)
+class ToolRow:
+    """One tool and how it runs here."""
+
+    tool: str
+    runs: bool
+    engine: str | None = None
+    method: str | None = None
+    kind: str | None = None
+    """``genuine``, ``genuine-task``, ``substitute`` or ``adapter``; None without an engine."""
+    licence: str | None = None
+    how: str = ""
+    """What to do to make it run; empty when it does."""
+
+
+def list_tools(tool_types: Sequence[str], engines: Mapping[str, Engine]) -> tuple[ToolRow, ...]:
+    """A row for each of ``tool_types``, and for each further tool that an engine serves."""
+    served = {tool for engine in engines.values() for tool in engine.tools}
+    names = [*tool_types, *sorted(served.difference(tool_types))]
+    return tuple(_tool_row(name, engine_for(name, engines)) for name in names)
+
+
+def _tool_row(tool: str, engine: Engine | None) -> ToolRow:
+    if engine is None:
+        return ToolRow(tool, runs=False, how=NO_ENGINE)
+    state = engine.state()
+    size = f" ({_in_gb(engine.environment.disk_mb)})" if engine.environment.disk_mb else ""
+    return ToolRow(
+        tool,
+        runs=state.installed,
+        engine=engine.name,
+        method=engine.method,
+        kind=engine.kind,
+        licence=engine.licence or None,
+        how="" if state.installed else f"{state.reason}{size}",
+    )
+
+
+def run_list(tool_types: Sequence[str], *, as_json: bool = False, stream: TextIO | None = None) -> int:
+    """Write the table of all tools.
+
+    Args:
+        tool_types: the catalog's tools, in the order to show.
+        as_json: a JSON array of rows instead of the table.
+        stream: where to write; standard output by default.
+
+    Raises:
+        EngineError: an engine's folder cannot be read.
+    """
+    out = stream or sys.stdout
+    rows = list_tools(tool_types, load_engines())
+    if as_json:
+        json.dump([asdict(row) for row in rows], out, indent=1)
+        out.write("\n")
+    else:
+        _write_table(rows, out)
+    return 0
+
+
+def _write_table(rows: Sequence[ToolRow], out: TextIO) -> None:
+    running = sum(row.runs for row in rows)
+    out.write(f"{running} of {len(rows)} tools run on this machine.\n\n")
+    width = max(len(row.tool) for row in rows)
+    methods = max([len("METHOD"), *(len(_method(row)) for row in rows)])
+    out.write(f"{'TOOL':{width}}  RUNS  {'METHOD':{methods}}  HOW TO GET IT\n")
+    last = max(24, shutil.get_terminal_size((120, 24)).columns - width - methods - 10)
+    for row in sorted(rows, key=lambda row: (not row.runs, row.engine is None)):
+        head = f"{row.tool:{width}}  {'yes ' if row.runs else 'no  '}  {_method(row):{methods}}  "
+        if row.engine is None:
+            out.write(f"{head}not bundled\n")
+            continue
+        lines = textwrap.wrap(row.how, last) or [""]
+        out.write(f"{head}{lines[0]}".rstrip() + "\n")
+        out.writelines(" " * len(head) + line + "\n" for line in lines[1:])
+    if any(row.engine is None for row in rows):
+        out.write(f"\nnot bundled: {NO_ENGINE}.\n")
+
+
+def _method(row: ToolRow) -> str:
+    kind = _KIND_IN_WORDS.get(row.kind or "")
+    return f"{row.method} [{kind}]" if kind else row.method or "-"
+
+
+def run_install(names: Sequence[str], *, as_json: bool = False, stream: TextIO | None = None) -> int:
+    """Install the engines ``names``, or every engine when there is none; gives the exit status.
+
+    All are tried; what failed is said at the end of each. With ``as_json`` each event is a line of JSON.
+
+    Raises:
+        UnknownEngineError: a name is not an engine's; nothing was installed then.
+    """
+    out = stream or sys.stdout
+    engines = load_engines()
+    chosen = [get_engine(name, engines) for name in names] or list(engines.values())
+    failures = 0
+    for engine in chosen:
+        reporter = _JsonReporter(out) if as_json else _TextReporter(engine, out)
+        try:
+            install(engine, reporter.report)
+        except EngineInstallError as exc:
+            failures += 1
+            reporter.fail(engine.name, exc.message)
+    return 1 if failures else 0
+
+
+def run_remove(names: Sequence[str], *, stream: TextIO | None = None) -> int:
+    """Remove the environments of the engines ``names``; gives the exit status.
+
+    Raises:
+        UnknownEngineError: a name is not an engine's.
+        EngineInstallError: one cannot be removed.
+    """
+    out = stream or sys.stdout
+    engines = load_engines()
+    for engine in [get_engine(name, engines) for name in names]:
+        done = remove(engine)
+        out.write(f"{engine.name}: {'removed' if done else 'was not installed'}\n")
+    return 0
+
+
+class _JsonReporter:
+    def __init__(self, out: TextIO) -> None:
+        self._out = out
+
+    def report(self, event: InstallEvent) -> None:
+        self._write(asdict(event))
+
+    def fail(self, engine: str, reason: str) -> None:
+        self._write({"engine": engine, "error": reason})
+
+    def _write(self, content: Mapping[str, object]) -> None:
+        self._out.write(json.dumps(content) + "\n")
+        self._out.flush()
+
+
+class _TextReporter:
+    """A line that is written over on a terminal; elsewhere a new line every ten seconds."""
+
+    def __init__(self, engine: Engine, out: TextIO) -> None:
+        self._out = out
+        self._is_terminal = out.isatty()
+        self._written = 0.0
+        self._turns = 0
+        size = f", about {_in_gb(engine.environment.disk_mb)}" if engine.environment.disk_mb else ""
+        out.write(f"{engine.name}: {engine.method}{size}\n  licence: {engine.licence}\n")
+        if engine.licence_note:
+            out.write(f"  {engine.licence_note}\n")
+
+    def report(self, event: InstallEvent) -> None:
+        share = "" if event.fraction is None else f"{event.fraction:4.0%} "
+        clock = f"{int(event.elapsed_s) // 60}:{int(event.elapsed_s) % 60:02}"
+        self._turns += 1
+        if self._is_terminal:
+            line = f"{_SPINNER[self._turns % len(_SPINNER)]} {share}{clock} {event.message}"
+            width = shutil.get_terminal_size((100, 24)).columns - 1
+            self._out.write("\r\033[K  " + line[: width - 2] + ("\n" if event.is_milestone else ""))
+        elif event.is_milestone or time.monotonic() - self._written > _PLAIN_PAUSE_S:
+            self._out.write(f"  {share}{clock} {event.message}\n")
+            self._written = time.monotonic()
+        self._out.flush()
+
+    def fail(self, engine: str, reason: str) -> None:
+        self._out.write(("\r\033[K" if self._is_terminal else "") + f"{engine}: {reason}\n")
+        self._out.flush()
+
+
+def _in_gb(megabytes: int) -> str:
+    return f"{megabytes / 1024:.1f} GB" if megabytes >= 1000 else f"{megabytes} MB"
