@@ -35,7 +35,7 @@ $(VENV)/bin/python:
 	@echo "== Making a virtual environment in $(VENV)"
 	@$(PYTHON) -m venv $(VENV)
 
-node_modules/.installed: package.json package-lock.json
+node_modules/.installed: package.json package-lock.json | $(VENV)/bin/python
 	@echo "== Installing the front end's packages (about half a minute)"
 	@npm ci --no-audit --no-fund
 	@touch $@
