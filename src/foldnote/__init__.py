@@ -63,9 +63,12 @@ __all__ = [
 
 def __getattr__(name: str) -> Any:
     if name == "__version__":
-        from importlib.metadata import version
+        from importlib.metadata import PackageNotFoundError, version
 
-        return version("foldnote")
+        try:
+            return version("foldnote")
+        except PackageNotFoundError:  # run from a source tree that was never installed
+            return "0+source"
     if name in _HOMES:
         return getattr(import_module(_HOMES[name]), name)
     raise AttributeError(f"module 'foldnote' has no attribute {name!r}")

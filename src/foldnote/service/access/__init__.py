@@ -1,0 +1,1 @@
+"""Who asks, how often, and whether they may."""

@@ -1,0 +1,74 @@
+"""The HTTP application: rooms, routes, handlers and middleware as data, put together."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from fastapi import FastAPI
+from fastapi.concurrency import run_in_threadpool
+from starlette.types import Scope
+
+from foldnote.service.assembly import Service
+from foldnote.service.config import ServiceConfig
+from foldnote.service.documents import INTERFACE_VERSION, build_document
+from foldnote.service.handlers import HANDLERS
+from foldnote.service.prefixes import PrefixMiddleware
+from foldnote.service.routes import downloads, ending, files, health, jobs, results, submission, tools
+from foldnote.service.traffic import TrafficMiddleware
+
+ROUTERS = (
+    submission.router,
+    jobs.router,
+    ending.router,
+    results.router,
+    downloads.router,
+    files.router,
+    tools.router,
+    health.router,
+)
+
+
+def create_app(config: ServiceConfig) -> FastAPI:
+    """The service as an ASGI application; it opens its data folder when its lifespan begins.
+
+    While it runs, `app.state.service` is the `Service`.
+    """
+
+    @asynccontextmanager
+    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        service = await run_in_threadpool(Service, config)
+        app.state.service = service
+        await run_in_threadpool(service.start)
+        try:
+            yield
+        finally:
+            await run_in_threadpool(service.stop)
+
+    app = build_routes(lifespan)
+    app.add_middleware(TrafficMiddleware, note=_note_activity)
+    app.add_middleware(PrefixMiddleware)
+    return app
+
+
+def build_routes(lifespan: object = None) -> FastAPI:
+    """The application without a service behind it; enough to describe the interface."""
+    app = FastAPI(
+        title="Protein Analysis Job Service",
+        version=INTERFACE_VERSION,
+        docs_url=None,
+        redoc_url=None,
+        redirect_slashes=False,
+        generate_unique_id_function=lambda route: route.name,
+        exception_handlers=dict(HANDLERS),  # type: ignore[arg-type]  # starlette's type is wider than ours
+        lifespan=lifespan,  # type: ignore[arg-type]
+    )
+    for router in ROUTERS:
+        app.include_router(router)
+    app.openapi = lambda: build_document(app)  # type: ignore[method-assign]
+    return app
+
+
+def _note_activity(scope: Scope) -> None:
+    scope["app"].state.service.active_at = time.monotonic()

@@ -1,0 +1,100 @@
+"""The rooms of one service, put together; what the routes get from `app.state.service`."""
+
+from __future__ import annotations
+
+import logging
+import time
+
+from foldnote import settings
+from foldnote.service.access.gate import Gate
+from foldnote.service.access.keys import hash_key, make_key, read_or_make_key_file
+from foldnote.service.access.limiter import RateLimiter
+from foldnote.service.config import ServiceConfig
+from foldnote.service.engines import load_engines
+from foldnote.service.files.links import LinkSigner
+from foldnote.service.files.objects import ObjectStore
+from foldnote.service.intake import Intake
+from foldnote.service.lock import FolderLock
+from foldnote.service.paging import PageKeys
+from foldnote.service.queue.dispatcher import Dispatcher
+from foldnote.service.queue.executors.local import LocalExecutor
+from foldnote.service.resolution import FileResolver
+from foldnote.service.results import ResultDesk
+from foldnote.service.store.store import Store
+from foldnote.service.tooling import Toolbox
+
+log = logging.getLogger(__name__)
+DATABASE = "service.sqlite3"
+KEY_FILE = "key"
+
+
+class Service:
+    """One running service on one data folder.
+
+    Raises:
+        ConfigurationError: another service uses the folder, or it cannot hold a database.
+        EngineError: an engine's description cannot be used.
+    """
+
+    def __init__(self, config: ServiceConfig) -> None:
+        self.config = config
+        config.data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
+        self._lock = FolderLock(config.data_dir, "data folder")
+        self._lock.take()
+        self.store = Store(config.data_dir / DATABASE)
+        self.objects = ObjectStore(config.data_dir / "objects")
+        self.objects.clear_drafts()
+        secrets = self.store.accounts.link_secrets()
+        self.links = LinkSigner(secrets, config.limits.link_s)
+        self.page_keys = PageKeys(next(iter(secrets.values())))
+        limiter = RateLimiter(config.limits.requests_per_second, config.limits.burst)
+        self.gate = Gate(self.store.accounts, limiter if config.rate_limit else None)
+        self.local_key = self._make_local_key()
+        self._build_queue()
+        self.results = ResultDesk(self.store, self.objects, self.links)
+        self.active_at = time.monotonic()
+
+    def _build_queue(self) -> None:
+        config = self.config
+        self.toolbox = Toolbox(load_engines(config.engine_paths))
+        self.dispatcher = Dispatcher(
+            self.store,
+            self.objects,
+            self.toolbox,
+            LocalExecutor(settings.process_environment()),
+            config.data_dir / "jobs",
+            config.pace,
+            config.workers,
+        )
+        self.files = FileResolver(self.store, self.objects)
+        rows = config.limits.batch_rows
+        self.intake = Intake(self.store, self.toolbox, self.files, self.dispatcher.wake, rows)
+
+    def _make_local_key(self) -> str:
+        key = read_or_make_key_file(self.config.data_dir / KEY_FILE)
+        account = self.store.accounts.ensure_account(self.config.email)
+        self.store.accounts.add_key(account, hash_key(key), is_admin=True)
+        return key
+
+    def issue_key(self, email: str, tier: str = "full", *, expires: str | None = None) -> str:
+        """A new key for the account of this address, which is made when there is none."""
+        key = make_key()
+        account = self.store.accounts.ensure_account(email, tier)
+        self.store.accounts.add_key(account, hash_key(key), expires=expires)
+        return key
+
+    def start(self) -> None:
+        """Recover and begin to run jobs."""
+        if self.config.has_dispatcher:
+            self.dispatcher.start()
+
+    def stop(self) -> None:
+        """Stop working; running jobs go on and are adopted by the next start."""
+        self.dispatcher.stop()
+        self.store.close()
+        self._lock.release()
+
+    def is_idle(self) -> bool:
+        """Whether nobody asked anything for the idle time and no job waits or runs."""
+        is_quiet = time.monotonic() - self.active_at >= self.config.idle_stop_s
+        return is_quiet and not self.store.queue.has_unfinished()

@@ -1,0 +1,147 @@
+"""Request bodies: limited while they are read, strict JSON, then a model. Nothing hostile gets further.
+
+JSON here has no NaN or infinity, no lone surrogates, no endless depth, and is UTF-8.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import AsyncIterator, Callable
+from typing import Any, NoReturn, TypeVar
+
+from fastapi import Request
+from fastapi.concurrency import run_in_threadpool
+from pydantic import BaseModel, ValidationError
+
+from foldnote.service.faults import RefusalError, bad_request, too_large
+
+MAX_DEPTH = 64
+_LARGE_BYTES = 256 * 1024
+BodyModel = TypeVar("BodyModel", bound=BaseModel)
+
+
+async def read_chunks(
+    request: Request, limit_bytes: int, refuse: Callable[[int], Exception] = too_large
+) -> AsyncIterator[bytes]:
+    """The body in pieces; refused at once when its declared length is above the limit.
+
+    Raises:
+        RefusalError: 413, or what `refuse` makes of the limit.
+    """
+    declared = request.headers.get("content-length", "")
+    if declared.isascii() and declared.isdigit() and int(declared[:19]) > limit_bytes:
+        raise refuse(limit_bytes)
+    size = 0
+    async for chunk in request.stream():
+        size += len(chunk)
+        if size > limit_bytes:
+            raise refuse(limit_bytes)
+        if chunk:
+            yield chunk
+
+
+async def read_json(
+    request: Request, limit_bytes: int, refuse: Callable[[int], Exception] = too_large
+) -> Any:
+    """The body as a JSON value.
+
+    Raises:
+        RefusalError: 413 above the limit, 400 for anything that is not strict JSON.
+    """
+    content = b"".join([chunk async for chunk in read_chunks(request, limit_bytes, refuse)])
+    if len(content) > _LARGE_BYTES:
+        return await run_in_threadpool(parse_json, content)
+    return parse_json(content)
+
+
+def parse_json(content: bytes) -> Any:
+    """Strict JSON.
+
+    Raises:
+        RefusalError: 400 with what is wrong.
+    """
+    if not content.strip():
+        raise bad_request("The request needs a JSON body.", code="invalid_json")
+    try:
+        value = json.loads(content.decode("utf-8"), parse_constant=_refuse_constant, parse_float=_read_float)
+    except RecursionError:
+        raise _too_deep() from None
+    except UnicodeDecodeError as exc:
+        raise bad_request(f"The body is not UTF-8: byte {exc.start} is wrong.", code="invalid_json") from exc
+    except ValueError as exc:
+        raise bad_request(f"The body is not JSON: {_first_words(exc)}.", code="invalid_json") from exc
+    _check_value(value)
+    return value
+
+
+def _check_value(value: Any) -> None:
+    """Depth and text of everything inside, without recursion."""
+    level = [value]
+    for _ in range(MAX_DEPTH):
+        following: list[Any] = []
+        for each in level:
+            if isinstance(each, str):
+                _check_text(each)
+            elif isinstance(each, dict):
+                following.extend(each)
+                following.extend(each.values())
+            elif isinstance(each, list):
+                following.extend(each)
+        if not following:
+            return
+        level = following
+    raise _too_deep()
+
+
+def _check_text(text: str) -> None:
+    if text.isascii():
+        return
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError as exc:
+        raise bad_request(
+            "A text in the body has half a character (a lone surrogate).", code="invalid_json"
+        ) from exc
+
+
+def _refuse_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is not a JSON number")
+
+
+def _read_float(text: str) -> float:
+    number = float(text)
+    if not math.isfinite(number):
+        raise ValueError(f"the number {text[:20]} is too large")
+    return number
+
+
+def _too_deep() -> RefusalError:
+    return bad_request(f"The body is nested deeper than {MAX_DEPTH} levels.", code="invalid_json")
+
+
+def _first_words(error: ValueError) -> str:
+    return str(error).rstrip(".")[:200]
+
+
+def read_model(value: Any, model: type[BodyModel]) -> BodyModel:
+    """The body as its model, without coercion.
+
+    Raises:
+        RefusalError: 400 that names the first wrong field.
+    """
+    if not isinstance(value, dict):
+        raise bad_request("The body must be a JSON object.", code="invalid_body")
+    try:
+        return model.model_validate(value, strict=True)
+    except ValidationError as exc:
+        first = exc.errors(include_url=False, include_input=False)[0]
+        field = ".".join(str(part) for part in first["loc"])
+        raise field_refusal(field, first["type"], first["msg"]) from exc
+
+
+def field_refusal(field: str, kind: str, message: str) -> RefusalError:
+    """400 for one field of a body or query."""
+    if kind == "missing":
+        return bad_request(f"{field} is required.", code="missing_field", field=field)
+    return bad_request(f"{field}: {message[:1].lower()}{message[1:]}.", code="invalid_field", field=field)

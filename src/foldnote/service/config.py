@@ -1,0 +1,94 @@
+"""What a service is told when it starts. Nothing here reads the environment."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+MB = 1024 * 1024
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Section 8 of the interface and the sizes that it leaves open.
+
+    Attributes:
+        requests_per_second: refill of each key's bucket.
+        burst: capacity of each key's bucket.
+        upload_bytes: largest upload.
+        validation_bytes: largest body of /validate-job.
+        submission_bytes: largest body of /submit-job and /submit-batch, inline files included.
+        small_body_bytes: largest body of every other route.
+        batch_rows: most rows of a batch.
+        page_rows: most jobs of a page.
+        link_s: seconds that a signed link works.
+        free_disk_bytes: below this much free space nothing new is accepted.
+    """
+
+    requests_per_second: float = 10.0
+    burst: int = 10
+    upload_bytes: int = 512 * MB
+    validation_bytes: int = 4_500_000
+    submission_bytes: int = 64 * MB
+    small_body_bytes: int = MB
+    batch_rows: int = 1000
+    page_rows: int = 1000
+    link_s: int = 3600
+    free_disk_bytes: int = 64 * MB
+
+
+@dataclass(frozen=True)
+class Pace:
+    """The dispatcher's rhythm, in seconds.
+
+    Attributes:
+        sweep_s: time between two recoveries.
+        poll_min_s: shortest time between two looks at a running attempt.
+        poll_max_s: longest time between two looks.
+        retry_s: wait before the second attempt; doubled for each further one.
+        grace_s: time between TERM and KILL.
+    """
+
+    sweep_s: float = 15.0
+    poll_min_s: float = 0.05
+    poll_max_s: float = 1.0
+    retry_s: float = 5.0
+    grace_s: float = 10.0
+
+
+@dataclass(frozen=True)
+class ServiceConfig:
+    """One service.
+
+    Attributes:
+        data_dir: folder of the database, jobs, files and the key.
+        host: address to listen on.
+        port: 0 for any free one.
+        rate_limit: whether requests are limited per key.
+        embedded: one per user, private, stops when idle.
+        idle_stop_s: seconds without request or job after which an embedded service stops.
+        engine_paths: more folders that hold engines.
+        public_url: address that signed links begin with; None for the one that was asked.
+        workers: jobs at once at most; None for what cores and memory allow.
+        has_dispatcher: False keeps every job in the queue (tests of the queue itself).
+        email: address of the account that the service's own key acts for.
+    """
+
+    data_dir: Path
+    host: str = "127.0.0.1"
+    port: int = 0
+    rate_limit: bool = True
+    embedded: bool = False
+    idle_stop_s: float = 1800.0
+    engine_paths: tuple[Path, ...] = ()
+    public_url: str | None = None
+    workers: int | None = None
+    has_dispatcher: bool = True
+    email: str = "local@foldnote.invalid"
+    limits: Limits = field(default_factory=Limits)
+    pace: Pace = field(default_factory=Pace)
+
+    @property
+    def max_upload_bytes(self) -> int:
+        """Largest upload in bytes."""
+        return self.limits.upload_bytes

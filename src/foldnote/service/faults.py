@@ -1,0 +1,88 @@
+"""Refusals: raised anywhere in the service, written as the interface's error body in one place."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+
+class RefusalError(Exception):
+    """A request that the service answers with an error.
+
+    Attributes:
+        status: HTTP status.
+        code: stable word in snake case.
+        sentence: what is wrong and what would be right.
+        field: dotted path of the field at fault, None when no single one is.
+        row: 0-based row of a batch, None outside batches.
+        more: further keys of the body.
+        headers: further headers of the answer.
+    """
+
+    def __init__(
+        self,
+        status: int,
+        code: str,
+        sentence: str,
+        *,
+        field: str | None = None,
+        row: int | None = None,
+        more: Mapping[str, Any] | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
+        super().__init__(sentence)
+        self.status = status
+        self.code = code
+        self.sentence = sentence
+        self.field = field
+        self.row = row
+        self.more = dict(more or {})
+        self.headers = dict(headers or {})
+
+    def body(self) -> dict[str, Any]:
+        """The error body of the interface."""
+        body: dict[str, Any] = {"error": self.sentence, "code": self.code}
+        if self.field is not None:
+            body["field"] = self.field
+        if self.row is not None:
+            body["row"] = self.row
+        return body | self.more
+
+
+class BareRefusalError(Exception):
+    """A refusal whose body is fixed by the interface: the gateway's 403, or the 413 without a body.
+
+    Attributes:
+        status: HTTP status.
+        body: JSON object, None for no body at all.
+    """
+
+    def __init__(self, status: int, body: Mapping[str, Any] | None = None) -> None:
+        super().__init__(str(status))
+        self.status = status
+        self.body = body
+
+
+def bad_request(
+    sentence: str, *, code: str = "invalid_request", field: str | None = None, row: int | None = None
+) -> RefusalError:
+    """400."""
+    return RefusalError(400, code, sentence, field=field, row=row)
+
+
+def not_found(sentence: str, *, code: str = "not_found", field: str | None = None) -> RefusalError:
+    """404."""
+    return RefusalError(404, code, sentence, field=field)
+
+
+def too_large(limit_bytes: int, what: str = "The request body") -> RefusalError:
+    """413; the connection is closed because the rest of the body is not read."""
+    sentence = f"{what} is larger than the limit of {limit_bytes} bytes."
+    return RefusalError(
+        413, "too_large", sentence, more={"limitBytes": limit_bytes}, headers={"Connection": "close"}
+    )
+
+
+def job_not_found(name: str, status: int = 404) -> RefusalError:
+    """404, or 400 where the interface says so (stop, delete)."""
+    return RefusalError(status, "job_not_found", f"There is no job {name!r}.", field="jobName")

@@ -1,0 +1,71 @@
+"""Names of uploads and folders, safe by construction: parts of a path that lead nowhere else.
+
+Names are only ever rows, never paths on the disk; they are checked all the same, since a client will make
+paths of them.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+
+from foldnote.service.faults import bad_request
+
+NAME_BYTES = 255
+FOLDER_PARTS = 16
+_FORBIDDEN = frozenset('/\\:*?"<>|')
+
+
+def check_file_name(name: str, field: str = "filename") -> str:
+    """The name, if it can be one.
+
+    Raises:
+        RefusalError: 400 with what is wrong.
+    """
+    problem = _fault(name)
+    if problem:
+        raise bad_request(
+            f"The file name {name!r} cannot be used: {problem}.", code="invalid_file_name", field=field
+        )
+    return name
+
+
+def check_folder(folder: str | None, field: str = "folder") -> str:
+    """The folder without slashes at its ends; empty for the top.
+
+    Raises:
+        RefusalError: 400 with what is wrong.
+    """
+    parts = (folder or "").strip("/").split("/")
+    if parts == [""]:
+        return ""
+    problem = next((fault for fault in map(_fault, parts) if fault), None)
+    if len(parts) > FOLDER_PARTS:
+        problem = f"it is more than {FOLDER_PARTS} folders deep"
+    if problem:
+        raise bad_request(
+            f"The folder {folder!r} cannot be used: {problem}.", code="invalid_folder", field=field
+        )
+    return "/".join(parts)
+
+
+def split_path(path: str) -> tuple[str, str]:
+    """Folder and name of `folder/name`; the folder is empty at the top."""
+    folder, _, name = path.strip("/").rpartition("/")
+    return folder, name
+
+
+def _fault(part: str) -> str | None:
+    if not part:
+        return "a part of it is empty"
+    if part in (".", ".."):
+        return f"{part!r} leads elsewhere"
+    if len(part.encode("utf-8", "surrogatepass")) > NAME_BYTES:
+        return f"it is longer than {NAME_BYTES} bytes"
+    if any(unicodedata.category(letter) in ("Cc", "Cs", "Cn", "Zl", "Zp") for letter in part):
+        return "it has control characters"
+    bad = next((letter for letter in part if letter in _FORBIDDEN), None)
+    if bad is not None:
+        return f"{bad!r} is not allowed in it"
+    if part != part.strip() or "\ufffd" in part:
+        return "it begins or ends with a blank or is not valid text"
+    return None

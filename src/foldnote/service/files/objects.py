@@ -1,0 +1,138 @@
+"""Content kept once, by its SHA-256, on the local disk.
+
+A content is written to a draft, synced, and renamed into place, so what has a name is whole. It does not know
+who uses a content; the collector asks the store before it lets one go.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import BinaryIO
+
+from foldnote.service.queue.attempt import sync_folder
+
+YOUNG_S = 7200.0
+"""A content younger than this is kept even when no row uses it: its row may not be committed yet, or a link
+(one hour) may lead to it."""
+
+
+class ObjectStore:
+    """A folder of contents; the name of each is its SHA-256 in hex."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._drafts = folder / "drafts"
+        self._drafts.mkdir(mode=0o700, parents=True, exist_ok=True)
+        self._lock = threading.Lock()
+
+    def path(self, sha256: str) -> Path:
+        """Where the content is, if it is there."""
+        return self._folder / sha256[:2] / sha256
+
+    def draft(self) -> Draft:
+        """An empty draft to write to."""
+        return Draft(self)
+
+    def put_bytes(self, content: bytes) -> str:
+        """Keep `content` and give its hash."""
+        with self.draft() as draft:
+            draft.write(content)
+            return draft.keep()
+
+    def adopt(self, source: Path, sha256: str) -> None:
+        """Keep a whole and synced file of a known hash under a second name; the first stays."""
+        with self._lock:
+            target = self._place(sha256)
+            if not self._touch(target):
+                os.link(source, target)
+                sync_folder(target.parent)
+
+    def keep_draft(self, draft: Path, sha256: str) -> None:
+        """Move a synced draft into place, or drop it when the content is there."""
+        with self._lock:
+            target = self._place(sha256)
+            if self._touch(target):
+                draft.unlink()
+            else:
+                draft.rename(target)
+                sync_folder(target.parent)
+
+    def new_draft_path(self) -> Path:
+        """A path that nobody else writes to."""
+        return self._drafts / f"{os.getpid()}-{threading.get_ident()}-{time.monotonic_ns()}"
+
+    def clear_drafts(self) -> None:
+        """Remove what an earlier process left half written."""
+        for path in self._drafts.iterdir():
+            path.unlink(missing_ok=True)
+
+    def collect(self, is_used: Callable[[str], bool]) -> int:
+        """Remove old contents that nobody uses; gives their number."""
+        return sum(self._collect_one(path, is_used) for path in list(self._contents()))
+
+    def _collect_one(self, path: Path, is_used: Callable[[str], bool]) -> bool:
+        with self._lock:
+            if time.time() - path.stat().st_mtime < YOUNG_S or is_used(path.name):
+                return False
+            path.unlink()
+            return True
+
+    def _contents(self) -> Iterator[Path]:
+        for folder in self._folder.iterdir():
+            if len(folder.name) == 2:
+                yield from folder.iterdir()
+
+    def _place(self, sha256: str) -> Path:
+        target = self.path(sha256)
+        target.parent.mkdir(mode=0o700, exist_ok=True)
+        return target
+
+    @staticmethod
+    def _touch(target: Path) -> bool:
+        try:
+            os.utime(target)
+        except FileNotFoundError:
+            return False
+        return True
+
+
+class Draft:
+    """A content on its way in: write, then `keep`; leaving the block without that drops it."""
+
+    def __init__(self, store: ObjectStore) -> None:
+        self._store = store
+        self._path = store.new_draft_path()
+        self._stream: BinaryIO = self._path.open("xb")
+        self._hash = hashlib.sha256()
+        self.size = 0
+
+    def write(self, chunk: bytes) -> None:
+        """Append bytes.
+
+        Raises:
+            OSError: the disk is full or broken.
+        """
+        self._stream.write(chunk)
+        self._hash.update(chunk)
+        self.size += len(chunk)
+
+    def keep(self) -> str:
+        """Sync, publish, and give the hash."""
+        self._stream.flush()
+        os.fsync(self._stream.fileno())
+        self._stream.close()
+        sha256 = self._hash.hexdigest()
+        self._store.keep_draft(self._path, sha256)
+        return sha256
+
+    def __enter__(self) -> Draft:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stream.close()
+        self._path.unlink(missing_ok=True)

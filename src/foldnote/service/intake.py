@@ -1,0 +1,208 @@
+"""From a submission to a queued job: the tool, its settings, its files, then one committed row.
+
+`validate` says what `submit` would say, and keeps nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from foldnote import catalog
+from foldnote.models.names import check_job_name
+from foldnote.models.tool import Tool
+from foldnote.models.verdict import Problem
+from foldnote.service.faults import RefusalError, bad_request
+from foldnote.service.requests import BatchSubmission, JobPayload, JobSubmission
+from foldnote.service.resolution import FileResolver, Located
+from foldnote.service.store.accounts import Caller
+from foldnote.service.store.jobs import NameTakenError, NewJob
+from foldnote.service.store.store import Store
+from foldnote.service.tooling import Toolbox
+
+
+@dataclass(frozen=True)
+class Checked:
+    """Settings that were looked at: what is wrong, what they become, and the files that they name."""
+
+    problems: tuple[Problem, ...]
+    normalized: Mapping[str, Any]
+    missing_fields: tuple[str, ...]
+    located: tuple[Located, ...] = ()
+
+
+class Intake:
+    """The desk where jobs are handed in.
+
+    Args:
+        wake: told after every commit that there is work.
+        batch_rows: most rows of a batch.
+    """
+
+    def __init__(
+        self, store: Store, toolbox: Toolbox, files: FileResolver, wake: Callable[[], None], batch_rows: int
+    ) -> None:
+        self._store = store
+        self._toolbox = toolbox
+        self._files = files
+        self._wake = wake
+        self._batch_rows = batch_rows
+
+    def submit(self, caller: Caller, submission: JobSubmission) -> None:
+        """Commit the job to the queue.
+
+        Raises:
+            RefusalError: 400 with the field at fault.
+        """
+        _require_name(submission.job_name)
+        tool = self._toolbox.find(submission.type)
+        job = self._make_job(
+            caller, tool, submission.job_name, submission.settings, project_tag=submission.project_tag
+        )
+        self._toolbox.require_engine(tool)
+        try:
+            self._store.jobs.add(caller.account_id, job)
+        except NameTakenError as exc:
+            raise name_taken(exc, "jobName") from exc
+        self._wake()
+
+    def submit_batch(self, caller: Caller, batch: BatchSubmission) -> list[str]:
+        """Commit a parent and its subjobs in one transaction and give the subjobs' names.
+
+        Raises:
+            RefusalError: 400 with the field and the row at fault.
+        """
+        _require_name(batch.batch_name, "batchName")
+        self._require_rows(batch.settings)
+        names = batch.job_names or make_names(batch.batch_name, len(batch.settings))
+        _require_names(names, len(batch.settings))
+        tool = self._toolbox.find(batch.type)
+        rows = [
+            self._make_job(caller, tool, name, settings, row=row)
+            for row, (name, settings) in enumerate(zip(names, batch.settings, strict=True))
+        ]
+        self._toolbox.require_engine(tool)
+        parent = NewJob(batch.batch_name, batch.type, {}, {}, batch.project_tag)
+        try:
+            self._store.jobs.add_batch(caller.account_id, parent, rows)
+        except NameTakenError as exc:
+            raise name_taken(exc, "batchName" if exc.row is None else "jobNames") from exc
+        self._wake()
+        return names
+
+    def validate(self, caller: Caller, payload: JobPayload) -> dict[str, Any]:
+        """The verdict on one job or on every row of a batch."""
+        try:
+            tool = self._toolbox.find(payload.type)
+            if isinstance(payload.settings, list):
+                return self._validate_rows(caller, tool, payload, payload.settings)
+            if payload.job_name is not None:
+                _require_name(payload.job_name)
+        except RefusalError as refusal:
+            return {"valid": False, "error": refusal.sentence, "field": refusal.field, "missingFields": []}
+        checked = self._check(caller, tool, payload.settings)
+        if checked.problems:
+            missing = list(checked.missing_fields)
+            return {"valid": False, **_first_problem(checked), "missingFields": missing}
+        echo = {"type": tool.type, "settings": dict(checked.normalized)}
+        head = {} if payload.job_name is None else {"jobName": payload.job_name}
+        tail = {} if payload.project_tag is None else {"projectTag": payload.project_tag}
+        return {"valid": True, "normalized": head | echo | tail}
+
+    def _validate_rows(
+        self, caller: Caller, tool: Tool, payload: JobPayload, rows: list[Any]
+    ) -> dict[str, Any]:
+        self._require_rows(rows)
+        if payload.batch_name is not None:
+            _require_name(payload.batch_name, "batchName")
+        if payload.job_names is not None:
+            _require_names(payload.job_names, len(rows))
+        results = [self._validate_row(caller, tool, index, row) for index, row in enumerate(rows)]
+        valid_count = sum(bool(result["valid"]) for result in results)
+        return {
+            "valid": valid_count == len(rows),
+            "count": len(rows),
+            "valid_count": valid_count,
+            "results": results,
+        }
+
+    def _validate_row(self, caller: Caller, tool: Tool, index: int, row: Any) -> dict[str, Any]:
+        if not isinstance(row, dict):
+            error = "Each element of settings must be an object."
+            return {"index": index, "valid": False, "error": error, "field": f"settings.{index}"}
+        checked = self._check(caller, tool, row)
+        if checked.problems:
+            return {"index": index, "valid": False, **_first_problem(checked)}
+        normalized = {"type": tool.type, "settings": dict(checked.normalized)}
+        return {"index": index, "valid": True, "normalized": normalized}
+
+    def _check(self, caller: Caller, tool: Tool, settings: Mapping[str, Any]) -> Checked:
+        check = catalog.check(tool, settings)
+        if check.problems:
+            return Checked(tuple(check.problems), check.normalized, tuple(check.missing_fields))
+        located, problems = self._files.locate(caller, tool, check.normalized)
+        return Checked(tuple(problems), check.normalized, (), tuple(located))
+
+    def _make_job(
+        self,
+        caller: Caller,
+        tool: Tool,
+        name: str,
+        settings: Mapping[str, Any],
+        *,
+        project_tag: str | None = None,
+        row: int | None = None,
+    ) -> NewJob:
+        checked = self._check(caller, tool, settings)
+        if checked.problems:
+            first = checked.problems[0]
+            raise bad_request(problem_sentence(first), code=first.code, field=first.field, row=row)
+        inputs = tuple(self._files.keep(located) for located in checked.located)
+        return NewJob(name, tool.type, settings, checked.normalized, project_tag, inputs)
+
+    def _require_rows(self, rows: Sequence[Any]) -> None:
+        if not 1 <= len(rows) <= self._batch_rows:
+            sentence = f"A batch has 1 to {self._batch_rows} rows; this one has {len(rows)}."
+            raise bad_request(sentence, code="batch_size", field="settings")
+
+
+def name_taken(error: NameTakenError, field: str) -> RefusalError:
+    """400 for a name that the account has."""
+    sentence = f"You already have a job {error.name!r}. Choose another name, or delete that job."
+    return bad_request(sentence, code="job_name_taken", field=field, row=error.row)
+
+
+def make_names(batch_name: str, count: int) -> list[str]:
+    """Names for the subjobs of a batch whose caller gave none: the batch's name and a number."""
+    width = len(str(count))
+    stem = batch_name[: 100 - width - 1]
+    return [f"{stem}-{number:0{width}d}" for number in range(1, count + 1)]
+
+
+def problem_sentence(problem: Problem) -> str:
+    """The problem with its field's name, as one sentence."""
+    return f"{problem.field}: {problem.message}" if problem.field else problem.message
+
+
+def _first_problem(checked: Checked) -> dict[str, Any]:
+    first = checked.problems[0]
+    return {"error": problem_sentence(first), "field": first.field}
+
+
+def _require_name(name: str, field: str = "jobName", row: int | None = None) -> None:
+    fault = check_job_name(name)
+    if fault:
+        raise bad_request(fault, code="invalid_job_name", field=field, row=row)
+
+
+def _require_names(names: Sequence[str], count: int) -> None:
+    if len(names) != count:
+        sentence = f"jobNames has {len(names)} names for {count} rows of settings."
+        raise bad_request(sentence, code="batch_size", field="jobNames")
+    seen: set[str] = set()
+    for row, name in enumerate(names):
+        _require_name(name, "jobNames", row)
+        if name in seen:
+            raise bad_request(f"{name!r} names two rows.", code="job_name_taken", field="jobNames", row=row)
+        seen.add(name)

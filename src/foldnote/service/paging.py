@@ -1,0 +1,60 @@
+"""Continuation keys: where the next page begins, opaque and signed, good for one account only."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import hashlib
+import hmac
+import struct
+
+from foldnote.service.faults import bad_request
+
+_TAG_BYTES = 14
+_POSITION = struct.Struct(">qq")
+
+
+class PageKeys:
+    """Makes and reads continuation keys.
+
+    Args:
+        secret: signs them; a key from another service or account is not accepted.
+    """
+
+    def __init__(self, secret: bytes) -> None:
+        self._secret = hashlib.sha256(b"page keys" + secret).digest()
+
+    def write(self, account_id: int, before: int) -> str:
+        """The key of the page of rows older than `before`."""
+        content = _POSITION.pack(account_id, before)
+        return base64.urlsafe_b64encode(content + self._tag(content)).decode().rstrip("=")
+
+    def read(self, account_id: int, key: str) -> int:
+        """The row before which the page begins.
+
+        Raises:
+            RefusalError: 400 when the key was not made here for this account.
+        """
+        content, tag = self._split(key)
+        if not hmac.compare_digest(tag, self._tag(content)) or len(content) != _POSITION.size:
+            raise _refusal()
+        owner, before = _POSITION.unpack(content)
+        if owner != account_id:
+            raise _refusal()
+        return int(before)
+
+    def _tag(self, content: bytes) -> bytes:
+        return hmac.new(self._secret, content, hashlib.sha256).digest()[:_TAG_BYTES]
+
+    @staticmethod
+    def _split(key: str) -> tuple[bytes, bytes]:
+        try:
+            raw = base64.b64decode(key + "=" * (-len(key) % 4), altchars=b"-_", validate=True)
+        except (ValueError, binascii.Error):
+            raise _refusal() from None
+        return raw[:-_TAG_BYTES], raw[-_TAG_BYTES:]
+
+
+def _refusal() -> Exception:
+    sentence = "startKey is not one that this service gave to you. Leave it out to begin with the newest job."
+    return bad_request(sentence, code="invalid_start_key", field="startKey")

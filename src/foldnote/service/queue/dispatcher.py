@@ -1,0 +1,328 @@
+"""The dispatcher: one thread that claims waiting jobs, watches running attempts and commits how they end.
+
+The database is the truth and an executor only a transport: whatever dies between two lines here, the next
+recovery finds the row and the attempt's folder and goes on from there. Runs are adopted, not repeated, and
+a run is given up only after it was made sure that nothing of it lives.
+"""
+
+from __future__ import annotations
+
+import logging
+import secrets
+import shutil
+import threading
+import time
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+
+from foldnote.errors import EngineError
+from foldnote.service.config import Pace
+from foldnote.service.files.objects import ObjectStore
+from foldnote.service.queue import capacity, endings
+from foldnote.service.queue.attempt import RESULT, RUNNER, WORK, AttemptSpec, Outcome
+from foldnote.service.queue.executors.base import Capacity, Executor
+from foldnote.service.queue.launching import attempt_folder, job_folder, prepare
+from foldnote.service.store.queue import Claim, Ending, Waiting
+from foldnote.service.store.store import Store
+from foldnote.service.tooling import Toolbox
+
+log = logging.getLogger(__name__)
+COLLECT_EVERY_S = 600.0
+_FAULT_PAUSE_S = 1.0
+
+
+@dataclass
+class Active:
+    """An attempt that is watched."""
+
+    claim: Claim
+    folder: Path
+    need: Capacity
+    look_at: float
+    interval_s: float
+    is_cancelled: bool = False
+
+
+@dataclass(frozen=True)
+class Live:
+    """What a running job tells: fraction (0 to 1) and message, each None when it has not said."""
+
+    progress: float | None
+    message: str | None
+
+
+class Dispatcher:
+    """Runs what waits, one thread for all jobs.
+
+    Args:
+        root: folder of all attempts.
+        workers: runs at one time at most, None for what the executor has room for.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        objects: ObjectStore,
+        toolbox: Toolbox,
+        executor: Executor,
+        root: Path,
+        pace: Pace,
+        workers: int | None = None,
+    ) -> None:
+        self._store = store
+        self._objects = objects
+        self._toolbox = toolbox
+        self._executor = executor
+        self._root = root
+        self._pace = pace
+        self._workers = workers
+        self._active: dict[int, Active] = {}
+        self._live: dict[int, Live] = {}
+        self._woken = threading.Event()
+        self._is_stopping = False
+        self._next_sweep = 0.0
+        self._next_collection = time.monotonic() + COLLECT_EVERY_S
+        self._next_due: float | None = None
+        self._thread = threading.Thread(target=self._run, name="dispatcher", daemon=True)
+
+    def start(self) -> None:
+        """Take over what an earlier process left, then begin to work."""
+        self.recover(is_start=True)
+        self._thread.start()
+
+    def stop(self) -> None:
+        """End the thread; running attempts go on and are adopted by the next start."""
+        self._is_stopping = True
+        self._woken.set()
+        if self._thread.is_alive():
+            self._thread.join()
+
+    def wake(self) -> None:
+        """Say that there is something to do: a new job, or one to be stopped."""
+        self._woken.set()
+
+    def live(self, job_id: int) -> Live | None:
+        """What a running job tells now."""
+        return self._live.get(job_id)
+
+    def _run(self) -> None:
+        while not self._is_stopping:
+            is_woken = self._woken.wait(self._pause_s())
+            self._woken.clear()
+            try:
+                self._round(is_woken)
+            except Exception:  # the thread's edge: a full disk or a busy database must not end all work
+                log.exception("A round of the dispatcher failed; it goes on in a second.")
+                time.sleep(_FAULT_PAUSE_S)
+
+    def _round(self, is_woken: bool) -> None:
+        if self._is_stopping:
+            return
+        if is_woken:
+            self._cancel_marked()
+        self._look_at_due()
+        if time.monotonic() >= self._next_sweep:
+            self.recover()
+        self._claim_waiting()
+
+    def _pause_s(self) -> float:
+        moments = [self._next_sweep, *(active.look_at for active in self._active.values())]
+        pause = min(moments) - time.monotonic()
+        if self._next_due is not None:
+            pause = min(pause, self._next_due - time.time() + 0.01)
+        return max(0.0, pause)
+
+    # claiming
+
+    def _claim_waiting(self) -> None:
+        while not self._is_stopping and (waiting := self._choose()) is not None:
+            claim = self._store.queue.claim(waiting, secrets.token_hex(16))
+            if claim is not None:
+                self._launch(claim)
+
+    def _choose(self) -> Waiting | None:
+        """The oldest job of the owner with the fewest runs; None when it does not fit now."""
+        running = Counter(active.claim.account_id for active in self._active.values())
+        rows = sorted(self._store.queue.waiting(), key=lambda row: (running[row.account_id], row.job_id))
+        return rows[0] if rows and self._has_room(rows[0].type) else None
+
+    def _has_room(self, tool_type: str) -> bool:
+        taken = [active.need for active in self._active.values()]
+        return capacity.has_room(self._need(tool_type), taken, self._executor.capacity(), self._workers)
+
+    def _need(self, tool_type: str) -> Capacity:
+        return capacity.need_of(self._toolbox.engine_of(tool_type), self._executor.capacity())
+
+    def _launch(self, claim: Claim) -> None:
+        engine = self._toolbox.engine_of(claim.type)
+        if engine is None:
+            self._finish(
+                claim, endings.refused_ending(f"No engine for {claim.type} is left at this service.")
+            )
+            return
+        try:
+            cores = self._executor.capacity().cores
+            spec = prepare(self._root, claim, engine, self._objects, cores)
+        except EngineError as exc:
+            self._finish(claim, endings.refused_ending(str(exc)))
+            return
+        except OSError as exc:
+            self._lose(claim, f"The run could not be prepared: {exc}.")
+            return
+        self._deliver(claim, spec)
+
+    def _deliver(self, claim: Claim, spec: AttemptSpec) -> None:
+        try:
+            self._executor.submit(spec)
+        except (EngineError, OSError) as exc:
+            if self._executor.revoke(spec.folder):
+                self._lose(claim, f"The run could not be started: {exc}.")
+                return
+        self._watch(claim)
+
+    def _watch(self, claim: Claim) -> None:
+        self._active[claim.job_id] = Active(
+            claim=claim,
+            folder=attempt_folder(self._root, claim.job_id, claim.attempt),
+            need=self._need(claim.type),
+            look_at=time.monotonic() + self._pace.poll_min_s,
+            interval_s=self._pace.poll_min_s,
+        )
+        if claim.is_cancelled:
+            self._cancel(self._active[claim.job_id])
+
+    # watching
+
+    def _look_at_due(self) -> None:
+        moment = time.monotonic()
+        for active in [each for each in self._active.values() if each.look_at <= moment]:
+            self._look_at(active)
+
+    def _look_at(self, active: Active) -> None:
+        state = self._executor.poll(active.folder)
+        if state.outcome is not None:
+            self._end(active, state.outcome)
+        elif not state.alive:
+            self._give_up(active)
+        else:
+            self._note_progress(active, Live(state.progress, state.message))
+
+    def _note_progress(self, active: Active, live: Live) -> None:
+        is_new = live != self._live.get(active.claim.job_id)
+        self._live[active.claim.job_id] = live
+        slower = min(active.interval_s * 1.3, self._pace.poll_max_s)
+        active.interval_s = max(self._pace.poll_min_s, active.interval_s / 2) if is_new else slower
+        active.look_at = time.monotonic() + active.interval_s
+
+    def _give_up(self, active: Active) -> None:
+        """Nobody holds the attempt: make sure that nothing of it runs, then let it go."""
+        if not self._executor.revoke(active.folder):
+            active.look_at = time.monotonic() + self._pace.poll_min_s
+            return
+        self._forget(active)
+        self._lose(active.claim, endings.LOST_SENTENCE)
+
+    def _end(self, active: Active, outcome: Outcome) -> None:
+        has_result = self._keep_result(active.folder, outcome)
+        ending = endings.ending_of(
+            outcome,
+            cores=active.need.cores,
+            has_result=has_result,
+            is_cancelled=self._is_marked(active.claim),
+        )
+        if ending is None:
+            self._forget(active)
+            self._lose(active.claim, outcome.error or endings.LOST_SENTENCE)
+            return
+        self._finish(active.claim, ending)
+        self._forget(active)
+        self._tidy(active.folder)
+
+    def _keep_result(self, folder: Path, outcome: Outcome) -> bool:
+        sha256 = outcome.result_sha256
+        if sha256 is None:
+            return False
+        source = folder / RESULT
+        if source.is_file():
+            self._objects.adopt(source, sha256)
+        return self._objects.path(sha256).is_file()
+
+    def _forget(self, active: Active) -> None:
+        self._active.pop(active.claim.job_id, None)
+        self._live.pop(active.claim.job_id, None)
+
+    @staticmethod
+    def _tidy(folder: Path) -> None:
+        """Drop what is kept elsewhere; the log and the manifest stay."""
+        shutil.rmtree(folder / WORK, ignore_errors=True)
+        (folder / RESULT).unlink(missing_ok=True)
+
+    # ends and losses
+
+    def _finish(self, claim: Claim, ending: Ending) -> None:
+        if self._store.queue.finish(claim, ending):
+            log.info("job %s ended: %s", claim.job_id, ending.state)
+
+    def _lose(self, claim: Claim, reason: str, *, is_counted: bool = True) -> None:
+        """Back into the queue, or to an end where it was to be stopped or was lost too often."""
+        if self._is_marked(claim):
+            self._finish(claim, endings.stopped_ending())
+        elif is_counted and endings.is_exhausted(claim):
+            self._finish(claim, endings.exhausted_ending(reason))
+        else:
+            delay = self._pace.retry_s * 2**claim.losses if is_counted else 0.0
+            self._store.queue.requeue(claim, reason, delay_s=delay, is_counted=is_counted)
+            self._next_due = self._store.queue.next_due()
+        shutil.rmtree(attempt_folder(self._root, claim.job_id, claim.attempt) / WORK, ignore_errors=True)
+
+    def _is_marked(self, claim: Claim) -> bool:
+        return claim.job_id in self._store.queue.cancelled()
+
+    def _cancel_marked(self) -> None:
+        marked = self._store.queue.cancelled() if self._active else set()
+        for job_id in marked & self._active.keys():
+            self._cancel(self._active[job_id])
+
+    def _cancel(self, active: Active) -> None:
+        if not active.is_cancelled:
+            self._executor.cancel(active.folder, self._pace.grace_s)
+            active.is_cancelled = True
+            active.interval_s = self._pace.poll_min_s
+            active.look_at = time.monotonic() + active.interval_s
+
+    # recovery
+
+    def recover(self, *, is_start: bool = False) -> None:
+        """Adopt every attempt that the rows call running, stop what is to be stopped, purge what is deleted.
+
+        `is_start`: attempts that an earlier process claimed and never delivered go back uncounted.
+        """
+        for claim in self._store.queue.running():
+            if claim.job_id not in self._active:
+                self._adopt(claim, is_start)
+        self._cancel_marked()
+        self._purge()
+        self._next_due = self._store.queue.next_due()
+        self._next_sweep = time.monotonic() + self._pace.sweep_s
+
+    def _adopt(self, claim: Claim, is_start: bool) -> None:
+        folder = attempt_folder(self._root, claim.job_id, claim.attempt)
+        was_delivered = (folder / RUNNER).exists()
+        is_undelivered = is_start and not was_delivered and not self._executor.poll(folder).alive
+        if is_undelivered and self._executor.revoke(folder):
+            self._lose(claim, endings.LOST_SENTENCE, is_counted=False)
+        else:
+            self._watch(claim)
+
+    def _purge(self) -> None:
+        for job_id in self._store.queue.unpurged():
+            shutil.rmtree(job_folder(self._root, job_id), ignore_errors=True)
+            self._store.queue.mark_purged(job_id)
+        if time.monotonic() >= self._next_collection:
+            self._objects.collect(self._store.files.is_used)
+            self._next_collection = time.monotonic() + COLLECT_EVERY_S
+
+    def counts(self) -> dict[str, int]:
+        """For the health report: watched attempts."""
+        return {"running": len(self._active)}

@@ -1,0 +1,84 @@
+"""What POST /result gives: a signed link to a job's archive, to one file of it, or to its structures."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+
+from foldnote.models.status import JobStatus
+from foldnote.service.faults import RefusalError, job_not_found, not_found
+from foldnote.service.files import archives
+from foldnote.service.files.links import LinkSigner, Target
+from foldnote.service.files.objects import ObjectStore
+from foldnote.service.requests import ResultRequest
+from foldnote.service.resolution import near_names
+from foldnote.service.store.jobs import JobRow
+from foldnote.service.store.store import Store
+
+
+class ResultDesk:
+    """Hands out links to results; the link's content is ready when it is handed out."""
+
+    def __init__(self, store: Store, objects: ObjectStore, links: LinkSigner) -> None:
+        self._store = store
+        self._objects = objects
+        self._links = links
+
+    def link(self, account_ids: tuple[int, ...], wanted: ResultRequest) -> str:
+        """Path and query of the link.
+
+        Raises:
+            RefusalError: 400 while the job is not finished, 404 without the job, its result or the file.
+        """
+        row = self._store.jobs.find(account_ids, wanted.job_name)
+        if row is None:
+            raise job_not_found(wanted.job_name)
+        archive = self._archive(row)
+        name, sha256 = f"{row['name']}.zip", row["result_sha256"]
+        if wanted.file_name is not None:
+            name, sha256 = self._one_file(archive, wanted.file_name)
+        elif wanted.pdbs_only:
+            name, sha256 = f"{row['name']}-structures.zip", self._structures(archive)
+        target = Target("job", str(row["id"]), row["account_id"], sha256, name)
+        return self._links.sign(target)
+
+    def _archive(self, row: JobRow) -> Path:
+        if not JobStatus(row["state"]).is_final:
+            raise unfinished(row)
+        archive = self._objects.path(row["result_sha256"]) if row["result_sha256"] else None
+        if archive is None or not archive.is_file():
+            raise without_result(row)
+        return archive
+
+    def _one_file(self, archive: Path, wanted: str) -> tuple[str, str]:
+        member = archives.find_member(archive, wanted)
+        if member is None:
+            sentence = f"The result has no file {wanted[:200]!r}.{near_names(archive, wanted)}"
+            raise not_found(sentence, code="file_not_found", field="fileName")
+        with self._objects.draft() as draft:
+            archives.read_member(archive, member, draft.write)
+            return member.rpartition("/")[2], draft.keep()
+
+    def _structures(self, archive: Path) -> str:
+        names = archives.structure_names(archive)
+        if not names:
+            raise not_found("The result has no structure files.", code="no_structures", field="pdbsOnly")
+        with tempfile.TemporaryFile() as subset, self._objects.draft() as draft:
+            archives.write_subset(archive, names, subset)
+            subset.seek(0)
+            while chunk := subset.read(archives.CHUNK):
+                draft.write(chunk)
+            return draft.keep()
+
+
+def unfinished(row: JobRow) -> RefusalError:
+    """400 that says how far the job is."""
+    sentence = f"The job {row['name']!r} is not finished: its status is {row['state']}."
+    return RefusalError(400, "job_unfinished", sentence, field="jobName", more={"status": row["state"]})
+
+
+def without_result(row: JobRow) -> RefusalError:
+    """404 for a job that ended without any output."""
+    reason = f" {row['error']}" if row["error"] else ""
+    sentence = f"The job {row['name']!r} ended as {row['state']} and left no result.{reason}"
+    return RefusalError(404, "no_result", sentence, field="jobName", more={"status": row["state"]})

@@ -1,0 +1,91 @@
+"""What every route shares: how it declares its answers, its body, and where it finds the service."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any
+
+from fastapi import Depends, Request
+from pydantic import BaseModel
+
+from foldnote.models.fault import ErrorBody
+from foldnote.models.wire import WireModel
+from foldnote.service.assembly import Service
+from foldnote.service.requests import Body
+from foldnote.service.store.accounts import Caller
+
+MEANINGS = {
+    400: "Invalid request; `field` names what is at fault.",
+    401: "The key is missing or invalid.",
+    403: "Not allowed.",
+    404: "Not found.",
+    413: "The body is too large.",
+    429: "Too many requests; `retryAfterSeconds` says when to come back.",
+    500: "The service failed.",
+    503: "Temporarily unavailable.",
+    507: "The disk of the service is full.",
+}
+BODIES: dict[str, type[BaseModel]] = {}
+Answers = dict[int | str, dict[str, Any]]
+
+
+class Message(WireModel):
+    """A plain answer."""
+
+    message: str
+    """What was done."""
+
+
+def _find_service(request: Request) -> Service:
+    service: Service = request.app.state.service
+    return service
+
+
+Here = Annotated[Service, Depends(_find_service)]
+"""The service that answers."""
+
+
+def errors(*statuses: int) -> Answers:
+    """The errors that a route may answer, beside those that every route may."""
+    return {
+        status: {"model": ErrorBody, "description": MEANINGS[status]}
+        for status in sorted({*statuses, 500, 503})
+    }
+
+
+def keyed(*statuses: int) -> Answers:
+    """The errors of a route that needs a key."""
+    return errors(401, 429, *statuses)
+
+
+def answers(model: Any, description: str, status: int = 200) -> Answers:
+    """The good answer of a route."""
+    return {status: {"model": model, "description": description}}
+
+
+def takes(model: type[Body]) -> dict[str, Any]:
+    """Declares a JSON body, which the route reads itself: after the key, and with a limit."""
+    BODIES[model.__name__] = model
+    schema = {"$ref": f"#/components/schemas/{model.__name__}"}
+    return {"requestBody": {"required": True, "content": {"application/json": {"schema": schema}}}}
+
+
+def absolute(request: Request, service: Service, path: str) -> str:
+    """The address of a path at this service, under the prefix that the request came with."""
+    base = service.config.public_url or str(request.base_url)
+    return base.rstrip("/") + path
+
+
+def visible_accounts(
+    service: Service, caller: Caller, job_email: str | None, *, has_organization: bool = False
+) -> tuple[int, ...]:
+    """Whose jobs the caller asks for and may see; nobody's for the address of a stranger."""
+    if job_email is None and not has_organization:
+        return (caller.account_id,)
+    members: Mapping[str, int] = {}
+    if caller.organization_id is not None:
+        members = service.store.accounts.members(caller.organization_id)
+    known = {caller.email: caller.account_id, **members}
+    if job_email is None:
+        return tuple(known.values())
+    return (known[job_email],) if job_email in known else ()

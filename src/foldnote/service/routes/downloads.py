@@ -1,0 +1,81 @@
+"""Downloads by signed link: no key, one hour, ranges, never shown inline, never kept by a cache."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, Path, Query, Response
+from fastapi.responses import FileResponse
+
+from foldnote.service.assembly import Service
+from foldnote.service.faults import RefusalError, not_found
+from foldnote.service.files.links import Target
+from foldnote.service.routes.answers import Here, errors
+
+router = APIRouter(tags=["downloads"])
+PATH = "/download/{holder}/{holderId}/{sha256}/{name}"
+SAFE_HEADERS = {
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "Cache-Control": "no-store",
+}
+MEDIA_TYPES = {".zip": "application/zip", ".json": "application/json"}
+
+
+@router.head(PATH, include_in_schema=False)
+@router.get(
+    PATH,
+    summary="Download by a signed link",
+    response_class=FileResponse,
+    responses={
+        200: {"description": "The content.", "content": {"application/octet-stream": {}}},
+        206: {"description": "The ranges asked for."},
+        416: {"description": "The range is outside the content."},
+        **errors(400, 403, 404),
+    },
+)
+def download(
+    service: Here,
+    holder: str,
+    holder_id: Annotated[str, Path(alias="holderId")],
+    sha256: str,
+    name: str,
+    owner: Annotated[int, Query()] = 0,
+    expires: Annotated[int, Query()] = 0,
+    key_id: Annotated[str, Query(alias="keyId")] = "",
+    signature: str = "",
+) -> Response:
+    """Give the content that a link leads to."""
+    target = Target(holder, holder_id, owner, sha256, name)
+    service.links.check(target, expires=expires, key_id=key_id, signature=signature)
+    _require_holder(service, target)
+    return file_answer(service, target.sha256, target.name)
+
+
+def file_answer(service: Service, sha256: str, name: str) -> Response:
+    """The stored content as a download.
+
+    Raises:
+        RefusalError: 404 when it is gone.
+    """
+    path = service.objects.path(sha256)
+    if not path.is_file():
+        raise _gone()
+    kind = MEDIA_TYPES.get(f".{name.rpartition('.')[2].lower()}", "application/octet-stream")
+    return FileResponse(path, media_type=kind, filename=name, headers={**SAFE_HEADERS, "ETag": f'"{sha256}"'})
+
+
+def _require_holder(service: Service, target: Target) -> None:
+    """The job or file of the link must still be there and be the owner's."""
+    if target.holder == "job":
+        row = service.store.jobs.find_by_id(int(target.holder_id))
+        owner = None if row is None else row["account_id"]
+    else:
+        stored = service.store.files.find_by_id(target.holder_id)
+        owner = None if stored is None else stored.account_id
+    if owner != target.owner:
+        raise _gone()
+
+
+def _gone() -> RefusalError:
+    return not_found("What this link led to was deleted.", code="gone")

@@ -1,0 +1,78 @@
+"""POST /stop-job and DELETE /delete-job: the ends that people make."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+
+from fastapi import APIRouter, Request, Response
+from fastapi.concurrency import run_in_threadpool
+from fastapi.responses import JSONResponse
+
+from foldnote.models.status import JobStatus
+from foldnote.service.access.gate import Admitted
+from foldnote.service.assembly import Service
+from foldnote.service.bodies import read_json, read_model
+from foldnote.service.faults import job_not_found
+from foldnote.service.requests import NamedJob
+from foldnote.service.routes.answers import Here, Message, answers, keyed, takes
+
+router = APIRouter(tags=["jobs"])
+WAIT_S = 3.0
+_LOOK_EVERY_S = 0.05
+
+
+@router.post(
+    "/stop-job",
+    summary="Stop a job, or a batch with all its jobs",
+    responses={**answers(Message, "It is stopped, is being stopped, or had ended."), **keyed(400, 413)},
+    openapi_extra=takes(NamedJob),
+)
+async def stop_job(request: Request, caller: Admitted, service: Here) -> Response:
+    """Stop what is queued at once, and what runs with all its processes; the answer awaits that shortly."""
+    name = await _read_name(request, service)
+    stopped = await run_in_threadpool(service.store.jobs.stop, caller.account_id, name)
+    if stopped is None:
+        raise job_not_found(name, 400)
+    if stopped.was_final:
+        return JSONResponse({"message": f"{name} had already ended; nothing was changed."})
+    service.dispatcher.wake()
+    has_ended = await _wait_for_end(service, stopped.running)
+    word = "was stopped" if has_ended else "is being stopped"
+    return JSONResponse({"message": f"{name} {word}."})
+
+
+@router.delete(
+    "/delete-job",
+    summary="Delete a job, or a batch with all its jobs",
+    responses={**answers(Message, "It is deleted; a run of it is stopped."), **keyed(400, 413)},
+    openapi_extra=takes(NamedJob),
+)
+async def delete_job(request: Request, caller: Admitted, service: Here) -> Response:
+    """Delete the job and its result; what runs is stopped."""
+    name = await _read_name(request, service)
+    running = await run_in_threadpool(service.store.jobs.delete, caller.account_id, name)
+    if running is None:
+        raise job_not_found(name, 400)
+    service.dispatcher.wake()
+    return JSONResponse({"message": f"{name} was deleted."})
+
+
+async def _read_name(request: Request, service: Service) -> str:
+    value = await read_json(request, service.config.limits.small_body_bytes)
+    return read_model(value, NamedJob).job_name
+
+
+async def _wait_for_end(service: Service, job_ids: list[int]) -> bool:
+    """Whether all rows ended within a few seconds."""
+    until = time.monotonic() + WAIT_S
+    left = set(job_ids)
+    while left and time.monotonic() < until:
+        await asyncio.sleep(_LOOK_EVERY_S)
+        left = {job_id for job_id in left if not await run_in_threadpool(_has_ended, service, job_id)}
+    return not left
+
+
+def _has_ended(service: Service, job_id: int) -> bool:
+    row = service.store.jobs.find_by_id(job_id)
+    return row is None or JobStatus(row["state"]).is_final

@@ -1,0 +1,137 @@
+"""GET /jobs: one job, or a page of them. Records were serialised when they changed; here they are joined."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal
+
+from fastapi import APIRouter, Path, Query, Response
+
+from foldnote.models.job import Job, JobPage
+from foldnote.models.status import JobStatus
+from foldnote.models.wire import WireModel
+from foldnote.service.access.gate import Admitted, AdmittedByGateway
+from foldnote.service.assembly import Service
+from foldnote.service.faults import job_not_found
+from foldnote.service.queue.attempt import read_log
+from foldnote.service.queue.launching import attempt_folder
+from foldnote.service.routes.answers import Here, answers, keyed, visible_accounts
+from foldnote.service.store.accounts import Caller
+from foldnote.service.store.jobs import JobFilter, JobPageRows
+from foldnote.service.store.records import BATCH_TYPE, add_fields, write_text
+
+router = APIRouter(tags=["jobs"])
+EMAIL_PATTERN = r"^[^@\s]{1,200}@[^@\s]{1,200}$"
+DEFAULT_LOG_LINES = 10_000
+
+
+class JobLog(WireModel):
+    """The log of a job."""
+
+    log: str
+    """What the engine wrote, the last lines; empty before it began."""
+
+
+class GatewayMessage(WireModel):
+    """What the gateway before GET /jobs says."""
+
+    message: str
+    """Always `Forbidden`."""
+
+
+@router.get(
+    "/jobs",
+    summary="One job, or a page of jobs",
+    responses={
+        **answers(JobPage | Job, "A page, newest first; with `jobName` the record itself."),
+        **keyed(400, 404),
+        403: {"model": GatewayMessage, "description": "No key, or a misnamed header."},
+    },
+)
+def get_jobs(
+    caller: AdmittedByGateway,
+    service: Here,
+    job_name: Annotated[str | None, Query(alias="jobName")] = None,
+    batch: str | None = None,
+    start_key: Annotated[str | None, Query(alias="startKey")] = None,
+    limit: Annotated[int, Query(ge=1)] = 1000,
+    organization: Literal["true"] | None = None,
+    include_subjobs: Annotated[Literal["true"] | None, Query(alias="includeSubjobs")] = None,
+    job_email: Annotated[
+        str | None, Query(alias="jobEmail", pattern=EMAIL_PATTERN, json_schema_extra={"format": "email"})
+    ] = None,
+) -> Response:
+    """List the caller's jobs, or give one."""
+    owners = visible_accounts(service, caller, job_email, has_organization=organization is not None)
+    if job_name is not None:
+        return _json(_one_job(service, owners, job_name))
+    before = None if start_key is None else service.page_keys.read(caller.account_id, start_key)
+    wanted = _filter(service, owners, batch, has_subjobs=include_subjobs is not None)
+    rows = min(limit, service.config.limits.page_rows)
+    page = service.store.jobs.page(wanted, before=before, limit=rows)
+    return _json(_join(service, caller, page))
+
+
+@router.get(
+    "/jobs/{jobName}/log",
+    summary="What the engine wrote",
+    responses={**answers(JobLog, "The end of the log."), **keyed(400, 404)},
+)
+def get_job_log(
+    name: Annotated[str, Path(alias="jobName")],
+    caller: Admitted,
+    service: Here,
+    max_lines: Annotated[int, Query(alias="maxLines", ge=1)] = DEFAULT_LOG_LINES,
+) -> Response:
+    """Give the last lines of a job's log."""
+    row = service.store.jobs.find([caller.account_id], name)
+    if row is None:
+        raise job_not_found(name)
+    folder = attempt_folder(service.config.data_dir / "jobs", row["id"], row["attempt"])
+    return _json(write_text({"log": read_log(folder, min(max_lines, 10**9))}))
+
+
+def _filter(service: Service, owners: tuple[int, ...], batch: str | None, *, has_subjobs: bool) -> JobFilter:
+    """The listing's filter; a batch that is none of the caller's has no subjobs."""
+    if batch is None:
+        return JobFilter(owners, has_subjobs=has_subjobs)
+    parent = service.store.jobs.find(owners, batch)
+    if parent is None or parent["type"] != BATCH_TYPE:
+        return JobFilter((), parent_id=0)
+    return JobFilter(owners, parent_id=parent["id"])
+
+
+def _one_job(service: Service, owners: tuple[int, ...], name: str) -> str:
+    row = service.store.jobs.find(owners, name)
+    if row is None:
+        raise job_not_found(name)
+    if row["type"] == BATCH_TYPE:
+        return add_fields(row["record"], {"statuses": service.store.jobs.child_counts(owners, row["id"])})
+    return _complete(service, row["id"], row["state"], row["record"])
+
+
+def _complete(service: Service, job_id: int, state: str, record: str) -> str:
+    """The record with what a running job tells now."""
+    if state != JobStatus.RUNNING:
+        return record
+    live = service.dispatcher.live(job_id)
+    progress, message = (live.progress, live.message) if live else (None, None)
+    return add_fields(record, {"progress": progress, "message": message})
+
+
+def _join(service: Service, caller: Caller, page: JobPageRows) -> str:
+    texts = [_text(service, page.children, row) for row in page.rows]
+    tail: dict[str, Any] = {"statuses": page.counts}
+    if page.has_more:
+        tail = {"startKey": service.page_keys.write(caller.account_id, page.rows[-1].id)} | tail
+    return f'{{"jobs":[{",".join(texts)}],{write_text(tail)[1:]}'
+
+
+def _text(service: Service, children: Mapping[int, Mapping[str, int]], row: Any) -> str:
+    if row.type == BATCH_TYPE:
+        return add_fields(row.record, {"statuses": children[row.id]})
+    return _complete(service, row.id, row.state, row.record)
+
+
+def _json(text: str) -> Response:
+    return Response(text, media_type="application/json")

@@ -1,0 +1,207 @@
+"""Runs a service in the foreground until a signal, or as the embedded service until it is idle.
+
+When it is ready it prints where it answers. The embedded kind is one per user: a lock says who it is, a
+private runtime file says where. Running jobs are left running when it ends, and adopted by the next start.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import os
+import socket
+import sys
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+
+import uvicorn
+from fastapi import FastAPI
+from pydantic import SecretStr
+
+import foldnote
+from foldnote import settings
+from foldnote.errors import FoldnoteError
+from foldnote.models.runtime import RUNTIME_FILE, RuntimeInfo, read_runtime, write_runtime
+from foldnote.service.app import create_app
+from foldnote.service.assembly import Service
+from foldnote.service.config import ServiceConfig
+from foldnote.service.lock import FolderLock
+from foldnote.service.logs import start_logging
+
+GRACEFUL_S = 5
+_IDLE_LOOK_S = 10.0
+
+
+class Server(uvicorn.Server):
+    """uvicorn's server that says when it is ready and stops when its service is idle."""
+
+    def __init__(self, config: uvicorn.Config, app: FastAPI, announce: Announcer) -> None:
+        super().__init__(config)
+        self._app = app
+        self._announce = announce
+        self._idle_watch: asyncio.Task[None] | None = None
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Begin to answer, then say so."""
+        await super().startup(sockets)
+        if self.should_exit:
+            return
+        service: Service = self._app.state.service
+        self._announce.ready(service)
+        if service.config.embedded:
+            self._idle_watch = asyncio.create_task(self._stop_when_idle(service))
+
+    async def _stop_when_idle(self, service: Service) -> None:
+        pause_s = min(_IDLE_LOOK_S, max(0.2, service.config.idle_stop_s / 4))
+        while not self.should_exit:
+            await asyncio.sleep(pause_s)
+            if await asyncio.to_thread(service.is_idle):
+                self.should_exit = True
+
+
+class Announcer:
+    """Says where the service answers: on standard output, and in the runtime file of the embedded kind."""
+
+    def __init__(self, url: str, *, as_json: bool) -> None:
+        self._url = url
+        self._as_json = as_json
+
+    def ready(self, service: Service) -> None:
+        """Publish the address and the key."""
+        info = RuntimeInfo(
+            url=self._url,
+            key=SecretStr(service.local_key),
+            pid=os.getpid(),
+            version=foldnote.__version__,
+            started=datetime.now(UTC),
+        )
+        if service.config.embedded:
+            write_runtime(settings.runtime_dir(), info)
+        say(info, as_json=self._as_json)
+
+
+def say(info: RuntimeInfo, *, as_json: bool) -> None:
+    """One line for a program, or three for a person; both hold the key, which is theirs."""
+    key = info.key.get_secret_value()
+    text = json.dumps({"url": info.url, "key": key})
+    if not as_json:
+        text = f"foldnote serves at {info.url}\nAPI key (header x-api-key): {key}\nStop with Ctrl-C."
+    sys.stdout.write(text + "\n")
+    sys.stdout.flush()
+
+
+def main(config: ServiceConfig, as_json: bool) -> int:
+    """Serve until a signal or idleness; gives the exit status.
+
+    An embedded service of this user that runs already is announced instead, and the status is 0.
+    """
+    start_logging()
+    try:
+        return _serve_embedded(config, as_json) if config.embedded else _serve(config, as_json)
+    except FoldnoteError as exc:
+        sys.stderr.write(f"{exc}\n")
+        return 1
+
+
+def _serve_embedded(config: ServiceConfig, as_json: bool) -> int:
+    folder = settings.runtime_dir()
+    lock = FolderLock(folder, "user's runtime folder")
+    if not lock.try_take():
+        running = read_runtime(folder)
+        if running is not None:
+            say(running, as_json=as_json)
+        return 0
+    try:
+        return _serve(config, as_json)
+    finally:
+        (folder / RUNTIME_FILE).unlink(missing_ok=True)
+        lock.release()
+
+
+def _serve(config: ServiceConfig, as_json: bool) -> int:
+    listener = _listen(config.host, config.port)
+    host, port = listener.getsockname()[:2]
+    shown = f"[{host}]" if ":" in host else host
+    app = create_app(config)
+    server = Server(_uvicorn_config(app), app, Announcer(f"http://{shown}:{port}", as_json=as_json))
+    server.run([listener])
+    return 0 if server.started else 1
+
+
+def _uvicorn_config(app: FastAPI) -> uvicorn.Config:
+    return uvicorn.Config(
+        app,
+        lifespan="on",
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        timeout_keep_alive=75,
+        timeout_graceful_shutdown=GRACEFUL_S,
+        ws="none",
+    )
+
+
+def _listen(host: str, port: int) -> socket.socket:
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    listener = socket.socket(family, socket.SOCK_STREAM)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listener.bind((host, port))
+    except OSError as exc:
+        listener.close()
+        raise FoldnoteError(f"The service cannot listen on {host}:{port}: {exc.strerror}.") from exc
+    listener.listen(2048)
+    return listener
+
+
+def embedded_config() -> ServiceConfig:
+    """The configuration of this user's embedded service."""
+    return ServiceConfig(
+        data_dir=settings.data_dir() / "service",
+        embedded=True,
+        idle_stop_s=settings.option("service_idle_stop_s"),
+    )
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The options of `foldnote serve`."""
+    parser.add_argument(
+        "--host", default="127.0.0.1", help="address to listen on (default: this machine only)"
+    )
+    parser.add_argument("--port", type=int, default=0, help="port; 0 for any free one")
+    parser.add_argument("--data-dir", type=Path, help="folder of the database, jobs, files and the key")
+    parser.add_argument(
+        "--json", action="store_true", help="print one line of JSON with url and key when ready"
+    )
+    parser.add_argument("--no-rate-limit", action="store_true", help="do not limit requests (for benchmarks)")
+    parser.add_argument("--workers", type=int, help="jobs at once at most")
+    parser.add_argument("--public-url", help="address that signed links begin with")
+    parser.add_argument("--embedded", action="store_true", help="this user's own service; stops when idle")
+
+
+def config_of(options: argparse.Namespace) -> ServiceConfig:
+    """What the options ask for."""
+    if options.embedded:
+        return embedded_config()
+    return ServiceConfig(
+        data_dir=options.data_dir or settings.data_dir() / "server",
+        host=options.host,
+        port=options.port,
+        rate_limit=not options.no_rate_limit,
+        public_url=options.public_url,
+        workers=options.workers,
+    )
+
+
+def run(arguments: Sequence[str] | None = None) -> int:
+    """The command line of `python -m foldnote.service.serve`."""
+    parser = argparse.ArgumentParser(prog="foldnote serve", description="Run the job service.")
+    add_arguments(parser)
+    options = parser.parse_args(arguments)
+    return main(config_of(options), options.json)
+
+
+if __name__ == "__main__":
+    sys.exit(run())

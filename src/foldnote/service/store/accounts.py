@@ -1,0 +1,105 @@
+"""Accounts, their keys (as SHA-256 only), their organizations, and the secrets that sign links."""
+
+from __future__ import annotations
+
+import secrets as random
+from dataclasses import dataclass
+
+import sqlalchemy as sa
+from sqlalchemy.dialects.sqlite import insert
+
+from foldnote.service.store import clock
+from foldnote.service.store.database import Database
+from foldnote.service.store.schema import accounts, keys, secrets
+
+
+@dataclass(frozen=True)
+class Caller:
+    """Who asks.
+
+    Attributes:
+        account_id: row of the account.
+        email: address of the account.
+        tier: `full`, `trial` or `claimed`.
+        is_admin: whether this key may administer the service.
+        organization_id: row of the organization, None for none.
+        key_sha256: hash of the key that was used.
+        expires: RFC 3339 UTC after which the key is dead, None for never.
+    """
+
+    account_id: int
+    email: str
+    tier: str
+    is_admin: bool
+    organization_id: int | None
+    key_sha256: str
+    expires: str | None
+
+
+class AccountStore:
+    """Queries about accounts and keys."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def ensure_account(self, email: str, tier: str = "full") -> int:
+        """The row of the account with this address, made when there is none."""
+        with self._database.write() as connection:
+            row = {"email": email, "tier": tier, "created": clock.now()}
+            connection.execute(insert(accounts).values(row).on_conflict_do_nothing())
+            found = connection.execute(sa.select(accounts.c.id).where(accounts.c.email == email)).scalar_one()
+            return int(found)
+
+    def add_key(
+        self, account_id: int, sha256: str, *, is_admin: bool = False, expires: str | None = None
+    ) -> None:
+        """Let a key, known by its hash only, act for the account; a known key is left as it is."""
+        row = {
+            "sha256": sha256,
+            "account_id": account_id,
+            "is_admin": int(is_admin),
+            "created": clock.now(),
+            "expires": expires,
+        }
+        with self._database.write() as connection:
+            connection.execute(insert(keys).values(row).on_conflict_do_nothing())
+
+    def find_caller(self, key_sha256: str) -> Caller | None:
+        """Who the key belongs to; None for a key that is unknown, revoked or expired."""
+        query = (
+            sa.select(accounts, keys.c.is_admin, keys.c.expires)
+            .join(keys, keys.c.account_id == accounts.c.id)
+            .where(keys.c.sha256 == key_sha256, keys.c.revoked.is_(None))
+        )
+        with self._database.read() as connection:
+            row = connection.execute(query).mappings().first()
+        if row is None or (row["expires"] is not None and row["expires"] <= clock.now()):
+            return None
+        return Caller(
+            account_id=row["id"],
+            email=row["email"],
+            tier=row["tier"],
+            is_admin=bool(row["is_admin"]),
+            organization_id=row["organization_id"],
+            key_sha256=key_sha256,
+            expires=row["expires"],
+        )
+
+    def members(self, organization_id: int) -> dict[str, int]:
+        """The account of each member's address."""
+        query = sa.select(accounts.c.email, accounts.c.id).where(
+            accounts.c.organization_id == organization_id
+        )
+        with self._database.read() as connection:
+            return {row.email: row.id for row in connection.execute(query)}
+
+    def link_secrets(self) -> dict[str, bytes]:
+        """Secrets that sign links by id, the newest first; the first is made when there is none."""
+        with self._database.write() as connection:
+            query = sa.select(secrets.c.id, secrets.c.secret).order_by(secrets.c.created.desc())
+            rows = {row.id: bytes(row.secret) for row in connection.execute(query)}
+            if not rows:
+                rows = {random.token_hex(4): random.token_bytes(32)}
+                values = [{"id": k, "secret": v, "created": clock.now()} for k, v in rows.items()]
+                connection.execute(sa.insert(secrets), values)
+            return rows

@@ -1,0 +1,24 @@
+"""The service's clock as it is written in rows and on the wire."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+
+def now() -> str:
+    """RFC 3339 UTC with milliseconds, e.g. `2026-11-21T09:30:00.125Z`; sorts as text."""
+    return stamp(datetime.now(UTC))
+
+
+def stamp(moment: datetime) -> str:
+    """Write a moment as the rows do."""
+    return moment.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def read(text: str) -> datetime:
+    """Read a written moment back.
+
+    Raises:
+        ValueError: the text is not a moment.
+    """
+    return datetime.fromisoformat(text.replace("Z", "+00:00"))

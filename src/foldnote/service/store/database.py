@@ -1,0 +1,140 @@
+"""Connections and transactions: many readers, one writer, durable at commit.
+
+Threads queue on a lock for the single writing connection, so SQLite's busy handler only ever sees other
+processes. It does not know any table.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import sqlalchemy as sa
+from sqlalchemy import event
+from sqlalchemy.pool import QueuePool
+
+from foldnote.errors import ConfigurationError
+from foldnote.service.store.migrations import migrate
+
+BUSY_TIMEOUT_S = 10.0
+NETWORK_FILE_SYSTEMS = frozenset(
+    {"nfs", "nfs4", "cifs", "smb3", "smbfs", "gpfs", "lustre", "fuse.sshfs", "9p", "afs"}
+)
+
+
+class StorageFaultError(Exception):
+    """The database could not do its work: the disk is full (`is_full`), or another process holds it."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message)
+        self.is_full = "full" in message or "disk I/O" in message
+
+
+class Database:
+    """One SQLite file in WAL mode with `synchronous=FULL`.
+
+    Raises:
+        ConfigurationError: the folder is on a network file system, where WAL does not work.
+    """
+
+    def __init__(self, path: Path) -> None:
+        refuse_network_file_system(path.parent)
+        self.path = path
+        self._lock = threading.Lock()
+        self._prepare()
+        self._readers = self._engine(pool_size=8, begin="BEGIN")
+        self._writer = self._engine(pool_size=1, begin="BEGIN IMMEDIATE")
+
+    def _prepare(self) -> None:
+        self.path.touch(mode=0o600, exist_ok=True)
+        connection = sqlite3.connect(self.path, timeout=BUSY_TIMEOUT_S, isolation_level=None)
+        try:
+            connection.execute("PRAGMA journal_mode=WAL")
+            connection.execute("PRAGMA synchronous=FULL")
+            migrate(connection)
+        finally:
+            connection.close()
+
+    def _engine(self, *, pool_size: int, begin: str) -> sa.Engine:
+        engine = sa.create_engine(
+            f"sqlite:///{self.path}",
+            poolclass=QueuePool,
+            pool_size=pool_size,
+            max_overflow=32 if pool_size > 1 else 0,
+            pool_reset_on_return="rollback",
+            connect_args={"check_same_thread": False, "timeout": BUSY_TIMEOUT_S, "isolation_level": None},
+        )
+        event.listen(engine, "connect", _configure)
+        event.listen(engine, "begin", lambda connection: connection.exec_driver_sql(begin))
+        return engine
+
+    @contextmanager
+    def read(self) -> Iterator[sa.Connection]:
+        """A snapshot: what is read in the block belongs together.
+
+        Raises:
+            StorageFaultError: the database cannot be read now.
+        """
+        with _translated(), self._readers.connect() as connection, connection.begin():
+            yield connection
+
+    @contextmanager
+    def write(self) -> Iterator[sa.Connection]:
+        """The one writing transaction: on disk when the block ends, rolled back when it raises.
+
+        Raises:
+            StorageFaultError: the database cannot be written now; nothing was changed.
+        """
+        with _translated(), self._lock, self._writer.connect() as connection, connection.begin():
+            yield connection
+
+    def close(self) -> None:
+        """Close every connection."""
+        self._readers.dispose()
+        self._writer.dispose()
+
+
+@contextmanager
+def _translated() -> Iterator[None]:
+    try:
+        yield
+    except sa.exc.OperationalError as exc:
+        raise StorageFaultError(str(exc.orig)) from exc
+
+
+def _configure(connection: sqlite3.Connection, _record: object) -> None:
+    for pragma in ("synchronous=FULL", "foreign_keys=ON", "temp_store=MEMORY", "cache_size=-8000"):
+        connection.execute(f"PRAGMA {pragma}")
+
+
+def refuse_network_file_system(folder: Path, mounts: Path = Path("/proc/self/mounts")) -> None:
+    """Refuse a folder that a network file system serves: SQLite's WAL loses data there.
+
+    Raises:
+        ConfigurationError: with the folder, the kind of file system and what to do.
+    """
+    kind = file_system_of(folder, mounts)
+    if kind in NETWORK_FILE_SYSTEMS:
+        raise ConfigurationError(
+            f"The data folder {folder} is on a network file system ({kind}), where the service's database is not"
+            " safe. Start the service with --data-dir on a local disk."
+        )
+
+
+def file_system_of(folder: Path, mounts: Path = Path("/proc/self/mounts")) -> str | None:
+    """The kind of file system that holds `folder`, None where it cannot be told."""
+    try:
+        lines = mounts.read_text().splitlines()
+    except OSError:
+        return None
+    best: tuple[int, str | None] = (-1, None)
+    target = folder.resolve()
+    for line in lines:
+        _, mount_point, kind, *_ = line.split(" ")
+        point = Path(mount_point.replace("\\040", " "))
+        if target.is_relative_to(point) and len(point.parts) >= best[0]:
+            best = (len(point.parts), kind)
+    return best[1]

@@ -1,0 +1,142 @@
+"""Uploaded files by folder and name; several names may share one content."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import sqlalchemy as sa
+
+from foldnote.service.store import clock
+from foldnote.service.store.database import Database
+from foldnote.service.store.events import write_event
+from foldnote.service.store.schema import files, inputs, jobs
+
+
+@dataclass(frozen=True)
+class StoredFile:
+    """One uploaded file; `folder` is empty at the top, `uploaded` RFC 3339 UTC."""
+
+    file_id: str
+    account_id: int
+    folder: str
+    name: str
+    size: int
+    sha256: str
+    uploaded: str
+
+
+@dataclass(frozen=True)
+class FolderRow:
+    """A folder that holds files: how many bytes in all, and when the newest came."""
+
+    name: str
+    size: int
+    uploaded: str
+
+
+class FileStore:
+    """Queries about uploads."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def put(self, account_id: int, folder: str, name: str, size: int, sha256: str) -> StoredFile:
+        """Commit a file; one of the same name is replaced."""
+        new = StoredFile(uuid.uuid4().hex, account_id, folder, name, size, sha256, clock.now())
+        with self._database.write() as connection:
+            _bury(
+                connection, files.c.account_id == account_id, files.c.folder == folder, files.c.name == name
+            )
+            connection.execute(sa.insert(files).values(new.__dict__))
+            write_event(connection, account_id, None, "uploaded", f"{folder}/{name}".lstrip("/"))
+        return new
+
+    def find(self, account_id: int, folder: str, name: str) -> StoredFile | None:
+        """The file of this name, None where the account has none."""
+        return self._first(files.c.account_id == account_id, files.c.folder == folder, files.c.name == name)
+
+    def find_by_id(self, file_id: str) -> StoredFile | None:
+        """The file with this identifier, None when it is deleted or was never there."""
+        return self._first(files.c.file_id == file_id)
+
+    def _first(self, *conditions: sa.ColumnElement[bool]) -> StoredFile | None:
+        with self._database.read() as connection:
+            row = connection.execute(_select(*conditions)).first()
+        return None if row is None else StoredFile(*row)
+
+    def page(self, account_id: int, folder: str, *, offset: int, limit: int) -> tuple[list[StoredFile], int]:
+        """Files of one folder, newest first, and how many it has."""
+        conditions = (files.c.account_id == account_id, files.c.folder == folder)
+        query = _select(*conditions).order_by(files.c.id.desc()).offset(offset).limit(limit)
+        count = sa.select(sa.func.count()).select_from(files).where(*conditions, files.c.deleted.is_(None))
+        with self._database.read() as connection:
+            rows = connection.execute(query).all() if limit > 0 else []
+            total = connection.execute(count).scalar_one()
+        return [StoredFile(*row) for row in rows], total
+
+    def folders(self, account_id: int, inside: str) -> list[FolderRow]:
+        """The folders directly inside a folder (empty for the top), by name."""
+        prefix = f"{inside}/" if inside else ""
+        query = (
+            sa.select(files.c.folder, sa.func.sum(files.c.size), sa.func.max(files.c.uploaded))
+            .where(files.c.account_id == account_id, files.c.deleted.is_(None), files.c.folder != "")
+            .group_by(files.c.folder)
+        )
+        with self._database.read() as connection:
+            rows = connection.execute(query).all()
+        merged: dict[str, FolderRow] = {}
+        for folder, size, uploaded in rows:
+            if folder.startswith(prefix) and folder != inside:
+                name = prefix + folder[len(prefix) :].split("/")[0]
+                old = merged.get(name, FolderRow(name, 0, uploaded))
+                merged[name] = FolderRow(name, old.size + size, max(old.uploaded, uploaded))
+        return [merged[name] for name in sorted(merged)]
+
+    def delete(self, account_id: int, folder: str, name: str) -> bool:
+        """Tombstone one file; False when there is none of this name."""
+        with self._database.write() as connection:
+            own = files.c.account_id == account_id
+            count = _bury(connection, own, files.c.folder == folder, files.c.name == name)
+            if count:
+                write_event(connection, account_id, None, "file deleted", f"{folder}/{name}".lstrip("/"))
+            return count > 0
+
+    def delete_folder(self, account_id: int, folder: str) -> int:
+        """Tombstone every file in a folder and in the folders below it; gives their number."""
+        below = sa.func.substr(files.c.folder, 1, len(folder) + 1) == f"{folder}/"
+        with self._database.write() as connection:
+            count = _bury(connection, files.c.account_id == account_id, (files.c.folder == folder) | below)
+            if count:
+                write_event(connection, account_id, None, "folder deleted", folder)
+            return count
+
+    def is_used(self, sha256: str) -> bool:
+        """Whether a file, an input or a result still has this content."""
+        holders: Sequence[Any] = (
+            sa.select(files.c.id).where(files.c.sha256 == sha256, files.c.deleted.is_(None)),
+            sa.select(inputs.c.job_id).where(inputs.c.sha256 == sha256),
+            sa.select(jobs.c.id).where(jobs.c.result_sha256 == sha256),
+        )
+        with self._database.read() as connection:
+            return any(connection.execute(query.limit(1)).first() is not None for query in holders)
+
+
+def _select(*conditions: sa.ColumnElement[bool]) -> sa.Select[Any]:
+    columns = (
+        files.c.file_id,
+        files.c.account_id,
+        files.c.folder,
+        files.c.name,
+        files.c.size,
+        files.c.sha256,
+        files.c.uploaded,
+    )
+    return sa.select(*columns).where(*conditions, files.c.deleted.is_(None))
+
+
+def _bury(connection: sa.Connection, *conditions: sa.ColumnElement[bool]) -> int:
+    statement = sa.update(files).where(*conditions, files.c.deleted.is_(None)).values(deleted=clock.now())
+    return connection.execute(statement).rowcount

@@ -1,0 +1,306 @@
+"""Jobs as their owners see them: put in, found, listed, deleted. The queue's side is in `queue.py`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import sqlalchemy as sa
+
+from foldnote.models.status import JobStatus
+from foldnote.service.store import clock
+from foldnote.service.store.counting import ALL_JOBS, TOP_LEVEL, count_job, read_counts
+from foldnote.service.store.database import Database
+from foldnote.service.store.events import write_event
+from foldnote.service.store.records import BATCH_TYPE, refresh_record, write_text
+from foldnote.service.store.schema import inputs, jobs
+
+
+JobRow = sa.RowMapping
+"""A whole row of the jobs table, by column."""
+
+
+class NameTakenError(Exception):
+    """The account has a job of this name."""
+
+    def __init__(self, name: str, row: int | None = None) -> None:
+        super().__init__(name)
+        self.name = name
+        self.row = row
+
+
+@dataclass(frozen=True)
+class Input:
+    """One input file of a job: the field that names it, what it is called, and its content's hash."""
+
+    field: str
+    name: str
+    sha256: str
+
+
+@dataclass(frozen=True)
+class NewJob:
+    """A job to put into the queue; settings as submitted and as normalised."""
+
+    name: str
+    type: str
+    settings: Mapping[str, Any]
+    normalized: Mapping[str, Any]
+    project_tag: str | None = None
+    inputs: tuple[Input, ...] = ()
+
+
+@dataclass(frozen=True)
+class JobFilter:
+    """Which jobs a listing is about.
+
+    Attributes:
+        account_ids: whose.
+        parent_id: only the subjobs of this parent, None for top-level jobs.
+        has_subjobs: with the subjobs beside the top-level jobs.
+    """
+
+    account_ids: tuple[int, ...]
+    parent_id: int | None = None
+    has_subjobs: bool = False
+
+    @property
+    def scope(self) -> int:
+        """The counters' scope that counts exactly these jobs."""
+        if self.parent_id is not None:
+            return self.parent_id
+        return ALL_JOBS if self.has_subjobs else TOP_LEVEL
+
+
+@dataclass(frozen=True)
+class JobPageRows:
+    """Rows (id, state, type, record) newest first, whether more follow, and the counts of all that match."""
+
+    rows: Sequence[Any]
+    has_more: bool
+    counts: dict[str, int]
+    children: Mapping[int, dict[str, int]] = field(default_factory=dict)
+
+
+class JobStore:
+    """Queries about jobs by their owners."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def add(self, account_id: int, new: NewJob) -> int:
+        """Commit one queued job and return its row.
+
+        Raises:
+            NameTakenError: the account has a job of this name.
+        """
+        with self._database.write() as connection:
+            return _insert(connection, account_id, new)
+
+    def add_batch(self, account_id: int, parent: NewJob, rows: Sequence[NewJob]) -> int:
+        """Commit a parent and all its subjobs, or nothing, and return the parent's row.
+
+        Raises:
+            NameTakenError: a name is taken; its `row` says which subjob, None for the parent.
+        """
+        with self._database.write() as connection:
+            values = {
+                "type": BATCH_TYPE,
+                "tool": parent.type,
+                "batch_size": len(rows),
+                "batch_state": str(JobStatus.IN_QUEUE),
+            }
+            parent_id = _insert(connection, account_id, parent, values)
+            for index, row in enumerate(rows):
+                place = {"parent_id": parent_id, "batch": parent.name, "row_index": index}
+                _insert(connection, account_id, row, place)
+            return parent_id
+
+    def find(self, account_ids: Sequence[int], name: str) -> JobRow | None:
+        """The whole row of the job of this name, None where these accounts have none."""
+        query = sa.select(jobs).where(
+            jobs.c.account_id.in_(account_ids), jobs.c.name == name, jobs.c.deleted.is_(None)
+        )
+        with self._database.read() as connection:
+            return connection.execute(query.order_by(jobs.c.id.desc())).mappings().first()
+
+    def find_by_id(self, job_id: int) -> JobRow | None:
+        """The whole row, None when it is deleted or was never there."""
+        query = sa.select(jobs).where(jobs.c.id == job_id, jobs.c.deleted.is_(None))
+        with self._database.read() as connection:
+            return connection.execute(query).mappings().first()
+
+    def page(self, wanted: JobFilter, *, before: int | None, limit: int) -> JobPageRows:
+        """At most `limit` jobs older than the row `before`, newest first."""
+        query = (
+            sa.select(jobs.c.id, jobs.c.state, jobs.c.type, jobs.c.record)
+            .where(*_conditions(wanted), *([jobs.c.id < before] if before is not None else []))
+            .order_by(jobs.c.id.desc())
+            .limit(limit + 1)
+        )
+        with self._database.read() as connection:
+            rows = connection.execute(query).all()
+            counts = read_counts(connection, wanted.account_ids, wanted.scope)
+            parents = [row.id for row in rows[:limit] if row.type == BATCH_TYPE]
+            children = {parent: read_counts(connection, wanted.account_ids, parent) for parent in parents}
+        return JobPageRows(rows[:limit], len(rows) > limit, counts, children)
+
+    def child_counts(self, account_ids: Sequence[int], parent_id: int) -> dict[str, int]:
+        """The subjobs of a parent by status."""
+        with self._database.read() as connection:
+            return read_counts(connection, account_ids, parent_id)
+
+    def delete(self, account_id: int, name: str) -> list[int] | None:
+        """Tombstone the job and its subjobs; None when there is none of this name.
+
+        Queued ones are stopped in the same transaction; running ones are marked to be cancelled. Gives the
+        rows of the running ones.
+        """
+        with self._database.write() as connection:
+            found = _family(connection, account_id, name)
+            for row in found:
+                _bury(connection, row)
+            if not found:
+                return None
+            return [row["id"] for row in found if row["state"] == JobStatus.RUNNING]
+
+    def stop(self, account_id: int, name: str) -> StopRows | None:
+        """Stop what is queued and mark what runs to be cancelled; None when there is no job of this name."""
+        with self._database.write() as connection:
+            found = _family(connection, account_id, name)
+            if not found:
+                return None
+            for row in found:
+                _stop(connection, row)
+            return StopRows(
+                running=[
+                    row["id"]
+                    for row in found
+                    if row["state"] == JobStatus.RUNNING and row["type"] != BATCH_TYPE
+                ],
+                was_final=all(JobStatus(row["state"]).is_final for row in found),
+            )
+
+
+@dataclass(frozen=True)
+class StopRows:
+    """What a stop met: rows that run now and must be cancelled, and whether all had ended before."""
+
+    running: list[int]
+    was_final: bool
+
+
+def _conditions(wanted: JobFilter) -> list[sa.ColumnElement[bool]]:
+    conditions: list[sa.ColumnElement[bool]] = [
+        jobs.c.account_id.in_(wanted.account_ids),
+        jobs.c.deleted.is_(None),
+    ]
+    if wanted.parent_id is not None:
+        conditions.append(jobs.c.parent_id == wanted.parent_id)
+    elif not wanted.has_subjobs:
+        conditions.append(jobs.c.parent_id.is_(None))
+    return conditions
+
+
+def _insert(
+    connection: sa.Connection, account_id: int, new: NewJob, more: Mapping[str, object] | None = None
+) -> int:
+    _refuse_taken_name(connection, account_id, new.name, more)
+    row = {
+        "account_id": account_id,
+        "name": new.name,
+        "type": new.type,
+        "state": str(JobStatus.IN_QUEUE),
+        "settings": write_text(new.settings),
+        "normalized": write_text(new.normalized),
+        "project_tag": new.project_tag,
+        "created": clock.now(),
+        "record": "",
+    } | dict(more or {})
+    job_id = int(connection.execute(sa.insert(jobs).values(row).returning(jobs.c.id)).scalar_one())
+    _insert_inputs(connection, job_id, new.inputs)
+    parent_id = row.get("parent_id")
+    count_job(
+        connection,
+        account_id,
+        parent_id if isinstance(parent_id, int) else None,
+        left=None,
+        entered=JobStatus.IN_QUEUE,
+    )
+    write_event(connection, account_id, job_id, "submitted")
+    refresh_record(connection, job_id)
+    return job_id
+
+
+def _refuse_taken_name(
+    connection: sa.Connection, account_id: int, name: str, more: Mapping[str, object] | None
+) -> None:
+    taken = sa.select(jobs.c.id).where(
+        jobs.c.account_id == account_id, jobs.c.name == name, jobs.c.deleted.is_(None)
+    )
+    if connection.execute(taken).first() is not None:
+        row = (more or {}).get("row_index")
+        raise NameTakenError(name, row if isinstance(row, int) else None)
+
+
+def _insert_inputs(connection: sa.Connection, job_id: int, new: Sequence[Input]) -> None:
+    positions: dict[str, int] = {}
+    for each in new:
+        position = positions.get(each.field, 0)
+        positions[each.field] = position + 1
+        row = {
+            "job_id": job_id,
+            "field": each.field,
+            "position": position,
+            "name": each.name,
+            "sha256": each.sha256,
+        }
+        connection.execute(sa.insert(inputs).values(row))
+
+
+def _family(connection: sa.Connection, account_id: int, name: str) -> list[JobRow]:
+    """The job of this name, then its subjobs."""
+    own = sa.select(jobs).where(jobs.c.account_id == account_id, jobs.c.deleted.is_(None))
+    job = connection.execute(own.where(jobs.c.name == name)).mappings().first()
+    if job is None:
+        return []
+    if job["type"] != BATCH_TYPE:
+        return [job]
+    return [job, *connection.execute(own.where(jobs.c.parent_id == job["id"])).mappings().all()]
+
+
+def _stop(connection: sa.Connection, row: JobRow) -> None:
+    state = JobStatus(row["state"])
+    if state.is_final:
+        return
+    if state is JobStatus.RUNNING and row["type"] != BATCH_TYPE:
+        connection.execute(sa.update(jobs).where(jobs.c.id == row["id"]).values(is_cancelled=1))
+        write_event(connection, row["account_id"], row["id"], "stop requested")
+        return
+    _end_stopped(connection, row)
+    count_job(connection, row["account_id"], row["parent_id"], left=state, entered=JobStatus.STOPPED)
+    write_event(connection, row["account_id"], row["id"], "stopped")
+    refresh_record(connection, row["id"])
+
+
+def _end_stopped(connection: sa.Connection, row: JobRow) -> None:
+    values: dict[str, object] = {
+        "state": str(JobStatus.STOPPED),
+        "completed": clock.now(),
+        "is_cancelled": 1,
+        "message": "Stopped on request.",
+    }
+    if row["type"] == BATCH_TYPE:
+        values["batch_state"] = str(JobStatus.STOPPED)
+    connection.execute(sa.update(jobs).where(jobs.c.id == row["id"]).values(values))
+
+
+def _bury(connection: sa.Connection, row: JobRow) -> None:
+    count_job(connection, row["account_id"], row["parent_id"], left=row["state"], entered=None)
+    state = JobStatus(row["state"])
+    if state is JobStatus.IN_QUEUE or (row["type"] == BATCH_TYPE and not state.is_final):
+        _end_stopped(connection, row)
+    values = {"deleted": clock.now(), "is_cancelled": 1 if not state.is_final else row["is_cancelled"]}
+    connection.execute(sa.update(jobs).where(jobs.c.id == row["id"]).values(values))
+    write_event(connection, row["account_id"], row["id"], "deleted")

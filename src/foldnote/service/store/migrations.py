@@ -1,0 +1,140 @@
+"""Numbered migrations, applied in order and named in a table; a written one is never edited.
+
+SQL text and not the tables of `schema.py`: a migration must do tomorrow what it did when it was written.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable
+
+Migration = Callable[[sqlite3.Connection], None]
+MIGRATIONS: list[tuple[str, Migration]] = []
+
+
+def migration(function: Migration) -> Migration:
+    """Register a migration under its own name, in the order of the file."""
+    MIGRATIONS.append((function.__name__, function))
+    return function
+
+
+def migrate(connection: sqlite3.Connection, *, until: str | None = None) -> list[str]:
+    """Apply what is missing, each in its own transaction, and return the names applied.
+
+    `until` stops after that migration (tests upgrade from every older version).
+    """
+    connection.execute("CREATE TABLE IF NOT EXISTS migrations (name TEXT PRIMARY KEY, applied TEXT NOT NULL)")
+    done = {row[0] for row in connection.execute("SELECT name FROM migrations")}
+    applied = []
+    for name, function in MIGRATIONS:
+        if name not in done:
+            _apply(connection, name, function)
+            applied.append(name)
+        if name == until:
+            break
+    return applied
+
+
+def _apply(connection: sqlite3.Connection, name: str, function: Migration) -> None:
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        function(connection)
+        connection.execute(
+            "INSERT INTO migrations VALUES (?, strftime('%Y-%m-%dT%H:%M:%SZ', 'now'))", (name,)
+        )
+    except BaseException:  # re-raised: half a migration must never be committed, whatever stopped it
+        connection.execute("ROLLBACK")
+        raise
+    connection.execute("COMMIT")
+
+
+def _run(connection: sqlite3.Connection, statements: str) -> None:
+    for statement in statements.split(";\n"):
+        if statement.strip():
+            connection.execute(statement)
+
+
+@migration
+def m0001_accounts(connection: sqlite3.Connection) -> None:
+    """Who owns jobs: organizations, accounts, hashed keys, secrets that sign links."""
+    _run(
+        connection,
+        """
+        CREATE TABLE organizations (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE,
+            created TEXT NOT NULL);
+        CREATE TABLE accounts (id INTEGER PRIMARY KEY, email TEXT NOT NULL UNIQUE, tier TEXT NOT NULL,
+            organization_id INTEGER REFERENCES organizations(id), created TEXT NOT NULL);
+        CREATE INDEX accounts_of_organization ON accounts (organization_id);
+        CREATE TABLE keys (sha256 TEXT PRIMARY KEY, account_id INTEGER NOT NULL REFERENCES accounts(id),
+            is_admin INTEGER NOT NULL DEFAULT 0, created TEXT NOT NULL, expires TEXT,
+            revoked TEXT) WITHOUT ROWID;
+        CREATE TABLE secrets (id TEXT PRIMARY KEY, secret BLOB NOT NULL, created TEXT NOT NULL);
+        """,
+    )
+
+
+@migration
+def m0002_jobs(connection: sqlite3.Connection) -> None:
+    """Jobs, their attempts and inputs, and the counters that spare counting."""
+    _run(
+        connection,
+        """
+        CREATE TABLE jobs (id INTEGER PRIMARY KEY AUTOINCREMENT,
+            account_id INTEGER NOT NULL REFERENCES accounts(id), name TEXT NOT NULL, type TEXT NOT NULL,
+            state TEXT NOT NULL, settings TEXT NOT NULL, normalized TEXT NOT NULL, project_tag TEXT,
+            parent_id INTEGER REFERENCES jobs(id), batch TEXT, row_index INTEGER,
+            tool TEXT, batch_state TEXT, batch_size INTEGER,
+            created TEXT NOT NULL, started TEXT, completed TEXT, error TEXT, message TEXT, score TEXT,
+            weighted_hours REAL, attempt INTEGER NOT NULL DEFAULT 0, losses INTEGER NOT NULL DEFAULT 0,
+            not_before REAL NOT NULL DEFAULT 0, is_cancelled INTEGER NOT NULL DEFAULT 0,
+            result_sha256 TEXT, result_size INTEGER, deleted TEXT,
+            is_purged INTEGER NOT NULL DEFAULT 0, record TEXT NOT NULL);
+        CREATE UNIQUE INDEX jobs_by_name ON jobs (account_id, name) WHERE deleted IS NULL;
+        CREATE INDEX jobs_all ON jobs (account_id, id) WHERE deleted IS NULL;
+        CREATE INDEX jobs_top ON jobs (account_id, id) WHERE deleted IS NULL AND parent_id IS NULL;
+        CREATE INDEX jobs_of_parent ON jobs (parent_id, id) WHERE deleted IS NULL;
+        CREATE INDEX jobs_unfinished ON jobs (state, account_id, id, not_before)
+            WHERE state IN ('In Queue', 'Running');
+        CREATE INDEX jobs_unpurged ON jobs (id) WHERE deleted IS NOT NULL AND is_purged = 0;
+        CREATE INDEX jobs_by_result ON jobs (result_sha256) WHERE result_sha256 IS NOT NULL;
+        CREATE TABLE attempts (job_id INTEGER NOT NULL REFERENCES jobs(id), number INTEGER NOT NULL,
+            nonce TEXT NOT NULL UNIQUE, claimed TEXT NOT NULL, ended TEXT, outcome TEXT,
+            PRIMARY KEY (job_id, number)) WITHOUT ROWID;
+        CREATE TABLE inputs (job_id INTEGER NOT NULL REFERENCES jobs(id), field TEXT NOT NULL,
+            position INTEGER NOT NULL, name TEXT NOT NULL, sha256 TEXT NOT NULL,
+            PRIMARY KEY (job_id, field, position)) WITHOUT ROWID;
+        CREATE INDEX inputs_by_object ON inputs (sha256);
+        CREATE TABLE counters (account_id INTEGER NOT NULL, parent_id INTEGER NOT NULL, state TEXT NOT NULL,
+            count INTEGER NOT NULL, PRIMARY KEY (account_id, parent_id, state)) WITHOUT ROWID;
+        """,
+    )
+
+
+@migration
+def m0003_files(connection: sqlite3.Connection) -> None:
+    """Uploaded files: names in folders, content by hash."""
+    _run(
+        connection,
+        """
+        CREATE TABLE files (id INTEGER PRIMARY KEY AUTOINCREMENT, file_id TEXT NOT NULL UNIQUE,
+            account_id INTEGER NOT NULL REFERENCES accounts(id), folder TEXT NOT NULL, name TEXT NOT NULL,
+            size INTEGER NOT NULL, sha256 TEXT NOT NULL, uploaded TEXT NOT NULL, deleted TEXT);
+        CREATE UNIQUE INDEX files_by_name ON files (account_id, folder, name) WHERE deleted IS NULL;
+        CREATE INDEX files_by_object ON files (sha256) WHERE deleted IS NULL;
+        """,
+    )
+
+
+@migration
+def m0004_events(connection: sqlite3.Connection) -> None:
+    """What happened, append-only: the database itself refuses to change or remove an event."""
+    connection.execute(
+        "CREATE TABLE events (id INTEGER PRIMARY KEY AUTOINCREMENT, at TEXT NOT NULL,"
+        " account_id INTEGER NOT NULL, job_id INTEGER, kind TEXT NOT NULL, detail TEXT)"
+    )
+    connection.execute("CREATE INDEX events_of_job ON events (job_id, id)")
+    for verb in ("UPDATE", "DELETE"):
+        connection.execute(
+            f"CREATE TRIGGER events_no_{verb.lower()} BEFORE {verb} ON events"
+            " BEGIN SELECT RAISE(ABORT, 'events are append-only'); END"
+        )

@@ -1,0 +1,64 @@
+"""The wire record of a job as text, made once per change and served as it stands.
+
+A running job's text ends before `progress` and `message`, which live in memory; a parent's ends before the
+counts of its subjobs. `complete_record` adds them when the record is read.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import sqlalchemy as sa
+
+from foldnote.models.status import JobStatus
+from foldnote.service.store.schema import accounts, jobs
+
+BATCH_TYPE = "batch"
+
+
+def write_text(value: object) -> str:
+    """Compact JSON."""
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+def render_record(row: Mapping[str, Any], email: str) -> str:
+    """The stored text of a job's record; `settings` and `score` are spliced in as they were serialised."""
+    is_parent = row["type"] == BATCH_TYPE
+    head = {"jobName": row["name"], "type": row["type"], "status": row["state"]}
+    middle = {
+        "projectTag": row["project_tag"],
+        "created": row["created"],
+        "started": row["started"],
+        "completed": row["completed"],
+        "email": email,
+        "batch": row["batch"],
+    }
+    tail: dict[str, Any] = {"weightedHours": row["weighted_hours"], "error": row["error"]}
+    if is_parent:
+        tail |= {"tool": row["tool"], "batchStatus": row["batch_state"], "batchSize": row["batch_size"]}
+    if row["state"] != JobStatus.RUNNING or is_parent:
+        progress = 1.0 if row["state"] == JobStatus.COMPLETE else None
+        tail |= {"progress": progress, "message": row["message"]}
+    parts = (
+        write_text(head)[:-1],
+        f'"settings":{row["settings"]}',
+        write_text(middle)[1:-1],
+        f'"score":{row["score"] or "null"}',
+        write_text(tail)[1:],
+    )
+    return ",".join(parts)
+
+
+def add_fields(record: str, fields: Mapping[str, object]) -> str:
+    """The record with more fields at its end."""
+    return f"{record[:-1]},{write_text(fields)[1:]}"
+
+
+def refresh_record(connection: sa.Connection, job_id: int) -> None:
+    """Serialise the job's row anew; the last step of every change."""
+    query = sa.select(jobs, accounts.c.email).join(accounts, accounts.c.id == jobs.c.account_id)
+    row = connection.execute(query.where(jobs.c.id == job_id)).mappings().one()
+    record = render_record(dict(row), row["email"])
+    connection.execute(sa.update(jobs).where(jobs.c.id == job_id).values(record=record))

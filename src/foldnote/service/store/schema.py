@@ -1,0 +1,146 @@
+"""The tables as they are after the last migration, for building queries.
+
+The migrations (`migrations.py`) make them; a test compares the two. Times are RFC 3339 UTC text, sizes bytes,
+states the wire words of `foldnote.models.status`.
+"""
+
+from __future__ import annotations
+
+import sqlalchemy as sa
+
+metadata = sa.MetaData()
+
+organizations = sa.Table(
+    "organizations",
+    metadata,
+    sa.Column("id", sa.Integer, primary_key=True),
+    sa.Column("name", sa.Text, nullable=False, unique=True),
+    sa.Column("created", sa.Text, nullable=False),
+)
+
+accounts = sa.Table(
+    "accounts",
+    metadata,
+    sa.Column("id", sa.Integer, primary_key=True),
+    sa.Column("email", sa.Text, nullable=False, unique=True),
+    # "full" (no limits), "trial" (unclaimed) or "claimed" (free account)
+    sa.Column("tier", sa.Text, nullable=False),
+    sa.Column("organization_id", sa.Integer, sa.ForeignKey("organizations.id")),
+    sa.Column("created", sa.Text, nullable=False),
+)
+
+keys = sa.Table(
+    "keys",
+    metadata,
+    sa.Column("sha256", sa.Text, primary_key=True),
+    sa.Column("account_id", sa.Integer, sa.ForeignKey("accounts.id"), nullable=False),
+    sa.Column("is_admin", sa.Integer, nullable=False, default=0),
+    sa.Column("created", sa.Text, nullable=False),
+    sa.Column("expires", sa.Text),
+    sa.Column("revoked", sa.Text),
+)
+
+secrets = sa.Table(
+    "secrets",
+    metadata,
+    sa.Column("id", sa.Text, primary_key=True),
+    sa.Column("secret", sa.LargeBinary, nullable=False),
+    sa.Column("created", sa.Text, nullable=False),
+)
+
+jobs = sa.Table(
+    "jobs",
+    metadata,
+    sa.Column("id", sa.Integer, primary_key=True),
+    sa.Column("account_id", sa.Integer, sa.ForeignKey("accounts.id"), nullable=False),
+    sa.Column("name", sa.Text, nullable=False),
+    sa.Column("type", sa.Text, nullable=False),
+    sa.Column("state", sa.Text, nullable=False),
+    sa.Column("settings", sa.Text, nullable=False),
+    sa.Column("normalized", sa.Text, nullable=False),
+    sa.Column("project_tag", sa.Text),
+    # subjobs of a batch: their parent and their row in it
+    sa.Column("parent_id", sa.Integer, sa.ForeignKey("jobs.id")),
+    sa.Column("batch", sa.Text),
+    sa.Column("row_index", sa.Integer),
+    # parents only
+    sa.Column("tool", sa.Text),
+    sa.Column("batch_state", sa.Text),
+    sa.Column("batch_size", sa.Integer),
+    sa.Column("created", sa.Text, nullable=False),
+    sa.Column("started", sa.Text),
+    sa.Column("completed", sa.Text),
+    sa.Column("error", sa.Text),
+    sa.Column("message", sa.Text),
+    sa.Column("score", sa.Text),
+    sa.Column("weighted_hours", sa.Float),
+    # the number of the attempt that owns the row; 0 before the first claim
+    sa.Column("attempt", sa.Integer, nullable=False, default=0),
+    # infrastructure losses so far, and the Unix time (s) before which the job is not claimed again
+    sa.Column("losses", sa.Integer, nullable=False, default=0),
+    sa.Column("not_before", sa.Float, nullable=False, default=0.0),
+    sa.Column("is_cancelled", sa.Integer, nullable=False, default=0),
+    sa.Column("result_sha256", sa.Text),
+    sa.Column("result_size", sa.Integer),
+    sa.Column("deleted", sa.Text),
+    # whether the folders of a deleted job are gone
+    sa.Column("is_purged", sa.Integer, nullable=False, default=0),
+    # the wire record, serialised once by the last write
+    sa.Column("record", sa.Text, nullable=False),
+)
+
+attempts = sa.Table(
+    "attempts",
+    metadata,
+    sa.Column("job_id", sa.Integer, sa.ForeignKey("jobs.id"), primary_key=True),
+    sa.Column("number", sa.Integer, primary_key=True),
+    sa.Column("nonce", sa.Text, nullable=False, unique=True),
+    sa.Column("claimed", sa.Text, nullable=False),
+    sa.Column("ended", sa.Text),
+    sa.Column("outcome", sa.Text),
+)
+
+inputs = sa.Table(
+    "inputs",
+    metadata,
+    sa.Column("job_id", sa.Integer, sa.ForeignKey("jobs.id"), primary_key=True),
+    sa.Column("field", sa.Text, primary_key=True),
+    sa.Column("position", sa.Integer, primary_key=True),
+    sa.Column("name", sa.Text, nullable=False),
+    sa.Column("sha256", sa.Text, nullable=False),
+)
+
+files = sa.Table(
+    "files",
+    metadata,
+    sa.Column("id", sa.Integer, primary_key=True),
+    sa.Column("file_id", sa.Text, nullable=False, unique=True),
+    sa.Column("account_id", sa.Integer, sa.ForeignKey("accounts.id"), nullable=False),
+    sa.Column("folder", sa.Text, nullable=False),
+    sa.Column("name", sa.Text, nullable=False),
+    sa.Column("size", sa.Integer, nullable=False),
+    sa.Column("sha256", sa.Text, nullable=False),
+    sa.Column("uploaded", sa.Text, nullable=False),
+    sa.Column("deleted", sa.Text),
+)
+
+counters = sa.Table(
+    "counters",
+    metadata,
+    sa.Column("account_id", sa.Integer, primary_key=True),
+    # 0: the account's top-level jobs; -1: all its jobs; else the subjobs of that parent
+    sa.Column("parent_id", sa.Integer, primary_key=True),
+    sa.Column("state", sa.Text, primary_key=True),
+    sa.Column("count", sa.Integer, nullable=False),
+)
+
+events = sa.Table(
+    "events",
+    metadata,
+    sa.Column("id", sa.Integer, primary_key=True),
+    sa.Column("at", sa.Text, nullable=False),
+    sa.Column("account_id", sa.Integer, nullable=False),
+    sa.Column("job_id", sa.Integer),
+    sa.Column("kind", sa.Text, nullable=False),
+    sa.Column("detail", sa.Text),
+)

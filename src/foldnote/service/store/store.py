@@ -1,0 +1,30 @@
+"""The store: one database, and a part for each kind of row."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from foldnote.service.store.accounts import AccountStore
+from foldnote.service.store.database import Database
+from foldnote.service.store.files import FileStore
+from foldnote.service.store.jobs import JobStore
+from foldnote.service.store.queue import QueueStore
+
+
+class Store:
+    """Everything the service remembers.
+
+    Raises:
+        ConfigurationError: the folder cannot hold a database safely.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.database = Database(path)
+        self.accounts = AccountStore(self.database)
+        self.jobs = JobStore(self.database)
+        self.queue = QueueStore(self.database)
+        self.files = FileStore(self.database)
+
+    def close(self) -> None:
+        """Close the database."""
+        self.database.close()

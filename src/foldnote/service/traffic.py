@@ -1,0 +1,44 @@
+"""Notes each request: one log line without secrets, and the moment, which the idle stop asks for.
+
+Queries are not logged: those of links are signatures.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable
+
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+log = logging.getLogger(__name__)
+QUIET_PATHS = frozenset({"/healthz"})
+
+
+class TrafficMiddleware:
+    """Calls `note` for each request but health checks, and logs method, path, status and time."""
+
+    def __init__(self, app: ASGIApp, note: Callable[[Scope], None]) -> None:
+        self._app = app
+        self._note = note
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request."""
+        if scope["type"] != "http" or scope["path"] in QUIET_PATHS:
+            await self._app(scope, receive, send)
+            return
+        self._note(scope)
+        began = time.perf_counter()
+        status = 500
+
+        async def send_noted(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+            await send(message)
+
+        try:
+            await self._app(scope, receive, send_noted)
+        finally:
+            took_ms = (time.perf_counter() - began) * 1000
+            log.info("%s %s %d %.1f ms", scope["method"], scope["path"], status, took_ms)
