@@ -13,6 +13,8 @@ from functools import lru_cache
 from typing import Final
 
 _ATOM_RECORDS = ("ATOM", "HETATM")
+_LONGEST_HEADER = 100_000
+"""Characters of a table's first row that are read; beyond lies no table."""
 
 
 def is_inline(value: str) -> bool:
@@ -47,8 +49,9 @@ def list_pdb_chains(text: str, *, with_ligands: bool = True) -> tuple[str, ...]:
 def read_columns(text: str, delimiter: str) -> tuple[str, ...]:
     """Column names in the first row that is not blank; empty for a text without one."""
     filled = (line for line in text.splitlines() if line.strip())
-    header = next(filled, "").lstrip("\ufeff")
-    return tuple(name.strip() for name in next(csv.reader(io.StringIO(header), delimiter=delimiter), []))
+    header = next(filled, "").lstrip("\ufeff")[:_LONGEST_HEADER]
+    rows = csv.reader(io.StringIO(header), delimiter=delimiter, skipinitialspace=True)
+    return tuple(name.strip() for name in next(rows, []))
 
 
 def list_sequence_names(text: str) -> tuple[str, ...]:
@@ -72,12 +75,16 @@ def find_content_fault(text: str, extension: str) -> str | None:
 
 def has_atoms(text: str) -> bool:
     """Whether a line of the text is an atom record (PDB, and the atom table of most mmCIF files)."""
-    return any(line.startswith(_ATOM_RECORDS) for line in text.splitlines())
+    return any(text.startswith(record) or f"\n{record}" in text for record in _ATOM_RECORDS)
 
 
 def _is_phylip(line: str) -> bool:
     words = line.split()
-    return len(words) >= 2 and words[0].isdigit() and words[1].isdigit()
+    return len(words) >= 2 and all(_is_count(word) for word in words[:2])
+
+
+def _is_count(word: str) -> bool:
+    return word.isascii() and word.isdigit() and len(word) < 10
 
 
 def _check_pdb(text: str) -> str | None:

@@ -25,6 +25,10 @@ if TYPE_CHECKING:
     from foldnote.models.tool import Tool
     from foldnote.models.verdict import Problem
 
+_LARGEST_BITS = 1023
+"""A whole number with more bits is infinite to everyone who reads JSON numbers as doubles."""
+_NOT_FINITE = "Numbers must be finite: NaN and infinity cannot be used."
+
 
 @dataclass(frozen=True, slots=True)
 class Check:
@@ -60,7 +64,10 @@ def check(tool: Tool, settings: Mapping[str, Any]) -> Check:
 
 
 def check_field(tool: Tool, name: str, value: Any, settings: Mapping[str, Any]) -> tuple[Problem, ...]:
-    """What is wrong with one field's ``value`` beside the other ``settings``; nothing where it does not apply."""
+    """What is wrong with one field's ``value`` beside the other ``settings``.
+
+    Nothing is wrong with a field that does not apply.
+    """
     prepared = prepare(tool)
     normalized = _normalize(prepared, {**settings, name: value})
     item = next((item for item in prepared.fields if item.name == name), None)
@@ -125,7 +132,7 @@ def _walk(prepared: Prepared, normalized: Mapping[str, Any], missing: tuple[str,
 def _check_value(item: Field, prepared: Prepared, normalized: Mapping[str, Any]) -> Iterator[Finding]:
     value = normalized[item.name]
     if not _is_finite(value):
-        yield Finding(item.name, "Numbers must be finite: NaN and infinity cannot be used.", "not_finite")
+        yield Finding(item.name, _NOT_FINITE, "not_finite")
         return
     standard = list(_check_standard(item, value))
     yield from standard
@@ -153,18 +160,21 @@ def _find_unknown(prepared: Prepared, settings: Mapping[str, Any]) -> Iterator[F
         if prepared.is_closed:
             yield Finding(_printable(key), tell_unknown(str(key), names), "unknown_field")
         elif not _is_finite(value):
-            yield Finding(
-                _printable(key), "Numbers must be finite: NaN and infinity cannot be used.", "not_finite"
-            )
+            yield Finding(_printable(key), _NOT_FINITE, "not_finite")
 
 
 def _tell_rest(error: ValidationError) -> Iterator[Finding]:
     path = ".".join(map(str, error.absolute_path))
-    if error.validator == "required" and not path:
-        absent = [name for name in error.validator_value if name not in error.instance]
+    wanted = error.validator_value
+    if error.validator == "required" and not path and isinstance(wanted, list):
+        absent = [name for name in wanted if name not in _as_mapping(error.instance)]
         yield from (Finding(name, "This is required and missing.", "missing_field") for name in absent)
     else:
         yield Finding(path, *tell_error(error))
+
+
+def _as_mapping(value: object) -> Mapping[str, Any]:
+    return value if isinstance(value, Mapping) else {}
 
 
 def _is_finite(value: Any) -> bool:
@@ -172,6 +182,8 @@ def _is_finite(value: Any) -> bool:
     while waiting:
         item = waiting.pop()
         if isinstance(item, float) and not math.isfinite(item):
+            return False
+        if isinstance(item, int) and item.bit_length() > _LARGEST_BITS:
             return False
         if isinstance(item, Mapping):
             waiting.extend(item.values())

@@ -50,7 +50,7 @@ def tell_unknown(name: str, known: Iterable[str]) -> str:
 
 
 def find_near(name: str, known: Iterable[str], limit: int = 1) -> tuple[str, ...]:
-    """Known names that ``name`` may have meant: the same but for case and underscores, else the most alike."""
+    """Known names that ``name`` may have meant: alike but for case and underscores, else by letters."""
     names = list(known)
     same = [other for other in names if _fold(other) == _fold(name)]
     if same:

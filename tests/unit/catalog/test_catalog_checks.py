@@ -1,0 +1,219 @@
+"""Each rule that JSON Schema cannot say: what it lets through, what it refuses, and at which field."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from foldnote import catalog
+from foldnote.catalog.checks.molecule import find_smiles_fault
+from foldnote.catalog.contents import list_pdb_chains, list_sequence_names, read_extension
+
+VH = "EVQLVESGGGLVQPGGSLRLSCAASGFNIKDTYIHWVRQAPGKGLEWVARIYPTNGYTRYADSVKGRFTISADTSKNTAYLQMNSLRAEDTAVYYCSRWGGDGFYAMDYWGQGTLVTVSS"
+PDB = "".join(
+    f"ATOM  {number:5d}  CA  ALA {chain}{number:4d}      11.000  12.000  13.000  1.00  0.00\n"
+    for number, chain in enumerate("HHLL", 1)
+)
+
+
+def codes(tool, **changes):
+    """Field and code of each problem of the example with ``changes``; None takes a setting out."""
+    found = catalog.tool(tool)
+    settings = {**found.example_job["settings"], **changes}
+    settings = {name: value for name, value in settings.items() if value is not None}
+    return [(problem.field, problem.code) for problem in catalog.check(found, settings).problems]
+
+
+CASES = [
+    # sequences
+    ("abodybuilder", {"heavy": ""}, [("heavy", "empty")]),
+    ("abodybuilder", {"heavy": " \n"}, [("heavy", "empty")]),
+    ("abodybuilder", {"heavy": "evql\n VES"}, []),
+    ("abodybuilder", {"heavy": "EVQX"}, [("heavy", "wrong_letter")]),
+    ("abodybuilder", {"heavy": ">vh\nEVQL"}, [("heavy", "wrong_letter")]),
+    ("abodybuilder", {"heavy": "EVQL:DIQM"}, [("heavy", "wrong_letter")]),
+    ("abodybuilder", {"heavy": "GAGGTGCAGCTGGTG" * 5}, [("heavy", "nucleotides")]),
+    ("abodybuilder", {"heavy": "A" * 1000}, []),
+    ("alphafold", {"sequence": "MKXV"}, []),
+    ("alphafold", {"sequence": "MKV:"}, [("sequence", "empty_chain")]),
+    ("alphafold", {"sequence": "MKV:MKV:MKV"}, []),
+    ("ablang", {"lightSequence": ""}, []),
+    ("alphalink2", {"sequence": "MKV", "crosslinksFile": "x.txt"}, [("sequence", "too_few_chains")]),
+    ("alphalink2", {"sequence": "MKV:MKV", "crosslinksFile": "x.txt"}, []),
+    # masks
+    ("ablang", {"heavyMask": "1-119"}, []),
+    ("ablang", {"heavyMask": "1-120"}, [("heavyMask", "whole_sequence_masked")]),
+    ("ablang", {"heavyMask": "2-121"}, [("heavyMask", "range_outside")]),
+    ("ablang", {"heavyMask": "0-5"}, [("heavyMask", "bad_range")]),
+    ("ablang", {"heavyMask": "9-5"}, [("heavyMask", "bad_range")]),
+    ("ablang", {"heavyMask": "5"}, [("heavyMask", "bad_range")]),
+    ("ablang", {"heavyMask": "5-5"}, []),
+    ("ablang", {"heavyMask": "5–9"}, [("heavyMask", "bad_range")]),
+    ("ablang", {"heavySequence": None}, [("heavyMask", "nothing_to_mask")]),
+    ("ablang", {"task": "scan", "heavyMask": "nonsense"}, []),
+    ("antiberty", {"lightMask": "1-107"}, [("lightMask", "whole_sequence_masked")]),
+    # chains and residues
+    ("af2bind", {"chain": "B"}, [("chain", "bad_chain")]),
+    ("af2bind", {"chain": ""}, [("chain", "empty")]),
+    ("af2bind", {"chain": "A B"}, [("chain", "bad_chain")]),
+    ("af2bind", {"chain": "B", "pdbFile": "upload.pdb"}, []),
+    ("antidif", {"chains": []}, [("chains", "empty")]),
+    ("antidif", {"chains": ["H", "H"]}, [("chains.1", "bad_chain")]),
+    ("antidif", {"chains": ["H", "Q"]}, [("chains.1", "bad_chain")]),
+    ("abmpnn", {"designedChains": ["H", "L"]}, []),
+    ("abmpnn", {"designedChains": ["H"]}, [("designedChains", "chain_pair_needed")]),
+    ("abmpnn", {"designedChains": ["H"], "detectCDRs": False}, []),
+    ("abmpnn", {"designedChains": None}, [("detectCDRs", "chain_pair_needed")]),
+    ("abmpnn", {"designedChains": ["H L K"]}, [("designedChains.0", "bad_chain"), ("designedChains", "chain_pair_needed")]),
+    ("abmpnn", {"designedResidues": {"H": "26 27 52A"}}, []),
+    ("abmpnn", {"designedResidues": {"H": "26,27"}}, [("designedResidues.H", "bad_residue")]),
+    ("abmpnn", {"designedResidues": {"Q": "26"}}, [("designedResidues.Q", "bad_chain")]),
+    ("abmpnn", {"designedResidues": {"H": 26}}, [("designedResidues.H", "wrong_type")]),
+    ("abmpnn", {"designedResidues": {"H": ""}}, [("designedResidues.H", "empty")]),
+    ("abmpnn", {"regions": ["CDRH3", "CDR3"]}, [("regions.1", "not_an_option")]),
+    ("abmpnn", {"omitAAs": "CM"}, []),
+    ("abmpnn", {"omitAAs": ""}, []),
+    ("abmpnn", {"omitAAs": "C, M"}, [("omitAAs", "wrong_letter")]),
+    ("ablang-mpnn", {"customHeavyResidues": "105 106;"}, [("customHeavyResidues", "bad_residue")]),
+    ("adapt", {"tcrPdbids": "1oga 5bs"}, [("tcrPdbids", "bad_word")]),
+    ("adapt", {"tcrPdbids": "1oga,5bs0"}, [("tcrPdbids", "bad_word")]),
+    ("adapt", {"designCdrs": "0 1 2 3 4 5 6 7"}, []),
+    ("adapt", {"designCdrs": "8"}, [("designCdrs", "bad_word")]),
+    ("adapt", {"designCdrs": "1 1"}, [("designCdrs", "repeated")]),
+    ("adapt", {"designCdrs": ""}, [("designCdrs", "empty")]),
+    # files
+    ("aggrescan3d", {"pdbFile": "my fold.pdb"}, []),
+    ("aggrescan3d", {"pdbFile": "job-1/out/model.PDB"}, []),
+    ("aggrescan3d", {"pdbFile": "upload"}, []),
+    ("aggrescan3d", {"pdbFile": "model.cif"}, [("pdbFile", "wrong_extension")]),
+    ("aggrescan3d", {"pdbFile": ""}, [("pdbFile", "empty")]),
+    ("aggrescan3d", {"pdbFile": "HEADER\nnothing\n"}, [("pdbFile", "wrong_contents")]),
+    ("aggrescan3d", {"pdbFile": "data_x\n_atom_site.id\nATOM 1 N\n"}, [("pdbFile", "wrong_contents")]),
+    ("afcycdesign", {"pdbFile": "nothing\n"}, [("pdbFile", "wrong_contents")]),
+    ("afcycdesign", {"pdbFile": "model.anything"}, []),
+    ("abfe", {"ligandsSDF": "benzene\n"}, [("ligandsSDF", "wrong_contents")]),
+    ("afcluster", {"a3mFile": "MKV\nMKV\n"}, [("a3mFile", "wrong_contents")]),
+    ("alphafold", {"initialGuess": PDB}, []),
+    ("alphafold", {"initialGuess": "data_x\nloop_\n_atom_site.id\n1\n"}, []),
+    ("alphafold", {"initialGuess": "neither\n"}, [("initialGuess", "wrong_contents")]),
+    ("alphafold", {"templateFiles": "x.pdb"}, [("templateFiles", "wrong_extension")]),
+    ("alde", {"csvFile": "sequence,fitness\n"}, [("csvFile", "wrong_contents")]),
+    ("align-pdbs", {"pdbFiles": []}, [("pdbFiles", "empty")]),
+    ("align-pdbs", {"pdbFiles": ["a.pdb", "b.cif"]}, [("pdbFiles.1", "wrong_extension")]),
+    ("align-pdbs", {"pdbFiles": [PDB, PDB], "alignChain": "A"}, [("alignChain", "bad_chain")]),
+    ("af-unmasked", {"sequence": VH}, [("templateFile", "chain_count_differs")]),
+    ("af-unmasked", {"sequence": VH, "templateFile": "template.pdb"}, []),
+    ("af-unmasked", {"modelsToUse": ""}, []),
+    ("af-unmasked", {"modelsToUse": "model_1_multimer_v3, model_2_multimer_v3"}, []),
+    ("af-unmasked", {"modelsToUse": "model_1_multimer_v3,,"}, [("modelsToUse", "bad_word")]),
+    ("af-unmasked", {"modelsToUse": "m,m"}, [("modelsToUse", "repeated")]),
+    # tables
+    ("adapt", {"pmhcTargets": "organism\tmhc\tpeptide\nhuman\tA\tB\n"}, [("pmhcTargets", "missing_columns")]),
+    ("adapt", {"pmhcTargets": "organism,mhc_class,mhc,peptide\nh,1,A,B\n"}, [("pmhcTargets", "missing_columns")]),
+    ("alphabind-finetune", {"KdColumn": "kd"}, [("KdColumn", "unknown_column")]),
+    ("alphabind-finetune", {"csvFile": "A" * 200_000 + "\nB\n", "KdColumn": "x"}, [(name, "unknown_column") for name in ("sequenceColumn", "targetColumn", "KdColumn")]),
+    ("ancestral-reconstruction", {"outgroup": "c", "alignmentFile": "²3 4\na MK\n"}, [("alignmentFile", "wrong_contents")]),
+    ("alphabind-finetune", {"KdColumn": ""}, [("KdColumn", "empty")]),
+    ("alphabind-finetune", {"csvFile": '"antibody", "antigen",Kd\nA,B,1\n', "targetColumn": "antigen"}, []),
+    # crosslinks
+    ("alphalink2", {"crosslinksFile": "27 A 22 B 0.05\n\n"}, []),
+    ("alphalink2", {"crosslinksFile": "27 A 22 B\n"}, [("crosslinksFile", "bad_crosslink")]),
+    ("alphalink2", {"crosslinksFile": "0 A 22 B 0.05\n"}, [("crosslinksFile", "bad_crosslink")]),
+    ("alphalink2", {"crosslinksFile": "27 A 22 C 0.05\n"}, [("crosslinksFile", "bad_crosslink")]),
+    ("alphalink2", {"crosslinksFile": "27 A 90 B 0.05\n"}, [("crosslinksFile", "bad_crosslink")]),
+    ("alphalink2", {"crosslinksFile": "27 A 22 B 5\n"}, [("crosslinksFile", "bad_crosslink")]),
+    ("alphalink2", {"crosslinksFile": "\n"}, [("crosslinksFile", "empty")]),
+    # alignments
+    ("ancestral-reconstruction", {"alignmentFile": ">a\nMK\n>b\nMK\n", "outgroup": None}, [("alignmentFile", "too_few_sequences")]),
+    ("ancestral-reconstruction", {"alignmentFile": "MK\nMK\n", "outgroup": None}, [("alignmentFile", "wrong_contents")]),
+    ("ancestral-reconstruction", {"outgroup": "nedd8_human"}, [("outgroup", "unknown_sequence")]),
+    ("ancestral-reconstruction", {"outgroup": "anything", "alignmentFile": "upload.aln"}, []),
+    ("ancestral-reconstruction", {"outgroup": "c", "alignmentFile": "3 2\na MK\nb MK\nc MK\n"}, []),
+    ("ancestral-reconstruction", {"outgroup": "c", "alignmentFile": "CLUSTAL W\n\na MK\nb MK\nc MK\n  **\n"}, []),
+    # molecules
+    ("admet", {"smilesStrings": []}, []),
+    ("admet", {"smilesStrings": ["CCO", "aspirin"]}, [("smilesStrings.1", "bad_smiles")]),
+    ("admet", {"smilesStrings": ["CCO", 5]}, [("smilesStrings.1", "wrong_type")]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("tool", "changes", "expected"), CASES)
+def test_a_rule_refuses_what_it_should_and_nothing_else(tool, changes, expected):
+    assert codes(tool, **changes) == expected
+
+
+def test_the_letters_that_do_not_belong_are_named_by_position():
+    found = catalog.check(catalog.tool("anarci"), {"sequence": "EVB L-*\nZ1U"})
+    message = found.problems[0].message
+    assert message.startswith("Position 3: 'B' stands for aspartate or asparagine; write D or N.")
+    assert "Position 5: '-' is a gap" in message
+    assert "Position 6: '*' is a stop codon" in message
+    assert message.endswith("And 3 more.")
+
+
+def test_faults_tell_chain_position_and_place_in_the_raw_text():
+    faults = catalog.find_sequence_faults("MK V:M b\nK", "amino-acid", ":")
+    assert [(fault.chain, fault.position, fault.letter, fault.index) for fault in faults] == [(1, 2, "b", 7)]
+
+
+def test_a_fasta_header_is_one_fault_and_its_letters_are_not_read():
+    faults = catalog.find_sequence_faults(">sp|P1|BZ human\r\nMKV\n>B\nMKB")
+    assert [(fault.letter, fault.index) for fault in faults] == [(">", 0), (">", 21), ("B", 26)]
+    assert "FASTA header" in faults[0].message
+
+
+@given(
+    text=st.text(alphabet="ACDEFGHIKLMNPQRSTVWYacdy \n\t", max_size=80),
+    letter=st.sampled_from("BJOUXZ*-.1_é"),
+    data=st.data(),
+)
+def test_one_wrong_letter_anywhere_is_found_where_it_stands(text, letter, data):
+    index = data.draw(st.integers(0, len(text)))
+    faults = catalog.find_sequence_faults(text[:index] + letter + text[index:])
+    assert [(fault.letter, fault.index) for fault in faults] == [(letter, index)]
+    assert faults[0].position == len("".join(text[:index].split())) + 1
+
+
+@given(st.text(alphabet="ACDEFGHIKLMNPQRSTVWY", min_size=1, max_size=200))
+def test_a_clean_sequence_has_no_faults_and_stays_itself(text):
+    assert catalog.find_sequence_faults(text) == ()
+    assert catalog.clean_sequence(text) == text
+
+
+def test_normalized_holds_the_sequence_cleaned():
+    found = catalog.check(catalog.tool("anarci"), {"sequence": "evql\nVES "})
+    assert found.normalized["sequence"] == "EVQLVES"
+
+
+@pytest.mark.parametrize(
+    "smiles",
+    ["C", "CC(=O)Oc1ccccc1C(=O)O", "[Na+].[Cl-]", "C1CC1", "C%12CC%12", "N[C@@H](C)C(=O)O", "F/C=C/F", "c1cc[nH]c1", "[13CH4]", "BrCCl"],
+)  # fmt: skip
+def test_good_smiles_pass(smiles):
+    assert find_smiles_fault(smiles) is None
+
+
+@pytest.mark.parametrize(
+    "smiles", ["", " ", "ethanol", "C(C", "C)C(", "C1CC", "CCO ethanol", "[Na", "C?C", "MKVL"]
+)
+def test_broken_smiles_are_told(smiles):
+    assert find_smiles_fault(smiles)
+
+
+def test_chains_of_a_structure_are_read_in_order_and_from_the_first_model_only():
+    hetero = "HETATM    9  O   HOH W   9      11.000  12.000  13.000\n"
+    text = PDB + hetero + "ENDMDL\n" + PDB.replace(" H", " Z")
+    assert list_pdb_chains(text) == ("H", "L", "W")
+    assert list_pdb_chains(text, with_ligands=False) == ("H", "L")
+
+
+def test_names_of_sequences_are_the_first_words():
+    assert list_sequence_names(">a human\nMK\n>b\nMK\n") == ("a", "b")
+    assert list_sequence_names("\n") == ()
+
+
+@pytest.mark.parametrize(
+    ("name", "extension"),
+    [("a.pdb", "pdb"), ("job/a.B.PDB", "pdb"), ("a", ""), (".pdb", ""), ("job.1/a", ""), ("a.", "")],
+)
+def test_the_extension_of_a_name(name, extension):
+    assert read_extension(name) == extension

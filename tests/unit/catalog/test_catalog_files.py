@@ -1,0 +1,210 @@
+"""Every tool file is complete, is what the settings reference says, and has an example that is valid."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+from jsonschema import Draft202012Validator
+from settings_reference import read_table
+
+from foldnote import catalog
+from foldnote.catalog import CHECKS
+from foldnote.models import check_job_name
+
+FOLDER = Path(catalog.__file__).parent / "tools"
+FILES = {path.stem: json.loads(path.read_text()) for path in sorted(FOLDER.glob("*.json"))}
+REFERENCE = read_table()
+FAMILIES = {
+    "structure-prediction", "antibody-design", "protein-design", "docking", "property-prediction",
+    "sequence-analysis", "structure-analysis", "free-energy",
+}  # fmt: skip
+MODALITIES = {
+    "antibody", "nanobody", "tcr", "protein", "peptide", "small-molecule", "nucleic-acid", "metal-ion",
+}  # fmt: skip
+ROLES = {"sequence", "sequences", "smiles", "chain", "chains", "residues", "column", "mask", "file", "files"}
+NOTES = {
+    "unit", "extensions", "role", "appliesWhen", "group", "order", "alphabet", "chains", "columns", "of",
+    "check", "pairWhen", "pipelineOnly",
+}  # fmt: skip
+FIELDS = [(tool, name) for tool, row in FILES.items() for name in row["schema"]["properties"]]
+every_tool = pytest.mark.parametrize("tool", list(FILES))
+every_field = pytest.mark.parametrize(("tool", "name"), FIELDS)
+
+
+def field_of(tool, name):
+    return FILES[tool]["schema"]["properties"][name]
+
+
+def test_the_catalog_has_the_tools_of_the_reference_and_no_other():
+    assert set(FILES) == set(REFERENCE) == set(catalog.tools())
+    assert len(FILES) == 39
+
+
+@every_tool
+def test_a_tool_has_the_fields_of_the_reference_in_their_order(tool):
+    assert list(FILES[tool]["schema"]["properties"]) == [row.name for row in REFERENCE[tool]]
+
+
+@every_tool
+def test_each_field_says_what_the_reference_says(tool):
+    schema = FILES[tool]["schema"]
+    for row in REFERENCE[tool]:
+        found = dict(schema["properties"][row.name])
+        notes = found.pop("x-foldnote")
+        assert {
+            key: value for key, value in found.items() if key not in ("title", "description")
+        } == row.keywords
+        assert (row.name in schema["required"]) == row.required
+        assert (notes.get("unit"), notes.get("extensions")) == (row.unit, row.extensions)
+        assert notes.get("appliesWhen") == row.condition
+        assert notes.get("chains", {}).get("min") == row.least_chains
+
+
+@every_tool
+def test_a_default_has_the_json_type_of_its_field(tool):
+    for name, field in FILES[tool]["schema"]["properties"].items():
+        if "default" in field:
+            assert Draft202012Validator(field).is_valid(field["default"]), name
+
+
+@every_tool
+def test_a_schema_is_valid_json_schema_and_closed_except_where_the_reference_is_partial(tool):
+    schema = FILES[tool]["schema"]
+    Draft202012Validator.check_schema(schema)
+    assert schema["$schema"] == Draft202012Validator.META_SCHEMA["$id"]
+    assert schema["type"] == "object"
+    assert schema["additionalProperties"] is (tool == "antifold")
+
+
+@every_tool
+def test_a_tool_says_what_it_is(tool):
+    row = FILES[tool]
+    assert row["type"] == row["name"] == tool
+    assert row["displayName"]
+    assert row["description"].endswith(".")
+    assert row["family"] in FAMILIES
+    assert row["modalities"]
+    assert set(row["modalities"]) <= MODALITIES
+    assert row["functions"]
+    assert all(re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", name) for name in row["functions"])
+
+
+@every_tool
+def test_a_citation_has_a_text_and_at_most_well_formed_links(tool):
+    citation = FILES[tool]["citation"]
+    assert set(citation) <= {"text", "doi", "url"}
+    assert len(citation["text"]) > 20
+    assert re.fullmatch(r"10\.\d{4,9}/\S+", citation.get("doi", "10.1000/x"))
+    assert citation.get("url", "https://").startswith("https://")
+
+
+@every_field
+def test_a_field_can_be_shown(tool, name):
+    field = field_of(tool, name)
+    notes = field["x-foldnote"]
+    assert field["title"]
+    assert len(field["description"]) > 20
+    assert field["description"].endswith(".")
+    assert notes["group"] == ("required" if name in FILES[tool]["schema"]["required"] else notes["group"])
+    assert notes["group"] in ("required", "common", "advanced")
+    assert notes["order"] == list(FILES[tool]["schema"]["properties"]).index(name) + 1
+
+
+@every_field
+def test_a_field_names_only_what_exists(tool, name):
+    notes = field_of(tool, name)["x-foldnote"]
+    properties = FILES[tool]["schema"]["properties"]
+    assert set(notes) <= NOTES
+    assert notes.get("role", "file") in ROLES
+    assert set(notes.get("check", ())) <= set(CHECKS)
+    assert notes.get("of", name) in properties
+    assert notes.get("alphabet", "amino-acid") in catalog.ALPHABETS
+    for condition in (notes.get("appliesWhen", {}), notes.get("pairWhen", {})):
+        assert all(set(values) <= allowed(properties[other]) for other, values in condition.items())
+
+
+def allowed(field):
+    return {True, False} if field["type"] == "boolean" else set(field["enum"])
+
+
+def test_every_check_of_the_registry_is_used_and_explained():
+    used = {check for tool, name in FIELDS for check in field_of(tool, name)["x-foldnote"].get("check", ())}
+    assert used == set(CHECKS)
+    assert all(row.meaning and row.rule.__doc__ and row.name == name for name, row in CHECKS.items())
+
+
+@every_tool
+def test_an_example_is_valid_as_it_stands(tool):
+    found = catalog.tool(tool)
+    example = found.example_job
+    assert set(example) == {"jobName", "type", "settings"}
+    assert example["type"] == tool
+    assert check_job_name(example["jobName"]) is None
+    result = catalog.check(found, example["settings"])
+    assert result.problems == ()
+    assert result.missing_fields == ()
+
+
+@every_tool
+def test_an_example_gives_every_required_field_that_has_no_default_and_none_that_does_not_apply(tool):
+    found = catalog.tool(tool)
+    settings = found.example_job["settings"]
+    assert all(catalog.applies(found, name, settings) for name in settings)
+
+
+@every_tool
+def test_the_files_of_an_example_are_inside_it(tool):
+    settings = catalog.tool(tool).example_job["settings"]
+    for name, value in settings.items():
+        if field_of(tool, name)["x-foldnote"].get("role") in ("file", "files"):
+            assert all("\n" in text for text in (value if isinstance(value, list) else [value]))
+
+
+def test_a_bundled_tool_claims_no_engine():
+    assert not any(tool.available or tool.engine for tool in catalog.tools().values())
+
+
+@pytest.mark.parametrize(
+    ("tool", "name", "rule"),
+    [
+        ("alphafold", "sequence", "separated by ':'"),
+        ("alphafold", "modelType", "monomers use alphafold2_ptm and complexes alphafold2_multimer_v3"),
+        ("alphafold", "recycleEarlyStopTolerance", "0 = never stop early"),
+        ("alphafold", "chooseBest", "only the top-ranked model"),
+        ("alphafold", "useMSA", "single-sequence mode"),
+        ("alphafold", "numRelax", "amber relaxation"),
+        ("alphalink2", "sequence", "at least 2 chains"),
+        ("alphalink2", "crosslinksFile", "one pair per line"),
+        ("alphalink2", "crosslinksFile", "counted from 1"),
+        ("alphalink2", "crosslinksFile", "lower FDR gives a stronger restraint"),
+        ("alphalink2", "neff", "blank uses the full alignment"),
+        ("afsample", "sequence", "separated by ':'"),
+        ("af-unmasked", "sequence", "separated by ':'"),
+        ("af-unmasked", "templateFile", "same number of chains as the target"),
+        ("af-unmasked", "modelsToUse", "separated by commas; empty runs all 5"),
+        ("adapt", "designCdrs", "0=CDR1A, 1=CDR2A, 2=CDR2.5A, 3=CDR3A, 4=CDR1B, 5=CDR2B, 6=CDR2.5B, 7=CDR3B"),
+        ("adapt", "pmhcTargets", "organism, mhc_class, mhc and peptide"),
+        ("adapt", "tcrPdbids", "separated by spaces"),
+        ("abfe", "timestep", "Above 4 fs hydrogen-mass repartitioning is applied automatically"),
+        ("abfe", "earlyTerminationTargetError", "0 disables early termination"),
+        ("abfe", "ligandsSDF", "each molecule of the file is one calculation"),
+        ("abb4", "renumber", "IMGT"),
+        ("ablang", "heavyMask", "Masking a whole sequence is not allowed"),
+        ("abmpnn", "designedChains", "heavy chain before the light"),
+        ("abmpnn", "detectCDRs", "'H L'"),
+        ("abmpnn", "designedResidues", "separated by spaces"),
+        ("abmpnn", "verifyTopK", "0 verifies all"),
+        ("abmpnn", "numSequences", "per backbone"),
+        ("alphacutter", "domain_out", "one file per domain"),
+        ("alphacutter", "single_out", "merged file"),
+        ("alphaflow", "numBatches", "each with the chosen number of conformations"),
+        ("alphabind-finetune", "KdColumn", "column"),
+        ("ancestral-reconstruction", "alignmentFile", "At least 3 sequences"),
+        ("ancestral-reconstruction", "alignmentFile", "unaligned input is aligned automatically"),
+        ("ancestral-reconstruction", "outgroup", "exactly"),
+        ("aev-plig", "sdfFile", "bound ligand"),
+    ],
+)
+def test_a_rule_that_the_reference_says_in_words_is_in_the_description(tool, name, rule):
+    assert rule in field_of(tool, name)["description"]
