@@ -4,9 +4,9 @@
 import { LabIcon } from '@jupyterlab/ui-components';
 
 const MARK = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 24 24" width="16">
-  <g class="jp-icon3 jp-icon-selectable" fill="none" stroke="#616161" stroke-width="2.1" stroke-linecap="round" stroke-linejoin="round">
-    <path d="M6 3c0 4.5 12 4.5 12 9s-12 4.5-12 9"/>
-    <path d="M18 3c0 1.9-2.1 3-4.6 4M6 12c0-1.6 1.5-2.7 3.6-3.6M18 21c0-1.9-2.1-3-4.6-4M6 12c0 1.6 1.5 2.7 3.6 3.6"/>
+  <g fill="none" stroke-width="2.1" stroke-linecap="round" stroke-linejoin="round">
+    <path class="jp-icon3 jp-icon-selectable" stroke="#616161" d="M7 2.5c0 4.7 10 4.7 10 9.5S7 16.8 7 21.5"/>
+    <path class="jp-icon3 jp-icon-selectable" stroke="#616161" d="M17 2.5c0 1.8-1.4 2.9-3.2 3.8M7 12c0-1.8 1.4-2.9 3.2-3.8M17 21.5c0-1.8-1.4-2.9-3.2-3.8M7 12c0 1.8 1.4 2.9 3.2 3.8"/>
   </g>
 </svg>`;
 

@@ -67,9 +67,11 @@ export const JobRow = memo(function JobRow(props: JobRowProps): ReactElement {
             {duration}
           </span>
         )}
-        <time className="fn-JobRow-age" title={`Submitted ${formatMoment(job.created)}`}>
-          {jobAge(job, now)}
-        </time>
+        {state !== 'running' && (
+          <time className="fn-JobRow-age" title={`Submitted ${formatMoment(job.created)}`}>
+            {jobAge(job, now)}
+          </time>
+        )}
       </div>
       <RowActions {...props} />
       {(state === 'running' || job.error !== null) && (

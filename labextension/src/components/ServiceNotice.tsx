@@ -40,10 +40,10 @@ export function ServiceNotice(props: ServiceNoticeProps): ReactElement | null {
         <Notice tone="warning" title={`${nameOf(service)} does not answer`} action={retry} isWhole={isWhole}>
           <p>{service.error}</p>
           <p>
-            {service.lastGood
-              ? `Last good answer: ${formatAge((props.now - Date.parse(service.lastGood)) / 1000)}. `
-              : ''}
-            Jobs that were submitted go on by themselves. It is tried again by itself.
+            {lastGood(service, props.now)}
+            {service.isEmbedded
+              ? 'It is started again by itself.'
+              : 'Submitted jobs go on there. It is asked again by itself.'}
           </p>
         </Notice>
       );
@@ -56,6 +56,12 @@ export function ServiceNotice(props: ServiceNoticeProps): ReactElement | null {
     default:
       return null;
   }
+}
+
+function lastGood(service: ServiceReport, now: number): string {
+  return service.lastGood
+    ? `Last good answer: ${formatAge((now - Date.parse(service.lastGood)) / 1000)}. `
+    : '';
 }
 
 function startingTitle(service: ServiceReport): string {

@@ -1,0 +1,57 @@
+"""Fixtures of the browser tests: a JupyterLab server and a Chromium for each module, a fresh page for each test.
+
+``lab`` is what most tests want. Everything runs with the network cut: the page, the server, the kernels and the
+service reach this computer only, and what they wanted beyond it is on record (``lab.outside``, ``server.refused``).
+"""
+
+import os
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from lab_page import LabPage
+from lab_server import LabServer
+from playwright.sync_api import Browser, sync_playwright
+
+_ARGUMENTS = (
+    *("--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"),
+    *("--disable-component-update", "--disable-sync", "--force-color-profile=srgb"),
+)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Every test of this folder is a browser test."""
+    here = Path(__file__).parent
+    for item in items:
+        if here in item.path.parents:
+            item.add_marker(pytest.mark.browser)
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[Browser]:
+    """A browser. It ends with the module, because its event loop must not meet those of other tests."""
+    path = os.environ.get("FOLDNOTE_CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path, args=list(_ARGUMENTS))
+        yield browser
+        browser.close()
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LabServer]:
+    """A JupyterLab server with folders of its own."""
+    server = LabServer(tmp_path_factory.mktemp("jupyterlab"))
+    server.start()
+    yield server
+    server.stop()
+
+
+@pytest.fixture
+def lab(chromium: Browser, server: LabServer) -> Iterator[LabPage]:
+    """A page of 1600 by 1000 pixels; not yet opened."""
+    context = chromium.new_context(viewport={"width": 1600, "height": 1000})
+    context.set_default_timeout(30_000)
+    page = LabPage(context, server)
+    yield page
+    context.close()

@@ -1,0 +1,164 @@
+"""JupyterLab's page as a person uses it: open a notebook, run it, look at it."""
+
+import json
+import os
+import re
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from lab_server import LabServer
+from playwright.sync_api import BrowserContext, Locator, Page, Route
+
+PICTURES = Path(os.environ.get("FOLDNOTE_TEST_PICTURES", "test-artifacts"))
+_LOCAL = {"127.0.0.1", "localhost", "[::1]", "::1", ""}
+_COUNT_PIXELS = """
+canvas => {
+  const flat = document.createElement('canvas');
+  flat.width = canvas.width; flat.height = canvas.height;
+  const pen = flat.getContext('2d');
+  pen.drawImage(canvas, 0, 0);
+  const data = pen.getImageData(0, 0, flat.width, flat.height).data;
+  const ground = [data[0], data[1], data[2], data[3]];
+  let count = 0;
+  const colours = {};
+  for (let i = 0; i < data.length; i += 4) {
+    const far = Math.abs(data[i] - ground[0]) + Math.abs(data[i+1] - ground[1]) + Math.abs(data[i+2] - ground[2]);
+    if (data[i + 3] > 0 && far > 24) {
+      count += 1;
+      const key = [data[i] >> 5, data[i+1] >> 5, data[i+2] >> 5].join();
+      colours[key] = (colours[key] || 0) + 1;
+    }
+  }
+  return { drawn: count, colours: Object.keys(colours).length, all: flat.width * flat.height };
+}
+"""
+
+
+class LabPage:
+    """One page of one JupyterLab.
+
+    Attributes:
+        page: the Playwright page, for everything that is not here.
+        server: the server behind it.
+        outside: addresses outside this computer that the page wanted; each was refused.
+        faults: uncaught exceptions of the page.
+    """
+
+    def __init__(self, context: BrowserContext, server: LabServer) -> None:
+        """Make a page that can reach this computer only."""
+        self.server = server
+        self.outside: list[str] = []
+        self.faults: list[str] = []
+        context.route("**/*", self._guard)
+        self.page: Page = context.new_page()
+        self.page.on("pageerror", lambda fault: self.faults.append(str(fault)))
+
+    def open(self, notebook: str | None = None, *, workspace: str = "tests") -> None:
+        """Open JupyterLab, on a notebook if one is named, and wait until it is there."""
+        path = f"lab/workspaces/{workspace}" + (f"/tree/{notebook}" if notebook else "")
+        self.page.goto(f"{self.server.url}{path}?token={self.server.token}&reset")
+        self.page.wait_for_selector("#jupyterlab-splash", state="detached", timeout=60_000)
+        self.page.wait_for_function("window.jupyterapp !== undefined")
+        self.page.evaluate("window.jupyterapp.restored")
+        if notebook:
+            self.page.wait_for_selector(".jp-Notebook .jp-Cell", timeout=60_000)
+
+    def execute(self, command: str, **args: Any) -> None:
+        """Execute a command of JupyterLab and wait for it."""
+        self.page.evaluate(
+            "([id, args]) => window.jupyterapp.commands.execute(id, args).then(() => null)", [command, args]
+        )
+
+    def wait_for_kernel(self) -> None:
+        """Wait until the current notebook's kernel is idle."""
+        self.page.wait_for_function(
+            "document.querySelector('#jp-main-statusbar')?.textContent.includes('| Idle')", timeout=90_000
+        )
+
+    def run_all(self) -> None:
+        """Run every cell of the current notebook and wait for the end."""
+        self.wait_for_kernel()
+        self.execute("notebook:run-all-cells")
+
+    def save(self) -> None:
+        """Save the current notebook."""
+        self.execute("docmanager:save")
+
+    def outputs(self) -> list[str]:
+        """The visible text of every output of the current notebook."""
+        return [text.strip() for text in self.page.locator(".jp-OutputArea-output").all_inner_texts()]
+
+    def cells(self) -> list[str]:
+        """The source of every cell of the current notebook."""
+        found: list[str] = self.page.evaluate(
+            """() => Array.from(window.jupyterapp.shell.currentWidget.content.widgets)
+                     .map(cell => cell.model.sharedModel.getSource())"""
+        )
+        return found
+
+    def pixels(self, canvas: Locator) -> dict[str, int]:
+        """How much is drawn on a WebGL canvas: ``drawn`` of ``all`` pixels, in how many ``colours``."""
+        canvas.scroll_into_view_if_needed()
+        counted: dict[str, int] = canvas.evaluate(_COUNT_PIXELS)
+        return counted
+
+    def wait_until_drawn(self, canvas: Locator, *, least: int = 500, tries: int = 40) -> dict[str, int]:
+        """Wait until at least ``least`` pixels are drawn; the last count either way."""
+        canvas.wait_for(state="attached", timeout=60_000)
+        counted = self.pixels(canvas)
+        while counted["drawn"] < least and tries > 0:
+            self.page.wait_for_timeout(250)
+            counted, tries = self.pixels(canvas), tries - 1
+        return counted
+
+    def set_theme(self, name: str) -> None:
+        """``light`` or ``dark``."""
+        self.execute("apputils:change-theme", theme=f"JupyterLab {name.capitalize()}")
+        is_light = "true" if name == "light" else "false"
+        self.page.wait_for_selector(f"body[data-jp-theme-light={is_light}]", state="attached")
+        self.page.wait_for_timeout(300)
+
+    def show_sidebar(self, view: str = "jobs", width_px: int | None = None) -> Locator:
+        """Bring our sidebar to the front, as wide as asked; returns it."""
+        self.execute(f"foldnote:show-{view}")
+        sidebar = self.page.locator("#foldnote-sidebar")
+        sidebar.wait_for(state="visible")
+        if width_px is not None:
+            self._set_width(sidebar, width_px)
+        return sidebar
+
+    def picture(self, name: str, what: Locator | None = None) -> Path:
+        """A screenshot, of the page or of a part; kept in ``test-artifacts``."""
+        PICTURES.mkdir(parents=True, exist_ok=True)
+        path = PICTURES / f"{name}.png"
+        (what or self.page).screenshot(path=str(path))
+        return path
+
+    def answer(self, route: str, body: object, status: int = 200) -> None:
+        """Answer a route of our server extension with ``body`` from now on: for states that are hard to reach."""
+        self.page.route(
+            re.compile(rf"/foldnote/api/{route}(\?.*)?$"),
+            lambda request: request.fulfill(
+                status=status, content_type="application/json", body=json.dumps(body)
+            ),
+        )
+
+    def _set_width(self, sidebar: Locator, width_px: int) -> None:
+        handle = self.page.locator("#jp-main-split-panel > .lm-SplitPanel-handle:visible").first
+        box, panel = handle.bounding_box(), sidebar.bounding_box()
+        assert box is not None and panel is not None
+        middle = box["y"] + box["height"] / 2
+        self.page.mouse.move(box["x"] + box["width"] / 2, middle)
+        self.page.mouse.down()
+        self.page.mouse.move(box["x"] + box["width"] / 2 + width_px - panel["width"], middle, steps=4)
+        self.page.mouse.up()
+        self.page.wait_for_timeout(200)
+
+    def _guard(self, route: Route) -> None:
+        address = urlsplit(route.request.url)
+        if address.scheme in ("data", "blob") or (address.hostname or "") in _LOCAL:
+            route.continue_()
+        else:
+            self.outside.append(route.request.url)
+            route.abort()

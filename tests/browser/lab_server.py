@@ -1,0 +1,164 @@
+"""A JupyterLab server of its own for tests: own folders, own home, no network but this computer."""
+
+import json
+import os
+import secrets
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from contextlib import suppress
+from pathlib import Path
+
+import nbformat
+
+ROOT = Path(__file__).parents[2]
+_OVERRIDES = {
+    "@jupyterlab/apputils-extension:notification": {
+        "fetchNews": "false",
+        "checkForUpdates": False,
+        "doNotDisturbMode": False,
+    }
+}
+
+
+class LabServer:
+    """A running JupyterLab.
+
+    Attributes:
+        folder: everything of this server.
+        notebooks: the root folder that the page shows.
+        home: ``FOLDNOTE_HOME`` of the server and its kernels.
+        url: base address with a trailing slash.
+        token: the login token.
+    """
+
+    def __init__(self, folder: Path, base_url: str = "/") -> None:
+        """Prepare the folders; nothing runs yet."""
+        self.folder = folder
+        self.notebooks = folder / "notebooks"
+        self.home = folder / "home"
+        self.token = secrets.token_hex(8)
+        self.base_url = base_url
+        self.port = _free_port()
+        self.url = f"http://127.0.0.1:{self.port}{base_url}"
+        self._refused = folder / "refused.txt"
+        self._process: subprocess.Popen[bytes] | None = None
+        for path in (self.notebooks, self.home):
+            path.mkdir(parents=True)
+        self._write_labextension()
+
+    @property
+    def refused(self) -> list[str]:
+        """Addresses outside this computer that a Python process of the server wanted."""
+        return self._refused.read_text().split() if self._refused.exists() else []
+
+    @property
+    def log(self) -> str:
+        """What the server wrote."""
+        return (self.folder / "server.log").read_text(errors="replace")
+
+    def start(self) -> None:
+        """Start the server and wait until it answers."""
+        command = [
+            *(sys.executable, "-m", "jupyterlab", "--no-browser", "--allow-root", "--ip=127.0.0.1"),
+            *(f"--port={self.port}", "--ServerApp.port_retries=0", f"--ServerApp.base_url={self.base_url}"),
+            *(f"--IdentityProvider.token={self.token}", f"--ServerApp.root_dir={self.notebooks}"),
+            "--LabApp.expose_app_in_browser=True",
+        ]
+        with (self.folder / "server.log").open("ab") as log:
+            self._process = subprocess.Popen(
+                command, env=self.environment(), stdout=log, stderr=log, start_new_session=True
+            )
+        self._wait_until_ready()
+
+    def stop(self) -> None:
+        """Stop the server, its kernels, and the embedded service they may have started."""
+        if self._process is not None:
+            _end_session(self._process)
+        with suppress(OSError, ValueError):
+            pid = json.loads((self.home / "run" / "service.json").read_text())["pid"]
+            os.kill(pid, signal.SIGTERM)
+
+    def environment(self) -> dict[str, str]:
+        """The environment of the server; its kernels and services inherit it."""
+        jupyter = {
+            f"JUPYTER_{name}_DIR": str(self.folder / name.lower()) for name in ("CONFIG", "DATA", "RUNTIME")
+        }
+        lab = {
+            f"JUPYTERLAB_{name}_DIR": str(self.folder / name.lower()) for name in ("SETTINGS", "WORKSPACES")
+        }
+        own = {
+            "JUPYTER_PATH": str(self.folder / "share"),
+            "JUPYTER_CONFIG_PATH": str(ROOT / "jupyter-config"),
+            "IPYTHONDIR": str(self.folder / "ipython"),
+            "FOLDNOTE_HOME": str(self.home),
+            "FOLDNOTE_TEST_REFUSED": str(self._refused),
+            "PYTHONPATH": str(Path(__file__).parent / "offline"),
+            "PYTHON_KEYRING_BACKEND": "keyring.backends.fail.Keyring",
+        }
+        kept = {name: value for name, value in os.environ.items() if not name.startswith("FOLDNOTE_")}
+        engines = {
+            name: os.environ[name]
+            for name in ("FOLDNOTE_ENGINES_DIR", "FOLDNOTE_ENGINE_PATH")
+            if name in os.environ
+        }
+        return kept | engines | jupyter | lab | own
+
+    def write_notebook(self, name: str, *cells: str | nbformat.NotebookNode, kernel: str = "python3") -> Path:
+        """Write a notebook of code cells; ``kernel`` may name one that does not exist."""
+        made = [nbformat.v4.new_code_cell(cell) if isinstance(cell, str) else cell for cell in cells]
+        spec = {"name": kernel, "display_name": kernel, "language": "python"}
+        notebook = nbformat.v4.new_notebook(cells=made, metadata={"kernelspec": spec})
+        path = self.notebooks / name
+        nbformat.write(notebook, path)
+        return path
+
+    def request(self, path: str, *, method: str = "GET", with_token: bool = True) -> tuple[int, bytes]:
+        """Ask the server itself, past the page; returns status and body."""
+        headers = {"Authorization": f"token {self.token}"} if with_token else {}
+        request = urllib.request.Request(f"{self.url}{path}", method=method, headers=headers)
+        try:
+            with urllib.request.urlopen(request, timeout=60) as answer:
+                return answer.status, answer.read()
+        except urllib.error.HTTPError as fault:
+            return fault.code, fault.read()
+
+    def _write_labextension(self) -> None:
+        target = self.folder / "share" / "labextensions"
+        target.mkdir(parents=True)
+        (target / "foldnote").symlink_to(ROOT / "src" / "foldnote" / "labextension")
+        for name, options in _OVERRIDES.items():
+            package, plugin = name.rsplit(":", 1)
+            file = self.folder / "settings" / package / f"{plugin}.jupyterlab-settings"
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(json.dumps(options))
+
+    def _wait_until_ready(self) -> None:
+        end = time.monotonic() + 60
+        while time.monotonic() < end:
+            with suppress(OSError):
+                if self.request("api/status")[0] == 200:
+                    return
+            if self._process is None or self._process.poll() is not None:
+                break
+            time.sleep(0.2)
+        raise RuntimeError(f"JupyterLab did not start:\n{self.log}")
+
+
+def _end_session(process: "subprocess.Popen[bytes]") -> None:
+    process.send_signal(signal.SIGTERM)
+    try:
+        process.wait(10)
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait(10)
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])

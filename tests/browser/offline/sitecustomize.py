@@ -1,0 +1,48 @@
+"""Cuts the network of every Python process that finds this on its path: only this computer can be reached.
+
+Each refused address is written to the file that ``FOLDNOTE_TEST_REFUSED`` names, so that a test can ask for it.
+"""
+
+import ipaddress
+import os
+import socket
+
+_connect, _connect_ex, _resolve = socket.socket.connect, socket.socket.connect_ex, socket.getaddrinfo
+
+
+def _is_local(host):
+    if host in ("", "localhost", None):
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback or ipaddress.ip_address(host).is_unspecified
+    except ValueError:
+        return False
+
+
+def _check(host):
+    host = host.decode() if isinstance(host, bytes) else host
+    if not _is_local(host):
+        with open(os.environ["FOLDNOTE_TEST_REFUSED"], "a") as record:
+            record.write(f"{host}\n")
+        raise OSError(101, f"The network is cut: {host}")
+
+
+def _guarded(original):
+    def call(self, address):
+        if self.family in (socket.AF_INET, socket.AF_INET6):
+            _check(address[0])
+        return original(self, address)
+
+    return call
+
+
+def _guarded_resolve(host, *args, **kwargs):
+    if host != socket.gethostname():
+        _check(host)
+    return _resolve(host, *args, **kwargs)
+
+
+if os.environ.get("FOLDNOTE_TEST_REFUSED"):
+    socket.socket.connect = _guarded(_connect)
+    socket.socket.connect_ex = _guarded(_connect_ex)
+    socket.getaddrinfo = _guarded_resolve
