@@ -5,7 +5,8 @@ Bytes come in, values go out. Nothing here draws, talks to a service or writes a
 
 =====================  ==========================================================================
 length, coordinates    ångström (Å)
-pLDDT                  0 to 100, higher is better; files that write 0 to 1 are scaled on reading
+pLDDT of a structure   0 to 100, higher is better; files that write 0 to 1 are scaled on reading
+scores                 as the file has them, on the file's scale; :data:`METRICS` defines the known ones
 predicted TM-scores    0 to 1 (``ptm``, ``iptm``), higher is better
 PAE                    ångström, lower is better
 energy                 kcal/mol

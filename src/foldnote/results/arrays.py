@@ -34,7 +34,7 @@ def read_array_figures(data: bytes, name: str) -> dict[str, Scalar]:
     return find_figures({key: array.item() for key, array in arrays.items() if array is not None})
 
 
-def _read_one(data: bytes) -> np.ndarray | None:  # type: ignore[type-arg]
+def _read_one(data: bytes) -> np.ndarray | None:
     """The array when it has exactly one element; its declared shape is not believed before that."""
     stream = io.BytesIO(data)
     version = np.lib.format.read_magic(stream)

@@ -1,0 +1,53 @@
+"""Showing results: scenes in 3D, tables, the page that opens offline, and the card of a running job.
+
+What is to be seen is plain data first (:class:`Scene`) and becomes a picture last. Importing this room lets
+notebooks show every :class:`foldnote.results.Result` in full. It submits nothing and never asks another
+machine for anything; only the job card knows the client.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from foldnote.results import register_display
+from foldnote.viewers.bundles import (
+    bundle,
+    compose_result,
+    join_bundles,
+    result_bundles,
+    table_bundle,
+)
+from foldnote.viewers.compose import compose
+from foldnote.viewers.library import load_script
+from foldnote.viewers.page import write_page
+from foldnote.viewers.scene import Highlight, Scene, SceneChain, SceneModel
+from foldnote.viewers.show import show_result
+
+if TYPE_CHECKING:
+    from foldnote.viewers.card import JobCard
+
+__all__ = [
+    "Highlight",
+    "JobCard",
+    "Scene",
+    "SceneChain",
+    "SceneModel",
+    "bundle",
+    "compose",
+    "compose_result",
+    "join_bundles",
+    "load_script",
+    "result_bundles",
+    "show_result",
+    "table_bundle",
+    "write_page",
+]
+
+register_display(lambda result: list(result_bundles(result)))
+
+
+def __getattr__(name: str) -> Any:
+    if name == "JobCard":
+        return import_module("foldnote.viewers.card").JobCard
+    raise AttributeError(f"module 'foldnote.viewers' has no attribute {name!r}")

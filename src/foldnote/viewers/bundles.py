@@ -1,0 +1,109 @@
+"""Mime bundles: what a notebook stores and shows of a result.
+
+Each part is one ``text/html`` and one ``text/plain``; the structure's text is in it once. Front ends that
+draw nothing, and people who listen, get the plain text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from html import escape
+
+import pandas as pd
+
+from foldnote.errors import UnreadableFileError
+from foldnote.results import Result, Structure
+from foldnote.viewers.compose import compose
+from foldnote.viewers.describe_html import write_notes
+from foldnote.viewers.py3dmol import render
+from foldnote.viewers.scene import Scene
+from foldnote.viewers.shell import read_asset
+from foldnote.viewers.summary import write_files, write_summary
+from foldnote.viewers.tables import write_plain_table, write_table
+
+Bundle = dict[str, str]
+Item = Result | Structure | Scene | pd.DataFrame
+
+
+def bundle(item: Item, *, title: str = "") -> Bundle:
+    """One mime bundle that shows the whole of ``item``.
+
+    Raises:
+        UnreadableFileError: a structure's file is damaged or holds no atoms.
+    """
+    if isinstance(item, Result):
+        return join_bundles(result_bundles(item))
+    if isinstance(item, pd.DataFrame):
+        return table_bundle(item, title)
+    scene = item if isinstance(item, Scene) else compose(item, title=title)
+    html, plain = render(scene)._repr_mimebundle_().values()
+    return {"text/html": html, "text/plain": plain}
+
+
+def result_bundles(result: Result) -> list[Bundle]:
+    """The layout of a result: the structure, then every table, then what was run and the list of files."""
+    parts = [_structure_bundle(result)]
+    parts += [_named_table(result, name) for name in result.tables]
+    if len(result.score_table) > 1:
+        parts.append(table_bundle(result.score_table, "Scores of every model"))
+    parts.append(_summary_bundle(result))
+    return [part for part in parts if part]
+
+
+def join_bundles(parts: list[Bundle]) -> Bundle:
+    """Several bundles as one, in order."""
+    return {
+        "text/html": "\n".join(part["text/html"] for part in parts),
+        "text/plain": "\n\n".join(part["text/plain"] for part in parts),
+    }
+
+
+def table_bundle(frame: pd.DataFrame, title: str = "") -> Bundle:
+    """A table as a mime bundle: its first rows, and how many there are."""
+    return {"text/html": write_table(frame, title), "text/plain": write_plain_table(frame, title)}
+
+
+def compose_result(result: Result) -> Scene | None:
+    """The scene of a result's first readable structure, or None when it holds none."""
+    structure = result.structure
+    return compose(structure, result.regions, title=_title(result, structure)) if structure else None
+
+
+def _title(result: Result, structure: Structure) -> str:
+    name = result.manifest.job_name if result.manifest else ""
+    others = len(result.structures) - 1
+    more = f" (first of {others + 1} structures)" if others else ""
+    return f"{name or result.name} · {structure.name}{more}"
+
+
+def _structure_bundle(result: Result) -> Bundle:
+    try:
+        scene = compose_result(result)
+    except UnreadableFileError as exc:
+        return _message_bundle(exc.message)
+    return bundle(scene) if scene else {}
+
+
+def _named_table(result: Result, name: str) -> Bundle:
+    try:
+        return table_bundle(result.tables[name], name)
+    except UnreadableFileError as exc:
+        return _message_bundle(exc.message)
+
+
+def _message_bundle(message: str) -> Bundle:
+    html = f'<div class="fnv-view"><style>{read_asset("scene.css")}</style>{write_notes([message])}</div>'
+    return {"text/html": html, "text/plain": message}
+
+
+def _summary_bundle(result: Result) -> Bundle:
+    rows: Mapping[str, str] = write_summary(result)
+    lines = "".join(f"<dt>{escape(term)}</dt><dd>{escape(text)}</dd>" for term, text in rows.items())
+    problems = [f"{problem.name}: {problem.message}" for problem in result.problems]
+    html = (
+        f'<div class="fnv-view"><style>{read_asset("scene.css")}</style>'
+        f'<div class="fnv-words"><dl>{lines}</dl></div>{write_notes(problems)}'
+        f"{write_files(result.files)}</div>"
+    )
+    plain = "\n".join([*(f"{term}: {text}" for term, text in rows.items()), *problems])
+    return {"text/html": html, "text/plain": plain}

@@ -1,0 +1,189 @@
+"""From a structure to a Scene: colours, marked CDRs, a good first view.
+
+A CDR is marked only where the numbering's residues are found in the structure, by residue number or, if the
+file is numbered otherwise, by their place in the chain; if neither agrees, nothing is marked and the scene
+says so.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from foldnote.errors import UnreadableFileError
+from foldnote.results import Chain, Region, Structure
+from foldnote.viewers import palette
+from foldnote.viewers.describe import describe, find_marking
+from foldnote.viewers.scene import Highlight, Scene, SceneChain, SceneModel
+
+_ROLES = {"H": "Heavy chain", "L": "Light chain"}
+_TAG_OFFSET_A = 3.0
+
+Points = NDArray[np.float64]
+
+
+def compose(
+    structure: Structure, regions: Sequence[Region] = (), *, title: str = "", height_px: int = 440
+) -> Scene:
+    """The scene of one structure.
+
+    Args:
+        structure: what to show.
+        regions: regions of a numbering; the CDRs among them are marked.
+        title: heading; the file's name when none is given.
+        height_px: height of the picture.
+
+    Raises:
+        UnreadableFileError: the structure's file is damaged or holds no atoms.
+    """
+    cdrs, notes = _place_cdrs(structure, regions)
+    is_antibody = bool(cdrs)
+    traces = _read_traces(structure)
+    everything = np.concatenate([*(trace for _, trace in traces.values()), np.empty((0, 3))])
+    highlights = tuple(_make_highlight(region, numbers, traces, everything) for region, numbers in cdrs)
+    chains = tuple(_make_chain(chain, i, is_antibody) for i, chain in enumerate(structure.chains))
+    if not chains and not structure.ligands:
+        raise UnreadableFileError(f"{structure.name} holds neither a chain nor a ligand to draw.")
+    ions = {ligand.name for ligand in structure.ligands if ligand.atoms == 1}
+    model = SceneModel(
+        name=structure.name,
+        format="mmcif" if structure.format == "mmcif" else "pdb",
+        text=structure.text,
+        chains=chains,
+        ligands=tuple(sorted({ligand.name for ligand in structure.ligands} - ions)),
+        ions=tuple(sorted(ions)),
+        highlights=highlights,
+    )
+    return Scene(
+        models=(model,),
+        title=title or structure.name,
+        marking=find_marking([region for region, _ in cdrs]),
+        facts=describe(structure, chains, cdrs),
+        notes=notes,
+        rotation=_find_rotation(everything, traces, highlights),
+        height_px=height_px,
+    )
+
+
+def _make_chain(chain: Chain, index: int, is_antibody: bool) -> SceneChain:
+    role = _ROLES.get(chain.name) if is_antibody else None
+    kind = chain.kind if chain.kind != "protein" else "Chain"
+    return SceneChain(
+        name=chain.name,
+        label=f"{role or kind} {chain.name}".strip(),
+        kind=chain.kind,
+        length=len(chain),
+        color=palette.ANTIBODY_CHAINS[chain.name] if role else palette.chain_color(index),
+    )
+
+
+def _place_cdrs(
+    structure: Structure, regions: Sequence[Region]
+) -> tuple[list[tuple[Region, tuple[str, ...]]], tuple[str, ...]]:
+    """The CDRs of the first scheme with their residue numbers in this structure, and what went wrong."""
+    wanted = [region for region in regions if region.is_cdr and region.scheme == regions[0].scheme]
+    chains = {chain.name: chain for chain in structure.chains}
+    placed, lost = [], []
+    for region in wanted:
+        numbers = _find_numbers(region, chains)
+        if numbers:
+            placed.append((region, numbers))
+        else:
+            lost.append(region.label)
+    if not lost:
+        return placed, ()
+    verb = "are" if len(lost) > 1 else "is"
+    note = f"The numbering table does not fit {structure.name} at {', '.join(lost)}, which {verb} not marked."
+    return placed, (note,)
+
+
+def _find_numbers(region: Region, chains: Mapping[str, Chain]) -> tuple[str, ...] | None:
+    chain = chains.get(region.chain)
+    if chain is None:
+        return None
+    letters = dict(zip(chain.numbers, chain.sequence, strict=True))
+    if "".join(letters.get(number, "-") for number in region.positions) == region.sequence:
+        return region.positions
+    places = [index - 1 for index in region.indices if 0 < index <= len(chain)]
+    if "".join(chain.sequence[place] for place in places) == region.sequence:
+        return tuple(chain.numbers[place] for place in places)
+    return None
+
+
+def _read_traces(structure: Structure) -> dict[str, tuple[list[str], Points]]:
+    """Residue numbers and one central atom each (Cα, C4' or the first), in Å, of every polymer chain."""
+    traces = {}
+    for chain in structure.to_gemmi()[0]:
+        residues = [residue for residue in chain.get_polymer().first_conformer() if len(residue)]
+        if residues:
+            atoms = [r.find_atom("CA", "*") or r.find_atom("C4'", "*") or r[0] for r in residues]
+            points = np.array([atom.pos.tolist() for atom in atoms], dtype=np.float64)
+            traces[chain.name] = ([str(residue.seqid) for residue in residues], points)
+    return traces
+
+
+def _make_highlight(
+    region: Region,
+    numbers: tuple[str, ...],
+    traces: Mapping[str, tuple[list[str], Points]],
+    everything: Points,
+) -> Highlight:
+    names, points = traces[region.chain]
+    wanted = set(numbers)
+    own = points[[name in wanted for name in names]]
+    return Highlight(
+        label=region.label,
+        tag=region.label.removeprefix("CDR-"),
+        chain=region.chain,
+        numbers=numbers,
+        color=palette.CDRS.get(region.label, palette.OTHER_REGION),
+        sequence=region.sequence,
+        centre=_find_tag_place(own, everything.mean(axis=0)) if len(own) else None,
+    )
+
+
+def _find_tag_place(own: Points, centre: Points) -> tuple[float, float, float]:
+    """Just outside the residue of a stretch that is furthest from the middle of the structure."""
+    tip = own[np.argmax(np.linalg.norm(own - centre, axis=1))]
+    outward = tip - centre
+    place = tip + outward / max(float(np.linalg.norm(outward)), 1e-6) * _TAG_OFFSET_A
+    return (round(float(place[0]), 1), round(float(place[1]), 1), round(float(place[2]), 1))
+
+
+def _find_rotation(
+    everything: Points, traces: Mapping[str, tuple[list[str], Points]], highlights: Sequence[Highlight]
+) -> tuple[float, float, float, float] | None:
+    """Turns marked stretches to the top, or else the longest extent to the horizontal."""
+    finite = everything[np.isfinite(everything).all(axis=1)]
+    if len(finite) < 4:
+        return None
+    middle = finite.mean(axis=0)
+    _, _, axes = np.linalg.svd(finite - middle, full_matrices=False)
+    marks = np.array([highlight.centre for highlight in highlights if highlight.centre])
+    if len(marks):
+        up = marks.mean(axis=0) - middle
+        ends = [traces[name][1].mean(axis=0) for name in ("H", "L") if name in traces]
+        across = ends[1] - ends[0] if len(ends) == 2 else axes[0]
+    else:
+        across, up = axes[0], axes[1]
+    return _axis_angle(across, up)
+
+
+def _axis_angle(across: Points, up: Points) -> tuple[float, float, float, float] | None:
+    """The rotation that brings ``up`` to the y axis and ``across`` near the x axis."""
+    y = up / np.linalg.norm(up)
+    x = across - np.dot(across, y) * y
+    if np.linalg.norm(x) < 1e-6:
+        return None
+    x = x / np.linalg.norm(x)
+    matrix = np.array([x, y, np.cross(x, y)])
+    angle = math.acos(float(np.clip((np.trace(matrix) - 1) / 2, -1, 1)))
+    axis = np.array([matrix[2, 1] - matrix[1, 2], matrix[0, 2] - matrix[2, 0], matrix[1, 0] - matrix[0, 1]])
+    length = float(np.linalg.norm(axis))
+    if length < 1e-6:
+        return None
+    axis = axis / length
+    return (*(round(float(part), 4) for part in axis), round(math.degrees(angle), 2))  # type: ignore[return-value]

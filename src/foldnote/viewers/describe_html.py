@@ -1,0 +1,80 @@
+"""The words beside a picture: legend, description and the plain-text form of both.
+
+Every value is escaped here: names come from files and people, and none of them may become markup.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from html import escape
+
+from foldnote.viewers.describe import count, span
+from foldnote.viewers.scene import Highlight, Scene, SceneChain
+
+
+def write_plain(scene: Scene) -> str:
+    """The scene in words, for front ends that show text only."""
+    lines = [scene.title, *(f"  {term}: {text}" for term, text in scene.facts)]
+    return "\n".join([*lines, *(f"  Note: {note}" for note in scene.notes)])
+
+
+def write_label(scene: Scene) -> str:
+    """One sentence that names the picture for a screen reader."""
+    chains = [
+        f"{chain.label} with {count(chain.length, 'residue')}" for m in scene.models for chain in m.chains
+    ]
+    marked = [highlight.label for model in scene.models for highlight in model.highlights]
+    sentence = f"3D picture of {scene.title}: {', '.join(chains) or 'no chains'}"
+    return sentence + (f"; marked are {', '.join(marked)}" if marked else "")
+
+
+def write_legend(scene: Scene) -> str:
+    """The legend as HTML: chains, then marked stretches under the definition that is used."""
+    chains = [_write_chain(chain) for model in scene.models for chain in model.chains]
+    others = [_write_others(model.ligands, model.ions) for model in scene.models]
+    marks = [_write_mark(highlight) for model in scene.models for highlight in model.highlights]
+    parts = [_write_section("Coloured by chain", [*chains, *filter(None, others)])]
+    if marks:
+        parts.append(_write_section(scene.marking or "Marked", marks, "fnv-columns"))
+    return f'<div class="fnv-legend">{"".join(parts)}</div>'
+
+
+def write_words(scene: Scene) -> str:
+    """The description as HTML, open until the picture is drawn."""
+    pairs = "".join(f"<dt>{escape(term)}</dt><dd>{escape(text)}</dd>" for term, text in scene.facts)
+    return (
+        f'<details class="fnv-words" open><summary>Description in words</summary><dl>{pairs}</dl></details>'
+    )
+
+
+def write_notes(notes: Sequence[str]) -> str:
+    """What the reader must know, as HTML."""
+    return "".join(f'<p class="fnv-warn">{escape(note)}</p>' for note in notes)
+
+
+def _write_section(heading: str, items: Sequence[str], look: str = "") -> str:
+    return f'<section class="{look}"><h4>{escape(heading)}</h4><ul>{"".join(items)}</ul></section>'
+
+
+def _write_chain(chain: SceneChain) -> str:
+    size = f'<span class="fnv-quiet">{count(chain.length, "residue")}</span>'
+    return f"<li>{write_swatch(chain.color)}<span>{escape(chain.label)}</span> {size}</li>"
+
+
+def _write_others(ligands: Sequence[str], ions: Sequence[str]) -> str:
+    parts = [
+        f"sticks: {', '.join(ligands)}" if ligands else "",
+        f"spheres: {', '.join(ions)}" if ions else "",
+    ]
+    text = "; ".join(filter(None, parts))
+    return f'<li><span class="fnv-quiet">Coloured by element, {escape(text)}</span></li>' if text else ""
+
+
+def _write_mark(mark: Highlight) -> str:
+    name = f"<span><b>{escape(mark.tag or mark.label)}</b> {escape(span(mark.numbers))}</span>"
+    return f"<li>{write_swatch(mark.color)}{name} <code>{escape(mark.sequence)}</code></li>"
+
+
+def write_swatch(color: str) -> str:
+    """A small square of the colour, which is decoration: the words beside it say the same."""
+    return f'<span class="fnv-swatch" style="background-color:{escape(color)}" aria-hidden="true"></span>'

@@ -1,0 +1,104 @@
+"""A Scene: what is to be seen, as plain data.
+
+It holds the structure's text, which chain has which colour, which stretches are marked and what is written in
+words beside the picture. It knows no JavaScript and draws nothing: py3Dmol draws it in a cell, a standalone
+page draws it, a panel of the lab extension can draw the same JSON.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field
+
+if TYPE_CHECKING:
+    from foldnote.viewers.py3dmol import SceneView
+
+
+class _Plain(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class SceneChain(_Plain):
+    """One chain and how it is shown."""
+
+    name: str
+    """The author's chain name, as in the structure."""
+    label: str
+    """Words for the legend, such as ``Heavy chain H``."""
+    kind: str = "protein"
+    """``protein``, ``DNA``, ``RNA`` or ``DNA/RNA hybrid``."""
+    length: int = Field(ge=0)
+    """Residues that are present."""
+    color: str = Field(pattern=r"^#[0-9a-fA-F]{6}$")
+
+
+class Highlight(_Plain):
+    """A stretch of residues that is marked in the picture and named in the legend."""
+
+    label: str
+    """Full name, such as ``CDR-H3``."""
+    tag: str = ""
+    """Short name written into the picture; empty for none."""
+    chain: str
+    numbers: tuple[str, ...]
+    """Residue numbers with insertion code, such as ``112A``."""
+    color: str = Field(pattern=r"^#[0-9a-fA-F]{6}$")
+    sequence: str = ""
+    """One-letter residues, shown in the legend."""
+    centre: tuple[float, float, float] | None = None
+    """Where the tag is written, in Å; without it there is no tag."""
+
+
+class SceneModel(_Plain):
+    """One structure in a scene."""
+
+    name: str
+    format: Literal["pdb", "mmcif"]
+    text: str = Field(repr=False)
+    chains: tuple[SceneChain, ...] = ()
+    ligands: tuple[str, ...] = ()
+    """Residue names drawn as sticks."""
+    ions: tuple[str, ...] = ()
+    """Residue names of single atoms, drawn as spheres."""
+    highlights: tuple[Highlight, ...] = ()
+
+
+class Scene(_Plain):
+    """Everything that a viewer needs to draw a picture and to describe it."""
+
+    models: tuple[SceneModel, ...]
+    title: str = ""
+    marking: str = ""
+    """What the highlights are and by whose definition; heads their part of the legend."""
+    facts: tuple[tuple[str, str], ...] = ()
+    """The text alternative: pairs of a term and what is to be said of it."""
+    notes: tuple[str, ...] = ()
+    """Sentences that a reader of the picture must know."""
+    rotation: tuple[float, float, float, float] | None = None
+    """Axis (x, y, z) and angle in degrees, by which the picture is turned at the beginning."""
+    height_px: int = Field(default=440, ge=120, le=4000)
+
+    def to_json(self) -> str:
+        """The scene as JSON text."""
+        return self.model_dump_json()
+
+    @classmethod
+    def from_json(cls, text: str | bytes) -> Self:
+        """The scene in JSON text.
+
+        Raises:
+            ValueError: it is not a scene.
+        """
+        return cls.model_validate_json(text)
+
+    def py3dmol(self) -> SceneView:
+        """A genuine :class:`py3Dmol.view` of this scene: every call that 3Dmol.js knows works on it."""
+        from foldnote.viewers.py3dmol import render
+
+        return render(self)
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:  # noqa: ARG002
+        from foldnote.viewers.bundles import bundle
+
+        return bundle(self)

@@ -1,0 +1,107 @@
+"""The HTML that draws a scene, honest about failure.
+
+Before its script runs, the output is a message and a description: that is what an untrusted notebook, a code
+host and a reader without JavaScript see. The script looks for 3Dmol.js on the page, then asks the notebook
+server of the same page, draws, and only then takes the message away. No address of another machine is in it.
+"""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import json
+import re
+from functools import cache
+from html import escape
+from importlib.resources import files
+from typing import Any
+
+from foldnote.viewers.describe_html import write_label, write_legend, write_notes, write_words
+from foldnote.viewers.py3dmol import model_format, select, select_highlight
+from foldnote.viewers.scene import Scene, SceneModel
+
+LIBRARY_VERSION = "2.5.5"
+SERVED_LIBRARY = f"foldnote/api/static/3Dmol-min.js?v={LIBRARY_VERSION}"
+"""Where the notebook server serves 3Dmol.js, below its base URL."""
+
+_NOT_RUN = (
+    "The 3D view is drawn by a script that has not run here. If this notebook is yours, trust it "
+    "(Trust Notebook in the command palette) or run the cell again. "
+    "The description below says what the structure holds."
+)
+
+
+def make_html(scene: Scene, view_id: str, commands: str) -> str:
+    """The output of one view.
+
+    Args:
+        scene: what to show.
+        view_id: unique name of the view, letters and digits.
+        commands: recorded calls on ``viewer_<view_id>``, as py3Dmol writes them.
+    """
+    data = {
+        "id": view_id,
+        "served": SERVED_LIBRARY,
+        "models": [_pack_model(model) for model in scene.models],
+        "marks": [_list_marks(model) for model in scene.models],
+        "targets": _list_targets(scene),
+    }
+    dress = f"function(viewer_{view_id}){{\n{escape_script(commands)}}}"
+    stage = (
+        f'<div class="fnv-stage" tabindex="0" role="group" aria-label="{escape(write_label(scene))}" '
+        f'style="height:{scene.height_px}px"><div class="fnv-canvas" aria-hidden="true"></div>'
+        f'<div class="fnv-note" role="status"><strong>No 3D view yet</strong><p>{_NOT_RUN}</p></div></div>'
+    )
+    hint = (
+        '<p class="fnv-hint" hidden>Drag to turn, click and then scroll to zoom; or use the arrow keys, '
+        "+ and −. Choose a line of the legend to look at it.</p>"
+    )
+    return (
+        f'<div class="fnv-view" id="{view_id}"><style>{read_asset("scene.css")}</style>'
+        f'<p class="fnv-head">{escape(scene.title)}</p>{stage}{hint}{write_legend(scene)}'
+        f"{write_notes(scene.notes)}{write_words(scene)}"
+        f"<script>{read_asset('scene.js')}({write_json(data)},{dress});</script></div>"
+    )
+
+
+def write_json(data: Any) -> str:
+    """``data`` as JSON that can stand inside a script element, whatever the strings in it say."""
+    return escape_script(json.dumps(data, ensure_ascii=True, separators=(",", ":")))
+
+
+def escape_script(code: str) -> str:
+    """Script text whose strings cannot end the script element.
+
+    ``<`` and line separators occur in what py3Dmol writes only inside string literals, where the escape means
+    the same.
+    """
+    return code.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
+
+
+@cache
+def read_asset(name: str) -> str:
+    """One of the package's own CSS or JavaScript files without comments and indentation."""
+    text = files("foldnote.viewers").joinpath("assets", name).read_text("utf-8")
+    lines = (re.sub(r"^\s*(//.*)?", "", line) for line in text.splitlines())
+    return "\n".join(line for line in lines if line)
+
+
+def _pack_model(model: SceneModel) -> dict[str, str]:
+    packed = gzip.compress(model.text.encode("utf-8", "replace"), 9, mtime=0)
+    return {
+        "name": model.name,
+        "format": model_format(model),
+        "data": base64.b64encode(packed).decode("ascii"),
+    }
+
+
+def _list_marks(model: SceneModel) -> list[dict[str, Any]]:
+    return [{"label": h.label, "chain": h.chain, "numbers": list(h.numbers)} for h in model.highlights]
+
+
+def _list_targets(scene: Scene) -> list[Any]:
+    """What each line of the legend shows when it is chosen, in the legend's order; None for nothing."""
+    models = list(enumerate(scene.models))
+    targets: list[Any] = [select(i, chain.name) for i, model in models for chain in model.chains]
+    targets += [None for _, model in models if model.ligands or model.ions]
+    return targets + [select_highlight(i, model, mark) for i, model in models for mark in model.highlights]
