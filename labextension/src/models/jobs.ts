@@ -2,8 +2,6 @@
  * What the page knows about jobs. It asks the server extension, never the job service, and only while a view watches and
  * the page can be seen.
  */
-import { Poll } from '@lumino/polling';
-
 import type { JobRecord, JobsAnswer, ServiceReport, StatusCounts, Tagged } from '../api/answers';
 import { isLive } from './status';
 import { Store } from './store';
@@ -60,13 +58,6 @@ export class JobsModel extends Store<JobsState> {
     super(EMPTY);
     this.source = source;
     this.pace = pace;
-    this.poll = new Poll({
-      name: 'foldnote:jobs',
-      auto: false,
-      frequency: { interval: pace.idle, backoff: 1.6, max: pace.longest },
-      standby: () => (this.watchers === 0 ? true : 'when-hidden'),
-      factory: () => this.ask()
-    });
     document.addEventListener('visibilitychange', this.onVisibility);
   }
 
@@ -83,11 +74,14 @@ export class JobsModel extends Store<JobsState> {
     };
   }
 
-  /** Asks at once; resolves when the answer is in the state. */
-  async refresh(): Promise<void> {
-    await this.poll.start();
-    await this.poll.refresh();
-    await this.poll.tick.catch(() => undefined); // a failure is in the state already
+  /** Asks at once, or joins the question that is under way; resolves when the answer is in the state. */
+  refresh(): Promise<void> {
+    clearTimeout(this.timer);
+    this.asking ??= this.ask().finally(() => {
+      this.asking = null;
+      this.schedule();
+    });
+    return this.asking;
   }
 
   /** Asks the service to stop the job. */
@@ -113,35 +107,43 @@ export class JobsModel extends Store<JobsState> {
   /** Stops asking for good. */
   dispose(): void {
     document.removeEventListener('visibilitychange', this.onVisibility);
-    this.poll.dispose();
+    this.watchers = 0;
+    clearTimeout(this.timer);
   }
 
   private async ask(): Promise<void> {
     try {
       const answer = await this.source.jobs(this.tag);
       this.tag = answer.tag;
+      this.failures = 0;
       this.update({ ...answer.body, lost: null, receivedAt: Date.now() });
     } catch (error) {
+      this.failures += 1;
       this.update({ lost: sentence(error) });
-      throw error;
-    } finally {
-      this.adapt();
     }
   }
 
-  private adapt(): void {
-    const { jobs, service } = this.state();
-    const isBusy = service?.state === 'starting' || jobs.some(isLive);
-    const interval = isBusy ? this.pace.busy : this.pace.idle;
-    if (this.poll.frequency.interval !== interval) {
-      this.poll.frequency = { ...this.poll.frequency, interval };
+  private schedule(): void {
+    clearTimeout(this.timer);
+    if (this.watchers > 0 && !document.hidden) {
+      this.timer = setTimeout(() => void this.refresh(), this.pause());
     }
+  }
+
+  /** Milliseconds until the next question. */
+  private pause(): number {
+    const { jobs, service } = this.state();
+    if (this.failures > 0) {
+      return Math.min(this.pace.idle * 2 ** (this.failures - 1), this.pace.longest);
+    }
+    return service?.state === 'starting' || jobs.some(isLive) ? this.pace.busy : this.pace.idle;
   }
 
   private async act(name: string, request: () => Promise<void>): Promise<void> {
     this.update({ pending: new Set([...this.state().pending, name]), complaint: null });
     try {
       await request();
+      await this.asking; // that answer may be older than the request
       await this.refresh();
     } catch (error) {
       this.update({ complaint: sentence(error) });
@@ -151,15 +153,22 @@ export class JobsModel extends Store<JobsState> {
   }
 
   private readonly onVisibility = (): void => {
-    if (document.visibilityState === 'visible' && this.watchers > 0) {
+    if (this.watchers === 0) {
+      return;
+    }
+    if (document.hidden) {
+      clearTimeout(this.timer);
+    } else {
       void this.refresh();
     }
   };
 
   private readonly source: JobsSource;
   private readonly pace: Pace;
-  private readonly poll: Poll;
   private watchers = 0;
+  private failures = 0;
+  private timer: ReturnType<typeof setTimeout> | undefined;
+  private asking: Promise<void> | null = null;
   private tag: string | null = null;
 }
 

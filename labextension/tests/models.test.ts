@@ -1,0 +1,106 @@
+import { formCode, jobCode } from '../src/models/code';
+import { countStates, isLive, shownState } from '../src/models/status';
+import { formatAge, formatDuration, jobDuration } from '../src/models/time';
+import { methodOf, searchTools, ToolsModel } from '../src/models/tools';
+import { makeAnswer, makeJob, makeTool, SERVICE } from './records';
+
+describe('states', () => {
+  it('tells a failed run from one that a person stopped', () => {
+    expect(shownState(makeJob({ status: 'Stopped' }))).toBe('stopped');
+    expect(shownState(makeJob({ status: 'Stopped', error: 'no' }))).toBe('failed');
+  });
+
+  it('counts every state, also the absent ones', () => {
+    const counts = countStates([makeJob(), makeJob({ status: 'Complete' })]);
+    expect([...counts.values()]).toEqual([0, 1, 1, 0, 0]);
+  });
+
+  it('calls queued and running jobs live', () => {
+    const live = makeAnswer([
+      makeJob({ status: 'In Queue' }),
+      makeJob(),
+      makeJob({ status: 'Complete' })
+    ]);
+    expect(live.jobs.map(isLive)).toEqual([true, true, false]);
+  });
+});
+
+describe('times', () => {
+  it.each([
+    [0.4, '0 s'],
+    [59, '59 s'],
+    [72, '1 min 12 s'],
+    [3600, '1 h'],
+    [3600 * 30, '1 d 6 h']
+  ])('says %d seconds as %s', (seconds, text) => {
+    expect(formatDuration(seconds)).toBe(text);
+  });
+
+  it.each([
+    [-5, 'just now'],
+    [125, '2 min ago'],
+    [86400 * 3, '3 d ago']
+  ])('says an age of %d seconds as %s', (seconds, text) => {
+    expect(formatAge(seconds)).toBe(text);
+  });
+
+  it('counts a running job to now and an ended one to its end', () => {
+    const now = Date.parse('2026-11-21T10:01:05Z');
+    expect(jobDuration(makeJob(), now)).toBe('1 min');
+    expect(jobDuration(makeJob({ completed: '2026-11-21T10:00:15Z' }), now)).toBe('10 s');
+    expect(jobDuration(makeJob({ started: null }), now)).toBe('');
+  });
+});
+
+describe('code', () => {
+  it('shows the form of a tool', () => {
+    expect(formCode('abodybuilder')).toBe('import foldnote as fn\n\nfn.form("abodybuilder")');
+  });
+
+  it('keeps a hostile name a string', () => {
+    expect(jobCode('a")\nimport os #\\')).toBe(
+      'import foldnote as fn\n\nfn.job("a\\")\\nimport os #\\\\")'
+    );
+  });
+});
+
+describe('tools', () => {
+  const tools = [
+    makeTool({ type: 'zed', displayName: 'Zed', available: false }),
+    makeTool({ type: 'anarci', displayName: 'ANARCI', description: 'Numbers sequences' }),
+    makeTool()
+  ];
+
+  it('lists what can run first, then by name', () => {
+    expect(searchTools(tools, '').map(tool => tool.type)).toEqual([
+      'abodybuilder',
+      'anarci',
+      'zed'
+    ]);
+  });
+
+  it('finds every word anywhere', () => {
+    expect(searchTools(tools, 'numbers ANTIBODY').map(tool => tool.type)).toEqual(['anarci']);
+  });
+
+  it('marks a substitute as one', () => {
+    const engine = { name: 'x', method: 'ProteinMPNN', kind: 'substitute' };
+    const rest = { version: null, licence: null, citation: null, note: null };
+    expect(methodOf(makeTool({ engine: { ...engine, ...rest } }))).toBe('ProteinMPNN (substitute)');
+    expect(methodOf(makeTool())).toBe('');
+  });
+
+  it('waits for a service that is starting', async () => {
+    const answers = [
+      { tools: [], service: { ...SERVICE, state: 'starting' as const } },
+      { tools, service: SERVICE }
+    ];
+    let asked = 0;
+    const next = (): (typeof answers)[0] =>
+      answers[Math.min(asked++, 1)] ?? { tools, service: SERVICE };
+    const model = new ToolsModel({ tools: () => Promise.resolve(next()) }, 1);
+    await expect(model.load()).resolves.toHaveLength(3);
+    expect(model.displayName('anarci')).toBe('ANARCI');
+    expect(model.displayName('unknown')).toBe('unknown');
+  });
+});

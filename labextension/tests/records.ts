@@ -1,0 +1,62 @@
+/** Records as the server extension sends them, for tests. */
+import type { JobRecord, JobsAnswer, ServiceReport, ToolRecord } from '../src/api/answers';
+
+export const SERVICE: ServiceReport = {
+  state: 'ok',
+  profile: 'embedded',
+  isEmbedded: true,
+  url: 'http://127.0.0.1:40000',
+  lastGood: '2026-11-21T10:00:00.000Z',
+  error: null
+};
+
+export function makeJob(change: Partial<JobRecord> = {}): JobRecord {
+  return {
+    jobName: 'trastuzumab',
+    type: 'abodybuilder',
+    status: 'Running',
+    projectTag: null,
+    created: '2026-11-21T10:00:00.000Z',
+    started: '2026-11-21T10:00:05.000Z',
+    completed: null,
+    email: null,
+    batch: null,
+    score: null,
+    weightedHours: null,
+    error: null,
+    progress: null,
+    message: null,
+    tool: null,
+    batchStatus: null,
+    batchSize: null,
+    statuses: null,
+    ...change
+  };
+}
+
+export function makeAnswer(
+  jobs: readonly JobRecord[],
+  service: Partial<ServiceReport> = {}
+): JobsAnswer {
+  const statuses = { 'In Queue': 0, Running: 0, Complete: 0, Stopped: 0 };
+  for (const job of jobs) {
+    statuses[job.status] += 1;
+  }
+  return { jobs, statuses, service: { ...SERVICE, ...service } };
+}
+
+export function makeTool(change: Partial<ToolRecord> = {}): ToolRecord {
+  return {
+    type: 'abodybuilder',
+    name: 'abodybuilder',
+    displayName: 'AbodyBuilder',
+    description: 'Predicts the structure of an antibody',
+    family: 'antibody',
+    modalities: ['antibody'],
+    functions: ['predict-structure'],
+    available: true,
+    unavailableReason: null,
+    engine: null,
+    ...change
+  };
+}
