@@ -1,0 +1,29 @@
+"""Forms: a tool's JSON Schema becomes native ipywidgets that a scientist can read.
+
+One field is one row of a registry (`FieldKind`), so a new kind of field is a function and a row. The room
+knows the catalog, which judges values, and the client, which sends them; it knows neither viewers nor
+services. A form is plain data both ways: `Form.value`, `Form.set`, `Form.code`. No secret and no file
+content stays in a widget's state.
+"""
+
+from foldnote.forms.cell import cell_key
+from foldnote.forms.field import Field, FieldHost, Reading
+from foldnote.forms.form import Form
+from foldnote.forms.registry import FieldKind, kind_for, kinds, register_kind
+from foldnote.forms.spec import MISSING, Choice, FieldSpec, read_specs
+
+__all__ = [
+    "MISSING",
+    "Choice",
+    "Field",
+    "FieldHost",
+    "FieldKind",
+    "FieldSpec",
+    "Form",
+    "Reading",
+    "cell_key",
+    "kind_for",
+    "kinds",
+    "read_specs",
+    "register_kind",
+]

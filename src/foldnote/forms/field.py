@@ -1,0 +1,161 @@
+"""A field: one setting, its control, and what is said about it.
+
+`Field` keeps the rules that all kinds share: a value set by code stays exactly that value until a person
+changes the control; a control that cannot show a value does not lose it; what is wrong stands in the
+field's own label. Judging values is the catalog's work, arranging fields the form's.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Any, Literal, Protocol
+
+import ipywidgets as widgets
+
+from foldnote.forms.label import Excerpt, Notice, read_parts, write_label
+from foldnote.forms.looks import Looks
+from foldnote.forms.spec import MISSING, FieldSpec
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What a field holds."""
+
+    value: Any = MISSING
+    errors: tuple[str, ...] = ()
+    """Why the control's contents are no value, in words; the catalog is not asked then."""
+    excerpt: Excerpt | None = None
+    readout: str = ""
+    """What the contents amount to: ``120 residues``, ``upload target.pdb, 204 kB``."""
+
+
+class FieldHost(Protocol):
+    """What a field may ask of the form that it stands in."""
+
+    looks: Looks
+
+    def field_changed(self, field: Field) -> None:
+        """Hear that a person changed ``field``."""
+
+    def raw_value(self, name: str) -> Any:
+        """What the field ``name`` holds now, hidden or not; `MISSING` when nothing or no such field."""
+
+    def known_uploads(self) -> tuple[str, ...]:
+        """Names of the account's uploads as far as they are known without waiting."""
+
+
+class Field(ABC):
+    """One setting of a form."""
+
+    width: Literal["", "broad", "wide"] = ""
+    """How much of the form's width the field takes: one column, two, or all of it."""
+
+    has_brief_help = False
+    """Whether only the first sentence of the description is shown; the tooltip has all of it."""
+
+    def __init__(self, spec: FieldSpec, host: FieldHost) -> None:
+        self.spec = spec
+        self.host = host
+        self.is_touched = False
+        self._parts = read_parts(spec, is_brief=self.has_brief_help)
+        self._kept: Any = MISSING
+        self._is_writing = False
+        self._classes: dict[str, bool] = {}
+        self.widget: widgets.DOMWidget = self.build()
+        self.widget.add_class("foldnote-field")
+        if self.width:
+            self.widget.add_class(f"foldnote-{self.width}")
+        self.reset()
+
+    @abstractmethod
+    def build(self) -> widgets.DOMWidget:
+        """Make the control; whatever a person changes in it must call `changed`."""
+
+    @abstractmethod
+    def parse(self) -> Reading:
+        """What the control's contents mean."""
+
+    @abstractmethod
+    def render(self, value: Any) -> None:
+        """Show ``value`` (or nothing, for `MISSING`) in the control, as well as it can be shown."""
+
+    def describe(self, value: Any) -> Reading:
+        """The reading of a value that was set by code; kinds add a readout."""
+        return Reading(value)
+
+    def read(self) -> Reading:
+        """What the field holds."""
+        return self.describe(self._kept) if self._kept is not MISSING else self.parse()
+
+    def write(self, value: Any) -> None:
+        """Hold exactly ``value``; `MISSING` empties the field."""
+        self._is_writing = True
+        try:
+            self.render(MISSING if value is None and self.spec.nullable else value)
+        finally:
+            self._is_writing = False
+        self._kept = MISSING if value is MISSING else self.keep(value)
+
+    def keep(self, value: Any) -> Any:
+        """The form in which a value set by code is held; kinds that forgive spelling clean it here."""
+        return value
+
+    def reset(self) -> None:
+        """Back to the schema's default, or to nothing."""
+        self.write(self.spec.default)
+        parsed = self.parse()
+        if not parsed.errors and parsed.value == self._kept:
+            self._kept = MISSING
+        self.is_touched = False
+
+    def changed(self, *_: object) -> None:
+        """Take note that a person changed the control."""
+        if self._is_writing:
+            return
+        self._kept = MISSING
+        self.is_touched = True
+        self.host.field_changed(self)
+
+    def show(self, notice: Notice) -> None:
+        """Say ``notice`` at the field."""
+        self.set_label(write_label(self._parts, notice))
+        self.set_class("foldnote-wrong", bool(notice.errors))
+
+    def set_label(self, label: str) -> None:
+        """Put the label's HTML where this kind has it."""
+        self.widget.description = label
+
+    def set_class(self, name: str, is_on: bool) -> None:
+        """Add or remove a CSS class of the field."""
+        if self._classes.get(name, False) == is_on:
+            return
+        self._classes[name] = is_on
+        if is_on:
+            self.widget.add_class(name)
+        else:
+            self.widget.remove_class(name)
+
+    def focus(self) -> None:
+        """Put the cursor into the field."""
+        self.widget.focus()
+
+    @property
+    def blank(self) -> Any:
+        """What an emptied control means: an empty default, or nothing given."""
+        default = self.spec.default
+        is_empty = default is None or (isinstance(default, str | list | dict) and not default)
+        return default if is_empty else MISSING
+
+    @property
+    def is_changed(self) -> bool:
+        """Whether the value differs from the schema's default."""
+        return self.spec.default is not MISSING and self.read().value != self.spec.default
+
+    def look(self, *classes: str) -> dict[str, Any]:
+        """Arguments that every control with a tied label takes."""
+        return {
+            "layout": self.host.looks.layout,
+            "description_allow_html": True,
+            "_dom_classes": tuple(f"foldnote-{name}" for name in classes),
+        }

@@ -1,0 +1,281 @@
+"""The form of one tool: plain data on one side, widgets on the other.
+
+The form reads its fields, asks the catalog what is wrong, and says it at the fields; submitting is
+`foldnote.forms.submission`'s work. Building or showing a form never submits anything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import ipywidgets as widgets
+
+from foldnote.catalog.wording import tell_unknown
+from foldnote.errors import SettingsError
+from foldnote.forms.cell import cell_key
+from foldnote.forms.code import write_call
+from foldnote.forms.field import Field
+from foldnote.forms.frame import Actions, Frame
+from foldnote.forms.judgement import ABSENT_CODES, Judgement, judge, tell, top_field
+from foldnote.forms.kinds.file import FileField
+from foldnote.forms.label import Notice
+from foldnote.forms.looks import Looks
+from foldnote.forms.registry import kind_for
+from foldnote.forms.sending import propose_name
+from foldnote.forms.spec import MISSING, read_specs
+from foldnote.forms.static import write_static_html, write_static_text
+from foldnote.forms.submission import Submission
+from foldnote.models.names import check_job_name
+from foldnote.models.tool import Tool
+from foldnote.models.verdict import Problem
+
+JobHook = Callable[[Any], object]
+
+
+class Form:
+    """A tool's settings as a form in a notebook cell.
+
+    ``on_submit(job)`` is called with the handle of a job that this form submitted, ``on_attach(job)`` with
+    the one that the same cell submitted in an earlier run; both may put widgets into ``footer.children``.
+    """
+
+    def __init__(
+        self,
+        tool: Tool,
+        client: Any = None,
+        *,
+        values: Mapping[str, Any] | None = None,
+        job_name: str | None = None,
+        on_submit: JobHook | None = None,
+        on_attach: JobHook | None = None,
+    ) -> None:
+        """Build the widgets and check the values; nothing is sent.
+
+        Args:
+            tool: what the form is for; its schema need not come from the bundled catalog.
+            client: `Client` or `AsyncClient`; without one the form checks and writes code only.
+            values: settings to start with; the others have their defaults.
+            job_name: name to start with; without one a name is proposed.
+            on_submit: see above.
+            on_attach: see above.
+
+        Raises:
+            SettingsError: ``values`` names a setting that the tool does not have.
+        """
+        self.tool = tool
+        self.client = client
+        self.on_submit = on_submit
+        self.on_attach = on_attach
+        self.looks = Looks()
+        self._uploads: tuple[str, ...] = ()
+        self._insists = False
+        self._verdicts: dict[str, str] = {}
+        self.fields: dict[str, Field] = {}
+        for spec in read_specs(tool.settings_schema):
+            self.fields[spec.name] = kind_for(spec).build(spec, self)
+        actions = Actions(self._on_submit, self._on_copy, self._on_attend, self._on_rename)
+        self.frame = Frame(tool, self.fields.values(), self.looks, actions)
+        self.submission = Submission(self, cell_key(tool.type))
+        self._given = dict(values or {})
+        if job_name:
+            self.frame.job_name.value = job_name
+        self.set(self._given)
+        self.submission.attach(self._given)
+
+    @property
+    def widget(self) -> widgets.Widget:
+        """The whole form."""
+        return self.frame.widget
+
+    @property
+    def footer(self) -> widgets.Box:
+        """An empty box at the form's end, for a job's card."""
+        return self.frame.slot
+
+    @property
+    def value(self) -> dict[str, Any]:
+        """The settings as they would be sent: defaults included, fields that do not apply left out."""
+        return self._judge().value
+
+    @property
+    def problems(self) -> tuple[Problem, ...]:
+        """Everything that is wrong now, in the order of the fields; the job's name last."""
+        wrong_name = self._judge_job_name()
+        own = (Problem(field="jobName", message=wrong_name),) if wrong_name else ()
+        return (*self._judge().problems, *own)
+
+    @property
+    def job_name(self) -> str:
+        """The name that was typed, else the proposed one."""
+        typed = str(self.frame.job_name.value).strip()
+        return typed or propose_name(self.tool.type, self._judge().normalized)
+
+    def set(self, values: Mapping[str, Any] | None = None, /, **more: Any) -> None:
+        """Put values into fields, hidden ones too; None empties a field that takes no null.
+
+        Raises:
+            SettingsError: a name is no setting of this tool; then nothing was changed.
+        """
+        given = {**(values or {}), **more}
+        unknown = [name for name in given if name not in self.fields]
+        if unknown:
+            known = list(self.fields)
+            raise SettingsError(
+                [Problem(field=name, message=tell_unknown(name, known)) for name in unknown], self.tool.type
+            )
+        for name, value in given.items():
+            field = self.fields[name]
+            if value is None and not field.spec.nullable:
+                field.reset()
+            else:
+                field.write(value)
+                field.is_touched = True
+            self._verdicts.pop(name, None)
+        self.refresh()
+
+    def reset(self, *names: str) -> None:
+        """Put the defaults back, of the fields named or of all of them."""
+        for name in names or tuple(self.fields):
+            self.fields[name].reset()
+            self._verdicts.pop(name, None)
+        self.refresh()
+
+    def code(self) -> str:
+        """The Python call that does the same; settings that have their default are left out of it."""
+        settings = {
+            name: value
+            for name, value in self.value.items()
+            if self.fields[name].spec.required or value != self.fields[name].spec.default
+        }
+        secrets = {name for name, field in self.fields.items() if field.spec.is_secret}
+        return write_call(self.tool.type, settings, str(self.frame.job_name.value).strip() or None, secrets)
+
+    def submit(self) -> Any:
+        """Send the job if nothing is wrong: the job's handle, in a notebook the task that will give it.
+
+        None where something is wrong (it is shown at the fields) or a submission is already under way.
+        """
+        return self.submission.submit()
+
+    def refresh(self) -> None:
+        """Read all fields, judge them, and say so at each."""
+        judgement = self._judge()
+        for name, field in self.fields.items():
+            field.show(self._notice(field, judgement))
+            field.set_class("foldnote-hidden", name not in judgement.applying)
+        self._show_counts(judgement)
+
+    def show_verdict(self, name: str | None, message: str) -> bool:
+        """Say what the service found wrong with ``name``; False where the form has no such field."""
+        top = (name or "").partition(".")[0]
+        if top not in self.fields:
+            return False
+        self._verdicts[top] = message
+        self.refresh()
+        self.go_to(top)
+        return True
+
+    def insist(self) -> bool:
+        """Whether nothing is wrong; if something is, say so at every field and go to the first."""
+        self._insists = True
+        self.refresh()
+        problems = self.problems
+        if problems:
+            self.go_to(top_field(problems[0]))
+        return not problems
+
+    def go_to(self, name: str) -> None:
+        """Put the cursor into a field, unfolding its group if need be."""
+        field = self.fields.get(name)
+        if field is None:
+            self.frame.job_name.focus()
+            return
+        if field.spec.group == "advanced":
+            self.frame.unfold()
+        field.focus()
+
+    def field_changed(self, field: Field) -> None:
+        """Hear that a person changed ``field``: the service's old verdict on it is void."""
+        self._verdicts.pop(field.spec.name, None)
+        self.refresh()
+
+    def raw_value(self, name: str) -> Any:
+        """What the field holds now, hidden or not; `MISSING` when nothing or no such field."""
+        return self.fields[name].read().value if name in self.fields else MISSING
+
+    def known_uploads(self) -> tuple[str, ...]:
+        """Names of the account's uploads, as far as they were loaded."""
+        return self._uploads
+
+    def offer_uploads(self, names: tuple[str, ...]) -> None:
+        """Let file fields offer ``names``."""
+        self._uploads = names
+        for field in self.fields.values():
+            if isinstance(field, FileField):
+                field.refresh_suggestions()
+        self.refresh()
+
+    def _judge(self) -> Judgement:
+        return judge(self.tool, self.fields, self._verdicts)
+
+    def _judge_job_name(self) -> str | None:
+        typed = str(self.frame.job_name.value).strip()
+        return self.submission.name_error or (check_job_name(typed) if typed else None)
+
+    def _is_calm(self, field: Field, problem: Problem) -> bool:
+        """Whether the problem is only that a value is still to come, in a field that nobody touched."""
+        return problem.code in ABSENT_CODES and not (field.is_touched or self._insists)
+
+    def _notice(self, field: Field, judgement: Judgement) -> Notice:
+        read = judgement.readings[field.spec.name]
+        problems = judgement.problems_of(field.spec.name)
+        shown = [problem for problem in problems if not self._is_calm(field, problem)]
+        return Notice(
+            errors=tuple(tell(problem) for problem in shown),
+            excerpt=read.excerpt if shown else None,
+            readout=read.readout,
+            is_changed=field.spec.default is not MISSING and read.value != field.spec.default,
+        )
+
+    def _show_counts(self, judgement: Judgement) -> None:
+        wrong_name = self._judge_job_name()
+        wrong = {"jobName"} if wrong_name else set()
+        calm: set[str] = set()
+        for problem in judgement.problems:
+            field = self.fields.get(top_field(problem))
+            (calm if field and self._is_calm(field, problem) else wrong).add(top_field(problem))
+        self.frame.show_attention(len(wrong), len(calm - wrong))
+        self.frame.show_fold()
+        self.frame.show_job_name(propose_name(self.tool.type, judgement.normalized), wrong_name)
+        if self.frame.shows_code:
+            self.frame.show_code(self.code())
+
+    def _on_submit(self, _button: object = None) -> None:
+        self.submission.guard(self.submit)
+
+    def _on_copy(self, _button: object = None) -> None:
+        code = "" if self.frame.shows_code else self.code()
+        self.frame.show_code(code)
+
+    def _on_attend(self, _button: object = None) -> None:
+        self.submission.guard(self.insist)
+
+    def _on_rename(self, _change: object = None) -> None:
+        self.submission.name_error = None
+        self.refresh()
+
+    def _repr_mimebundle_(self, **_kwargs: Any) -> dict[str, Any]:
+        """The live form, and a readable one for where no kernel or no widget support is."""
+        title = f"{self.tool.display_name or self.tool.type}: settings"
+        rows = [(self.fields[name].spec, value) for name, value in self.value.items()]
+        closing = self.submission.closing
+        return {
+            "text/plain": write_static_text(title, rows, closing),
+            "text/html": write_static_html(title, rows, closing),
+            "application/vnd.jupyter.widget-view+json": {
+                "version_major": 2,
+                "version_minor": 0,
+                "model_id": self.widget.model_id,
+            },
+        }

@@ -1,0 +1,201 @@
+"""Everything of a form that is not a field: header, groups, footer, and what they say.
+
+The frame knows no tool and judges nothing: it is told what to show.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from html import escape
+
+import ipywidgets as widgets
+
+from foldnote.forms.field import Field
+from foldnote.forms.label import LabelParts, Notice, write_label
+from foldnote.forms.looks import Looks
+from foldnote.forms.style import read_style
+from foldnote.forms.words import count
+from foldnote.models.tool import Tool
+
+_TITLES = {"required": "Required", "common": "Settings", "advanced": "More settings"}
+_COPY = (
+    "var p=this.parentNode.querySelector('pre'),r=document.createRange(),s=getSelection();"
+    "r.selectNodeContents(p);s.removeAllRanges();s.addRange(r);document.execCommand('copy');"
+    "this.textContent='Copied'"
+)
+
+
+class Frame:
+    """The widgets around the fields."""
+
+    def __init__(self, tool: Tool, fields: Iterable[Field], looks: Looks, actions: Actions) -> None:
+        self.looks = looks
+        self._fields = tuple(fields)
+        self._said = ""
+        self._code = ""
+        self.slot = looks.box([], "foldnote-slot")
+        self.header = looks.html("", "foldnote-header")
+        self.job_name = widgets.Text(
+            layout=looks.layout,
+            style=looks.text,
+            description_allow_html=True,
+            _dom_classes=("foldnote-field", "foldnote-job-name"),
+        )
+        self.submit = looks.button("Submit", "foldnote-submit", tooltip="Send this job to the service")
+        self.attention = looks.button("", "foldnote-attention", "foldnote-hidden", tooltip="Go to the first")
+        self.copy = looks.button(
+            "Copy as Python", "foldnote-second", tooltip="Show the call that does the same"
+        )
+        self.message = looks.html("", "foldnote-message")
+        self._fold: widgets.Button | None = None
+        self._advanced: widgets.Box | None = None
+        self.show_tool(tool)
+        self.widget = looks.box(
+            [self.header, *self._build_groups(), self._build_footer(), self.slot], "foldnote-form"
+        )
+        for button, action in (
+            (self.submit, actions.submit),
+            (self.copy, actions.copy),
+            (self.attention, actions.attend),
+        ):
+            button.on_click(action)
+        self.job_name.observe(actions.rename, "value")
+
+    def show_tool(self, tool: Tool, more: str = "") -> None:
+        """Title, description and what runs the tool; ``more`` follows that line."""
+        line, mark = tell_method(tool)
+        title, about = escape(tool.display_name or tool.type), escape(tool.description)
+        told = escape(" ".join(part for part in (line, more) if part))
+        self.header.value = (
+            f"<style>{read_style()}</style>"
+            f'<div class="fn-title" role="heading" aria-level="3">{title}</div>'
+            f'<div class="fn-about">{about}</div><div class="fn-method {mark}"><span>{told}</span></div>'
+        )
+
+    def show_job_name(self, proposal: str, error: str | None) -> None:
+        """The name that an empty box stands for, and what is wrong with a typed one."""
+        self.job_name.placeholder = proposal
+        parts = LabelParts('<span class="fn-name">Job name</span>', "", "")
+        errors = (error,) if error else ()
+        self.job_name.description = write_label(parts, Notice(errors))
+        (self.job_name.add_class if error else self.job_name.remove_class)("foldnote-wrong")
+
+    def show_attention(self, wrong: int, pending: int) -> None:
+        """How many fields need attention, or calmly how many are still empty."""
+        if wrong:
+            self.attention.description = f"{count(wrong, 'field needs', 'fields need')} attention"
+        elif pending:
+            self.attention.description = f"{count(pending, 'required field')} to fill in"
+        _toggle(self.attention, "foldnote-hidden", not (wrong or pending))
+        _toggle(self.attention, "foldnote-calm", not wrong)
+
+    def show_fold(self) -> None:
+        """How many advanced settings there are, and how many differ from their defaults."""
+        if self._fold is None or self._advanced is None:
+            return
+        inside = [field for field in self._fields if field.spec.group == "advanced"]
+        changed = sum(field.is_changed for field in inside)
+        told = f" · {changed} changed" if changed else ""
+        self._fold.description = f"{count(len(inside), 'more setting')}{told}"
+        self._fold.icon = "caret-right" if self.is_folded else "caret-down"
+
+    @property
+    def is_folded(self) -> bool:
+        """Whether the advanced group is closed."""
+        return self._advanced is not None and "foldnote-hidden" in self._advanced._dom_classes
+
+    def unfold(self) -> None:
+        """Open the advanced group."""
+        if self.is_folded:
+            self._toggle_fold()
+
+    def say(self, text: str, *, kind: str = "", more: str = "") -> None:
+        """A sentence below the buttons; ``kind`` is ``bad``, ``well`` or nothing. An empty one clears it."""
+        mark = f" fn-{kind}" if kind else ""
+        role = "alert" if kind == "bad" else "status"
+        extra = f"<p>{escape(more)}</p>" if more else ""
+        self._said = f'<div class="fn-said{mark}" role="{role}">{escape(text)}{extra}</div>' if text else ""
+        self.message.value = self._said + self._code
+
+    def show_code(self, code: str) -> None:
+        """The Python call with a button that copies it; an empty text closes it."""
+        self._code = (
+            f'<div class="fn-code"><button type="button" onclick="{escape(_COPY)}">Copy</button>'
+            f'<pre tabindex="0" aria-label="Python code">{escape(code)}</pre></div>'
+            if code
+            else ""
+        )
+        self.message.value = self._said + self._code
+
+    @property
+    def shows_code(self) -> bool:
+        """Whether the Python call is shown."""
+        return bool(self._code)
+
+    def show_sending(self, words: str) -> None:
+        """Say on the button that something is under way; an empty text ends it."""
+        self.submit.description = words or "Submit"
+        self.submit.icon = "spinner fa-spin" if words else ""
+        self.submit.disabled = bool(words)
+
+    def _build_groups(self) -> list[widgets.Widget]:
+        built: list[widgets.Widget] = []
+        for group, title in _TITLES.items():
+            inside = [field.widget for field in self._fields if field.spec.group == group]
+            if not inside:
+                continue
+            box = self.looks.box(inside, "foldnote-group")
+            if group == "advanced":
+                self._fold = self.looks.button("", "foldnote-fold", tooltip="Show or hide more settings")
+                self._fold.on_click(self._toggle_fold)
+                self._advanced = box
+                box.add_class("foldnote-hidden")
+                built += [self._fold, box]
+            else:
+                heading = f'<div class="fn-group" role="heading" aria-level="4">{title}</div>'
+                built += [self.looks.html(heading, "foldnote-group-title"), box]
+        return built
+
+    def _build_footer(self) -> widgets.Box:
+        actions = self.looks.box([self.submit, self.copy, self.attention], "foldnote-actions")
+        return self.looks.box([self.job_name, actions, self.message], "foldnote-footer")
+
+    def _toggle_fold(self, _button: object = None) -> None:
+        if self._advanced is not None:
+            _toggle(self._advanced, "foldnote-hidden", not self.is_folded)
+            self.show_fold()
+
+
+class Actions:
+    """What the frame's controls do; each takes whatever ipywidgets hands it."""
+
+    def __init__(
+        self,
+        submit: Callable[..., None],
+        copy: Callable[..., None],
+        attend: Callable[..., None],
+        rename: Callable[..., None],
+    ) -> None:
+        self.submit = submit
+        self.copy = copy
+        self.attend = attend
+        self.rename = rename
+
+
+def tell_method(tool: Tool) -> tuple[str, str]:
+    """What runs the tool here, in words, and the style of its mark."""
+    if tool.available and tool.engine is not None:
+        note = f" {tool.engine.note}" if tool.engine.note else ""
+        return f"Runs {tool.engine.method}.{note}", "fn-can"
+    if tool.available:
+        return "Runs at the connected service.", "fn-can"
+    if tool.unavailable_reason:
+        return tool.unavailable_reason, "fn-cannot"
+    return "Not connected to a service: settings are checked, and nothing can be submitted.", "fn-unknown"
+
+
+def _toggle(widget: widgets.DOMWidget, name: str, is_on: bool) -> None:
+    if is_on and name not in widget._dom_classes:
+        widget.add_class(name)
+    elif not is_on:
+        widget.remove_class(name)

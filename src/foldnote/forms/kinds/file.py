@@ -1,0 +1,179 @@
+"""Fields for files. Contents never stay in a widget: pasted text is kept by the kernel, under a short name.
+
+Until Submit nothing is read but a file's size. What a field holds is always said in words.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import ipywidgets as widgets
+
+from foldnote.forms.field import Field, Reading
+from foldnote.forms.file_reference import read_reference, suggest_paths
+from foldnote.forms.kinds.listing import LinesField
+from foldnote.forms.spec import MISSING, FieldSpec
+from foldnote.forms.words import count, join_words, size
+
+
+def is_file(spec: FieldSpec) -> bool:
+    """Whether ``spec`` asks for a file, or a list of files."""
+    formats = (spec.schema.get("format"), spec.items.get("format"))
+    return spec.role in ("file", "files") or "binary" in formats
+
+
+class PastedTexts:
+    """Contents that a control must not hold, each under the short name that it shows instead."""
+
+    def __init__(self) -> None:
+        self._texts: dict[str, str] = {}
+
+    def hide(self, value: str) -> str:
+        """The name to show for ``value``: itself when it is one line."""
+        if "\n" not in value:
+            return value
+        name = f"(pasted text, {size(len(value.encode()))})"
+        for number in range(2, 1000):
+            if self._texts.get(name, value) == value:
+                break
+            name = f"(pasted text {number}, {size(len(value.encode()))})"
+        self._texts[name] = value
+        return name
+
+    def reveal(self, shown: str) -> str:
+        """The text behind ``shown``: itself when nothing is."""
+        return self._texts.get(shown, shown)
+
+
+class FileField(Field):
+    """One file."""
+
+    width = "wide"
+    has_brief_help = True
+
+    def build(self) -> widgets.DOMWidget:
+        """A line with type-ahead, and a way to paste the contents."""
+        looks = self.host.looks
+        self._pasted = PastedTexts()
+        endings = join_words([f".{extension}" for extension in self.spec.extensions])
+        self._box = widgets.Combobox(
+            options=self._suggest(""),
+            placeholder=f"path or upload{f' ({endings})' if endings else ''}",
+            style=looks.text,
+            **self.look("path"),
+        )
+        self._box.observe(self._typed, "value")
+        self._paste = looks.button("paste text", "foldnote-link", tooltip="Paste the file's contents instead")
+        self._paste.on_click(self._toggle_paste)
+        self._area: list[widgets.Widget] = []
+        return looks.box([self._box, self._paste], "foldnote-file")
+
+    def parse(self) -> Reading:
+        """The path, name or contents, said in words."""
+        text = self._pasted.reveal(self._box.value.strip())
+        return self.describe(text) if text else Reading(self.blank)
+
+    def describe(self, value: Any) -> Reading:
+        """Say what kind of file ``value`` names."""
+        if not isinstance(value, str) or not value:
+            return Reading(value)
+        found = read_reference(value, self.host.known_uploads(), self.spec.extensions)
+        return Reading(value, (found.error,) if found.error else (), None, found.words)
+
+    def render(self, value: Any) -> None:
+        """The path or name; contents under a short name."""
+        self._box.value = "" if value is MISSING else self._pasted.hide(str(value))
+
+    def set_label(self, label: str) -> None:
+        """The label belongs to the line."""
+        self._box.description = label
+
+    def focus(self) -> None:
+        """Put the cursor into the line."""
+        self._box.focus()
+
+    def refresh_suggestions(self) -> None:
+        """Offer what the account and this computer hold now."""
+        self._box.options = self._suggest(self._box.value)
+
+    def _typed(self, change: Any) -> None:
+        if not self._is_writing:
+            self._box.options = self._suggest(str(change["new"]))
+        self.changed()
+
+    def _suggest(self, text: str) -> list[str]:
+        uploads = [name for name in self.host.known_uploads() if name.startswith(text)]
+        return list(dict.fromkeys([*suggest_paths(text, self.spec.extensions), *uploads]))[:80]
+
+    def _toggle_paste(self, _button: object) -> None:
+        if self._area:
+            self._close_paste()
+            return
+        looks = self.host.looks
+        area = widgets.Textarea(
+            rows=5,
+            placeholder="Paste the contents of the file here",
+            style=looks.text,
+            continuous_update=True,
+            tooltip=f"Contents of {self.spec.title}",
+            layout=looks.layout,
+            _dom_classes=("foldnote-paste",),
+        )
+        use = looks.button("Use this text", "foldnote-small")
+        use.on_click(lambda _button: self._use_text(area))
+        self._area = [area, use]
+        self._paste.description = "close"
+        self.widget.children = (self._box, self._paste, *self._area)
+
+    def _use_text(self, area: widgets.Textarea) -> None:
+        text = str(area.value)
+        if text.strip():
+            self._box.value = self._pasted.hide(text if "\n" in text else f"{text}\n")
+        self._close_paste()
+
+    def _close_paste(self) -> None:
+        self.widget.children = (self._box, self._paste)
+        for part in self._area:
+            if isinstance(part, widgets.Textarea):
+                part.value = ""
+            part.close()
+        self._area = []
+        self._paste.description = "paste text"
+
+
+class FilesField(LinesField):
+    """Several files, one a line."""
+
+    has_brief_help = True
+
+    def build(self) -> widgets.DOMWidget:
+        """A box of several lines."""
+        self._pasted = PastedTexts()
+        return super().build()
+
+    def hint(self) -> str:
+        """What stands in the empty box."""
+        return "paths or uploads, one a line"
+
+    def parse(self) -> Reading:
+        """The files that the lines name."""
+        shown = super().parse().value
+        if not isinstance(shown, list):
+            return Reading(shown)
+        return self.describe([self._pasted.reveal(item) for item in shown])
+
+    def describe(self, value: Any) -> Reading:
+        """Say how many there are, and which cannot be right."""
+        if not isinstance(value, list):
+            return Reading(value)
+        uploads = self.host.known_uploads()
+        found = [read_reference(str(item), uploads, self.spec.extensions) for item in value]
+        errors = tuple(
+            f"Line {line}: {reference.error}" for line, reference in enumerate(found, 1) if reference.error
+        )
+        return Reading(value, errors, None, count(len(value), "file") if value else "")
+
+    def render(self, value: Any) -> None:
+        """One file a line; contents under short names."""
+        is_list = isinstance(value, list | tuple)
+        super().render([self._pasted.hide(str(item)) for item in value] if is_list else value)

@@ -1,0 +1,102 @@
+"""Fields that hold one line: text, secrets, numbers.
+
+A number is a line of text, not the browser's number box: it may be empty, ``1e-6`` can be typed, and what
+is wrong with it is said in words while it is typed.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from typing import Any
+
+import ipywidgets as widgets
+
+from foldnote.forms.field import Field, Reading
+from foldnote.forms.spec import MISSING
+from foldnote.forms.words import in_one_line, number_text
+
+_INTEGER = re.compile(r"[+-]?\d+")
+
+
+class TextField(Field):
+    """Text on one line."""
+
+    def build(self) -> widgets.DOMWidget:
+        """One text box."""
+        self.width = "wide" if (self.spec.schema.get("maxLength") or 0) > 200 else ""
+        box = widgets.Text(style=self.host.looks.text, placeholder=self.hint(), **self.look("text"))
+        box.observe(self.changed, "value")
+        return box
+
+    def hint(self) -> str:
+        """What stands in the empty box: the default, else an example of the schema's."""
+        examples = self.spec.schema.get("examples")
+        return f"e.g. {in_one_line(examples[0], 40)}" if isinstance(examples, list) and examples else ""
+
+    def parse(self) -> Reading:
+        """The text without the white space around it."""
+        text = self.widget.value.strip()
+        if text:
+            return Reading(text)
+        default = self.spec.default
+        return Reading("" if isinstance(default, str) else self.blank)
+
+    def render(self, value: Any) -> None:
+        """Text as it is; anything else as JSON."""
+        self.widget.value = "" if value is MISSING else value if isinstance(value, str) else json.dumps(value)
+
+
+class SecretField(TextField):
+    """A text that is shown as dots, in the front end and in every saved rendering."""
+
+    def build(self) -> widgets.DOMWidget:
+        """A password box."""
+        box = widgets.Password(style=self.host.looks.text, **self.look("text"))
+        box.observe(self.changed, "value")
+        return box
+
+
+class NumberField(TextField):
+    """A number with its unit and bounds."""
+
+    def build(self) -> widgets.DOMWidget:
+        """One narrow text box; the unit stands in it."""
+        hint = "" if self.spec.default in (MISSING, None) else f"default {in_one_line(self.spec.default)}"
+        box = widgets.Text(style=self.host.looks.text, placeholder=hint, **self.look("number"))
+        box.observe(self.changed, "value")
+        return box
+
+    def parse(self) -> Reading:
+        """An int where no decimals were typed, else a float."""
+        text = self.widget.value.strip().replace("−", "-")
+        if not text:
+            return Reading(self.blank)
+        if _INTEGER.fullmatch(text):
+            return Reading(int(text))
+        try:
+            number = float(text)
+        except ValueError:
+            return Reading(errors=(self._explain(text),))
+        if not math.isfinite(number):
+            return Reading(errors=(self._explain(text),))
+        if self.spec.type == "integer" and number.is_integer():
+            return Reading(int(number))
+        return Reading(number)
+
+    def render(self, value: Any) -> None:
+        """The number as it would be typed."""
+        is_number = isinstance(value, int | float) and not isinstance(value, bool)
+        if is_number:
+            self.widget.value = number_text(value)
+        else:
+            super().render(value)
+
+    def _explain(self, text: str) -> str:
+        unit = self.spec.unit
+        if unit and text.lower().endswith(unit.lower()):
+            return f"Leave the unit out: the number is in {unit}."
+        if re.fullmatch(r"[+-]?\d+,\d+", text):
+            return f"Write the decimals with a point: {text.replace(',', '.')}"
+        return f"{text!r} is not a number."

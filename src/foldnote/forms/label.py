@@ -1,0 +1,114 @@
+"""The label of a field: its name, unit, marks, help, readout and error, as one small piece of HTML.
+
+ipywidgets ties a description to its input as a real ``<label for>``; everything that belongs to the field
+stands in that label, so a field stays one widget. The style sheet lays the parts around the control. Only
+tags and attributes that the front ends' sanitisers let through are used.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from html import escape
+
+from foldnote.forms.spec import MISSING, FieldSpec
+from foldnote.forms.words import count, in_one_line, number_text
+
+_LIMITS = {
+    "minimum": "at least",
+    "exclusiveMinimum": "above",
+    "maximum": "at most",
+    "exclusiveMaximum": "below",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Excerpt:
+    """The place of a fault in a text: what stands before, the letter, what stands after."""
+
+    before: str
+    letter: str
+    after: str
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """What a field has to say at this moment."""
+
+    errors: tuple[str, ...] = ()
+    excerpt: Excerpt | None = None
+    readout: str = ""
+    """What the field holds, in words; empty when the control says it all."""
+    is_changed: bool = False
+    """Whether the value differs from the schema's default."""
+    is_pending: bool = False
+    """Whether a required value is still to come: said calmly, before anyone made a mistake."""
+
+
+@dataclass(frozen=True, slots=True)
+class LabelParts:
+    """The parts of a label that never change, made once for a field."""
+
+    head: str
+    foot: str
+    changed: str
+
+
+def read_parts(spec: FieldSpec, *, is_brief: bool = False) -> LabelParts:
+    """The lasting parts of the label of ``spec``; a brief one shows the first sentence of its help."""
+    mark = '<span class="fn-required" title="Required">*</span>' if spec.required else ""
+    head = f'<span class="fn-name" title="{escape(spec.name)}">{escape(spec.title)}{mark}</span>'
+    unit = f'<span class="fn-unit">{escape(spec.unit)}</span>' if spec.unit else ""
+    words = " ".join(part for part in (spec.help, _bounds(spec)) if part)
+    shown = words.partition(". ")[0].rstrip(".") + "." if is_brief and words else words
+    foot = f'<span class="fn-help" title="{escape(words)}">{escape(shown)}</span>' if words else ""
+    changed = ""
+    if spec.default is not MISSING:
+        default = escape(in_one_line(spec.default, 60)) or "empty"
+        changed = f'<span class="fn-changed" title="The default is {default}">changed</span>'
+    return LabelParts(head + unit, foot, changed)
+
+
+def write_label(parts: LabelParts, notice: Notice) -> str:
+    """The whole label."""
+    mark = parts.changed if notice.is_changed else ""
+    return f"{parts.head}{mark}<span class='fn-foot'>{write_foot(parts, notice)}</span>"
+
+
+def write_foot(parts: LabelParts, notice: Notice) -> str:
+    """What stands below the control: errors first, then what the field holds, then its help."""
+    lines = []
+    if notice.excerpt is not None:
+        spot = notice.excerpt
+        lines.append(
+            f'<span class="fn-excerpt">{escape(spot.before)}<strong>{escape(spot.letter)}</strong>'
+            f"{escape(spot.after)}</span>"
+        )
+    lines += [f'<span class="fn-error">{escape(error)}</span>' for error in notice.errors[:3]]
+    if len(notice.errors) > 3:
+        lines.append(f'<span class="fn-error">and {len(notice.errors) - 3} more</span>')
+    if notice.readout:
+        lines.append(f'<span class="fn-readout">{escape(notice.readout)}</span>')
+    return "".join(lines) + parts.foot
+
+
+def _bounds(spec: FieldSpec) -> str:
+    """The limits of a number or a text in words, where the description does not name them already."""
+    schema = spec.schema
+    if spec.type in ("number", "integer") and not spec.choices:
+        limits = {
+            word: number_text(schema[key])
+            for key, word in _LIMITS.items()
+            if isinstance(schema.get(key), int | float)
+        }
+        if all(
+            re.search(rf"(?<![\d.]){re.escape(limit)}(?![\d.]*\d)", spec.help) for limit in limits.values()
+        ):
+            return ""
+        if set(limits) == {"at least", "at most"}:
+            return f"{limits['at least']} to {limits['at most']}."
+        return f"{' and '.join(f'{word} {limit}' for word, limit in limits.items()).capitalize()}."
+    longest = schema.get("maxLength")
+    if spec.type == "string" and isinstance(longest, int) and str(longest) not in spec.help:
+        return f"At most {count(longest, 'character')}."
+    return ""

@@ -1,0 +1,51 @@
+"""A form without its kernel: the settings as a plain table that any front end, mail or web page shows.
+
+No script, no style sheet, no secret, and of pasted contents only their size.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from html import escape
+from typing import Any
+
+from foldnote.forms.spec import MISSING, FieldSpec
+from foldnote.forms.words import in_one_line
+
+Row = tuple[FieldSpec, Any]
+_HIDDEN = "(not shown)"
+
+
+def write_static_html(title: str, rows: Iterable[Row], closing: str = "") -> str:
+    """A table of titles and values; ``closing`` is a sentence below it."""
+    cells = "".join(
+        '<tr><th scope="row" style="text-align:left;vertical-align:top;font-weight:600">'
+        f'{escape(spec.title)}</th><td style="text-align:left;word-break:break-word">{escape(text)}</td></tr>'
+        for spec, text in _tell_rows(rows)
+    )
+    end = f"<p>{escape(closing)}</p>" if closing else ""
+    body = f"<table><tbody>{cells}</tbody></table>" if cells else "<p>No settings yet.</p>"
+    return f'<div class="foldnote-static"><p><strong>{escape(title)}</strong></p>{body}{end}</div>'
+
+
+def write_static_text(title: str, rows: Iterable[Row], closing: str = "") -> str:
+    """The same as plain text."""
+    lines = [f"  {spec.title}: {text}" for spec, text in _tell_rows(rows)]
+    return "\n".join([title, *lines, *([closing] if closing else [])])
+
+
+def _tell_rows(rows: Iterable[Row]) -> list[tuple[FieldSpec, str]]:
+    return [(spec, _tell(spec, value)) for spec, value in rows if value is not MISSING]
+
+
+def _tell(spec: FieldSpec, value: Any) -> str:
+    if spec.is_secret:
+        return _HIDDEN
+    labels = {str(choice.value): choice.label for choice in spec.choices}
+    if isinstance(value, list):
+        text = ", ".join(in_one_line(item) for item in value)
+    elif isinstance(value, dict):
+        text = "; ".join(f"{key}: {in_one_line(item)}" for key, item in value.items())
+    else:
+        text = labels.get(str(value)) or in_one_line(value, 2000 if "sequence" in spec.role else 120)
+    return f"{text} {spec.unit}" if spec.unit and text else text

@@ -1,0 +1,80 @@
+"""Any value of any schema that we can think of survives the form."""
+
+from form_builders import make_form
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+LINE = st.text(st.characters(codec="utf-8", exclude_categories=["Cs"]), max_size=12)
+NUMBER = st.integers(-(10**12), 10**12) | st.floats(allow_nan=False, allow_infinity=False)
+WORDS = st.lists(LINE, min_size=1, max_size=4)
+ANYTHING = st.recursive(
+    st.none() | st.booleans() | NUMBER | LINE,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(LINE, inner, max_size=3),
+    max_leaves=6,
+)
+
+
+def scalar(kind):
+    return {
+        "string": LINE,
+        "number": NUMBER,
+        "integer": st.integers(-(10**9), 10**9),
+        "boolean": st.booleans(),
+    }[kind]
+
+
+@st.composite
+def fields(draw):
+    """A schema of one field, and a value of its type."""
+    shape = draw(st.sampled_from(["scalar", "enum", "multi", "list", "words", "map", "nullable", "json"]))
+    kind = draw(st.sampled_from(["string", "number", "integer", "boolean"]))
+    if shape == "scalar":
+        return {"type": kind}, draw(scalar(kind))
+    if shape == "nullable":
+        return {"type": [kind, "null"]}, draw(st.none() | scalar(kind))
+    if shape in ("enum", "multi"):
+        options = draw(st.lists(scalar(kind), min_size=1, max_size=5, unique=True))
+        if shape == "enum":
+            return {"enum": options}, draw(st.sampled_from(options))
+        return {"type": "array", "items": {"enum": options}}, draw(st.permutations(options))
+    if shape in ("list", "words"):
+        kind = "string" if kind == "boolean" else kind
+        note = {"x-foldnote": {"role": "chains"}} if shape == "words" else {}
+        return {"type": "array", "items": {"type": kind}, **note}, draw(st.lists(scalar(kind), max_size=4))
+    if shape == "map":
+        value = draw(st.dictionaries(LINE, scalar(kind), max_size=3))
+        return {"type": "object", "additionalProperties": {"type": kind}}, value
+    return {}, draw(ANYTHING)
+
+
+def same(one, other):
+    return repr(one) == repr(other)
+
+
+@given(st.lists(fields(), min_size=1, max_size=3), st.booleans())
+@settings(max_examples=150, suppress_health_check=[HealthCheck.too_slow], deadline=None)
+def test_what_is_set_is_what_is_read(pairs, has_default):
+    properties = {f"f{number}": dict(schema) for number, (schema, _) in enumerate(pairs)}
+    values = {f"f{number}": value for number, (_, value) in enumerate(pairs)}
+    if has_default:
+        for name, schema in properties.items():
+            schema["default"] = values[name]
+    form = make_form(properties, **values)
+    assert same({name: form.value[name] for name in values}, values)
+    form.set(form.value)
+    assert same({name: form.value[name] for name in values}, values)
+
+
+@given(fields())
+@settings(max_examples=150, suppress_health_check=[HealthCheck.too_slow], deadline=None)
+def test_what_the_control_shows_reads_back_as_the_value(pair):
+    """Values that the empty control cannot tell from nothing, and orders that boxes cannot show, aside."""
+    schema, value = pair
+    form = make_form({"f": schema}, f=value)
+    field = form.fields["f"]
+    field.changed()
+    read = field.read().value
+    is_empty = value in (None, "", [], {}, False) or (isinstance(value, str) and value != value.strip())
+    is_unordered = "enum" in schema.get("items", {})
+    if not is_empty and not is_unordered:
+        assert read == value

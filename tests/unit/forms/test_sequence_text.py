@@ -1,0 +1,57 @@
+"""Whatever people paste as a sequence."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from foldnote.forms.sequence_text import read_sequence
+
+LETTERS = st.text("ACDEFGHIKLMNPQRSTVWY", min_size=1, max_size=80)
+
+
+def test_white_space_and_case_are_forgiven_and_told():
+    read = read_sequence(" evq lve\n sgg\t")
+    assert read.chains == ("EVQLVESGG",)
+    assert read.notes == ("read as capitals",)
+
+
+def test_a_fasta_header_goes_and_is_told():
+    read = read_sequence(">1N8Z_H heavy\nEVQ\nLVE\n")
+    assert (read.chains, read.names) == (("EVQLVE",), ("1N8Z_H heavy",))
+    assert read.notes == ("FASTA header “1N8Z_H heavy” left out",)
+
+
+def test_several_records_are_chains():
+    read = read_sequence(">a\nEVQ\n>b\nDIQ\n\n>c\n", ":")
+    assert read.chains == ("EVQ", "DIQ", "")
+    assert read.notes == ("3 FASTA records read as chains",)
+
+
+def test_line_numbers_of_databank_files_go():
+    assert read_sequence("  1 evqlvesggg lvqpggslrl\n 21 scaas\n").chains == ("EVQLVESGGGLVQPGGSLRLSCAAS",)
+
+
+def test_other_digits_and_signs_stay_to_be_pointed_at():
+    assert read_sequence("EVQ1LVE*").chains == ("EVQ1LVE*",)
+
+
+def test_chains_are_parted_only_where_the_field_takes_chains():
+    assert read_sequence("EVQ:DIQ").chains == ("EVQ:DIQ",)
+    assert read_sequence("EVQ:\nDIQ:", ":").chains == ("EVQ", "DIQ", "")
+
+
+def test_nothing_is_no_chain():
+    assert read_sequence(" \n").chains == ()
+
+
+@given(st.lists(LETTERS, min_size=1, max_size=5), st.integers(1, 20))
+def test_wrapped_fasta_gives_the_same_chains_as_the_joined_text(chains, width):
+    fasta = "".join(
+        f">chain {number}\r\n"
+        + "".join(f"{chain[start : start + width]}\r\n" for start in range(0, len(chain), width))
+        for number, chain in enumerate(chains)
+    )
+    assert (
+        read_sequence(fasta, ":").chains
+        == read_sequence(":".join(chains).lower(), ":").chains
+        == tuple(chains)
+    )
