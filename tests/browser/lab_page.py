@@ -1,16 +1,16 @@
 """JupyterLab's page as a person uses it: open a notebook, run it, look at it."""
 
-import json
 import os
 import re
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from lab_server import LabServer
+from lab_server import ROOT, LabServer
 from playwright.sync_api import BrowserContext, Locator, Page, Route
 
 PICTURES = Path(os.environ.get("FOLDNOTE_TEST_PICTURES", "test-artifacts"))
+_AXE = ROOT / "node_modules" / "axe-core" / "axe.min.js"
 _LOCAL = {"127.0.0.1", "localhost", "[::1]", "::1", ""}
 _COUNT_PIXELS = """
 canvas => {
@@ -135,19 +135,29 @@ class LabPage:
         (what or self.page).screenshot(path=str(path))
         return path
 
-    def answer(self, route: str, body: object, status: int = 200) -> None:
+    def accessibility_faults(self, selector: str) -> list[str]:
+        """What axe-core finds below ``selector``: rule and the node's HTML, one line each."""
+        if not self.page.evaluate("typeof window.axe !== 'undefined'"):
+            self.page.evaluate(_AXE.read_text())
+        found: list[str] = self.page.evaluate(
+            """async selector => (await window.axe.run(selector)).violations
+                 .flatMap(rule => rule.nodes.map(node => `${rule.id}: ${node.failureSummary} ${node.html}`))""",
+            selector,
+        )
+        return found
+
+    def answer(self, route: str, body: bytes, status: int = 200) -> None:
         """Answer a route of our server extension with ``body`` from now on: for states that are hard to reach."""
         self.page.route(
             re.compile(rf"/foldnote/api/{route}(\?.*)?$"),
-            lambda request: request.fulfill(
-                status=status, content_type="application/json", body=json.dumps(body)
-            ),
+            lambda request: request.fulfill(status=status, content_type="application/json", body=body),
         )
 
     def _set_width(self, sidebar: Locator, width_px: int) -> None:
         handle = self.page.locator("#jp-main-split-panel > .lm-SplitPanel-handle:visible").first
         box, panel = handle.bounding_box(), sidebar.bounding_box()
-        assert box is not None and panel is not None
+        assert box is not None
+        assert panel is not None
         middle = box["y"] + box["height"] / 2
         self.page.mouse.move(box["x"] + box["width"] / 2, middle)
         self.page.mouse.down()

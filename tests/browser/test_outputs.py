@@ -67,7 +67,11 @@ def test_a_widget_without_its_kernel_shows_what_was_saved(lab, server):
 def test_an_untrusted_notebook_shows_the_saved_text_sanitised(lab, server):
     data = {
         "application/vnd.foldnote.widget+json": {"version": 1},
-        "application/vnd.jupyter.widget-view+json": {"model_id": "gone", "version_major": 2, "version_minor": 0},
+        "application/vnd.jupyter.widget-view+json": {
+            "model_id": "gone",
+            "version_major": 2,
+            "version_minor": 0,
+        },
         "text/html": "<p>The saved text<script>window.hacked = 1</script></p>",
     }
     cell = nbformat.v4.new_code_cell("form", outputs=[nbformat.v4.new_output("display_data", data=data)])

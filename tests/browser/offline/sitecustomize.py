@@ -5,6 +5,7 @@ Each refused address is written to the file that ``FOLDNOTE_TEST_REFUSED`` names
 
 import ipaddress
 import os
+import pathlib
 import socket
 
 _connect, _connect_ex, _resolve = socket.socket.connect, socket.socket.connect_ex, socket.getaddrinfo
@@ -22,7 +23,7 @@ def _is_local(host):
 def _check(host):
     host = host.decode() if isinstance(host, bytes) else host
     if not _is_local(host):
-        with open(os.environ["FOLDNOTE_TEST_REFUSED"], "a") as record:
+        with pathlib.Path(os.environ["FOLDNOTE_TEST_REFUSED"]).open("a") as record:
             record.write(f"{host}\n")
         raise OSError(101, f"The network is cut: {host}")
 

@@ -1,0 +1,67 @@
+"""Answers of the server extension for states that are hard to reach with a real service."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from foldnote.lab.answers import ServiceReport, ServiceState, write_jobs, write_tools
+from foldnote.models.job import Job, JobPage, StatusCounts
+from foldnote.models.status import JobStatus
+from foldnote.models.tool import Tool, ToolEngine
+
+
+def make_job(name: str, status: JobStatus = JobStatus.COMPLETE, *, age_s: float = 60, **fields: Any) -> Job:
+    """A job that was submitted ``age_s`` seconds ago; started at once unless it waits."""
+    created = datetime.now(UTC) - timedelta(seconds=age_s)
+    started = None if status is JobStatus.IN_QUEUE else created + timedelta(seconds=2)
+    completed = created + timedelta(seconds=age_s / 2) if status.is_final else None
+    times = {"created": created, "started": started, "completed": completed}
+    return Job(job_name=name, status=status, **({"type": "abodybuilder"} | times | fields))
+
+
+def jobs_body(*jobs: Job, state: ServiceState = ServiceState.OK, **report: Any) -> bytes:
+    """The body of ``GET jobs``."""
+    counts = {status: sum(job.status is status for job in jobs) for status in JobStatus}
+    page = JobPage(jobs=jobs, statuses=StatusCounts.model_validate(counts))
+    return write_jobs(page, make_report(state, **report)).body
+
+
+def tools_body(*tools: Tool) -> bytes:
+    """The body of ``GET tools``."""
+    return write_tools(tools, make_report()).body
+
+
+def make_report(state: ServiceState = ServiceState.OK, **fields: Any) -> ServiceReport:
+    """A report on the embedded service."""
+    start = {"profile": "embedded", "is_embedded": True, "url": "http://127.0.0.1:40000"}
+    return ServiceReport(state=state, **(start | {"last_good": datetime.now(UTC)} | fields))
+
+
+JOBS = (
+    make_job("pertuzumab-fv", JobStatus.IN_QUEUE, age_s=12),
+    make_job("trastuzumab-fv", JobStatus.RUNNING, age_s=75, progress=0.42, message="Refining with OpenMM"),
+    make_job("panel-numbering", JobStatus.RUNNING, age_s=35, type="anarci"),
+    make_job("adalimumab-fv-a-second-attempt-with-a-name-that-nobody-can-read-to-its-end", age_s=4000),
+    make_job("cetuximab-fv", JobStatus.STOPPED, age_s=9000, error="ANARCI found no heavy chain in VH."),
+    make_job("rituximab-fv", JobStatus.STOPPED, age_s=90000),
+    make_job("<img src=x onerror=window.hacked=1>", age_s=200000, type="anarci"),
+    make_job("\u202egnp.evil", age_s=300000, type="anarci"),
+)
+
+TOOLS = (
+    Tool(
+        type="abodybuilder",
+        display_name="AbodyBuilder",
+        description="Predicts the structure of an antibody's variable domain from its heavy and light chain.",
+        family="antibody",
+        modalities=("antibody",),
+        available=True,
+        engine=ToolEngine(name="abodybuilder2", method="ABodyBuilder2 (model 1 of 4)"),
+    ),
+    Tool(
+        type="alphafold",
+        display_name="AlphaFold",
+        description="Predicts the structure of a protein from its sequence.",
+        family="structure-prediction",
+        unavailable_reason="Nothing on this computer runs AlphaFold. Connect to a service that does.",
+    ),
+)
