@@ -71,6 +71,11 @@ class ConfigurationError(FoldnoteError):
 class TransportError(FoldnoteError):
     """A request did not get an answer."""
 
+    def __init__(self, message: str | None = None, *, was_sent: bool = True) -> None:
+        """Keep whether the service may have received the request; if not, repeating it is safe."""
+        super().__init__(message)
+        self.was_sent = was_sent
+
 
 class ServiceUnreachableError(TransportError):
     """No connection to the service could be made, or it broke."""

@@ -1,0 +1,126 @@
+"""The interface over HTTP: typed rows, safe submission, waiting, files.
+
+``Client`` and ``AsyncClient`` are two faces of one implementation (see ``effects``). Both speak to the
+embedded service or to any deployment of the interface: strict in what they send, tolerant in what they read.
+This room knows nothing of widgets, of results' contents, or of how the service is made.
+"""
+
+from __future__ import annotations
+
+import httpx
+from pydantic import SecretStr
+
+from foldnote import settings
+from foldnote.client.files import AsyncFiles, Files
+from foldnote.client.handle import AsyncJobHandle, JobHandle
+from foldnote.client.jobs import AsyncJobs, Jobs
+from foldnote.client.ledger import Ledger
+from foldnote.client.link import Address, Link
+from foldnote.client.tools import AsyncTools, Tools
+from foldnote.client.transport import AsyncHttpWorld, HttpWorld
+from foldnote.errors import ConfigurationError
+
+__all__ = ["AsyncClient", "AsyncJobHandle", "Client", "JobHandle", "Ledger"]
+
+
+class _Connected:
+    """What both faces know of their service; the key is in no repr."""
+
+    _link: Link
+
+    @property
+    def profile(self) -> settings.Profile:
+        """Which service is meant."""
+        return self._link.profile
+
+    @property
+    def service(self) -> str:
+        """Address of the service; ``embedded`` for this user's own."""
+        return self._link.service
+
+    @property
+    def ledger(self) -> Ledger:
+        """What was submitted to this service from here."""
+        return Ledger(service=self._link.service)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self._link.service!r})"
+
+
+class Client(_Connected):
+    """A service, asked at once."""
+
+    def __init__(
+        self,
+        profile: str | None = None,
+        *,
+        base_url: str | None = None,
+        api_key: str | SecretStr | None = None,
+        http_client: httpx.Client | None = None,
+    ) -> None:
+        """Reach the service of ``profile``, or the one at ``base_url``.
+
+        Without arguments it is the active profile's, which is the embedded service unless another was set;
+        that one is started at the first call.
+
+        Raises:
+            ConfigurationError: there is no such profile, or a key came without an address.
+        """
+        self._link = _link(profile, base_url, api_key)
+        world = self._world = HttpWorld(http_client)
+        self.jobs = Jobs(self._link, world)
+        self.files = Files(self._link, world)
+        self.tools = Tools(self._link, world)
+
+    def close(self) -> None:
+        """Give the connections back."""
+        self._world.close()
+
+    def __enter__(self) -> Client:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+class AsyncClient(_Connected):
+    """A service, awaited."""
+
+    def __init__(
+        self,
+        profile: str | None = None,
+        *,
+        base_url: str | None = None,
+        api_key: str | SecretStr | None = None,
+        http_client: httpx.AsyncClient | None = None,
+    ) -> None:
+        """Reach the service of ``profile``, or the one at ``base_url``; see ``Client``.
+
+        Raises:
+            ConfigurationError: there is no such profile, or a key came without an address.
+        """
+        self._link = _link(profile, base_url, api_key)
+        world = self._world = AsyncHttpWorld(http_client)
+        self.jobs = AsyncJobs(self._link, world)
+        self.files = AsyncFiles(self._link, world)
+        self.tools = AsyncTools(self._link, world)
+
+    async def close(self) -> None:
+        """Give the connections back."""
+        await self._world.close()
+
+    async def __aenter__(self) -> AsyncClient:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
+
+
+def _link(profile: str | None, base_url: str | None, api_key: str | SecretStr | None) -> Link:
+    if base_url is None:
+        if api_key is not None:
+            raise ConfigurationError("A key was given without base_url: say which service it is for.")
+        return Link(settings.active_profile(profile))
+    key = SecretStr(api_key) if isinstance(api_key, str) else api_key
+    url = base_url.rstrip("/")
+    return Link(settings.Profile(profile or "given", url), Address(url, key))

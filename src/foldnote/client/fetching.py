@@ -1,0 +1,102 @@
+"""Bringing results to disk: once, whole, and kept.
+
+A download goes to a temporary name, is resumed after an interruption and compared with the hash that the
+service gives; only then does it get its place in the cache folder, from where it is given again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from urllib.parse import urljoin
+
+from foldnote import settings
+from foldnote.client.effects import Answer, Run, Sleep, Steps
+from foldnote.client.link import Link
+from foldnote.client.pace import poll_delays
+from foldnote.errors import ArchiveError, BadRequestError, ProtocolError
+from foldnote.models import Job
+
+_RESULT_TIMEOUT_S = 330.0  # the service may hold the request for about 290 s while it builds an archive
+_SHA256 = re.compile(r'^"?(?:sha256[:=-])?([0-9a-f]{64})"?$')
+
+
+def result_link(link: Link, job_name: str, options: Mapping[str, object]) -> Steps[str]:
+    """The signed link to a job's result, after any building of it has ended.
+
+    Raises:
+        NotFoundError: there is no such job, or no such file in its result.
+        BadRequestError: the job is not finished.
+    """
+    body = {"jobName": job_name, **options}
+    delays = poll_delays(first_s=1.0, longest_s=15.0)
+    while True:
+        answer = yield from link.ask(
+            "POST", "/result", json=body, repeatable=True, timeout_s=_RESULT_TIMEOUT_S
+        )
+        if isinstance(answer, str):
+            address = yield from link.locate()
+            return urljoin(address.url + "/", answer)
+        if not isinstance(answer, Mapping):
+            raise ProtocolError("The service should have answered a link to the result.")
+        if isinstance(answer.get("url"), str):
+            return str(answer["url"])
+        if answer.get("status") != "preparing":
+            raise ProtocolError(
+                "The service answered neither a link to the result nor that it is preparing one."
+            )
+        yield Sleep(next(delays))
+
+
+def fetch_result(link: Link, job: Job, file_name: str | None = None, pdbs_only: bool = False) -> Steps[Path]:
+    """The path of a finished job's result archive, or of one file of it, on this machine.
+
+    Raises:
+        BadRequestError: the job is not finished.
+        ArchiveError: what arrived is not what the service announced.
+    """
+    if not job.is_final:
+        raise BadRequestError(
+            f"{job.job_name!r} is {job.status}: its result is there when it is complete. Wait for it first.",
+            status=400,
+        )
+    options: dict[str, object] = {}
+    if file_name:
+        options["fileName"] = file_name
+    if pdbs_only:
+        options["pdbsOnly"] = True
+    place = _place(link, job, options)
+    if place.is_file():
+        return place
+    url = yield from result_link(link, job.job_name, options)
+    part = place.with_name(place.name + f".{os.getpid()}.part")
+    answer = yield from link.fetch(url, part)
+    yield Run(lambda: _verify(part, answer))
+    part.replace(place)
+    return place
+
+
+def _place(link: Link, job: Job, options: Mapping[str, object]) -> Path:
+    """Where this result is kept: a final job's result never changes."""
+    ended = job.completed.isoformat() if job.completed else ""
+    identity = repr((link.service, job.job_name, job.created, ended, sorted(options.items())))
+    folder = settings.cache_dir() / "results" / hashlib.sha256(identity.encode()).hexdigest()[:32]
+    folder.mkdir(parents=True, exist_ok=True)
+    name = Path(str(options.get("fileName") or "")).name or f"{job.job_name}.zip"
+    return folder / name
+
+
+def _verify(part: Path, answer: Answer) -> None:
+    announced = _SHA256.match(answer.headers.get("etag", "")) or _SHA256.match(
+        answer.headers.get("x-content-sha256", "")
+    )
+    if announced is None:
+        return
+    with part.open("rb") as stream:
+        found = hashlib.file_digest(stream, "sha256").hexdigest()
+    if found != announced.group(1):
+        part.unlink(missing_ok=True)
+        raise ArchiveError("The download is damaged: its SHA-256 is not the announced one. Try again.")

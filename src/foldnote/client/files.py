@@ -1,0 +1,113 @@
+"""Files of the account: sent as a stream, listed, deleted."""
+
+from __future__ import annotations
+
+import io
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import IO
+
+from foldnote.client.effects import Run, Steps, operation
+from foldnote.client.resource import AsyncResource, Resource, SyncResource, path_part
+from foldnote.errors import FoldnoteError
+from foldnote.models import FilePage, UploadReceipt, read_file_page
+
+_UPLOAD_TIMEOUT_S = 3600.0
+Source = str | Path | bytes | IO[bytes]
+
+
+class FilesSteps(Resource):
+    """PUT /upload, GET /files, DELETE /delete-file."""
+
+    @operation
+    def upload(self, source: Source, name: str | None = None, folder: str | None = None) -> Steps[str]:
+        """Send a file, of any size, and say what a file field of a job takes for it.
+
+        Args:
+            source: a path, bytes, or an open binary file; a path is streamed from disk.
+            name: the file's name at the service; by default the path's.
+            folder: folder at the service; none by default.
+
+        Returns:
+            ``name`` or ``folder/name``.
+
+        Raises:
+            FoldnoteError: the source cannot be read, or has no name.
+            TooLargeError: the service does not take files of this size.
+        """
+        content = yield Run(lambda: _open(source))
+        wanted = name or _name_of(source)
+        params = {"folder": folder} if folder else None
+        try:
+            answer = yield from self._link.ask(
+                "PUT",
+                f"/upload/{path_part(wanted)}",
+                content=content,
+                params=params,
+                timeout_s=_UPLOAD_TIMEOUT_S,
+            )
+        finally:
+            if isinstance(content, Path) and not isinstance(source, str | Path):
+                content.unlink(missing_ok=True)
+        UploadReceipt.model_validate(answer if isinstance(answer, Mapping) else {"message": str(answer)})
+        return f"{folder}/{wanted}" if folder else wanted
+
+    @operation
+    def list(self, *, limit: int = 50, offset: int = 0, folder: str | None = None) -> Steps[FilePage]:
+        """One page of the account's files.
+
+        Args:
+            limit: files a page, at most 100.
+            offset: files to skip.
+            folder: only the files of this folder.
+        """
+        params = {"limit": str(limit), "offset": str(offset)} | ({"folder": folder} if folder else {})
+        return read_file_page((yield from self._link.ask("GET", "/files", params=params)))
+
+    @operation
+    def delete(self, path: str) -> Steps[None]:
+        """Delete the file at ``path`` (``name`` or ``folder/name``).
+
+        Raises:
+            BadRequestError: there is no such file.
+        """
+        yield from self._link.ask("DELETE", "/delete-file", params={"filePath": path}, repeatable=False)
+
+
+def _name_of(source: Source) -> str:
+    if isinstance(source, str | Path):
+        return Path(source).name
+    name = getattr(source, "name", None)
+    if isinstance(name, str) and name:
+        return Path(name).name
+    raise FoldnoteError("Bytes have no name: say upload(..., name='target.pdb').")
+
+
+def _open(source: Source) -> bytes | Path:
+    if isinstance(source, bytes):
+        return source
+    if isinstance(source, str | Path):
+        path = Path(source).expanduser()
+        if not path.is_file():
+            raise FoldnoteError(f"There is no file {str(path)!r} to upload.")
+        return path
+    if isinstance(source, io.IOBase) or hasattr(source, "read"):
+        return _spool(source)
+    raise FoldnoteError(f"upload() takes a path, bytes or an open binary file, not {type(source).__name__}.")
+
+
+def _spool(stream: IO[bytes]) -> Path:
+    """An open file on disk, so that a lost upload can be repeated from its beginning."""
+    with tempfile.NamedTemporaryFile(prefix="foldnote-upload-", delete=False) as copy:
+        while chunk := stream.read(1 << 20):
+            copy.write(chunk)
+        return Path(copy.name)
+
+
+class Files(SyncResource, FilesSteps):
+    """The account's files."""
+
+
+class AsyncFiles(AsyncResource, FilesSteps):
+    """The account's files, awaited."""

@@ -1,0 +1,203 @@
+"""A job in the hand: its record as last seen, and what can be done with it."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from html import escape
+from pathlib import Path
+from typing import Any
+
+from foldnote.client import fetching, waiting
+from foldnote.client.effects import AsyncFace, AsyncWorld, Steps, SyncFace, World, operation
+from foldnote.client.link import Link
+from foldnote.client.resource import path_part
+from foldnote.client.waiting import Watcher
+from foldnote.errors import JobFailedError, JobStoppedError, ServiceError
+from foldnote.models import Job, JobStatus
+
+_TAIL_LINES = 20
+
+
+class HandleSteps:
+    """What can be done with a job; ``record`` is the immutable record as last seen."""
+
+    record: Job
+    _link: Link
+
+    @property
+    def job_name(self) -> str:
+        """The job's name, its key in every call."""
+        return self.record.job_name
+
+    @property
+    def type(self) -> str:
+        """The tool that runs; ``batch`` for a batch parent."""
+        return self.record.type
+
+    @property
+    def status(self) -> JobStatus:
+        """Status as last seen."""
+        return self.record.status
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """The settings as submitted."""
+        return self.record.settings
+
+    @property
+    def created(self) -> datetime | None:
+        """When it was submitted, UTC."""
+        return self.record.created
+
+    @property
+    def is_final(self) -> bool:
+        """Whether it never changes again."""
+        return self.record.is_final
+
+    @property
+    def is_failed(self) -> bool:
+        """Whether the run failed by itself."""
+        return self.record.is_failed
+
+    @property
+    def error(self) -> str | None:
+        """Why the run failed; None unless it did."""
+        return self.record.error
+
+    @property
+    def progress(self) -> float | None:
+        """0 to 1; None when the engine does not tell."""
+        return self.record.progress
+
+    @property
+    def message(self) -> str | None:
+        """What the engine is doing."""
+        return self.record.message
+
+    @property
+    def score(self) -> dict[str, Any] | None:
+        """Figures of the result; None while there are none."""
+        return self.record.score
+
+    @operation
+    def refresh(self) -> Steps[Job]:
+        """Look again, and keep and return the record."""
+        self.record = yield from waiting.get_job(self._link, self.job_name)
+        return self.record
+
+    @operation
+    def finish(self, timeout_s: float | None = None, on_change: Watcher | None = None) -> Steps[Job]:
+        """Wait until the job is final, keep and return its record.
+
+        Raises:
+            JobFailedError: the run failed; the log's end is in the exception.
+            JobStoppedError: somebody stopped it.
+            WaitTimeoutError: it was not final in time; it goes on.
+        """
+
+        def keep(job: Job) -> None:
+            self.record = job
+            if on_change is not None:
+                on_change(job)
+
+        return (yield from finish(self._link, self.job_name, timeout_s, keep))
+
+    @operation
+    def stop(self) -> Steps[Job]:
+        """Stop the job and return its record; one that has ended stays as it is."""
+        yield from self._link.ask("POST", "/stop-job", json={"jobName": self.job_name}, repeatable=True)
+        self.record = yield from waiting.get_job(self._link, self.job_name)
+        return self.record
+
+    @operation
+    def delete(self) -> Steps[None]:
+        """Delete the job with its result."""
+        yield from self._link.ask("DELETE", "/delete-job", json={"jobName": self.job_name}, repeatable=False)
+
+    @operation
+    def log(self, max_lines: int = 1000) -> Steps[str]:
+        """The last lines of the job's log."""
+        return (yield from read_log(self._link, self.job_name, max_lines))
+
+    @operation
+    def download(self, file_name: str | None = None, *, pdbs_only: bool = False) -> Steps[Path]:
+        """The path of the result archive on this machine, or of one file of it."""
+        if not self.record.is_final or self.record.completed is None:
+            self.record = yield from waiting.get_job(self._link, self.job_name)
+        return (yield from fetching.fetch_result(self._link, self.record, file_name, pdbs_only))
+
+    def __repr__(self) -> str:
+        parts = [f"{self.job_name!r}", self.type, str(self.status)]
+        if self.record.progress is not None and not self.is_final:
+            parts.append(f"{self.record.progress:.0%}")
+        if self.record.error:
+            parts.append(self.record.error)
+        return f"<job {', '.join(parts)}>"
+
+    def _repr_html_(self) -> str:
+        record = self.record
+        rows = {
+            "tool": record.tool_type,
+            "status": str(record.status),
+            "created": record.created,
+            "completed": record.completed,
+            "reason": record.error,
+            "next": next_action(record),
+        }
+        left = "style='text-align:left'"
+        cells = "".join(
+            f"<tr><th {left}>{name}</th><td {left}>{escape(str(value))}</td></tr>"
+            for name, value in rows.items()
+            if value is not None
+        )
+        return f"<table><caption {left}><b>{escape(record.job_name)}</b></caption>{cells}</table>"
+
+
+class JobHandle(SyncFace, HandleSteps):
+    """A job; each operation returns when it is done."""
+
+    def __init__(self, record: Job, link: Link, world: World) -> None:
+        self.record, self._link, self._world = record, link, world
+
+
+class AsyncJobHandle(AsyncFace, HandleSteps):
+    """A job; each operation is awaited."""
+
+    def __init__(self, record: Job, link: Link, world: AsyncWorld) -> None:
+        self.record, self._link, self._world = record, link, world
+
+
+def finish(link: Link, job_name: str, timeout_s: float | None, on_change: Watcher | None) -> Steps[Job]:
+    """The record of a job that ended well; see ``HandleSteps.finish``."""
+    done = yield from waiting.wait_all(link, [job_name], timeout_s, on_change)
+    job = done[job_name]
+    if job.is_failed:
+        tail = yield from _tail(link, job_name)
+        raise JobFailedError(f"{job_name!r} failed: {job.error}", job, tail)
+    if job.status is JobStatus.STOPPED:
+        raise JobStoppedError(f"{job_name!r} was stopped before it was complete.", job)
+    return job
+
+
+def read_log(link: Link, job_name: str, max_lines: int) -> Steps[str]:
+    """The last lines of a job's log."""
+    answer = yield from link.ask(
+        "GET", f"/jobs/{path_part(job_name)}/log", params={"maxLines": str(max_lines)}
+    )
+    return str(answer["log"]) if isinstance(answer, dict) and "log" in answer else str(answer)
+
+
+def _tail(link: Link, job_name: str) -> Steps[str]:
+    try:
+        return (yield from read_log(link, job_name, _TAIL_LINES))
+    except ServiceError:  # deployments without job logs
+        return ""
+
+
+def next_action(job: Job) -> str:
+    """What a person can do with the job now."""
+    if not job.is_final:
+        return "wait() waits for it, stop() stops it"
+    if job.is_failed:
+        return "log() shows what the tool printed"
+    return "result() opens its result" if job.status is JobStatus.COMPLETE else "submit it again"

@@ -1,0 +1,200 @@
+"""Jobs: submitted once, watched, stopped, fetched."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any, Generic, TypeVar
+
+from foldnote.client import fetching, submitting, waiting
+from foldnote.client.effects import AsyncFace, AsyncWorld, Steps, SyncFace, World, operation
+from foldnote.client.handle import AsyncJobHandle, JobHandle, finish
+from foldnote.client.ledger import Ledger
+from foldnote.client.link import Link
+from foldnote.client.resource import Resource, path_part
+from foldnote.client.tools import get_tool
+from foldnote.client.waiting import Watcher
+from foldnote.models import BatchVerdict, Job, JobPage, Tool, Verdict, read_verdict
+
+H = TypeVar("H")
+
+
+class JobsSteps(Resource, Generic[H]):
+    """The job routes."""
+
+    ledger: Ledger
+
+    @abstractmethod
+    def _hold(self, job: Job) -> H:
+        """The job in the hand, with this face's kind of operations."""
+
+    @operation
+    def submit(
+        self,
+        tool: str | Tool,
+        settings: Mapping[str, Any],
+        *,
+        job_name: str | None = None,
+        project_tag: str | None = None,
+        again: bool = False,
+    ) -> Steps[H]:
+        """The job that this submission is: the one that it became before, or a new one.
+
+        Args:
+            tool: the tool or its type.
+            settings: fields of the tool's schema.
+            job_name: the wished name; by default one is derived from tool and settings.
+            project_tag: identifier of a project.
+            again: make a new job even if the same submission has one already.
+
+        Raises:
+            UnknownToolError: the service has no such tool.
+            SettingsError: settings or name break a rule; nothing was sent.
+            JobNameTakenError: the wished name belongs to another job; the message shows the difference.
+            ServiceError: the service refused.
+            TransportError: no answer came, and the service does not know the job.
+        """
+        known = tool if isinstance(tool, Tool) else (yield from get_tool(self, tool))
+        job = yield from submitting.submit(
+            self._link, self.ledger, known, settings, job_name=job_name, project_tag=project_tag, again=again
+        )
+        return self._hold(job)
+
+    @operation
+    def validate(
+        self, tool: str, settings: Mapping[str, Any] | list[Mapping[str, Any]], *, job_name: str = "check"
+    ) -> Steps[Verdict | BatchVerdict]:
+        """The service's verdict on settings, or on a batch of them; it costs nothing."""
+        body = {"jobName": job_name, "type": tool, "settings": settings}
+        return read_verdict((yield from self._link.ask("POST", "/validate-job", json=body, repeatable=True)))
+
+    @operation
+    def get(self, job_name: str) -> Steps[H]:
+        """One job by its name.
+
+        Raises:
+            NotFoundError: there is no such job.
+        """
+        return self._hold((yield from waiting.get_job(self._link, job_name)))
+
+    @operation
+    def list(
+        self,
+        *,
+        limit: int = 100,
+        start_key: str | None = None,
+        batch: str | None = None,
+        include_subjobs: bool = False,
+        organization: bool = False,
+        job_email: str | None = None,
+    ) -> Steps[JobPage]:
+        """One page of jobs, newest first.
+
+        Args:
+            limit: jobs a page, at most 1000.
+            start_key: continuation key of the page before.
+            batch: only the subjobs of this batch.
+            include_subjobs: subjobs beside top-level jobs.
+            organization: the jobs of all members.
+            job_email: the jobs of this member.
+        """
+        given = {
+            "limit": str(limit),
+            "startKey": start_key,
+            "batch": batch,
+            "includeSubjobs": "true" if include_subjobs else None,
+            "organization": "true" if organization else None,
+            "jobEmail": job_email,
+        }
+        params = {name: value for name, value in given.items() if value is not None}
+        return (yield from waiting.list_page(self._link, params))
+
+    @operation
+    def wait(
+        self, names: Iterable[str], timeout_s: float | None = None, on_change: Watcher | None = None
+    ) -> Steps[dict[str, H]]:
+        """The jobs with these names, once all of them are final, however they ended.
+
+        Raises:
+            WaitTimeoutError: not all were final in ``timeout_s`` seconds; they go on.
+        """
+        done = yield from waiting.wait_all(self._link, names, timeout_s, on_change)
+        return {name: self._hold(job) for name, job in done.items()}
+
+    @operation
+    def finish(
+        self, job_name: str, timeout_s: float | None = None, on_change: Watcher | None = None
+    ) -> Steps[Job]:
+        """The record of a job that ended well.
+
+        Raises:
+            JobFailedError: the run failed; the log's end is in the exception.
+            JobStoppedError: somebody stopped it.
+            WaitTimeoutError: it was not final in ``timeout_s`` seconds; it goes on.
+        """
+        return (yield from finish(self._link, job_name, timeout_s, on_change))
+
+    @operation
+    def stop(self, job_name: str) -> Steps[None]:
+        """Stop a job, or every unfinished job of a batch; one that has ended stays as it is.
+
+        Raises:
+            BadRequestError: there is no such job.
+        """
+        yield from self._link.ask("POST", "/stop-job", json={"jobName": job_name}, repeatable=True)
+
+    @operation
+    def delete(self, job_name: str) -> Steps[None]:
+        """Delete a job with its result, or a batch with its subjobs.
+
+        Raises:
+            BadRequestError: there is no such job.
+        """
+        yield from self._link.ask("DELETE", "/delete-job", json={"jobName": job_name}, repeatable=False)
+
+    @operation
+    def log(self, job_name: str, max_lines: int = 1000) -> Steps[str]:
+        """The last lines of a job's log."""
+        answer = yield from self._link.ask(
+            "GET", f"/jobs/{path_part(job_name)}/log", params={"maxLines": str(max_lines)}
+        )
+        return str(answer.get("log", "")) if isinstance(answer, Mapping) else str(answer)
+
+    @operation
+    def download(
+        self, job_name: str, file_name: str | None = None, *, pdbs_only: bool = False
+    ) -> Steps[Path]:
+        """The path of a job's result archive on this machine, or of one file of it.
+
+        The file lies in the cache folder; copy it to keep it.
+
+        Raises:
+            BadRequestError: the job is not finished.
+            NotFoundError: there is no such job, or it has no result.
+            ArchiveError: what arrived is damaged.
+        """
+        job = yield from waiting.get_job(self._link, job_name)
+        return (yield from fetching.fetch_result(self._link, job, file_name, pdbs_only))
+
+
+class Jobs(SyncFace, JobsSteps[JobHandle]):
+    """Jobs; each operation returns when it is done."""
+
+    def __init__(self, link: Link, world: World) -> None:
+        self._link, self._world = link, world
+        self.ledger = Ledger(service=link.service)
+
+    def _hold(self, job: Job) -> JobHandle:
+        return JobHandle(job, self._link, self._world)
+
+
+class AsyncJobs(AsyncFace, JobsSteps[AsyncJobHandle]):
+    """Jobs; each operation is awaited."""
+
+    def __init__(self, link: Link, world: AsyncWorld) -> None:
+        self._link, self._world = link, world
+        self.ledger = Ledger(service=link.service)
+
+    def _hold(self, job: Job) -> AsyncJobHandle:
+        return AsyncJobHandle(job, self._link, self._world)

@@ -1,0 +1,176 @@
+"""The line to one service: its address and key, the shared pace, and when a call is repeated.
+
+Only calls that change nothing when they are done twice are repeated after a lost answer. A refusal of the
+service is an exception; what the answer means is the resources' business.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pydantic import SecretStr
+
+from foldnote import settings
+from foldnote.client import embedded
+from foldnote.client.effects import Answer, Call, Download, Run, Sleep, Steps
+from foldnote.client.pace import Bucket, retry_delays
+from foldnote.client.refusals import read_json, refusal
+from foldnote.errors import RateLimitedError, ServiceFaultError, TransportError
+
+_BUCKETS: dict[float, Bucket] = {}
+_LONGEST_PAUSE_S = 120.0
+
+
+@dataclass(frozen=True)
+class Address:
+    """Where a service answers, and the key for it."""
+
+    url: str
+    key: SecretStr | None
+
+
+def shared_bucket() -> Bucket:
+    """The bucket of this process."""
+    per_second = settings.option("requests_per_second")
+    return _BUCKETS.setdefault(per_second, Bucket(per_second, capacity=per_second))
+
+
+class Link:
+    """One service, as the resources see it."""
+
+    def __init__(self, profile: settings.Profile, address: Address | None = None) -> None:
+        """Reach ``profile``'s service; a given ``address`` is used as it is."""
+        self.profile = profile
+        self._address = address
+        self._is_fixed = address is not None
+        self._bucket = shared_bucket()
+        self.timeout_s: float = settings.option("request_timeout_s")
+
+    def __repr__(self) -> str:
+        where = self._address.url if self._address else self.profile.base_url or "embedded service"
+        return f"Link({where!r})"
+
+    @property
+    def service(self) -> str:
+        """What the ledger calls this service: its address, or the word for this user's own."""
+        if self.profile.is_embedded and not self._is_fixed:
+            return settings.EMBEDDED
+        return self._address.url if self._address else str(self.profile.base_url)
+
+    def locate(self, *, again: bool = False) -> Steps[Address]:
+        """The address; the embedded service is started when it does not run."""
+        if self._address is None or (again and not self._is_fixed):
+            self._address = yield Run(self._find)
+        return self._address
+
+    def _find(self) -> Address:
+        if self.profile.base_url is not None:
+            return Address(self.profile.base_url, settings.api_key(self.profile))
+        running = embedded.ensure_service()
+        return Address(running.url, running.key)
+
+    def ask(
+        self,
+        method: str,
+        path: str,
+        *,
+        json: Any = None,
+        params: Mapping[str, str] | None = None,
+        content: bytes | Path | None = None,
+        repeatable: bool | None = None,
+        timeout_s: float | None = None,
+    ) -> Steps[Any]:
+        """The JSON that the service answers.
+
+        Args:
+            repeatable: whether a lost answer allows another try; by default for GET, PUT and DELETE.
+
+        Raises:
+            ServiceError: the service refused.
+            TransportError: no answer came.
+        """
+        answer = yield from self.send(
+            method,
+            path,
+            json=json,
+            params=params,
+            content=content,
+            repeatable=repeatable,
+            timeout_s=timeout_s,
+        )
+        return read_json(answer)
+
+    def send(
+        self,
+        method: str,
+        path: str,
+        *,
+        json: Any = None,
+        params: Mapping[str, str] | None = None,
+        content: bytes | Path | None = None,
+        repeatable: bool | None = None,
+        timeout_s: float | None = None,
+    ) -> Steps[Answer]:
+        """The answer to a request; see ``ask``. A refusal is an exception here, too.
+
+        Raises:
+            ServiceError: the service refused.
+            TransportError: no answer came.
+        """
+        may_repeat = method in ("GET", "PUT", "DELETE") if repeatable is None else repeatable
+        delays = retry_delays()
+        moved = False
+        while True:
+            address = yield from self.locate(again=moved)
+            call = Call(method, address.url + path, address.key, params or {}, json, content,
+                        timeout_s or self.timeout_s)  # fmt: skip
+            yield Sleep(self._bucket.reserve())
+            try:
+                answer: Answer = yield call
+            except TransportError as exc:
+                moved = True  # an embedded service that went away is started again
+                yield Sleep(_next_pause(delays, exc, allowed=may_repeat or not exc.was_sent))
+                continue
+            if answer.status < 400:
+                return answer
+            fault = refusal(answer)
+            may_try = isinstance(fault, RateLimitedError) or (
+                may_repeat and isinstance(fault, ServiceFaultError)
+            )
+            yield Sleep(_next_pause(delays, fault, allowed=may_try))
+
+    def fetch(self, url: str, part: Path) -> Steps[Answer]:
+        """Bring a signed link's body into ``part``, resumed after interruptions; no key is sent.
+
+        Raises:
+            ServiceError: the link is refused.
+            TransportError: it did not arrive after several tries.
+        """
+        delays = retry_delays()
+        while True:
+            try:
+                answer: Answer = yield Download(url, part, self.timeout_s)
+            except TransportError as exc:
+                yield Sleep(_next_pause(delays, exc, allowed=True))
+                continue
+            if answer.status == 416:  # the part is not a beginning of this file
+                part.unlink(missing_ok=True)
+                yield Sleep(_next_pause(delays, refusal(answer), allowed=True))
+                continue
+            if answer.status >= 400:
+                raise refusal(answer)
+            return answer
+
+
+def _next_pause(delays: Iterator[float], fault: Exception, *, allowed: bool) -> float:
+    """Seconds until the next try; the ``fault`` itself when there is none."""
+    pause = next(delays, None) if allowed else None
+    if pause is None:
+        raise fault
+    asked = getattr(fault, "retry_after_s", None)
+    if asked is not None and asked > _LONGEST_PAUSE_S:
+        raise fault
+    return max(pause, asked or 0.0)

@@ -1,0 +1,113 @@
+"""From an answer to a value or to one exception of the tree; the one place that reads error bodies."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from foldnote import errors
+from foldnote.client.effects import Answer
+
+_BY_STATUS: dict[int, type[errors.ServiceError]] = {
+    400: errors.BadRequestError,
+    401: errors.UnauthorizedError,
+    403: errors.ForbiddenError,
+    404: errors.NotFoundError,
+    413: errors.TooLargeError,
+    422: errors.BadRequestError,
+    429: errors.RateLimitedError,
+}
+_BY_CODE: dict[str, type[errors.ServiceError]] = {
+    "job_name_taken": errors.JobNameTakenError,
+    "budget_exceeded": errors.BudgetExceededError,
+    "route_restricted": errors.RestrictedRouteError,
+    "restricted_route": errors.RestrictedRouteError,
+    "allowance_exceeded": errors.AllowanceExceededError,
+    "router_disabled": errors.RouterDisabledError,
+}
+_SENTENCES = {
+    401: "The service did not accept the key. Store a valid one with `foldnote profile key NAME`.",
+    413: "The request is larger than the service accepts.",
+    429: "The service asks for a slower pace.",
+}
+
+
+def read_json(answer: Answer) -> Any:
+    """The JSON of a good answer; plain text where a deployment answers plain text.
+
+    Raises:
+        ServiceError: the service refused.
+    """
+    if answer.status >= 400:
+        raise refusal(answer)
+    text = answer.body.decode("utf-8", "replace")
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text.strip()
+
+
+def refusal(answer: Answer) -> errors.ServiceError:
+    """The exception that ``answer`` means."""
+    body = _read_body(answer)
+    code = body.get("code") if isinstance(body.get("code"), str) else None
+    kind = _choose(answer.status, code, body)
+    field, row = body.get("field"), body.get("row")
+    return kind(
+        _sentence(answer, body),
+        status=answer.status,
+        code=code,
+        field=field if isinstance(field, str) else None,
+        row=row if isinstance(row, int) else None,
+        body=body,
+        retry_after_s=_retry_after_s(answer, body),
+    )
+
+
+def _choose(status: int, code: str | None, body: Mapping[str, Any]) -> type[errors.ServiceError]:
+    if code in _BY_CODE:
+        return _BY_CODE[code]
+    if status == 403 and "estimatedWeightedHours" in body:
+        return errors.AllowanceExceededError
+    if status == 403 and set(body) == {"message"}:
+        return errors.GatewayForbiddenError
+    if status >= 500:
+        return errors.ServiceFaultError
+    return _BY_STATUS.get(status, errors.ServiceError)
+
+
+def _read_body(answer: Answer) -> dict[str, Any]:
+    try:
+        body = json.loads(answer.body)
+    except ValueError:
+        text = answer.body.decode("utf-8", "replace").strip()
+        return {"error": _plain(text)} if text else {}
+    if isinstance(body, dict):
+        return body
+    return {"error": body} if isinstance(body, str) else {}
+
+
+def _plain(text: str) -> str:
+    """The words of a page that some proxy answered, at most 300 characters of them."""
+    return re.sub(r"\s+", " ", re.sub(r"<[^>]*>", " ", text)).strip()[:300]
+
+
+def _sentence(answer: Answer, body: Mapping[str, Any]) -> str:
+    for name in ("error", "message", "detail", "title"):
+        value = body.get(name)
+        if isinstance(value, str) and value.strip():
+            return value.strip()
+        if isinstance(value, Mapping) and isinstance(value.get("message"), str):
+            return str(value["message"])
+    return _SENTENCES.get(answer.status, f"The service answered {answer.status} without saying why.")
+
+
+def _retry_after_s(answer: Answer, body: Mapping[str, Any]) -> float | None:
+    for value in (body.get("retryAfterSeconds"), answer.headers.get("retry-after")):
+        try:
+            return max(0.0, float(value))  # type: ignore[arg-type]
+        except (TypeError, ValueError):
+            continue
+    return None

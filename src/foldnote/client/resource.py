@@ -1,0 +1,35 @@
+"""What every resource holds: the link to the service, and what performs its steps."""
+
+from __future__ import annotations
+
+from urllib.parse import quote
+
+from foldnote.client.effects import AsyncFace, AsyncWorld, SyncFace, World
+from foldnote.client.link import Link
+
+
+class Resource:
+    """A noun of the interface; its operations are generators over the link."""
+
+    _link: Link
+
+
+class SyncResource(SyncFace):
+    """A resource whose operations return their value."""
+
+    def __init__(self, link: Link, world: World) -> None:
+        self._link = link
+        self._world = world
+
+
+class AsyncResource(AsyncFace):
+    """A resource whose operations return an awaitable."""
+
+    def __init__(self, link: Link, world: AsyncWorld) -> None:
+        self._link = link
+        self._world = world
+
+
+def path_part(name: str) -> str:
+    """``name`` as one segment of a path."""
+    return quote(name, safe="")

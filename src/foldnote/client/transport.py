@@ -1,0 +1,214 @@
+"""The only user of httpx: performs calls, downloads and pauses, at once or when awaited.
+
+It knows nothing of jobs. What httpx raises becomes a TransportError here, once, and carries no request (whose
+headers hold the key).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Callable, Iterator
+from pathlib import Path
+from typing import Any, TypeVar
+
+import httpx
+
+from foldnote.client.effects import Answer, Call, Download, Effect, Run, Sleep
+from foldnote.errors import ProtocolError, RequestTimeoutError, ServiceUnreachableError, TransportError
+
+TransportT = TypeVar("TransportT")
+
+_CHUNK_BYTES = 1 << 20
+_NOTHING_SENT = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout, httpx.UnsupportedProtocol)
+
+
+class HttpWorld:
+    """Performs effects at once, on an ``httpx.Client``."""
+
+    def __init__(self, http_client: httpx.Client | None = None) -> None:
+        self._http = http_client or httpx.Client(follow_redirects=True, mounts=_direct(httpx.HTTPTransport))
+
+    def perform(self, effect: Effect) -> Any:
+        """The outcome of ``effect``.
+
+        Raises:
+            TransportError: no answer came.
+        """
+        try:
+            match effect:
+                case Call():
+                    return _read(self._http.request(**_request(effect), content=_stream(effect.content)))
+                case Download():
+                    return self._download(effect)
+                case Sleep(seconds):
+                    return time.sleep(seconds)
+                case Run(function):
+                    return function()
+        except (httpx.TransportError, httpx.InvalidURL) as exc:
+            raise explain(exc, effect) from None
+
+    def _download(self, effect: Download) -> Answer:
+        with self._http.stream(
+            "GET", effect.url, headers=_range(effect.part), timeout=effect.timeout_s
+        ) as answer:
+            if answer.status_code not in (200, 206):
+                return Answer(answer.status_code, answer.headers, answer.read())
+            with effect.part.open(_mode(answer)) as target:
+                for chunk in answer.iter_bytes(_CHUNK_BYTES):
+                    target.write(chunk)
+        return _received(answer, effect.part)
+
+    def close(self) -> None:
+        """Give the connections back."""
+        self._http.close()
+
+
+class AsyncHttpWorld:
+    """Performs effects when awaited, on an ``httpx.AsyncClient`` for each event loop."""
+
+    def __init__(self, http_client: httpx.AsyncClient | None = None) -> None:
+        self._given = http_client
+        self._own: tuple[asyncio.AbstractEventLoop, httpx.AsyncClient] | None = None
+
+    @property
+    def _http(self) -> httpx.AsyncClient:
+        if self._given is not None:
+            return self._given
+        loop = asyncio.get_running_loop()
+        if self._own is None or self._own[0] is not loop:  # connections belong to the loop that made them
+            self._own = (
+                loop,
+                httpx.AsyncClient(follow_redirects=True, mounts=_direct(httpx.AsyncHTTPTransport)),
+            )
+        return self._own[1]
+
+    async def perform(self, effect: Effect) -> Any:
+        """The outcome of ``effect``.
+
+        Raises:
+            TransportError: no answer came.
+        """
+        try:
+            match effect:
+                case Call():
+                    body = _stream_async(effect.content)
+                    return _read(await self._http.request(**_request(effect), content=body))
+                case Download():
+                    return await self._download(effect)
+                case Sleep(seconds):
+                    return await asyncio.sleep(seconds)
+                case Run(function):
+                    return await asyncio.to_thread(function)
+        except (httpx.TransportError, httpx.InvalidURL) as exc:
+            raise explain(exc, effect) from None
+
+    async def _download(self, effect: Download) -> Answer:
+        headers = _range(effect.part)
+        async with self._http.stream("GET", effect.url, headers=headers, timeout=effect.timeout_s) as answer:
+            if answer.status_code not in (200, 206):
+                return Answer(answer.status_code, answer.headers, await answer.aread())
+            with effect.part.open(_mode(answer)) as target:  # local disk: short writes, no thread needed
+                async for chunk in answer.aiter_bytes(_CHUNK_BYTES):
+                    target.write(chunk)
+        return _received(answer, effect.part)
+
+    async def close(self) -> None:
+        """Give the connections back."""
+        if self._given is not None or self._own is not None:
+            await self._http.aclose()
+
+
+def _direct(kind: Callable[[], TransportT]) -> dict[str, TransportT]:
+    """No proxy for this machine's own addresses: a proxy knows nothing of its loopback interface."""
+    return {"all://127.0.0.1": kind(), "all://localhost": kind(), "all://[::1]": kind()}
+
+
+def explain(exc: Exception, effect: Effect) -> TransportError:
+    """What httpx means by ``exc``, for a person; the address is shown without its query."""
+    address = (
+        httpx.URL(effect.url).copy_with(query=None) if isinstance(effect, Call | Download) else "the service"
+    )
+    was_sent = not isinstance(exc, _NOTHING_SENT)
+    if isinstance(exc, httpx.TimeoutException):
+        limit_s = getattr(effect, "timeout_s", 0)
+        text = f"{address} did not answer in {limit_s:g} s. Try again, or look at the service."
+        return RequestTimeoutError(text, was_sent=was_sent)
+    reason = str(exc) or type(exc).__name__
+    text = f"{address} cannot be reached: {reason}. Check the address and that the service runs."
+    return ServiceUnreachableError(text, was_sent=was_sent)
+
+
+def _request(call: Call) -> dict[str, Any]:
+    headers = {"x-api-key": call.key.get_secret_value()} if call.key else {}
+    if call.content is not None:
+        headers["Content-Type"] = "application/octet-stream"
+    if isinstance(call.content, Path):
+        headers["Content-Length"] = str(call.content.stat().st_size)
+    return {
+        "method": call.method,
+        "url": call.url,
+        "params": dict(call.params) or None,
+        "json": call.json,
+        "headers": headers,
+        "timeout": call.timeout_s,
+    }
+
+
+def _stream(content: bytes | Path | None) -> bytes | Iterator[bytes] | None:
+    return _read_chunks(content) if isinstance(content, Path) else content
+
+
+def _stream_async(content: bytes | Path | None) -> bytes | AsyncIterator[bytes] | None:
+    return _read_chunks_async(content) if isinstance(content, Path) else content
+
+
+def _read_chunks(path: Path) -> Iterator[bytes]:
+    with path.open("rb") as stream:
+        while chunk := stream.read(_CHUNK_BYTES):
+            yield chunk
+
+
+async def _read_chunks_async(path: Path) -> AsyncIterator[bytes]:
+    with path.open("rb") as stream:
+        while chunk := await asyncio.to_thread(stream.read, _CHUNK_BYTES):
+            yield chunk
+
+
+def _read(response: httpx.Response) -> Answer:
+    return Answer(response.status_code, response.headers, response.content)
+
+
+def _range(part: Path) -> dict[str, str]:
+    have = part.stat().st_size if part.exists() else 0
+    return (
+        {"Range": f"bytes={have}-", "Accept-Encoding": "identity"}
+        if have
+        else {"Accept-Encoding": "identity"}
+    )
+
+
+def _mode(response: httpx.Response) -> str:
+    return "ab" if response.status_code == 206 else "wb"
+
+
+def _received(response: httpx.Response, part: Path) -> Answer:
+    """The answer, after its length was compared with what is on disk.
+
+    Raises:
+        ServiceUnreachableError: the body ended early; what is there stays, and the next try resumes.
+        ProtocolError: the length cannot be read.
+    """
+    text = response.headers.get("content-range", "").rpartition("/")[2] or response.headers.get(
+        "content-length"
+    )
+    if text is not None and text != "*":
+        try:
+            expected = int(text)
+        except ValueError as exc:
+            raise ProtocolError(f"The service sent a download with the length {text!r}.") from exc
+        if part.stat().st_size < expected:
+            raise ServiceUnreachableError(
+                f"The download ended after {part.stat().st_size} of {expected} bytes."
+            )
+    return Answer(response.status_code, response.headers, b"")
