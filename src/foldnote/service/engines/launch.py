@@ -104,7 +104,7 @@ def describe(engine: Engine) -> dict[str, Any]:
         "licence": engine.licence or None,
         "citation": engine.citation or None,
         "homepage": engine.homepage or None,
-        "packages": (read_ready(engine) or {}).get("packages", {}),
+        "packages": dict(sorted((read_ready(engine) or {}).get("packages", {}).items())),
     }
 
 

@@ -7,6 +7,7 @@ B-factors would be a spread over models, so they are zero here and say nothing.
 
 from __future__ import annotations
 
+import functools
 import os
 import random
 import sys
@@ -53,18 +54,18 @@ def main() -> None:
 
 
 def seed_everything(seed: int) -> None:
-    """Make the run repeatable: hydrogens are placed at random before they are minimised."""
+    """Make the run repeatable on one machine: added atoms are placed at random before they are minimised.
+
+    The refinement runs on one thread (engine.toml), since OpenMM's sums depend on how threads share them.
+    """
     import numpy
-    import openmm
     import torch
+    from pdbfixer import PDBFixer
 
     random.seed(seed)
     numpy.random.seed(seed % 2**32)
     torch.manual_seed(seed)
-    for index in range(openmm.Platform.getNumPlatforms()):
-        platform = openmm.Platform.getPlatform(index)
-        if "DeterministicForces" in platform.getPropertyNames():
-            platform.setPropertyDefaultValue("DeterministicForces", "true")
+    PDBFixer.addMissingAtoms = functools.partialmethod(PDBFixer.addMissingAtoms, seed=seed % 2**31)
 
 
 def load_predictor() -> Any:

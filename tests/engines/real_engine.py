@@ -1,0 +1,66 @@
+"""Runs a real engine as the service does, with the network cut, and the same program directly."""
+
+import dataclasses
+import os
+import subprocess
+import sys
+import uuid
+from pathlib import Path
+
+from foldnote.service.engines import Engine, build_attempt, load_engines
+from foldnote.service.engines.launch import make_environment
+from foldnote.service.queue.attempt import Outcome, prepare_attempt
+
+CUT = """
+import socket
+
+
+def refuse(self, address, *rest):
+    raise OSError(f"the test has cut the network: {address}")
+
+
+socket.socket.connect = refuse
+socket.socket.connect_ex = refuse
+socket.getaddrinfo = lambda *rest, **more: refuse(None, rest)
+"""
+
+
+def can_cut_the_network() -> bool:
+    """Whether a network namespace without any interface may be made."""
+    try:
+        return subprocess.run(["unshare", "-rn", "true"], capture_output=True, check=False).returncode == 0
+    except FileNotFoundError:
+        return False
+
+
+def run_engine(name: str, folder: Path, settings: dict, seed: int = 7) -> tuple[Outcome, Path]:
+    """Run the engine through its runner; gives the outcome and the folder of outputs.
+
+    The engine's python refuses every connection, and where namespaces may be made there is no network at all.
+    """
+    engine = load_engines()[name]
+    spec = build_attempt(
+        engine,
+        attempt_dir=folder / "attempt",
+        nonce=uuid.uuid4().hex,
+        job_name="a-test",
+        tool=engine.tools[0],
+        settings=settings,
+        seed=seed,
+    )
+    cut = folder / "cut"
+    cut.mkdir(parents=True)
+    (cut / "sitecustomize.py").write_text(CUT)
+    paths = os.pathsep.join([str(cut), spec.environment["PYTHONPATH"]])
+    spec = dataclasses.replace(spec, environment={**spec.environment, "PYTHONPATH": paths})
+    prepare_attempt(spec)
+    runner = [sys.executable, "-m", "foldnote.service.queue.runner", str(spec.folder)]
+    subprocess.run(["unshare", "-rn", *runner] if can_cut_the_network() else runner, check=True)
+    return Outcome.read(spec.folder), spec.folder / "work" / "outputs"
+
+
+def run_directly(engine: Engine, command: list[str], folder: Path) -> str:
+    """Run a program of the engine's environment; gives its standard output."""
+    environment = make_environment(engine, engine.resources.cores)
+    result = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=True)
+    return result.stdout

@@ -1,0 +1,139 @@
+"""ANARCI through our engine says what the ANARCI program itself says."""
+
+import csv
+
+import pytest
+from real_engine import run_directly, run_engine
+
+from foldnote.service.engines import load_engines
+
+SCHEMES = ("imgt", "kabat", "chothia", "martin", "aho", "wolfguy")
+# Trastuzumab's variable domains (INN list 78), and a single-chain Fv of the two.
+HEAVY = (
+    "EVQLVESGGGLVQPGGSLRLSCAASGFNIKDTYIHWVRQAPGKGLEWVARIYPTNGYTRYADSVKGRFTISADTSKNTAYLQMNSLRAEDTAVYYC"
+    "SRWGGDGFYAMDYWGQGTLVTVSS"
+)
+LIGHT = "DIQMTQSPSSLSASVGDRVTITCRASQDVNTAVAWYQQKPGKAPKLLIYSASFLYSGVPSRFSGSRSGTDFTLTISSLQPEDFATYYCQQHYTTPPTFGQGTKVEIK"
+SINGLE_CHAIN = HEAVY + "GGGGSGGGGSGGGGS" + LIGHT + "HHHHHH"
+# Hen egg-white lysozyme (UniProt P00698, 19-147): no immunoglobulin domain.
+LYSOZYME = (
+    "KVFGRCELAAAMKRHGLDNYRGYSLGNWVCAAKFESNFNTQATNRNTDGSTDYGILQINSRWWCNDGRTPGSRNLCNIPCSALLSSDITASVNCAK"
+    "KIVSDGNGMNAWVAWRNRCKGTDVQAWIRGCRL"
+)
+# Beta chain of the A6 T-cell receptor (PDB 1AO7, chain E), its variable domain.
+RECEPTOR_BETA = (
+    "NAGVTQTPKFQVLKTGQSMTLQCAQDMNHEYMSWYRQDPGMGLRLIHYSVGAGITDQGEVPNGYNVSRSTTEDFPLRLLSAAPSQTSVYFCASRPG"
+    "LAGGRPEQYFGPGTRLTVTEDL"
+)
+
+pytestmark = [
+    pytest.mark.engine,
+    pytest.mark.skipif(
+        not load_engines()["anarci"].state().installed, reason="needs: foldnote engines install anarci"
+    ),
+]
+
+
+def read_table(path):
+    with path.open(newline="") as stream:
+        return list(csv.DictReader(stream))
+
+
+def number(tmp_path, sequence, scheme):
+    outcome, outputs = run_engine("anarci", tmp_path, {"sequence": sequence, "scheme": scheme})
+    assert outcome.state == "succeeded", outcome.error
+    return read_table(outputs / "numbering.csv"), read_table(outputs / "summary.csv")
+
+
+def number_directly(tmp_path, sequence, scheme):
+    engine = load_engines()["anarci"]
+    program = engine.python.parent / "ANARCI"
+    command = [str(engine.python), str(program), "-i", sequence, "-s", scheme, "--assign_germline"]
+    return run_directly(engine, command, tmp_path)
+
+
+def read_positions(text):
+    """Chain, position and letter of each numbered residue in the program's vertical format."""
+    rows = [line.split() for line in text.splitlines() if line and line[0] not in "#/"]
+    return [(row[0], "".join(row[1:-1]), row[-1]) for row in rows if row[-1] != "-"]
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+@pytest.mark.parametrize("sequence", [HEAVY, LIGHT, SINGLE_CHAIN], ids=["heavy", "light", "single-chain"])
+def test_positions_are_those_of_the_program(tmp_path, sequence, scheme):
+    rows, _ = number(tmp_path, sequence, scheme)
+    ours = [(row["chain"], row["position"], row["residue"]) for row in rows]
+    assert ours == read_positions(number_directly(tmp_path, sequence, scheme))
+
+
+@pytest.mark.parametrize("sequence", [HEAVY, LIGHT], ids=["heavy", "light"])
+def test_germlines_are_those_of_the_program(tmp_path, sequence):
+    _, (domain,) = number(tmp_path, sequence, "imgt")
+    ours = "|".join(
+        [
+            domain["germline_species"],
+            domain["v_gene"],
+            f"{float(domain['v_identity']):.2f}",
+            domain["j_gene"],
+            f"{float(domain['j_identity']):.2f}",
+        ]
+    )
+    assert f"#|{ours}|" in number_directly(tmp_path, sequence, "imgt")
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_indices_lead_back_to_the_given_sequence(tmp_path, scheme):
+    rows, _ = number(tmp_path, SINGLE_CHAIN, scheme)
+    assert all(SINGLE_CHAIN[int(row["index"]) - 1] == row["residue"] for row in rows)
+
+
+def test_a_single_chain_fv_has_two_domains(tmp_path):
+    rows, summary = number(tmp_path, SINGLE_CHAIN, "imgt")
+    assert [(row["domain"], row["chain"], row["chain_type"]) for row in summary] == [
+        ("1", "H", "H"),
+        ("2", "L", "K"),
+    ]
+    assert {row["domain"] for row in rows} == {"1", "2"}
+    assert (summary[0]["start"], summary[0]["end"]) == ("1", "120")
+
+
+@pytest.mark.parametrize(
+    ("scheme", "cdr1", "cdr2", "cdr3"),
+    [
+        ("imgt", "GFNIKDTY", "IYPTNGYT", "SRWGGDGFYAMDY"),
+        ("kabat", "DTYIH", "RIYPTNGYTRYADSVKG", "WGGDGFYAMDY"),
+        ("chothia", "GFNIKDT", "YPTNGY", "WGGDGFYAMDY"),
+    ],
+)
+def test_heavy_cdrs_of_trastuzumab_are_the_published_ones(tmp_path, scheme, cdr1, cdr2, cdr3):
+    rows, _ = number(tmp_path, HEAVY, scheme)
+    found = ["".join(row["residue"] for row in rows if row["region"] == f"CDR{i}") for i in (1, 2, 3)]
+    assert found == [cdr1, cdr2, cdr3]
+
+
+def test_white_space_and_small_letters_are_taken(tmp_path):
+    rows, _ = number(tmp_path, HEAVY[:60].lower() + "\n " + HEAVY[60:], "imgt")
+    assert len(rows) == len(HEAVY)
+
+
+def test_a_receptor_is_numbered_by_imgt_and_refused_by_kabat(tmp_path):
+    rows, _ = number(tmp_path / "imgt", RECEPTOR_BETA, "imgt")
+    assert {row["chain"] for row in rows} == {"B"}
+    outcome, _ = run_engine("anarci", tmp_path / "kabat", {"sequence": RECEPTOR_BETA, "scheme": "kabat"})
+    assert outcome.state == "failed"
+    assert "T-cell receptor beta chain" in outcome.error
+
+
+@pytest.mark.parametrize(
+    ("sequence", "sentence"),
+    [
+        (LYSOZYME, "No antibody or T-cell receptor variable domain was found"),
+        ("EVQLVX1", "Unknown amino acid letter"),
+        ("  ", "The sequence is empty"),
+    ],
+    ids=["lysozyme", "letters", "empty"],
+)
+def test_a_sequence_that_cannot_be_numbered_is_a_plain_sentence(tmp_path, sequence, sentence):
+    outcome, _ = run_engine("anarci", tmp_path, {"sequence": sequence, "scheme": "imgt"})
+    assert outcome.state == "failed"
+    assert sentence in outcome.error
