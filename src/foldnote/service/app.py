@@ -14,6 +14,7 @@ from foldnote.service.assembly import Service
 from foldnote.service.config import ServiceConfig
 from foldnote.service.documents import INTERFACE_VERSION, build_document
 from foldnote.service.handlers import HANDLERS
+from foldnote.service.linger import LingerMiddleware
 from foldnote.service.prefixes import PrefixMiddleware
 from foldnote.service.routes import downloads, ending, files, health, jobs, results, submission, tools
 from foldnote.service.traffic import TrafficMiddleware
@@ -30,15 +31,15 @@ ROUTERS = (
 )
 
 
-def create_app(config: ServiceConfig) -> FastAPI:
+def create_app(config: ServiceConfig, opened: Service | None = None) -> FastAPI:
     """The service as an ASGI application; it opens its data folder when its lifespan begins.
 
-    While it runs, `app.state.service` is the `Service`.
+    While it runs, `app.state.service` is the `Service`: the one that was `opened` before, or a new one.
     """
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-        service = await run_in_threadpool(Service, config)
+        service = opened or await run_in_threadpool(Service, config)
         app.state.service = service
         await run_in_threadpool(service.start)
         try:
@@ -47,6 +48,7 @@ def create_app(config: ServiceConfig) -> FastAPI:
             await run_in_threadpool(service.stop)
 
     app = build_routes(lifespan)
+    app.add_middleware(LingerMiddleware)
     app.add_middleware(TrafficMiddleware, note=_note_activity)
     app.add_middleware(PrefixMiddleware)
     return app

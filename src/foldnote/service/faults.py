@@ -76,7 +76,7 @@ def not_found(sentence: str, *, code: str = "not_found", field: str | None = Non
 
 
 def too_large(limit_bytes: int, what: str = "The request body") -> RefusalError:
-    """413; the connection is closed because the rest of the body is not read."""
+    """413; the rest of the body is not kept, so the connection is closed."""
     sentence = f"{what} is larger than the limit of {limit_bytes} bytes."
     return RefusalError(
         413, "too_large", sentence, more={"limitBytes": limit_bytes}, headers={"Connection": "close"}

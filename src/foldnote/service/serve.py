@@ -10,6 +10,7 @@ import argparse
 import asyncio
 import json
 import os
+import signal
 import socket
 import sys
 from collections.abc import Sequence
@@ -22,7 +23,7 @@ from pydantic import SecretStr
 
 import foldnote
 from foldnote import settings
-from foldnote.errors import FoldnoteError
+from foldnote.errors import ConfigurationError, FoldnoteError
 from foldnote.models.runtime import RUNTIME_FILE, RuntimeInfo, read_runtime, write_runtime
 from foldnote.service.app import create_app
 from foldnote.service.assembly import Service
@@ -124,8 +125,10 @@ def _serve(config: ServiceConfig, as_json: bool) -> int:
     listener = _listen(config.host, config.port)
     host, port = listener.getsockname()[:2]
     shown = f"[{host}]" if ":" in host else host
-    app = create_app(config)
+    app = create_app(config, Service(config))
     server = Server(_uvicorn_config(app), app, Announcer(f"http://{shown}:{port}", as_json=as_json))
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, server.handle_exit)  # uvicorn raises the signal again when it is done
     server.run([listener])
     return 0 if server.started else 1
 
@@ -151,7 +154,7 @@ def _listen(host: str, port: int) -> socket.socket:
         listener.bind((host, port))
     except OSError as exc:
         listener.close()
-        raise FoldnoteError(f"The service cannot listen on {host}:{port}: {exc.strerror}.") from exc
+        raise ConfigurationError(f"The service cannot listen on {host}:{port}: {exc.strerror}.") from exc
     listener.listen(2048)
     return listener
 

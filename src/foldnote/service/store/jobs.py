@@ -16,7 +16,6 @@ from foldnote.service.store.events import write_event
 from foldnote.service.store.records import BATCH_TYPE, refresh_record, write_text
 from foldnote.service.store.schema import inputs, jobs
 
-
 JobRow = sa.RowMapping
 """A whole row of the jobs table, by column."""
 

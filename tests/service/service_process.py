@@ -1,0 +1,110 @@
+"""A real service in a process of its own, to be asked, killed and started again."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import httpx
+from probe_engine import write_probe_engine
+
+TOOLS = ("abodybuilder", "anarci", "af2bind", "align-pdbs", "abmpnn")
+SEQUENCE = "EVQLVESGGGLVQPGGSLRLSCAASGFNIKDTYIHWVRQAPGKGLEWVARIYPTNGYTRYADSVKGRFTISADTSKNTAYLQMNSLRAEDTAVYYCSRWGGDGFYAMDYWGQGTLVTVSS"
+SETTINGS = {"sequence": SEQUENCE, "scheme": "imgt"}
+PDB = "".join(
+    f"ATOM  {i:5d}  CA  ALA A{i:4d}    {i:8.3f}{0:8.3f}{0:8.3f}  1.00 50.00           C  \n"
+    for i in range(1, 6)
+)
+FINAL = ("Complete", "Stopped")
+
+
+QUICK = """
+import argparse, dataclasses, sys
+from foldnote.service.config import Pace
+from foldnote.service.serve import add_arguments, config_of, main
+parser = argparse.ArgumentParser()
+add_arguments(parser)
+options = parser.parse_args()
+config = dataclasses.replace(config_of(options), pace=Pace(retry_s=0.5, grace_s=2.0))
+sys.exit(main(config, options.json))
+"""
+"""The command line of `foldnote serve` with short waits between attempts and before KILL."""
+
+
+class ServiceProcess:
+    """One data folder, and the service on it while it runs."""
+
+    def __init__(self, folder: Path, *arguments: str) -> None:
+        self.folder = folder
+        self.arguments = arguments
+        self.engines = write_probe_engine(folder / "engines", tools=TOOLS, memory_mb=16)
+        self.process: subprocess.Popen | None = None
+
+    def start(self) -> "ServiceProcess":
+        environment = os.environ | {
+            "FOLDNOTE_HOME": str(self.folder / "home"),
+            "FOLDNOTE_ENGINE_PATH": str(self.engines),
+        }
+        where = () if "--embedded" in self.arguments else ("--data-dir", str(self.folder / "data"))
+        with (self.folder / "service.log").open("ab") as log:
+            self.process = subprocess.Popen(
+                [sys.executable, "-c", QUICK, "--json", *where, *self.arguments],
+                stdout=subprocess.PIPE,
+                stderr=log,
+                env=environment,
+            )
+        line = self.process.stdout.readline()
+        assert line, (self.folder / "service.log").read_text()
+        ready = json.loads(line)
+        self.url, self.key = ready["url"], ready["key"]
+        self.client = httpx.Client(base_url=self.url, headers={"x-api-key": self.key}, timeout=30)
+        return self
+
+    def kill(self) -> None:
+        self.end(signal.SIGKILL)
+
+    def end(self, number: int = signal.SIGTERM) -> int:
+        self.process.send_signal(number)
+        code = self.process.wait(30)
+        self.process.stdout.close()
+        self.client.close()
+        return code
+
+    def submit(self, name: str, **more) -> httpx.Response:
+        body = {"jobName": name, "type": "anarci", "settings": SETTINGS} | more
+        return self.client.post("/submit-job", json=body)
+
+    def job(self, name: str) -> dict:
+        answer = self.client.get("/jobs", params={"jobName": name})
+        assert answer.status_code == 200, answer.text
+        return answer.json()
+
+    def wait(self, name: str, statuses: tuple[str, ...] = FINAL, patience_s: float = 60) -> dict:
+        until = time.monotonic() + patience_s
+        while (job := self.job(name))["status"] not in statuses:
+            assert time.monotonic() < until, job
+            time.sleep(0.05)
+        return job
+
+    def run(self, name: str, **more) -> dict:
+        answer = self.submit(name, **more)
+        assert answer.status_code == 200, answer.text
+        return self.wait(name)
+
+    def result(self, name: str, **more) -> httpx.Response:
+        return self.client.post("/result", json={"jobName": name} | more)
+
+
+def has_process(word: str) -> bool:
+    """Whether any process has `word` in its environment or command line."""
+    for path in Path("/proc").glob("[0-9]*"):
+        try:
+            text = (path / "environ").read_bytes() + (path / "cmdline").read_bytes()
+        except OSError:
+            continue
+        if word.encode() in text and int(path.name) != os.getpid():
+            return True
+    return False

@@ -1,0 +1,188 @@
+"""Whatever dies: acknowledged work is not lost, not done twice at once, and what is over stays over."""
+
+import os
+import random
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from pathlib import Path
+
+import httpx
+from service_process import FINAL, SETTINGS, has_process
+
+
+def rows(service, query):
+    with closing(sqlite3.connect(service.folder / "data" / "service.sqlite3")) as connection:
+        return connection.execute(query).fetchall()
+
+
+def attempt_folders(service) -> list[Path]:
+    return sorted((service.folder / "data" / "jobs").glob("*/*/*"))
+
+
+def test_a_job_goes_on_when_the_service_is_killed(make_service):
+    service = make_service("--no-rate-limit")
+    service.submit("long.sleep-3")
+    service.wait("long.sleep-3", ("Running",))
+    service.kill()
+    time.sleep(1)
+    service.start()
+    job = service.wait("long.sleep-3")
+    assert job["status"] == "Complete"
+    assert rows(service, "SELECT attempt, losses FROM jobs") == [(1, 0)]
+
+
+def test_a_job_that_ended_meanwhile_is_adopted(make_service):
+    service = make_service("--no-rate-limit")
+    service.submit("short.sleep-1.output-1")
+    service.wait("short.sleep-1.output-1", ("Running",))
+    service.kill()
+    time.sleep(2.5)
+    service.start()
+    assert service.wait("short.sleep-1.output-1")["status"] == "Complete"
+    assert httpx.get(service.result("short.sleep-1.output-1").json()).status_code == 200
+    assert rows(service, "SELECT count(*) FROM attempts") == [(1,)]
+
+
+def test_a_graceful_end_leaves_jobs_running(make_service):
+    service = make_service("--no-rate-limit")
+    service.submit("long.sleep-3")
+    service.wait("long.sleep-3", ("Running",))
+    assert service.end() == 0
+    service.start()
+    assert service.wait("long.sleep-3")["status"] == "Complete"
+    assert rows(service, "SELECT attempt FROM jobs") == [(1,)]
+
+
+def test_a_killed_runner_is_an_infrastructure_loss(make_service):
+    service = make_service("--no-rate-limit")
+    service.submit("long.sleep-2")
+    service.wait("long.sleep-2", ("Running",))
+    kill_runners(service)
+    job = service.wait("long.sleep-2", ("In Queue",))
+    assert "tried again" in job["message"]
+    assert rows(service, "SELECT losses, is_cancelled FROM jobs") == [(1, 0)]
+    service.client.post("/stop-job", json={"jobName": "long.sleep-2"})
+    assert service.wait("long.sleep-2")["status"] == "Stopped"
+
+
+def kill_runners(service) -> int:
+    """Kill every runner of this service; gives their number."""
+    count = 0
+    for folder in attempt_folders(service):
+        for path in Path("/proc").glob("[0-9]*"):
+            try:
+                command = (path / "cmdline").read_bytes()
+                if b"queue.runner" in command and str(folder).encode() in command:
+                    os.kill(int(path.name), signal.SIGKILL)
+                    count += 1
+            except OSError:
+                continue
+    return count
+
+
+def test_a_stop_leaves_no_process(make_service):
+    service = make_service("--no-rate-limit")
+    name = "tree.child.sleep-60"
+    service.submit(name)
+    service.wait(name, ("Running",))
+    time.sleep(0.5)
+    nonce = rows(service, "SELECT nonce FROM attempts")[0][0]
+    assert has_process(nonce)
+    service.client.post("/stop-job", json={"jobName": name})
+    assert service.wait(name)["status"] == "Stopped"
+    assert not has_process(nonce)
+
+
+def test_a_deleted_running_job_leaves_no_process_and_no_folder(make_service):
+    service = make_service("--no-rate-limit")
+    service.submit("gone.sleep-60")
+    service.wait("gone.sleep-60", ("Running",))
+    nonce = rows(service, "SELECT nonce FROM attempts")[0][0]
+    service.client.request("DELETE", "/delete-job", json={"jobName": "gone.sleep-60"})
+    until = time.monotonic() + 20
+    while has_process(nonce) or rows(service, "SELECT state FROM jobs") != [("Stopped",)]:
+        assert time.monotonic() < until
+        time.sleep(0.1)
+    assert service.client.get("/jobs").json()["statuses"]["Running"] == 0
+
+
+def test_fifty_parallel_submissions_of_one_name_are_one_job(make_service):
+    service = make_service("--no-rate-limit")
+    with ThreadPoolExecutor(50) as pool:
+        answers = list(pool.map(lambda _: service.submit("one"), range(50)))
+    codes = [answer.status_code for answer in answers]
+    assert (codes.count(200), codes.count(400)) == (1, 49)
+    assert {answer.json().get("code") for answer in answers if answer.status_code == 400} == {
+        "job_name_taken"
+    }
+    assert service.client.get("/jobs", params={"includeSubjobs": "true"}).json()["statuses"] != {}
+    assert rows(service, "SELECT count(*) FROM jobs") == [(1,)]
+
+
+def test_two_services_do_not_share_a_folder(make_service):
+    service = make_service()
+    command = [sys.executable, "-m", "foldnote.service.serve", "--data-dir", str(service.folder / "data")]
+    second = subprocess.run(command, capture_output=True, text=True, timeout=30, check=False)
+    assert second.returncode == 1
+    assert "Another service" in second.stderr
+
+
+def test_random_kills_lose_nothing(make_service):
+    """Fifteen kills of the service or of runners, while jobs are submitted."""
+    chance = random.Random(7)
+    service = make_service("--no-rate-limit")
+    acknowledged: list[str] = []
+    for round_ in range(15):
+        for number in range(2):
+            name = f"r{round_}-{number}.sleep-0_{chance.randint(1, 5)}"
+            try:
+                if service.submit(name).status_code == 200:
+                    acknowledged.append(name)
+            except httpx.TransportError:
+                continue
+        time.sleep(chance.random() * 0.4)
+        if chance.random() < 0.2:
+            kill_runners(service)
+        service.kill()
+        service.start()
+    finals = {}
+    until = time.monotonic() + 90
+    while len(finals) < len(acknowledged):
+        assert time.monotonic() < until, set(acknowledged) - set(finals)
+        page = service.client.get("/jobs").json()["jobs"]
+        finals = {job["jobName"]: job["status"] for job in page if job["status"] in FINAL}
+        time.sleep(0.2)
+    assert set(finals) == set(acknowledged)
+    assert set(finals.values()) == {"Complete"}
+    assert_consistent(service)
+    for name in acknowledged[:5]:
+        assert httpx.get(service.result(name).json()).status_code == 200
+
+
+def assert_consistent(service) -> None:
+    """One end for each job, one live attempt at most, counters that agree with the rows."""
+    ends = rows(
+        service, "SELECT job_id, count(*) FROM events WHERE kind = 'attempt complete' GROUP BY job_id"
+    )
+    assert all(count == 1 for _, count in ends)
+    assert rows(service, "SELECT count(*) FROM attempts WHERE ended IS NULL") == [(0,)]
+    counted = dict(rows(service, "SELECT state, count FROM counters WHERE parent_id = 0 AND count != 0"))
+    assert counted == dict(
+        rows(service, "SELECT state, count(*) FROM jobs WHERE deleted IS NULL GROUP BY state")
+    )
+
+
+def test_a_time_limit_ends_the_run(make_service, tmp_path):
+    service = make_service("--no-rate-limit")
+    service.end()
+    config = service.engines / "probe" / "engine.toml"
+    config.write_text(config.read_text().replace("time_limit_s = 60", "time_limit_s = 1"))
+    service.start()
+    job = service.run("slow.sleep-30", settings=SETTINGS)
+    assert job["status"] == "Stopped"
+    assert "limit" in job["error"]

@@ -1,0 +1,111 @@
+"""`foldnote serve`: ready line, signals, and the embedded kind that is one per user and stops by itself."""
+
+import json
+import os
+import signal
+import stat
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import httpx
+
+from foldnote.models.runtime import read_runtime
+
+
+def serve(home: Path, *arguments: str, **variables: str) -> subprocess.Popen:
+    environment = os.environ | {"FOLDNOTE_HOME": str(home)} | variables
+    command = [sys.executable, "-m", "foldnote.service.serve", "--json", *arguments]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment)
+
+
+def end(process: subprocess.Popen) -> None:
+    process.terminate()
+    process.communicate(timeout=30)
+
+
+def test_the_key_is_made_once_and_private(make_service):
+    service = make_service()
+    first = service.key
+    path = service.folder / "data" / "key"
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
+    service.end(signal.SIGINT)
+    service.start()
+    assert service.key == first
+    assert first.encode() not in (service.folder / "data" / "service.sqlite3").read_bytes()
+
+
+def test_an_embedded_service_publishes_where_it_is(tmp_path):
+    process = serve(tmp_path, "--embedded")
+    try:
+        ready = json.loads(process.stdout.readline())
+        runtime = read_runtime(tmp_path / "run")
+        assert (runtime.url, runtime.key.get_secret_value(), runtime.pid) == (
+            ready["url"],
+            ready["key"],
+            process.pid,
+        )
+        assert stat.S_IMODE((tmp_path / "run" / "service.json").stat().st_mode) == 0o600
+        assert ready["url"].startswith("http://127.0.0.1:")
+        assert httpx.get(f"{ready['url']}/jobs", headers={"x-api-key": ready["key"]}).status_code == 200
+        second = serve(tmp_path, "--embedded")
+        output, _ = second.communicate(timeout=30)
+        assert (second.returncode, json.loads(output)) == (0, ready)
+    finally:
+        end(process)
+    assert not (tmp_path / "run" / "service.json").exists()
+
+
+def test_an_idle_embedded_service_stops(tmp_path):
+    process = serve(tmp_path, "--embedded", FOLDNOTE_SERVICE_IDLE_STOP_S="0.5")
+    assert json.loads(process.stdout.readline())
+    assert process.wait(30) == 0
+    process.communicate()
+    assert read_runtime(tmp_path / "run") is None
+
+
+def test_a_taken_port_is_said_plainly(make_service, tmp_path):
+    service = make_service()
+    process = serve(tmp_path, "--port", service.url.rpartition(":")[2])
+    _, errors = process.communicate(timeout=30)
+    assert process.returncode == 1
+    assert b"cannot listen" in errors
+
+
+def test_health_says_the_version(make_service):
+    service = make_service()
+    time.sleep(0)
+    assert httpx.get(f"{service.url}/healthz").json()["status"] == "ok"
+
+
+def test_nothing_heavy_is_imported():
+    code = "import sys, foldnote.service.serve; print(sorted({'pandas','numpy','gemmi','jupyterlab','httpx','ipywidgets'} & set(sys.modules)))"
+    assert (
+        subprocess.run(
+            [sys.executable, "-c", code], capture_output=True, text=True, check=True
+        ).stdout.strip()
+        == "[]"
+    )
+
+
+def test_the_document_is_printed():
+    command = [sys.executable, "-m", "foldnote.service.openapi"]
+    document = json.loads(subprocess.run(command, capture_output=True, check=True).stdout)
+    assert document["info"]["version"] == "1.0.0"
+    assert "422" not in str(
+        {r for item in document["paths"].values() for o in item.values() for r in o["responses"]}
+    )
+
+
+def test_a_command_line_needs_no_private_module():
+    """The options of `foldnote serve` are offered to any parser."""
+    import argparse
+
+    from foldnote.service.serve import add_arguments, config_of
+
+    parser = argparse.ArgumentParser()
+    add_arguments(parser)
+    config = config_of(parser.parse_args(["--port", "7", "--data-dir", "/x", "--no-rate-limit"]))
+    assert (config.port, config.data_dir, config.rate_limit, config.embedded) == (7, Path("/x"), False, False)
