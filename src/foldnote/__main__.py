@@ -1,0 +1,8 @@
+"""``python -m foldnote`` is the command ``foldnote``."""
+
+import sys
+
+from foldnote.cli import main
+
+if __name__ == "__main__":
+    sys.exit(main())

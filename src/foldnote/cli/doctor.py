@@ -1,0 +1,133 @@
+"""What works on this machine, and what to do where something does not."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from foldnote import settings
+from foldnote.errors import FoldnoteError
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing that was looked at.
+
+    Attributes:
+        what: the thing.
+        is_good: whether it is as it should be.
+        found: what was found, in words.
+        advice: what to do; empty when nothing is to do.
+        is_needed: whether foldnote does not work without it.
+    """
+
+    what: str
+    is_good: bool
+    found: str
+    advice: str = ""
+    is_needed: bool = True
+
+
+def examine() -> list[Finding]:
+    """Everything, in the order in which a user meets it."""
+    findings: list[Finding] = []
+    for check in (_python, _folders, _extension, _viewer, _profile, _service, _engines, _keyring):
+        findings.extend(_run(check))
+    return findings
+
+
+def _run(check: Callable[[], list[Finding]]) -> list[Finding]:
+    try:
+        return check()
+    except FoldnoteError as exc:
+        return [Finding(check.__name__.strip("_"), is_good=False, found=exc.message)]
+
+
+def _python() -> list[Finding]:
+    import foldnote
+
+    return [
+        Finding("foldnote", is_good=True, found=f"{foldnote.__version__}, Python {sys.version.split()[0]}")
+    ]
+
+
+def _folders() -> list[Finding]:
+    folder = settings.data_dir()
+    free_gb = shutil.disk_usage(folder).free / 1e9
+    advice = (
+        "" if free_gb > 5 else "Engines and results need some gigabytes: make room, or set FOLDNOTE_HOME."
+    )
+    return [
+        Finding("data folder", is_good=free_gb > 1, found=f"{folder}, {free_gb:.0f} GB free", advice=advice)
+    ]
+
+
+def _extension() -> list[Finding]:
+    listed = Path(sys.prefix) / "share/jupyter/labextensions/foldnote/package.json"
+    enabled = Path(sys.prefix) / "etc/jupyter/jupyter_server_config.d/foldnote.json"
+    again = "Install foldnote again into the environment that runs JupyterLab."
+    version = json.loads(listed.read_text("utf-8"))["version"] if listed.is_file() else ""
+    return [
+        Finding("JupyterLab extension", bool(version), version or "not installed", "" if version else again),
+        Finding(
+            "Jupyter server extension",
+            enabled.is_file(),
+            "enabled" if enabled.is_file() else "not enabled",
+            "" if enabled.is_file() else again,
+        ),
+    ]
+
+
+def _viewer() -> list[Finding]:
+    script = Path(__file__).parent.parent / "static" / "3Dmol-min.js"
+    there = script.is_file()
+    advice = "" if there else "Build the front end: npm ci && npm run build:prod"
+    return [Finding("3Dmol.js", there, "bundled" if there else "missing; structures cannot be drawn", advice)]
+
+
+def _profile() -> list[Finding]:
+    profile = settings.active_profile()
+    where = profile.base_url or "this machine"
+    if profile.is_embedded or settings.api_key(profile) is not None:
+        return [Finding("profile", is_good=True, found=f"{profile.name}: {where}")]
+    advice = f"Store one: foldnote profile key {profile.name}"
+    return [Finding("profile", is_good=False, found=f"{profile.name}: {where}, without a key", advice=advice)]
+
+
+def _service() -> list[Finding]:
+    from foldnote.client import Client
+
+    with Client() as client:
+        counts = client.jobs.list(limit=1).statuses
+    found = f"answers; {counts.running} running, {counts.in_queue} in the queue, {counts.complete} complete"
+    return [Finding("service", is_good=True, found=found)]
+
+
+def _engines() -> list[Finding]:
+    from foldnote.service.engines.registry import load_engines
+
+    findings = []
+    for engine in load_engines().values():
+        state = engine.state()
+        advice = "" if state.installed else f"foldnote engines install {engine.name}"
+        found = engine.method if state.installed else state.reason or "not installed"
+        findings.append(Finding(f"engine {engine.name}", state.installed, found, advice, is_needed=False))
+    return findings
+
+
+def _keyring() -> list[Finding]:
+    try:
+        import keyring
+        from keyring.backends import fail
+    except ImportError:
+        return [Finding("keyring", is_good=True, found="not installed; keys are kept in a private file")]
+    backend = keyring.get_keyring()
+    if isinstance(backend, fail.Keyring):
+        return [
+            Finding("keyring", is_good=True, found="no backend works here; keys are kept in a private file")
+        ]
+    return [Finding("keyring", is_good=True, found=str(backend.name))]
