@@ -187,7 +187,7 @@ def read_progress(attempt_dir: Path) -> tuple[float | None, str | None]:
 def write_progress(attempt_dir: Path, fraction: float | None, message: str | None) -> None:
     """Publish the newest progress; it is worth nothing after a power cut, so it is not synced."""
     content = {"fraction": fraction, "message": message, "updated": now()}
-    publish(attempt_dir / PROGRESS, json.dumps(content).encode("utf-8", "surrogatepass"), is_durable=False)
+    publish(attempt_dir / PROGRESS, json.dumps(content).encode(), is_durable=False)
 
 
 def read_log(attempt_dir: Path, max_lines: int | None = None) -> str:
@@ -214,12 +214,12 @@ def read_json(path: Path) -> dict[str, Any] | None:
 
 
 def write_json(path: Path, content: Mapping[str, Any]) -> None:
-    """Publish ``content`` as ``path``."""
-    publish(path, json.dumps(content, indent=1, ensure_ascii=False).encode("utf-8", "surrogatepass"))
+    """Publish ``content`` as ``path``, in ASCII: a lone surrogate of a user's text has no other encoding."""
+    publish(path, json.dumps(content, indent=1).encode())
 
 
 def publish(path: Path, content: bytes, *, is_durable: bool = True) -> None:
-    """Write ``content`` as ``path`` so that it is seen whole or not at all, also after a power cut if durable."""
+    """Write ``content`` as ``path``, seen whole or not at all; if durable, also after a power cut."""
     draft = path.with_name(f".{path.name}.{os.getpid()}")
     with draft.open("wb") as stream:
         stream.write(content)

@@ -87,7 +87,7 @@ def _make_manifest(
         "manifestVersion": 1,
         "job": {"jobName": spec.job_name, "type": spec.tool, "seed": spec.seed},
         "settings": dict(spec.settings) if len(settings) <= _SETTINGS_SHOWN_BYTES else None,
-        "settingsSha256": hashlib.sha256(settings.encode("utf-8", "surrogatepass")).hexdigest(),
+        "settingsSha256": hashlib.sha256(settings.encode()).hexdigest(),
         "engine": dict(spec.engine),
         "notes": _read_notes(spec.folder / files.WORK / "notes.json"),
         "state": state,

@@ -1,0 +1,146 @@
+"""The installer makes, resumes, proves and removes real environments; packages come from a local folder."""
+
+import fcntl
+import zipfile
+
+import pytest
+
+from foldnote.errors import EngineInstallError
+from foldnote.service.engines import Engine, read_engine
+from foldnote.service.engines.engine import read_ready
+from foldnote.service.engines.install import install, remove
+from foldnote.service.engines.pip import explain_failure
+
+
+@pytest.fixture(autouse=True)
+def _own_engines(tmp_path, monkeypatch):
+    monkeypatch.setenv("FOLDNOTE_ENGINES_DIR", str(tmp_path / "environments"))
+
+
+def write_wheel(folder, name, version="1.0"):
+    """A pure wheel with one module, as PEP 427 has it."""
+    folder.mkdir(exist_ok=True)
+    info = f"{name}-{version}.dist-info"
+    with zipfile.ZipFile(folder / f"{name}-{version}-py3-none-any.whl", "w") as wheel:
+        wheel.writestr(f"{name}.py", "ANSWER = 42\n")
+        wheel.writestr(f"{info}/METADATA", f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n")
+        wheel.writestr(f"{info}/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
+        wheel.writestr(f"{info}/RECORD", "")
+
+
+@pytest.fixture
+def make_engine(tmp_path):
+    def make(*requirements: str, probe: str = "import firstpart", more: str = "") -> Engine:
+        folder = tmp_path / "tiny"
+        folder.mkdir(exist_ok=True)
+        wheels = tmp_path / "wheels"
+        write_wheel(wheels, "firstpart")
+        steps = [["--no-index", "--find-links", str(wheels), each] for each in requirements]
+        (folder / "engine.toml").write_text(
+            'name = "tiny"\nmethod = "Tiny"\nkind = "genuine"\nversion = "1"\ntools = ["anarci"]\n'
+            f"[environment]\nsteps = {steps!r}\nprobe = {probe!r}\n{more}"
+        )
+        return read_engine(folder)
+
+    return make
+
+
+def install_and_listen(engine):
+    events = []
+    try:
+        install(engine, events.append)
+    except EngineInstallError as exc:
+        return events, exc
+    return events, None
+
+
+def test_an_engine_is_installed_proved_and_removed(make_engine):
+    engine = make_engine("firstpart==1.0")
+    events, error = install_and_listen(engine)
+    assert error is None
+    assert engine.state().installed
+    assert read_ready(engine)["packages"]["firstpart"] == "1.0"
+    assert (events[-1].message, events[-1].fraction) == ("is installed", 1.0)
+    assert any("step 1 of 1: pip install" in event.message for event in events)
+    again, _ = install_and_listen(engine)
+    assert [event.message for event in again] == ["is installed already"]
+    assert remove(engine) is True
+    assert not engine.state().installed
+    assert remove(engine) is False
+
+
+def test_a_failed_step_is_explained_and_gone_on_with(make_engine, tmp_path):
+    engine = make_engine("firstpart==1.0", "secondpart==1.0")
+    _, error = install_and_listen(engine)
+    assert "step 2 of 2" in error.message
+    assert "does not have this version" in error.message
+    assert "goes on from here" in error.message
+    assert not engine.state().installed
+    write_wheel(tmp_path / "wheels", "secondpart")
+    events, error = install_and_listen(engine)
+    assert error is None
+    assert not any("step 1 of 2" in event.message for event in events)
+    assert engine.state().installed
+
+
+def test_a_probe_that_fails_makes_no_engine(make_engine):
+    engine = make_engine(
+        "firstpart==1.0", probe="import firstpart; assert firstpart.ANSWER == 41, 'wrong answer'"
+    )
+    _, error = install_and_listen(engine)
+    assert "wrong answer" in error.message
+    assert not engine.state().installed
+
+
+def test_a_changed_recipe_makes_an_installation_stale(make_engine, tmp_path):
+    install_and_listen(make_engine("firstpart==1.0"))
+    write_wheel(tmp_path / "wheels", "firstpart", "2.0")
+    changed = make_engine("firstpart==2.0")
+    assert "another version" in changed.state().reason
+    _, error = install_and_listen(changed)
+    assert error is None
+    assert read_ready(changed)["packages"]["firstpart"] == "2.0"
+
+
+def test_the_environment_of_the_user_does_not_reach_pip(make_engine, monkeypatch, tmp_path):
+    monkeypatch.setenv("PIP_TARGET", str(tmp_path / "elsewhere"))
+    monkeypatch.setenv("PIP_USER", "1")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    engine = make_engine("firstpart==1.0")
+    assert install_and_listen(engine)[1] is None
+    assert engine.state().installed
+
+
+def test_two_installers_do_not_meet(make_engine):
+    engine = make_engine("firstpart==1.0")
+    engine.home.mkdir(parents=True)
+    with engine.home.with_name(".tiny.lock").open("w") as stream:
+        fcntl.flock(stream, fcntl.LOCK_EX)
+        _, error = install_and_listen(engine)
+    assert "by another process" in error.message
+
+
+def test_a_missing_system_program_is_told_before_anything_is_made(make_engine):
+    engine = make_engine("firstpart==1.0", more='system = [{command = "no-such-prog", debian = "nsp"}]')
+    _, error = install_and_listen(engine)
+    assert "apt-get install nsp" in error.message
+    assert not engine.python.exists()
+
+
+def test_a_full_disk_is_told_before_anything_is_made(make_engine):
+    _, error = install_and_listen(make_engine("firstpart==1.0", more="disk_mb = 1000000000"))
+    assert "MB are free" in error.message
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("OSError: [Errno 28] No space left on device", "disk is full"),
+        ("Failed to establish a new connection: Temporary failure in name resolution", "cannot be reached"),
+        ("ERROR: No matching distribution found for torch==2.13.0", "does not have this version"),
+        ("SSLError(CERTIFICATE_VERIFY_FAILED)", "not trusted"),
+        ("something else", "pip says: something else"),
+    ],
+)
+def test_pips_failures_are_explained(line, words):
+    assert words in explain_failure([line])

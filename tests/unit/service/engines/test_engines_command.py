@@ -1,0 +1,63 @@
+"""What ``foldnote engines`` prints."""
+
+import io
+import json
+
+import pytest
+from probe_engine import write_probe_engine
+
+from foldnote import catalog
+from foldnote.errors import UnknownEngineError
+from foldnote.service.engines.command import run_install, run_list, run_remove
+
+
+@pytest.fixture
+def out():
+    return io.StringIO()
+
+
+@pytest.fixture(autouse=True)
+def _no_engines(tmp_path, monkeypatch):
+    monkeypatch.setenv("FOLDNOTE_ENGINES_DIR", str(tmp_path / "empty"))
+
+
+def test_the_list_has_every_tool_once(out):
+    run_list(list(catalog.tools()), as_json=True, stream=out)
+    rows = json.loads(out.getvalue())
+    assert [row["tool"] for row in rows] == list(catalog.tools())
+    assert len(rows) == 39
+
+
+def test_a_tool_with_an_engine_says_how_to_get_it(out):
+    run_list(["abodybuilder", "alphafold"], as_json=True, stream=out)
+    first, second = json.loads(out.getvalue())[:2]
+    assert (first["runs"], first["method"]) == (False, "ABodyBuilder2 (model 1 of 4)")
+    assert "foldnote engines install abodybuilder2" in first["how"]
+    assert (second["runs"], second["engine"]) == (False, None)
+    assert "connect a service" in second["how"]
+
+
+def test_the_table_marks_a_substitute_and_counts(out, tmp_path, monkeypatch):
+    monkeypatch.setenv("FOLDNOTE_ENGINE_PATH", str(write_probe_engine(tmp_path / "more", ("alphafold",))))
+    run_list(["abodybuilder", "alphafold", "antifold"], stream=out)
+    lines = out.getvalue().splitlines()
+    assert lines[0] == "1 of 4 tools run on this machine."
+    assert any(line.startswith("alphafold") and "yes" in line and "[SUBSTITUTE]" in line for line in lines)
+    assert any(line.startswith("antifold") and line.endswith("not bundled") for line in lines)
+
+
+def test_installing_tells_licence_and_end(out, tmp_path, monkeypatch):
+    monkeypatch.setenv("FOLDNOTE_ENGINE_PATH", str(write_probe_engine(tmp_path / "more")))
+    assert run_install(["probe"], stream=out) == 0
+    assert "licence: BSD-3-Clause" in out.getvalue()
+
+
+def test_an_unknown_engine_installs_nothing(out):
+    with pytest.raises(UnknownEngineError):
+        run_install(["anarci", "rosetta"], stream=out)
+    assert out.getvalue() == ""
+
+
+def test_removing_what_is_not_there_says_so(out):
+    assert run_remove(["anarci"], stream=out) == 0
+    assert out.getvalue() == "anarci: was not installed\n"

@@ -1,0 +1,56 @@
+"""An engine gets a small environment of its own and the limits of its file."""
+
+import sys
+from pathlib import Path
+
+import pytest
+from probe_engine import write_probe_engine
+
+from foldnote.errors import EngineError
+from foldnote.service.engines import build_attempt, load_engines
+from foldnote.service.engines.launch import make_environment
+
+
+@pytest.fixture
+def probe(tmp_path):
+    return load_engines([write_probe_engine(tmp_path / "engines", cores=4, memory_mb=300, time_limit_s=9)])[
+        "probe"
+    ]
+
+
+def build(engine, tmp_path, **options):
+    return build_attempt(
+        engine, attempt_dir=tmp_path / "a", nonce="n", job_name="j", tool="anarci", settings={}, **options
+    )
+
+
+def test_limits_come_from_the_file(probe, tmp_path):
+    spec = build(probe, tmp_path)
+    assert (spec.cores, spec.memory_mb, spec.time_limit_s) == (4, 300, 9)
+    assert spec.command == (sys.executable, "-u", str(probe.folder / "run.py"))
+
+
+def test_threads_are_the_cores_that_the_machine_can_give(probe, tmp_path):
+    spec = build(probe, tmp_path, max_cores=2)
+    assert spec.cores == 2
+    assert {spec.environment[name] for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS")} == {"2"}
+
+
+def test_the_environment_of_the_service_stays_outside(probe, monkeypatch):
+    for name in ("FOLDNOTE_API_KEY", "PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV", "SECRET_TOKEN"):
+        monkeypatch.setenv(name, "leak")
+    assert "leak" not in make_environment(probe, 1).values()
+
+
+def test_a_venv_engine_has_its_own_folders_first_on_path(monkeypatch):
+    monkeypatch.setenv("PATH", f"{Path(sys.prefix) / 'bin'}:/usr/bin")
+    engine = load_engines()["anarci"]
+    folders = make_environment(engine, 1)["PATH"].split(":")
+    assert folders[0].endswith("hmmer/data/bin")
+    assert folders[1:] == [str(engine.python.parent), "/usr/bin"]
+
+
+def test_an_engine_that_is_not_installed_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setenv("FOLDNOTE_ENGINES_DIR", str(tmp_path / "empty"))
+    with pytest.raises(EngineError, match="foldnote engines install anarci"):
+        build(load_engines()["anarci"], tmp_path)

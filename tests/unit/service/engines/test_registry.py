@@ -1,0 +1,122 @@
+"""Engines are found, read, checked and chosen."""
+
+from importlib.metadata import EntryPoint
+
+import pytest
+from probe_engine import write_probe_engine
+
+from foldnote.errors import EngineError, UnknownEngineError
+from foldnote.service.engines import engine_for, load_engines, read_engine
+from foldnote.service.engines.registry import get_engine
+
+
+def write_toml(folder, text):
+    folder.mkdir()
+    (folder / "engine.toml").write_text(text)
+    return folder
+
+
+GOOD = 'name = "x"\nmethod = "X"\nkind = "genuine"\nversion = "1"\ntools = ["anarci"]\n'
+
+
+def test_bundled_engines_are_complete():
+    for engine in load_engines().values():
+        assert engine.licence
+        assert engine.citation
+        assert engine.licence_note
+        assert engine.homepage
+        assert engine.note
+        assert engine.environment.probe
+        assert (engine.folder / "run.py").is_file()
+        assert engine.name == engine.folder.name
+
+
+def test_the_two_bundled_engines_serve_their_tools():
+    engines = load_engines()
+    assert engine_for("abodybuilder", engines).name == "abodybuilder2"
+    assert engine_for("anarci", engines).name == "anarci"
+    assert engine_for("alphafold", engines) is None
+
+
+def test_every_pip_requirement_of_a_bundled_engine_is_bounded():
+    for engine in load_engines().values():
+        for step in engine.environment.steps:
+            assert all("==" in each or "<" in each for each in step)
+
+
+def test_a_path_of_the_environment_adds_engines(tmp_path, monkeypatch):
+    monkeypatch.setenv("FOLDNOTE_ENGINE_PATH", str(write_probe_engine(tmp_path / "more", ("alphafold",))))
+    assert engine_for("alphafold", load_engines()).name == "probe"
+
+
+def test_a_path_may_be_the_engine_itself(tmp_path):
+    folder = write_probe_engine(tmp_path / "more") / "probe"
+    assert "probe" in load_engines([folder])
+
+
+def test_a_later_engine_replaces_one_of_the_same_name(tmp_path):
+    folder = write_probe_engine(tmp_path / "more", name="anarci")
+    assert load_engines([folder])["anarci"].method == "Probe of the tests"
+
+
+def test_an_installed_engine_goes_before_one_that_is_not(tmp_path, monkeypatch):
+    monkeypatch.setenv("FOLDNOTE_ENGINES_DIR", str(tmp_path / "empty"))
+    engines = load_engines([write_probe_engine(tmp_path / "more")])
+    reordered = {"probe": engines["probe"], **engines}
+    assert engine_for("anarci", reordered).name == "probe"
+
+
+def test_an_engine_that_is_not_installed_says_what_to_do(tmp_path, monkeypatch):
+    monkeypatch.setenv("FOLDNOTE_ENGINES_DIR", str(tmp_path / "empty"))
+    state = load_engines()["anarci"].state()
+    assert not state.installed
+    assert "foldnote engines install anarci" in state.reason
+
+
+def test_a_missing_system_program_is_named_with_its_package(tmp_path):
+    text = '[environment]\nkind = "host"\nsystem = [{command = "no-such-prog", debian = "nsp"}]\n'
+    state = read_engine(write_toml(tmp_path / "x", GOOD + text)).state()
+    assert "no-such-prog" in state.reason
+    assert "apt-get install nsp" in state.reason
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("", "'name' is missing"),
+        (GOOD.replace("genuine", "best"), "kind is 'best'"),
+        (GOOD, "steps is empty"),
+        (GOOD + 'colour = "red"\n', "unknown key 'colour'"),
+        (GOOD.replace('["anarci"]', '"anarci"'), "tools must be a list"),
+        (GOOD.replace('"x"', '"../x"'), "use letters"),
+        ("name = ", "engine.toml cannot be used"),
+    ],
+)
+def test_a_bad_file_is_refused_with_the_key_at_fault(tmp_path, text, words):
+    with pytest.raises(EngineError, match=words):
+        read_engine(write_toml(tmp_path / "x", text))
+
+
+def test_a_path_that_is_not_there_is_an_error(tmp_path):
+    with pytest.raises(EngineError, match="is not a folder"):
+        load_engines([tmp_path / "nowhere"])
+
+
+def test_an_unknown_name_lists_the_known_ones():
+    with pytest.raises(UnknownEngineError, match="abodybuilder2, anarci"):
+        get_engine("rosetta", load_engines())
+
+
+def test_entry_points_bring_engines_and_their_failures(tmp_path, monkeypatch):
+    folder = write_probe_engine(tmp_path / "more", name="packaged")
+    (tmp_path / "engine_package_of_test.py").write_text(f"ENGINES = {str(folder)!r}\ndef broken(): 1 / 0\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    points = {
+        name: EntryPoint(name, f"engine_package_of_test:{name}", "foldnote.engines")
+        for name in ("ENGINES", "broken")
+    }
+    monkeypatch.setattr("foldnote.service.engines.registry.entry_points", lambda group: [points["ENGINES"]])
+    assert "packaged" in load_engines()
+    monkeypatch.setattr("foldnote.service.engines.registry.entry_points", lambda group: [points["broken"]])
+    with pytest.raises(EngineError, match="division by zero"):
+        load_engines()

@@ -1,0 +1,55 @@
+"""The files of an attempt are written whole and read back the same."""
+
+import pytest
+
+from foldnote.service.queue import attempt as files
+from foldnote.service.queue.attempt import AttemptSpec, Outcome
+
+
+@pytest.fixture
+def spec(tmp_path):
+    return AttemptSpec(
+        attempt_dir=str(tmp_path / "a"),
+        nonce="n1",
+        job_name="job",
+        tool="anarci",
+        settings={"sequence": "Ä\ud800"},
+        command=("python", "run.py"),
+        environment={"A": "b"},
+        files={"pdbFile": ("inputs/x.pdb",)},
+        seed=3,
+    )
+
+
+def test_a_specification_survives_the_file(spec):
+    folder = files.prepare_attempt(spec)
+    assert files.read_spec(folder) == spec
+
+
+def test_an_outcome_survives_the_file(tmp_path):
+    outcome = Outcome("failed", "Because.", {"a": 1}, 10, "ff", "s", "e")
+    files.write_json(tmp_path / files.OUTCOME, files.as_content(outcome))
+    assert Outcome.read(tmp_path) == outcome
+
+
+def test_nothing_published_reads_as_nothing(tmp_path):
+    assert Outcome.read(tmp_path) is None
+    assert files.read_progress(tmp_path) == (None, None)
+    assert files.read_log(tmp_path) == ""
+
+
+def test_publishing_leaves_no_draft(tmp_path):
+    files.publish(tmp_path / "x", b"1")
+    files.publish(tmp_path / "x", b"2")
+    assert [path.name for path in tmp_path.iterdir()] == ["x"]
+    assert (tmp_path / "x").read_bytes() == b"2"
+
+
+def test_the_last_lines_of_a_log(tmp_path):
+    (tmp_path / files.LOG).write_bytes(b"a\nb\n\xffc\n")
+    assert files.read_log(tmp_path, 2) == "b\n\ufffdc\n"
+
+
+def test_times_are_rfc_3339_utc():
+    assert files.now().endswith("Z")
+    assert "T" in files.now()

@@ -1,0 +1,67 @@
+"""What an engine writes becomes progress, the sentence of a failure, or a line of the log."""
+
+import pytest
+
+from foldnote.service.queue import attempt as files
+from foldnote.service.queue import lines
+from foldnote.service.queue.lines import LineSorter, read_progress_line
+
+
+@pytest.fixture
+def sorter(tmp_path):
+    sorter = LineSorter(tmp_path)
+    yield sorter
+    sorter.close()
+
+
+def test_progress_may_come_in_pieces(sorter, tmp_path):
+    sorter.feed(1, b'FOLDNOTE_PROGRESS {"fraction": 0.4, "mess')
+    sorter.feed(1, b'age": "Refining"}\nhello\n')
+    sorter.finish()
+    assert files.read_progress(tmp_path) == (0.4, "Refining")
+    assert files.read_log(tmp_path) == "hello\n"
+
+
+def test_two_streams_do_not_mix_their_lines(sorter, tmp_path):
+    sorter.feed(1, b"one ")
+    sorter.feed(2, b"two\n")
+    sorter.feed(1, b"line\n")
+    assert files.read_log(tmp_path) == "two\none line\n"
+
+
+def test_a_line_without_an_end_is_kept(sorter, tmp_path):
+    sorter.feed(1, b"last words")
+    sorter.finish()
+    assert files.read_log(tmp_path) == "last words\n"
+    assert sorter.last_line == "last words"
+
+
+def test_the_sentence_of_a_failure_is_found_and_logged(sorter, tmp_path):
+    sorter.feed(2, b"FOLDNOTE_ERROR Too short.\n")
+    assert sorter.error == "Too short."
+    assert "Too short." in files.read_log(tmp_path)
+
+
+def test_the_log_is_cut_at_its_limit(tmp_path, monkeypatch):
+    monkeypatch.setattr(lines, "LOG_LIMIT_BYTES", 10)
+    sorter = LineSorter(tmp_path)
+    for _ in range(5):
+        sorter.feed(1, b"12345678\n")
+    sorter.close()
+    assert files.read_log(tmp_path).startswith("12345678\n1\n[The log is cut here")
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        (b'FOLDNOTE_PROGRESS {"fraction": 7, "message": "x"}', (1.0, "x")),
+        (b'FOLDNOTE_PROGRESS {"fraction": -1}', (0.0, None)),
+        (b'FOLDNOTE_PROGRESS {"fraction": NaN, "message": "x"}', (None, "x")),
+        (b'FOLDNOTE_PROGRESS {"message": "x"}', (None, "x")),
+        (b"FOLDNOTE_PROGRESS [1]", None),
+        (b"FOLDNOTE_PROGRESS {", None),
+        (b"something else", None),
+    ],
+)
+def test_progress_lines(line, expected):
+    assert read_progress_line(line) == expected
