@@ -12,6 +12,7 @@ from typing import Any
 import ipywidgets as widgets
 
 from foldnote.catalog.wording import tell_unknown
+from foldnote.client.ledger import identify
 from foldnote.errors import SettingsError
 from foldnote.forms.cell import cell_key
 from foldnote.forms.code import write_call
@@ -22,11 +23,10 @@ from foldnote.forms.kinds.file import FileField
 from foldnote.forms.label import Notice
 from foldnote.forms.looks import Looks
 from foldnote.forms.registry import kind_for
-from foldnote.forms.sending import propose_name
 from foldnote.forms.spec import MISSING, read_specs
 from foldnote.forms.static import write_static_html, write_static_text
-from foldnote.forms.submission import Submission
-from foldnote.models.names import check_job_name
+from foldnote.forms.submission import JOB_NAME, Submission
+from foldnote.models.names import check_job_name, propose_job_name
 from foldnote.models.tool import Tool
 from foldnote.models.verdict import Problem
 
@@ -82,6 +82,7 @@ class Form:
             self.frame.job_name.value = job_name
         self.set(self._given)
         self.submission.attach(self._given)
+        self.submission.load_uploads()
 
     @property
     def widget(self) -> widgets.Widget:
@@ -102,14 +103,18 @@ class Form:
     def problems(self) -> tuple[Problem, ...]:
         """Everything that is wrong now, in the order of the fields; the job's name last."""
         wrong_name = self._judge_job_name()
-        own = (Problem(field="jobName", message=wrong_name),) if wrong_name else ()
+        own = (Problem(field=JOB_NAME, message=wrong_name),) if wrong_name else ()
         return (*self._judge().problems, *own)
 
     @property
     def job_name(self) -> str:
         """The name that was typed, else the proposed one."""
-        typed = str(self.frame.job_name.value).strip()
-        return typed or propose_name(self.tool.type, self._judge().normalized)
+        return self.typed_job_name or self._propose_name(self._judge())
+
+    @property
+    def typed_job_name(self) -> str:
+        """The name in the box; empty while the proposal stands."""
+        return str(self.frame.job_name.value).strip()
 
     def set(self, values: Mapping[str, Any] | None = None, /, **more: Any) -> None:
         """Put values into fields, hidden ones too; None empties a field that takes no null.
@@ -149,7 +154,7 @@ class Form:
             if self.fields[name].spec.required or value != self.fields[name].spec.default
         }
         secrets = {name for name, field in self.fields.items() if field.spec.is_secret}
-        return write_call(self.tool.type, settings, str(self.frame.job_name.value).strip() or None, secrets)
+        return write_call(self.tool.type, settings, self.typed_job_name or None, secrets)
 
     def submit(self) -> Any:
         """Send the job if nothing is wrong: the job's handle, in a notebook the task that will give it.
@@ -169,6 +174,11 @@ class Form:
     def show_verdict(self, name: str | None, message: str) -> bool:
         """Say what the service found wrong with ``name``; False where the form has no such field."""
         top = (name or "").partition(".")[0]
+        if top == JOB_NAME:
+            self.submission.name_error = message
+            self.refresh()
+            self.go_to(top)
+            return True
         if top not in self.fields:
             return False
         self._verdicts[top] = message
@@ -220,8 +230,13 @@ class Form:
         return judge(self.tool, self.fields, self._verdicts)
 
     def _judge_job_name(self) -> str | None:
-        typed = str(self.frame.job_name.value).strip()
+        typed = self.typed_job_name
         return self.submission.name_error or (check_job_name(typed) if typed else None)
+
+    def _propose_name(self, judgement: Judgement) -> str:
+        """The name that the client gives these settings; files of this computer are not read for it."""
+        identity = identify(self.tool.type, judgement.normalized)
+        return propose_job_name(self.tool.type, identity)
 
     def _is_calm(self, field: Field, problem: Problem) -> bool:
         """Whether the problem is only that a value is still to come, in a field that nobody touched."""
@@ -240,14 +255,14 @@ class Form:
 
     def _show_counts(self, judgement: Judgement) -> None:
         wrong_name = self._judge_job_name()
-        wrong = {"jobName"} if wrong_name else set()
+        wrong = {JOB_NAME} if wrong_name else set()
         calm: set[str] = set()
         for problem in judgement.problems:
             field = self.fields.get(top_field(problem))
             (calm if field and self._is_calm(field, problem) else wrong).add(top_field(problem))
         self.frame.show_attention(len(wrong), len(calm - wrong))
         self.frame.show_fold()
-        self.frame.show_job_name(propose_name(self.tool.type, judgement.normalized), wrong_name)
+        self.frame.show_job_name(self._propose_name(judgement), wrong_name)
         if self.frame.shows_code:
             self.frame.show_code(self.code())
 

@@ -135,7 +135,7 @@ class Frame:
     def show_sending(self, words: str) -> None:
         """Say on the button that something is under way; an empty text ends it."""
         self.submit.description = words or "Submit"
-        self.submit.icon = "spinner fa-spin" if words else ""
+        self.submit.icon = "spinner spin" if words else ""
         self.submit.disabled = bool(words)
 
     def _build_groups(self) -> list[widgets.Widget]:

@@ -9,13 +9,11 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-import inspect
-import json
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Callable, Coroutine
 from pathlib import Path
 from typing import Any
 
-from foldnote.models.names import propose_job_name
+from foldnote.client.effects import AsyncFace
 
 Say = Callable[[str], None]
 _tasks: set[asyncio.Task[Any]] = set()
@@ -40,31 +38,22 @@ def start(work: Coroutine[Any, Any, Any]) -> Any:
     return task
 
 
-async def call(function: Callable[..., Any], *args: Any, **more: Any) -> Any:
-    """The result of a client's method, whether the client blocks or is awaited."""
-    if inspect.iscoroutinefunction(function):
-        return await function(*args, **more)
-    result = await asyncio.to_thread(function, *args, **more)
-    return await result if inspect.isawaitable(result) else result
+async def call(resource: Any, name: str, *args: Any, **more: Any) -> Any:
+    """What the operation ``name`` of a client's resource gives.
 
-
-def identify(tool_type: str, normalized: Mapping[str, Any]) -> str:
-    """A short text that is the same for the same tool with the same settings."""
-    written = json.dumps([tool_type, normalized], sort_keys=True, ensure_ascii=True, default=str)
-    return hashlib.sha256(written.encode()).hexdigest()[:16]
-
-
-def propose_name(tool_type: str, normalized: Mapping[str, Any]) -> str:
-    """The job name that these settings get when nobody types one."""
-    return propose_job_name(tool_type, identify(tool_type, normalized))
+    A blocking client gets a thread, so that the kernel goes on serving.
+    """
+    operation = getattr(resource, name)
+    if isinstance(resource, AsyncFace):
+        return await operation(*args, **more)
+    return await asyncio.to_thread(operation, *args, **more)
 
 
 async def upload_file(client: Any, path: Path, say: Say) -> str:
     """Upload a file of this computer and give the name under which settings can use it."""
     say(f"Uploading {path.name}…")
     folder = f"foldnote-{await asyncio.to_thread(_hash_file, path)}"
-    await call(client.files.upload, path, folder=folder)
-    return f"{folder}/{path.name}"
+    return str(await call(client.files, "upload", path, folder=folder))
 
 
 def _hash_file(path: Path) -> str:

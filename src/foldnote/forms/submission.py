@@ -22,10 +22,13 @@ from foldnote.errors import (
 )
 from foldnote.forms.file_reference import local_path
 from foldnote.forms.kinds.file import is_file
-from foldnote.forms.sending import call, start, upload_file
+from foldnote.forms.sending import call, has_running_loop, start, upload_file
 
 if TYPE_CHECKING:
     from foldnote.forms.form import Form
+
+JOB_NAME = "jobName"
+"""The name of the job-name box among the fields."""
 
 _log = logging.getLogger("foldnote.forms")
 
@@ -73,6 +76,16 @@ class Submission:
         if name is not None:
             start(self._attach(name, dict(given)))
 
+    def load_uploads(self) -> None:
+        """Learn which files the account has, in a notebook and where a field can use them."""
+        fields = self._form.fields.values()
+        if (
+            self._form.client is not None
+            and has_running_loop()
+            and any(is_file(field.spec) for field in fields)
+        ):
+            start(self._load_uploads())
+
     async def _send(self) -> Any:
         try:
             job = await self._post()
@@ -92,8 +105,16 @@ class Submission:
             if is_file(form.fields[name].spec):
                 settings[name] = await self._upload(value)
         self._say_sending("Sending…")
-        name = form.job_name
-        return await call(form.client.jobs.submit, form.tool.type, settings, job_name=name)
+        wished = form.typed_job_name or None
+        return await call(form.client.jobs, "submit", form.tool, settings, job_name=wished)
+
+    async def _load_uploads(self) -> None:
+        try:
+            page = await call(self._form.client.files, "list", limit=100)
+        except FoldnoteError as error:
+            _log.info("The account's files could not be listed: %s", error)
+            return
+        self._form.offer_uploads(tuple(record.name or record.file_name for record in page.files))
 
     async def _upload(self, value: Any) -> Any:
         if isinstance(value, list):
@@ -110,13 +131,13 @@ class Submission:
         form = self._form
         if self._key is not None:
             form.client.ledger.remember_cell(self._key, job.job_name)
-        form.frame.say(f"Submitted as {job.job_name}.", kind="well")
+        form.frame.say(_tell_outcome(job), kind="well")
         if form.on_submit is not None:
             form.on_submit(job)
 
     async def _attach(self, name: str, given: Mapping[str, Any]) -> None:
         try:
-            job = await call(self._form.client.jobs.get, name)
+            job = await call(self._form.client.jobs, "get", name)
         except NotFoundError:
             return
         except Exception as error:  # noqa: BLE001 - the edge of a task: nothing may vanish
@@ -129,7 +150,8 @@ class Submission:
         settings = {key: value for key, value in job.settings.items() if key in form.fields}
         kept = catalog.check(form.tool, settings).normalized
         wanted = catalog.check(form.tool, {**settings, **given}).normalized
-        if job.type != form.tool.type or kept != wanted:
+        is_other_name = form.typed_job_name not in ("", job.job_name)
+        if job.type != form.tool.type or kept != wanted or is_other_name:
             return
         form.set(settings)
         self.job = job
@@ -143,19 +165,29 @@ class Submission:
     def _tell_fault(self, error: Exception, lead: str = "") -> None:
         """Say what went wrong, at the field that it names where it names one."""
         form = self._form
-        if isinstance(error, SettingsError):
-            for problem in error.problems:
-                form.show_verdict(problem.field, problem.message)
-        if isinstance(error, JobNameTakenError):
-            self.name_error = error.message
-            form.refresh()
-            form.go_to("")
-        field = error.field if isinstance(error, ServiceError) else None
-        is_at_field = form.show_verdict(field, str(error)) if field else False
+        at_fields = [form.show_verdict(name, said) for name, said in _read_verdicts(error)]
         if not isinstance(error, FoldnoteError):
             _log.error("A form for %s failed", form.tool.type, exc_info=error)
-        said = "The service found a setting wrong; it is marked." if is_at_field else _tell(error)
+        said = "The service refused this; the field is marked." if any(at_fields) else _tell(error)
         form.frame.say(" ".join(part for part in (lead, said) if part), kind="bad", more=_advise(error))
+
+
+def _read_verdicts(error: Exception) -> list[tuple[str, str]]:
+    """The fields that a refusal names, each with its sentence."""
+    if isinstance(error, SettingsError):
+        return [(problem.field, problem.message) for problem in error.problems]
+    if isinstance(error, JobNameTakenError):
+        return [(JOB_NAME, error.message)]
+    if isinstance(error, ServiceError) and error.field:
+        return [(error.field, error.message)]
+    return []
+
+
+def _tell_outcome(job: Any) -> str:
+    """Whether a job is new, or one that these settings became before."""
+    if job.created is None:
+        return f"Submitted as {job.job_name}."
+    return f"These settings are the job {job.job_name} already; here it is. Nothing was sent twice."
 
 
 def _tell(error: Exception) -> str:

@@ -1,0 +1,210 @@
+"""Submitting from a form to the real service, and finding the job again when the cell runs again."""
+
+import asyncio
+import logging
+from types import SimpleNamespace
+
+import httpx
+import pytest
+from engine_folder import write_probe_engine
+from form_builders import label_of
+from starlette.testclient import TestClient
+
+from foldnote import catalog
+from foldnote.client import AsyncClient, Client
+from foldnote.forms import Form, cell_key
+from foldnote.service.app import create_app
+from foldnote.service.config import ServiceConfig
+
+URL = "http://service.test"
+ABB = {"heavy": "EVQLVESGGGLVQPGG", "light": "DIQMTQSPSSLSASVG"}
+PDB = "ATOM      1  CA  GLU A   1      11.104  13.207  10.567  1.00 20.00           C\nEND\n"
+
+
+@pytest.fixture
+def app(tmp_path):
+    """A service that takes jobs and keeps them in its queue."""
+    engines = write_probe_engine(tmp_path / "engines", ("abodybuilder", "af2bind"))
+    config = ServiceConfig(
+        tmp_path / "data", rate_limit=False, engine_paths=(engines,), has_dispatcher=False, public_url=URL
+    )
+    application = create_app(config)
+    with TestClient(application, base_url=URL):
+        yield application
+
+
+@pytest.fixture
+def client(app):
+    http_client = TestClient(app, base_url=URL)
+    with Client(base_url=URL, api_key=app.state.service.local_key, http_client=http_client) as made:
+        yield made
+
+
+@pytest.fixture
+def in_cell(monkeypatch):
+    """Pretends that a notebook cell is executing: as the front end, it gives the cell's id."""
+
+    def execute(cell_id, run):
+        parent = {"metadata": {"cellId": cell_id}, "header": {"msg_id": f"run-{run}"}}
+        kernel = SimpleNamespace(get_parent=lambda _channel: parent)
+        shell = SimpleNamespace(kernel=kernel, user_ns={"__session__": "study/fv.ipynb"})
+        monkeypatch.setattr("IPython.core.getipython.get_ipython", lambda: shell)
+
+    return execute
+
+
+def make_form(client, tool="abodybuilder", **more):
+    return Form(catalog.tool(tool), client, **more)
+
+
+def names_of(client):
+    return [job.job_name for job in client.jobs.list().jobs]
+
+
+def test_submit_sends_the_job_once_and_tells_whoever_asked(client):
+    told = []
+    form = make_form(client, values=ABB, on_submit=told.append)
+    job = form.submit()
+    assert told == [job]
+    assert names_of(client) == [job.job_name] == [form.job_name]
+    assert f"Submitted as {job.job_name}." in form.frame.message.value
+    assert form.frame.submit.disabled is False
+
+
+def test_a_second_click_with_the_same_settings_makes_no_second_job(client):
+    form = make_form(client, values=ABB)
+    form.frame.submit.click()
+    form.frame.submit.click()
+    assert len(names_of(client)) == 1
+    assert "Nothing was sent twice" in form.frame.message.value
+
+
+def test_a_form_with_problems_sends_nothing(client):
+    form = make_form(client, values={"heavy": "EVQ1"})
+    assert form.submit() is None
+    assert names_of(client) == []
+    assert form.frame.attention.description == "2 fields need attention"
+
+
+def test_a_taken_name_is_said_at_the_name_and_can_be_changed(client):
+    make_form(client, values=ABB, job_name="fv").submit()
+    form = make_form(client, values=ABB | {"light": "DIQ"}, job_name="fv")
+    assert form.submit() is None
+    assert "belongs to another job" in form.frame.job_name.description
+    form.frame.job_name.value = "fv-2"
+    assert "fn-error" not in form.frame.job_name.description
+    assert form.submit().job_name == "fv-2"
+
+
+def test_the_verdict_of_the_service_stands_at_its_field_until_it_is_changed(client):
+    form = make_form(client, "af2bind", values={"pdbFile": "none.pdb", "chain": "A"})
+    assert form.submit() is None
+    assert "not uploaded" in label_of(form, "pdbFile")
+    assert "the field is marked" in form.frame.message.value
+    form.fields["pdbFile"]._box.value = "other.pdb"
+    assert "fn-error" not in label_of(form, "pdbFile")
+
+
+def test_a_file_of_this_computer_is_uploaded_under_a_name_of_its_contents(client, tmp_path):
+    path = tmp_path / "target.pdb"
+    path.write_text(PDB)
+    form = make_form(client, "af2bind", values={"pdbFile": str(path), "chain": "A"})
+    first = form.submit()
+    assert first.settings["pdbFile"].startswith("foldnote-")
+    assert first.settings["pdbFile"].endswith("/target.pdb")
+    assert form.submit().job_name == first.job_name
+    path.write_text(PDB.replace("GLU", "ALA"))
+    assert form.submit().settings["pdbFile"] != first.settings["pdbFile"]
+
+
+def test_a_service_that_cannot_be_reached_is_said_in_words_and_the_form_stays_usable():
+    def refuse(request):
+        raise httpx.ConnectError("refused", request=request)
+
+    http_client = httpx.Client(transport=httpx.MockTransport(refuse))
+    with Client(base_url=URL, api_key="k", http_client=http_client) as client:
+        form = make_form(client, values=ABB)
+        assert form.submit() is None
+    assert 'role="alert"' in form.frame.message.value
+    assert "submit again when the service answers" in form.frame.message.value
+    assert form.frame.submit.disabled is False
+
+
+def test_a_fault_of_ours_in_a_click_is_shown_and_logged(client, caplog):
+    def fail(_job):
+        raise RuntimeError("the hook broke")
+
+    form = make_form(client, values=ABB, on_submit=fail)
+    with caplog.at_level(logging.ERROR, "foldnote.forms"):
+        form.frame.submit.click()
+    assert "the hook broke" in form.frame.message.value
+    assert "the hook broke" in caplog.text
+
+
+def test_without_a_client_submit_says_so():
+    form = Form(catalog.tool("abodybuilder"), values=ABB)
+    form.frame.submit.click()
+    assert "not connected to a service" in form.frame.message.value
+
+
+async def test_in_a_running_loop_the_button_is_off_while_sending_and_a_double_click_sends_once(app):
+    transport = httpx.ASGITransport(app)
+    key = app.state.service.local_key
+    async with httpx.AsyncClient(transport=transport, base_url=URL) as http_client:
+        client = AsyncClient(base_url=URL, api_key=key, http_client=http_client)
+        told = []
+        form = make_form(client, values=ABB, on_submit=told.append)
+        task = form.submit()
+        assert form.frame.submit.disabled is True
+        assert form.frame.submit.description == "Sending…"
+        assert form.submit() is None
+        job = await asyncio.wait_for(task, 20)
+        assert told == [job]
+        assert len((await client.jobs.list()).jobs) == 1
+        assert form.frame.submit.description == "Submit"
+
+
+def test_running_the_cell_again_shows_its_job_and_sends_nothing(client, in_cell):
+    in_cell("cell-a", 1)
+    job = make_form(client, values=ABB, job_name="mine").submit()
+    in_cell("cell-a", 2)
+    told = []
+    form = make_form(client, on_attach=told.append)
+    assert [found.job_name for found in told] == [job.job_name]
+    assert form.value == ABB
+    assert "Nothing was sent" in form.frame.message.value
+    assert names_of(client) == ["mine"]
+
+
+def test_a_cell_whose_code_says_other_values_than_its_job_starts_anew(client, in_cell):
+    in_cell("cell-a", 1)
+    make_form(client, values=ABB).submit()
+    in_cell("cell-a", 2)
+    told = []
+    form = make_form(client, values={"heavy": "EVQ"}, on_attach=told.append)
+    assert told == []
+    assert form.value == {"heavy": "EVQ"}
+
+
+def test_another_cell_and_a_deleted_job_start_anew(client, in_cell):
+    in_cell("cell-a", 1)
+    job = make_form(client, values=ABB).submit()
+    in_cell("cell-b", 2)
+    assert make_form(client).value == {}
+    client.jobs.stop(job.job_name)
+    client.jobs.delete(job.job_name)
+    in_cell("cell-a", 3)
+    assert make_form(client).value == {}
+
+
+def test_the_key_names_notebook_cell_and_tool_and_tells_two_forms_of_one_run_apart(in_cell):
+    in_cell("cell-a", 1)
+    first, second = cell_key("anarci"), cell_key("anarci")
+    assert first == "study/fv.ipynb#cell-a/anarci"
+    assert second == f"{first}#2"
+    in_cell("cell-a", 2)
+    assert cell_key("anarci") == first
+
+
+def test_outside_a_cell_there_is_no_key():
+    assert cell_key("anarci") is None
