@@ -53,7 +53,9 @@ def write_notes(notes: Sequence[str]) -> str:
 
 
 def _write_section(heading: str, items: Sequence[str], look: str = "") -> str:
-    return f'<section class="{look}"><h4>{escape(heading)}</h4><ul>{"".join(items)}</ul></section>'
+    return (
+        f'<section class="{look}"><p class="fnv-sub">{escape(heading)}</p><ul>{"".join(items)}</ul></section>'
+    )
 
 
 def _write_chain(chain: SceneChain) -> str:

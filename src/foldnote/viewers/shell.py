@@ -42,23 +42,20 @@ def make_html(scene: Scene, view_id: str, commands: str) -> str:
     data = {
         "id": view_id,
         "served": SERVED_LIBRARY,
+        "height": scene.height_px,
         "models": [_pack_model(model) for model in scene.models],
         "marks": [_list_marks(model) for model in scene.models],
         "targets": _list_targets(scene),
     }
     dress = f"function(viewer_{view_id}){{\n{escape_script(commands)}}}"
     stage = (
-        f'<div class="fnv-stage" tabindex="0" role="group" aria-label="{escape(write_label(scene))}" '
-        f'style="height:{scene.height_px}px"><div class="fnv-canvas" aria-hidden="true"></div>'
+        f'<div class="fnv-stage" tabindex="0" role="group" aria-label="{escape(write_label(scene))}">'
+        '<div class="fnv-canvas" aria-hidden="true"></div>'
         f'<div class="fnv-note" role="status"><strong>No 3D view yet</strong><p>{_NOT_RUN}</p></div></div>'
-    )
-    hint = (
-        '<p class="fnv-hint" hidden>Drag to turn, click and then scroll to zoom; or use the arrow keys, '
-        "+ and −. Choose a line of the legend to look at it.</p>"
     )
     return (
         f'<div class="fnv-view" id="{view_id}"><style>{read_asset("scene.css")}</style>'
-        f'<p class="fnv-head">{escape(scene.title)}</p>{stage}{hint}{write_legend(scene)}'
+        f'<p class="fnv-head">{escape(scene.title)}</p>{stage}{write_legend(scene)}'
         f"{write_notes(scene.notes)}{write_words(scene)}"
         f"<script>{read_asset('scene.js')}({write_json(data)},{dress});</script></div>"
     )

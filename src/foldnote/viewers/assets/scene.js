@@ -18,6 +18,8 @@
     note.firstChild.textContent = title;
     note.lastChild.textContent = advice + ' The description below says what the structure holds.';
     words.open = true;
+    stage.style.height = '';
+    find('canvas').replaceChildren();
     root.dataset.fnState = 'failed';
   }
 
@@ -129,7 +131,10 @@
         if (event.key === 'Enter' || event.key === ' ') { event.preventDefault(); event.stopPropagation(); go(); }
       };
     });
-    find('hint').hidden = false;
+    var hint = document.createElement('p');
+    hint.className = 'fnv-hint';
+    hint.textContent = 'Drag to turn, click and then scroll to zoom; or use the arrow keys, + and −. Choose a line of the legend to look at it.';
+    stage.after(hint);
   }
 
   function followTheme(viewer) {
@@ -161,6 +166,7 @@
         'In JupyterLab, see that the foldnote extension is enabled and reload the page. Elsewhere, run "foldnote.viewers.load_script()" in a cell, then this cell again.');
     }
     try {
+      stage.style.height = data.height + 'px';
       var texts = await Promise.all(data.models.map(function (model) { return unpack(model.data); }));
       var viewer = engine.createViewer(find('canvas'), { backgroundColor: ground(), hoverDuration: 50 });
       texts.forEach(function (text, index) {
