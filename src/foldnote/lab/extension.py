@@ -6,7 +6,7 @@ from typing import Any
 
 from jupyter_server.extension.application import ExtensionApp
 
-from foldnote.lab.handlers import routes
+from foldnote.lab.handlers import ROUTES
 from foldnote.lab.poller import Poller
 
 
@@ -22,9 +22,8 @@ class FoldnoteExtension(ExtensionApp):
 
     def initialize_handlers(self) -> None:
         """Register the routes."""
-        assert self.serverapp is not None
         rows: list[Any] = self.handlers
-        rows.extend(routes(self.serverapp.web_app.settings["base_url"]))
+        rows.extend(ROUTES)
 
     async def stop_extension(self) -> None:
         """Stop asking the service."""

@@ -12,7 +12,6 @@ from typing import Any, TypeVar
 
 from jupyter_server.auth.decorator import authorized
 from jupyter_server.base.handlers import APIHandler, FileFindHandler
-from jupyter_server.utils import url_path_join
 from tornado import web
 
 from foldnote.errors import (
@@ -70,7 +69,7 @@ class FoldnoteHandler(APIHandler):
             raise _fault(504, "The job service does not answer in time. Try again.") from exc
         except FoldnoteError as exc:
             status = next(status for kind, status in _STATUSES if isinstance(exc, kind))
-            raise _fault(status, str(exc)) from exc
+            raise _fault(status, str(exc).partition("\n")[0]) from exc
 
     def send(self, answer: Answer) -> None:
         """Answer with a body, or with 304 when the page has it already."""
@@ -139,20 +138,17 @@ class LogHandler(FoldnoteHandler):
         self.finish({"log": await self.ask(self.poller.read_log(name))})
 
 
-def routes(base_url: str) -> list[tuple[Any, ...]]:
-    """Every route, below the prefix of this Jupyter server."""
+_ROOT = "/foldnote/api"
 
-    def at(path: str) -> str:
-        return url_path_join(base_url, "foldnote/api", path)
-
-    return [
-        (at("jobs"), JobsHandler),
-        (at("tools"), ToolsHandler),
-        (at(r"jobs/([^/]+)"), JobHandler),
-        (at(r"jobs/([^/]+)/stop"), StopHandler),
-        (at(r"jobs/([^/]+)/log"), LogHandler),
-        (at(r"static/(3Dmol-min\.js)"), FileFindHandler, {"path": [str(STATIC)]}),
-    ]
+ROUTES: tuple[tuple[Any, ...], ...] = (
+    (f"{_ROOT}/jobs", JobsHandler),
+    (f"{_ROOT}/tools", ToolsHandler),
+    (rf"{_ROOT}/jobs/([^/]+)", JobHandler),
+    (rf"{_ROOT}/jobs/([^/]+)/stop", StopHandler),
+    (rf"{_ROOT}/jobs/([^/]+)/log", LogHandler),
+    (rf"{_ROOT}/static/(3Dmol-min\.js)", FileFindHandler, {"path": [str(STATIC)]}),
+)
+"""Every route; the extension manager puts the server's own prefix before each."""
 
 
 def _fault(status: int, sentence: str) -> web.HTTPError:

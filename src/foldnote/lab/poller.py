@@ -24,6 +24,9 @@ from foldnote.models.tool import Tool
 LISTED_JOBS = 500
 """Jobs that are held, newest first."""
 
+LOG_LINES = 400
+"""Lines of a log's end that a page gets."""
+
 _log = logging.getLogger(__name__)
 _REFUSALS = (UnauthorizedError, GatewayForbiddenError)
 
@@ -116,8 +119,11 @@ class Poller:
             FoldnoteError: the service cannot be reached or knows no such job.
         """
         async with asyncio.timeout(self._pace.patience_s):
-            text: str = await (await self._connected()).client.jobs.log(name)
-            return text
+            return await (await self._connected()).client.jobs.log(name, max_lines=LOG_LINES)
+
+    async def ask_now(self) -> None:
+        """Ask for the jobs; a failure becomes the report."""
+        await self._guard(self._ask_jobs)
 
     async def close(self) -> None:
         """Stop asking and drop the connection."""
@@ -129,12 +135,13 @@ class Poller:
 
     async def _run(self) -> None:
         while time.monotonic() - self._looked_at < self._pace.attention_s:
-            await self._guard(self._ask_jobs)
+            await self.ask_now()
             self._wake.clear()
             with suppress(TimeoutError):
-                await asyncio.wait_for(self._wake.wait(), self._pause_s())
+                await asyncio.wait_for(self._wake.wait(), self.pause_s())
 
-    def _pause_s(self) -> float:
+    def pause_s(self) -> float:
+        """Seconds until the next question."""
         if self._failures:
             return min(self._pace.idle_s * 2.0 ** (self._failures - 1), self._pace.longest_s)
         is_busy = any(not job.is_final for job in self._page.jobs)
@@ -150,13 +157,13 @@ class Poller:
                     await self._disconnect()
                     await ask()
         except _REFUSALS as exc:
-            self._note_failure(ServiceState.UNAUTHORIZED, f"{exc} {self._key_advice()}")
+            self._note_failure(ServiceState.UNAUTHORIZED, f"{_first_line(exc)} {self._key_advice()}")
         except TimeoutError:
             self._note_failure(
                 ServiceState.UNREACHABLE, f"No answer within {self._pace.patience_s:.0f} seconds."
             )
         except FoldnoteError as exc:
-            self._note_failure(ServiceState.UNREACHABLE, str(exc))
+            self._note_failure(ServiceState.UNREACHABLE, _first_line(exc))
         except Exception:  # noqa: BLE001 - the edge of a background task: it must outlive any fault of one question
             _log.exception("The job service could not be asked.")
             self._note_failure(
@@ -189,7 +196,7 @@ class Poller:
     async def _disconnect(self) -> None:
         connection, self._connection = self._connection, None
         if connection is not None:
-            await connection.client.aclose()
+            await connection.client.close()
 
     def _note_failure(self, state: ServiceState, error: str) -> None:
         self._failures += 1
@@ -207,6 +214,11 @@ class Poller:
 
 def _first_report() -> ServiceReport:
     return ServiceReport(state=ServiceState.STARTING, profile=settings.EMBEDDED, is_embedded=True)
+
+
+def _first_line(exc: Exception) -> str:
+    """The sentence of a fault; the lines below it may quote a log, which is not for the page."""
+    return str(exc).partition("\n")[0]
 
 
 def _named(profile: settings.Profile) -> dict[str, object]:

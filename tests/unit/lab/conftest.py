@@ -1,0 +1,61 @@
+"""A Jupyter server with our extension, before a real job service, both in this process."""
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import httpx
+import pytest
+from jupyter_server.serverapp import ServerApp
+from lab_fixtures import PACE, TOKEN, JobService
+from tornado.httpserver import HTTPServer
+from tornado.netutil import bind_sockets
+from traitlets.config import Config
+
+from foldnote.lab.poller import Poller
+from foldnote.service.app import create_app
+from foldnote.service.config import ServiceConfig
+
+
+@pytest.fixture
+async def service(tmp_path: Path) -> AsyncIterator[JobService]:
+    """The service, with the engine of the tests."""
+    engines = (Path(__file__).parents[2] / "engines",)
+    app = create_app(ServiceConfig(data_dir=tmp_path / "service", engine_paths=engines))
+    async with app.router.lifespan_context(app):
+        yield JobService(app, app.state.service.local_key)
+
+
+@pytest.fixture
+async def poller(service: JobService) -> AsyncIterator[Poller]:
+    """A hasty poller of that service."""
+    poller = Poller(service.connect, PACE)
+    yield poller
+    await poller.close()
+
+
+@pytest.fixture
+async def jupyter(tmp_path: Path, poller: Poller, monkeypatch) -> AsyncIterator[httpx.AsyncClient]:
+    """A client of a Jupyter server that has our extension and that poller; it sends no token by itself."""
+    for name in ("CONFIG", "DATA", "RUNTIME"):
+        monkeypatch.setenv(f"JUPYTER_{name}_DIR", str(tmp_path / name.lower()))
+    options = {
+        "ServerApp": {
+            "base_url": "/hub/user/",
+            "root_dir": str(tmp_path),
+            "jpserver_extensions": {"foldnote": True},
+        },
+        "IdentityProvider": {"token": TOKEN},
+    }
+    server = ServerApp(config=Config(options))
+    server.initialize(argv=[], new_httpserver=False, find_extensions=False)
+    server.web_app.settings["foldnote_poller"] = poller
+    sockets = bind_sockets(0, "127.0.0.1")
+    front = HTTPServer(server.web_app)
+    front.add_sockets(sockets)
+    port = sockets[0].getsockname()[1]
+    async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}/hub/user/foldnote/api/") as client:
+        yield client
+    front.stop()
+    await front.close_all_connections()
+    await server._cleanup()
+    ServerApp.clear_instance()

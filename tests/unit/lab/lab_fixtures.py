@@ -1,0 +1,73 @@
+"""A real job service in this process, as the server extension's tests see it."""
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import httpx
+
+from foldnote.client import AsyncClient
+from foldnote.lab.connection import Connection
+from foldnote.lab.poller import Pace
+from foldnote.settings import Profile
+
+URL = "http://service.test"
+TOKEN = "a-token-for-tests"
+PACE = Pace(busy_s=0.05, idle_s=0.05, longest_s=0.2, attention_s=5.0, patience_s=5.0, tools_s=0.0)
+
+
+@dataclass
+class JobService:
+    """A real service in this process, and a switch that takes it off the network.
+
+    Attributes:
+        key: the key that it accepts.
+        offered_key: the key that the extension offers; a wrong one shows how a refusal looks.
+        is_down: whether connections are refused.
+        requests: how many requests arrived.
+    """
+
+    app: object
+    key: str
+    offered_key: str = ""
+    is_down: bool = False
+    requests: int = 0
+    connections: list[AsyncClient] = field(default_factory=list)
+
+    async def connect(self, profile: Profile) -> Connection:
+        """What the poller uses in place of the network."""
+        http = httpx.AsyncClient(transport=_Switched(self), base_url=URL)
+        client = AsyncClient(base_url=URL, api_key=self.offered_key or self.key, http_client=http)
+        self.connections.append(client)
+        return Connection(client, URL)
+
+    def client(self) -> AsyncClient:
+        """A client of its own, for what a test does beside the extension."""
+        http = httpx.AsyncClient(transport=httpx.ASGITransport(self.app), base_url=URL)
+        return AsyncClient(base_url=URL, api_key=self.key, http_client=http)
+
+
+class _Switched(httpx.AsyncBaseTransport):
+    def __init__(self, service: JobService) -> None:
+        self._service = service
+        self._inner = httpx.ASGITransport(service.app)
+
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        self._service.requests += 1
+        if self._service.is_down:
+            raise httpx.ConnectError("refused", request=request)
+        return await self._inner.handle_async_request(request)
+
+
+async def wait_for_state(
+    jupyter: httpx.AsyncClient, state: str, until: Callable[[dict[str, Any]], bool] = bool
+) -> dict[str, Any]:
+    """The jobs answer, once the service is in ``state`` and ``until`` holds of the body."""
+    async with asyncio.timeout(20):
+        while True:
+            answer = await jupyter.get("jobs", headers={"Authorization": f"token {TOKEN}"})
+            body: dict[str, Any] = answer.json()
+            if body["service"]["state"] == state and until(body):
+                return body
+            await asyncio.sleep(0.03)

@@ -1,0 +1,134 @@
+"""The routes of the server extension, asked over HTTP before a real job service."""
+
+import asyncio
+import json
+
+import pytest
+from lab_fixtures import TOKEN, wait_for_state
+
+FORM = {"heavyChain": "EVQLVESGG", "lightChain": "DIQMTQSPS"}
+LOGIN = {"Authorization": f"token {TOKEN}"}
+ROUTES = (
+    ("GET", "jobs"),
+    ("GET", "tools"),
+    ("GET", "jobs/any/log"),
+    ("POST", "jobs/any/stop"),
+    ("DELETE", "jobs/any"),
+)
+
+
+@pytest.fixture
+async def submitted(service):
+    """The name of a job that the service has."""
+    async with service.client() as client:
+        tool = await client.tools.get("anarci")
+        handle = await client.jobs.submit(tool, tool.example_job["settings"], job_name="numbering")
+        return handle.job_name
+
+
+@pytest.mark.parametrize(("method", "path"), ROUTES)
+async def test_every_route_wants_a_login(jupyter, method, path):
+    answer = await jupyter.request(method, path)
+    assert answer.status_code == 403
+    assert "error" in answer.json()
+
+
+async def test_a_cookie_alone_does_not_let_a_stranger_stop_a_job(jupyter):
+    await jupyter.get("jobs", headers=LOGIN)
+    assert (await jupyter.get("jobs")).status_code == 200  # the cookie of the login is enough to look
+    answer = await jupyter.post("jobs/any/stop")
+    assert answer.status_code == 403
+
+
+async def test_the_first_look_is_answered_at_once(jupyter):
+    answer = await jupyter.get("jobs", headers=LOGIN)
+    assert answer.json()["service"]["state"] == "starting"
+
+
+async def test_jobs_of_the_service_appear(jupyter, submitted):
+    body = await wait_for_state(jupyter, "ok")
+    assert [job["jobName"] for job in body["jobs"]] == [submitted]
+    assert sum(body["statuses"].values()) == 1
+
+
+async def test_nothing_new_is_answered_with_304(jupyter, submitted, service):
+    await wait_for_state(
+        jupyter, "ok", until=lambda body: body["jobs"][0]["status"] in ("Complete", "Stopped")
+    )
+    first = await jupyter.get("jobs", headers=LOGIN)
+    again = await jupyter.get("jobs", headers=LOGIN | {"If-None-Match": first.headers["ETag"]})
+    assert again.status_code == 304
+    assert again.content == b""
+
+
+async def test_tools_come_without_their_schemas(jupyter):
+    await wait_for_state(jupyter, "ok")
+    body = (await jupyter.get("tools", headers=LOGIN)).json()
+    anarci = next(tool for tool in body["tools"] if tool["type"] == "anarci")
+    assert anarci["available"]
+    assert anarci["engine"]["method"] == "Probe of the tests"
+    assert "schema" not in anarci
+
+
+async def test_a_log_is_handed_through(jupyter, submitted):
+    answer = await jupyter.get(f"jobs/{submitted}/log", headers=LOGIN)
+    assert answer.status_code == 200
+    assert isinstance(answer.json()["log"], str)
+
+
+async def test_a_job_is_stopped_and_deleted(jupyter, submitted, service):
+    assert (await jupyter.post(f"jobs/{submitted}/stop", headers=LOGIN)).status_code == 200
+    await wait_for_state(jupyter, "ok", until=lambda body: body["jobs"][0]["completed"] is not None)
+    assert (await jupyter.delete(f"jobs/{submitted}", headers=LOGIN)).status_code == 200
+    await wait_for_state(jupyter, "ok", until=lambda body: body["jobs"] == [])
+
+
+async def test_an_unknown_job_is_refused_in_a_sentence(jupyter):
+    answer = await jupyter.post("jobs/no-such-job/stop", headers=LOGIN)
+    assert answer.status_code == 400
+    assert "no-such-job" in answer.json()["error"]
+
+
+async def test_a_dead_service_delays_no_page(jupyter, service):
+    service.is_down = True
+    body = await wait_for_state(jupyter, "unreachable")
+    assert body["service"]["error"]
+    answer = await asyncio.wait_for(jupyter.get("jobs", headers=LOGIN), 1)
+    assert answer.status_code == 200
+
+
+async def test_jobs_stay_visible_while_the_service_is_gone(jupyter, submitted, service):
+    await wait_for_state(jupyter, "ok")
+    service.is_down = True
+    body = await wait_for_state(jupyter, "unreachable")
+    assert [job["jobName"] for job in body["jobs"]] == [submitted]
+    assert body["service"]["lastGood"] is not None
+    service.is_down = False
+    await wait_for_state(jupyter, "ok")
+
+
+async def test_a_refused_key_is_said_with_what_to_do(jupyter, service):
+    service.offered_key = "wrong"
+    body = await wait_for_state(jupyter, "unauthorized")
+    assert "Store a valid key" in body["service"]["error"]
+
+
+async def test_no_answer_holds_the_key_or_a_signed_link(jupyter, submitted, service):
+    done = await wait_for_state(
+        jupyter, "ok", until=lambda body: body["jobs"][0]["status"] in ("Complete", "Stopped")
+    )
+    texts = [json.dumps(done)]
+    for path in ("tools", f"jobs/{submitted}/log", "jobs/none/log"):
+        answer = await jupyter.get(path, headers=LOGIN)
+        texts += [answer.text, str(answer.headers)]
+    for text in texts:
+        assert service.key not in text
+        assert "signature=" not in text.lower()
+        assert '"settings"' not in text
+
+
+async def test_3dmol_is_served_below_the_prefix(jupyter):
+    answer = await jupyter.get("static/3Dmol-min.js?v=2.5.5")
+    assert answer.status_code == 200
+    assert "3Dmol" in answer.text[:20000]
+    assert (await jupyter.get("static/..%2f__init__.py")).status_code in (403, 404)

@@ -1,0 +1,71 @@
+"""The poller asks once for all pages, and only while somebody looks."""
+
+import asyncio
+import dataclasses
+
+from lab_fixtures import PACE
+
+from foldnote.lab.answers import ServiceState
+from foldnote.lab.poller import Poller
+
+
+async def _settle(poller: Poller, state: ServiceState) -> None:
+    async with asyncio.timeout(10):
+        while f'"state":"{state}"'.encode() not in poller.look().body:
+            await asyncio.sleep(0.02)
+
+
+async def test_nothing_is_asked_before_a_look(service, poller):
+    await asyncio.sleep(0.2)
+    assert service.requests == 0
+    assert not poller.is_running
+
+
+async def test_many_looks_are_one_question(service):
+    poller = Poller(service.connect, dataclasses.replace(PACE, idle_s=60.0))
+    for _ in range(50):
+        poller.look()
+    await _settle(poller, ServiceState.OK)
+    assert service.requests == 1
+    await poller.close()
+
+
+async def test_it_ends_when_nobody_looks_and_begins_again(service):
+    poller = Poller(service.connect, dataclasses.replace(PACE, attention_s=0.2))
+    await _settle(poller, ServiceState.OK)
+    async with asyncio.timeout(10):
+        while poller.is_running:
+            await asyncio.sleep(0.05)
+    asked = service.requests
+    await asyncio.sleep(0.3)
+    assert service.requests == asked
+    poller.look()
+    assert poller.is_running
+    await poller.close()
+
+
+async def test_it_finds_a_service_that_was_restarted(service, poller):
+    await _settle(poller, ServiceState.OK)
+    before = len(service.connections)
+    service.is_down = True
+    await _settle(poller, ServiceState.UNREACHABLE)
+    service.is_down = False
+    await _settle(poller, ServiceState.OK)
+    assert len(service.connections) > before
+
+
+async def test_it_asks_less_often_after_failures(service):
+    service.is_down = True
+    poller = Poller(service.connect, dataclasses.replace(PACE, idle_s=0.05, longest_s=30.0))
+    await _settle(poller, ServiceState.UNREACHABLE)
+    assert poller.pause_s() <= 0.2
+    for _ in range(10):
+        await poller.ask_now()
+    assert poller.pause_s() == 30.0
+    await poller.close()
+
+
+async def test_closing_ends_the_task(service, poller):
+    await _settle(poller, ServiceState.OK)
+    await poller.close()
+    assert not poller.is_running
