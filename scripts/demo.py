@@ -94,16 +94,20 @@ def main() -> int:
         job = fn.submit("abodybuilder", **find_sequences(notebook))
         result = job.result()
     except (CellExecutionError, FoldnoteError) as failure:
-        print(f"\nThe demo did not come to its end:\n{failure}\n\nWhat to look at: .venv/bin/foldnote doctor", file=sys.stderr)
+        print(
+            f"\nThe demo did not come to its end:\n{failure}\n\nWhat to look at: .venv/bin/foldnote doctor",
+            file=sys.stderr,
+        )
         return 1
     nbformat.write(notebook, OUTPUT / "quickstart.ipynb")
     page = write_page(OUTPUT / "trastuzumab.html", "Trastuzumab, variable domains", [result])
     structure = result.structures[0]
     pdb = OUTPUT / "trastuzumab.pdb"
     pdb.write_text(structure.text)
+    chains = ", ".join(f"chain {chain.name} with {len(chain)} residues" for chain in structure.chains)
     print(f"""
-Done. Trastuzumab's Fv: {structure.summary()}
-Method: {result.method}
+Done. Trastuzumab's Fv: {chains}.
+Method: {result.manifest.method if result.manifest else "not recorded"}
 
   3D view and tables   {page}
   structure            {pdb}

@@ -197,12 +197,12 @@ class SettingsError(FoldnoteError):
         """
         self.problems = tuple(problems)
         self.tool = tool
-        shown = [f"{problem.field}: {problem.message}" for problem in self.problems[:3]]
+        shown = [f"{problem.field}: {problem.message.rstrip('.')}" for problem in self.problems[:3]]
         more = len(self.problems) - len(shown)
         if more > 0:
             shown.append(f"and {more} more")
         head = f"The settings of {tool} need attention" if tool else "The settings need attention"
-        super().__init__(f"{head}. " + "; ".join(shown))
+        super().__init__(f"{head}. " + "; ".join(shown) + ".")
 
 
 class ToolError(FoldnoteError):

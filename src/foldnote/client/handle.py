@@ -30,6 +30,11 @@ class HandleSteps:
         return self.record.job_name
 
     @property
+    def profile_name(self) -> str:
+        """Name of the profile whose service runs the job."""
+        return self._link.profile.name
+
+    @property
     def type(self) -> str:
         """The tool that runs; ``batch`` for a batch parent."""
         return self.record.type

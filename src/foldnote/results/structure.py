@@ -6,9 +6,12 @@ is another room's.
 
 from __future__ import annotations
 
+import gzip
+import zlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 
 import gemmi
 import numpy as np
@@ -91,6 +94,22 @@ class Structure:
         self.format = format
         self._text = text
         self._figures = figures
+
+    @classmethod
+    def open(cls, path: str | Path) -> Structure:
+        """The structure in a file of this machine: PDB or mmCIF, told by its name, perhaps with ``.gz``.
+
+        Raises:
+            UnreadableFileError: there is no such file, or it is compressed and damaged.
+        """
+        place = Path(path).expanduser()
+        plain = place.name.lower().removesuffix(".gz")
+        try:
+            data = gzip.decompress(place.read_bytes()) if plain != place.name.lower() else place.read_bytes()
+        except (OSError, EOFError, zlib.error) as exc:
+            raise UnreadableFileError(f"{place} cannot be read: {exc}.") from exc
+        form = "mmcif" if plain.endswith((".cif", ".mmcif")) else "pdb"
+        return cls(place.name, form, data.decode("utf-8", "replace"))
 
     def __repr__(self) -> str:
         return f"<Structure {self.name}>"

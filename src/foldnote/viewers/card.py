@@ -38,7 +38,7 @@ class JobCard(widgets.VBox):  # type: ignore[misc]
         """Show ``job`` and begin to follow it.
 
         Args:
-            job: a job record, or a handle whose ``job`` is one.
+            job: a job record, or a handle whose ``record`` is one.
             source: where to ask, such as ``AsyncClient(...).jobs``; without it the card does not change.
             on_final: see :meth:`on_final`.
         """
@@ -108,7 +108,11 @@ class JobCard(widgets.VBox):  # type: ignore[misc]
         if isinstance(reason, NotFoundError):
             self._outage = "The service knows no job of this name any more; it was deleted."
         else:
-            seen = f" It last answered at {last_good:%H:%M:%S} UTC." if last_good else " It has not answered yet."
+            seen = (
+                f" It last answered at {last_good:%H:%M:%S} UTC."
+                if last_good
+                else " It has not answered yet."
+            )
             self._outage = f"No news: {reason.message}{seen} The card keeps asking; the job itself goes on."
         self._paint()
 

@@ -32,7 +32,7 @@ class JobSource(Protocol):
     """Where the state of a job is asked for; ``AsyncClient.jobs`` is one."""
 
     def get(self, name: str, /) -> Awaitable[Any]:
-        """The job called ``name``: a record, or an object whose ``job`` is one."""
+        """The job called ``name``: a record, or an object whose ``record`` is one."""
 
     def stop(self, name: str, /) -> Awaitable[Any]:
         """Ask for the job to be stopped."""
@@ -136,8 +136,8 @@ def find_watcher(source: JobSource) -> Watcher | None:
 
 
 def read_record(answer: Any) -> Job:
-    """The job record in an answer: the record itself or the ``job`` of a handle."""
-    job = answer if isinstance(answer, Job) else answer.job
+    """The job record in an answer: the record itself or the ``record`` of a handle."""
+    job = answer if isinstance(answer, Job) else answer.record
     if not isinstance(job, Job):
         raise TypeError(f"{type(answer).__name__} holds no job record")
     return job
