@@ -20,9 +20,7 @@ from foldnote.service.engines.engine import Engine
 from foldnote.service.engines.install import InstallEvent, install, remove
 from foldnote.service.engines.registry import engine_for, get_engine, load_engines
 
-NO_ENGINE = (
-    "no engine is bundled: connect a service that has it (README, profiles), or add an engine of your own"
-)
+NO_ENGINE = "no engine is bundled; connect a service that has it, or add an engine of your own (see README)"
 _KIND_IN_WORDS = {"genuine-task": "same task", "substitute": "SUBSTITUTE", "adapter": "adapter"}
 _PLAIN_PAUSE_S = 10.0
 _SPINNER = "|/-\\"
@@ -54,7 +52,6 @@ def _tool_row(tool: str, engine: Engine | None) -> ToolRow:
     if engine is None:
         return ToolRow(tool, runs=False, how=NO_ENGINE)
     state = engine.state()
-    size = f" ({_in_gb(engine.environment.disk_mb)})" if engine.environment.disk_mb else ""
     return ToolRow(
         tool,
         runs=state.installed,
@@ -62,7 +59,7 @@ def _tool_row(tool: str, engine: Engine | None) -> ToolRow:
         method=engine.method,
         kind=engine.kind,
         licence=engine.licence or None,
-        how="" if state.installed else f"{state.reason}{size}",
+        how="" if state.installed else state.reason or "",
     )
 
 
@@ -99,11 +96,11 @@ def _write_table(rows: Sequence[ToolRow], out: TextIO) -> None:
         if row.engine is None:
             out.write(f"{head}not bundled\n")
             continue
-        lines = textwrap.wrap(row.how, last) or [""]
+        lines = textwrap.wrap(row.how or "installed", last)
         out.write(f"{head}{lines[0]}".rstrip() + "\n")
         out.writelines(" " * len(head) + line + "\n" for line in lines[1:])
     if any(row.engine is None for row in rows):
-        out.write(f"\nnot bundled: {NO_ENGINE}.\n")
+        out.write(f"\nnot bundled = {NO_ENGINE}.\n")
 
 
 def _method(row: ToolRow) -> str:

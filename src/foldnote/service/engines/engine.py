@@ -128,7 +128,8 @@ class Engine:
         remedy = f"run `foldnote engines install {self.name}`"
         ready = read_ready(self)
         if ready is None:
-            return EngineState(False, f"The engine {self.name} is not installed: {remedy}.")
+            size = f" ({self.environment.disk_mb} MB)" if self.environment.disk_mb else ""
+            return EngineState(False, f"The engine {self.name} is not installed: {remedy}{size}.")
         if ready.get("recipe") != self.recipe or not self.python.exists():
             return EngineState(False, f"The engine {self.name} was installed for another version: {remedy}.")
         return EngineState(True, python=self.python)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from foldnote.service.engines import Engine
-from foldnote.service.queue.executors.base import Capacity
+from foldnote.service.queue.executors.protocol import Capacity
 
 NOTHING = Capacity(0, 0, 0)
 

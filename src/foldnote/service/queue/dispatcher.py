@@ -21,7 +21,7 @@ from foldnote.service.config import Pace
 from foldnote.service.files.objects import ObjectStore
 from foldnote.service.queue import capacity, endings
 from foldnote.service.queue.attempt import RESULT, RUNNER, WORK, AttemptSpec, Outcome
-from foldnote.service.queue.executors.base import Capacity, Executor
+from foldnote.service.queue.executors.protocol import Capacity, Executor
 from foldnote.service.queue.launching import attempt_folder, job_folder, prepare
 from foldnote.service.store.queue import Claim, Ending, Waiting
 from foldnote.service.store.store import Store

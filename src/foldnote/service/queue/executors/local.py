@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import threading
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -16,7 +17,7 @@ from foldnote.errors import EngineError
 from foldnote.service.queue import attempt as files
 from foldnote.service.queue import processes
 from foldnote.service.queue.attempt import AttemptSpec, AttemptState, Outcome
-from foldnote.service.queue.executors.base import Alive, Capacity, Finished, Gone, Handle, Presence
+from foldnote.service.queue.executors.protocol import Alive, Capacity, Finished, Gone, Handle, Presence
 from foldnote.service.queue.locking import is_locked, take_lock
 from foldnote.service.queue.runner import is_spent
 
@@ -40,6 +41,7 @@ class LocalExecutor:
         self._environment = dict(environment)
         self._capacity = Capacity(cores or _usable_cores(), memory_mb or _usable_memory_mb())
         self._runners: list[subprocess.Popen[bytes]] = []
+        self._runners_lock = threading.Lock()
 
     def submit(self, attempt: AttemptSpec) -> Handle:
         """Start the runner; see the protocol."""
@@ -109,7 +111,8 @@ class LocalExecutor:
                 )
         except OSError as exc:
             raise EngineError(f"No runner could be started for the attempt in {folder}: {exc}.") from exc
-        self._runners.append(runner)
+        with self._runners_lock:
+            self._runners.append(runner)
         return runner
 
     def _kill_left_behind(self, attempt_dir: Path) -> bool:
@@ -121,7 +124,8 @@ class LocalExecutor:
 
     def _reap(self) -> None:
         """Collect ended runners, so that none stays as a zombie."""
-        self._runners = [runner for runner in self._runners if runner.poll() is None]
+        with self._runners_lock:
+            self._runners = [runner for runner in self._runners if runner.poll() is None]
 
 
 def _usable_cores() -> int:
