@@ -14,6 +14,7 @@ from pathlib import Path
 import nbformat
 from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError
+from traitlets.config import Config
 
 import foldnote as fn
 from foldnote.errors import FoldnoteError
@@ -44,7 +45,7 @@ class Progress:
         seen: set[tuple[str, str, str]] = set()
         while not self._ended.wait(0.5):
             try:
-                jobs = fn.client().jobs.list(limit=5).jobs
+                jobs = fn.connect().jobs.list(limit=5).jobs
             except FoldnoteError:  # the service is still starting
                 continue
             for job in jobs:
@@ -73,7 +74,11 @@ def run_notebook() -> nbformat.NotebookNode:
     notebook = nbformat.read(NOTEBOOK, as_version=4)
     with Progress(len(notebook.cells)) as progress:
         NotebookClient(
-            notebook, timeout=1800, resources={"metadata": {"path": str(ROOT)}}, on_cell_start=progress.cell
+            notebook,
+            timeout=1800,
+            resources={"metadata": {"path": str(ROOT)}},
+            on_cell_start=progress.cell,
+            config=Config({"KernelManager": {"transport": "ipc"}}),  # no ports, and no warning about them
         ).execute()
         progress.say("the notebook is complete")
     return notebook

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from foldnote.client import AsyncClient, Client
     from foldnote.notebook import (
-        client,
+        connect,
         form,
         job,
         jobs,
@@ -30,7 +30,7 @@ _HOMES = {
     "Client": "foldnote.client",
     "_jupyter_labextension_paths": "foldnote.lab",
     "_jupyter_server_extension_points": "foldnote.lab",
-    "client": "foldnote.notebook",
+    "connect": "foldnote.notebook",
     "form": "foldnote.notebook",
     "job": "foldnote.notebook",
     "jobs": "foldnote.notebook",
@@ -47,7 +47,7 @@ __all__ = [
     "AsyncClient",
     "Client",
     "__version__",
-    "client",
+    "connect",
     "form",
     "job",
     "jobs",

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 __all__ = [
     "NotebookForm",
     "NotebookJob",
-    "client",
+    "connect",
     "form",
     "job",
     "jobs",
@@ -127,7 +127,7 @@ def make_card(job: NotebookJob, slot: ResultSlot) -> JobCard:
     return JobCard(job.record, _async_client(job.profile_name).jobs, on_final=show_end)
 
 
-def client(profile: str | None = None) -> Client:
+def connect(profile: str | None = None) -> Client:
     """The client of ``profile``, or of the active one; the embedded service is started when it is needed."""
     return _client(profile)
 
@@ -208,8 +208,8 @@ def jobs(limit: int = 50, *, profile: str | None = None) -> pd.DataFrame:
 
     Returns:
         One row a job: ``job_name`` (str, the index), ``tool`` (str), ``status`` (str), ``created``,
-        ``started``, ``completed`` (datetime64, UTC), ``duration_s`` (float, seconds) and ``error`` (str or None;
-        why a run failed).
+        ``started``, ``completed`` (datetime64, UTC), ``duration_s`` (float, seconds),
+        ``error`` (str or None; why a run failed).
     """
     page = _client(profile).jobs.list(limit=limit)
     rows = [
