@@ -46,7 +46,5 @@ def _open(profile: Profile) -> Connection:
     from foldnote.client import AsyncClient
     from foldnote.client.embedded import ensure_service
 
-    if profile.base_url is not None:
-        return Connection(AsyncClient(profile.name), profile.base_url)
-    running = ensure_service()
-    return Connection(AsyncClient(base_url=running.url, api_key=running.key), running.url)
+    url = profile.base_url or ensure_service().url
+    return Connection(AsyncClient(), url)

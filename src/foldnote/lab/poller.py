@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from foldnote import settings
-from foldnote.errors import FoldnoteError, GatewayForbiddenError, TransportError, UnauthorizedError
+from foldnote.errors import FoldnoteError, GatewayForbiddenError, UnauthorizedError
 from foldnote.lab.answers import Answer, ServiceReport, ServiceState, write_jobs, write_tools
 from foldnote.lab.connection import Connect, Connection, connect
 from foldnote.models.job import JobPage
@@ -40,7 +40,7 @@ class Pace:
         idle_s: otherwise.
         longest_s: after repeated failures; the pause doubles up to here.
         attention_s: how long after a page's last look the poller goes on.
-        patience_s: how long one question may take.
+        patience_s: how long one question may take, the client's own repetitions included.
         tools_s: how long the catalog counts as fresh.
     """
 
@@ -48,7 +48,7 @@ class Pace:
     idle_s: float = 5.0
     longest_s: float = 30.0
     attention_s: float = 30.0
-    patience_s: float = 20.0
+    patience_s: float = 15.0
     tools_s: float = 60.0
 
 
@@ -148,14 +148,10 @@ class Poller:
         return self._pace.busy_s if is_busy else self._pace.idle_s
 
     async def _guard(self, ask: Callable[[], Awaitable[None]]) -> None:
-        """Ask; a failure becomes the report. A service that moved is found again at once."""
+        """Ask; a failure becomes the report, and the next question begins with a new connection."""
         try:
             async with asyncio.timeout(self._pace.patience_s):
-                try:
-                    await ask()
-                except TransportError:
-                    await self._disconnect()
-                    await ask()
+                await ask()
         except _REFUSALS as exc:
             self._note_failure(ServiceState.UNAUTHORIZED, f"{_first_line(exc)} {self._key_advice()}")
         except TimeoutError:

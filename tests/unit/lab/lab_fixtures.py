@@ -14,7 +14,7 @@ from foldnote.settings import Profile
 
 URL = "http://service.test"
 TOKEN = "a-token-for-tests"
-PACE = Pace(busy_s=0.05, idle_s=0.05, longest_s=0.2, attention_s=5.0, patience_s=5.0, tools_s=0.0)
+PACE = Pace(busy_s=0.05, idle_s=0.05, longest_s=0.2, attention_s=5.0, patience_s=0.7, tools_s=0.0)
 
 
 @dataclass
