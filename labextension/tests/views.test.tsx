@@ -109,6 +109,11 @@ describe('JobsView', () => {
     expect(names()).toEqual(['<img src=x onerror=alert(1)>']);
   });
 
+  it('shows what a name hides', () => {
+    showJobs({ jobs: [makeJob({ jobName: 'a\u202egnp.live' })] });
+    expect(names()).toEqual(['a\ufffdgnp.live']);
+  });
+
   it('leads from an empty list to the tools', async () => {
     const onShowTools = vi.fn();
     showJobs({}, { onShowTools });

@@ -3,6 +3,7 @@ import { memo, type KeyboardEvent, type ReactElement, type Ref } from 'react';
 
 import type { JobRecord } from '../api/answers';
 import { isLive, shownState, stateRow } from '../models/status';
+import { visibleText } from '../models/text';
 import { formatMoment, jobAge, jobDuration } from '../models/time';
 import { IconButton } from './IconButton';
 import { InsertIcon, LogIcon, StateIcon, StopIcon } from './icons';
@@ -39,6 +40,7 @@ export const JobRow = memo(function JobRow(props: JobRowProps): ReactElement {
   const state = shownState(job);
   const { word } = stateRow(state);
   const duration = jobDuration(job, now);
+  const name = visibleText(job.jobName);
   return (
     <div
       className={`fn-JobRow fn-mod-${state}`}
@@ -47,15 +49,15 @@ export const JobRow = memo(function JobRow(props: JobRowProps): ReactElement {
       tabIndex={isCurrent ? 0 : -1}
       aria-rowindex={props.index + 1}
       aria-selected={isCurrent}
-      aria-label={`${job.jobName}, ${toolName}, ${word}`}
+      aria-label={`${name}, ${toolName}, ${word}`}
       onFocus={() => props.onCurrent(job.jobName)}
       onKeyDown={props.onKeyDown}
     >
       <div className="fn-JobRow-icon" role="gridcell">
         <StateIcon state={state} />
       </div>
-      <div className="fn-JobRow-name" role="gridcell" title={job.jobName}>
-        <bdi>{job.jobName}</bdi>
+      <div className="fn-JobRow-name" role="gridcell" title={name}>
+        <bdi>{name}</bdi>
       </div>
       <div className="fn-JobRow-facts" role="gridcell">
         <span className="fn-JobRow-word">{word}</span>
@@ -79,7 +81,7 @@ export const JobRow = memo(function JobRow(props: JobRowProps): ReactElement {
           {state === 'running' && <Progress job={job} />}
           {job.error !== null && (
             <p className="fn-JobRow-error" dir="auto">
-              {job.error}
+              {visibleText(job.error)}
             </p>
           )}
         </div>
@@ -96,11 +98,12 @@ export const JobRow = memo(function JobRow(props: JobRowProps): ReactElement {
 function RowActions(props: JobRowProps): ReactElement {
   const { job, actions, isCurrent, isLogOpen, isPending } = props;
   const tabIndex = isCurrent ? 0 : -1;
+  const name = visibleText(job.jobName);
   return (
     <div className="fn-JobRow-actions" role="gridcell">
       {isLive(job) && (
         <IconButton
-          label={`Stop ${job.jobName}`}
+          label={`Stop ${name}`}
           isDisabled={isPending}
           tabIndex={tabIndex}
           onClick={() => actions.onStop(job.jobName)}
@@ -109,7 +112,7 @@ function RowActions(props: JobRowProps): ReactElement {
         </IconButton>
       )}
       <IconButton
-        label={isLogOpen ? `Hide the log of ${job.jobName}` : `Show the log of ${job.jobName}`}
+        label={isLogOpen ? `Hide the log of ${name}` : `Show the log of ${name}`}
         isPressed={isLogOpen}
         tabIndex={tabIndex}
         onClick={() => props.onToggleLog(job.jobName)}
@@ -117,7 +120,7 @@ function RowActions(props: JobRowProps): ReactElement {
         <LogIcon />
       </IconButton>
       <IconButton
-        label={`Insert a cell that loads ${job.jobName}`}
+        label={`Insert a cell that loads ${name}`}
         tabIndex={tabIndex}
         onClick={() => actions.onInsert(job.jobName)}
       >
@@ -135,7 +138,7 @@ function Progress({ job }: { readonly job: JobRecord }): ReactElement {
       <div
         className={`fn-Bar${percent === null ? ' fn-mod-endless' : ''}`}
         role="progressbar"
-        aria-label={`Progress of ${job.jobName}`}
+        aria-label={`Progress of ${visibleText(job.jobName)}`}
         aria-valuemin={0}
         aria-valuemax={100}
         aria-valuenow={percent ?? undefined}
@@ -144,7 +147,7 @@ function Progress({ job }: { readonly job: JobRecord }): ReactElement {
       </div>
       {(message !== null || percent !== null) && (
         <p className="fn-JobRow-message" dir="auto">
-          {[percent === null ? '' : `${percent} %`, message ?? ''].filter(Boolean).join(' · ')}
+          {[percent === null ? '' : `${percent} %`, visibleText(message ?? '')].filter(Boolean).join(' · ')}
         </p>
       )}
     </>

@@ -5,6 +5,7 @@ import type { Widget } from '@lumino/widgets';
 
 import { CommandIDs, readText, type NewCellArgs } from '../commands';
 import { formCode, jobCode } from '../models/code';
+import { visibleText } from '../models/text';
 import { runInCell } from '../notebooks';
 import { IFoldnote } from '../tokens';
 
@@ -49,8 +50,9 @@ function addJobCommands(app: JupyterFrontEnd, { jobs, tools }: IFoldnote): void 
     describedBy: { args: textArgument('job', 'Name of the job') },
     execute: async args => {
       const job = readText(args, 'job');
+      const name = visibleText(job);
       const body = 'What it computed so far is lost, unless the tool has written it already.';
-      if (await isConfirmed(`Stop the job ${job}?`, body, 'Stop')) {
+      if (await isConfirmed(`Stop the job ${name}?`, body, 'Stop')) {
         await jobs.stop(job);
       }
     }
@@ -60,8 +62,9 @@ function addJobCommands(app: JupyterFrontEnd, { jobs, tools }: IFoldnote): void 
     describedBy: { args: textArgument('job', 'Name of the job') },
     execute: async args => {
       const job = readText(args, 'job');
+      const name = visibleText(job);
       const body = 'Its record, its log and its results are removed from the service for good.';
-      if (await isConfirmed(`Delete the job ${job}?`, body, 'Delete')) {
+      if (await isConfirmed(`Delete the job ${name}?`, body, 'Delete')) {
         await jobs.delete(job);
       }
     }

@@ -1,0 +1,12 @@
+/**
+ * Text from elsewhere, made safe to read. React already keeps markup from working; this keeps a name from looking like
+ * another one.
+ */
+
+/** Control characters, and those that turn the direction of reading or show nothing at all. */
+const INVISIBLE = /[\p{Cc}\p{Cf}\u2028\u2029]/gu;
+
+/** The text with each invisible character shown as a replacement sign. */
+export function visibleText(text: string): string {
+  return text.replace(INVISIBLE, '\ufffd');
+}
