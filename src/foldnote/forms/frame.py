@@ -5,6 +5,7 @@ The frame knows no tool and judges nothing: it is told what to show.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable
 from html import escape
 
@@ -65,7 +66,7 @@ class Frame:
         """Title, description and what runs the tool; ``more`` follows that line."""
         line, mark = tell_method(tool)
         title, about = escape(tool.display_name or tool.type), escape(tool.description)
-        told = escape(" ".join(part for part in (line, more) if part))
+        told = _mark_code(" ".join(part for part in (line, more) if part))
         self.header.value = (
             f"<style>{read_style()}</style>"
             f'<div class="fn-title" role="heading" aria-level="3">{title}</div>'
@@ -113,8 +114,10 @@ class Frame:
         """A sentence below the buttons; ``kind`` is ``bad``, ``well`` or nothing. An empty one clears it."""
         mark = f" fn-{kind}" if kind else ""
         role = "alert" if kind == "bad" else "status"
-        extra = f"<p>{escape(more)}</p>" if more else ""
-        self._said = f'<div class="fn-said{mark}" role="{role}">{escape(text)}{extra}</div>' if text else ""
+        extra = f"<p>{_mark_code(more)}</p>" if more else ""
+        self._said = (
+            f'<div class="fn-said{mark}" role="{role}">{_mark_code(text)}{extra}</div>' if text else ""
+        )
         self.message.value = self._said + self._code
 
     def show_code(self, code: str) -> None:
@@ -192,6 +195,11 @@ def tell_method(tool: Tool) -> tuple[str, str]:
     if tool.unavailable_reason:
         return tool.unavailable_reason, "fn-cannot"
     return "Not connected to a service: settings are checked, and nothing can be submitted.", "fn-unknown"
+
+
+def _mark_code(text: str) -> str:
+    """``text`` as HTML, with what stands in backticks as code."""
+    return re.sub(r"`([^`]+)`", r"<code>\1</code>", escape(text))
 
 
 def _toggle(widget: widgets.DOMWidget, name: str, is_on: bool) -> None:

@@ -117,7 +117,9 @@ def test_a_file_of_this_computer_is_uploaded_under_a_name_of_its_contents(client
     assert form.submit().settings["pdbFile"] != first.settings["pdbFile"]
 
 
-def test_a_service_that_cannot_be_reached_is_said_in_words_and_the_form_stays_usable():
+def test_a_service_that_cannot_be_reached_is_said_in_words_and_the_form_stays_usable(monkeypatch):
+    monkeypatch.setattr("foldnote.client.transport.time.sleep", lambda _seconds: None)
+
     def refuse(request):
         raise httpx.ConnectError("refused", request=request)
 

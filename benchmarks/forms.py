@@ -1,0 +1,111 @@
+"""What a form costs: time to build, models, bytes to the front end, time from a keystroke to its verdict.
+
+Every tool of the catalog and a form of forty fields, medians of several runs in this process, beside the
+limits that we set ourselves. The front end's own time is not in it. Nothing here is a test: machines differ.
+"""
+
+from __future__ import annotations
+
+import json
+import statistics
+import sys
+import time
+from collections.abc import Callable
+from typing import Any
+
+from ipywidgets.widgets import widget as registry
+
+from foldnote import catalog
+from foldnote.forms import Form
+from foldnote.models.tool import Tool
+
+RUNS = 7
+LIMIT_MS, LIMIT_TOOL_MS, LIMIT_MODELS, LIMIT_KB, LIMIT_KEY_MS = 50.0, 100.0, 150, 60.0, 100.0
+_KINDS: tuple[dict[str, Any], ...] = (
+    {"type": "string", "default": "text"},
+    {"type": "number", "minimum": 0, "maximum": 10, "default": 1, "x-foldnote": {"unit": "ps"}},
+    {"type": "integer", "default": 3},
+    {"type": "boolean", "default": False},
+    {"type": "string", "enum": ["a", "b", "c"], "default": "a"},
+    {"type": "array", "items": {"type": "string"}},
+    {"type": "string", "x-foldnote": {"role": "sequence", "alphabet": "amino-acid"}},
+    {"type": "number", "x-foldnote": {"appliesWhen": {"field4": ["b"]}}},
+)
+
+
+def forty_fields() -> Tool:
+    """A tool of forty fields of eight kinds."""
+    fields = {
+        f"field{number}": _KINDS[number % 8] | {"description": f"What field {number} is for."}
+        for number in range(40)
+    }
+    return Tool(type="forty", settings_schema={"type": "object", "properties": fields})
+
+
+def median_ms(work: Callable[[], object]) -> float:
+    """Median milliseconds of one call."""
+    work()
+    spent = []
+    for _ in range(RUNS):
+        begun = time.perf_counter()
+        work()
+        spent.append((time.perf_counter() - begun) * 1000)
+    return statistics.median(spent)
+
+
+def models_and_kilobytes(build: Callable[[], Form]) -> tuple[int, float]:
+    """Widget models of one form, and the size of their first states as JSON in kB."""
+    before = set(registry._instances)
+    form = build()
+    made = [model for key, model in registry._instances.items() if key not in before]
+    size = sum(len(json.dumps(model.get_state(), default=str)) for model in made)
+    del form
+    return len(made), size / 1000
+
+
+def keystroke_ms(form: Form, name: str) -> float:
+    """From one more letter in the field to everything that the form says about it."""
+    box = form.fields[name].widget
+    letters = iter("ACDEFGHIKLMNPQRSTVWY" * 100)
+
+    def press() -> None:
+        box.value += next(letters)
+
+    return median_ms(press)
+
+
+def row(label: str, ms: float, limit_ms: float, models: int, kilobytes: float) -> str:
+    """One printed line."""
+    return f"{label:34} {ms:7.1f} ms ({ms / limit_ms:4.0%}) {models:4d} models {kilobytes:6.1f} kB"
+
+
+def main() -> int:
+    worst = 0.0
+    for name, tool in catalog.tools().items():
+        ms = median_ms(lambda tool=tool: Form(tool))
+        worst = max(worst, ms)
+        print(row(name, ms, LIMIT_TOOL_MS, *models_and_kilobytes(lambda tool=tool: Form(tool))))
+    forty = forty_fields()
+    ms = median_ms(lambda: Form(forty))
+    models, kilobytes = models_and_kilobytes(lambda: Form(forty))
+    print(row("a form of 40 fields", ms, LIMIT_MS, models, kilobytes))
+    long_form = Form(catalog.tool("alphafold"), values={"sequence": "ACDEFGHIKL" * 490})
+    keys = {
+        "40 fields": keystroke_ms(Form(forty), "field6"),
+        "4900 residues": keystroke_ms(long_form, "sequence"),
+    }
+    for label, key_ms in keys.items():
+        print(f"{'keystroke to verdict, ' + label:34} {key_ms:7.1f} ms ({key_ms / LIMIT_KEY_MS:4.0%})")
+    kept = {
+        "40 fields are built in time": ms <= LIMIT_MS,
+        "few models": models <= LIMIT_MODELS,
+        "few bytes": kilobytes <= LIMIT_KB,
+        "every tool in time": worst <= LIMIT_TOOL_MS,
+        "keystrokes in time": max(keys.values()) <= LIMIT_KEY_MS,
+    }
+    print("\n".join(f"{'kept  ' if is_kept else 'BROKEN'} {what}" for what, is_kept in kept.items()))
+    return 0 if all(kept.values()) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
