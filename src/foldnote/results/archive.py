@@ -8,6 +8,7 @@ archive, so that a result which was already unpacked can be opened too. What the
 from __future__ import annotations
 
 import stat
+import weakref
 import zipfile
 import zlib
 from abc import ABC, abstractmethod
@@ -95,6 +96,8 @@ class ZipArchive(Archive):
         except (*_BROKEN, UnicodeDecodeError) as exc:
             raise ArchiveError(f"{path.name} is no complete ZIP archive: {exc}. Download it again.") from exc
         entries = [entry for entry in self._zip.infolist() if not _is_skipped(entry)]
+        # A result and what it hands out refer to each other; this closes the file before the cycle is taken apart.
+        weakref.finalize(self, self._zip.close)
         _check_entries(path, entries)
         self._entries = {entry.filename: entry for entry in entries}
         super().__init__(path, (Member(entry.filename, entry.file_size) for entry in self._entries.values()))

@@ -126,7 +126,7 @@ class Structure:
     @cached_property
     def _parsed(self) -> gemmi.Structure:
         try:
-            parsed = _parse(self.text, self.format)
+            parsed = _parse(self._ascii, self.format)
         except UnreadableFileError:
             raise
         except (ValueError, RuntimeError, IndexError, OverflowError, MemoryError) as exc:
@@ -134,6 +134,11 @@ class Structure:
         if len(parsed) == 0 or parsed[0].count_atom_sites() == 0:
             raise UnreadableFileError(f"{self.name} holds no atoms.")
         return parsed
+
+    @property
+    def _ascii(self) -> str:
+        """The text for parsers: the formats are ASCII, and a stray letter must not move later columns."""
+        return self.text.encode("ascii", "replace").decode("ascii")
 
     def to_gemmi(self) -> gemmi.Structure:
         """A copy as a :class:`gemmi.Structure`, coordinates in Å.
@@ -197,7 +202,7 @@ class Structure:
             UnreadableFileError: the file is damaged or holds no atoms.
         """
         figures = self._figures() if self._figures else {}
-        return find_plddt(self._parsed, self.text, self.format, figures)
+        return find_plddt(self._parsed, self._ascii, self.format, figures)
 
     @property
     def mean_plddt(self) -> float | None:

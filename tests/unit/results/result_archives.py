@@ -1,0 +1,59 @@
+"""Archives that the tests of results make, and where the real ones are."""
+
+import gzip
+import json
+import os
+import zipfile
+from pathlib import Path
+
+import pytest
+
+DATA = Path(__file__).parent / "data"
+SHARED = (
+    Path(os.environ.get("FOLDNOTE_SHARED_DATA", Path(__file__).parents[4] / "shared" / "data")) / "results"
+)
+FV = (DATA / "trastuzumab_fv_ca.pdb").read_text()
+NUMBERING = (DATA / "numbering.csv").read_bytes()
+
+needs_shared = pytest.mark.skipif(
+    not SHARED.is_dir(), reason=f"the real result archives are not at {SHARED} (set FOLDNOTE_SHARED_DATA)"
+)
+
+
+def write_zip(path: Path, members: dict[str, bytes | str]) -> Path:
+    """A ZIP of ``members`` at ``path``."""
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in members.items():
+            archive.writestr(name, content)
+    return path
+
+
+def write_fv_result(path: Path) -> Path:
+    """A result as the antibody engine leaves it."""
+    engine = {"name": "abodybuilder2", "method": "ABodyBuilder2", "kind": "genuine", "version": "1.0.1"}
+    manifest = {
+        "job": {"jobName": "fv-1", "type": "abodybuilder", "seed": 7},
+        "engine": engine,
+        "notes": ["One model; no ensemble error."],
+        "started": "2026-11-21T07:13:01.000Z",
+        "ended": "2026-11-21T07:13:43.500Z",
+    }
+    return write_zip(
+        path,
+        {
+            "antibody.pdb": FV,
+            "numbering.csv": NUMBERING,
+            "nested/copy.pdb.gz": gzip.compress(FV.encode()),
+            "table.tsv": "name\tvalue\na\t1\nb\t2.5\n",
+            "records.json": json.dumps([{"x": 1, "y": "a"}, {"x": 2, "y": None}]),
+            "score.json": '{"residues": 227, "energy": NaN}',
+            "manifest.json": json.dumps(manifest),
+            "job.log": "done\n",
+        },
+    )
+
+
+def with_b_factors(values: list[float]) -> str:
+    """The Fv with one B-factor a residue."""
+    lines = [line for line in FV.splitlines() if line.startswith("ATOM")]
+    return "\n".join(f"{line[:60]}{value:6.2f}{line[66:]}" for line, value in zip(lines, values, strict=True))

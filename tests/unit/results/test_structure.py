@@ -1,0 +1,128 @@
+"""What is read from a structure is in it, and a confidence only where something says that it is one."""
+
+import json
+import random
+
+import gemmi
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from result_archives import FV, with_b_factors, write_zip
+
+from foldnote.errors import UnreadableFileError
+from foldnote.results import Structure, open_result
+
+PLDDT = [round(40 + 50 * random.Random(i).random(), 2) for i in range(227)]
+
+
+def test_chains_have_the_authors_numbers_and_letters():
+    heavy, light = Structure("fv.pdb", "pdb", FV).chains
+
+    assert (heavy.name, heavy.kind, len(heavy)) == ("H", "protein", 120)
+    assert (light.name, len(light)) == ("L", 107)
+    assert heavy.sequence.startswith("EVQLVESGGG")
+    assert "111A" in heavy.numbers or "112" in heavy.numbers
+
+
+def test_an_fv_is_mostly_strands():
+    shares = Structure("fv.pdb", "pdb", FV).secondary
+
+    assert shares["strand"] > 0.4
+    assert shares["helix"] < 0.1
+    assert sum(shares.values()) == pytest.approx(1)
+
+
+def test_an_ideal_helix_is_a_helix():
+    import numpy as np
+
+    from foldnote.results.secondary import assign_secondary
+
+    turn = np.radians(100) * np.arange(20)
+    trace = np.stack([2.3 * np.cos(turn), 2.3 * np.sin(turn), 1.5 * np.arange(20)], axis=1)
+
+    assert "".join(assign_secondary(trace)[1:-1]) == "H" * 18
+
+
+def test_zero_b_factors_are_no_confidence():
+    assert Structure("fv.pdb", "pdb", FV).plddt is None
+
+
+def test_b_factors_alone_are_no_confidence():
+    assert Structure("fv.pdb", "pdb", with_b_factors(PLDDT)).plddt is None
+
+
+def test_a_score_file_that_repeats_them_makes_b_factors_a_confidence(tmp_path):
+    members = {
+        "x_relaxed_rank_001_m1.pdb": with_b_factors(PLDDT),
+        "x_scores_rank_001_m1.json": json.dumps({"plddt": PLDDT}),
+    }
+    structure = open_result(write_zip(tmp_path / "r.zip", members)).structure
+
+    assert structure.mean_plddt == pytest.approx(sum(PLDDT) / 227, abs=0.01)
+    assert list(structure.plddt.columns) == ["chain", "number", "residue", "plddt"]
+
+
+def test_a_score_file_of_another_model_proves_nothing(tmp_path):
+    other = {"plddt": PLDDT[::-1]}
+    members = {"x_rank_001.pdb": with_b_factors(PLDDT), "x_scores_rank_001.json": json.dumps(other)}
+
+    assert open_result(write_zip(tmp_path / "r.zip", members)).structure.plddt is None
+
+
+def test_a_header_that_names_plddt_counts_and_the_scale_is_recognised():
+    text = "REMARK   3 B-FACTOR COLUMN HOLDS PLDDT\n" + with_b_factors([value / 100 for value in PLDDT])
+
+    assert Structure("fv.pdb", "pdb", text).mean_plddt == pytest.approx(sum(PLDDT) / 227, abs=0.6)
+
+
+def test_mmcif_is_read_like_pdb():
+    cif = Structure("fv.pdb", "pdb", FV).to_gemmi().make_mmcif_document().as_string()
+    structure = Structure("fv.cif", "mmcif", cif)
+
+    assert [(chain.name, len(chain)) for chain in structure.chains] == [("H", 120), ("L", 107)]
+    assert structure.plddt is None
+
+
+def test_ligands_and_waters_are_told_apart():
+    extra = (
+        "HETATM 9001 ZN    ZN H 301       1.000   2.000   3.000  1.00  0.00          ZN\n"
+        "HETATM 9002  O   HOH H 302       5.000   2.000   3.000  1.00  0.00           O\n"
+    )
+    structure = Structure("x.pdb", "pdb", FV.replace("END\n", extra + "END\n"))
+
+    assert [(ligand.name, ligand.number, ligand.atoms) for ligand in structure.ligands] == [("ZN", "301", 1)]
+    assert structure.waters == 1
+
+
+def test_a_copy_can_be_changed_without_harm():
+    structure = Structure("fv.pdb", "pdb", FV)
+    structure.to_gemmi().remove_empty_chains()
+    del structure.to_gemmi()[0]
+
+    assert isinstance(structure.to_gemmi(), gemmi.Structure)
+    assert len(structure.chains) == 2
+
+
+@pytest.mark.parametrize(
+    ("form", "text"), [("pdb", ""), ("pdb", "<html>"), ("mmcif", "data_x\n_a.b c\n"), ("mmcif", "no")]
+)
+def test_a_file_without_atoms_says_so(form, text):
+    with pytest.raises(UnreadableFileError, match="x"):
+        Structure("x", form, text).to_gemmi()
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.integers(0, len(FV)), st.binary(max_size=60), st.sampled_from(["pdb", "mmcif"]), st.booleans())
+def test_mutated_structures_never_crash(place, noise, form, is_cut):
+    whole = FV if form == "pdb" else Structure("x", "pdb", FV).to_gemmi().make_mmcif_document().as_string()
+    rest = "" if is_cut else whole[place + len(noise) :]
+    structure = Structure("x", form, whole[:place] + noise.decode("latin-1") + rest)
+
+    try:
+        assert structure.models >= 1
+        assert all(len(chain.sequence) == len(chain) for chain in structure.chains)
+        assert structure.mean_plddt is None or 0 <= structure.mean_plddt <= 100
+        assert structure.waters >= 0
+        assert len(structure.secondary) in (0, 3)
+    except UnreadableFileError as exc:
+        assert "x" in exc.message

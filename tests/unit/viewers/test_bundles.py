@@ -1,0 +1,143 @@
+"""What a notebook stores: no foreign address, nothing twice, no name that becomes markup."""
+
+import gzip
+import html.parser
+import re
+import zipfile
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from foldnote.results import Structure, open_result
+from foldnote.viewers import bundle, compose, result_bundles, write_page
+from foldnote.viewers.library import library_bundle
+from foldnote.viewers.shell import write_json
+
+DATA = Path(__file__).parents[1] / "results" / "data"
+FV = (DATA / "trastuzumab_fv_ca.pdb").read_text()
+HOSTILE = "<script>alert(1)</script><img src=x onerror=alert(1)>\"'&</style>"
+LIBRARY = Path(__file__).parents[3] / "src" / "foldnote" / "static" / "3Dmol-min.js"
+
+needs_library = pytest.mark.skipif(
+    not LIBRARY.exists(), reason="3Dmol-min.js is not there; run 'npm run build:static'"
+)
+
+
+class Page(html.parser.HTMLParser):
+    """Elements and attributes of a page."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.tags, self.attributes, self.scripts, self._in_script = [], [], [], False
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append(tag)
+        self.attributes += [name for name, _ in attrs]
+        self._in_script = tag == "script"
+
+    def handle_endtag(self, tag):
+        self._in_script = False
+
+    def handle_data(self, data):
+        if self._in_script:
+            self.scripts.append(data)
+
+
+@pytest.fixture
+def result(tmp_path):
+    with zipfile.ZipFile(tmp_path / "fv.zip", "w") as archive:
+        archive.writestr("antibody.pdb", FV)
+        archive.write(DATA / "numbering.csv", "numbering.csv")
+        archive.writestr("manifest.json", '{"engine": {"method": "ABodyBuilder2", "kind": "substitute"}}')
+    return open_result(tmp_path / "fv.zip")
+
+
+def test_a_result_lays_itself_out_structure_first(result):
+    parts = result_bundles(result)
+
+    assert [set(part) for part in parts] == [{"text/html", "text/plain"}] * 3
+    assert "CDR-H3: SRWGGDGFYAMDY" in parts[0]["text/plain"]
+    assert "numbering.csv 227 rows × 7 columns; the first 10 are shown" in parts[1]["text/plain"]
+    assert "in place of the method" in parts[2]["text/plain"]
+
+
+def test_showing_a_result_publishes_its_bundles(result):
+    assert result.bundles() == result_bundles(result) or len(result.bundles()) == 3
+
+
+def test_no_address_of_another_machine_is_stored(result):
+    text = bundle(result)["text/html"]
+
+    assert not re.search(r"(https?:)?//[a-z0-9.-]+\.[a-z]{2,}", text.replace("http://www.w3.org", ""))
+
+
+def test_the_structure_is_stored_once_and_packed(result):
+    text = bundle(result)["text/html"]
+
+    assert text.count("H4sI") == 1
+    assert "ATOM   " not in text
+    assert len(bundle(result.structure)["text/html"]) < 1.4 * len(gzip.compress(FV.encode(), 9)) + 20_000
+
+
+def test_an_output_whose_script_did_not_run_says_so_and_describes(result):
+    text = bundle(result)["text/html"].split("<script>")[0]
+
+    assert "No 3D view yet" in text
+    assert '<details class="fnv-words" open>' in text
+    assert "Heavy chain H" in text
+
+
+def test_hostile_names_never_become_markup(tmp_path):
+    lines = [line for line in FV.splitlines() if line.startswith("ATOM")]
+    table = pd.DataFrame({HOSTILE: [HOSTILE]})
+    scene = compose(Structure(HOSTILE, "pdb", "\n".join(lines)), title=HOSTILE)
+    scene = scene.model_copy(update={"notes": (HOSTILE,), "facts": ((HOSTILE, HOSTILE),), "marking": HOSTILE})
+    pages = [Page(bundle(scene)["text/html"]), Page(bundle(table, title=HOSTILE)["text/html"])]
+
+    assert [page.tags.count("script") for page in pages] == [1, 0]
+    assert not any("img" in page.tags or "onerror" in page.attributes for page in pages)
+
+
+def test_a_label_cannot_end_the_script():
+    view = compose(Structure("fv.pdb", "pdb", FV)).py3dmol()
+    view.addLabel("</script><script>alert(1)</script><!--", {})
+    page = Page(view._repr_html_())
+
+    assert page.tags.count("script") == 1
+    assert "</" not in write_json({"a": "</script>"})
+
+
+def test_the_script_is_one_balanced_piece(result):
+    script = Page(bundle(result.structure)["text/html"]).scripts[0]
+
+    assert script.count("{") == script.count("}")
+    assert script.startswith("(function (data, dress)")
+
+
+@needs_library
+def test_a_page_carries_everything_and_asks_nobody(result, tmp_path):
+    text = write_page(tmp_path / "out" / "page.html", HOSTILE, ["a < b", result]).read_text()
+    page = Page(text)
+
+    assert "a &lt; b" in text
+    assert page.tags.count("script") == 2
+    assert "src" not in page.attributes
+    assert "href" not in page.attributes
+    assert "default-src 'none'" in text
+
+
+@needs_library
+def test_the_library_can_be_put_on_a_page_once():
+    assert Page(library_bundle()["text/html"]).tags.count("script") == 1
+
+
+def test_a_damaged_structure_is_told_and_the_rest_is_shown(tmp_path):
+    with zipfile.ZipFile(tmp_path / "r.zip", "w") as archive:
+        archive.writestr("bad.pdb", "nothing")
+        archive.writestr("t.csv", "a,b\n1,2\n")
+    parts = result_bundles(open_result(tmp_path / "r.zip"))
+
+    assert "t.csv 1 row × 2 columns" in parts[0]["text/plain"]
+    assert "bad.pdb holds no atoms" in parts[-1]["text/plain"]

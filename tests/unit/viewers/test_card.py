@@ -1,0 +1,182 @@
+"""A card follows its job, survives a service that is away, and ends with the job."""
+
+import asyncio
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from foldnote.errors import NotFoundError, ServiceUnreachableError
+from foldnote.models import Job, JobStatus
+from foldnote.viewers import JobCard, watch
+from foldnote.viewers.card_html import write_card, write_log
+from foldnote.viewers.watch import find_watcher
+
+NOW = datetime.now(UTC)
+
+
+def make_job(name="fv", status=JobStatus.RUNNING, **parts):
+    return Job(job_name=name, type="abodybuilder", status=status, created=NOW - timedelta(seconds=9), **parts)
+
+
+class ScriptedJobs:
+    """A source that tells a story: each answer is a record or an error, and the last one is repeated."""
+
+    def __init__(self, *answers, log="line\n"):
+        self.answers, self.asked, self.stopped, self.written = list(answers), [], [], log
+
+    async def get(self, name):
+        self.asked.append(name)
+        answer = self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
+        if isinstance(answer, Exception):
+            raise answer
+        return answer.model_copy(update={"job_name": name})
+
+    async def stop(self, name):
+        self.stopped.append(name)
+
+    async def log(self, name):
+        return self.written
+
+
+@pytest.fixture(autouse=True)
+def _quick(monkeypatch):
+    monkeypatch.setattr(watch, "FASTEST_S", 0.01)
+    monkeypatch.setattr(watch, "OUTAGE_S", 0.01)
+
+
+async def until(condition):
+    async with asyncio.timeout(10):
+        while not condition():
+            await asyncio.sleep(0.01)
+
+
+async def test_a_card_goes_from_queue_to_complete_and_calls_back_once():
+    source = ScriptedJobs(make_job(progress=0.4, message="Refining"), make_job(status=JobStatus.COMPLETE))
+    ended = []
+    card = JobCard(make_job(status=JobStatus.IN_QUEUE), source, on_final=ended.append)
+    assert "In Queue" in card._face.value
+
+    await until(lambda: ended)
+    asked = len(source.asked)
+    await asyncio.sleep(0.05)
+
+    assert [job.status for job in ended] == [JobStatus.COMPLETE]
+    assert len(source.asked) == asked
+    assert "Complete" in card._face.value
+    assert card._stop.layout.display == "none"
+
+
+async def test_one_task_asks_for_all_cards_of_a_source():
+    source = ScriptedJobs(make_job())
+    cards = [JobCard(make_job(name), source) for name in ("a", "b", "c")]
+
+    await until(lambda: set(source.asked) == {"a", "b", "c"})
+    tasks = [task for task in asyncio.all_tasks() if task.get_name() == "foldnote job cards"]
+
+    assert len(tasks) == 1
+    for card in cards:
+        card.close()
+    find_watcher(source).wake()
+    await until(lambda: tasks[0].done())
+
+
+async def test_an_outage_is_told_with_the_last_answer_and_survived():
+    away = ServiceUnreachableError("The service does not answer.")
+    source = ScriptedJobs(make_job(progress=0.1), away, away, make_job(status=JobStatus.COMPLETE))
+    seen = []
+    card = JobCard(make_job(), source)
+    card._face.observe(lambda change: seen.append(change["new"]), names="value")
+
+    await until(lambda: card.job.is_final)
+
+    told = [html for html in seen if "No news" in html]
+    assert told
+    assert "last answered at" in told[0]
+    assert "No news" not in card._face.value
+
+
+async def test_a_deleted_job_is_not_asked_for_again():
+    source = ScriptedJobs(NotFoundError("no such job", status=404))
+    card = JobCard(make_job(), source)
+
+    await until(lambda: "was deleted" in card._face.value)
+    asked = len(source.asked)
+    await asyncio.sleep(0.05)
+    assert len(source.asked) == asked
+
+
+async def test_stopping_takes_two_clicks():
+    source = ScriptedJobs(make_job())
+    card = JobCard(make_job(), source)
+
+    card._stop.click()
+    await asyncio.sleep(0.02)
+    assert source.stopped == []
+    assert card._stop.description == "Stop it now?"
+    card._stop.click()
+    await until(lambda: source.stopped == ["fv"])
+    card.close()
+
+
+async def test_the_log_is_escaped_and_folds_away():
+    card = JobCard(make_job(), ScriptedJobs(make_job(), log="<b>bold</b>\n"))
+
+    card._log_switch.value = True
+    await until(lambda: "&lt;b&gt;" in card._log_view.value)
+    card._log_switch.value = False
+    assert card._log_view.value == ""
+    card.close()
+
+
+async def test_a_callback_that_fails_does_not_end_the_others():
+    source = ScriptedJobs(make_job(status=JobStatus.COMPLETE))
+    ended = []
+    card = JobCard(make_job(), source, on_final=lambda job: 1 / 0)
+    card.on_final(ended.append)
+
+    await until(lambda: ended)
+
+
+def test_without_a_loop_the_card_shows_what_it_was_given():
+    card = JobCard(make_job(progress=0.5, message="Predicting"), ScriptedJobs(make_job()))
+
+    assert "50 %" in card._face.value
+    assert "Predicting" in card._face.value
+    assert card.bundle()["text/plain"] == "fv (abodybuilder): Running: Predicting"
+
+
+def test_a_job_that_is_over_calls_back_at_once():
+    ended = []
+    JobCard(make_job(status=JobStatus.STOPPED, error="No domain found."), on_final=ended.append)
+
+    assert len(ended) == 1
+
+
+def test_a_failure_says_why_and_what_next():
+    html = write_card(make_job(status=JobStatus.STOPPED, error="No <antibody> domain."))
+
+    assert "Failed" in html
+    assert "No &lt;antibody&gt; domain." in html
+    assert "submit again" in html
+
+
+def test_the_kept_picture_says_when_it_was_taken():
+    assert "nothing is submitted twice" in JobCard(make_job()).bundle()["text/html"]
+    assert (
+        "nothing is submitted twice" not in JobCard(make_job(status=JobStatus.COMPLETE)).bundle()["text/html"]
+    )
+
+
+def test_a_live_bundle_carries_the_kept_picture():
+    data = JobCard(make_job())._repr_mimebundle_()
+
+    assert {"text/html", "text/plain", "application/vnd.foldnote.widget+json"} <= set(data)
+    assert "application/vnd.jupyter.widget-view+json" in data
+
+
+def test_a_long_log_shows_its_end():
+    html = write_log("\n".join(f"line {i}" for i in range(1000)))
+
+    assert "line 999" in html
+    assert "800 earlier lines" in html
+    assert "line 799<" not in html
