@@ -96,7 +96,7 @@ class ZipArchive(Archive):
         except (*_BROKEN, UnicodeDecodeError) as exc:
             raise ArchiveError(f"{path.name} is no complete ZIP archive: {exc}. Download it again.") from exc
         entries = [entry for entry in self._zip.infolist() if not _is_skipped(entry)]
-        # A result and what it hands out refer to each other; this closes the file before the cycle is taken apart.
+        # A result and its parts refer to each other; this closes the file before that cycle is taken apart.
         weakref.finalize(self, self._zip.close)
         _check_entries(path, entries)
         self._entries = {entry.filename: entry for entry in entries}
