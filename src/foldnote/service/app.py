@@ -39,7 +39,7 @@ def create_app(config: ServiceConfig, opened: Service | None = None) -> FastAPI:
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-        service = opened or await run_in_threadpool(Service, config)
+        service = opened if opened is not None else await run_in_threadpool(Service, config)
         app.state.service = service
         await run_in_threadpool(service.start)
         try:

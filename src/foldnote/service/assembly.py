@@ -9,6 +9,7 @@ from foldnote import settings
 from foldnote.service.access.gate import Gate
 from foldnote.service.access.keys import hash_key, make_key, read_or_make_key_file
 from foldnote.service.access.limiter import RateLimiter
+from foldnote.service.aggregation import Aggregator
 from foldnote.service.config import ServiceConfig
 from foldnote.service.engines import load_engines
 from foldnote.service.files.links import LinkSigner
@@ -56,6 +57,7 @@ class Service:
 
     def _build_queue(self) -> None:
         config = self.config
+        self.aggregator = Aggregator(self.store, self.objects)
         self.toolbox = Toolbox(load_engines(config.engine_paths))
         self.dispatcher = Dispatcher(
             self.store,
@@ -65,6 +67,7 @@ class Service:
             config.data_dir / "jobs",
             config.pace,
             config.workers,
+            self.aggregator.wake,
         )
         self.files = FileResolver(self.store, self.objects)
         rows = config.limits.batch_rows
@@ -86,11 +89,13 @@ class Service:
     def start(self) -> None:
         """Recover and begin to run jobs."""
         if self.config.has_dispatcher:
+            self.aggregator.start()
             self.dispatcher.start()
 
     def stop(self) -> None:
         """Stop working; running jobs go on and are adopted by the next start."""
         self.dispatcher.stop()
+        self.aggregator.stop()
         self.store.close()
         self._lock.release()
 

@@ -21,6 +21,7 @@ class Limits:
         small_body_bytes: largest body of every other route.
         batch_rows: most rows of a batch.
         page_rows: most jobs of a page.
+        inline_wait_s: seconds that POST /result waits for a batch's archive before it answers 202.
         link_s: seconds that a signed link works.
         free_disk_bytes: below this much free space nothing new is accepted.
     """
@@ -33,6 +34,7 @@ class Limits:
     small_body_bytes: int = MB
     batch_rows: int = 1000
     page_rows: int = 1000
+    inline_wait_s: float = 290.0
     link_s: int = 3600
     free_disk_bytes: int = 64 * MB
 

@@ -33,7 +33,7 @@ class LingerMiddleware:
             if not is_last or body.is_read:
                 await send(message)
                 return
-            await send(message | {"more_body": True})
+            await send({**message, "more_body": True})
             await body.drain(self._linger_s)
             await send({"type": "http.response.body", "body": b"", "more_body": False})
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import tempfile
 from pathlib import Path
 
-from foldnote.models.status import JobStatus
+from foldnote.models.status import BatchStatus, JobStatus
 from foldnote.service.faults import RefusalError, job_not_found, not_found
 from foldnote.service.files import archives
 from foldnote.service.files.links import LinkSigner, Target
@@ -14,6 +14,10 @@ from foldnote.service.requests import ResultRequest
 from foldnote.service.resolution import near_names
 from foldnote.service.store.jobs import JobRow
 from foldnote.service.store.store import Store
+
+
+class PreparingError(Exception):
+    """The batch's archive is being built."""
 
 
 class ResultDesk:
@@ -28,6 +32,7 @@ class ResultDesk:
         """Path and query of the link.
 
         Raises:
+            PreparingError: the archive of the batch is being built.
             RefusalError: 400 while the job is not finished, 404 without the job, its result or the file.
         """
         row = self._store.jobs.find(account_ids, wanted.job_name)
@@ -39,10 +44,15 @@ class ResultDesk:
             name, sha256 = self._one_file(archive, wanted.file_name)
         elif wanted.pdbs_only:
             name, sha256 = f"{row['name']}-structures.zip", self._structures(archive)
-        target = Target("job", str(row["id"]), row["account_id"], sha256, name)
-        return self._links.sign(target)
+        return self.sign(row["id"], row["account_id"], sha256, name)
+
+    def sign(self, job_id: int, account_id: int, sha256: str, name: str) -> str:
+        """Path and query of a link to a content of a job."""
+        return self._links.sign(Target("job", str(job_id), account_id, sha256, name))
 
     def _archive(self, row: JobRow) -> Path:
+        if row["batch_state"] == BatchStatus.AGGREGATING:
+            raise PreparingError(row["name"])
         if not JobStatus(row["state"]).is_final:
             raise unfinished(row)
         archive = self._objects.path(row["result_sha256"]) if row["result_sha256"] else None

@@ -14,6 +14,7 @@ from typing import IO
 STRUCTURE_EXTENSIONS = (".pdb", ".cif", ".mmcif", ".ent", ".pdbqt", ".bcif", ".pdb.gz", ".cif.gz")
 MEMBER_BYTES = 10 * 1024**3
 CHUNK = 1 << 20
+_ZIP64_BYTES = 1 << 31
 
 
 def member_names(archive: Path) -> list[str]:
@@ -51,6 +52,20 @@ def write_subset(archive: Path, names: list[str], target: IO[bytes]) -> None:
             info.compress_type = zipfile.ZIP_DEFLATED
             with opened.open(name) as stream, subset.open(info, "w") as out:
                 _copy(stream, out.write)
+
+
+def copy_members(archive: Path, target: zipfile.ZipFile, prefix: str) -> None:
+    """Copy every file of the archive into another one, below a folder."""
+    with zipfile.ZipFile(archive) as opened:
+        for info in opened.infolist():
+            if not info.is_dir():
+                with (
+                    opened.open(info) as stream,
+                    target.open(
+                        prefix + info.filename, "w", force_zip64=info.file_size >= _ZIP64_BYTES
+                    ) as out,
+                ):
+                    _copy(stream, out.write)
 
 
 def _copy(stream: IO[bytes], write: Callable[[bytes], object]) -> None:

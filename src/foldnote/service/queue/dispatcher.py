@@ -13,6 +13,7 @@ import shutil
 import threading
 import time
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -58,6 +59,7 @@ class Dispatcher:
     Args:
         root: folder of all attempts.
         workers: runs at one time at most, None for what the executor has room for.
+        on_ended: told after jobs ended, by themselves or by a request.
     """
 
     def __init__(
@@ -69,6 +71,7 @@ class Dispatcher:
         root: Path,
         pace: Pace,
         workers: int | None = None,
+        on_ended: Callable[[], None] = lambda: None,
     ) -> None:
         self._store = store
         self._objects = objects
@@ -77,6 +80,7 @@ class Dispatcher:
         self._root = root
         self._pace = pace
         self._workers = workers
+        self._on_ended = on_ended
         self._active: dict[int, Active] = {}
         self._live: dict[int, Live] = {}
         self._woken = threading.Event()
@@ -121,6 +125,7 @@ class Dispatcher:
             return
         if is_woken:
             self._cancel_marked()
+            self._on_ended()
         self._look_at_due()
         if time.monotonic() >= self._next_sweep:
             self.recover()
@@ -263,6 +268,7 @@ class Dispatcher:
     def _finish(self, claim: Claim, ending: Ending) -> None:
         if self._store.queue.finish(claim, ending):
             log.info("job %s ended: %s", claim.job_id, ending.state)
+            self._on_ended()
 
     def _lose(self, claim: Claim, reason: str, *, is_counted: bool = True) -> None:
         """Back into the queue, or to an end where it was to be stopped or was lost too often."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Path, Query, Response
+from fastapi import APIRouter, Path, Query, Request, Response
 
 from foldnote.models.job import Job, JobPage
 from foldnote.models.status import JobStatus
@@ -15,7 +15,7 @@ from foldnote.service.assembly import Service
 from foldnote.service.faults import job_not_found
 from foldnote.service.queue.attempt import read_log
 from foldnote.service.queue.launching import attempt_folder
-from foldnote.service.routes.answers import Here, answers, keyed, visible_accounts
+from foldnote.service.routes.answers import Here, absolute, answers, keyed, visible_accounts
 from foldnote.service.store.accounts import Caller
 from foldnote.service.store.jobs import JobFilter, JobPageRows
 from foldnote.service.store.records import BATCH_TYPE, add_fields, write_text
@@ -49,6 +49,7 @@ class GatewayMessage(WireModel):
     },
 )
 def get_jobs(
+    request: Request,
     caller: AdmittedByGateway,
     service: Here,
     job_name: Annotated[str | None, Query(alias="jobName")] = None,
@@ -64,12 +65,12 @@ def get_jobs(
     """List the caller's jobs, or give one."""
     owners = visible_accounts(service, caller, job_email, has_organization=organization is not None)
     if job_name is not None:
-        return _json(_one_job(service, owners, job_name))
+        return _json(_one_job(request, service, owners, job_name))
     before = None if start_key is None else service.page_keys.read(caller.account_id, start_key)
     wanted = _filter(service, owners, batch, has_subjobs=include_subjobs is not None)
     rows = min(limit, service.config.limits.page_rows)
     page = service.store.jobs.page(wanted, before=before, limit=rows)
-    return _json(_join(service, caller, page))
+    return _json(_join(request, service, caller, page))
 
 
 @router.get(
@@ -101,13 +102,22 @@ def _filter(service: Service, owners: tuple[int, ...], batch: str | None, *, has
     return JobFilter(owners, parent_id=parent["id"])
 
 
-def _one_job(service: Service, owners: tuple[int, ...], name: str) -> str:
+def _one_job(request: Request, service: Service, owners: tuple[int, ...], name: str) -> str:
     row = service.store.jobs.find(owners, name)
     if row is None:
         raise job_not_found(name)
     if row["type"] == BATCH_TYPE:
-        return add_fields(row["record"], {"statuses": service.store.jobs.child_counts(owners, row["id"])})
+        return _parent(request, service, row, service.store.jobs.child_counts(owners, row["id"]))
     return _complete(service, row["id"], row["state"], row["record"])
+
+
+def _parent(request: Request, service: Service, row: Mapping[Any, Any], counts: Mapping[str, int]) -> str:
+    """A batch's record with its subjobs by status, and a fresh link once its archive is built."""
+    more: dict[str, object] = {"statuses": counts}
+    if row["result_sha256"] is not None:
+        path = service.results.sign(row["id"], row["account_id"], row["result_sha256"], f"{row['name']}.zip")
+        more["resultUrl"] = absolute(request, service, path)
+    return add_fields(row["record"], more)
 
 
 def _complete(service: Service, job_id: int, state: str, record: str) -> str:
@@ -119,17 +129,17 @@ def _complete(service: Service, job_id: int, state: str, record: str) -> str:
     return add_fields(record, {"progress": progress, "message": message})
 
 
-def _join(service: Service, caller: Caller, page: JobPageRows) -> str:
-    texts = [_text(service, page.children, row) for row in page.rows]
+def _join(request: Request, service: Service, caller: Caller, page: JobPageRows) -> str:
+    texts = [_text(request, service, page.children, row) for row in page.rows]
     tail: dict[str, Any] = {"statuses": page.counts}
     if page.has_more:
         tail = {"startKey": service.page_keys.write(caller.account_id, page.rows[-1].id)} | tail
     return f'{{"jobs":[{",".join(texts)}],{write_text(tail)[1:]}'
 
 
-def _text(service: Service, children: Mapping[int, Mapping[str, int]], row: Any) -> str:
+def _text(request: Request, service: Service, children: Mapping[int, Mapping[str, int]], row: Any) -> str:
     if row.type == BATCH_TYPE:
-        return add_fields(row.record, {"statuses": children[row.id]})
+        return _parent(request, service, row._mapping, children[row.id])
     return _complete(service, row.id, row.state, row.record)
 
 

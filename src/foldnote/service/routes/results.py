@@ -2,22 +2,42 @@
 
 from __future__ import annotations
 
+import asyncio
+import time
+
 from fastapi import APIRouter, Request, Response
 from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import JSONResponse
 
+from foldnote.models.wire import WireModel
 from foldnote.service.access.gate import Admitted
+from foldnote.service.assembly import Service
 from foldnote.service.bodies import read_json, read_model
+from foldnote.service.faults import bad_request
 from foldnote.service.requests import ResultRequest
+from foldnote.service.results import PreparingError
 from foldnote.service.routes.answers import Here, absolute, answers, keyed, takes, visible_accounts
 
 router = APIRouter(tags=["results"])
+_LOOK_EVERY_S = 0.2
+
+
+class Preparing(WireModel):
+    """The archive of a batch is being built."""
+
+    status: str
+    """Always `preparing`."""
+    job_name: str
+    """The batch."""
+    message: str
+    """How to go on."""
 
 
 @router.post(
     "/result",
     summary="A link to the result",
     responses={
+        **answers(Preparing, "The archive of a batch is being built.", 202),
         **answers(str, "A JSON string: a link that works for an hour without the key."),
         **keyed(400, 404, 413),
     },
@@ -28,5 +48,32 @@ async def get_result(request: Request, caller: Admitted, service: Here) -> Respo
     value = await read_json(request, service.config.limits.small_body_bytes)
     wanted = read_model(value, ResultRequest)
     owners = await run_in_threadpool(visible_accounts, service, caller, wanted.job_email)
-    path = await run_in_threadpool(service.results.link, owners, wanted)
-    return JSONResponse(absolute(request, service, path))
+    wait_s = 0.0 if wanted.no_async else service.config.limits.inline_wait_s
+    path = await _wait_for_link(service, owners, wanted, wait_s)
+    if path is not None:
+        return JSONResponse(absolute(request, service, path))
+    if wanted.no_async:
+        raise bad_request(f"The archive of {wanted.job_name} is not built yet.", code="result_preparing")
+    return JSONResponse(preparing(wanted.job_name), 202)
+
+
+async def _wait_for_link(
+    service: Service, owners: tuple[int, ...], wanted: ResultRequest, wait_s: float
+) -> str | None:
+    """The link, or None when a batch's archive is not built within the time."""
+    until = time.monotonic() + wait_s
+    while True:
+        try:
+            return await run_in_threadpool(service.results.link, owners, wanted)
+        except PreparingError:
+            if time.monotonic() >= until:
+                return None
+            await asyncio.sleep(_LOOK_EVERY_S)
+
+
+def preparing(name: str) -> dict[str, str]:
+    """The body of a 202."""
+    message = (
+        f"The result is being built. Poll GET /jobs?jobName={name} until resultUrl appears, then ask again."
+    )
+    return {"status": "preparing", "jobName": name, "message": message}

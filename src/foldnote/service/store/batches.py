@@ -1,15 +1,90 @@
-"""A batch parent's state, which follows from its subjobs in the transaction that changes one of them."""
+"""Batch parents: their state follows their subjobs in the same transaction, and ends with the archive."""
 
 from __future__ import annotations
+
+from dataclasses import dataclass
 
 import sqlalchemy as sa
 
 from foldnote.models.status import BatchStatus, JobStatus
 from foldnote.service.store import clock
 from foldnote.service.store.counting import count_job, read_counts
+from foldnote.service.store.database import Database
 from foldnote.service.store.events import write_event
 from foldnote.service.store.records import refresh_record
 from foldnote.service.store.schema import jobs
+
+
+@dataclass(frozen=True)
+class Parent:
+    """A batch whose subjobs have all ended and whose archive is to be built."""
+
+    job_id: int
+    account_id: int
+    name: str
+
+
+@dataclass(frozen=True)
+class Subjob:
+    """One row of a batch that has ended; `settings` and `score` are JSON text."""
+
+    name: str
+    state: str
+    error: str | None
+    settings: str
+    score: str | None
+    result_sha256: str | None
+
+
+class BatchStore:
+    """Queries of the builder of batch archives."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def aggregating(self) -> list[Parent]:
+        """Batches whose archive is to be built, the oldest first."""
+        query = (
+            sa.select(jobs.c.id, jobs.c.account_id, jobs.c.name)
+            .where(
+                jobs.c.state == str(JobStatus.RUNNING),
+                jobs.c.batch_state == str(BatchStatus.AGGREGATING),
+                jobs.c.deleted.is_(None),
+            )
+            .order_by(jobs.c.id)
+        )
+        with self._database.read() as connection:
+            return [Parent(*row) for row in connection.execute(query)]
+
+    def subjobs(self, parent_id: int) -> list[Subjob]:
+        """The rows of a batch in the order of their submission."""
+        columns = (
+            jobs.c.name, jobs.c.state, jobs.c.error, jobs.c.settings, jobs.c.score, jobs.c.result_sha256
+        )  # fmt: skip
+        query = sa.select(*columns).where(jobs.c.parent_id == parent_id, jobs.c.deleted.is_(None))
+        with self._database.read() as connection:
+            return [Subjob(*row) for row in connection.execute(query.order_by(jobs.c.row_index))]
+
+    def complete(self, parent: Parent, sha256: str, size: int) -> bool:
+        """Commit the archive of a batch; False when the batch was stopped or deleted meanwhile."""
+        values = {"result_sha256": sha256, "result_size": size}
+        return self._end(parent, JobStatus.COMPLETE, BatchStatus.COMPLETE, values)
+
+    def fail(self, parent: Parent, error: str, state: BatchStatus) -> bool:
+        """Commit that a batch has no archive, and why."""
+        return self._end(parent, JobStatus.STOPPED, state, {"error": error})
+
+    def _end(self, parent: Parent, status: JobStatus, state: BatchStatus, more: dict[str, object]) -> bool:
+        values = {"state": str(status), "batch_state": str(state), "completed": clock.now()} | more
+        running = (jobs.c.state == str(JobStatus.RUNNING), jobs.c.deleted.is_(None))
+        with self._database.write() as connection:
+            statement = sa.update(jobs).where(jobs.c.id == parent.job_id, *running).values(values)
+            if connection.execute(statement).rowcount == 0:
+                return False
+            count_job(connection, parent.account_id, None, left=JobStatus.RUNNING, entered=status)
+            write_event(connection, parent.account_id, parent.job_id, f"batch {state.value.lower()}")
+            refresh_record(connection, parent.job_id)
+            return True
 
 
 def follow_subjob(connection: sa.Connection, parent_id: int) -> None:

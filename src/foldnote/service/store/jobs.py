@@ -10,6 +10,7 @@ import sqlalchemy as sa
 
 from foldnote.models.status import JobStatus
 from foldnote.service.store import clock
+from foldnote.service.store.batches import follow_subjob
 from foldnote.service.store.counting import ALL_JOBS, TOP_LEVEL, count_job, read_counts
 from foldnote.service.store.database import Database
 from foldnote.service.store.events import write_event
@@ -74,7 +75,10 @@ class JobFilter:
 
 @dataclass(frozen=True)
 class JobPageRows:
-    """Rows (id, state, type, record) newest first, whether more follow, and the counts of all that match."""
+    """Rows newest first, whether more follow, and the counts of all that match.
+
+    `children` has the counts of each parent's subjobs.
+    """
 
     rows: Sequence[Any]
     has_more: bool
@@ -133,7 +137,15 @@ class JobStore:
     def page(self, wanted: JobFilter, *, before: int | None, limit: int) -> JobPageRows:
         """At most `limit` jobs older than the row `before`, newest first."""
         query = (
-            sa.select(jobs.c.id, jobs.c.state, jobs.c.type, jobs.c.record)
+            sa.select(
+                jobs.c.id,
+                jobs.c.account_id,
+                jobs.c.name,
+                jobs.c.state,
+                jobs.c.type,
+                jobs.c.result_sha256,
+                jobs.c.record,
+            )
             .where(*_conditions(wanted), *([jobs.c.id < before] if before is not None else []))
             .order_by(jobs.c.id.desc())
             .limit(limit + 1)
@@ -162,6 +174,7 @@ class JobStore:
                 _bury(connection, row)
             if not found:
                 return None
+            _follow(connection, found[0])
             return [row["id"] for row in found if row["state"] == JobStatus.RUNNING]
 
     def stop(self, account_id: int, name: str) -> StopRows | None:
@@ -172,6 +185,7 @@ class JobStore:
                 return None
             for row in found:
                 _stop(connection, row)
+            _follow(connection, found[0])
             return StopRows(
                 running=[
                     row["id"]
@@ -267,6 +281,12 @@ def _family(connection: sa.Connection, account_id: int, name: str) -> list[JobRo
     if job["type"] != BATCH_TYPE:
         return [job]
     return [job, *connection.execute(own.where(jobs.c.parent_id == job["id"])).mappings().all()]
+
+
+def _follow(connection: sa.Connection, row: JobRow) -> None:
+    """A subjob that was stopped or deleted by itself may be the last that its batch waits for."""
+    if row["parent_id"] is not None:
+        follow_subjob(connection, row["parent_id"])
 
 
 def _stop(connection: sa.Connection, row: JobRow) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from foldnote.service.store.accounts import AccountStore
+from foldnote.service.store.batches import BatchStore
 from foldnote.service.store.database import Database
 from foldnote.service.store.files import FileStore
 from foldnote.service.store.jobs import JobStore
@@ -22,6 +23,7 @@ class Store:
         self.database = Database(path)
         self.accounts = AccountStore(self.database)
         self.jobs = JobStore(self.database)
+        self.batches = BatchStore(self.database)
         self.queue = QueueStore(self.database)
         self.files = FileStore(self.database)
 

@@ -1,0 +1,134 @@
+"""Builds a batch's archive when its last subjob has ended: a folder for each, and one table of all.
+
+One thread, so no archive is built twice at once. What it reads and writes are stored contents; how a batch
+stands is the store's.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import logging
+import threading
+import zipfile
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from foldnote.models.status import BatchStatus
+from foldnote.service.files import archives
+from foldnote.service.files.objects import Draft, ObjectStore
+from foldnote.service.store.batches import Parent, Subjob
+from foldnote.service.store.store import Store
+
+log = logging.getLogger(__name__)
+TABLE = "results.csv"
+"""A row for each subjob: jobName, status, error, then `settings.NAME` and `score.NAME` columns."""
+
+
+class Aggregator:
+    """The builder of batch archives."""
+
+    def __init__(self, store: Store, objects: ObjectStore) -> None:
+        self._store = store
+        self._objects = objects
+        self._woken = threading.Event()
+        self._woken.set()
+        self._is_stopping = False
+        self._thread = threading.Thread(target=self._run, name="aggregator", daemon=True)
+
+    def start(self) -> None:
+        """Begin with what an earlier process left to be built."""
+        self._thread.start()
+
+    def stop(self) -> None:
+        """End after the archive that is being built."""
+        self._is_stopping = True
+        self._woken.set()
+        if self._thread.is_alive():
+            self._thread.join()
+
+    def wake(self) -> None:
+        """Say that a batch may have ended."""
+        self._woken.set()
+
+    def _run(self) -> None:
+        while not self._is_stopping:
+            self._woken.wait()
+            self._woken.clear()
+            try:
+                self._build_all()
+            except Exception:  # the thread's edge: the next batch must not wait for ever
+                log.exception("A round of the aggregator failed.")
+
+    def _build_all(self) -> None:
+        for parent in self._store.batches.aggregating():
+            if self._is_stopping:
+                return
+            self._build(parent)
+
+    def _build(self, parent: Parent) -> None:
+        subjobs = self._store.batches.subjobs(parent.job_id)
+        if not any(each.result_sha256 for each in subjobs):
+            error = f"None of the {len(subjobs)} jobs of the batch left a result."
+            self._store.batches.fail(parent, error, BatchStatus.STOPPED)
+            return
+        try:
+            with self._objects.draft() as draft:
+                self._write(subjobs, draft)
+                size = draft.size
+                self._store.batches.complete(parent, draft.keep(), size)
+        except (OSError, zipfile.BadZipFile, ValueError) as exc:
+            log.exception("The archive of batch %s could not be built.", parent.job_id)
+            error = f"The archive of the batch could not be built: {exc}."
+            self._store.batches.fail(parent, error, BatchStatus.AGGREGATION_FAILED)
+
+    def _write(self, subjobs: Sequence[Subjob], draft: Draft) -> None:
+        with zipfile.ZipFile(DraftStream(draft), "w", zipfile.ZIP_DEFLATED) as archive:
+            archive.writestr(TABLE, make_table(subjobs))
+            for each in subjobs:
+                if each.result_sha256:
+                    source = self._objects.path(each.result_sha256)
+                    archives.copy_members(source, archive, f"{each.name}/")
+
+
+class DraftStream(io.RawIOBase):
+    """A draft as a stream that only goes forward, which is all that writing an archive needs."""
+
+    def __init__(self, draft: Draft) -> None:
+        self._draft = draft
+
+    def writable(self) -> bool:
+        """It is."""
+        return True
+
+    def write(self, content: Any) -> int:
+        """Append."""
+        self._draft.write(bytes(content))
+        return len(content)
+
+
+def make_table(subjobs: Sequence[Subjob]) -> str:
+    """The merged table as CSV, with the columns of all rows."""
+    rows = [_row(each) for each in subjobs]
+    columns = list(dict.fromkeys(column for row in rows for column in row))
+    stream = io.StringIO()
+    writer = csv.DictWriter(stream, columns, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    return stream.getvalue()
+
+
+def _row(subjob: Subjob) -> dict[str, Any]:
+    head = {"jobName": subjob.name, "status": subjob.state, "error": subjob.error or ""}
+    settings = _columns("settings", json.loads(subjob.settings))
+    return head | settings | _columns("score", json.loads(subjob.score or "{}"))
+
+
+def _columns(prefix: str, values: Mapping[str, Any]) -> dict[str, Any]:
+    return {f"{prefix}.{key}": _cell(value) for key, value in values.items()}
+
+
+def _cell(value: Any) -> Any:
+    """Text and numbers as they are, everything else as JSON."""
+    return value if isinstance(value, str | int | float) else json.dumps(value)

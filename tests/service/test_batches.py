@@ -1,0 +1,105 @@
+"""Batches: many jobs in one transaction, a parent that follows them, one archive in the end."""
+
+import csv
+import io
+import zipfile
+
+import httpx
+import pytest
+from service_process import SETTINGS
+
+
+def submit_batch(service, name, names, **more):
+    body = {
+        "batchName": name,
+        "type": "anarci",
+        "settings": [SETTINGS] * len(names),
+        "jobNames": names,
+    } | more
+    return service.client.post("/submit-batch", json=body)
+
+
+def test_a_batch_becomes_one_archive(service, name):
+    names = [f"{name}-1.output-1.score", f"{name}-2.fail"]
+    assert submit_batch(service, name, names).json() == {
+        "message": f"{name} with 2 jobs submitted to queue.",
+        "batchName": name,
+        "type": "anarci",
+        "jobNames": names,
+        "status": "In Queue",
+    }
+    parent = service.wait(name)
+    assert (parent["status"], parent["batchStatus"], parent["batchSize"]) == ("Complete", "Complete", 2)
+    assert parent["statuses"] == {"In Queue": 0, "Running": 0, "Complete": 1, "Stopped": 1}
+    archive = zipfile.ZipFile(io.BytesIO(httpx.get(parent["resultUrl"]).content))
+    assert f"{names[0]}/file-0.txt" in archive.namelist()
+    table = list(csv.DictReader(io.StringIO(archive.read("results.csv").decode())))
+    assert [(row["jobName"], row["status"], row["score.probe"]) for row in table] == [
+        (names[0], "Complete", "0.5"),
+        (names[1], "Stopped", ""),
+    ]
+    assert service.result(name).status_code == 200
+
+
+def test_subjobs_are_jobs_of_their_own(service, name):
+    submit_batch(service, name, [f"{name}a"])
+    job = service.wait(f"{name}a")
+    assert (job["batch"], job["status"]) == (name, "Complete")
+    assert service.result(f"{name}a").status_code == 200
+
+
+def test_names_are_made_where_none_are_given(service, name):
+    body = {"batchName": name, "type": "anarci", "settings": [SETTINGS] * 2}
+    assert service.client.post("/submit-batch", json=body).json()["jobNames"] == [f"{name}-1", f"{name}-2"]
+
+
+def test_a_batch_without_any_result_is_stopped(service, name):
+    submit_batch(service, name, [f"{name}.crash-2"])
+    parent = service.wait(name)
+    if parent["status"] == "Stopped":
+        assert parent["batchStatus"] == "Stopped"
+        assert "None of the 1 jobs" in parent["error"]
+    else:
+        assert httpx.get(parent["resultUrl"]).status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("change", "field", "row"),
+    [
+        ({"settings": []}, "settings", None),
+        ({"settings": [SETTINGS, {}]}, "sequence", 1),
+        ({"settings": [SETTINGS, {"sequence": "M", "scheme": "x"}]}, "scheme", 1),
+        ({"jobNames": ["same", "same"]}, "jobNames", 1),
+        ({"jobNames": ["only-one"]}, "jobNames", None),
+        ({"jobNames": ["fine", "not fine"]}, "jobNames", 1),
+        ({"batchName": "a/b"}, "batchName", None),
+        ({"type": "nope"}, "type", None),
+        ({"settings": SETTINGS}, "settings", None),
+    ],
+)
+def test_a_wrong_batch_keeps_nothing(service, name, change, field, row):
+    body = {"batchName": name, "type": "anarci", "settings": [SETTINGS] * 2} | change
+    answer = service.client.post("/submit-batch", json=body)
+    assert answer.status_code == 400
+    assert (answer.json()["field"], answer.json().get("row")) == (field, row)
+    assert service.client.get("/jobs", params={"jobName": name}).status_code == 404
+
+
+def test_a_stopped_batch_stops_all(service, name):
+    names = [f"{name}-{number}.sleep-30" for number in range(4)]
+    submit_batch(service, name, names)
+    service.wait(name, ("Running",))
+    assert service.result(name).status_code == 400
+    service.client.post("/stop-job", json={"jobName": name})
+    assert [service.wait(each)["status"] for each in (name, *names)] == ["Stopped"] * 5
+
+
+def test_a_thousand_rows_are_one_transaction(make_service):
+    service = make_service("--no-rate-limit", "--workers", "1")
+    names = [f"n{number}.sleep-30" for number in range(1000)]
+    assert submit_batch(service, "many", names).status_code == 200
+    everything = service.client.get("/jobs", params={"includeSubjobs": "true"}).json()
+    assert len(everything["jobs"]) == 1000
+    assert sum(everything["statuses"].values()) == 1001
+    service.client.request("DELETE", "/delete-job", json={"jobName": "many"})
+    assert sum(service.client.get("/jobs").json()["statuses"].values()) == 0

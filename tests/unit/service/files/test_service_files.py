@@ -1,0 +1,143 @@
+"""Objects, links, names and archives, each without a server."""
+
+import io
+import os
+import time
+import zipfile
+
+import pytest
+
+from foldnote.service.faults import RefusalError
+from foldnote.service.files import archives
+from foldnote.service.files.links import LinkSigner, Target
+from foldnote.service.files.names import check_file_name, check_folder, split_path
+from foldnote.service.files.objects import YOUNG_S, ObjectStore
+
+TARGET = Target("job", "1", 7, "ab" * 32, "a b.zip")
+
+
+@pytest.fixture
+def objects(tmp_path):
+    return ObjectStore(tmp_path / "objects")
+
+
+def age(path):
+    old = time.time() - YOUNG_S - 10
+    os.utime(path, (old, old))
+
+
+def test_the_same_content_is_kept_once(objects):
+    assert objects.put_bytes(b"one") == objects.put_bytes(b"one")
+    assert objects.path(objects.put_bytes(b"one")).read_bytes() == b"one"
+
+
+def test_a_dropped_draft_leaves_nothing(objects, tmp_path):
+    with objects.draft() as draft:
+        draft.write(b"half")
+    assert not [path for path in (tmp_path / "objects").rglob("*") if path.is_file()]
+
+
+def test_an_unused_old_content_is_collected(objects):
+    used, unused, young = (objects.put_bytes(text) for text in (b"used", b"unused", b"young"))
+    age(objects.path(used))
+    age(objects.path(unused))
+    assert objects.collect(lambda sha256: sha256 == used) == 1
+    assert objects.path(used).exists()
+    assert objects.path(young).exists()
+    assert not objects.path(unused).exists()
+
+
+def test_an_adopted_result_stays_where_it_was(objects, tmp_path):
+    source = tmp_path / "result.zip"
+    source.write_bytes(b"zip")
+    objects.adopt(source, "cd" * 32)
+    objects.adopt(source, "cd" * 32)
+    source.unlink()
+    assert objects.path("cd" * 32).read_bytes() == b"zip"
+
+
+def query_of(link):
+    return dict(part.split("=") for part in link.partition("?")[2].split("&"))
+
+
+def check(signer, query, target=TARGET):
+    signer.check(target, expires=int(query["expires"]), key_id=query["keyId"], signature=query["signature"])
+
+
+def test_a_link_is_good_until_it_is_late():
+    check(LinkSigner({"k": b"secret"}, 60), query_of(LinkSigner({"k": b"secret"}, 60).sign(TARGET)))
+    with pytest.raises(RefusalError) as caught:
+        check(LinkSigner({"k": b"secret"}, 60), query_of(LinkSigner({"k": b"secret"}, -1).sign(TARGET)))
+    assert (caught.value.status, caught.value.code) == (403, "link_expired")
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        Target("file", "1", 7, "ab" * 32, "a b.zip"),
+        Target("job", "2", 7, "ab" * 32, "a b.zip"),
+        Target("job", "1", 8, "ab" * 32, "a b.zip"),
+        Target("job", "1", 7, "ac" * 32, "a b.zip"),
+        Target("job", "1", 7, "ab" * 32, "a c.zip"),
+    ],
+)
+def test_a_link_is_good_for_nothing_else(other):
+    signer = LinkSigner({"k": b"secret"}, 60)
+    with pytest.raises(RefusalError) as caught:
+        check(signer, query_of(signer.sign(TARGET)), other)
+    assert caught.value.status == 403
+
+
+def test_links_of_the_secret_before_stay_good():
+    old = LinkSigner({"k1": b"old"}, 60).sign(TARGET)
+    check(LinkSigner({"k2": b"new", "k1": b"old"}, 60), query_of(old))
+    with pytest.raises(RefusalError):
+        check(LinkSigner({"k2": b"new"}, 60), query_of(old))
+
+
+@pytest.mark.parametrize("name", ["a.pdb", "Fv (1).pdb", "é.pdb", "-x", ".hidden"])
+def test_usual_names_are_fine(name):
+    assert check_file_name(name) == name
+
+
+@pytest.mark.parametrize(
+    "name", ["", ".", "..", "a/b", "a\\b", "a\x00", "a\n", "\ud800", " a", "x" * 256, "a:b"]
+)
+def test_hostile_names_are_refused(name):
+    with pytest.raises(RefusalError) as caught:
+        check_file_name(name)
+    assert caught.value.status == 400
+
+
+def test_folders_are_trimmed():
+    assert check_folder("/a/b/") == "a/b"
+    assert check_folder(None) == check_folder("") == check_folder("/") == ""
+    assert split_path("a/b/c.pdb") == ("a/b", "c.pdb")
+    assert split_path("c.pdb") == ("", "c.pdb")
+
+
+@pytest.fixture
+def archive(tmp_path):
+    path = tmp_path / "result.zip"
+    with zipfile.ZipFile(path, "w") as made:
+        for name in ("models/a.pdb", "b.CIF", "notes.txt", "../evil.pdb"):
+            made.writestr(name, f"content of {name}")
+    return path
+
+
+def test_members_are_found_by_their_whole_path(archive):
+    assert archives.find_member(archive, "models/a.pdb") == "models/a.pdb"
+    assert archives.find_member(archive, "a.pdb") is None
+
+
+def test_structures_only(archive):
+    assert archives.structure_names(archive) == ["models/a.pdb", "b.CIF", "../evil.pdb"]
+    subset = io.BytesIO()
+    archives.write_subset(archive, ["models/a.pdb"], subset)
+    assert zipfile.ZipFile(subset).read("models/a.pdb") == b"content of models/a.pdb"
+
+
+def test_a_member_is_handed_over_in_pieces(archive):
+    pieces = []
+    archives.read_member(archive, "notes.txt", pieces.append)
+    assert b"".join(pieces) == b"content of notes.txt"

@@ -1,0 +1,77 @@
+"""What an outcome means for its job, what fits, and where inputs go."""
+
+import pytest
+from foldnote.service.queue.executors import Capacity
+
+from foldnote.service.queue.attempt import Outcome
+from foldnote.service.queue.capacity import has_room
+from foldnote.service.queue.endings import ending_of, is_exhausted, weighted_hours
+from foldnote.service.queue.launching import input_places, seed_of
+from foldnote.service.store.jobs import Input
+from foldnote.service.store.queue import Claim
+
+
+def ending(state, *, has_result=False, is_cancelled=False, error=None):
+    outcome = Outcome(state, error=error, result_sha256="ab" if has_result else None)
+    return ending_of(outcome, cores=1, has_result=has_result, is_cancelled=is_cancelled)
+
+
+def claim(inputs=(), losses=0, normalized="{}"):
+    return Claim(1, 1, 1, "n", "job", "anarci", normalized, losses, False, "now", tuple(inputs))
+
+
+def test_success_is_complete():
+    assert ending("succeeded", has_result=True).state == "Complete"
+
+
+def test_success_without_output_is_a_failure():
+    assert ending("succeeded").error == "The tool ended without any output."
+
+
+@pytest.mark.parametrize("state", ["failed", "timed_out"])
+def test_a_fault_of_the_tool_ends_the_job(state):
+    done = ending(state, error="No.", has_result=True)
+    assert (done.state, done.error, done.result_sha256) == ("Stopped", "No.", "ab")
+
+
+@pytest.mark.parametrize("state", ["lost", "stopped"])
+def test_what_nobody_asked_for_is_a_loss(state):
+    assert ending(state) is None
+
+
+@pytest.mark.parametrize("state", ["failed", "timed_out", "lost", "stopped"])
+def test_a_stop_that_was_asked_for_is_no_failure(state):
+    done = ending(state, is_cancelled=True)
+    assert (done.state, done.error) == ("Stopped", None)
+
+
+def test_a_success_that_came_before_the_stop_counts():
+    assert ending("succeeded", has_result=True, is_cancelled=True).state == "Complete"
+
+
+def test_the_third_loss_is_the_last():
+    assert [is_exhausted(claim(losses=losses)) for losses in (0, 1, 2)] == [False, False, True]
+
+
+def test_hours_are_weighted_by_cores():
+    assert weighted_hours("2026-01-01T00:00:00.000Z", "2026-01-01T01:00:00.000Z", 4) == 4.0
+    assert weighted_hours(None, None, 4) is None
+
+
+def test_runs_fit_by_cores_memory_and_number():
+    whole, need = Capacity(2, 1000), Capacity(1, 400)
+    assert has_room(need, [need], whole, None)
+    assert not has_room(need, [need, need], whole, None)
+    assert not has_room(need, [Capacity(1, 700)], whole, None)
+    assert not has_room(need, [need], whole, 1)
+
+
+def test_inputs_of_one_name_do_not_meet():
+    files = [Input("a", "x.pdb", "1"), Input("a", "x.pdb", "2"), Input("b", "x.pdb", "3")]
+    assert input_places(claim(files)) == ["inputs/a/x.pdb", "inputs/a/1/x.pdb", "inputs/b/x.pdb"]
+
+
+def test_the_same_settings_have_the_same_seed():
+    assert seed_of(claim()) == seed_of(claim())
+    assert seed_of(claim()) != seed_of(claim(normalized='{"a":1}'))
+    assert 0 <= seed_of(claim()) < 2**31

@@ -1,0 +1,213 @@
+"""The compare-and-set of the queue: one winner for each change, and no way out of a final state."""
+
+import sqlite3
+import threading
+import uuid
+from collections import Counter
+from contextlib import closing
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from foldnote.models.status import JobStatus
+from foldnote.service.store.database import StorageFaultError, file_system_of, refuse_network_file_system
+from foldnote.service.store.jobs import Input, JobFilter, NameTakenError, NewJob
+from foldnote.service.store.queue import Ending
+from foldnote.service.store.store import Store
+
+DONE = Ending(JobStatus.COMPLETE, score={"x": 1.5}, result_sha256="ab", result_size=2)
+
+
+@pytest.fixture
+def store(tmp_path):
+    opened = Store(tmp_path / "db")
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def account(store):
+    return store.accounts.ensure_account("a@lab.example")
+
+
+def add(store, account, name="one", **more):
+    return store.jobs.add(account, NewJob(name, "anarci", {"a": 1}, {"a": 1}, **more))
+
+
+def claim(store):
+    return store.queue.claim(store.queue.waiting()[0], uuid.uuid4().hex)
+
+
+def test_a_claim_has_one_winner(store, account):
+    add(store, account)
+    waiting = store.queue.waiting()[0]
+    assert store.queue.claim(waiting, "n1").attempt == 1
+    assert store.queue.claim(waiting, "n2") is None
+
+
+def test_a_result_is_committed_once(store, account):
+    add(store, account)
+    claimed = claim(store)
+    assert store.queue.finish(claimed, DONE)
+    assert not store.queue.finish(claimed, Ending(JobStatus.STOPPED, error="late"))
+    assert not store.queue.requeue(claimed, "late", delay_s=0, is_counted=True)
+    assert store.jobs.find([account], "one")["state"] == "Complete"
+
+
+def test_an_old_attempt_cannot_end_a_newer_one(store, account):
+    add(store, account)
+    first = claim(store)
+    assert store.queue.requeue(first, "Lost.", delay_s=0, is_counted=True)
+    second = claim(store)
+    assert (second.attempt, second.losses) == (2, 1)
+    assert not store.queue.finish(first, DONE)
+    assert store.queue.finish(second, DONE)
+
+
+def test_a_job_that_backs_off_is_not_waiting(store, account):
+    add(store, account)
+    store.queue.requeue(claim(store), "Lost.", delay_s=60, is_counted=True)
+    assert store.queue.waiting() == []
+    assert store.queue.next_due() is not None
+
+
+def test_the_oldest_of_each_owner_waits_first(store, account):
+    other = store.accounts.ensure_account("b@lab.example")
+    for name in ("a1", "a2"):
+        add(store, account, name)
+    add(store, other, "b1")
+    assert [row.account_id for row in store.queue.waiting()] == [account, other]
+
+
+def test_inputs_come_with_the_claim(store, account):
+    files = (Input("pdbFiles", "a.pdb", "11"), Input("pdbFiles", "b.pdb", "22"))
+    add(store, account, inputs=files)
+    assert claim(store).inputs == files
+    assert store.files.is_used("11")
+    assert not store.files.is_used("33")
+
+
+def test_a_stop_of_a_queued_job_is_final(store, account):
+    add(store, account)
+    waiting = store.queue.waiting()[0]
+    assert store.jobs.stop(account, "one").running == []
+    assert store.queue.claim(waiting, "n") is None
+
+
+def test_a_stop_of_a_running_job_marks_it(store, account):
+    job_id = add(store, account)
+    claim(store)
+    assert store.jobs.stop(account, "one").running == [job_id]
+    assert store.queue.cancelled() == {job_id}
+
+
+def test_a_deleted_running_job_is_marked_and_later_purged(store, account):
+    job_id = add(store, account)
+    claimed = claim(store)
+    assert store.jobs.delete(account, "one") == [job_id]
+    assert store.queue.cancelled() == {job_id}
+    assert store.queue.unpurged() == []
+    store.queue.finish(claimed, DONE)
+    assert store.queue.unpurged() == [job_id]
+    store.queue.mark_purged(job_id)
+    assert store.queue.unpurged() == []
+
+
+def test_a_taken_name_in_a_batch_keeps_nothing(store, account):
+    add(store, account, "m2")
+    rows = [NewJob(name, "anarci", {}, {}) for name in ("m1", "m2")]
+    with pytest.raises(NameTakenError) as caught:
+        store.jobs.add_batch(account, NewJob("many", "anarci", {}, {}), rows)
+    assert (caught.value.name, caught.value.row) == ("m2", 1)
+    assert store.jobs.find([account], "m1") is None
+
+
+def test_many_threads_claim_each_job_once(store, account):
+    for number in range(20):
+        add(store, account, f"j{number}")
+    won: list[int] = []
+
+    def work():
+        while waiting := store.queue.waiting():
+            claimed = store.queue.claim(waiting[0], f"{threading.get_ident()}-{len(won)}-{waiting[0].job_id}")
+            if claimed is not None:
+                won.append(claimed.job_id)
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(won) == sorted(set(won))
+    assert len(won) == 20
+
+
+STEPS = st.lists(
+    st.tuples(
+        st.sampled_from(["add", "batch", "claim", "finish", "lose", "stop", "delete"]), st.integers(0, 3)
+    ),
+    max_size=30,
+)
+
+
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(steps=STEPS)
+def test_counters_always_agree_with_the_rows(tmp_path_factory, steps):
+    store = Store(tmp_path_factory.mktemp("counters") / "db")
+    account = store.accounts.ensure_account("a@lab.example")
+    for position, (step, number) in enumerate(steps):
+        take_step(store, account, position, step, number)
+    for wanted in (JobFilter((account,)), JobFilter((account,), has_subjobs=True)):
+        page = store.jobs.page(wanted, before=None, limit=1000)
+        states = Counter(row.state for row in page.rows)
+        assert {state: count for state, count in page.counts.items() if count} == states
+    store.close()
+
+
+def take_step(store, account, position, step, number):
+    name = f"j{number}"
+    running = store.queue.running()
+    try:
+        if step == "add":
+            add(store, account, name)
+        elif step == "batch":
+            rows = [NewJob(f"{name}-{row}", "anarci", {}, {}) for row in range(2)]
+            store.jobs.add_batch(account, NewJob(name, "anarci", {}, {}), rows)
+        elif step == "claim" and store.queue.waiting():
+            store.queue.claim(store.queue.waiting()[0], f"n{position}")
+        elif step == "finish" and running:
+            store.queue.finish(running[0], DONE)
+        elif step == "lose" and running:
+            store.queue.requeue(running[0], "Lost.", delay_s=0, is_counted=True)
+        elif step == "stop":
+            store.jobs.stop(account, name)
+        elif step == "delete":
+            store.jobs.delete(account, name)
+    except NameTakenError:
+        pass
+
+
+def test_a_database_that_another_process_holds_is_a_fault(store, account, monkeypatch, tmp_path):
+    monkeypatch.setattr("foldnote.service.store.database.BUSY_TIMEOUT_S", 0.1)
+    impatient = Store(tmp_path / "other")
+    with closing(sqlite3.connect(tmp_path / "other", isolation_level=None)) as holder:
+        holder.execute("BEGIN IMMEDIATE")
+        with pytest.raises(StorageFaultError):
+            impatient.accounts.ensure_account("b@lab.example")
+    impatient.close()
+
+
+def test_a_network_file_system_is_refused(tmp_path):
+    mounts = tmp_path / "mounts"
+    mounts.write_text(f"/dev/sda / ext4 rw 0 0\nserver:/home {tmp_path} nfs4 rw 0 0\n")
+    assert file_system_of(tmp_path / "data", mounts) == "nfs4"
+    with pytest.raises(Exception, match="--data-dir on a local disk"):
+        refuse_network_file_system(tmp_path / "data", mounts)
+
+
+def test_an_expired_key_is_unknown(store, account):
+    store.accounts.add_key(account, "old", expires="2020-01-01T00:00:00.000Z")
+    store.accounts.add_key(account, "new", expires="2999-01-01T00:00:00.000Z")
+    assert store.accounts.find_caller("old") is None
+    assert store.accounts.find_caller("new").email == "a@lab.example"
