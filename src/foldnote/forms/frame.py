@@ -189,7 +189,10 @@ def tell_method(tool: Tool) -> tuple[str, str]:
     """What runs the tool here, in words, and the style of its mark."""
     if tool.available and tool.engine is not None:
         note = f" {tool.engine.note}" if tool.engine.note else ""
-        return f"Runs {tool.engine.method}.{note}", "fn-can"
+        instead = (
+            f", in place of {tool.display_name or tool.type}" if tool.engine.kind == "substitute" else ""
+        )
+        return f"Runs {tool.engine.method}{instead}.{note}", "fn-can"
     if tool.available:
         return "Runs at the connected service.", "fn-can"
     if tool.unavailable_reason:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from foldnote import catalog
+from foldnote.client.effects import AsyncFace
 from foldnote.errors import (
     FoldnoteError,
     JobNameTakenError,
@@ -73,8 +74,17 @@ class Submission:
         if self._form.client is None or self._key is None:
             return
         name = self._form.client.ledger.cell_job(self._key)
-        if name is not None:
+        if name is None:
+            return
+        if isinstance(self._form.client.jobs, AsyncFace):
             start(self._attach(name, dict(given)))
+            return
+        try:  # at once, so that the next cell finds the job here when all cells are run
+            job = self._form.client.jobs.get(name)
+        except FoldnoteError as error:
+            self._tell_lost(error, name)
+        else:
+            self.guard(lambda: self._show_attached(job, given))
 
     def load_uploads(self) -> None:
         """Learn which files the account has, in a notebook and where a field can use them."""
@@ -138,12 +148,15 @@ class Submission:
     async def _attach(self, name: str, given: Mapping[str, Any]) -> None:
         try:
             job = await call(self._form.client.jobs, "get", name)
-        except NotFoundError:
-            return
         except Exception as error:  # noqa: BLE001 - the edge of a task: nothing may vanish
-            self._tell_fault(error, f"The job {name}, which this cell submitted, could not be read.")
+            self._tell_lost(error, name)
             return
         self.guard(lambda: self._show_attached(job, given))
+
+    def _tell_lost(self, error: Exception, name: str) -> None:
+        """Say that this cell's job could not be read; one that was deleted is no news."""
+        if not isinstance(error, NotFoundError):
+            self._tell_fault(error, f"The job {name}, which this cell submitted, could not be read.")
 
     def _show_attached(self, job: Any, given: Mapping[str, Any]) -> None:
         form = self._form

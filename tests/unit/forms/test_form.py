@@ -6,6 +6,7 @@ from form_builders import label_of, make_form, make_tool
 from foldnote import catalog
 from foldnote.errors import SettingsError
 from foldnote.forms import Form
+from foldnote.models.tool import ToolEngine
 
 TASK = {
     "task": {"type": "string", "enum": ["scan", "mask"], "default": "scan"},
@@ -154,6 +155,11 @@ def test_the_saved_rendering_reads_without_a_kernel_and_escapes_what_was_typed()
 def test_the_header_says_what_runs_here_or_why_nothing_does():
     tool = catalog.tool("abodybuilder")
     assert "Not connected" in Form(tool).frame.header.value
+    probe = ToolEngine(name="probe", method="Probe", kind="substitute", note="It computes nothing.")
+    substituted = tool.model_copy(update={"available": True, "engine": probe})
+    assert (
+        "Runs Probe, in place of AbodyBuilder. It computes nothing." in Form(substituted).frame.header.value
+    )
     cannot = tool.model_copy(update={"unavailable_reason": "No engine here. Install one."})
     assert "No engine here. Install one." in Form(cannot).frame.header.value
 

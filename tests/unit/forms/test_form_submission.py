@@ -166,6 +166,32 @@ async def test_in_a_running_loop_the_button_is_off_while_sending_and_a_double_cl
         assert form.frame.submit.description == "Submit"
 
 
+async def test_in_a_notebook_a_file_field_offers_the_uploads_of_the_account(app):
+    transport = httpx.ASGITransport(app)
+    async with httpx.AsyncClient(transport=transport, base_url=URL) as http_client:
+        client = AsyncClient(base_url=URL, api_key=app.state.service.local_key, http_client=http_client)
+        await client.files.upload(PDB.encode(), "kept.pdb")
+        form = make_form(client, "af2bind")
+        for _ in range(200):
+            if form.known_uploads():
+                break
+            await asyncio.sleep(0.02)
+        assert "kept.pdb" in form.fields["pdbFile"]._box.options
+        form.fields["pdbFile"]._box.value = "kept.pdb"
+        assert "upload kept.pdb" in label_of(form, "pdbFile")
+
+
+async def test_with_a_blocking_client_the_job_is_there_when_the_cell_is_done(client, in_cell):
+    in_cell("cell-a", 1)
+    await make_form(client, values=ABB, job_name="mine").submit()
+    in_cell("cell-a", 2)
+    told = []
+    form = make_form(client, on_attach=told.append)
+    assert [job.job_name for job in told] == ["mine"]
+    assert form.value == ABB
+    assert "Submitted as mine." in form._repr_mimebundle_()["text/html"]
+
+
 def test_running_the_cell_again_shows_its_job_and_sends_nothing(client, in_cell):
     in_cell("cell-a", 1)
     job = make_form(client, values=ABB, job_name="mine").submit()
