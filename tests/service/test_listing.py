@@ -11,7 +11,7 @@ from starlette.testclient import TestClient
 
 from foldnote.service.app import create_app
 from foldnote.service.config import ServiceConfig
-from foldnote.service.store.jobs import NewJob
+from foldnote.service.store.insertion import NewJob
 
 _numbers = itertools.count()
 

@@ -17,7 +17,7 @@ from foldnote.service.faults import RefusalError, bad_request
 from foldnote.service.requests import BatchSubmission, JobPayload, JobSubmission
 from foldnote.service.resolution import FileResolver, Located
 from foldnote.service.store.accounts import Caller
-from foldnote.service.store.jobs import NameTakenError, NewJob
+from foldnote.service.store.insertion import NameTakenError, NewJob
 from foldnote.service.store.store import Store
 from foldnote.service.tooling import Toolbox
 

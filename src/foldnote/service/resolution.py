@@ -18,7 +18,7 @@ from foldnote.service.files import archives
 from foldnote.service.files.names import split_path
 from foldnote.service.files.objects import ObjectStore
 from foldnote.service.store.accounts import Caller
-from foldnote.service.store.jobs import Input
+from foldnote.service.store.insertion import Input
 from foldnote.service.store.store import Store
 
 FILE_ROLES = ("file", "files")

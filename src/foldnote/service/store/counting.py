@@ -21,10 +21,11 @@ def count_job(
     *,
     left: str | None,
     entered: str | None,
+    number: int = 1,
 ) -> None:
-    """Take one job out of the status `left` and put one into `entered`; None means outside the listing."""
+    """Take jobs out of the status `left` and put them into `entered`; None means outside the listing."""
     for scope in (parent_id or TOP_LEVEL, ALL_JOBS):
-        for state, step in ((left, -1), (entered, 1)):
+        for state, step in ((left, -number), (entered, number)):
             if state is not None:
                 _add(connection, account_id, scope, state, step)
 

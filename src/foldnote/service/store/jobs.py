@@ -14,41 +14,12 @@ from foldnote.service.store.batches import follow_subjob
 from foldnote.service.store.counting import ALL_JOBS, TOP_LEVEL, count_job, read_counts
 from foldnote.service.store.database import Database
 from foldnote.service.store.events import write_event
-from foldnote.service.store.records import BATCH_TYPE, refresh_record, write_text
-from foldnote.service.store.schema import inputs, jobs
+from foldnote.service.store.insertion import NewJob, Place, insert_jobs
+from foldnote.service.store.records import BATCH_TYPE, refresh_record
+from foldnote.service.store.schema import jobs
 
 JobRow = sa.RowMapping
 """A whole row of the jobs table, by column."""
-
-
-class NameTakenError(Exception):
-    """The account has a job of this name."""
-
-    def __init__(self, name: str, row: int | None = None) -> None:
-        super().__init__(name)
-        self.name = name
-        self.row = row
-
-
-@dataclass(frozen=True)
-class Input:
-    """One input file of a job: the field that names it, what it is called, and its content's hash."""
-
-    field: str
-    name: str
-    sha256: str
-
-
-@dataclass(frozen=True)
-class NewJob:
-    """A job to put into the queue; settings as submitted and as normalised."""
-
-    name: str
-    type: str
-    settings: Mapping[str, Any]
-    normalized: Mapping[str, Any]
-    project_tag: str | None = None
-    inputs: tuple[Input, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -99,7 +70,7 @@ class JobStore:
             NameTakenError: the account has a job of this name.
         """
         with self._database.write() as connection:
-            return _insert(connection, account_id, new)
+            return insert_jobs(connection, account_id, [new])[0]
 
     def add_batch(self, account_id: int, parent: NewJob, rows: Sequence[NewJob]) -> int:
         """Commit a parent and all its subjobs, or nothing, and return the parent's row.
@@ -108,16 +79,14 @@ class JobStore:
             NameTakenError: a name is taken; its `row` says which subjob, None for the parent.
         """
         with self._database.write() as connection:
-            values = {
+            values: dict[str, object] = {
                 "type": BATCH_TYPE,
                 "tool": parent.type,
                 "batch_size": len(rows),
                 "batch_state": str(JobStatus.IN_QUEUE),
             }
-            parent_id = _insert(connection, account_id, parent, values)
-            for index, row in enumerate(rows):
-                place = {"parent_id": parent_id, "batch": parent.name, "row_index": index}
-                _insert(connection, account_id, row, place)
+            parent_id = insert_jobs(connection, account_id, [parent], more=values)[0]
+            insert_jobs(connection, account_id, rows, place=Place(parent_id, parent.name))
             return parent_id
 
     def find(self, account_ids: Sequence[int], name: str) -> JobRow | None:
@@ -214,62 +183,6 @@ def _conditions(wanted: JobFilter) -> list[sa.ColumnElement[bool]]:
     elif not wanted.has_subjobs:
         conditions.append(jobs.c.parent_id.is_(None))
     return conditions
-
-
-def _insert(
-    connection: sa.Connection, account_id: int, new: NewJob, more: Mapping[str, object] | None = None
-) -> int:
-    _refuse_taken_name(connection, account_id, new.name, more)
-    row = {
-        "account_id": account_id,
-        "name": new.name,
-        "type": new.type,
-        "state": str(JobStatus.IN_QUEUE),
-        "settings": write_text(new.settings),
-        "normalized": write_text(new.normalized),
-        "project_tag": new.project_tag,
-        "created": clock.now(),
-        "record": "",
-    } | dict(more or {})
-    job_id = int(connection.execute(sa.insert(jobs).values(row).returning(jobs.c.id)).scalar_one())
-    _insert_inputs(connection, job_id, new.inputs)
-    parent_id = row.get("parent_id")
-    count_job(
-        connection,
-        account_id,
-        parent_id if isinstance(parent_id, int) else None,
-        left=None,
-        entered=JobStatus.IN_QUEUE,
-    )
-    write_event(connection, account_id, job_id, "submitted")
-    refresh_record(connection, job_id)
-    return job_id
-
-
-def _refuse_taken_name(
-    connection: sa.Connection, account_id: int, name: str, more: Mapping[str, object] | None
-) -> None:
-    taken = sa.select(jobs.c.id).where(
-        jobs.c.account_id == account_id, jobs.c.name == name, jobs.c.deleted.is_(None)
-    )
-    if connection.execute(taken).first() is not None:
-        row = (more or {}).get("row_index")
-        raise NameTakenError(name, row if isinstance(row, int) else None)
-
-
-def _insert_inputs(connection: sa.Connection, job_id: int, new: Sequence[Input]) -> None:
-    positions: dict[str, int] = {}
-    for each in new:
-        position = positions.get(each.field, 0)
-        positions[each.field] = position + 1
-        row = {
-            "job_id": job_id,
-            "field": each.field,
-            "position": position,
-            "name": each.name,
-            "sha256": each.sha256,
-        }
-        connection.execute(sa.insert(inputs).values(row))
 
 
 def _family(connection: sa.Connection, account_id: int, name: str) -> list[JobRow]:

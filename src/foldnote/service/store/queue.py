@@ -18,7 +18,7 @@ from foldnote.service.store.batches import follow_subjob
 from foldnote.service.store.counting import count_job
 from foldnote.service.store.database import Database
 from foldnote.service.store.events import write_event
-from foldnote.service.store.jobs import Input
+from foldnote.service.store.insertion import Input
 from foldnote.service.store.records import BATCH_TYPE, refresh_record, write_text
 from foldnote.service.store.schema import attempts, inputs, jobs
 

@@ -1,13 +1,13 @@
 """What an outcome means for its job, what fits, and where inputs go."""
 
 import pytest
-from foldnote.service.queue.executors import Capacity
 
 from foldnote.service.queue.attempt import Outcome
 from foldnote.service.queue.capacity import has_room
 from foldnote.service.queue.endings import ending_of, is_exhausted, weighted_hours
+from foldnote.service.queue.executors import Capacity
 from foldnote.service.queue.launching import input_places, seed_of
-from foldnote.service.store.jobs import Input
+from foldnote.service.store.insertion import Input
 from foldnote.service.store.queue import Claim
 
 

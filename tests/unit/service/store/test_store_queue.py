@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from foldnote.models.status import JobStatus
 from foldnote.service.store.database import StorageFaultError, file_system_of, refuse_network_file_system
-from foldnote.service.store.jobs import Input, JobFilter, NameTakenError, NewJob
+from foldnote.service.store.insertion import Input, NameTakenError, NewJob
+from foldnote.service.store.jobs import JobFilter
 from foldnote.service.store.queue import Ending
 from foldnote.service.store.store import Store
 
