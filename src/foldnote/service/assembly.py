@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import threading
 import time
 
 from foldnote import settings
@@ -87,7 +88,8 @@ class Service:
         return key
 
     def start(self) -> None:
-        """Recover and begin to run jobs."""
+        """Recover and begin to run jobs; what only the first request needs is loaded beside."""
+        threading.Thread(target=self.toolbox.warm, name="warm-up", daemon=True).start()
         if self.config.has_dispatcher:
             self.aggregator.start()
             self.dispatcher.start()

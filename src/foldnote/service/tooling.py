@@ -52,6 +52,12 @@ class Toolbox:
             raise bad_request(f"{tool.type} cannot run here. {reason}", code="tool_unavailable", field="type")
         return engine
 
+    def warm(self) -> None:
+        """Load now what the first submission would wait for: the validators, and the list of tools."""
+        tool = next(iter(catalog.tools().values()))
+        catalog.check(tool, (tool.example_job or {}).get("settings", {}))
+        self.document()
+
     def document(self) -> bytes:
         """The body of /tools and /tools.json, serialised at most every few seconds."""
         with self._lock:
