@@ -281,5 +281,11 @@ def _keyring_set(name: str, key: str) -> bool:
 
 
 def process_environment() -> dict[str, str]:
-    """A copy of the environment for a child process, without the key of a hosted service."""
-    return {name: value for name, value in os.environ.items() if name != "FOLDNOTE_API_KEY"}
+    """A copy of the environment for a child process, without the key of a hosted service.
+
+    A home given as a relative path is made absolute: the child may run in another folder.
+    """
+    copy = {name: value for name, value in os.environ.items() if name != "FOLDNOTE_API_KEY"}
+    if copy.get("FOLDNOTE_HOME"):
+        copy["FOLDNOTE_HOME"] = str(Path(copy["FOLDNOTE_HOME"]).expanduser().absolute())
+    return copy
