@@ -1,0 +1,185 @@
+"""The embedded service: one for each user, found again, replaced when it died."""
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from http.server import BaseHTTPRequestHandler, HTTPServer
+
+import pytest
+from probe_engine import write_probe_engine
+from pydantic import SecretStr
+
+from foldnote import settings
+from foldnote.client import Client, embedded
+from foldnote.errors import EmbeddedServiceError
+from foldnote.models import RuntimeInfo, read_runtime
+from foldnote.models.runtime import write_runtime
+
+SETTINGS = {"sequence": "EVQLVESGGGLVQPGGSLRLSCAASGFNIKDTYIHWVRQAPGKGLEWVARIYPTNG", "scheme": "imgt"}
+ASK = "from foldnote.client.embedded import ensure_service as e; i = e(); print(i.url, i.pid)"
+
+
+@pytest.fixture(autouse=True)
+def _ended(home, tmp_path, monkeypatch):
+    """Whatever service a test started is ended with it."""
+    monkeypatch.setenv("FOLDNOTE_ENGINE_PATH", str(write_probe_engine(tmp_path / "engines")))
+    yield
+    info = read_runtime(settings.runtime_dir())
+    if info is not None and embedded._is_alive(info.pid) and info.pid != os.getpid():
+        end(info.pid, signal.SIGTERM)
+
+
+def end(pid: int, number: int) -> None:
+    os.kill(pid, number)
+    until = time.monotonic() + 20
+    while embedded._is_alive(pid) and time.monotonic() < until:
+        time.sleep(0.05)
+
+
+def ask_in_process() -> subprocess.Popen:
+    return subprocess.Popen([sys.executable, "-c", ASK], stdout=subprocess.PIPE, text=True)
+
+
+def describe(url: str, pid: int) -> RuntimeInfo:
+    info = RuntimeInfo(url=url, key=SecretStr("old-key"), pid=pid, version="1", started=datetime.now(UTC))
+    write_runtime(settings.runtime_dir(), info)
+    return info
+
+
+@contextmanager
+def stranger():
+    """Somebody else's server; gives its address and the headers that it was sent."""
+    seen = []
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self):
+            seen.append(dict(self.headers))
+            body = json.dumps({"status": "ok"}).encode()
+            self.send_response(200)
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *_):
+            pass
+
+    with HTTPServer(("127.0.0.1", 0), Handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}", seen
+        server.shutdown()
+
+
+def unused_pid() -> int:
+    process = subprocess.Popen([sys.executable, "-c", ""])
+    process.wait()
+    return process.pid
+
+
+def test_ten_processes_at_once_get_one_service():
+    asking = [ask_in_process() for _ in range(10)]
+    answers = {process.communicate(timeout=90)[0].strip() for process in asking}
+    assert [process.returncode for process in asking] == [0] * 10
+    assert len(answers) == 1
+    assert answers == {f"{(info := embedded.ensure_service()).url} {info.pid}"}
+
+
+def test_threads_share_one_start(monkeypatch):
+    starts = []
+    spawn = embedded._spawn
+    monkeypatch.setattr(embedded, "_spawn", lambda log: starts.append(1) or spawn(log))
+    with ThreadPoolExecutor(8) as pool:
+        found = list(pool.map(lambda _: embedded.ensure_service().url, range(8)))
+    assert len(set(found)) == 1
+    assert len(starts) == 1
+
+
+def test_after_a_kill_the_next_call_finds_the_jobs_at_a_new_service():
+    with Client() as client:
+        job = client.jobs.submit("anarci", SETTINGS, job_name="kept")
+        client.jobs.finish(job.job_name, 60)
+        first = read_runtime(settings.runtime_dir())
+        end(first.pid, signal.SIGKILL)
+        assert client.jobs.get("kept").status == "Complete"
+        assert client.jobs.submit("anarci", SETTINGS, job_name="kept").job_name == "kept"
+        assert [row.job_name for row in client.jobs.list().jobs] == ["kept"]
+    second = read_runtime(settings.runtime_dir())
+    assert second.pid != first.pid
+
+
+def test_a_service_that_is_ending_is_waited_for_and_replaced():
+    first = embedded.ensure_service()
+    os.kill(first.pid, signal.SIGSTOP)  # it holds the lock and answers nothing
+    with ThreadPoolExecutor(1) as pool:
+        asked = pool.submit(embedded.ensure_service)
+        time.sleep(0.5)
+        os.kill(first.pid, signal.SIGKILL)
+        assert asked.result(60).pid != first.pid
+
+
+def test_a_stranger_at_the_old_address_is_not_taken_for_the_service(home):
+    with stranger() as (url, seen):
+        describe(url, unused_pid())
+        assert embedded.find_service() is None
+        assert seen == []
+
+
+def test_looking_for_a_service_sends_no_key(home):
+    with stranger() as (url, seen):
+        assert embedded.is_healthy(describe(url, os.getpid()))
+    assert "old-key" not in json.dumps(seen)
+
+
+@pytest.mark.parametrize("content", [b"", b"{", b"[]", b"\xff\xfe", b'{"url": 1}'])
+def test_a_damaged_runtime_file_is_no_service(content):
+    (settings.runtime_dir() / "service.json").write_bytes(content)
+    assert embedded.find_service() is None
+
+
+def test_the_log_does_not_hold_the_key():
+    info = embedded.ensure_service()
+    assert info.key.get_secret_value() not in (settings.data_dir() / "service.log").read_text()
+    assert info.key.get_secret_value() not in repr(info)
+
+
+def test_a_service_that_cannot_start_says_why(monkeypatch):
+    (settings.data_dir() / "service").write_text("a file where a folder should be")
+    with pytest.raises(EmbeddedServiceError, match="ended with exit code") as caught:
+        embedded.ensure_service()
+    assert "service.log" in caught.value.message
+
+
+def test_a_service_that_hangs_is_given_up(monkeypatch):
+    monkeypatch.setenv("FOLDNOTE_SERVICE_START_TIMEOUT_S", "0.3")
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        describe(f"http://127.0.0.1:{silent.getsockname()[1]}", os.getpid())
+        monkeypatch.setattr(embedded, "_HEALTH_TIMEOUT_S", 0.1)
+        with pytest.raises(EmbeddedServiceError, match="did not answer within 0.3 s"):
+            embedded.ensure_service()
+
+
+def test_a_home_that_cannot_be_written_is_a_sentence(monkeypatch, tmp_path):
+    (tmp_path / "file").write_text("")
+    with monkeypatch.context() as patch, pytest.raises(EmbeddedServiceError, match="FOLDNOTE_HOME"):
+        patch.setenv("FOLDNOTE_HOME", str(tmp_path / "file"))
+        embedded.ensure_service()
+
+
+def test_a_relative_home_is_the_same_for_the_service(monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("FOLDNOTE_HOME", "my-home")
+    assert embedded.ensure_service().pid == read_runtime(tmp_path / "my-home" / "run").pid
+
+
+def test_a_log_that_grew_large_is_put_aside(monkeypatch):
+    monkeypatch.setattr(embedded, "_LOG_BYTES", 10)
+    (settings.data_dir() / "service.log").write_text("x" * 11)
+    embedded.ensure_service()
+    assert (settings.data_dir() / "service.log.1").read_text() == "x" * 11
