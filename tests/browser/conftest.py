@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from lab_page import LabPage
-from lab_server import LabServer
+from lab_server import ROOT, LabServer
 from playwright.sync_api import Browser, sync_playwright
 
 _ARGUMENTS = (
@@ -39,9 +39,14 @@ def chromium() -> Iterator[Browser]:
 
 
 @pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LabServer]:
-    """A JupyterLab server with folders of its own."""
-    server = LabServer(tmp_path_factory.mktemp("jupyterlab"))
+def server(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[LabServer]:
+    """A JupyterLab server with folders of its own.
+
+    Its service runs the probe of the tests; a module that says ``USES_REAL_ENGINES = True`` gets the real ones.
+    """
+    is_real = getattr(request.module, "USES_REAL_ENGINES", False)
+    probe = None if is_real else ROOT / "tests" / "engines"
+    server = LabServer(tmp_path_factory.mktemp("jupyterlab"), engine_path=probe)
     server.start()
     yield server
     server.stop()

@@ -12,6 +12,12 @@ from playwright.sync_api import BrowserContext, Locator, Page, Route
 PICTURES = Path(os.environ.get("FOLDNOTE_TEST_PICTURES", "test-artifacts"))
 _AXE = ROOT / "node_modules" / "axe-core" / "axe.min.js"
 _LOCAL = {"127.0.0.1", "localhost", "[::1]", "::1", ""}
+_EXECUTE = """
+([id, args]) => Promise.race([
+  window.jupyterapp.commands.execute(id, args).then(() => null),
+  new Promise((_, fail) => setTimeout(() => fail(new Error(`${id} did not end: does a dialog wait?`)), 60000))
+])
+"""
 _COUNT_PIXELS = """
 canvas => {
   const flat = document.createElement('canvas');
@@ -66,9 +72,7 @@ class LabPage:
 
     def execute(self, command: str, **args: Any) -> None:
         """Execute a command of JupyterLab and wait for it."""
-        self.page.evaluate(
-            "([id, args]) => window.jupyterapp.commands.execute(id, args).then(() => null)", [command, args]
-        )
+        self.page.evaluate(_EXECUTE, [command, args])
 
     def wait_for_kernel(self) -> None:
         """Wait until the current notebook's kernel is idle."""
@@ -79,6 +83,19 @@ class LabPage:
     def run_all(self) -> None:
         """Run every cell of the current notebook and wait for the end."""
         self.wait_for_kernel()
+        self.execute("notebook:run-all-cells")
+
+    def run_code(self, *cells: str) -> None:
+        """Put new code cells in the place of all cells of the current notebook, and run them."""
+        self.wait_for_kernel()
+        self.page.evaluate(
+            """cells => {
+                 const notebook = window.jupyterapp.shell.currentWidget.content.model.sharedModel;
+                 notebook.deleteCellRange(0, notebook.cells.length);
+                 notebook.insertCells(0, cells.map(source => ({ cell_type: 'code', source })));
+               }""",
+            list(cells),
+        )
         self.execute("notebook:run-all-cells")
 
     def save(self) -> None:

@@ -36,8 +36,9 @@ class LabServer:
         token: the login token.
     """
 
-    def __init__(self, folder: Path, base_url: str = "/") -> None:
-        """Prepare the folders; nothing runs yet."""
+    def __init__(self, folder: Path, base_url: str = "/", engine_path: Path | None = None) -> None:
+        """Prepare the folders; nothing runs yet. ``engine_path`` holds engines that stand in for the real ones."""
+        self._engine_path = engine_path
         self.folder = folder
         self.notebooks = folder / "notebooks"
         self.home = folder / "home"
@@ -101,11 +102,9 @@ class LabServer:
             "PYTHON_KEYRING_BACKEND": "keyring.backends.fail.Keyring",
         }
         kept = {name: value for name, value in os.environ.items() if not name.startswith("FOLDNOTE_")}
-        engines = {
-            name: os.environ[name]
-            for name in ("FOLDNOTE_ENGINES_DIR", "FOLDNOTE_ENGINE_PATH")
-            if name in os.environ
-        }
+        engines = {name: value for name, value in os.environ.items() if name == "FOLDNOTE_ENGINES_DIR"}
+        if self._engine_path is not None:
+            engines["FOLDNOTE_ENGINE_PATH"] = str(self._engine_path)
         return kept | engines | jupyter | lab | own
 
     def write_notebook(self, name: str, *cells: str | nbformat.NotebookNode, kernel: str = "python3") -> Path:

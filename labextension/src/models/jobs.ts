@@ -14,7 +14,7 @@ export interface JobsSource {
   log(name: string): Promise<string>;
 }
 
-/** How often to ask, in milliseconds. */
+/** How often to ask the Jupyter server, in milliseconds; how often that one asks the service is its own affair. */
 export interface Pace {
   /** While a job is unfinished or the service is starting. */
   readonly busy: number;
@@ -40,7 +40,7 @@ export interface JobsState {
   readonly complaint: string | null;
 }
 
-const PACE: Pace = { busy: 1500, idle: 5000, longest: 20000 };
+const PACE: Pace = { busy: 1500, idle: 2000, longest: 20000 };
 
 const EMPTY: JobsState = {
   jobs: [],

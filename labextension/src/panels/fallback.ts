@@ -17,6 +17,7 @@ const SAVED = 'text/html';
 const ERROR = 'Error displaying widget';
 const LOADING = 'Loading widget';
 const PATIENCE_MS = 6000;
+const CONTROLS = 'button, input, select, textarea, summary, [tabindex]';
 
 /** Renders the live widget of a bundle, or what was saved beside it. */
 export class WidgetOrFallback extends Widget implements IRenderMime.IRenderer {
@@ -36,12 +37,17 @@ export class WidgetOrFallback extends Widget implements IRenderMime.IRenderer {
     this.patienceMs = patienceMs;
     this.layout = new PanelLayout();
     this.addClass('fn-WidgetOutput');
+    this.node.addEventListener('keydown', keepKeys);
   }
 
-  /** Shows the bundle. The work waits until the output is in the page, because only then its notebook is known. */
+  /**
+   * Shows the bundle. The work waits until the output is in the page, because only then its notebook is known. A bundle of
+   * the same widget changes only what is saved: the live widget keeps its place, its focus and its contents.
+   */
   async renderModel(model: IRenderMime.IMimeModel): Promise<void> {
+    const isSame = this.live !== null && widgetId(model) === widgetId(this.model);
     this.model = model;
-    if (this.isAttached) {
+    if (this.isAttached && !isSame) {
       await this.display(model);
     }
   }
@@ -120,4 +126,22 @@ export class WidgetOrFallback extends Widget implements IRenderMime.IRenderer {
   private model: IRenderMime.IMimeModel | null = null;
   private live: IRenderMime.IRenderer | null = null;
   private saved: Widget | null = null;
+}
+
+/** Identity of the widget that a bundle shows; null without one. */
+function widgetId(model: IRenderMime.IMimeModel | null): unknown {
+  const view: unknown = model?.data[LIVE];
+  return view instanceof Object && 'model_id' in view ? view.model_id : null;
+}
+
+/**
+ * Keeps keys that a control needs from the notebook's shortcuts: without this, `m` in a drop-down list turns the cell into
+ * Markdown, arrows leave the list, and Enter on a button edits the cell. Shortcuts with a modifier still work.
+ */
+function keepKeys(event: KeyboardEvent): void {
+  const hasModifier = event.ctrlKey || event.metaKey || event.altKey;
+  const isShortcut = hasModifier || event.key === 'Escape' || (event.key === 'Enter' && event.shiftKey);
+  if (!isShortcut && event.target instanceof Element && event.target.closest(CONTROLS)) {
+    event.stopPropagation();
+  }
 }

@@ -36,7 +36,7 @@ class Pace:
     """Pauses between two questions to the service, in seconds.
 
     Attributes:
-        busy_s: while a job is unfinished.
+        busy_s: while a job is unfinished, and always for this computer's own service.
         idle_s: otherwise.
         longest_s: after repeated failures; the pause doubles up to here.
         attention_s: how long after a page's last look the poller goes on.
@@ -144,7 +144,7 @@ class Poller:
         """Seconds until the next question."""
         if self._failures:
             return min(self._pace.idle_s * 2.0 ** (self._failures - 1), self._pace.longest_s)
-        is_busy = any(not job.is_final for job in self._page.jobs)
+        is_busy = self._report.is_embedded or any(not job.is_final for job in self._page.jobs)
         return self._pace.busy_s if is_busy else self._pace.idle_s
 
     async def _guard(self, ask: Callable[[], Awaitable[None]]) -> None:

@@ -22,7 +22,7 @@ async def test_nothing_is_asked_before_a_look(service, poller):
 
 
 async def test_many_looks_are_one_question(service):
-    poller = Poller(service.connect, dataclasses.replace(PACE, idle_s=60.0))
+    poller = Poller(service.connect, dataclasses.replace(PACE, busy_s=60.0))
     for _ in range(50):
         poller.look()
     await _settle(poller, ServiceState.OK)
