@@ -8,9 +8,9 @@ face it returns the value, on an asynchronous face an awaitable of it, and type 
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Generator, Mapping
+import inspect
+from collections.abc import Callable, Coroutine, Generator, Mapping
 from dataclasses import dataclass, field
-from functools import update_wrapper
 from pathlib import Path
 from typing import Any, Concatenate, Generic, ParamSpec, Protocol, TypeVar, overload
 
@@ -64,7 +64,7 @@ class Sleep:
 class Download:
     """A body that goes to disk as it arrives; the outcome is an ``Answer`` with an empty body.
 
-    Bytes that ``part`` already holds are not asked for again where the service allows that.
+    Bytes that ``part`` already holds are not asked for again where the service allows that. No key is sent.
     """
 
     url: str
@@ -134,6 +134,8 @@ def run(steps: Steps[T], world: World) -> T:
                 effect = steps.send(outcome)
     except StopIteration as end:
         return end.value  # type: ignore[no-any-return]
+    finally:
+        steps.close()  # what the steps hold open is given back at once, also after an interruption
 
 
 async def run_async(steps: Steps[T], world: AsyncWorld) -> T:
@@ -149,6 +151,8 @@ async def run_async(steps: Steps[T], world: AsyncWorld) -> T:
                 effect = steps.send(outcome)
     except StopIteration as end:
         return end.value  # type: ignore[no-any-return]
+    finally:
+        steps.close()  # what the steps hold open is given back at once, also after an interruption
 
 
 class operation(Generic[S, P, T]):  # noqa: N801  reads as a decorator
@@ -157,11 +161,13 @@ class operation(Generic[S, P, T]):  # noqa: N801  reads as a decorator
     def __init__(self, steps: Callable[Concatenate[S, P], Steps[T]]) -> None:
         self.steps = steps
         self.__doc__ = steps.__doc__
+        signature = inspect.signature(steps)
+        self._signature = signature.replace(parameters=list(signature.parameters.values())[1:])
 
     @overload
     def __get__(self, face: SyncFace, owner: type | None = None) -> Callable[P, T]: ...
     @overload
-    def __get__(self, face: AsyncFace, owner: type | None = None) -> Callable[P, Awaitable[T]]: ...
+    def __get__(self, face: AsyncFace, owner: type | None = None) -> Callable[P, Coroutine[Any, Any, T]]: ...
     @overload
     def __get__(self, face: None, owner: type | None = None) -> operation[S, P, T]: ...
 
@@ -174,4 +180,7 @@ class operation(Generic[S, P, T]):  # noqa: N801  reads as a decorator
         def call(*args: P.args, **kwargs: P.kwargs) -> Any:
             return driver(self.steps(face, *args, **kwargs), face._world)
 
-        return update_wrapper(call, self.steps)
+        call.__name__, call.__qualname__ = self.steps.__name__, self.steps.__qualname__
+        call.__doc__ = self.__doc__
+        call.__dict__["__signature__"] = self._signature  # what help() and a notebook's ? show
+        return call

@@ -10,6 +10,8 @@ from __future__ import annotations
 import fcntl
 import json
 import os
+import re
+import signal
 import subprocess
 import sys
 import threading
@@ -17,156 +19,183 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 from urllib.request import ProxyHandler, build_opener
 
+import foldnote
 from foldnote import settings
 from foldnote.errors import EmbeddedServiceError
 from foldnote.models import RuntimeInfo, read_runtime
 
 _LOOK_EVERY_S = 0.05
 _HEALTH_TIMEOUT_S = 2.0
-_START_AGAIN_S = 1.0
-_LOG_BYTES = 4_000_000
+_BUSY_TIMEOUT_S = 10.0
+_TAIL_BYTES, _TAIL_LINES = 4000, 8
 
 
 def ensure_service() -> RuntimeInfo:
     """Where the embedded service answers; it is started if it does not run.
 
-    Many threads and processes may call this at once: one of them starts a service, the others wait for it.
+    Any number of processes may call this at once: one of them starts the service, the others wait for it.
+    A service of an older foldnote is ended first; the new one goes on with its jobs.
 
     Raises:
         EmbeddedServiceError: it did not start in time; the message holds the end of its log.
     """
-    try:
-        running = find_service()
-        return running if running is not None else start_service()
-    except OSError as exc:
-        raise EmbeddedServiceError(
-            f"The embedded service cannot be started: {exc}. It needs a folder that can be written:"
-            " set FOLDNOTE_HOME to one."
-        ) from exc
+    running = find_service()
+    if running is not None and not is_older(running.version, foldnote.__version__):
+        return running
+    limit_s: float = settings.option("service_start_timeout_s")
+    deadline = time.monotonic() + limit_s
+    with _starting(deadline) as is_first:
+        running = find_service()  # somebody else may have started it meanwhile
+        if running is not None and is_older(running.version, foldnote.__version__):
+            end_service(running, deadline)
+            running = None
+        if running is not None:
+            return running
+        if not is_first:
+            raise EmbeddedServiceError(
+                f"Another process has been starting the embedded service for {limit_s:g} s, and it does not"
+                f" answer. Its log is {log_path()}; run `foldnote doctor` to find out more."
+            )
+        return start_service(deadline, limit_s)
 
 
 def find_service() -> RuntimeInfo | None:
-    """The running service, if one answers."""
+    """The running service, if one answers.
+
+    A process that is there but busy is given more time: a machine under load must not look like a dead one.
+    """
     info = read_runtime(settings.runtime_dir())
-    return info if info is not None and _is_alive(info.pid) and is_healthy(info) else None
+    if info is None:
+        return None
+    if is_healthy(info) or (_is_alive(info.pid) and is_healthy(info, _BUSY_TIMEOUT_S)):
+        return info
+    return None
 
 
-def is_healthy(info: RuntimeInfo) -> bool:
-    """Whether a job service answers where ``info`` says; the key is not sent."""
+def is_healthy(info: RuntimeInfo, timeout_s: float = _HEALTH_TIMEOUT_S) -> bool:
+    """Whether a foldnote service of the version that ``info`` names answers at its address."""
     try:
         direct = build_opener(ProxyHandler({}))  # a proxy knows nothing of this machine's loopback interface
-        with direct.open(f"{info.url}/healthz", timeout=_HEALTH_TIMEOUT_S) as answer:
-            return bool(json.load(answer).get("status") == "ok")
-    except (OSError, ValueError, AttributeError):
+        with direct.open(f"{info.url}/healthz", timeout=timeout_s) as answer:
+            health: Any = json.load(answer)
+        return bool(health["status"] == "ok" and health["version"] == info.version)
+    except (OSError, ValueError, TypeError, LookupError):
         return False
 
 
-def _is_alive(pid: int) -> bool:
-    """Whether this user has such a process; when not, somebody else may answer at its old address."""
+def is_older(version: str, than: str) -> bool:
+    """Whether ``version`` is an older foldnote; what is not a number decides nothing."""
+    return _numbers(version) < _numbers(than)
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    found = re.match(r"\d+(\.\d+)*", version)
+    return tuple(int(part) for part in found.group().split(".")) if found else ()
+
+
+def log_path() -> Path:
+    """Where the embedded service writes what it has to say."""
+    return settings.data_dir() / "service.log"
+
+
+def end_service(info: RuntimeInfo, deadline: float) -> None:
+    """End a service that answers; its running jobs go on and are adopted by the next one.
+
+    Raises:
+        EmbeddedServiceError: it does not end.
+    """
     try:
-        os.kill(pid, 0)
-    except (OSError, OverflowError):
+        os.kill(info.pid, signal.SIGTERM)
+        while _is_alive(info.pid) and read_runtime(settings.runtime_dir()) == info:
+            if time.monotonic() > deadline:
+                raise EmbeddedServiceError(
+                    f"The embedded service of foldnote {info.version} (process {info.pid}) does not end."
+                    " End it, then try again."
+                )
+            time.sleep(_LOOK_EVERY_S)
+    except ProcessLookupError:
+        return
+    except PermissionError as exc:
+        raise EmbeddedServiceError(
+            f"Process {info.pid} is not this user's, and {settings.runtime_dir()} says that it is the"
+            " embedded service. Remove service.json there, then try again."
+        ) from exc
+
+
+def start_service(deadline: float, limit_s: float) -> RuntimeInfo:
+    """Start the service, and wait until one answers.
+
+    Raises:
+        EmbeddedServiceError: it did not start in time.
+    """
+    with log_path().open("ab") as log:
+        began = log.tell()
+        process = _spawn(log)
+    while time.monotonic() < deadline:
+        info = read_runtime(settings.runtime_dir())
+        if info is not None and is_healthy(info):
+            return info
+        if process.poll() not in (None, 0):  # 0: a service that was started otherwise holds the lock
+            raise EmbeddedServiceError(_explain(began, f"ended with exit code {process.returncode}"))
+        time.sleep(_LOOK_EVERY_S)
+    raise EmbeddedServiceError(_explain(began, f"did not answer within {limit_s:g} s"))
+
+
+@contextmanager
+def _starting(deadline: float) -> Iterator[bool]:
+    """Wait for one's turn to start the service; True when it came before the time was over."""
+    path = settings.runtime_dir() / "start.lock"
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        while not (has_turn := _try_lock(descriptor)) and time.monotonic() < deadline:
+            time.sleep(_LOOK_EVERY_S)
+        yield has_turn
+    finally:
+        os.close(descriptor)
+
+
+def _try_lock(descriptor: int) -> bool:
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
         return False
     return True
 
 
-def start_service() -> RuntimeInfo:
-    """Start the service, or wait for the one that somebody else is starting.
-
-    Raises:
-        EmbeddedServiceError: it ended at once, or did not answer in time.
-        OSError: a folder or the command cannot be used.
-    """
-    limit_s: float = settings.option("service_start_timeout_s")
-    deadline = time.monotonic() + limit_s
-    launch: Launch | None = None
-    with _turn() as has_turn:
-        while time.monotonic() < deadline:
-            running = find_service()
-            if running is not None:
-                return running
-            if (launch is None or launch.is_over()) and has_turn():
-                launch = Launch()
-            time.sleep(_LOOK_EVERY_S)
-    raise EmbeddedServiceError(_explain(launch, f"did not answer within {limit_s:g} s"))
-
-
-@contextmanager
-def _turn() -> Iterator[_Turn]:
-    """Whose turn it is to start the service: of the first who asks, until it is done or dead."""
-    with (settings.runtime_dir() / "starting.lock").open("wb") as lock:
-        yield _Turn(lock)
-
-
-class _Turn:
-    """A lock that one starter holds; asked again, it says so again."""
-
-    def __init__(self, lock: IO[bytes]) -> None:
-        self._lock = lock
-
-    def __call__(self) -> bool:
-        try:
-            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            return False
-        except OSError:  # a file system without locks: the service's own lock leaves one alive
-            return True
-        return True
-
-
-class Launch:
-    """One process that is to become the service."""
-
-    def __init__(self) -> None:
-        """Start the process; it belongs to no terminal and no parent."""
-        self.log_path = settings.data_dir() / "service.log"
-        if self.log_path.exists() and self.log_path.stat().st_size > _LOG_BYTES:
-            self.log_path.replace(self.log_path.with_suffix(".log.1"))
-        with self.log_path.open("ab") as log:
-            self.log_begin = log.tell()
-            self._process = _spawn(log)
-        self._began = time.monotonic()
-        threading.Thread(target=self._process.wait, daemon=True).start()  # leaves no zombie behind
-
-    def is_over(self) -> bool:
-        """Whether it ended because another service holds the lock, which may just be ending; try again.
-
-        Raises:
-            EmbeddedServiceError: it ended for another reason.
-        """
-        code = self._process.poll()
-        if code:
-            raise EmbeddedServiceError(_explain(self, f"ended with exit code {code}"))
-        return code == 0 and time.monotonic() - self._began > _START_AGAIN_S
-
-
 def _spawn(log: IO[bytes]) -> subprocess.Popen[bytes]:
-    return subprocess.Popen(
+    process = subprocess.Popen(
         [sys.executable, "-m", "foldnote", "serve", "--embedded"],
         stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,  # what it prints when it is ready holds its key; that is in no log
+        stdout=subprocess.DEVNULL,  # there it says its key
         stderr=log,
         env=settings.process_environment(),
         cwd=settings.data_dir(),
         start_new_session=True,
     )
+    threading.Thread(target=process.wait, daemon=True, name="foldnote service").start()  # leaves no zombie
+    return process
 
 
-def _explain(launch: Launch | None, what: str) -> str:
-    log_path = launch.log_path if launch else settings.data_dir() / "service.log"
-    tail = "\n".join(_last_lines(log_path, launch.log_begin if launch else 0)) or "(the log is empty)"
-    return (
-        f"The embedded service {what}. Its log is {log_path}; run `foldnote doctor` to find out more.\n{tail}"
-    )
+def _is_alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True
 
 
-def _last_lines(path: Path, begin: int) -> list[str]:
+def _explain(began: int, what: str) -> str:
+    path = log_path()
     try:
         with path.open("rb") as log:
-            log.seek(begin)
-            return log.read()[-4000:].decode("utf-8", "replace").strip().splitlines()[-8:]
+            log.seek(began)
+            lines = log.read()[-_TAIL_BYTES:].decode("utf-8", "replace").strip().splitlines()[-_TAIL_LINES:]
     except OSError:
-        return []
+        lines = []
+    tail = "\n".join(lines) or "(the log is empty)"
+    return f"The embedded service {what}. Its log is {path}; run `foldnote doctor` to find out more.\n{tail}"

@@ -7,11 +7,12 @@ service gives; only then does it get its place in the cache folder, from where i
 from __future__ import annotations
 
 import hashlib
-import os
 import re
+import zipfile
 from collections.abc import Mapping
 from pathlib import Path
 from urllib.parse import urljoin
+from uuid import uuid4
 
 from foldnote import settings
 from foldnote.client.effects import Answer, Run, Sleep, Steps
@@ -69,34 +70,44 @@ def fetch_result(link: Link, job: Job, file_name: str | None = None, pdbs_only: 
     if pdbs_only:
         options["pdbsOnly"] = True
     place = _place(link, job, options)
-    if place.is_file():
+    if place.is_file() and _can_be_kept(job):
         return place
-    url = yield from result_link(link, job.job_name, options)
-    part = place.with_name(place.name + f".{os.getpid()}.part")
-    answer = yield from link.fetch(url, part)
-    yield Run(lambda: _verify(part, answer))
-    part.replace(place)
+    part = place.with_name(f"{place.name}.{uuid4().hex}.part")
+    try:
+        answer = yield from link.fetch(lambda: result_link(link, job.job_name, options), part)
+        yield Run(lambda: _verify(part, answer, is_archive=place.suffix == ".zip"))
+        part.replace(place)
+    finally:
+        part.unlink(missing_ok=True)
     return place
 
 
+def _can_be_kept(job: Job) -> bool:
+    """A final job's result never changes; without times, a new job of an old name looks the same."""
+    return job.created is not None or job.completed is not None
+
+
 def _place(link: Link, job: Job, options: Mapping[str, object]) -> Path:
-    """Where this result is kept: a final job's result never changes."""
+    """Where this result is kept."""
     ended = job.completed.isoformat() if job.completed else ""
-    identity = repr((link.service, job.job_name, job.created, ended, sorted(options.items())))
+    created = job.created.isoformat() if job.created else ""
+    identity = repr((link.service, job.job_name, created, ended, sorted(options.items())))
     folder = settings.cache_dir() / "results" / hashlib.sha256(identity.encode()).hexdigest()[:32]
     folder.mkdir(parents=True, exist_ok=True)
-    name = Path(str(options.get("fileName") or "")).name or f"{job.job_name}.zip"
-    return folder / name
+    wanted = Path(str(options.get("fileName") or f"{job.job_name}.zip")).name
+    return folder / (re.sub(r"[^A-Za-z0-9_.+ -]", "_", wanted).lstrip(".") or "result.zip")
 
 
-def _verify(part: Path, answer: Answer) -> None:
+def _verify(part: Path, answer: Answer, *, is_archive: bool) -> None:
+    """Raise ArchiveError when the download is not what the service announced, or no archive."""
     announced = _SHA256.match(answer.headers.get("etag", "")) or _SHA256.match(
         answer.headers.get("x-content-sha256", "")
     )
     if announced is None:
+        if is_archive and not zipfile.is_zipfile(part):
+            raise ArchiveError("The download is no whole ZIP archive. Try again.")
         return
     with part.open("rb") as stream:
         found = hashlib.file_digest(stream, "sha256").hexdigest()
     if found != announced.group(1):
-        part.unlink(missing_ok=True)
         raise ArchiveError("The download is damaged: its SHA-256 is not the announced one. Try again.")

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import hashlib
 import io
 import tempfile
-from collections.abc import Mapping
 from pathlib import Path
 from typing import IO
 
 from foldnote.client.effects import Run, Steps, operation
+from foldnote.client.ledger import Ledger
+from foldnote.client.refusals import understand
 from foldnote.client.resource import AsyncResource, Resource, SyncResource, path_part
 from foldnote.errors import FoldnoteError
-from foldnote.models import FilePage, UploadReceipt, read_file_page
+from foldnote.models import FilePage, read_file_page
 
 _UPLOAD_TIMEOUT_S = 3600.0
 Source = str | Path | bytes | IO[bytes]
@@ -36,11 +38,11 @@ class FilesSteps(Resource):
             FoldnoteError: the source cannot be read, or has no name.
             TooLargeError: the service does not take files of this size.
         """
-        content = yield Run(lambda: _open(source))
+        content, digest = yield Run(lambda: _open(source))
         wanted = name or _name_of(source)
         params = {"folder": folder} if folder else None
         try:
-            answer = yield from self._link.ask(
+            yield from self._link.ask(
                 "PUT",
                 f"/upload/{path_part(wanted)}",
                 content=content,
@@ -50,8 +52,9 @@ class FilesSteps(Resource):
         finally:
             if isinstance(content, Path) and not isinstance(source, str | Path):
                 content.unlink(missing_ok=True)
-        UploadReceipt.model_validate(answer if isinstance(answer, Mapping) else {"message": str(answer)})
-        return f"{folder}/{wanted}" if folder else wanted
+        path = f"{folder}/{wanted}" if folder else wanted
+        yield Run(lambda: Ledger(service=self._link.service).remember_upload(path, digest))
+        return path
 
     @operation
     def list(self, *, limit: int = 50, offset: int = 0, folder: str | None = None) -> Steps[FilePage]:
@@ -63,7 +66,7 @@ class FilesSteps(Resource):
             folder: only the files of this folder.
         """
         params = {"limit": str(limit), "offset": str(offset)} | ({"folder": folder} if folder else {})
-        return read_file_page((yield from self._link.ask("GET", "/files", params=params)))
+        return understand(read_file_page, (yield from self._link.ask("GET", "/files", params=params)))
 
     @operation
     def delete(self, path: str) -> Steps[None]:
@@ -84,23 +87,29 @@ def _name_of(source: Source) -> str:
     raise FoldnoteError("Bytes have no name: say upload(..., name='target.pdb').")
 
 
-def _open(source: Source) -> bytes | Path:
+def _open(source: Source) -> tuple[bytes | Path, str]:
+    """What to send, and its SHA-256 (hex)."""
     if isinstance(source, bytes):
-        return source
+        return source, hashlib.sha256(source).hexdigest()
     if isinstance(source, str | Path):
         path = Path(source).expanduser()
         if not path.is_file():
             raise FoldnoteError(f"There is no file {str(path)!r} to upload.")
-        return path
-    if isinstance(source, io.IOBase) or hasattr(source, "read"):
-        return _spool(source)
-    raise FoldnoteError(f"upload() takes a path, bytes or an open binary file, not {type(source).__name__}.")
+    elif isinstance(source, io.IOBase) or hasattr(source, "read"):
+        path = _spool(source)
+    else:
+        kind = type(source).__name__
+        raise FoldnoteError(f"upload() takes a path, bytes or an open binary file, not {kind}.")
+    with path.open("rb") as stream:
+        return path, hashlib.file_digest(stream, "sha256").hexdigest()
 
 
 def _spool(stream: IO[bytes]) -> Path:
     """An open file on disk, so that a lost upload can be repeated from its beginning."""
     with tempfile.NamedTemporaryFile(prefix="foldnote-upload-", delete=False) as copy:
         while chunk := stream.read(1 << 20):
+            if isinstance(chunk, str):
+                raise FoldnoteError("The file is open as text: open it in binary mode, open(path, 'rb').")
             copy.write(chunk)
         return Path(copy.name)
 

@@ -144,7 +144,9 @@ class HandleSteps:
         rows = {
             "tool": record.tool_type,
             "status": str(record.status),
+            "progress": _progress(record),
             "created": record.created,
+            "started": record.started,
             "completed": record.completed,
             "reason": record.error,
             "next": next_action(record),
@@ -199,10 +201,19 @@ def _tail(link: Link, job_name: str) -> Steps[str]:
         return ""
 
 
+def _progress(job: Job) -> str | None:
+    if job.is_final or (job.progress is None and not job.message):
+        return None
+    percent = f"{job.progress:.0%}" if job.progress is not None else ""
+    return f"{percent} {job.message or ''}".strip()
+
+
 def next_action(job: Job) -> str:
     """What a person can do with the job now."""
     if not job.is_final:
-        return "wait() waits for it, stop() stops it"
+        return "finish() waits for it, refresh() looks again, stop() stops it"
     if job.is_failed:
-        return "log() shows what the tool printed"
-    return "result() opens its result" if job.status is JobStatus.COMPLETE else "submit it again"
+        return "log() gives what the tool printed; submit(..., again=True) tries once more"
+    if job.status is JobStatus.COMPLETE:
+        return "download() fetches its result"
+    return "submit(..., again=True) starts it anew"

@@ -12,8 +12,9 @@ from foldnote.client.effects import AsyncFace, AsyncWorld, Steps, SyncFace, Worl
 from foldnote.client.handle import AsyncJobHandle, JobHandle, finish
 from foldnote.client.ledger import Ledger
 from foldnote.client.link import Link
+from foldnote.client.refusals import understand
 from foldnote.client.resource import Resource, path_part
-from foldnote.client.tools import get_tool
+from foldnote.client.tools import recall_tool
 from foldnote.client.waiting import Watcher
 from foldnote.models import BatchVerdict, Job, JobPage, Tool, Verdict, read_verdict
 
@@ -50,12 +51,13 @@ class JobsSteps(Resource, Generic[H]):
 
         Raises:
             UnknownToolError: the service has no such tool.
+            ToolUnavailableError: the service cannot run it; the message says what to do.
             SettingsError: settings or name break a rule; nothing was sent.
             JobNameTakenError: the wished name belongs to another job; the message shows the difference.
             ServiceError: the service refused.
             TransportError: no answer came, and the service does not know the job.
         """
-        known = tool if isinstance(tool, Tool) else (yield from get_tool(self, tool))
+        known = tool if isinstance(tool, Tool) else (yield from recall_tool(self._link, tool))
         job = yield from submitting.submit(
             self._link, self.ledger, known, settings, job_name=job_name, project_tag=project_tag, again=again
         )
@@ -67,7 +69,8 @@ class JobsSteps(Resource, Generic[H]):
     ) -> Steps[Verdict | BatchVerdict]:
         """The service's verdict on settings, or on a batch of them; it costs nothing."""
         body = {"jobName": job_name, "type": tool, "settings": settings}
-        return read_verdict((yield from self._link.ask("POST", "/validate-job", json=body, repeatable=True)))
+        answer = yield from self._link.ask("POST", "/validate-job", json=body, repeatable=True)
+        return understand(read_verdict, answer)
 
     @operation
     def get(self, job_name: str) -> Steps[H]:

@@ -1,8 +1,9 @@
 """What was submitted where: the memory that keeps a notebook from submitting twice.
 
-Two small tables in the user's data folder. One leads from a submission's identity to the job's name, the
-other from a notebook cell to the last job that was submitted from its form. The ledger is a hint and may be
-deleted at any time: the service knows its jobs, and names are derived from the identity.
+Three small tables in the user's data folder. One leads from a submission's identity to the job's name, one
+from a notebook cell to the last job that was submitted from its form, one from an uploaded file's name to
+what was in it, so that a file that changed under its name makes another submission. The ledger is a hint and
+may be deleted at any time: the service knows its jobs, and names are derived from the identity.
 """
 
 from __future__ import annotations
@@ -27,17 +28,31 @@ CREATE TABLE IF NOT EXISTS cells (
     service TEXT NOT NULL, cell TEXT NOT NULL, job_name TEXT NOT NULL, remembered TEXT NOT NULL,
     PRIMARY KEY (service, cell)
 );
+CREATE TABLE IF NOT EXISTS uploads (
+    service TEXT NOT NULL, path TEXT NOT NULL, sha256 TEXT NOT NULL, PRIMARY KEY (service, path)
+);
 """
 
 
-def identify(tool_type: str, job_settings: Mapping[str, Any], job_name: str | None = None) -> str:
-    """SHA-256 (hex) of a submission: the same tool, settings and wished name give the same text."""
+def identify(
+    tool_type: str,
+    job_settings: Mapping[str, Any],
+    job_name: str | None = None,
+    uploads: Mapping[str, str] | None = None,
+) -> str:
+    """SHA-256 (hex) of a submission: the same tool, settings, wished name and files give the same text.
+
+    Args:
+        uploads: SHA-256 by name, for the uploaded files that the settings name.
+    """
     content = {"tool": tool_type, "settings": job_settings, "name": job_name}
+    if uploads:
+        content["uploads"] = dict(uploads)
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
 
 
 class Ledger:
-    """The two tables, in one SQLite file that any number of processes may use."""
+    """The three tables, in one SQLite file that any number of processes may use."""
 
     def __init__(self, path: Path | None = None, service: str = settings.EMBEDDED) -> None:
         """Use the file at ``path`` (by default in the data folder), for the jobs of one ``service``."""
@@ -69,13 +84,29 @@ class Ledger:
         """The name of the job that the form in this cell submitted last, if it was noted."""
         return self._read("SELECT job_name FROM cells WHERE service = ? AND cell = ?", cell_key)
 
+    def remember_upload(self, path: str, sha256: str) -> None:
+        """Note what was uploaded from here under the name ``path``."""
+        self._write("INSERT OR REPLACE INTO uploads VALUES (?, ?, ?)", (self._service, path, sha256))
+
+    def uploads(self) -> dict[str, str]:
+        """SHA-256 of what was last uploaded from here, by name."""
+        return dict(self._rows("SELECT path, sha256 FROM uploads WHERE service = ?"))
+
+    def identities(self, job_name: str) -> frozenset[str]:
+        """The submissions that became ``job_name``; empty when it was not submitted from here."""
+        query = "SELECT identity FROM submissions WHERE service = ? AND job_name = ?"
+        return frozenset(row[0] for row in self._rows(query, job_name))
+
     def _read(self, query: str, key: str) -> str | None:
+        rows = self._rows(query, key)
+        return str(rows[0][0]) if rows else None
+
+    def _rows(self, query: str, *keys: str) -> list[tuple[Any, ...]]:
         try:
             with self._open() as connection:
-                row = connection.execute(query, (self._service, key)).fetchone()
+                return connection.execute(query, (self._service, *keys)).fetchall()
         except sqlite3.DatabaseError:  # a damaged or unwritable ledger is an empty one
-            return None
-        return str(row[0]) if row else None
+            return []
 
     def _write(self, statement: str, values: tuple[str, ...]) -> None:
         try:

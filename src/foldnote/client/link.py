@@ -6,7 +6,7 @@ service is an exception; what the answer means is the resources' business.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,11 +14,11 @@ from typing import Any
 from pydantic import SecretStr
 
 from foldnote import settings
-from foldnote.client import embedded
 from foldnote.client.effects import Answer, Call, Download, Run, Sleep, Steps
 from foldnote.client.pace import Bucket, retry_delays
 from foldnote.client.refusals import read_json, refusal
-from foldnote.errors import RateLimitedError, ServiceFaultError, TransportError
+from foldnote.errors import RateLimitedError, ServiceFaultError, TransportError, UnauthorizedError
+from foldnote.models import Tool
 
 _BUCKETS: dict[float, Bucket] = {}
 _LONGEST_PAUSE_S = 120.0
@@ -48,6 +48,8 @@ class Link:
         self._is_fixed = address is not None
         self._bucket = shared_bucket()
         self.timeout_s: float = settings.option("request_timeout_s")
+        self.tools: tuple[Tool, ...] = ()
+        """The catalog as last seen; empty before the first look."""
 
     def __repr__(self) -> str:
         where = self._address.url if self._address else self.profile.base_url or "embedded service"
@@ -56,7 +58,7 @@ class Link:
     @property
     def service(self) -> str:
         """What the ledger calls this service: its address, or the word for this user's own."""
-        if self.profile.is_embedded and not self._is_fixed:
+        if self._may_move:
             return settings.EMBEDDED
         return self._address.url if self._address else str(self.profile.base_url)
 
@@ -66,9 +68,15 @@ class Link:
             self._address = yield Run(self._find)
         return self._address
 
+    @property
+    def _may_move(self) -> bool:
+        return self.profile.is_embedded and not self._is_fixed
+
     def _find(self) -> Address:
         if self.profile.base_url is not None:
             return Address(self.profile.base_url, settings.api_key(self.profile))
+        from foldnote.client import embedded  # only where one is wanted: it needs a POSIX system
+
         running = embedded.ensure_service()
         return Address(running.url, running.key)
 
@@ -137,32 +145,42 @@ class Link:
             if answer.status < 400:
                 return answer
             fault = refusal(answer)
+            if isinstance(fault, UnauthorizedError) and self._may_move and not moved:
+                moved = True  # another embedded service answers here now: its key is another one
+                continue
             may_try = isinstance(fault, RateLimitedError) or (
                 may_repeat and isinstance(fault, ServiceFaultError)
             )
             yield Sleep(_next_pause(delays, fault, allowed=may_try))
 
-    def fetch(self, url: str, part: Path) -> Steps[Answer]:
+    def fetch(self, find_url: Callable[[], Steps[str]], part: Path) -> Steps[Answer]:
         """Bring a signed link's body into ``part``, resumed after interruptions; no key is sent.
+
+        Args:
+            find_url: asks for the link; again before each new try, since a link ages and a service moves.
 
         Raises:
             ServiceError: the link is refused.
             TransportError: it did not arrive after several tries.
         """
-        delays = retry_delays()
+        delays, had = retry_delays(), 0
         while True:
+            url = yield from find_url()
             try:
                 answer: Answer = yield Download(url, part, self.timeout_s)
             except TransportError as exc:
+                have = part.stat().st_size if part.exists() else 0
+                if have > had:  # it moves: a long download may be interrupted many times
+                    delays, had = retry_delays(), have
                 yield Sleep(_next_pause(delays, exc, allowed=True))
                 continue
+            if answer.status in (200, 206):
+                return answer
+            fault = refusal(answer)
             if answer.status == 416:  # the part is not a beginning of this file
                 part.unlink(missing_ok=True)
-                yield Sleep(_next_pause(delays, refusal(answer), allowed=True))
-                continue
-            if answer.status >= 400:
-                raise refusal(answer)
-            return answer
+            may_try = answer.status in (403, 416, 429) or answer.status >= 500  # 403: the link was too old
+            yield Sleep(_next_pause(delays, fault, allowed=may_try))
 
 
 def _next_pause(delays: Iterator[float], fault: Exception, *, allowed: bool) -> float:

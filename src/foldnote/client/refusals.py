@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
 
 from foldnote import errors
 from foldnote.client.effects import Answer
+
+T = TypeVar("T")
 
 _BY_STATUS: dict[int, type[errors.ServiceError]] = {
     400: errors.BadRequestError,
@@ -39,14 +41,35 @@ def read_json(answer: Answer) -> Any:
 
     Raises:
         ServiceError: the service refused.
+        ProtocolError: it points elsewhere.
     """
     if answer.status >= 400:
         raise refusal(answer)
+    if answer.status >= 300:
+        raise errors.ProtocolError(
+            f"The service redirects to {answer.headers.get('location', 'nowhere')}. The key is not sent"
+            " there; if that is the right address, make it the profile's base_url."
+        )
     text = answer.body.decode("utf-8", "replace")
     try:
         return json.loads(text)
     except ValueError:
         return text.strip()
+
+
+def understand(read: Callable[[Any], T], answer: Any) -> T:
+    """What ``read`` makes of an answer.
+
+    Raises:
+        ProtocolError: the answer does not have a shape that the interface or a known deployment uses.
+    """
+    try:
+        return read(answer)
+    except (ValueError, TypeError, AttributeError, KeyError, OverflowError) as exc:
+        raise errors.ProtocolError(
+            f"The service's answer has an unknown shape ({type(exc).__name__})."
+            " Is this the address of a job service?"
+        ) from exc
 
 
 def refusal(answer: Answer) -> errors.ServiceError:
@@ -99,8 +122,12 @@ def _sentence(answer: Answer, body: Mapping[str, Any]) -> str:
         value = body.get(name)
         if isinstance(value, str) and value.strip():
             return value.strip()
-        if isinstance(value, Mapping) and isinstance(value.get("message"), str):
-            return str(value["message"])
+        if isinstance(value, list) and value:
+            value = value[0]
+        if isinstance(value, Mapping):
+            inner = value.get("message") or value.get("msg")
+            if isinstance(inner, str):
+                return inner
     return _SENTENCES.get(answer.status, f"The service answered {answer.status} without saying why.")
 
 

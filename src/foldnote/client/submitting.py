@@ -7,21 +7,24 @@ is looked up by name before anything is sent again.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 from foldnote import catalog
-from foldnote.client.effects import Sleep, Steps
+from foldnote.client.effects import Run, Sleep, Steps
 from foldnote.client.ledger import Ledger, identify
 from foldnote.client.link import Link
 from foldnote.client.pace import retry_delays
 from foldnote.client.waiting import get_job
 from foldnote.errors import (
+    BadRequestError,
     JobNameTakenError,
     NotFoundError,
     ServiceError,
     ServiceFaultError,
     SettingsError,
+    ToolUnavailableError,
     TransportError,
 )
 from foldnote.models import (
@@ -36,6 +39,7 @@ from foldnote.models import (
 )
 
 _MOST_NAMES = 1000
+_LONGEST_PATH = 512
 
 
 def submit(
@@ -56,22 +60,90 @@ def submit(
     Raises:
         SettingsError: settings or name break a rule; nothing was sent.
         JobNameTakenError: the wished name belongs to another job; the message shows the difference.
+        ToolUnavailableError: the service cannot run the tool; the message says what to do.
         ServiceError: the service refused.
         TransportError: no answer came, and the service does not know the job.
     """
-    normalized = check_submission(tool, settings, job_name)
-    identity = identify(tool.type, normalized, job_name)
-    name = job_name or propose_job_name(tool.type, identity)
+    attempt = yield Run(lambda: prepare(ledger, tool, settings, job_name, project_tag))
     if again:
-        name = yield from _free_name(link, name)
+        attempt = attempt.renamed((yield from _free_name(link, attempt.name)))
     else:
-        known = yield from _known_job(link, ledger, identity)
+        known = yield from _known_job(link, ledger, attempt.identity)
         if known is not None:
             return known
-    wanted = Submission(job_name=name, type=tool.type, settings=dict(settings), project_tag=project_tag)
-    job = yield from _post(link, wanted, normalized, tool)
-    ledger.remember(identity, job.job_name, tool.type)
+    job = yield from _post(link, attempt)
+    yield Run(lambda: ledger.remember(attempt.identity, job.job_name, tool.type))
     return job
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """A submission on its way.
+
+    Attributes:
+        tool: the tool.
+        wanted: what is sent.
+        normalized: its settings with defaults filled in.
+        identity: what it is remembered by.
+        is_named: whether the user chose the name.
+        other_files: whether the job of this name was submitted from here with files of other contents.
+    """
+
+    tool: Tool
+    wanted: Submission
+    normalized: dict[str, Any]
+    identity: str
+    is_named: bool
+    other_files: bool
+
+    @property
+    def name(self) -> str:
+        """The job's name."""
+        return self.wanted.job_name
+
+    def renamed(self, name: str) -> Attempt:
+        """The same under another name."""
+        return replace(self, wanted=self.wanted.model_copy(update={"job_name": name}))
+
+
+def prepare(
+    ledger: Ledger, tool: Tool, settings: Mapping[str, Any], job_name: str | None, project_tag: str | None
+) -> Attempt:
+    """What would be sent, checked.
+
+    Raises:
+        SettingsError: settings or name break a rule.
+    """
+    normalized = check_submission(tool, settings, job_name)
+    files = _uploads_in(normalized, ledger)
+    identity = identify(tool.type, normalized, job_name, files)
+    name = job_name or propose_job_name(tool.type, identity)
+    earlier = ledger.identities(name) if files else frozenset()
+    return Attempt(
+        tool=tool,
+        wanted=Submission(job_name=name, type=tool.type, settings=dict(settings), project_tag=project_tag),
+        normalized=normalized,
+        identity=identity,
+        is_named=job_name is not None,
+        other_files=bool(earlier) and identity not in earlier,
+    )
+
+
+def _uploads_in(settings: Mapping[str, Any], ledger: Ledger) -> dict[str, str]:
+    """SHA-256 by name of the files that the settings name and that were uploaded from here."""
+    texts = {text for text in _texts(settings) if len(text) <= _LONGEST_PATH}
+    return {path: digest for path, digest in ledger.uploads().items() if path in texts}
+
+
+def _texts(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        for item in value.values():
+            yield from _texts(item)
+    elif isinstance(value, list | tuple):
+        for item in value:
+            yield from _texts(item)
 
 
 def check_submission(tool: Tool, settings: Mapping[str, Any], job_name: str | None) -> dict[str, Any]:
@@ -92,12 +164,12 @@ def check_submission(tool: Tool, settings: Mapping[str, Any], job_name: str | No
 
 
 def _known_job(link: Link, ledger: Ledger, identity: str) -> Steps[Job | None]:
-    name = ledger.find(identity)
+    name = yield Run(lambda: ledger.find(identity))
     if name is None:
         return None
     job = yield from _look_up(link, name)
     if job is None:
-        ledger.forget(identity)
+        yield Run(lambda: ledger.forget(identity))
     return job
 
 
@@ -117,19 +189,20 @@ def _free_name(link: Link, name: str) -> Steps[str]:
     raise SettingsError([Problem(field="jobName", message=f"{stem!r} was submitted {_MOST_NAMES} times.")])
 
 
-def _post(link: Link, wanted: Submission, normalized: Mapping[str, Any], tool: Tool) -> Steps[Job]:
+def _post(link: Link, attempt: Attempt) -> Steps[Job]:
+    wanted = attempt.wanted
     for pause in (*retry_delays(), None):
         try:
             answer = yield from link.ask("POST", "/submit-job", json=wanted.to_wire(), repeatable=False)
-        except JobNameTakenError as exc:
-            return (yield from _attach(link, wanted, normalized, tool, exc))
-        except (TransportError, ServiceFaultError):
+        except BadRequestError as exc:
+            return (yield from _settle(link, attempt, exc))
+        except (TransportError, ServiceFaultError) as exc:
             job = yield from _look_up(link, wanted.job_name)
             if job is not None:
-                return _same_or_refuse(job, wanted, normalized, tool, None)
+                return _same_or_refuse(job, attempt, None)
             if pause is None:
                 raise
-            yield Sleep(pause)
+            yield Sleep(max(pause, getattr(exc, "retry_after_s", None) or 0.0))
         else:
             receipt = read_receipt(answer, wanted)
             fields = wanted.to_wire() | {"jobName": receipt.job_name, "status": JobStatus.IN_QUEUE}
@@ -137,39 +210,50 @@ def _post(link: Link, wanted: Submission, normalized: Mapping[str, Any], tool: T
     raise AssertionError("the loop returns or raises")
 
 
-def _attach(
-    link: Link, wanted: Submission, normalized: Mapping[str, Any], tool: Tool, refusal: ServiceError
-) -> Steps[Job]:
-    job = yield from _look_up(link, wanted.job_name)
-    if job is None:  # deleted names stay taken
+def _settle(link: Link, attempt: Attempt, refusal: BadRequestError) -> Steps[Job]:
+    """The job whose name the refusal may say is taken, if it is this submission; else the refusal."""
+    if refusal.code == "tool_unavailable":
+        raise ToolUnavailableError(refusal.message) from refusal
+    if refusal.code not in (None, "job_name_taken"):
         raise refusal
-    return _same_or_refuse(job, wanted, normalized, tool, refusal)
+    job = yield from _look_up(link, attempt.name)  # a deployment without codes may mean a taken name
+    if job is None:
+        raise refusal
+    return _same_or_refuse(job, attempt, refusal)
 
 
-def _same_or_refuse(
-    job: Job, wanted: Submission, normalized: Mapping[str, Any], tool: Tool, refusal: ServiceError | None
-) -> Job:
+def _same_or_refuse(job: Job, attempt: Attempt, refusal: ServiceError | None) -> Job:
     """The job of this name if it is the same submission.
 
     Raises:
         JobNameTakenError: it is another one.
     """
-    differences = compare(job, wanted.type, normalized, tool)
+    differences = _differences(job, attempt)
     if not differences:
         return job
     shown = "; ".join(differences[:3])
     raise JobNameTakenError(
-        f"The name {wanted.job_name!r} belongs to another job ({shown}). Choose another job_name.",
+        f"The name {attempt.name!r} belongs to another job ({shown}). Choose another job_name.",
         status=400,
         code="job_name_taken",
         field="jobName",
     ) from refusal
 
 
-def compare(job: Job, tool_type: str, normalized: Mapping[str, Any], tool: Tool) -> list[str]:
+def _differences(job: Job, attempt: Attempt) -> list[str]:
+    if not job.settings and attempt.normalized and job.type == attempt.tool.type:
+        # A deployment that does not tell a job's settings: a name made of them is proof enough.
+        return ["the service does not tell its settings"] if attempt.is_named else []
+    differences = compare(job, attempt.normalized, attempt.tool)
+    if not differences and attempt.other_files:
+        return ["a file of the same name had other contents then"]
+    return differences
+
+
+def compare(job: Job, normalized: Mapping[str, Any], tool: Tool) -> list[str]:
     """How an existing job differs from a submission, in words; empty when it does not."""
-    if job.type != tool_type:
-        return [f"that job is of the tool {job.type}, this one of {tool_type}"]
+    if job.type != tool.type:
+        return [f"that job is of the tool {job.type}, this one of {tool.type}"]
     theirs = catalog.check(tool, job.settings).normalized
     names = [name for name in {**theirs, **normalized} if theirs.get(name) != normalized.get(name)]
     return [

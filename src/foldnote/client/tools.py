@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
 from typing import Any
 
 from foldnote import catalog
 from foldnote.client.effects import Steps, operation
+from foldnote.client.link import Link
+from foldnote.client.refusals import understand
 from foldnote.client.resource import AsyncResource, Resource, SyncResource
 from foldnote.errors import ProtocolError, UnknownToolError
 from foldnote.models import Tool, read_tool
@@ -25,7 +27,7 @@ class ToolsSteps(Resource):
             TransportError: no answer came.
             ProtocolError: the answer is no catalog.
         """
-        return (yield from list_tools(self))
+        return (yield from list_tools(self._link))
 
     @operation
     def get(self, tool_type: str) -> Steps[Tool]:
@@ -34,21 +36,32 @@ class ToolsSteps(Resource):
         Raises:
             UnknownToolError: the service has no such tool; near names are given.
         """
-        return (yield from get_tool(self, tool_type))
+        return (yield from get_tool(self._link, tool_type))
 
 
-def list_tools(resource: Resource) -> Steps[tuple[Tool, ...]]:
+def list_tools(link: Link) -> Steps[tuple[Tool, ...]]:
     """Every tool of the service."""
-    answer = yield from resource._link.ask("GET", "/tools")
+    answer = yield from link.ask("GET", "/tools")
     rows = answer.get("tools") if isinstance(answer, Mapping) else answer
     if not isinstance(rows, list):
         raise ProtocolError("The service should have answered its tools as an array.")
-    return tuple(_complete(row) for row in rows)
+    link.tools = tuple(understand(_complete, row) for row in rows)
+    return link.tools
 
 
-def get_tool(resource: Resource, tool_type: str) -> Steps[Tool]:
+def get_tool(link: Link, tool_type: str) -> Steps[Tool]:
     """One tool; see ``ToolsSteps.get``."""
-    tools = yield from list_tools(resource)
+    return _choose(tool_type, (yield from list_tools(link)))
+
+
+def recall_tool(link: Link, tool_type: str) -> Steps[Tool]:
+    """One tool as last seen: its schema, at least, is the same as long as this client lives."""
+    if any(tool.type == tool_type for tool in link.tools):
+        return _choose(tool_type, link.tools)
+    return (yield from get_tool(link, tool_type))
+
+
+def _choose(tool_type: str, tools: Sequence[Tool]) -> Tool:
     for tool in tools:
         if tool.type == tool_type:
             return tool

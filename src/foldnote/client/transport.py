@@ -27,7 +27,8 @@ class HttpWorld:
     """Performs effects at once, on an ``httpx.Client``."""
 
     def __init__(self, http_client: httpx.Client | None = None) -> None:
-        self._http = http_client or httpx.Client(follow_redirects=True, mounts=_direct(httpx.HTTPTransport))
+        self._is_own = http_client is None
+        self._http = http_client or httpx.Client(mounts=_direct(httpx.HTTPTransport))
 
     def perform(self, effect: Effect) -> Any:
         """The outcome of ``effect``.
@@ -45,23 +46,22 @@ class HttpWorld:
                     return time.sleep(seconds)
                 case Run(function):
                     return function()
-        except (httpx.TransportError, httpx.InvalidURL) as exc:
+        except (httpx.RequestError, httpx.InvalidURL) as exc:
             raise explain(exc, effect) from None
 
     def _download(self, effect: Download) -> Answer:
-        with self._http.stream(
-            "GET", effect.url, headers=_range(effect.part), timeout=effect.timeout_s
-        ) as answer:
+        with self._http.stream("GET", **_download_request(effect)) as answer:
             if answer.status_code not in (200, 206):
                 return Answer(answer.status_code, answer.headers, answer.read())
-            with effect.part.open(_mode(answer)) as target:
+            with effect.part.open(_mode(answer, effect.part)) as target:
                 for chunk in answer.iter_bytes(_CHUNK_BYTES):
                     target.write(chunk)
         return _received(answer, effect.part)
 
     def close(self) -> None:
-        """Give the connections back."""
-        self._http.close()
+        """Give the connections back; a client that was given is its owner's to close."""
+        if self._is_own:
+            self._http.close()
 
 
 class AsyncHttpWorld:
@@ -77,10 +77,7 @@ class AsyncHttpWorld:
             return self._given
         loop = asyncio.get_running_loop()
         if self._own is None or self._own[0] is not loop:  # connections belong to the loop that made them
-            self._own = (
-                loop,
-                httpx.AsyncClient(follow_redirects=True, mounts=_direct(httpx.AsyncHTTPTransport)),
-            )
+            self._own = (loop, httpx.AsyncClient(mounts=_direct(httpx.AsyncHTTPTransport)))
         return self._own[1]
 
     async def perform(self, effect: Effect) -> Any:
@@ -100,23 +97,24 @@ class AsyncHttpWorld:
                     return await asyncio.sleep(seconds)
                 case Run(function):
                     return await asyncio.to_thread(function)
-        except (httpx.TransportError, httpx.InvalidURL) as exc:
+        except (httpx.RequestError, httpx.InvalidURL) as exc:
             raise explain(exc, effect) from None
 
     async def _download(self, effect: Download) -> Answer:
-        headers = _range(effect.part)
-        async with self._http.stream("GET", effect.url, headers=headers, timeout=effect.timeout_s) as answer:
+        async with self._http.stream("GET", **_download_request(effect)) as answer:
             if answer.status_code not in (200, 206):
                 return Answer(answer.status_code, answer.headers, await answer.aread())
-            with effect.part.open(_mode(answer)) as target:  # local disk: short writes, no thread needed
+            mode = _mode(answer, effect.part)
+            with effect.part.open(mode) as target:  # local disk: short writes, no thread needed
                 async for chunk in answer.aiter_bytes(_CHUNK_BYTES):
                     target.write(chunk)
         return _received(answer, effect.part)
 
     async def close(self) -> None:
-        """Give the connections back."""
-        if self._given is not None or self._own is not None:
-            await self._http.aclose()
+        """Give the connections back; a client that was given is its owner's to close."""
+        own, self._own = self._own, None
+        if own is not None and own[0] is asyncio.get_running_loop():  # those of an ended loop ended with it
+            await own[1].aclose()
 
 
 def _direct(kind: Callable[[], TransportT]) -> dict[str, TransportT]:
@@ -152,6 +150,18 @@ def _request(call: Call) -> dict[str, Any]:
         "json": call.json,
         "headers": headers,
         "timeout": call.timeout_s,
+        "follow_redirects": False,  # the key would go wherever the answer points
+    }
+
+
+def _download_request(download: Download) -> dict[str, Any]:
+    have = download.part.stat().st_size if download.part.exists() else 0
+    headers = {"Accept-Encoding": "identity"} | ({"Range": f"bytes={have}-"} if have else {})
+    return {
+        "url": download.url,
+        "headers": headers,
+        "timeout": download.timeout_s,
+        "follow_redirects": True,
     }
 
 
@@ -179,36 +189,46 @@ def _read(response: httpx.Response) -> Answer:
     return Answer(response.status_code, response.headers, response.content)
 
 
-def _range(part: Path) -> dict[str, str]:
+def _mode(response: httpx.Response, part: Path) -> str:
+    """How to write the body: after what is there, or from the beginning.
+
+    Raises:
+        ServiceUnreachableError: the body begins elsewhere; what is there is dropped.
+    """
+    if response.status_code != 206:
+        return "wb"
     have = part.stat().st_size if part.exists() else 0
-    return (
-        {"Range": f"bytes={have}-", "Accept-Encoding": "identity"}
-        if have
-        else {"Accept-Encoding": "identity"}
-    )
-
-
-def _mode(response: httpx.Response) -> str:
-    return "ab" if response.status_code == 206 else "wb"
+    if not response.headers.get("content-range", "").replace(" ", "").startswith(f"bytes{have}-"):
+        part.unlink(missing_ok=True)
+        raise ServiceUnreachableError(f"The download did not go on at byte {have}, where it was interrupted.")
+    return "ab"
 
 
 def _received(response: httpx.Response, part: Path) -> Answer:
     """The answer, after its length was compared with what is on disk.
 
     Raises:
-        ServiceUnreachableError: the body ended early; what is there stays, and the next try resumes.
+        ServiceUnreachableError: the body ended early (what is there stays, and the next try resumes), or it
+            is longer than announced (what is there is dropped).
         ProtocolError: the length cannot be read.
     """
-    text = response.headers.get("content-range", "").rpartition("/")[2] or response.headers.get(
-        "content-length"
-    )
-    if text is not None and text != "*":
-        try:
-            expected = int(text)
-        except ValueError as exc:
-            raise ProtocolError(f"The service sent a download with the length {text!r}.") from exc
-        if part.stat().st_size < expected:
-            raise ServiceUnreachableError(
-                f"The download ended after {part.stat().st_size} of {expected} bytes."
-            )
+    expected, found = _announced_size(response), part.stat().st_size
+    if expected is not None and found != expected:
+        if found > expected:
+            part.unlink(missing_ok=True)
+        raise ServiceUnreachableError(f"The download ended after {found} of {expected} bytes.")
     return Answer(response.status_code, response.headers, b"")
+
+
+def _announced_size(response: httpx.Response) -> int | None:
+    """Bytes of the whole file; None where the service does not say."""
+    if response.headers.get("content-encoding", "identity") != "identity":
+        return None  # the length is that of the packed bytes
+    whole = response.headers.get("content-range", "").rpartition("/")[2]
+    text = whole or response.headers.get("content-length")
+    if text is None or text == "*":
+        return None
+    try:
+        return int(text)
+    except ValueError as exc:
+        raise ProtocolError(f"The service sent a download with the length {text!r}.") from exc

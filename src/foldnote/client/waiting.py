@@ -8,12 +8,23 @@ from collections.abc import Callable, Iterable
 from foldnote.client.effects import Sleep, Steps
 from foldnote.client.link import Link
 from foldnote.client.pace import poll_delays
-from foldnote.errors import NotFoundError, WaitTimeoutError
+from foldnote.client.refusals import understand
+from foldnote.errors import (
+    FoldnoteError,
+    NotFoundError,
+    RateLimitedError,
+    ServiceFaultError,
+    TransportError,
+    WaitTimeoutError,
+)
 from foldnote.models import Job, JobPage, read_job_answer, read_job_page
 
 _LONGEST_LOCAL_S = 1.0
 _LONGEST_S = 10.0
-_PAGE = 1000
+_FIRST_PAGE = 200
+_LARGEST_PAGE = 1000
+_FEW = 2
+_LONGEST_OUTAGE_S = 300.0
 Watcher = Callable[[Job], None]
 
 
@@ -23,7 +34,8 @@ def get_job(link: Link, job_name: str) -> Steps[Job]:
     Raises:
         NotFoundError: there is no such job.
     """
-    job = read_job_answer((yield from link.ask("GET", "/jobs", params={"jobName": job_name})))
+    answer = yield from link.ask("GET", "/jobs", params={"jobName": job_name})
+    job = understand(read_job_answer, answer)
     if job is None:
         raise NotFoundError(f"There is no job {job_name!r}.", status=404)
     return job
@@ -31,7 +43,7 @@ def get_job(link: Link, job_name: str) -> Steps[Job]:
 
 def list_page(link: Link, params: dict[str, str]) -> Steps[JobPage]:
     """One page of jobs."""
-    return read_job_page((yield from link.ask("GET", "/jobs", params=params)))
+    return understand(read_job_page, (yield from link.ask("GET", "/jobs", params=params)))
 
 
 def get_many(link: Link, names: Iterable[str]) -> Steps[dict[str, Job]]:
@@ -41,19 +53,17 @@ def get_many(link: Link, names: Iterable[str]) -> Steps[dict[str, Job]]:
         NotFoundError: one of them does not exist.
     """
     wanted = set(names)
-    if len(wanted) == 1:
-        name = wanted.pop()
-        return {name: (yield from get_job(link, name))}
     found: dict[str, Job] = {}
-    params = {"limit": str(_PAGE), "includeSubjobs": "true"}
-    while wanted:
-        page = yield from list_page(link, params)
+    size, start_key = max(_FIRST_PAGE, 2 * len(wanted)), None
+    while len(wanted) > _FEW:
+        params = {"limit": str(min(size, _LARGEST_PAGE)), "includeSubjobs": "true"}
+        page = yield from list_page(link, params | ({"startKey": start_key} if start_key else {}))
         found |= {job.job_name: job for job in page.jobs if job.job_name in wanted}
         wanted -= found.keys()
-        if page.start_key is None:
+        size, start_key = 2 * size, page.start_key
+        if start_key is None:
             break
-        params["startKey"] = page.start_key
-    for name in sorted(wanted):  # a deployment whose list leaves some out still knows them by name
+    for name in sorted(wanted):  # the last few, and what a deployment's list leaves out
         found[name] = yield from get_job(link, name)
     return found
 
@@ -63,32 +73,70 @@ def wait_all(
 ) -> Steps[dict[str, Job]]:
     """The final records of jobs, by name.
 
+    Once the service has answered, an outage of some minutes is waited out.
+
     Args:
         timeout_s: seconds after which the waiting ends; the jobs go on.
         on_change: called with each record that differs from the one before.
 
     Raises:
         WaitTimeoutError: not all jobs were final in time.
+        NotFoundError: one of them does not exist, or was deleted meanwhile.
     """
     pending = list(dict.fromkeys(names))
     known: dict[str, Job] = {}
-    deadline = None if timeout_s is None else time.monotonic() + timeout_s
+    patience = Patience(timeout_s)
     delays = poll_delays(longest_s=_LONGEST_LOCAL_S if link.profile.is_embedded else _LONGEST_S)
     while pending:
-        records = yield from get_many(link, pending)
-        for name, job in records.items():
-            if on_change is not None and known.get(name) != job:
-                on_change(job)
-            known[name] = job
-        pending = [name for name in pending if not known[name].is_final]
-        if not pending:
-            break
-        pause = next(delays)
-        if deadline is not None and time.monotonic() + pause > deadline:
-            first = known[pending[0]]
-            text = (
-                f"{first.job_name!r} is still {first.status} after {timeout_s:g} s. It goes on; wait again."
-            )
-            raise WaitTimeoutError(text, first)
-        yield Sleep(pause)
+        try:
+            records = yield from get_many(link, pending)
+        except (TransportError, ServiceFaultError, RateLimitedError) as exc:
+            patience.bear(exc)
+            records = {}
+        else:
+            patience.renew()
+        _note(records, known, on_change)
+        pending = [name for name in pending if name not in known or not known[name].is_final]
+        if pending:
+            yield Sleep(patience.limit(next(delays), known.get(pending[0])))
     return known
+
+
+def _note(records: dict[str, Job], known: dict[str, Job], on_change: Watcher | None) -> None:
+    for name, job in records.items():
+        if on_change is not None and known.get(name) != job:
+            on_change(job)
+        known[name] = job
+
+
+class Patience:
+    """How long waiting goes on: until a time-out, and through outages of limited length."""
+
+    def __init__(self, timeout_s: float | None, clock: Callable[[], float] = time.monotonic) -> None:
+        self._timeout_s = timeout_s
+        self._clock = clock
+        self._deadline = None if timeout_s is None else clock() + timeout_s
+        self._last_good: float | None = None
+
+    def renew(self) -> None:
+        """The service has answered."""
+        self._last_good = self._clock()
+
+    def bear(self, fault: FoldnoteError) -> None:
+        """Go on despite ``fault``; raise it when the service never answered, or not for too long."""
+        if self._last_good is None or self._clock() - self._last_good > _LONGEST_OUTAGE_S:
+            raise fault
+
+    def limit(self, pause_s: float, job: Job | None) -> float:
+        """``pause_s``, or what is left of the time; with nothing left, the waiting ends.
+
+        Raises:
+            WaitTimeoutError: the time is over.
+        """
+        if self._deadline is None:
+            return pause_s
+        left_s = self._deadline - self._clock()
+        if left_s <= 0:
+            state = f"{job.job_name!r} is still {job.status}" if job else "The service does not answer"
+            raise WaitTimeoutError(f"{state} after {self._timeout_s:g} s. The job goes on; wait again.", job)
+        return min(pause_s, left_s)

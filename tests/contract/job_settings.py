@@ -1,0 +1,11 @@
+"""What the contract tests submit; the probe engine runs it."""
+
+TOOLS = ("abodybuilder", "anarci", "align-pdbs")
+SETTINGS = {
+    "sequence": "EVQLVESGGGLVQPGGSLRLSCAASGFNIKDTYIHWVRQAPGKGLEWVARIYPTNGYTRYADSVKGRFTISADTSKNTAYLQMNSLRAEDTAVYYCSRWGGDGFYAMDYWGQGTLVTVSS",
+    "scheme": "imgt",
+}
+PDB = "".join(
+    f"ATOM  {i:5d}  CA  ALA A{i:4d}    {i:8.3f}{0:8.3f}{0:8.3f}  1.00 50.00           C  \n"
+    for i in range(1, 6)
+)

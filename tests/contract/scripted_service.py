@@ -1,0 +1,119 @@
+"""A tiny HTTP server on a real socket that answers what a test tells it: also wrong, late, or half."""
+
+import asyncio
+import json
+import threading
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+
+Answer = Callable[[asyncio.StreamWriter, dict], Awaitable[None]]
+
+
+@dataclass
+class Asked:
+    """One request that arrived."""
+
+    method: str
+    path: str
+    headers: dict[str, str]
+    body: bytes
+
+
+def answers(body: object = "", status: int = 200, **headers: str) -> Answer:
+    """An answer with a body: text and bytes as they are, anything else as JSON."""
+    content = body.encode() if isinstance(body, str) else body
+    if not isinstance(content, bytes):
+        content = json.dumps(content).encode()
+
+    async def write(writer, request):
+        writer.write(_head(status, {"content-length": str(len(content))} | headers) + content)
+
+    return write
+
+
+def breaks(after: bytes = b"", announced: int = 0, **headers: str) -> Answer:
+    """A connection that is reset, before anything is said or in the middle of a body."""
+
+    async def write(writer, request):
+        if after:
+            writer.write(_head(200, {"content-length": str(announced)} | headers) + after)
+            await writer.drain()
+            await asyncio.sleep(0.05)  # what was written is read before the reset destroys it
+        writer.transport.abort()
+
+    return write
+
+
+def is_silent(seconds: float) -> Answer:
+    """No answer for so long."""
+
+    async def write(writer, request):
+        await asyncio.sleep(seconds)
+        writer.transport.abort()
+
+    return write
+
+
+def serves(content: bytes, **headers: str) -> Answer:
+    """A file that may be asked for by range."""
+
+    async def write(writer, request):
+        begin = int(request["headers"].get("range", "bytes=0-").removeprefix("bytes=").rstrip("-"))
+        rest = content[begin:]
+        about = {"content-length": str(len(rest))} | headers
+        if begin:
+            about["content-range"] = f"bytes {begin}-{len(content) - 1}/{len(content)}"
+        writer.write(_head(206 if begin else 200, about) + rest)
+
+    return write
+
+
+def _head(status: int, headers: dict[str, str]) -> bytes:
+    lines = [f"HTTP/1.1 {status} Said", *(f"{name.replace('_', '-')}: {text}" for name, text in headers.items())]
+    return ("\r\n".join(lines) + "\r\n\r\n").encode()
+
+
+class ScriptedService:
+    """Runs in a thread; `on` says what a route answers, `asked` what arrived."""
+
+    def __init__(self) -> None:
+        self.asked: list[Asked] = []
+        self._script: dict[tuple[str, str], list[Answer]] = {}
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
+        self._thread.start()
+        self._server = self._do(asyncio.start_server(self._serve, "127.0.0.1", 0))
+        self.url = f"http://127.0.0.1:{self._server.sockets[0].getsockname()[1]}"
+
+    def on(self, method: str, path: str, *said: Answer) -> None:
+        """What a route answers, in turn; the last one for ever."""
+        self._script[method, path] = list(said)
+
+    def count(self, method: str, path: str) -> int:
+        return sum(asked.method == method and asked.path.split("?")[0] == path for asked in self.asked)
+
+    def close(self) -> None:
+        self._loop.call_soon_threadsafe(self._server.close)
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join(10)
+
+    def _do(self, work):
+        return asyncio.run_coroutine_threadsafe(work, self._loop).result(10)
+
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            while line := (await reader.readline()).decode():
+                method, path, _ = line.split(" ")
+                headers = {}
+                while (row := (await reader.readline()).decode().strip()) != "":
+                    label, _, text = row.partition(":")
+                    headers[label.lower()] = text.strip()
+                body = await reader.readexactly(int(headers.get("content-length", 0)))
+                self.asked.append(Asked(method, path, headers, body))
+                said = self._script.get((method, path.split("?")[0]), [answers({"error": "no such route"}, 404)])
+                await (said.pop(0) if len(said) > 1 else said[0])(writer, {"headers": headers})
+                await writer.drain()
+        except (ConnectionError, asyncio.IncompleteReadError):
+            return
+        finally:
+            writer.close()
