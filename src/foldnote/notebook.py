@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import lru_cache
+from html import escape
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
@@ -20,7 +21,8 @@ from foldnote.forms import Form
 from foldnote.models import BatchVerdict, Job, JobStatus, Tool, Verdict
 from foldnote.results import Result, Structure, open_result
 from foldnote.viewers import Scene, compose, compose_result
-from foldnote.viewers.output import ResultSlot, is_notebook, show_live, show_progress
+from foldnote.viewers.card_html import write_plain_card
+from foldnote.viewers.output import LiveOutput, ResultSlot, is_notebook, show_live, show_progress
 
 if TYPE_CHECKING:
     from foldnote.viewers import JobCard
@@ -90,6 +92,7 @@ class NotebookForm(Form):
     def __init__(self, tool: Tool, client: Client, values: Mapping[str, Any], job_name: str | None) -> None:
         """Build the form; nothing is sent."""
         self._slot = ResultSlot()
+        self._output = LiveOutput()
         self.job: NotebookJob | None = None
         super().__init__(
             tool, client, values=values, job_name=job_name, on_submit=self._take_job, on_attach=self._take_job
@@ -108,10 +111,25 @@ class NotebookForm(Form):
 
     def _take_job(self, handle: JobHandle) -> None:
         self.job = _live(handle)
-        self.footer.children = (make_card(self.job, self._slot),)
+        card = make_card(self.job, self._slot)
+        self.footer.children = (card,)
+        self._save()
+        card.on_final(lambda _: self._save())
+
+    def _save(self) -> None:
+        """Let the notebook keep the settings and the job as they are now."""
+        self._output.update(self._repr_mimebundle_())
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, Any]:
+        bundle = super()._repr_mimebundle_(**kwargs)
+        if self.job is not None:
+            state = write_plain_card(self.job.record)
+            bundle["text/plain"] += f"\n{state}"
+            bundle["text/html"] += f"<p>{escape(state)}</p>"
+        return bundle
 
     def _ipython_display_(self) -> None:
-        show_live(self._repr_mimebundle_())
+        self._output.show(self._repr_mimebundle_())
         self._slot.show()
 
 
@@ -124,7 +142,13 @@ def make_card(job: NotebookJob, slot: ResultSlot) -> JobCard:
         if record.status is JobStatus.COMPLETE:
             slot.fill(job.result())
 
-    return JobCard(job.record, _async_client(job.profile_name).jobs, on_final=show_end)
+    def find_result() -> Mapping[str, Any]:
+        if not slot.bundle:
+            slot.fill(job.result())
+        return slot.bundle
+
+    source = _async_client(job.profile_name).jobs
+    return JobCard(job.record, source, on_final=show_end, find_result=find_result)
 
 
 def connect(profile: str | None = None) -> Client:

@@ -136,10 +136,14 @@ class Frame:
         return bool(self._code)
 
     def show_sending(self, words: str) -> None:
-        """Say on the button that something is under way; an empty text ends it."""
+        """Say on the button that something is under way; an empty text ends it.
+
+        The button is not disabled meanwhile: that would take the keyboard's focus away from it. A second press
+        is the submission's to ignore.
+        """
         self.submit.description = words or "Submit"
         self.submit.icon = "spinner spin" if words else ""
-        self.submit.disabled = bool(words)
+        _toggle(self.submit, "foldnote-busy", bool(words))
 
     def _build_groups(self) -> list[widgets.Widget]:
         built: list[widgets.Widget] = []

@@ -9,31 +9,35 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Mapping
 from datetime import datetime
 from typing import Any
 
 import ipywidgets as widgets
 
 from foldnote.errors import FoldnoteError, NotFoundError
-from foldnote.models import Job
+from foldnote.models import Job, JobStatus
 from foldnote.viewers.card_html import write_card, write_log, write_plain_card
+from foldnote.viewers.output import WIDGET_MIME
 from foldnote.viewers.watch import JobSource, Watched, find_watcher, read_record
-
-WIDGET_MIME = "application/vnd.foldnote.widget+json"
-"""Marks a live output for the lab extension, which shows the saved HTML when the kernel is gone."""
 
 _CONFIRM_S = 5.0
 _log = logging.getLogger(__name__)
 
 FinalCallback = Callable[[Job], None]
+FindResult = Callable[[], Mapping[str, Any]]
 
 
 class JobCard(widgets.VBox):  # type: ignore[misc]
     """A live job card. It shows the state at once and follows the job while a loop runs."""
 
     def __init__(
-        self, job: Any, source: JobSource | None = None, *, on_final: FinalCallback | None = None
+        self,
+        job: Any,
+        source: JobSource | None = None,
+        *,
+        on_final: FinalCallback | None = None,
+        find_result: FindResult | None = None,
     ) -> None:
         """Show ``job`` and begin to follow it.
 
@@ -41,6 +45,9 @@ class JobCard(widgets.VBox):  # type: ignore[misc]
             job: a job record, or a handle whose ``record`` is one.
             source: where to ask, such as ``AsyncClient(...).jobs``; without it the card does not change.
             on_final: see :meth:`on_final`.
+            find_result: gives the result's mime bundle once the job is complete. The card then offers to
+                show it, for a page that was loaded again meanwhile and so missed the result below the card;
+                where a result stands below, the style sheet hides the offer.
         """
         self.job = read_record(job)
         self.source = source
@@ -53,9 +60,16 @@ class JobCard(widgets.VBox):  # type: ignore[misc]
             description="Log", icon="list", tooltip="Show what the job writes"
         )
         self._log_view = widgets.HTML()
-        self._buttons = widgets.HBox([self._stop, self._log_switch])
-        super().__init__([self._face, self._buttons, self._log_view])
+        self._find_result = find_result
+        self._result_button = widgets.Button(
+            description="Show result", icon="eye", tooltip="Show it here; run the cell again to keep it"
+        )
+        self._result_button.add_class("foldnote-card-result")
+        self._result_view = widgets.Output()
+        self._buttons = widgets.HBox([self._result_button, self._stop, self._log_switch])
+        super().__init__([self._face, self._buttons, self._log_view, self._result_view])
         self.add_class("foldnote-card")
+        self._result_button.on_click(lambda _: self._show_result())
         self._stop.on_click(lambda _: self._click_stop())
         self._log_switch.observe(lambda _: self._switch_log(), names="value")
         self._is_asked = False
@@ -121,6 +135,8 @@ class JobCard(widgets.VBox):  # type: ignore[misc]
         for callback in waiting:
             try:
                 callback(self.job)
+            except FoldnoteError as exc:
+                self._tell_trouble(f"The result cannot be shown: {exc.message}")
             except Exception:  # noqa: BLE001 - a callback is foreign code, and nobody awaits it
                 _log.exception("What was to happen after job %s went wrong", self.job.job_name)
 
@@ -131,7 +147,26 @@ class JobCard(widgets.VBox):  # type: ignore[misc]
         can_act = self.source is not None
         self._stop.layout.display = "none" if self.job.is_final or not can_act else ""
         self._log_switch.layout.display = "" if can_act else "none"
+        has_more = self._find_result is not None and not self._result_view.outputs
+        is_complete = self.job.status is JobStatus.COMPLETE
+        self._result_button.layout.display = "" if has_more and is_complete else "none"
         self._face.layout.width = "auto"
+
+    def _tell_trouble(self, words: str) -> None:
+        self._outage = words
+        self._paint()
+
+    def _show_result(self) -> None:
+        """Fill an output of the card itself: it reaches every page that shows the card."""
+        if self._find_result is None:
+            return
+        try:
+            data = dict(self._find_result())
+        except FoldnoteError as exc:
+            self._tell_trouble(f"The result cannot be shown: {exc.message}")
+            return
+        self._result_view.outputs = ({"output_type": "display_data", "data": data, "metadata": {}},)
+        self._paint()
 
     def _click_stop(self) -> None:
         """The first click asks, a second one within some seconds stops: a job may be hours of work."""
@@ -158,9 +193,8 @@ class JobCard(widgets.VBox):  # type: ignore[misc]
         try:
             await self.source.stop(self.job.job_name)
         except FoldnoteError as exc:
-            self._outage = f"The job could not be stopped: {exc.message}"
             self._stop.disabled = False
-            self._paint()
+            self._tell_trouble(f"The job could not be stopped: {exc.message}")
         watcher = find_watcher(self.source)
         if watcher:
             watcher.wake()

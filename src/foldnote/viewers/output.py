@@ -38,30 +38,61 @@ def publish(bundle: Mapping[str, Any], display_id: str | None = None, *, is_upda
 
 def show_live(bundle: Mapping[str, Any]) -> None:
     """Show a widget's bundle, marked so that its saved HTML stands in when the kernel is gone."""
-    marked = {WIDGET_MIME: {"version": 1}, **bundle}
-    publish(marked if "application/vnd.jupyter.widget-view+json" in bundle else bundle)
+    LiveOutput().show(bundle)
+
+
+class LiveOutput:
+    """An output that shows a widget, and whose saved text can be renewed while the widget stays."""
+
+    def __init__(self) -> None:
+        self._display_id = _new_display_id()
+        self._is_shown = False
+
+    def show(self, bundle: Mapping[str, Any]) -> None:
+        """Show a widget's bundle, marked so that its saved HTML stands in when the kernel is gone."""
+        self._is_shown = True
+        publish(_mark(bundle), self._display_id)
+
+    def update(self, bundle: Mapping[str, Any]) -> None:
+        """Replace what the notebook keeps; nothing happens before the first showing."""
+        if self._is_shown:
+            publish(_mark(bundle), self._display_id, is_update=True)
+
+
+def _mark(bundle: Mapping[str, Any]) -> Mapping[str, Any]:
+    is_widget = "application/vnd.jupyter.widget-view+json" in bundle
+    return {WIDGET_MIME: {"version": 1}, **bundle} if is_widget else bundle
+
+
+def _new_display_id() -> str:
+    return f"foldnote-{uuid.uuid4().hex}"
 
 
 class ResultSlot:
     """A place in a cell's outputs for a result that is not there yet."""
 
     def __init__(self) -> None:
-        self._display_id = f"foldnote-{uuid.uuid4().hex}"
-        self._bundle: Mapping[str, Any] = {"text/html": "", "text/plain": ""}
+        self._display_id = _new_display_id()
         self._is_shown = False
+        self.bundle: Mapping[str, Any] = {}
+        """The result's layout; empty before it is there."""
 
     def show(self) -> None:
         """Take the place; what was filled in before is shown at once."""
         self._is_shown = True
-        publish(self._bundle, self._display_id)
+        publish(self.bundle or {"text/html": "", "text/plain": ""}, self._display_id)
 
     def fill(self, result: Result) -> None:
-        """Put the result's layout into the place."""
+        """Put the result's layout into the place.
+
+        Raises:
+            UnreadableFileError: it cannot be laid out.
+        """
         from foldnote.viewers.bundles import bundle
 
-        self._bundle = bundle(result)
+        self.bundle = bundle(result)
         if self._is_shown:
-            publish(self._bundle, self._display_id, is_update=True)
+            publish(self.bundle, self._display_id, is_update=True)
 
 
 @contextmanager
@@ -70,7 +101,7 @@ def show_progress(job: Job) -> Iterator[Callable[[Job], None]]:
     if not is_notebook():
         yield _print_progress
         return
-    slot_id = f"foldnote-{uuid.uuid4().hex}"
+    slot_id = _new_display_id()
     publish(_picture(job), slot_id)
     yield lambda record: publish(_picture(record), slot_id, is_update=True)
 

@@ -68,7 +68,7 @@ def test_submit_sends_the_job_once_and_tells_whoever_asked(client):
     assert told == [job]
     assert names_of(client) == [job.job_name] == [form.job_name]
     assert f"Submitted as {job.job_name}." in form.frame.message.value
-    assert form.frame.submit.disabled is False
+    assert "foldnote-busy" not in form.frame.submit._dom_classes
 
 
 def test_a_second_click_with_the_same_settings_makes_no_second_job(client):
@@ -129,7 +129,7 @@ def test_a_service_that_cannot_be_reached_is_said_in_words_and_the_form_stays_us
         assert form.submit() is None
     assert 'role="alert"' in form.frame.message.value
     assert "submit again when the service answers" in form.frame.message.value
-    assert form.frame.submit.disabled is False
+    assert "foldnote-busy" not in form.frame.submit._dom_classes
 
 
 def test_a_fault_of_ours_in_a_click_is_shown_and_logged(client, caplog):
@@ -157,7 +157,7 @@ async def test_in_a_running_loop_the_button_is_off_while_sending_and_a_double_cl
         told = []
         form = make_form(client, values=ABB, on_submit=told.append)
         task = form.submit()
-        assert form.frame.submit.disabled is True
+        assert "foldnote-busy" in form.frame.submit._dom_classes
         assert form.frame.submit.description == "Sending…"
         assert form.submit() is None
         job = await asyncio.wait_for(task, 20)

@@ -119,6 +119,11 @@
       event.preventDefault();
       event.stopPropagation();
     });
+    // Enter and Space belong to what they press, not to the notebook's shortcuts.
+    root.addEventListener('keydown', function (event) {
+      var isPress = event.key === 'Enter' || event.key === ' ';
+      if (isPress && !event.shiftKey && event.target.closest('button, summary, [role="button"]')) event.stopPropagation();
+    });
     root.querySelectorAll('.fnv-legend li').forEach(function (item, index) {
       var wanted = data.targets[index];
       if (!wanted) return;
@@ -128,7 +133,7 @@
       var go = function () { viewer.zoomTo(wanted, 400); };
       item.onclick = go;
       item.onkeydown = function (event) {
-        if (event.key === 'Enter' || event.key === ' ') { event.preventDefault(); event.stopPropagation(); go(); }
+        if (event.key === 'Enter' || event.key === ' ') { event.preventDefault(); go(); }
       };
     });
     var hint = document.createElement('p');

@@ -1,0 +1,256 @@
+"""Forms in real JupyterLab, used by mouse and by keyboard. One notebook serves all tests; each has its own cell."""
+
+import json
+import re
+from itertools import product
+
+import nbformat
+import pytest
+from lab_page import LabPage
+from playwright.sync_api import Locator, expect
+
+VH = "EVQLVESGGGLVQPGGSLRLSCAASGFNIKDTYIHWVRQAPGKGLEWVARIYPTNGYTRYADSVKGRFTISADTSKNTAYLQMNSLRAEDTAVYYCSRWGGDGFYAMDYWGQGTLVTVSS"
+VL = "DIQMTQSPSSLSASVGDRVTITCRASQDVNTAVAWYQQKPGKAPKLLIYSASFLYSGVPSRFSGSRSGTDFTLTISSLQPEDFATYYCQQHYTTPPTFGQGTKVEIK"
+TOOLS = ("abodybuilder", "ablang", "abmpnn", "anarci")
+_ACTIVE_LABEL = """
+() => {
+  const node = document.activeElement;
+  const label = node.labels && node.labels[0];
+  return (label && label.querySelector('.fn-name') || label || node).innerText.replace(/[*\\n]/g, '').trim();
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def notebook(chromium, server):
+    """A page with one notebook and its kernel, for all tests of this module."""
+    context = chromium.new_context(viewport={"width": 1600, "height": 1000})
+    context.set_default_timeout(30_000)
+    page = LabPage(context, server)
+    server.write_notebook("forms.ipynb", "1")
+    page.open("forms.ipynb")
+    page.page.keyboard.press("Control+b")  # the file browser is not looked at
+    yield page
+    context.close()
+
+
+@pytest.fixture
+def show(notebook):
+    """Shows the form of a tool in a new cell and returns it."""
+
+    def show(tool: str, arguments: str = "") -> Locator:
+        notebook.run_code(f'import foldnote as fn\nform = fn.form("{tool}"{arguments})\nform')
+        form = notebook.page.locator(".foldnote-form")
+        form.wait_for()
+        return form
+
+    return show
+
+
+def field(form: Locator, name: str) -> Locator:
+    """Everything of the field with this name: control, marks, help and errors."""
+    has_name = form.page.locator(".fn-name", has_text=re.compile(rf"^{re.escape(name)}\*?$"))
+    return form.locator(".foldnote-field").filter(has=has_name).first
+
+
+def control(form: Locator, name: str) -> Locator:
+    return field(form, name).locator("input, textarea, select").first
+
+
+def code_of(form: Locator) -> str:
+    """What the form shows as the Python call that does the same."""
+    if not form.locator(".fn-code").count():
+        form.get_by_role("button", name="Copy as Python").click()
+    return form.locator(".fn-code pre").inner_text()
+
+
+def jobs_named(notebook: LabPage, name: str) -> list[dict]:
+    status, body = notebook.server.request("foldnote/api/jobs")
+    assert status == 200
+    return [job for job in json.loads(body)["jobs"] if job["jobName"] == name]
+
+
+def test_a_wrong_letter_is_pointed_at_while_it_is_typed(show):
+    form = show("abodybuilder")
+    control(form, "Heavy chain").click()
+    form.page.keyboard.type(VH[:16] + "j")
+    heavy = field(form, "Heavy chain")
+    expect(heavy.locator(".fn-error")).to_contain_text("Position 17")
+    expect(heavy.locator(".fn-excerpt strong")).to_have_text("J")
+    form.page.keyboard.press("Backspace")
+    expect(heavy.locator(".fn-error")).to_have_count(0)
+    expect(heavy.locator(".fn-readout")).to_contain_text("16 residues")
+
+
+def test_fasta_is_read_as_it_is_pasted(show, notebook):
+    form = show("abodybuilder")
+    wrapped = f">1N8Z_B trastuzumab heavy\n{VH[:60].lower()}\n{VH[60:]}\n"
+    control(form, "Heavy chain").click()
+    form.page.keyboard.insert_text(wrapped)
+    control(form, "Light chain").click()
+    form.page.keyboard.insert_text(f">a\n{VL}\n>b\n{VL}")
+    expect(field(form, "Heavy chain").locator(".fn-readout")).to_contain_text("120 residues; FASTA header")
+    expect(field(form, "Light chain").locator(".fn-error")).to_contain_text("These are 2 FASTA records")
+    notebook.picture("form-fasta", form)
+    assert VH in code_of(form)
+
+
+def test_fields_appear_with_the_task_they_belong_to_and_keep_their_contents(show):
+    form = show("ablang")
+    mask = field(form, "Heavy mask")
+    expect(mask).to_be_hidden()
+    control(form, "Task").select_option("mask")
+    control(form, "Heavy chain").fill(VH)
+    control(form, "Heavy mask").fill("97-105")
+    expect(form.locator(".fn-error")).to_have_count(0)
+    assert "heavyMask='97-105'" in code_of(form)
+    control(form, "Task").select_option("embeddings")
+    expect(mask).to_be_hidden()
+    expect(form.locator(".fn-code pre")).not_to_contain_text("heavyMask")
+    control(form, "Task").select_option("mask")
+    expect(control(form, "Heavy mask")).to_have_value("97-105")
+    expect(form.locator(".fn-code pre")).to_contain_text("heavyMask='97-105'")
+
+
+def test_every_kind_of_control_ends_in_the_settings(show, notebook):
+    form = show("abmpnn")
+    control(form, "Designed chains").fill("H, L")
+    control(form, "Designed residues").fill("H: 105 106 107\nL 50")
+    expect(field(form, "Designed residues").locator(".fn-error")).to_contain_text("Line 2")
+    control(form, "Designed residues").fill("H: 105 106 107\nL: 50")
+    control(form, "Sampling temperature").fill("2")
+    expect(field(form, "Sampling temperature").locator(".fn-error")).to_contain_text("the most is 1")
+    control(form, "Sampling temperature").fill("0.25")
+    form.locator(".foldnote-fold").click()
+    control(form, "Noise level").select_option("0.3")
+    form.locator(".foldnote-ticks").get_by_label("CDRH3").check()
+    form.get_by_role("button", name="paste text").click()
+    form.get_by_placeholder("Paste the contents").fill(_PDB)
+    form.get_by_role("button", name="Use this text").click()
+    expect(form.locator(".foldnote-path .fn-readout, .foldnote-file .fn-readout")).to_contain_text("pasted")
+    expect(form.locator(".fn-error")).to_have_count(0)
+    written = code_of(form)
+    assert "designedChains=['H', 'L']" in written
+    assert "{'H': '105 106 107', 'L': '50'}" in written
+    assert "temperature=0.25" in written
+    assert "noiseLevel='0.3'" in written
+    assert "regions=['CDRH3']" in written
+    notebook.picture("form-abmpnn", form)
+
+
+def test_submit_goes_to_the_first_field_that_needs_something(show, notebook):
+    form = show("abodybuilder")
+    control(form, "Light chain").fill(VL)
+    form.get_by_role("button", name="Submit", exact=True).click()
+    expect(control(form, "Heavy chain")).to_be_focused()
+    expect(field(form, "Heavy chain").locator(".fn-error")).to_be_visible()
+    expect(form.get_by_role("button", name="1 field needs attention")).to_be_visible()
+    expect(notebook.page.locator(".foldnote-card")).to_have_count(0)
+    notebook.picture("form-attention", form)
+
+
+def test_a_double_click_submits_one_job(show, notebook):
+    form = show("abodybuilder", f', job_name="twice", heavy="{VH}", light="{VL}"')
+    form.get_by_role("button", name="Submit", exact=True).dblclick()
+    expect(notebook.page.locator(".foldnote-card")).to_contain_text("Complete", timeout=60_000)
+    expect(notebook.page.locator(".foldnote-card")).to_have_count(1)
+    assert len(jobs_named(notebook, "twice")) == 1
+
+
+def test_a_form_is_filled_in_and_submitted_with_the_keyboard_alone(show, notebook):
+    form, keyboard = show("anarci"), notebook.page.keyboard
+    control(form, "Sequence").focus()
+    keyboard.type(VH[:40])
+    keyboard.insert_text(VH[40:])
+    for label in ("Scheme", "Job name"):
+        for _ in range(12):
+            if label in notebook.page.evaluate(_ACTIVE_LABEL):
+                break
+            keyboard.press("Tab")
+        assert label in notebook.page.evaluate(_ACTIVE_LABEL)
+        keyboard.press({"Scheme": "ArrowDown", "Job name": "Control+a"}[label])
+    keyboard.type("by-keyboard")
+    keyboard.press("Tab")
+    assert notebook.page.evaluate(_ACTIVE_LABEL) == "Submit"
+    keyboard.press("Enter")
+    expect(notebook.page.locator(".foldnote-card")).to_contain_text("by-keyboard", timeout=30_000)
+    expect(form.get_by_role("button", name="Submit", exact=True)).to_be_focused()
+    assert len(jobs_named(notebook, "by-keyboard")) == 1
+    assert f"sequence='{VH}'" in code_of(form)
+    assert "scheme='chothia'" in code_of(form)
+
+
+def test_keys_of_a_control_are_no_shortcuts_of_the_notebook(show, notebook):
+    form, keyboard = show("ablang"), notebook.page.keyboard
+    control(form, "Task").focus()
+    for key in ("ArrowDown", "ArrowDown", "a", "b", "d", "d", "s", "m"):
+        keyboard.press(key)
+    expect(control(form, "Task")).to_have_value("mask")
+    expect(control(form, "Task")).to_be_focused()
+    form.get_by_role("button", name="Copy as Python").focus()
+    keyboard.press("Space")
+    expect(form.locator(".fn-code")).to_be_visible()
+    assert len(notebook.cells()) == 1
+    assert notebook.page.locator(".jp-MarkdownCell").count() == 0
+
+
+def test_the_notebook_keeps_what_was_submitted_and_the_form_stays_in_place(show, notebook, server):
+    form = show("abodybuilder", ', job_name="kept.sleep-2"')
+    control(form, "Heavy chain").fill(VH)
+    control(form, "Light chain").fill(VL)
+    form.evaluate("node => { node.isFirst = true; }")
+    form.get_by_role("button", name="Submit", exact=True).click()
+    expect(notebook.page.locator(".foldnote-card")).to_contain_text("Running", timeout=30_000)
+    control(form, "Light chain").focus()
+    expect(notebook.page.locator(".foldnote-card")).to_contain_text("Complete", timeout=30_000)
+    notebook.page.wait_for_timeout(300)
+    assert form.evaluate("node => node.isFirst === true")
+    expect(control(form, "Light chain")).to_be_focused()
+    notebook.save()
+    (cell,) = nbformat.read(server.notebooks / "forms.ipynb", 4).cells
+    saved = cell.outputs[0].data
+    assert VH in saved["text/html"]
+    assert "kept.sleep-2 (abodybuilder): Complete" in saved["text/plain"]
+
+
+@pytest.mark.parametrize("tool", TOOLS)
+def test_a_form_has_no_fault_that_axe_finds(show, notebook, tool):
+    form = show(tool)
+    form.get_by_role("button", name="Submit", exact=True).click()
+    expect(form.locator(".fn-error, .fn-bad").first).to_be_visible()
+    for fold in form.locator(".foldnote-fold").all():
+        fold.click()
+    for theme in ("light", "dark"):
+        notebook.set_theme(theme)
+        assert notebook.accessibility_faults(".foldnote-form") == []
+    notebook.set_theme("light")
+
+
+@pytest.mark.parametrize(("tool", "theme"), list(product(("abodybuilder", "abmpnn"), ("light", "dark"))))
+def test_a_form_is_readable_in_every_width(show, notebook, tool, theme):
+    form = show(tool)
+    notebook.set_theme(theme)
+    try:
+        for width in (400, 1600):
+            notebook.page.set_viewport_size({"width": width + 170, "height": 1600})
+            notebook.page.wait_for_timeout(300)
+            notebook.picture(f"form-{tool}-{width}-{theme}", form)
+            assert form.evaluate("node => node.scrollWidth <= node.clientWidth")
+            assert form.locator("input:visible, textarea:visible, select:visible").evaluate_all(
+                "nodes => nodes.every(node => node.getBoundingClientRect().width >= 14)"
+            )
+    finally:
+        notebook.page.set_viewport_size({"width": 1600, "height": 1000})
+        notebook.set_theme("light")
+
+
+def test_nothing_outside_this_computer_was_wanted(notebook, server):
+    assert notebook.outside == []
+    assert notebook.faults == []
+    assert server.refused == []
+
+
+_PDB = "\n".join(
+    f"ATOM  {i:5d}  CA  ALA {chain}{number:4d}    {3.8 * i:8.3f}   0.000   0.000  1.00  0.00           C"
+    for i, (chain, number) in enumerate([("H", 105), ("H", 106), ("H", 107), ("L", 50)], start=1)
+)
