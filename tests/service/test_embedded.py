@@ -3,7 +3,6 @@
 import json
 import os
 import signal
-import socket
 import subprocess
 import sys
 import threading
@@ -62,7 +61,7 @@ def stranger():
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self):
             seen.append(dict(self.headers))
-            body = json.dumps({"status": "ok"}).encode()
+            body = json.dumps({"status": "ok", "version": "1"}).encode()
             self.send_response(200)
             self.send_header("Content-Length", str(len(body)))
             self.end_headers()
@@ -75,6 +74,12 @@ def stranger():
         threading.Thread(target=server.serve_forever, daemon=True).start()
         yield f"http://127.0.0.1:{server.server_port}", seen
         server.shutdown()
+
+
+def test_a_service_of_an_older_foldnote_is_replaced(monkeypatch):
+    old = embedded.ensure_service()
+    monkeypatch.setattr(embedded, "is_older", lambda *_: read_runtime(settings.runtime_dir()) == old)
+    assert embedded.ensure_service().pid != old.pid
 
 
 def unused_pid() -> int:
@@ -149,18 +154,18 @@ def test_the_log_does_not_hold_the_key():
     assert info.key.get_secret_value() not in repr(info)
 
 
-def test_a_service_that_cannot_start_says_why(monkeypatch):
+def test_a_service_that_cannot_start_says_why():
     (settings.data_dir() / "service").write_text("a file where a folder should be")
     with pytest.raises(EmbeddedServiceError, match="ended with exit code") as caught:
         embedded.ensure_service()
     assert "service.log" in caught.value.message
 
 
-def test_a_service_that_hangs_is_given_up(monkeypatch):
+def test_a_service_that_does_not_come_up_is_given_up(monkeypatch):
     monkeypatch.setenv("FOLDNOTE_SERVICE_START_TIMEOUT_S", "0.3")
-    with socket.create_server(("127.0.0.1", 0)) as silent:
-        describe(f"http://127.0.0.1:{silent.getsockname()[1]}", os.getpid())
-        monkeypatch.setattr(embedded, "_HEALTH_TIMEOUT_S", 0.1)
+    idle = [sys.executable, "-c", "import time; time.sleep(1)"]
+    with subprocess.Popen(idle) as process:
+        monkeypatch.setattr(embedded, "_spawn", lambda _: process)
         with pytest.raises(EmbeddedServiceError, match="did not answer within 0.3 s"):
             embedded.ensure_service()
 

@@ -30,6 +30,8 @@ from foldnote.models import RuntimeInfo, read_runtime
 _LOOK_EVERY_S = 0.05
 _HEALTH_TIMEOUT_S = 2.0
 _BUSY_TIMEOUT_S = 10.0
+_START_AGAIN_S = 1.0
+_LOG_BYTES = 4_000_000
 _TAIL_BYTES, _TAIL_LINES = 4000, 8
 
 
@@ -42,6 +44,16 @@ def ensure_service() -> RuntimeInfo:
     Raises:
         EmbeddedServiceError: it did not start in time; the message holds the end of its log.
     """
+    try:
+        return _find_or_start()
+    except OSError as exc:
+        raise EmbeddedServiceError(
+            f"The embedded service cannot be started: {exc}. It needs a folder that can be written:"
+            " set FOLDNOTE_HOME to one."
+        ) from exc
+
+
+def _find_or_start() -> RuntimeInfo:
     running = find_service()
     if running is not None and not is_older(running.version, foldnote.__version__):
         return running
@@ -68,11 +80,9 @@ def find_service() -> RuntimeInfo | None:
     A process that is there but busy is given more time: a machine under load must not look like a dead one.
     """
     info = read_runtime(settings.runtime_dir())
-    if info is None:
+    if info is None or not _is_alive(info.pid):  # then somebody else may answer at its old address
         return None
-    if is_healthy(info) or (_is_alive(info.pid) and is_healthy(info, _BUSY_TIMEOUT_S)):
-        return info
-    return None
+    return info if is_healthy(info) or is_healthy(info, _BUSY_TIMEOUT_S) else None
 
 
 def is_healthy(info: RuntimeInfo, timeout_s: float = _HEALTH_TIMEOUT_S) -> bool:
@@ -131,17 +141,28 @@ def start_service(deadline: float, limit_s: float) -> RuntimeInfo:
     Raises:
         EmbeddedServiceError: it did not start in time.
     """
-    with log_path().open("ab") as log:
-        began = log.tell()
-        process = _spawn(log)
+    process, began, next_start = None, 0, 0.0
     while time.monotonic() < deadline:
+        code = process.poll() if process else 0
+        if code:
+            raise EmbeddedServiceError(_explain(began, f"ended with exit code {code}"))
+        if code == 0 and time.monotonic() >= next_start:  # it ended because one that is ending held the lock
+            process, began = _launch()
+            next_start = time.monotonic() + _START_AGAIN_S
         info = read_runtime(settings.runtime_dir())
-        if info is not None and is_healthy(info):
+        if info is not None and _is_alive(info.pid) and is_healthy(info):
             return info
-        if process.poll() not in (None, 0):  # 0: a service that was started otherwise holds the lock
-            raise EmbeddedServiceError(_explain(began, f"ended with exit code {process.returncode}"))
         time.sleep(_LOOK_EVERY_S)
     raise EmbeddedServiceError(_explain(began, f"did not answer within {limit_s:g} s"))
+
+
+def _launch() -> tuple[subprocess.Popen[bytes], int]:
+    """A process that is to become the service, and where its part of the log begins."""
+    path = log_path()
+    if path.exists() and path.stat().st_size > _LOG_BYTES:
+        path.replace(path.with_suffix(".log.1"))
+    with path.open("ab") as log:
+        return _spawn(log), log.tell()
 
 
 @contextmanager
@@ -162,6 +183,8 @@ def _try_lock(descriptor: int) -> bool:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         return False
+    except OSError:  # a file system without locks: the service's own lock leaves one alive
+        return True
     return True
 
 
@@ -180,12 +203,11 @@ def _spawn(log: IO[bytes]) -> subprocess.Popen[bytes]:
 
 
 def _is_alive(pid: int) -> bool:
+    """Whether this user has such a process."""
     try:
         os.kill(pid, 0)
-    except ProcessLookupError:
+    except (OSError, OverflowError):
         return False
-    except PermissionError:
-        return True
     return True
 
 
