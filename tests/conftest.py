@@ -7,14 +7,14 @@ import platformdirs
 import pytest
 
 _REAL_DATA = Path(platformdirs.user_data_dir("foldnote", appauthor=False))
-_ENGINES = Path(os.environ.get("FOLDNOTE_ENGINES_DIR") or _REAL_DATA / "engines")
+# For servers that live longer than one test, too: engines are shared, everything else is not.
+os.environ.setdefault("FOLDNOTE_ENGINES_DIR", str(_REAL_DATA / "engines"))
 
 
 @pytest.fixture(autouse=True)
 def _own_home(tmp_path_factory, monkeypatch):
     """No test touches the user's own jobs, keys or service; installed engines are shared, read only."""
     monkeypatch.setenv("FOLDNOTE_HOME", str(tmp_path_factory.mktemp("home")))
-    monkeypatch.setenv("FOLDNOTE_ENGINES_DIR", str(_ENGINES))
     monkeypatch.setenv("PYTHON_KEYRING_BACKEND", "keyring.backends.fail.Keyring")
     for name in ("FOLDNOTE_BASE_URL", "FOLDNOTE_API_KEY", "FOLDNOTE_PROFILE", "FOLDNOTE_ENGINE_PATH"):
         monkeypatch.delenv(name, raising=False)

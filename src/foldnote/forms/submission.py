@@ -21,6 +21,7 @@ from foldnote.errors import (
     TransportError,
     UnauthorizedError,
 )
+from foldnote.forms.cell import CellKey
 from foldnote.forms.file_reference import local_path
 from foldnote.forms.kinds.file import is_file
 from foldnote.forms.sending import call, has_running_loop, start, upload_file
@@ -37,7 +38,7 @@ _log = logging.getLogger("foldnote.forms")
 class Submission:
     """The one submission that a form may have under way, and the job that it led to."""
 
-    def __init__(self, form: Form, key: str | None) -> None:
+    def __init__(self, form: Form, key: CellKey | None) -> None:
         self._form = form
         self._key = key
         self.is_sending = False
@@ -73,7 +74,9 @@ class Submission:
         """Show the job that this cell submitted before, if the values in the cell are still that job's."""
         if self._form.client is None or self._key is None:
             return
-        name = self._form.client.ledger.cell_job(self._key)
+        ledger = self._form.client.ledger
+        found = (ledger.cell_job(key) for key in self._key.names)
+        name = next(filter(None, found), None)
         if name is None:
             return
         if isinstance(self._form.client.jobs, AsyncFace):
@@ -140,7 +143,8 @@ class Submission:
         self.job = job
         form = self._form
         if self._key is not None:
-            form.client.ledger.remember_cell(self._key, job.job_name)
+            for name in self._key.names:
+                form.client.ledger.remember_cell(name, job.job_name)
         form.frame.say(_tell_outcome(job), kind="well")
         if form.on_submit is not None:
             form.on_submit(job)

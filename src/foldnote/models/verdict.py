@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from pydantic import Field
+
 from foldnote.models.wire import WireModel, read_object
 
 
@@ -50,7 +52,7 @@ class BatchVerdict(WireModel):
     valid: bool
     count: int
     """Rows sent."""
-    valid_count: int
+    valid_count: int = Field(alias="valid_count")
     """Rows that are valid; ``valid`` is true when it equals ``count``."""
     results: tuple[RowVerdict, ...]
 
@@ -62,14 +64,12 @@ def read_verdict(answer: object) -> Verdict | BatchVerdict:
         ProtocolError: it is not an object.
     """
     fields = read_object(answer, "a verdict")
-    if "valid_count" in fields:
-        fields["validCount"] = fields.pop("valid_count")
     if fields.get("results") is None:
         fields.pop("results", None)
         return Verdict.model_validate({"valid": False} | _without_nulls(fields))
     rows = [{"index": number} | dict(row) for number, row in enumerate(fields["results"])]
     valid_count = sum(bool(row.get("valid")) for row in rows)
-    counted = {"valid": valid_count == len(rows), "count": len(rows), "validCount": valid_count}
+    counted = {"valid": valid_count == len(rows), "count": len(rows), "valid_count": valid_count}
     return BatchVerdict.model_validate(counted | fields | {"results": rows})
 
 

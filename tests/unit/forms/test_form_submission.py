@@ -228,10 +228,23 @@ def test_another_cell_and_a_deleted_job_start_anew(client, in_cell):
 def test_the_key_names_notebook_cell_and_tool_and_tells_two_forms_of_one_run_apart(in_cell):
     in_cell("cell-a", 1)
     first, second = cell_key("anarci"), cell_key("anarci")
-    assert first == "study/fv.ipynb#cell-a/anarci"
-    assert second == f"{first}#2"
+    assert first.exact == "study/fv.ipynb#cell-a/anarci"
+    assert second.exact == f"{first.exact}#2"
     in_cell("cell-a", 2)
     assert cell_key("anarci") == first
+
+
+def test_a_renamed_notebook_finds_the_job_of_its_cell(client, in_cell, monkeypatch):
+    in_cell("3f2b8c1e-6d0a-4c57-9a51-0d7c3c0f6b11", 1)
+    make_form(client, values=ABB, job_name="mine").submit()
+    monkeypatch.setattr("foldnote.forms.cell._notebook_path", lambda: "study/renamed.ipynb")
+    in_cell("3f2b8c1e-6d0a-4c57-9a51-0d7c3c0f6b11", 2)
+    assert make_form(client).value == ABB
+
+
+def test_an_id_that_a_person_gave_means_a_cell_of_this_notebook_only(in_cell):
+    in_cell("intro", 1)
+    assert cell_key("anarci").moved is None
 
 
 def test_outside_a_cell_there_is_no_key():

@@ -1,0 +1,103 @@
+"""The main job as a person does it, in real JupyterLab with the network cut.
+
+From the launcher's card to the structure in the cell, and what is left after the tab and the kernel are gone.
+The steps build on each other, so they share one server and run in the order in which they stand.
+"""
+
+import json
+
+from lab_page import LabPage
+from playwright.sync_api import expect
+
+VH = "EVQLVESGGGLVQPGGSLRLSCAASGFNIKDTYIHWVRQAPGKGLEWVARIYPTNGYTRYADSVKGRFTISADTSKNTAYLQMNSLRAEDTAVYYCSRWGGDGFYAMDYWGQGTLVTVSS"
+VL = "DIQMTQSPSSLSASVGDRVTITCRASQDVNTAVAWYQQKPGKAPKLLIYSASFLYSGVPSRFSGSRSGTDFTLTISSLQPEDFATYYCQQHYTTPPTFGQGTKVEIK"
+USES_REAL_ENGINES = True
+NOTEBOOK = "trastuzumab.ipynb"
+STRUCTURE = ".jp-OutputArea-output canvas"
+SECOND_MS = 1000
+
+
+def submitted_jobs(lab: LabPage) -> list[str]:
+    status, body = lab.server.request("foldnote/api/jobs")
+    assert status == 200
+    return [job["jobName"] for job in json.loads(body)["jobs"]]
+
+
+def save_as(lab: LabPage, name: str) -> None:
+    """Save a new notebook; JupyterLab asks for its name the first time."""
+    lab.page.keyboard.press("Control+s")
+    dialog = lab.page.locator(".jp-Dialog")
+    dialog.locator("input").first.fill(name)
+    dialog.locator(".jp-mod-accept").click()
+    lab.page.locator(".lm-TabBar-tab", has_text=name).wait_for()
+
+
+def wait_for_structure(lab: LabPage) -> None:
+    canvas = lab.page.locator(STRUCTURE).first
+    counted = lab.wait_until_drawn(canvas)
+    assert counted["drawn"] > 2000
+    assert counted["colours"] > 6
+
+
+def test_from_the_launcher_to_the_structure_in_the_cell(lab: LabPage):
+    page = lab.page
+    lab.open()
+    page.locator(".jp-LauncherCard", has_text="AbodyBuilder").first.click()
+    heavy, light = (
+        page.locator(".foldnote-form textarea").nth(0),
+        page.locator(".foldnote-form textarea").nth(1),
+    )
+    heavy.wait_for(timeout=120 * SECOND_MS)
+
+    heavy.fill(VH[:16] + "J" + VH[17:])
+    expect(page.locator(".foldnote-form")).to_contain_text("Position 17")
+    heavy.fill(VH)
+    expect(page.locator(".foldnote-form")).not_to_contain_text("Position 17")
+    light.fill(VL)
+    lab.picture("story-form")
+
+    page.get_by_role("button", name="Submit", exact=True).click()
+    card = page.locator(".foldnote-card")
+    expect(card).to_contain_text("Running", timeout=60 * SECOND_MS)
+    sidebar = lab.show_sidebar("jobs")
+    expect(sidebar).to_contain_text("abodybuilder-", timeout=30 * SECOND_MS)
+    lab.picture("story-running")
+    expect(card).to_contain_text("Complete", timeout=240 * SECOND_MS)
+    expect(sidebar).to_contain_text("Complete", timeout=30 * SECOND_MS)
+
+    wait_for_structure(lab)
+    numbering = page.locator(".jp-OutputArea-output table").first
+    expect(numbering).to_contain_text("FW1")
+    for loop in ("H1", "H2", "H3", "L1", "L2", "L3"):
+        expect(page.locator(".jp-Notebook")).to_contain_text(loop)
+    lab.picture("story-complete")
+    assert len(submitted_jobs(lab)) == 1
+    save_as(lab, NOTEBOOK)
+    assert lab.faults == []
+    assert lab.outside == []
+    assert lab.server.refused == []
+
+
+def test_results_are_shown_again_when_tab_and_kernel_are_gone(lab: LabPage):
+    lab.open()
+    for session in json.loads(lab.server.request("api/sessions")[1]):
+        lab.server.request(f"api/sessions/{session['id']}", method="DELETE")
+    lab.open(NOTEBOOK, workspace="again")
+    wait_for_structure(lab)
+    expect(lab.page.locator(".jp-Notebook")).not_to_contain_text("Error displaying widget")
+    expect(lab.page.locator(".jp-Notebook")).to_contain_text(VH[:20])
+    lab.picture("story-reopened")
+    assert lab.outside == []
+
+
+def test_running_all_again_submits_nothing_twice(lab: LabPage):
+    before = submitted_jobs(lab)
+    lab.open(NOTEBOOK, workspace="rerun")
+    lab.run_all()
+    card = lab.page.locator(".foldnote-card")
+    expect(card).to_contain_text("Complete", timeout=120 * SECOND_MS)
+    wait_for_structure(lab)
+    expect(lab.page.locator(".foldnote-form textarea").first).to_have_value(VH)
+    lab.picture("story-rerun")
+    assert submitted_jobs(lab) == before
+    assert len(before) == 1
