@@ -7,12 +7,11 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from foldnote.client import fetching, waiting
+from foldnote.client import ending, fetching, waiting
 from foldnote.client.effects import AsyncFace, AsyncWorld, Steps, SyncFace, World, operation
 from foldnote.client.link import Link
-from foldnote.client.resource import path_part
 from foldnote.client.waiting import Watcher
-from foldnote.errors import JobFailedError, JobStoppedError, ServiceError
+from foldnote.errors import JobFailedError, JobStoppedError
 from foldnote.models import Job, JobStatus
 
 _TAIL_LINES = 20
@@ -110,7 +109,7 @@ class HandleSteps:
     @operation
     def stop(self) -> Steps[Job]:
         """Stop the job and return its record; one that has ended stays as it is."""
-        yield from self._link.ask("POST", "/stop-job", json={"jobName": self.job_name}, repeatable=True)
+        yield from ending.stop_job(self._link, self.job_name)
         self.record = yield from waiting.get_job(self._link, self.job_name)
         return self.record
 
@@ -122,7 +121,7 @@ class HandleSteps:
     @operation
     def log(self, max_lines: int = 1000) -> Steps[str]:
         """The last lines of the job's log."""
-        return (yield from read_log(self._link, self.job_name, max_lines))
+        return (yield from ending.read_log(self._link, self.job_name, max_lines))
 
     @operation
     def download(self, file_name: str | None = None, *, pdbs_only: bool = False) -> Steps[Path]:
@@ -179,26 +178,11 @@ def finish(link: Link, job_name: str, timeout_s: float | None, on_change: Watche
     done = yield from waiting.wait_all(link, [job_name], timeout_s, on_change)
     job = done[job_name]
     if job.is_failed:
-        tail = yield from _tail(link, job_name)
+        tail = yield from ending.read_tail(link, job_name, _TAIL_LINES)
         raise JobFailedError(f"{job_name!r} failed: {job.error}", job, tail)
     if job.status is JobStatus.STOPPED:
         raise JobStoppedError(f"{job_name!r} was stopped before it was complete.", job)
     return job
-
-
-def read_log(link: Link, job_name: str, max_lines: int) -> Steps[str]:
-    """The last lines of a job's log."""
-    answer = yield from link.ask(
-        "GET", f"/jobs/{path_part(job_name)}/log", params={"maxLines": str(max_lines)}
-    )
-    return str(answer["log"]) if isinstance(answer, dict) and "log" in answer else str(answer)
-
-
-def _tail(link: Link, job_name: str) -> Steps[str]:
-    try:
-        return (yield from read_log(link, job_name, _TAIL_LINES))
-    except ServiceError:  # deployments without job logs
-        return ""
 
 
 def _progress(job: Job) -> str | None:

@@ -7,13 +7,13 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
-from foldnote.client import fetching, submitting, waiting
+from foldnote.client import ending, fetching, submitting, waiting
 from foldnote.client.effects import AsyncFace, AsyncWorld, Steps, SyncFace, World, operation
 from foldnote.client.handle import AsyncJobHandle, JobHandle, finish
 from foldnote.client.ledger import Ledger
 from foldnote.client.link import Link
 from foldnote.client.refusals import understand
-from foldnote.client.resource import Resource, path_part
+from foldnote.client.resource import Resource
 from foldnote.client.tools import recall_tool
 from foldnote.client.waiting import Watcher
 from foldnote.models import BatchVerdict, Job, JobPage, Tool, Verdict, read_verdict
@@ -145,7 +145,7 @@ class JobsSteps(Resource, Generic[H]):
         Raises:
             BadRequestError: there is no such job.
         """
-        yield from self._link.ask("POST", "/stop-job", json={"jobName": job_name}, repeatable=True)
+        yield from ending.stop_job(self._link, job_name)
 
     @operation
     def delete(self, job_name: str) -> Steps[None]:
@@ -158,11 +158,12 @@ class JobsSteps(Resource, Generic[H]):
 
     @operation
     def log(self, job_name: str, max_lines: int = 1000) -> Steps[str]:
-        """The last lines of a job's log."""
-        answer = yield from self._link.ask(
-            "GET", f"/jobs/{path_part(job_name)}/log", params={"maxLines": str(max_lines)}
-        )
-        return str(answer.get("log", "")) if isinstance(answer, Mapping) else str(answer)
+        """The last lines of a job's log.
+
+        Raises:
+            NotFoundError: there is no such job, or the service tells no logs.
+        """
+        return (yield from ending.read_log(self._link, job_name, max_lines))
 
     @operation
     def download(

@@ -56,7 +56,7 @@ class Ledger:
 
     def __init__(self, path: Path | None = None, service: str = settings.EMBEDDED) -> None:
         """Use the file at ``path`` (by default in the data folder), for the jobs of one ``service``."""
-        self._path = path or settings.data_dir() / "ledger.db"
+        self._path = path
         self._service = service
 
     def remember(self, identity: str, job_name: str, tool_type: str) -> None:
@@ -105,19 +105,20 @@ class Ledger:
         try:
             with self._open() as connection:
                 return connection.execute(query, (self._service, *keys)).fetchall()
-        except sqlite3.DatabaseError:  # a damaged or unwritable ledger is an empty one
+        except (sqlite3.Error, OSError):  # a damaged or unwritable ledger is an empty one
             return []
 
     def _write(self, statement: str, values: tuple[str, ...]) -> None:
         try:
             with self._open() as connection, connection:
                 connection.execute(statement, values)
-        except sqlite3.DatabaseError:  # the ledger is a hint: the service knows the job under its name
+        except (sqlite3.Error, OSError):  # the ledger is a hint: the service knows the job under its name
             return
 
     @contextmanager
     def _open(self) -> Iterator[sqlite3.Connection]:
-        with closing(sqlite3.connect(self._path, timeout=10)) as connection:
+        path = self._path or settings.data_dir() / "ledger.db"
+        with closing(sqlite3.connect(path, timeout=10)) as connection:
             connection.executescript(_SCHEMA)
             yield connection
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -17,11 +18,18 @@ from foldnote import settings
 from foldnote.client.effects import Answer, Call, Download, Run, Sleep, Steps
 from foldnote.client.pace import Bucket, retry_delays
 from foldnote.client.refusals import read_json, refusal
-from foldnote.errors import RateLimitedError, ServiceFaultError, TransportError, UnauthorizedError
+from foldnote.errors import (
+    ConfigurationError,
+    RateLimitedError,
+    ServiceFaultError,
+    TransportError,
+    UnauthorizedError,
+)
 from foldnote.models import Tool
 
 _BUCKETS: dict[float, Bucket] = {}
 _LONGEST_PAUSE_S = 120.0
+_TRIES_TO_CONNECT = 2
 
 
 @dataclass(frozen=True)
@@ -30,6 +38,19 @@ class Address:
 
     url: str
     key: SecretStr | None
+
+    def __post_init__(self) -> None:
+        """Refuse a key that no header can hold, before a library shows it in a message.
+
+        Raises:
+            ConfigurationError: the key has blanks, line ends or letters that are not ASCII.
+        """
+        text = self.key.get_secret_value() if self.key else "-"
+        if not (text.isascii() and text.isprintable() and text.strip() == text):
+            raise ConfigurationError(
+                "The key holds characters that no key has, such as a line end or a typographic mark."
+                " Copy it again; `foldnote profile key NAME` stores it."
+            )
 
 
 def shared_bucket() -> Bucket:
@@ -129,7 +150,7 @@ class Link:
             TransportError: no answer came.
         """
         may_repeat = method in ("GET", "PUT", "DELETE") if repeatable is None else repeatable
-        delays = retry_delays()
+        delays, absence = retry_delays(), islice(retry_delays(), _TRIES_TO_CONNECT)
         moved = False
         while True:
             address = yield from self.locate(again=moved)
@@ -140,7 +161,9 @@ class Link:
                 answer: Answer = yield call
             except TransportError as exc:
                 moved = True  # an embedded service that went away is started again
-                yield Sleep(_next_pause(delays, exc, allowed=may_repeat or not exc.was_sent))
+                is_absent = not exc.was_sent and not self._may_move  # nobody will start it: complain soon
+                pauses = absence if is_absent else delays
+                yield Sleep(_next_pause(pauses, exc, allowed=may_repeat or not exc.was_sent))
                 continue
             if answer.status < 400:
                 return answer

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
 from typing import Any, TypeVar
 
 from foldnote import errors
@@ -53,7 +55,7 @@ def read_json(answer: Answer) -> Any:
     text = answer.body.decode("utf-8", "replace")
     try:
         return json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):  # no JSON, or brackets without end
         return text.strip()
 
 
@@ -104,7 +106,7 @@ def _choose(status: int, code: str | None, body: Mapping[str, Any]) -> type[erro
 def _read_body(answer: Answer) -> dict[str, Any]:
     try:
         body = json.loads(answer.body)
-    except ValueError:
+    except (ValueError, RecursionError):
         text = answer.body.decode("utf-8", "replace").strip()
         return {"error": _plain(text)} if text else {}
     if isinstance(body, dict):
@@ -135,6 +137,15 @@ def _retry_after_s(answer: Answer, body: Mapping[str, Any]) -> float | None:
     for value in (body.get("retryAfterSeconds"), answer.headers.get("retry-after")):
         try:
             return max(0.0, float(value))  # type: ignore[arg-type]
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             continue
-    return None
+    return _seconds_until(answer.headers.get("retry-after"), answer.headers.get("date"))
+
+
+def _seconds_until(text: str | None, now: str | None) -> float | None:
+    """``Retry-After`` as a date, by the service's own clock where it tells it: ours may be wrong."""
+    try:
+        begin = parsedate_to_datetime(now) if now else datetime.now(UTC)
+        return max(0.0, (parsedate_to_datetime(text or "") - begin).total_seconds())
+    except (TypeError, ValueError, OverflowError):
+        return None

@@ -60,9 +60,9 @@ def get_many(link: Link, names: Iterable[str]) -> Steps[dict[str, Job]]:
         page = yield from list_page(link, params | ({"startKey": start_key} if start_key else {}))
         found |= {job.job_name: job for job in page.jobs if job.job_name in wanted}
         wanted -= found.keys()
-        size, start_key = 2 * size, page.start_key
-        if start_key is None:
+        if not page.jobs or page.start_key in (None, start_key):  # some deployments ignore paging
             break
+        size, start_key = 2 * size, page.start_key
     for name in sorted(wanted):  # the last few, and what a deployment's list leaves out
         found[name] = yield from get_job(link, name)
     return found
