@@ -46,7 +46,7 @@ class Address:
             ConfigurationError: the key has blanks, line ends or letters that are not ASCII.
         """
         text = self.key.get_secret_value() if self.key else "-"
-        if not (text.isascii() and text.isprintable() and text.strip() == text):
+        if not (text.isascii() and text.isprintable() and " " not in text):
             raise ConfigurationError(
                 "The key holds characters that no key has, such as a line end or a typographic mark."
                 " Copy it again; `foldnote profile key NAME` stores it."

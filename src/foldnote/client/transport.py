@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+import weakref
 from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path
 from typing import Any, TypeVar
@@ -29,6 +30,8 @@ class HttpWorld:
     def __init__(self, http_client: httpx.Client | None = None) -> None:
         self._is_own = http_client is None
         self._http = http_client or httpx.Client(mounts=_direct(httpx.HTTPTransport))
+        if self._is_own:
+            weakref.finalize(self, self._http.close)  # a client that nobody closed
 
     def perform(self, effect: Effect) -> Any:
         """The outcome of ``effect``.
@@ -47,14 +50,15 @@ class HttpWorld:
                 case Run(function):
                     return function()
         except (httpx.RequestError, httpx.InvalidURL) as exc:
-            raise explain(exc, effect) from None
+            fault = explain(exc, effect)
+        raise fault  # outside of the handler: httpx's exception, whose request holds the key, is not kept
 
     def _download(self, effect: Download) -> Answer:
         with self._http.stream("GET", **_download_request(effect)) as answer:
             if answer.status_code not in (200, 206):
                 return Answer(answer.status_code, answer.headers, answer.read())
             with effect.part.open(_mode(answer, effect.part)) as target:
-                for chunk in answer.iter_bytes(_CHUNK_BYTES):
+                for chunk in answer.iter_bytes():
                     target.write(chunk)
         return _received(answer, effect.part)
 
@@ -98,7 +102,8 @@ class AsyncHttpWorld:
                 case Run(function):
                     return await asyncio.to_thread(function)
         except (httpx.RequestError, httpx.InvalidURL) as exc:
-            raise explain(exc, effect) from None
+            fault = explain(exc, effect)
+        raise fault  # outside of the handler: httpx's exception, whose request holds the key, is not kept
 
     async def _download(self, effect: Download) -> Answer:
         async with self._http.stream("GET", **_download_request(effect)) as answer:
@@ -106,7 +111,7 @@ class AsyncHttpWorld:
                 return Answer(answer.status_code, answer.headers, await answer.aread())
             mode = _mode(answer, effect.part)
             with effect.part.open(mode) as target:  # local disk: short writes, no thread needed
-                async for chunk in answer.aiter_bytes(_CHUNK_BYTES):
+                async for chunk in answer.aiter_bytes():
                     target.write(chunk)
         return _received(answer, effect.part)
 

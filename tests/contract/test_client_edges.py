@@ -1,0 +1,193 @@
+"""The corners of the client's contract: prefixes, names, other deployments' routes, homes of all kinds."""
+
+import re
+import zipfile
+from pathlib import Path
+
+import pytest
+from job_settings import SETTINGS
+from scripted_service import answers, serves
+
+from foldnote.client import AsyncClient, Client
+from foldnote.client.effects import operation
+from foldnote.client.files import FilesSteps
+from foldnote.client.handle import HandleSteps
+from foldnote.client.jobs import JobsSteps
+from foldnote.client.tools import ToolsSteps
+from foldnote.errors import (
+    BadRequestError,
+    ConfigurationError,
+    JobFailedError,
+    JobNameTakenError,
+    NotFoundError,
+    RateLimitedError,
+    ServiceUnreachableError,
+    SettingsError,
+    UnauthorizedError,
+)
+from foldnote.models import JobStatus
+
+NOUNS = {"jobs": JobsSteps, "files": FilesSteps, "tools": ToolsSteps, "job": HandleSteps}
+RUNNING = {"jobName": "a", "type": "anarci", "status": "Running", "settings": SETTINGS}
+FAILED = RUNNING | {"status": "Failed", "error": "out of memory"}
+
+
+@pytest.mark.parametrize(("noun", "kind"), NOUNS.items())
+def test_every_operation_is_called_by_a_contract(noun, kind):
+    text = "".join(path.read_text() for path in Path(__file__).parent.glob("test_*.py"))
+    called = set(re.findall(rf"\b{'(?:job|again|first|second)' if noun == 'job' else noun}\.(\w+)\(", text))
+    defined = {name for name, value in vars(kind).items() if isinstance(value, operation)}
+    assert defined <= called
+
+
+@pytest.mark.parametrize("prefix", ["/v1", "/api", "/v1/"])
+def test_every_prefix_of_the_interface_works(http, key, settings, name, prefix):
+    client = Client(base_url=f"http://testserver{prefix}", api_key=key, http_client=http)
+    job = client.jobs.submit("anarci", settings, job_name=name)
+    job.finish(60)
+    assert zipfile.is_zipfile(job.download())
+
+
+def test_a_wrong_key_is_told_as_such(http):
+    with pytest.raises(UnauthorizedError):
+        Client(base_url="http://testserver", api_key="fn-wrong", http_client=http).jobs.list()
+
+
+async def test_every_problem_is_told_before_anything_is_sent(face, settle):
+    with pytest.raises(SettingsError) as caught:
+        await settle(face.jobs.submit("anarci", {"sequence": "EVQ1", "schema": "imgt"}, job_name="a b"))
+    assert {problem.field for problem in caught.value.problems} >= {"jobName", "sequence", "schema"}
+
+
+async def test_a_taken_name_of_another_tool_is_told(face, settle, settings, name):
+    await settle(face.jobs.submit("anarci", settings, job_name=name))
+    with pytest.raises(JobNameTakenError, match="of the tool anarci, this one of abodybuilder"):
+        await settle(face.jobs.submit("abodybuilder", {"heavy": "EVQL", "light": "DIQM"}, job_name=name))
+
+
+async def test_a_job_in_the_hand_looks_again_stops_logs_and_goes(face, settle, settings, name):
+    job = await settle(face.jobs.submit("anarci", settings, job_name=f"{name}.chatter-3.sleep-60"))
+    assert (await settle(job.refresh())).job_name == job.job_name
+    await settle(job.stop())
+    await settle(face.jobs.stop(job.job_name))
+    assert (await settle(face.jobs.wait([job.job_name], 30)))[job.job_name].status is JobStatus.STOPPED
+    assert len((await settle(job.log(1))).splitlines()) <= 1
+    await settle(job.delete())
+    with pytest.raises(NotFoundError, match=name):
+        await settle(job.refresh())
+    with pytest.raises(BadRequestError):
+        await settle(face.jobs.delete(job.job_name))
+
+
+async def test_the_result_of_a_new_job_under_an_old_name_is_its_own(face, settle, settings, name):
+    paths = []
+    for _ in range(2):
+        job = await settle(face.jobs.submit("anarci", settings, job_name=name))
+        await settle(face.jobs.finish(name, 60))
+        paths.append(await settle(face.jobs.download(name)))
+        await settle(job.delete())
+    assert paths[0] != paths[1]
+    assert [path.name for path in paths[1].parent.iterdir()] == [f"{name}.zip"]
+
+
+@pytest.mark.parametrize("wanted", ["a b.pdb", "ä€.pdb", "50%.pdb", "sharp#1.pdb", "plus+and&.pdb"])
+async def test_any_file_name_arrives_as_it_is(face, settle, wanted):
+    assert await settle(face.files.upload(b"content", wanted)) == wanted
+    assert wanted in {file.file_name for file in (await settle(face.files.list(limit=100))).files}
+
+
+async def test_waiting_for_nothing_ends_at_once(face, settle):
+    assert await settle(face.jobs.wait([])) == {}
+
+
+def test_a_deployment_stops_jobs_by_another_route(scripted, connect):
+    scripted.on("GET", "/jobs", answers(RUNNING))
+    scripted.on("POST", "/cancelJob", answers("ok"))
+    connect().jobs.stop("a")
+    assert scripted.asked[-1].body == b'{"jobName":"a"}'
+
+
+@pytest.mark.parametrize("refusal", [answers("", 404), answers({"message": "Forbidden"}, 403)])
+def test_a_deployment_stops_batches_by_another_route(scripted, connect, refusal):
+    parent = RUNNING | {"type": "batch", "batchStatus": "Running"}
+    scripted.on("POST", "/stop-job", refusal)
+    scripted.on("GET", "/jobs", answers(parent))
+    scripted.on("POST", "/cancelBatch", answers("ok"))
+    connect().jobs.stop("a")
+    assert scripted.asked[-1].body == b'{"batchName":"a"}'
+
+
+def test_nothing_is_cancelled_that_has_ended(scripted, connect):
+    scripted.on("GET", "/jobs", answers(FAILED))
+    connect().jobs.stop("a")
+    assert scripted.count("POST", "/cancelJob") == 0
+
+
+def test_a_deployment_without_logs_says_so(scripted, connect):
+    scripted.on("GET", "/jobs", answers(FAILED))
+    with pytest.raises(NotFoundError, match="tells no logs"):
+        connect().jobs.log("a")
+    with pytest.raises(JobFailedError, match="out of memory") as caught:
+        connect().jobs.finish("a")
+    assert caught.value.log_tail == ""
+
+
+def test_a_list_that_ignores_paging_ends(scripted, connect):
+    scripted.on("GET", "/jobs", answers({"jobs": [FAILED], "startKey": "always the same"}), answers(FAILED))
+    scripted.on("GET", "/jobs", *[answers({"jobs": [FAILED], "startKey": "same"})] * 2, answers(FAILED))
+    done = connect().jobs.wait(["a", "b", "c"])
+    assert set(done) == {"a", "b", "c"}
+
+
+def test_a_pause_may_be_given_as_a_date(scripted, connect):
+    when = {"retry-after": "Fri, 20 Nov 2026 13:00:00 GMT", "date": "Fri, 20 Nov 2026 12:00:00 GMT"}
+    scripted.on("GET", "/jobs", answers({"error": "later"}, 429, **when))
+    with pytest.raises(RateLimitedError) as caught:
+        connect().jobs.get("a")
+    assert caught.value.retry_after_s == 3600
+
+
+def test_an_absent_service_is_told_soon(monkeypatch):
+    pauses = []
+    monkeypatch.setattr("time.sleep", pauses.append)
+    client = Client(base_url="http://127.0.0.1:9", api_key="k")
+    with client, pytest.raises(ServiceUnreachableError, match="cannot be reached"):
+        client.jobs.submit("anarci", SETTINGS)
+    assert sum(pauses) < 2
+
+
+def test_an_address_of_version_6_is_reached(monkeypatch):
+    monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:9")
+    with pytest.raises(ServiceUnreachableError, match=r"http://\[::1\]:9/jobs cannot be reached"):
+        Client(base_url="http://[::1]:9", api_key="k").jobs.list()
+
+
+def test_a_proxy_is_not_asked_for_this_machine(scripted, connect, monkeypatch):
+    for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY"):
+        monkeypatch.setenv(name, "http://127.0.0.1:9")
+    scripted.on("GET", "/jobs", answers(RUNNING))
+    assert connect().jobs.get("a").job_name == "a"
+
+
+def test_a_home_that_cannot_be_written_still_asks_a_service(scripted, monkeypatch, tmp_path):
+    (tmp_path / "file").write_text("")
+    scripted.on("GET", "/tools", answers([{"name": "anarci"}]))
+    scripted.on("POST", "/submit-job", answers("a submitted to queue."))
+    with monkeypatch.context() as patch:
+        client = Client(base_url=scripted.url, api_key="k")
+        patch.setenv("FOLDNOTE_HOME", str(tmp_path / "file"))
+        assert client.jobs.submit("anarci", SETTINGS, job_name="a").job_name == "a"
+        client.close()
+
+
+def test_a_relative_link_belongs_to_the_service(scripted, connect, tmp_path):
+    scripted.on("GET", "/jobs", answers(RUNNING | {"status": "Complete"}))
+    scripted.on("POST", "/result", answers('"/files/m.pdb"'))
+    scripted.on("GET", "/files/m.pdb", serves(b"ATOM"))
+    assert connect().jobs.download("a", "m.pdb").read_bytes() == b"ATOM"
+
+
+def test_a_key_without_an_address_is_refused():
+    for kind in (Client, AsyncClient):
+        with pytest.raises(ConfigurationError, match="which service"):
+            kind(api_key="k")

@@ -1,0 +1,98 @@
+"""The key goes to its service and nowhere else: no message, repr, traceback, log or other host."""
+
+import logging
+import traceback
+
+import pytest
+from job_settings import SETTINGS
+from scripted_service import ScriptedService, answers, breaks, is_silent, serves
+
+from foldnote.client import AsyncClient, Client
+from foldnote.errors import FoldnoteError
+
+KEY = "fn-SENTINEL-4711"
+FINAL = {"jobName": "a", "type": "anarci", "status": "Complete", "settings": SETTINGS}
+
+
+def seen_of(exc: BaseException) -> str:
+    """Everything that a traceback, a crash reporter or a pickler could get hold of."""
+    parts = ["".join(traceback.TracebackException.from_exception(exc, capture_locals=True).format())]
+    chain: BaseException | None = exc
+    while chain is not None:
+        parts += [repr(chain), str(chain), repr(vars(chain)), repr(chain.args)]
+        request = getattr(chain, "_request", None)
+        parts.append(repr(dict(request.headers)) if request is not None else "")
+        chain = chain.__cause__ or chain.__context__
+    return "\n".join(parts)
+
+
+FAULTS = {
+    "reset": breaks(),
+    "silent": is_silent(3),
+    "401": answers({"error": "no"}, 401),
+    "403": answers({"message": "Forbidden"}, 403),
+    "404": answers("nothing", 404),
+    "429": answers({"retryAfterSeconds": 1000}, 429),
+    "500": answers("<html>oops</html>", 500),
+    "redirect": answers("", 302, location="http://elsewhere.invalid/jobs"),
+    "garbage": answers("\x00\xff{"),
+    "list": answers([1, 2]),
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+async def test_no_error_shows_the_key(scripted, caplog, monkeypatch, fault):
+    caplog.set_level(logging.DEBUG)
+    monkeypatch.setenv("FOLDNOTE_REQUEST_TIMEOUT_S", "0.2")
+    monkeypatch.setattr("foldnote.client.link.retry_delays", lambda *_: iter(()))
+    scripted.on("GET", "/jobs", FAULTS[fault])
+    client, awaited = (
+        Client(base_url=scripted.url, api_key=KEY),
+        AsyncClient(base_url=scripted.url, api_key=KEY),
+    )
+    with pytest.raises(FoldnoteError) as caught:
+        client.jobs.get("a")
+    with pytest.raises(FoldnoteError) as caught_awaited:
+        await awaited.jobs.get("a")
+    assert KEY not in seen_of(caught.value) + seen_of(caught_awaited.value) + caplog.text
+    assert scripted.asked[-1].headers["x-api-key"] == KEY
+    client.close()
+    await awaited.close()
+
+
+@pytest.mark.parametrize("damage", ["\n", "…", " two", "\x00", "\r\nx-other: 1"])
+def test_a_key_that_no_header_can_hold_is_not_shown(scripted, damage):
+    with pytest.raises(FoldnoteError, match="The key holds characters") as caught:
+        Client(base_url=scripted.url, api_key=KEY + damage).jobs.list()
+    assert KEY not in str(caught.value) + repr(caught.value)
+    assert scripted.asked == []
+
+
+def test_what_a_person_can_print_shows_no_key(scripted):
+    scripted.on("GET", "/jobs", answers(FINAL))
+    with Client(base_url=scripted.url, api_key=KEY) as client:
+        job = client.jobs.get("a")
+        things = [
+            client,
+            client.profile,
+            client.jobs,
+            client._link,
+            client._link._address,
+            job,
+            vars(job),
+            client.ledger,
+        ]
+        assert KEY not in "".join(f"{thing!r}{thing}" for thing in things) + job._repr_html_()
+
+
+def test_the_key_does_not_go_with_a_signed_link_or_its_redirect(scripted):
+    other = ScriptedService()
+    scripted.on("GET", "/jobs", answers(FINAL))
+    scripted.on("POST", "/result", answers(f'"{scripted.url}/moved"'))
+    scripted.on("GET", "/moved", answers("", 302, location=f"{other.url}/m.pdb"))
+    other.on("GET", "/m.pdb", serves(b"ATOM"))
+    with Client(base_url=scripted.url, api_key=KEY) as client:
+        assert client.jobs.download("a", "m.pdb").read_bytes() == b"ATOM"
+    other.close()
+    assert KEY not in repr(other.asked)
+    assert [asked.headers.get("x-api-key") for asked in scripted.asked] == [KEY, KEY, None]

@@ -1,0 +1,56 @@
+"""Type checkers know both faces: values at once on one, awaitables on the other."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+RIGHT = """
+from pathlib import Path
+from foldnote.client import AsyncClient, AsyncJobHandle, Client, JobHandle
+from foldnote.models import FilePage, Job, JobPage, Tool
+
+def at_once(client: Client) -> None:
+    job: JobHandle = client.jobs.submit("anarci", {}, job_name="a")
+    record: Job = job.finish(1.0)
+    page: JobPage = client.jobs.list(limit=3)
+    many: dict[str, JobHandle] = client.jobs.wait(["a"])
+    path: Path = client.jobs.download("a", pdbs_only=True)
+    name: str = client.files.upload(b"", "a.pdb")
+    files: FilePage = client.files.list()
+    tools: tuple[Tool, ...] = client.tools.list()
+
+async def awaited(client: AsyncClient) -> None:
+    job: AsyncJobHandle = await client.jobs.submit("anarci", {}, job_name="a")
+    record: Job = await job.finish(1.0)
+    page: JobPage = await client.jobs.list(limit=3)
+    many: dict[str, AsyncJobHandle] = await client.jobs.wait(["a"])
+    path: Path = await client.jobs.download("a", pdbs_only=True)
+    name: str = await client.files.upload(b"", "a.pdb")
+"""
+WRONG = {
+    "the value of an awaitable": "async def f(c: AsyncClient) -> None:\n    c.jobs.get('a').job_name",
+    "awaiting a value": "async def f(c: Client) -> None:\n    await c.jobs.get('a')",
+    "a wrong argument": "def f(c: Client) -> None:\n    c.jobs.get(1)",
+    "an unknown argument": "def f(c: Client) -> None:\n    c.jobs.list(many=3)",
+}
+
+
+def test_types_of_both_faces(tmp_path):
+    (tmp_path / "right.py").write_text(RIGHT)
+    begin = "from foldnote.client import AsyncClient, Client\n"
+    for number, code in enumerate(WRONG.values()):
+        (tmp_path / f"wrong{number}.py").write_text(begin + code)
+    found = check_types(tmp_path)
+    assert "right.py" not in found, found
+    for number, what in enumerate(WRONG):
+        assert f"wrong{number}.py:3: error" in found, f"{what} is not found: {found}"
+
+
+def check_types(folder: Path) -> str:
+    pytest.importorskip("mypy")
+    root = Path(__file__).parents[2]
+    command = [sys.executable, "-m", "mypy", "--strict", "--config-file", str(root / "pyproject.toml")]
+    files = sorted(map(str, folder.glob("*.py")))
+    return subprocess.run([*command, *files], cwd=root, capture_output=True, text=True).stdout
