@@ -17,6 +17,7 @@ const SAVED = 'text/html';
 const ERROR = 'Error displaying widget';
 const LOADING = 'Loading widget';
 const PATIENCE_MS = 6000;
+const LOOK_EVERY_MS = 300;
 const CONTROLS = 'button, input, select, textarea, summary, [tabindex]';
 
 /** Renders the live widget of a bundle, or what was saved beside it. */
@@ -56,6 +57,7 @@ export class WidgetOrFallback extends Widget implements IRenderMime.IRenderer {
   override dispose(): void {
     this.observer.disconnect();
     clearTimeout(this.timer);
+    clearInterval(this.watch);
     super.dispose();
   }
 
@@ -71,14 +73,38 @@ export class WidgetOrFallback extends Widget implements IRenderMime.IRenderer {
       this.showSaved();
       return;
     }
-    this.live?.dispose();
-    this.live = registry.createRenderer(LIVE);
-    this.stack.addWidget(this.live);
-    this.observer.observe(this.live.node, { childList: true, characterData: true, subtree: true });
+    this.showLive(registry, model);
+    clearInterval(this.watch);
+    this.watch = setInterval(() => this.lookForManager(registry), LOOK_EVERY_MS);
+    clearTimeout(this.timer);
     this.timer = setTimeout(() => this.judge(true), this.patienceMs);
-    const { live } = this;
-    void live.renderModel(model).then(() => this.judge());
     await Promise.resolve();
+  }
+
+  private showLive(registry: IRenderMimeRegistry, model: IRenderMime.IMimeModel): void {
+    this.live?.dispose();
+    this.factory = registry.getFactory(LIVE);
+    const live = registry.createRenderer(LIVE);
+    this.live = live;
+    if (this.saved) {
+      live.hide();
+    }
+    this.stack.addWidget(live);
+    this.observer.disconnect();
+    this.observer.observe(live.node, { childList: true, characterData: true, subtree: true });
+    void live.renderModel(model).then(() => this.judge());
+  }
+
+  /**
+   * Makes the widget's renderer anew when the notebook has got its widget manager. ipywidgets hands the manager to the
+   * renderers that stand in the outputs when the kernel is connected; ours stands inside another and is not found.
+   */
+  private lookForManager(registry: IRenderMimeRegistry): void {
+    if (!this.live?.node.textContent.startsWith(LOADING)) {
+      clearInterval(this.watch);
+    } else if (this.model && registry.getFactory(LIVE) !== this.factory) {
+      this.showLive(registry, this.model);
+    }
   }
 
   /** Looks at what the widget's renderer made. */
@@ -123,6 +149,8 @@ export class WidgetOrFallback extends Widget implements IRenderMime.IRenderer {
   private readonly patienceMs: number;
   private readonly observer = new MutationObserver(() => this.judge());
   private timer: ReturnType<typeof setTimeout> | undefined;
+  private watch: ReturnType<typeof setInterval> | undefined;
+  private factory: IRenderMime.IRendererFactory | undefined;
   private model: IRenderMime.IMimeModel | null = null;
   private live: IRenderMime.IRenderer | null = null;
   private saved: Widget | null = null;

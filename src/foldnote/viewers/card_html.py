@@ -6,6 +6,7 @@ notebook shows what was last known. Words carry the state; colour and icon repea
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from html import escape
@@ -128,7 +129,7 @@ def _write_progress(job: Job) -> str:
     values = f'aria-valuemin="0" aria-valuemax="100" aria-valuenow="{percent}"'
     label = f'role="progressbar" aria-label="Progress" {values}'
     bar = f'<div class="fnc-bar" {label}><i style="width:{percent}%"></i></div>'
-    return f'{bar}<span class="fnc-percent">{percent} %</span>'
+    return f'<div class="fnc-progress">{bar}<span class="fnc-percent">{percent} %</span></div>'
 
 
 def _write_moment(job: Job) -> str:
@@ -139,4 +140,5 @@ def _write_moment(job: Job) -> str:
 
 
 def _paragraph(look: str, text: str | None) -> str:
-    return f'<p class="{look}">{escape(text)}</p>' if text else ""
+    marked = re.sub(r"`([^`]+)`", r"<code>\1</code>", escape(text or ""))
+    return f'<p class="{look}">{marked}</p>' if text else ""

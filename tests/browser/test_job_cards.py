@@ -1,0 +1,164 @@
+"""The job card in real JupyterLab, on the embedded service and the probe of the tests."""
+
+import fcntl
+import json
+import os
+import signal
+import time
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+import pytest
+from lab_page import LabPage
+from playwright.sync_api import expect
+
+VH = "EVQLVESGGGLVQPGGSLRLSCAASGFNIKDTYIHWVRQAPGKGLEWVARIYPTNGYTRYADSVKGRFTISADTSKNTAYLQMNSLRAEDTAVYYCSRWGGDGFYAMDYWGQGTLVTVSS"
+VL = "DIQMTQSPSSLSASVGDRVTITCRASQDVNTAVAWYQQKPGKAPKLLIYSASFLYSGVPSRFSGSRSGTDFTLTISSLQPEDFATYYCQQHYTTPPTFGQGTKVEIK"
+_SUBMIT = f"""
+import os
+os.environ["FOLDNOTE_SERVICE_START_TIMEOUT_S"] = "2"
+import foldnote as fn
+fn.submit("abodybuilder", heavy="{VH}", light="{VL}", job_name="NAME")
+"""
+JOB_MS = 60_000
+
+
+@pytest.fixture(scope="module")
+def notebook(chromium, server):
+    """A page with one notebook and its kernel, for all tests of this module."""
+    context = chromium.new_context(viewport={"width": 1300, "height": 900})
+    context.set_default_timeout(30_000)
+    page = LabPage(context, server)
+    server.write_notebook("cards.ipynb", "1")
+    page.open("cards.ipynb")
+    page.page.keyboard.press("Control+b")
+    yield page
+    context.close()
+
+
+@pytest.fixture
+def submit(notebook):
+    """Submits a job to the probe, whose behaviour its name tells, and returns the job's card."""
+
+    def submit(name: str):
+        notebook.run_code(_SUBMIT.replace("NAME", name))
+        card = notebook.page.locator(".foldnote-card")
+        expect(card).to_contain_text(name, timeout=JOB_MS)
+        return card
+
+    return submit
+
+
+def output(notebook):
+    return notebook.page.locator(".jp-Cell-outputArea").first
+
+
+def service_pid(server) -> int:
+    return int(json.loads((server.home / "run" / "service.json").read_text())["pid"])
+
+
+def processes_with(words: str) -> list[str]:
+    found = []
+    for environment in Path("/proc").glob("[0-9]*/environ"):
+        with suppress(OSError):
+            if words.encode() in environment.read_bytes():
+                found.append(environment.parent.name)
+    return found
+
+
+@contextmanager
+def service_that_cannot_start(server):
+    """While this lasts a new service finds its lock taken."""
+    with (server.home / "data" / "service" / "service.lock").open("r+") as lock:
+        end = time.monotonic() + 10
+        while time.monotonic() < end:
+            with suppress(BlockingIOError):
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            time.sleep(0.02)
+        yield
+
+
+def test_a_card_follows_its_job_and_the_result_stands_below(submit, notebook):
+    card = submit("followed.chatter-9.sleep-4")
+    expect(card.get_by_role("progressbar")).to_be_visible()
+    expect(card).to_contain_text("Sleeping")
+    card.get_by_role("button", name="Log").click()
+    expect(card.get_by_label("Log", exact=True)).to_contain_text("line 8")
+    notebook.picture("card-running", output(notebook))
+    for theme in ("light", "dark"):
+        notebook.set_theme(theme)
+        assert notebook.accessibility_faults(".foldnote-card") == []
+    notebook.picture("card-dark", output(notebook))
+    notebook.set_theme("light")
+    expect(card).to_contain_text("Complete", timeout=JOB_MS)
+    expect(output(notebook)).to_contain_text("Probe of the tests")
+    expect(card.get_by_role("button", name="Stop")).to_be_hidden()
+    expect(card.get_by_role("button", name="Show result")).to_be_hidden()
+    notebook.picture("card-complete", output(notebook))
+
+
+def test_buttons_stand_apart_from_the_words(submit, notebook):
+    card = submit("apart")
+    expect(card).to_contain_text("Complete", timeout=JOB_MS)
+    words, button = card.locator(".fnc").bounding_box(), card.get_by_role("button", name="Log").bounding_box()
+    assert button["y"] - words["y"] - words["height"] >= 4
+    assert button["y"] + button["height"] + 4 <= card.bounding_box()["y"] + card.bounding_box()["height"]
+
+
+def test_stopping_asks_first_and_leaves_no_process(submit, notebook, server):
+    card = submit("stopped.child.sleep-50")
+    expect(card).to_contain_text("Sleeping", timeout=JOB_MS)
+    attempts = (server.home / "data" / "service" / "jobs").rglob("spec.json")
+    attempt = max(attempts, key=lambda path: path.stat().st_mtime)
+    nonce = json.loads(attempt.read_text())["nonce"]
+    assert processes_with(nonce)
+    card.get_by_role("button", name="Stop").click()
+    card.get_by_role("button", name="Stop it now?").click()
+    expect(card).to_contain_text("Stopped", timeout=JOB_MS)
+    notebook.picture("card-stopped", output(notebook))
+    assert processes_with(nonce) == []
+
+
+def test_a_failure_says_why_and_shows_its_log(submit, notebook):
+    card = submit("bound-to.chatter-3.fail")
+    expect(card).to_contain_text("Failed", timeout=JOB_MS)
+    expect(card).to_contain_text("The probe was asked to fail.")
+    card.get_by_role("button", name="Log").click()
+    expect(card.get_by_label("Log", exact=True)).to_contain_text("line 2")
+    notebook.picture("card-failed", output(notebook))
+    assert notebook.accessibility_faults(".foldnote-card") == []
+
+
+def test_a_card_outlives_its_service(submit, notebook, server):
+    card = submit("survivor.sleep-8")
+    expect(card).to_contain_text("Sleeping", timeout=JOB_MS)
+    killed = service_pid(server)
+    os.kill(killed, signal.SIGKILL)
+    with service_that_cannot_start(server):
+        expect(card).to_contain_text("No news", timeout=JOB_MS)
+        expect(card).to_contain_text("It last answered at")
+        notebook.picture("card-outage", output(notebook))
+    expect(card).not_to_contain_text("No news", timeout=JOB_MS)
+    expect(card).to_contain_text("Complete", timeout=JOB_MS)
+    assert service_pid(server) != killed
+
+
+def test_a_page_that_was_loaded_again_can_show_the_result(submit, notebook):
+    card = submit("reloaded.sleep-6")
+    notebook.save()
+    notebook.open("cards.ipynb", workspace="reloaded")
+    expect(card).to_contain_text("Complete", timeout=JOB_MS)
+    offer = card.get_by_role("button", name="Show result")
+    expect(offer).to_be_visible()
+    notebook.picture("card-reloaded", output(notebook))
+    offer.click()
+    expect(card).to_contain_text("Probe of the tests")
+    expect(offer).to_be_hidden()
+    notebook.picture("card-reloaded-shown", output(notebook))
+
+
+def test_nothing_outside_this_computer_was_wanted(notebook, server):
+    assert notebook.outside == []
+    assert notebook.faults == []
+    assert server.refused == []
