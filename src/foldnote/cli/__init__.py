@@ -2,21 +2,24 @@
 
 Results go to standard output, progress and complaints to standard error. Exit codes: 0 done, 1 it went wrong
 (the sentence says why), 2 the command was not understood, 3 a job failed or was stopped, 4 a job was not
-finished in time. Each command is a row in ``commands``; heavy rooms are imported when their command runs.
+finished in time, 130 interrupted. Each command is a row in ``commands``; heavy rooms are imported when their
+command runs.
 """
 
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections.abc import Sequence
 
 from foldnote.cli.commands import COMMANDS
-from foldnote.errors import FoldnoteError, JobError, WaitTimeoutError
+from foldnote.errors import FoldnoteError, JobError, JobFailedError, WaitTimeoutError
 
 EXIT_FAILED = 1
 EXIT_JOB_FAILED = 3
 EXIT_TIMEOUT = 4
+EXIT_INTERRUPTED = 130
 
 
 def build_parser() -> argparse.ArgumentParser:
@@ -51,14 +54,26 @@ def main(arguments: Sequence[str] | None = None) -> int:
         parser.print_help()
         return 2
     try:
-        return int(options.run(options))
+        code = int(options.run(options))
+        sys.stdout.flush()  # a reader that went away is noticed here, and not when Python ends
+        return code
     except KeyboardInterrupt:
-        return 130
-    except BrokenPipeError:  # the reader of our output went away
+        return EXIT_INTERRUPTED
+    except BrokenPipeError:  # the reader of our output went away; what is left to say goes nowhere
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return EXIT_FAILED
     except FoldnoteError as exc:
-        print(f"foldnote: {exc.message}", file=sys.stderr)
+        _complain(exc.message, exc.log_tail if isinstance(exc, JobFailedError) else "")
         return _exit_code(exc)
+    except OSError as exc:  # the edge of the process: a folder or a disk that cannot be used
+        _complain(f"{exc.filename or 'A file'} cannot be used: {exc.strerror or exc}.")
+        return EXIT_FAILED
+
+
+def _complain(sentence: str, log_tail: str = "") -> None:
+    if log_tail.strip():
+        print(f"The end of the job's log:\n{log_tail.rstrip()}", file=sys.stderr)
+    print(f"foldnote: {sentence}", file=sys.stderr)
 
 
 def _exit_code(exc: FoldnoteError) -> int:

@@ -6,7 +6,8 @@ import argparse
 import json
 import shutil
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -76,8 +77,9 @@ def run_submit(options: argparse.Namespace) -> int:
     tool = client.tools.get(options.tool)
     fields = tool.settings_schema.get("properties", {})
     settings = _read_settings(options.settings) if options.settings else {}
-    settings |= {name: _read_value(fields.get(name, {}), text) for name, text in map(_split, options.values)}
-    for name, path in map(_split, options.files):
+    values, files = _pairs(options.values, fields), _pairs(options.files, fields)
+    settings |= {name: _read_value(fields.get(name, {}), text) for name, text in values}
+    for name, path in files:
         stored = client.files.upload(path)
         is_list = fields.get(name, {}).get("type") == "array"
         settings[name] = [*settings.get(name, []), stored] if is_list else stored
@@ -86,6 +88,21 @@ def run_submit(options: argparse.Namespace) -> int:
         job.finish(on_change=_report)
     _print_job(job.record, as_json=options.json)
     return 0
+
+
+def _pairs(texts: Sequence[str], fields: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Fields and what is given for them.
+
+    Raises:
+        FoldnoteError: a text has another form, or the tool has no such field; nothing was sent yet.
+    """
+    pairs = [_split(text) for text in texts]
+    for name, _ in pairs:
+        if fields and name not in fields:
+            near = get_close_matches(name, fields, 1)
+            hint = f"Did you mean {near[0]}?" if near else f"It has: {', '.join(fields)}."
+            raise FoldnoteError(f"The tool has no setting {name!r}. {hint}")
+    return pairs
 
 
 def _split(text: str) -> tuple[str, str]:

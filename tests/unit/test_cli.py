@@ -1,0 +1,283 @@
+"""The command ``foldnote`` in process, on an embedded service of its own with the probe engine."""
+
+import io
+import json
+import os
+import signal
+import subprocess
+import sys
+import zipfile
+
+import pytest
+from probe_engine import write_probe_engine
+
+from foldnote import settings
+from foldnote.cli import build_parser, main
+from foldnote.cli.commands import COMMANDS
+from foldnote.models import read_runtime
+
+SEQUENCE = "EVQLVESGGGLVQPGGSLRLSCAASGFNIKDTYIHWVRQAPGKGLEWVARIYPTNGYTRYADSVKGRFTISADTSKNTAYLQMNSLRAEDTAVYYCSRWGGDGFYAMDYWGQGTLVTVSS"
+ANARCI = ["submit", "anarci", "--set", f"sequence={SEQUENCE}", "--set", "scheme=imgt"]
+
+
+@pytest.fixture(scope="module")
+def shared_home(tmp_path_factory):
+    """A home whose embedded service outlives the single test."""
+    folder = tmp_path_factory.mktemp("cli")
+    engines = write_probe_engine(folder / "engines", ("anarci", "align-pdbs"), memory_mb=16)
+    patch = pytest.MonkeyPatch()
+    patch.setenv("FOLDNOTE_HOME", str(folder / "home"))
+    patch.setenv("FOLDNOTE_ENGINE_PATH", str(engines))
+    yield folder
+    info = read_runtime(settings.runtime_dir())
+    if info is not None:
+        os.kill(info.pid, signal.SIGTERM)
+    patch.undo()
+
+
+@pytest.fixture
+def foldnote(shared_home, monkeypatch, capsys):
+    """Runs a command; gives its exit code, its output and its complaints."""
+    monkeypatch.setenv("FOLDNOTE_HOME", str(shared_home / "home"))
+    monkeypatch.setenv("FOLDNOTE_ENGINE_PATH", str(shared_home / "engines"))
+
+    def run(*arguments):
+        capsys.readouterr()
+        code = main(list(arguments))
+        said = capsys.readouterr()
+        return code, said.out, said.err
+
+    return run
+
+
+@pytest.fixture
+def alone(capsys):
+    """Runs a command that asks no service."""
+
+    def run(*arguments):
+        code = main(list(arguments))
+        said = capsys.readouterr()
+        return code, said.out, said.err
+
+    return run
+
+
+def test_a_job_from_its_submission_to_its_result(foldnote, tmp_path):
+    code, out, err = foldnote(*ANARCI, "--name", "whole", "--wait", "--json")
+    assert (code, json.loads(out)["status"]) == (0, "Complete")
+    assert "whole: " in err
+    code, out, _ = foldnote("results", "whole", "--to", str(tmp_path / "new" / "folder"), "--json")
+    assert zipfile.is_zipfile(json.loads(out)["path"])
+    code, out, _ = foldnote("results", "whole", "--to", str(tmp_path), "--file", "settings.json")
+    assert json.loads((tmp_path / "settings.json").read_text())["scheme"] == "imgt"
+    assert out.strip() == str(tmp_path / "settings.json")
+
+
+def test_the_same_submission_is_sent_once(foldnote):
+    first, second, third = (foldnote(*ANARCI, "--json", *more) for more in ([], [], ["--again"]))
+    names = [json.loads(out)["jobName"] for _, out, _ in (first, second, third)]
+    assert names[0] == names[1] != names[2]
+
+
+def test_jobs_are_listed_for_people_and_for_programs(foldnote):
+    foldnote(*ANARCI, "--name", "listed")
+    code, out, _ = foldnote("jobs", "--limit", "1")
+    assert code == 0
+    assert out.splitlines()[0].split() == ["JOB", "TOOL", "STATUS", "CREATED", "REASON"]
+    assert out.splitlines()[1].startswith("listed  anarci")
+    code, out, _ = foldnote("jobs", "--json")
+    assert json.loads(out)[0]["jobName"] == "listed"
+
+
+def test_a_failed_job_has_its_own_exit_code_and_shows_its_log(foldnote):
+    foldnote(*ANARCI, "--name", "cli.chatter-2.fail")
+    code, out, err = foldnote("wait", "cli.chatter-2.fail")
+    assert (code, out) == (3, "")
+    assert "The probe was asked to fail" in err.splitlines()[-1]
+    assert "line 1" in err
+    code, out, _ = foldnote("log", "cli.chatter-2.fail", "--json")
+    assert "line 1" in json.loads(out)["log"]
+
+
+def test_a_job_that_is_not_finished_in_time_has_its_own_exit_code(foldnote):
+    foldnote(*ANARCI, "--name", "cli.sleep-60")
+    code, _, err = foldnote("wait", "cli.sleep-60", "--timeout", "0.1")
+    assert (code, "goes on" in err) == (4, True)
+    code, out, _ = foldnote("stop", "cli.sleep-60", "--json")
+    assert (code, json.loads(out)["jobName"]) == (0, "cli.sleep-60")
+    assert foldnote("wait", "cli.sleep-60")[0] == 3
+
+
+def test_a_deleted_job_is_gone(foldnote):
+    foldnote(*ANARCI, "--name", "gone", "--wait")
+    assert foldnote("delete", "gone")[:2] == (0, "gone is deleted.\n")
+    code, out, err = foldnote("wait", "gone")
+    assert (code, out) == (1, "")
+    assert err.startswith("foldnote: ")
+    assert "gone" in err
+
+
+def test_tools_say_what_runs(foldnote):
+    code, out, _ = foldnote("tools", "--available", "--json")
+    rows = {row["type"]: row for row in json.loads(out)}
+    assert {"anarci", "align-pdbs"} <= set(rows)
+    assert all(row["available"] for row in rows.values())
+    code, out, _ = foldnote("tools")
+    assert (code, len(out.splitlines())) == (0, 40)
+
+
+def test_files_are_uploaded_for_file_fields(foldnote, tmp_path):
+    atom = "ATOM      1  CA  ALA A   1       0.000   0.000   0.000  1.00  0.00           C\n"
+    for name in ("a", "b"):
+        (tmp_path / f"{name}.pdb").write_text(atom)
+    files = [part for name in ("a", "b") for part in ("--file", f"pdbFiles={tmp_path / name}.pdb")]
+    code, out, err = foldnote("submit", "align-pdbs", *files, "--json")
+    assert (code, err) == (0, "")
+    assert json.loads(out)["settings"] == {"pdbFiles": ["a.pdb", "b.pdb"]}
+
+
+def test_settings_come_from_a_file_or_from_a_pipe(foldnote, tmp_path, monkeypatch):
+    given = json.dumps({"sequence": SEQUENCE, "scheme": "aho"})
+    (tmp_path / "s.json").write_text(given)
+    monkeypatch.setattr("sys.stdin", io.StringIO(given))
+    first = foldnote("submit", "anarci", "--settings", str(tmp_path / "s.json"), "--json")
+    second = foldnote("submit", "anarci", "--settings", "-", "--json")
+    assert json.loads(first[1])["jobName"] == json.loads(second[1])["jobName"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["submit", "anarcy"], "Did you mean anarci"),
+        (["submit", "anarci", "--set", "sequence"], "FIELD=VALUE"),
+        (["submit", "anarci", "--set", "sequense=EVQL"], "Did you mean sequence?"),
+        (["submit", "anarci", "--set", "sequence=EVQ1"], "sequence"),
+        (["submit", "anarci", "--file", "sequence=/no/such/file"], "/no/such/file"),
+        (["submit", "anarci", "--settings", "/no/such.json"], "/no/such.json"),
+        (["submit", "admet", "--settings", "-"], "should be one JSON object"),
+        ([*ANARCI, "--name", "a b"], "jobName"),
+        (["jobs", "--limit", "0"], "limit"),
+        (["log", "nobody"], "nobody"),
+        (["results", "nobody"], "nobody"),
+        (["stop", "nobody"], "nobody"),
+        (["delete", "nobody"], "nobody"),
+        (["jobs", "--profile", "nowhere"], "nowhere"),
+    ],
+)
+def test_what_cannot_be_done_is_one_sentence_and_exit_code_1(foldnote, monkeypatch, arguments, words):
+    monkeypatch.setattr("sys.stdin", io.StringIO("[]"))
+    code, out, err = foldnote(*arguments)
+    assert (code, out) == (1, "")
+    assert err.startswith("foldnote: ")
+    assert words in err
+    assert "Traceback" not in err
+
+
+def test_a_folder_that_cannot_be_written_is_a_sentence(foldnote, tmp_path):
+    foldnote(*ANARCI, "--name", "somewhere", "--wait")
+    (tmp_path / "file").write_text("")
+    code, _, err = foldnote("results", "somewhere", "--to", str(tmp_path / "file"))
+    assert (code, "cannot be used" in err) == (1, True)
+
+
+def test_the_doctor_looks_at_everything(foldnote):
+    code, out, _ = foldnote("doctor", "--json")
+    findings = {row["what"]: row for row in json.loads(out)}
+    assert {"foldnote", "data folder", "3Dmol.js", "profile", "service", "keyring"} <= set(findings)
+    assert findings["service"]["is_good"]
+    assert code == int(any(not row["is_good"] and row["is_needed"] for row in findings.values()))
+    assert "service: answers" in foldnote("doctor")[1]
+
+
+def test_the_doctor_says_what_is_wrong(alone, monkeypatch):
+    monkeypatch.setenv("FOLDNOTE_BASE_URL", "http://127.0.0.1:9")
+    code, out, _ = alone("doctor", "--json")
+    findings = {row["what"]: row for row in json.loads(out)}
+    assert code == 1
+    assert "cannot be reached" in findings["service"]["found"]
+    assert findings["profile"]["advice"]
+
+
+def test_a_profile_is_added_given_a_key_and_listed(alone, monkeypatch):
+    assert alone("profile", "add", "lab", "https://lab.example.org/v1/")[0] == 0
+    monkeypatch.setattr("sys.stdin", io.StringIO("fn-SENTINEL\n"))
+    code, out, err = alone("profile", "key", "lab")
+    assert code == 0
+    assert "fn-SENTINEL" not in out + err
+    code, out, _ = alone("profile", "--json")
+    assert json.loads(out)[1] == {"name": "lab", "base_url": "https://lab.example.org/v1", "active": False}
+    assert settings.api_key(settings.active_profile("lab")).get_secret_value() == "fn-SENTINEL"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["profile", "add", "lab"], "profile add NAME"),
+        (["profile", "add", "lab", "ftp://x"], "https://"),
+        (["profile", "add", "a b", "https://x.example"], "cannot name a profile"),
+        (["profile", "key"], "profile key NAME"),
+        (["profile", "key", "embedded"], "makes its own key"),
+        (["profile", "key", "nowhere"], "nowhere"),
+        (["engines", "remove"], "Say which"),
+        (["engines", "install", "nothing-like-it"], "nothing-like-it"),
+    ],
+)
+def test_what_a_profile_or_an_engine_cannot_be(alone, arguments, words):
+    code, out, err = alone(*arguments)
+    assert (code, words in out + err) == (1, True)
+
+
+def test_an_empty_key_changes_nothing(alone, monkeypatch):
+    alone("profile", "add", "lab", "https://lab.example.org")
+    monkeypatch.setattr("sys.stdin", io.StringIO(""))
+    assert alone("profile", "key", "lab")[0] == 1
+
+
+def test_every_tool_has_a_row_of_engines(alone):
+    code, out, _ = alone("engines", "list", "--json")
+    assert (code, len(json.loads(out))) == (0, 39)
+
+
+def test_without_a_command_the_help_is_shown(alone):
+    code, out, _ = alone()
+    assert code == 2
+    assert all(f"    {command.name} " in out for command in COMMANDS)
+
+
+def test_the_version_is_the_package_s(alone):
+    import foldnote
+
+    assert alone("--version") == (0, f"foldnote {foldnote.__version__}\n", "")
+
+
+@pytest.mark.parametrize("arguments", [["fold"], ["submit"], ["jobs", "--limit", "many"], ["wait"]])
+def test_what_is_not_understood_has_exit_code_2(arguments):
+    with pytest.raises(SystemExit) as caught:
+        main(arguments)
+    assert caught.value.code == 2
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command.name)
+def test_every_command_explains_itself(command, capsys):
+    with pytest.raises(SystemExit) as caught:
+        build_parser().parse_args([command.name, "--help"])
+    assert caught.value.code == 0
+    assert command.help in capsys.readouterr().out
+
+
+def test_an_interruption_has_the_shell_s_exit_code(alone, monkeypatch):
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("foldnote.settings.profiles", interrupt)
+    assert alone("profile")[0] == 130
+
+
+def test_a_reader_that_goes_away_is_no_traceback():
+    code = "from foldnote.cli import main; import sys; sys.exit(main(['engines', 'list', '--json']))"
+    process = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    process.stdout.close()
+    complaint = process.stderr.read().decode()
+    process.stderr.close()
+    assert process.wait() in (0, 1)
+    assert "Traceback" not in complaint
