@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from lab_page import LabPage
 from lab_server import ROOT, LabServer
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Browser, BrowserType, sync_playwright
 
 _ARGUMENTS = (
     *("--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"),
@@ -31,11 +31,23 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 @pytest.fixture(scope="module")
 def chromium() -> Iterator[Browser]:
     """A browser. It ends with the module, because its event loop must not meet those of other tests."""
-    path = os.environ.get("FOLDNOTE_CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, args=list(_ARGUMENTS))
+        browser = _launch(playwright.chromium)
         yield browser
         browser.close()
+
+
+@pytest.fixture
+def chromium_without_webgl(chromium: Browser) -> Iterator[Browser]:
+    """A browser whose pages cannot draw in three dimensions."""
+    browser = _launch(chromium.browser_type, "--disable-3d-apis")
+    yield browser
+    browser.close()
+
+
+def _launch(kind: BrowserType, *more: str) -> Browser:
+    path = os.environ.get("FOLDNOTE_CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
+    return kind.launch(executable_path=path, args=[*_ARGUMENTS, *more])
 
 
 @pytest.fixture(scope="module")

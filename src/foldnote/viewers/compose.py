@@ -44,7 +44,8 @@ def compose(
     traces = _read_traces(structure)
     everything = np.concatenate([*(trace for _, trace in traces.values()), np.empty((0, 3))])
     highlights = tuple(_make_highlight(region, numbers, traces, everything) for region, numbers in cdrs)
-    chains = tuple(_make_chain(chain, i, is_antibody) for i, chain in enumerate(structure.chains))
+    bare = _find_bare_chains(structure)
+    chains = tuple(_make_chain(chain, i, is_antibody, bare) for i, chain in enumerate(structure.chains))
     if not chains and not structure.ligands:
         raise UnreadableFileError(f"{structure.name} holds neither a chain nor a ligand to draw.")
     ions = {ligand.name for ligand in structure.ligands if ligand.atoms == 1}
@@ -68,7 +69,7 @@ def compose(
     )
 
 
-def _make_chain(chain: Chain, index: int, is_antibody: bool) -> SceneChain:
+def _make_chain(chain: Chain, index: int, is_antibody: bool, bare: frozenset[str]) -> SceneChain:
     role = _ROLES.get(chain.name) if is_antibody else None
     kind = chain.kind if chain.kind != "protein" else "Chain"
     return SceneChain(
@@ -76,6 +77,7 @@ def _make_chain(chain: Chain, index: int, is_antibody: bool) -> SceneChain:
         label=f"{role or kind} {chain.name}".strip(),
         kind=chain.kind,
         length=len(chain),
+        is_trace=chain.name in bare,
         color=palette.ANTIBODY_CHAINS[chain.name] if role else palette.chain_color(index),
     )
 
@@ -123,6 +125,17 @@ def _read_traces(structure: Structure) -> dict[str, tuple[list[str], Points]]:
             points = np.array([atom.pos.tolist() for atom in atoms], dtype=np.float64)
             traces[chain.name] = ([str(residue.seqid) for residue in residues], points)
     return traces
+
+
+def _find_bare_chains(structure: Structure) -> frozenset[str]:
+    """Names of the chains whose residues mostly lack the atoms that a ribbon is laid through."""
+    bare = set()
+    for chain in structure.to_gemmi()[0]:
+        residues = [residue for residue in chain.get_polymer().first_conformer() if len(residue)]
+        full = sum(bool(r.find_atom("O", "*") or r.find_atom("C3'", "*")) for r in residues)
+        if 2 * full < len(residues):
+            bare.add(chain.name)
+    return frozenset(bare)
 
 
 def _make_highlight(

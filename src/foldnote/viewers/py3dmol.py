@@ -101,16 +101,24 @@ def _split_number(number: str) -> tuple[str, str]:
 
 def _style_model(view: SceneView, index: int, model: SceneModel) -> None:
     view.setStyle({"model": index}, {})
+    traces = {chain.name for chain in model.chains if chain.is_trace}
     for chain in model.chains:
-        look: dict[str, Any] = {"cartoon": {"color": chain.color, "arrows": True}}
+        look = _ribbon(chain.color, is_trace=chain.is_trace)
         view.setStyle({**select(index, chain.name), "not": {"resn": [*model.ligands, *model.ions]}}, look)
     for highlight in model.highlights:
-        look = {"cartoon": {"color": highlight.color, "arrows": True, "thickness": _CDR_THICKNESS}}
+        look = _ribbon(highlight.color, is_trace=highlight.chain in traces, thickness=_CDR_THICKNESS)
         view.setStyle(select_highlight(index, model, highlight), look)
         if highlight.tag and highlight.centre:
             view.addLabel(highlight.tag, _tag_style(highlight))
     _style_ligands(view, index, model.ligands, {"stick": {"radius": 0.22}})
     _style_ligands(view, index, model.ions, {"sphere": {"scale": 0.5}})
+
+
+def _ribbon(color: str, *, is_trace: bool, **more: float) -> dict[str, Any]:
+    """A ribbon, or a tube where 3Dmol.js would draw nothing for want of atoms."""
+    if is_trace:
+        return {"cartoon": {"color": color, "style": "trace", **more}}
+    return {"cartoon": {"color": color, "arrows": True, **more}}
 
 
 def _style_ligands(view: SceneView, index: int, names: Iterable[str], look: dict[str, Any]) -> None:

@@ -30,6 +30,8 @@ class SceneChain(_Plain):
     """``protein``, ``DNA``, ``RNA`` or ``DNA/RNA hybrid``."""
     length: int = Field(ge=0)
     """Residues that are present."""
+    is_trace: bool = False
+    """Whether only the course of the chain is known (one atom a residue), so that no ribbon can be drawn."""
     color: str = Field(pattern=r"^#[0-9a-fA-F]{6}$")
 
 

@@ -122,19 +122,17 @@
     // Enter and Space belong to what they press, not to the notebook's shortcuts.
     root.addEventListener('keydown', function (event) {
       var isPress = event.key === 'Enter' || event.key === ' ';
-      if (isPress && !event.shiftKey && event.target.closest('button, summary, [role="button"]')) event.stopPropagation();
+      if (isPress && !event.shiftKey && event.target.closest('button, summary')) event.stopPropagation();
     });
     root.querySelectorAll('.fnv-legend li').forEach(function (item, index) {
       var wanted = data.targets[index];
       if (!wanted) return;
-      item.tabIndex = 0;
-      item.setAttribute('role', 'button');
-      item.title = 'Show in the picture';
-      var go = function () { viewer.zoomTo(wanted, 400); };
-      item.onclick = go;
-      item.onkeydown = function (event) {
-        if (event.key === 'Enter' || event.key === ' ') { event.preventDefault(); go(); }
-      };
+      var go = document.createElement('button');
+      go.type = 'button';
+      go.title = 'Show in the picture';
+      go.append.apply(go, Array.from(item.childNodes));
+      go.onclick = function () { viewer.zoomTo(wanted, 400); };
+      item.appendChild(go);
     });
     var hint = document.createElement('p');
     hint.className = 'fnv-hint';

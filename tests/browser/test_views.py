@@ -1,0 +1,252 @@
+"""3D views in real JupyterLab with the network cut: drawn, explained where they cannot be drawn, and harmless."""
+
+import json
+import re
+from pathlib import Path
+
+import nbformat
+import pytest
+from lab_page import LabPage
+from playwright.sync_api import Locator, expect
+
+ROOT = Path(__file__).parents[2]
+DATA = ROOT / "tests" / "unit" / "results" / "data"
+FV = (DATA / "trastuzumab_fv_ca.pdb").read_text()
+HOSTILE = "<script>window.hacked=1</script><img src=x onerror=window.hacked=1>"
+_RESULT = f"""
+import sys, pathlib
+sys.path.insert(0, {str(DATA.parent)!r})
+from result_archives import write_fv_result
+import foldnote as fn
+result = fn.open_result(write_fv_result(pathlib.Path("fv.zip")))
+"""
+_SHOW_RESULT = _RESULT + "result"
+_NO_LIBRARY = """
+Object.defineProperty(window, '$3Dmolpromise', { get: () => undefined, set: () => {} });
+Object.defineProperty(window, '$3Dmol', { get: () => undefined, set: () => {} });
+"""
+
+_CDR_PLACES = """
+id => {
+  const viewer = window['viewer_' + id];
+  const atoms = viewer.selectedAtoms({ chain: 'H' }).filter((_, index) => index % 12 === 3);
+  return atoms.map(atom => viewer.modelToScreen(atom)).map(place => [place.x - scrollX, place.y - scrollY]);
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def notebook(chromium, server):
+    """A page with one notebook and its kernel, for all tests of this module."""
+    page = open_notebook(chromium, server, "views.ipynb")
+    yield page
+    page.page.context.close()
+
+
+def open_notebook(browser, server, name, *, init_script="") -> LabPage:
+    context = browser.new_context(viewport={"width": 1300, "height": 1000})
+    context.set_default_timeout(30_000)
+    if init_script:
+        context.add_init_script(init_script)
+    page = LabPage(context, server)
+    server.write_notebook(name, "1")
+    page.open(name)
+    page.page.keyboard.press("Control+b")
+    return page
+
+
+def show(notebook: LabPage, *cells: str) -> Locator:
+    """Run ``cells`` and return the first view, once it is drawn or has failed."""
+    notebook.run_code(*cells)
+    view = notebook.page.locator(".fnv-view[data-fn-state]").first
+    view.wait_for(timeout=60_000)
+    return view
+
+
+def state(view: Locator) -> str:
+    return view.get_attribute("data-fn-state") or ""
+
+
+def test_a_result_is_drawn_with_its_legend_and_tables(notebook):
+    view = show(notebook, _SHOW_RESULT)
+    assert state(view) == "drawn"
+    counted = notebook.wait_until_drawn(view.locator("canvas").first)
+    assert counted["drawn"] > 2000
+    assert counted["colours"] > 6
+    expect(view.locator(".fnv-legend")).to_contain_text("SRWGGDGFYAMDY")
+    expect(notebook.page.locator(".fnv-table").first).to_contain_text("FW1")
+    notebook.picture("view-light", view)
+    assert notebook.accessibility_faults(".jp-OutputArea .fnv-view") == []
+
+
+def test_a_view_follows_the_theme(notebook):
+    view = show(notebook, _SHOW_RESULT)
+    notebook.set_theme("dark")
+    notebook.page.wait_for_timeout(500)
+    notebook.picture("view-dark", view)
+    corner = view.locator("canvas").first.evaluate(
+        """canvas => {
+             const flat = document.createElement('canvas');
+             flat.width = canvas.width; flat.height = canvas.height;
+             const pen = flat.getContext('2d');
+             pen.drawImage(canvas, 0, 0);
+             return Math.max(...pen.getImageData(2, 2, 1, 1).data.slice(0, 3));
+           }"""
+    )
+    faults = notebook.accessibility_faults(".jp-OutputArea .fnv-view")
+    notebook.set_theme("light")
+    assert corner < 90
+    assert faults == []
+
+
+def test_a_narrow_view_loses_nothing(notebook):
+    view = show(notebook, _SHOW_RESULT)
+    notebook.page.set_viewport_size({"width": 560, "height": 1200})
+    notebook.page.wait_for_timeout(500)
+    notebook.picture("view-400", view)
+    fits = view.evaluate("node => node.scrollWidth <= node.clientWidth")
+    stage = view.locator(".fnv-stage").bounding_box()
+    notebook.page.set_viewport_size({"width": 1300, "height": 1000})
+    assert fits
+    assert stage["width"] < 460
+
+
+def test_a_pointer_over_a_residue_names_it(notebook):
+    view = show(notebook, _SHOW_RESULT)
+    view.locator(".fnv-stage").scroll_into_view_if_needed()
+    named = view.locator(".fnv-hover")
+    for x, y in notebook.page.evaluate(_CDR_PLACES, view.get_attribute("id")):
+        notebook.page.mouse.move(x, y)
+        notebook.page.wait_for_timeout(250)
+        if named.inner_text():
+            break
+    expect(named).to_have_text(re.compile(r"Chain [HL] · [A-Z]{3} \d+[A-Z]?( · CDR-[HL]\d)?"))
+
+
+def test_a_view_is_used_with_the_keyboard(notebook):
+    view = show(notebook, _SHOW_RESULT)
+    stage, keyboard = view.locator(".fnv-stage"), notebook.page.keyboard
+    where = f"() => viewer_{view.get_attribute('id')}.getView().join()"
+    seen = [notebook.page.evaluate(where)]
+    stage.focus()
+    for key in ("ArrowRight", "ArrowUp", "+", "Home"):
+        keyboard.press(key)
+        seen.append(notebook.page.evaluate(where))
+    assert len(set(seen[:4])) == 4
+    assert seen[4] == seen[0]
+    view.get_by_role("button", name="SRWGGDGFYAMDY").focus()
+    keyboard.press("Enter")
+    notebook.page.wait_for_timeout(1500)
+    assert notebook.page.evaluate(where) != seen[0]
+    view.get_by_role("button", name="Reset view").focus()
+    keyboard.press("Enter")
+    assert notebook.page.evaluate(where) == seen[0]
+    assert notebook.page.evaluate("window.jupyterapp.shell.currentWidget.content.mode") == "command"
+
+
+def test_a_scene_gives_a_genuine_py3dmol_view(notebook):
+    change = """
+view = fn.view(result).py3dmol()
+import py3Dmol
+assert isinstance(view, py3Dmol.view)
+view.setStyle({"chain": "L"}, {"sphere": {"color": "#ff00ff"}})
+view.show()
+"""
+    view = show(notebook, _RESULT + change)
+    canvas = view.locator("canvas").first
+    notebook.wait_until_drawn(canvas)
+    magenta = """
+canvas => {
+  const flat = document.createElement('canvas');
+  flat.width = canvas.width; flat.height = canvas.height;
+  const pen = flat.getContext('2d');
+  pen.drawImage(canvas, 0, 0);
+  const data = pen.getImageData(0, 0, flat.width, flat.height).data;
+  let count = 0;
+  for (let i = 0; i < data.length; i += 4) {
+    if (data[i] > 120 && data[i + 1] < 60 && data[i + 2] > 120) count += 1;
+  }
+  return count;
+}
+"""
+    notebook.picture("view-changed", view)
+    assert canvas.evaluate(magenta) > 500
+
+
+def test_hostile_names_are_only_words(notebook, server):
+    lines = [f"TITLE     {HOSTILE[:60]}", f"COMPND    {HOSTILE[:60]}"]
+    lines += [line.replace(" H ", " < ", 1) for line in FV.splitlines() if " H " in line]
+    name = "<img src=x onerror=window.hacked=1>&lt;'`.pdb"
+    (server.notebooks / name).write_text("\n".join(lines))
+    title = "</script><script>window.hacked=1</script>"
+    code = (
+        f"import foldnote as fn\nscene = fn.view({name!r})\nscene.model_copy(update={{'title': {title!r}}})"
+    )
+    view = show(notebook, code)
+    assert state(view) == "drawn"
+    expect(view).to_contain_text("</script><script>window.hacked=1</script>")
+    assert notebook.page.locator(".fnv-view img").count() == 0
+    assert notebook.page.evaluate("window.hacked") is None
+
+
+def test_a_reopened_notebook_draws_without_its_kernel(chromium, notebook, server):
+    show(notebook, _SHOW_RESULT)
+    notebook.save()
+    later = LabPage(chromium.new_context(viewport={"width": 1300, "height": 1000}), server)
+    stop_kernels(server)
+    later.open("views.ipynb", workspace="later")
+    view = later.page.locator(".fnv-view[data-fn-state]").first
+    view.wait_for(timeout=60_000)
+    assert state(view) == "drawn"
+    assert later.wait_until_drawn(view.locator("canvas").first)["drawn"] > 2000
+    assert later.outside == []
+    later.page.context.close()
+
+
+def test_an_untrusted_notebook_says_what_it_holds(chromium, notebook, server):
+    saved = nbformat.read(server.notebooks / "views.ipynb", 4)
+    assert saved.cells[0].outputs
+    saved.cells[0].source += "\n# from somebody else"
+    nbformat.write(saved, server.notebooks / "stranger.ipynb")
+    later = LabPage(chromium.new_context(viewport={"width": 1300, "height": 1000}), server)
+    later.open("stranger.ipynb", workspace="stranger")
+    output = later.page.locator(".jp-OutputArea").first
+    expect(output).to_contain_text("Trust Notebook")
+    expect(output).to_contain_text("CDR-H3")
+    expect(output).to_contain_text("120 residues")
+    later.picture("view-untrusted", output)
+    assert later.page.locator(".jp-OutputArea canvas").count() == 0
+    later.page.context.close()
+
+
+def test_without_3dmol_the_view_says_so(chromium, server):
+    page = open_notebook(chromium, server, "absent.ipynb", init_script=_NO_LIBRARY)
+    page.page.route("**/foldnote/api/static/**", lambda route: route.fulfill(status=404))
+    view = show(page, _SHOW_RESULT)
+    assert state(view) == "failed"
+    expect(view).to_contain_text("3Dmol.js, which draws it, is not on this page")
+    expect(view).to_contain_text("120 residues")
+    page.picture("view-absent", view)
+    assert page.outside == []
+    page.page.context.close()
+
+
+def test_without_webgl_the_view_says_so(chromium_without_webgl, server):
+    page = open_notebook(chromium_without_webgl, server, "no-webgl.ipynb")
+    view = show(page, _SHOW_RESULT)
+    assert state(view) == "failed"
+    expect(view).to_contain_text("this browser gives no WebGL")
+    expect(view).to_contain_text("120 residues")
+    page.picture("view-no-webgl", view)
+    page.page.context.close()
+
+
+def test_nothing_outside_this_computer_was_wanted(notebook, server):
+    assert notebook.outside == []
+    assert notebook.faults == []
+    assert server.refused == []
+
+
+def stop_kernels(server) -> None:
+    for session in json.loads(server.request("api/sessions")[1]):
+        server.request(f"api/sessions/{session['id']}", method="DELETE")
