@@ -55,6 +55,8 @@ OPTIONS: tuple[Option, ...] = (
            "How long to wait for the embedded service to start.", float),
     Option("service_idle_stop_s", 1800.0, "seconds", "FOLDNOTE_SERVICE_IDLE_STOP_S",
            "The embedded service stops by itself after this time without a request or a job.", float),
+    Option("result_cache_gb", 20.0, "GB", "FOLDNOTE_RESULT_CACHE_GB",
+           "Fetched results are kept up to this size; those not used for longest go first.", float),
     Option("engines_dir", "", "folder", "FOLDNOTE_ENGINES_DIR",
            "Where engine environments live; empty for the folder 'engines' of the data folder."),
     Option("engine_path", "", "folders", "FOLDNOTE_ENGINE_PATH",

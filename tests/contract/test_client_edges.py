@@ -1,12 +1,13 @@
 """The corners of the client's contract: prefixes, names, other deployments' routes, homes of all kinds."""
 
+import os
 import re
 import zipfile
 from pathlib import Path
 
 import pytest
 from job_settings import SETTINGS
-from scripted_service import answers, serves
+from scripted_service import answers, breaks, serves
 
 from foldnote.client import AsyncClient, Client
 from foldnote.client.effects import operation
@@ -23,6 +24,7 @@ from foldnote.errors import (
     RateLimitedError,
     ServiceUnreachableError,
     SettingsError,
+    TooLargeError,
     UnauthorizedError,
 )
 from foldnote.models import JobStatus
@@ -191,3 +193,83 @@ def test_a_key_without_an_address_is_refused():
     for kind in (Client, AsyncClient):
         with pytest.raises(ConfigurationError, match="which service"):
             kind(api_key="k")
+
+
+DONE = RUNNING | {"status": "Complete", "completed": "2026-11-01T10:00:00Z"}
+
+
+def interrupted(scripted, connect, etag):
+    """A client whose download broke in the middle for good, as when its process ends."""
+    scripted.on("GET", "/jobs", answers(DONE))
+    scripted.on("POST", "/result", answers('"/m.pdb"'))
+    first = breaks(b"ATOM" * 100, 800, **({"etag": etag} if etag else {}))
+    scripted.on("GET", "/m.pdb", first, breaks())
+    with pytest.raises(ServiceUnreachableError):
+        connect().jobs.download("a", "m.pdb")
+
+
+def asked_for(scripted):
+    asked = scripted.asked[-1].headers
+    return asked.get("range"), asked.get("if-range")
+
+
+@pytest.fixture
+def hasty(monkeypatch):
+    monkeypatch.setattr("foldnote.client.link.retry_delays", lambda *_: iter([0.0]))
+
+
+def test_the_next_process_goes_on_with_a_download(scripted, connect, hasty):
+    interrupted(scripted, connect, '"v1"')
+    scripted.on("GET", "/m.pdb", serves(b"ATOM" * 200, etag='"v1"'))
+    path = connect().jobs.download("a", "m.pdb")
+    assert path.read_bytes() == b"ATOM" * 200
+    assert asked_for(scripted) == ("bytes=400-", '"v1"')
+    assert [each.name for each in path.parent.iterdir()] == ["m.pdb"]
+
+
+@pytest.mark.parametrize("answer", [answers("HETATM", etag='"v2"'), serves(b"HETA" * 200, etag='"v2"')])
+def test_what_arrived_of_another_content_is_not_used(scripted, connect, hasty, answer):
+    interrupted(scripted, connect, '"v1"')
+    scripted.on("GET", "/m.pdb", answer)
+    assert connect().jobs.download("a", "m.pdb").read_bytes()[:4] == b"HETA"
+
+
+@pytest.mark.parametrize("etag", [None, 'W/"weak"'])
+def test_what_arrived_of_an_unmarked_content_is_dropped(scripted, connect, hasty, etag):
+    interrupted(scripted, connect, etag)
+    scripted.on("GET", "/m.pdb", serves(b"HETA" * 200))
+    assert connect().jobs.download("a", "m.pdb").read_bytes() == b"HETA" * 200
+    assert asked_for(scripted) == (None, None)
+
+
+def test_results_that_nobody_used_make_room(scripted, connect, monkeypatch, home):
+    monkeypatch.setenv("FOLDNOTE_RESULT_CACHE_GB", "0.000001")
+    old, young = home / "cache" / "results" / "old", home / "cache" / "results" / "young"
+    for folder in (old, young):
+        folder.mkdir(parents=True)
+        (folder / "a.zip").write_bytes(b"x" * 2000)
+    os.utime(old, (1, 1))
+    scripted.on("GET", "/jobs", answers(DONE))
+    scripted.on("POST", "/result", answers('"/m.pdb"'))
+    scripted.on("GET", "/m.pdb", serves(b"ATOM" * 1000))
+    path = connect().jobs.download("a", "m.pdb")
+    assert (path.is_file(), young.exists(), old.exists()) == (True, True, False)
+
+
+def test_a_large_file_goes_by_a_presigned_link(scripted, connect, tmp_path):
+    (tmp_path / "large.pdb").write_bytes(b"ATOM" * 1000)
+    scripted.on("PUT", "/upload/large.pdb", answers("", 413))
+    scripted.on(
+        "POST", "/getPresignedUploadUrl", answers({"uploadUrl": f"{scripted.url}/s3?sig=1", "key": "u/1"})
+    )
+    scripted.on("PUT", "/s3", answers(""))
+    assert connect().files.upload(tmp_path / "large.pdb", folder="study") == "study/large.pdb"
+    asked = scripted.asked[-1]
+    assert (asked.body, asked.headers.get("x-api-key")) == (b"ATOM" * 1000, None)
+    assert b'"filename":"study/large.pdb"' in scripted.asked[-2].body
+
+
+def test_a_file_that_is_too_large_for_every_way_is_refused(scripted, connect):
+    scripted.on("PUT", "/upload/large.pdb", answers({"error": "at most 5 MB"}, 413))
+    with pytest.raises(TooLargeError, match="at most 5 MB"):
+        connect().files.upload(b"x", "large.pdb")

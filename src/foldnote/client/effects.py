@@ -16,7 +16,7 @@ from typing import Any, Concatenate, Generic, ParamSpec, Protocol, TypeVar, over
 
 from pydantic import SecretStr
 
-from foldnote.errors import TransportError
+from foldnote.errors import FoldnoteError
 
 T = TypeVar("T")
 P = ParamSpec("P")
@@ -128,7 +128,7 @@ def run(steps: Steps[T], world: World) -> T:
         while True:
             try:
                 outcome = world.perform(effect)
-            except TransportError as exc:
+            except FoldnoteError as exc:
                 effect = steps.throw(exc)
             else:
                 effect = steps.send(outcome)
@@ -145,7 +145,7 @@ async def run_async(steps: Steps[T], world: AsyncWorld) -> T:
         while True:
             try:
                 outcome = await world.perform(effect)
-            except TransportError as exc:
+            except FoldnoteError as exc:
                 effect = steps.throw(exc)
             else:
                 effect = steps.send(outcome)

@@ -12,9 +12,8 @@ import zipfile
 from collections.abc import Mapping
 from pathlib import Path
 from urllib.parse import urljoin
-from uuid import uuid4
 
-from foldnote import settings
+from foldnote.client import cache
 from foldnote.client.effects import Answer, Run, Sleep, Steps
 from foldnote.client.link import Link
 from foldnote.client.pace import poll_delays
@@ -38,14 +37,11 @@ def result_link(link: Link, job_name: str, options: Mapping[str, object]) -> Ste
         answer = yield from link.ask(
             "POST", "/result", json=body, repeatable=True, timeout_s=_RESULT_TIMEOUT_S
         )
-        if isinstance(answer, str):
+        url = answer.get("url") if isinstance(answer, Mapping) else answer
+        if isinstance(url, str) and url.startswith(("https://", "http://", "/")):
             address = yield from link.locate()
-            return urljoin(address.url + "/", answer)
-        if not isinstance(answer, Mapping):
-            raise ProtocolError("The service should have answered a link to the result.")
-        if isinstance(answer.get("url"), str):
-            return str(answer["url"])
-        if answer.get("status") != "preparing":
+            return urljoin(address.url + "/", url)
+        if not isinstance(answer, Mapping) or answer.get("status") != "preparing":
             raise ProtocolError(
                 "The service answered neither a link to the result nor that it is preparing one."
             )
@@ -71,14 +67,13 @@ def fetch_result(link: Link, job: Job, file_name: str | None = None, pdbs_only: 
         options["pdbsOnly"] = True
     place = _place(link, job, options)
     if place.is_file() and _can_be_kept(job):
+        cache.note_use(place)
         return place
-    part = place.with_name(f"{place.name}.{uuid4().hex}.part")
-    try:
+    with cache.claim_part(place) as part:
         answer = yield from link.fetch(lambda: result_link(link, job.job_name, options), part)
         yield Run(lambda: _verify(part, answer, is_archive=place.suffix == ".zip"))
         part.replace(place)
-    finally:
-        part.unlink(missing_ok=True)
+    yield Run(lambda: cache.trim(place))
     return place
 
 
@@ -92,7 +87,7 @@ def _place(link: Link, job: Job, options: Mapping[str, object]) -> Path:
     ended = job.completed.isoformat() if job.completed else ""
     created = job.created.isoformat() if job.created else ""
     identity = repr((link.service, job.job_name, created, ended, sorted(options.items())))
-    folder = settings.cache_dir() / "results" / hashlib.sha256(identity.encode()).hexdigest()[:32]
+    folder = cache.results_dir() / hashlib.sha256(identity.encode()).hexdigest()[:32]
     folder.mkdir(parents=True, exist_ok=True)
     wanted = Path(str(options.get("fileName") or f"{job.job_name}.zip")).name
     return folder / (re.sub(r"[^A-Za-z0-9_.+ -]", "_", wanted).lstrip(".") or "result.zip")

@@ -5,14 +5,16 @@ from __future__ import annotations
 import hashlib
 import io
 import tempfile
+from collections.abc import Mapping
 from pathlib import Path
 from typing import IO
 
-from foldnote.client.effects import Run, Steps, operation
+from foldnote.client.effects import Call, Run, Steps, operation
 from foldnote.client.ledger import Ledger
-from foldnote.client.refusals import understand
+from foldnote.client.link import Link
+from foldnote.client.refusals import read_json, understand
 from foldnote.client.resource import AsyncResource, Resource, SyncResource, path_part
-from foldnote.errors import FoldnoteError
+from foldnote.errors import FoldnoteError, ServiceError, TooLargeError
 from foldnote.models import FilePage, read_file_page
 
 _UPLOAD_TIMEOUT_S = 3600.0
@@ -40,15 +42,8 @@ class FilesSteps(Resource):
         """
         content, digest = yield Run(lambda: _open(source))
         wanted = name or _name_of(source)
-        params = {"folder": folder} if folder else None
         try:
-            yield from self._link.ask(
-                "PUT",
-                f"/upload/{path_part(wanted)}",
-                content=content,
-                params=params,
-                timeout_s=_UPLOAD_TIMEOUT_S,
-            )
+            yield from _send(self._link, wanted, folder, content)
         finally:
             if isinstance(content, Path) and not isinstance(source, str | Path):
                 content.unlink(missing_ok=True)
@@ -76,6 +71,34 @@ class FilesSteps(Resource):
             BadRequestError: there is no such file.
         """
         yield from self._link.ask("DELETE", "/delete-file", params={"filePath": path}, repeatable=False)
+
+
+def _send(link: Link, name: str, folder: str | None, content: bytes | Path) -> Steps[None]:
+    """The bytes to the account; what is too large for the service's own route goes by a presigned link."""
+    try:
+        yield from link.ask(
+            "PUT",
+            f"/upload/{path_part(name)}",
+            content=content,
+            params={"folder": folder} if folder else None,
+            timeout_s=_UPLOAD_TIMEOUT_S,
+        )
+    except TooLargeError:
+        url = yield from _presign(link, f"{folder}/{name}" if folder else name)
+        if url is None:
+            raise
+        read_json((yield Call("PUT", url, content=content, timeout_s=_UPLOAD_TIMEOUT_S)))
+
+
+def _presign(link: Link, path: str) -> Steps[str | None]:
+    """A link that takes the file without the key; None at a service that gives none."""
+    wanted = {"filename": path, "contentType": "application/octet-stream"}
+    try:
+        answer = yield from link.ask("POST", "/getPresignedUploadUrl", json=wanted, repeatable=True)
+    except ServiceError:
+        return None
+    url = answer.get("uploadUrl") if isinstance(answer, Mapping) else None
+    return url if isinstance(url, str) else None
 
 
 def _name_of(source: Source) -> str:

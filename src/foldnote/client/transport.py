@@ -11,16 +11,16 @@ import time
 import weakref
 from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import httpx
 
+from foldnote.client.cache import read_mark, write_mark
 from foldnote.client.effects import Answer, Call, Download, Effect, Run, Sleep
 from foldnote.errors import ProtocolError, RequestTimeoutError, ServiceUnreachableError, TransportError
 
-TransportT = TypeVar("TransportT")
-
 _CHUNK_BYTES = 1 << 20
+_CONNECT_S = 10.0
 _NOTHING_SENT = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout, httpx.UnsupportedProtocol)
 
 
@@ -29,7 +29,7 @@ class HttpWorld:
 
     def __init__(self, http_client: httpx.Client | None = None) -> None:
         self._is_own = http_client is None
-        self._http = http_client or httpx.Client(mounts=_direct(httpx.HTTPTransport))
+        self._http = http_client or httpx.Client(**_connections(httpx.HTTPTransport))
         if self._is_own:
             weakref.finalize(self, self._http.close)  # a client that nobody closed
 
@@ -81,7 +81,7 @@ class AsyncHttpWorld:
             return self._given
         loop = asyncio.get_running_loop()
         if self._own is None or self._own[0] is not loop:  # connections belong to the loop that made them
-            self._own = (loop, httpx.AsyncClient(mounts=_direct(httpx.AsyncHTTPTransport)))
+            self._own = (loop, httpx.AsyncClient(**_connections(httpx.AsyncHTTPTransport)))
         return self._own[1]
 
     async def perform(self, effect: Effect) -> Any:
@@ -122,9 +122,11 @@ class AsyncHttpWorld:
             await own[1].aclose()
 
 
-def _direct(kind: Callable[[], TransportT]) -> dict[str, TransportT]:
+def _connections(kind: Callable[..., object]) -> dict[str, Any]:
     """No proxy for this machine's own addresses: a proxy knows nothing of its loopback interface."""
-    return {"all://127.0.0.1": kind(), "all://localhost": kind(), "all://[::1]": kind()}
+    certificates = httpx.create_ssl_context()  # reading them takes longest, so all share them
+    own = ("all://127.0.0.1", "all://localhost", "all://[::1]")
+    return {"verify": certificates, "mounts": {host: kind(verify=certificates) for host in own}}
 
 
 def explain(exc: Exception, effect: Effect) -> TransportError:
@@ -154,20 +156,28 @@ def _request(call: Call) -> dict[str, Any]:
         "params": dict(call.params) or None,
         "json": call.json,
         "headers": headers,
-        "timeout": call.timeout_s,
+        "timeout": _timeout(call.timeout_s),
         "follow_redirects": False,  # the key would go wherever the answer points
     }
 
 
 def _download_request(download: Download) -> dict[str, Any]:
     have = download.part.stat().st_size if download.part.exists() else 0
-    headers = {"Accept-Encoding": "identity"} | ({"Range": f"bytes={have}-"} if have else {})
+    headers = {"Accept-Encoding": "identity"}
+    if have:
+        mark = read_mark(download.part)
+        headers |= {"Range": f"bytes={have}-"} | ({"If-Range": mark} if mark else {})
     return {
         "url": download.url,
         "headers": headers,
-        "timeout": download.timeout_s,
+        "timeout": _timeout(download.timeout_s),
         "follow_redirects": True,
     }
+
+
+def _timeout(seconds: float) -> httpx.Timeout:
+    """A long patience is for the answer; a connection is there soon or not at all."""
+    return httpx.Timeout(seconds, connect=min(seconds, _CONNECT_S))
 
 
 def _stream(content: bytes | Path | None) -> bytes | Iterator[bytes] | None:
@@ -198,11 +208,16 @@ def _mode(response: httpx.Response, part: Path) -> str:
     """How to write the body: after what is there, or from the beginning.
 
     Raises:
-        ServiceUnreachableError: the body begins elsewhere; what is there is dropped.
+        ServiceUnreachableError: the body begins elsewhere or is another one; what is there is dropped.
     """
+    etag, known = response.headers.get("etag"), read_mark(part)
     if response.status_code != 206:
+        write_mark(part, etag)
         return "wb"
     have = part.stat().st_size if part.exists() else 0
+    if known and etag and known != etag:
+        part.unlink(missing_ok=True)
+        raise ServiceUnreachableError("The file at the service changed during the download.")
     if not response.headers.get("content-range", "").replace(" ", "").startswith(f"bytes{have}-"):
         part.unlink(missing_ok=True)
         raise ServiceUnreachableError(f"The download did not go on at byte {have}, where it was interrupted.")

@@ -1,0 +1,106 @@
+"""The folder of fetched results: what is on its way, what is kept, and for how long.
+
+A download that was interrupted is found again by the next process, together with the mark (ETag) of the
+content that it belongs to. What was not used for longest goes first when the folder grows too large.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import shutil
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import IO
+from uuid import uuid4
+
+from foldnote import settings
+from foldnote.errors import ArchiveError
+
+_YOUNG_S = 3600.0
+_GB = 1e9
+
+
+def results_dir() -> Path:
+    """The folder that holds one folder for each result."""
+    return settings.cache_dir() / "results"
+
+
+def mark_of(part: Path) -> Path:
+    """The file that holds the mark of the content that ``part`` belongs to."""
+    return part.with_name(part.name + ".etag")
+
+
+def read_mark(part: Path) -> str | None:
+    """The mark of the content that ``part`` belongs to, if the service gave one."""
+    try:
+        return mark_of(part).read_text("ascii") or None
+    except (OSError, ValueError):
+        return None
+
+
+def write_mark(part: Path, etag: str | None) -> None:
+    """Note the mark of the content that begins to arrive; a weak one (``W/``) proves nothing about bytes."""
+    if etag and etag.isascii() and not etag.startswith("W/"):
+        mark_of(part).write_text(etag, "ascii")
+    else:
+        mark_of(part).unlink(missing_ok=True)
+
+
+@contextmanager
+def claim_part(place: Path) -> Iterator[Path]:
+    """The file that takes a download for ``place``: what an earlier try left, or one of one's own.
+
+    While another thread or process downloads the same, this one works beside it. What is left after a failure
+    stays for the next try if it can be told what it belongs to.
+    """
+    part = place.with_name(f"{place.name}.part")
+    with part.open("ab") as held:
+        is_mine = _try_lock(held)
+        if not is_mine:
+            part = place.with_name(f"{place.name}.{uuid4().hex}.part")
+        elif read_mark(part) is None:
+            held.truncate(0)
+        is_good = True
+        try:
+            yield part
+        except ArchiveError:
+            is_good = False
+            raise
+        finally:
+            if not (is_mine and is_good and _is_resumable(part)):
+                part.unlink(missing_ok=True)
+                mark_of(part).unlink(missing_ok=True)
+
+
+def _try_lock(held: IO[bytes]) -> bool:
+    try:
+        fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:  # somebody else's, or a file system without locks
+        return False
+    return True
+
+
+def _is_resumable(part: Path) -> bool:
+    return part.exists() and part.stat().st_size > 0 and read_mark(part) is not None
+
+
+def note_use(place: Path) -> None:
+    """Remember that the result at ``place`` is wanted now."""
+    with suppress(OSError):  # a folder that somebody else filled
+        os.utime(place.parent)
+
+
+def trim(kept: Path) -> None:
+    """Delete the results that were not used for longest, until the rest is within the option's size.
+
+    The folder of ``kept`` and what was used in the last hour stay in any case.
+    """
+    left = settings.option("result_cache_gb") * _GB
+    folders = [(folder.stat().st_mtime, folder) for folder in results_dir().iterdir() if folder.is_dir()]
+    for used, folder in sorted(folders, reverse=True):
+        left -= sum(file.stat().st_size for file in folder.iterdir())
+        if left < 0 and folder != kept.parent and time.time() - used > _YOUNG_S:
+            shutil.rmtree(folder, ignore_errors=True)
