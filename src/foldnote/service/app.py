@@ -16,7 +16,17 @@ from foldnote.service.documents import INTERFACE_VERSION, build_document
 from foldnote.service.handlers import HANDLERS
 from foldnote.service.linger import LingerMiddleware
 from foldnote.service.prefixes import PrefixMiddleware
-from foldnote.service.routes import downloads, ending, files, health, jobs, results, submission, tools
+from foldnote.service.routes import (
+    downloads,
+    ending,
+    files,
+    health,
+    jobs,
+    provisioning,
+    results,
+    submission,
+    tools,
+)
 from foldnote.service.traffic import TrafficMiddleware
 
 ROUTERS = (
@@ -27,6 +37,7 @@ ROUTERS = (
     downloads.router,
     files.router,
     tools.router,
+    provisioning.router,
     health.router,
 )
 

@@ -7,9 +7,11 @@ import threading
 import time
 
 from foldnote import settings
+from foldnote.service.access.allowance import Allowance
 from foldnote.service.access.gate import Gate
 from foldnote.service.access.keys import hash_key, make_key, read_or_make_key_file
 from foldnote.service.access.limiter import RateLimiter
+from foldnote.service.access.trials import TrialDesk
 from foldnote.service.aggregation import Aggregator
 from foldnote.service.config import ServiceConfig
 from foldnote.service.engines import load_engines
@@ -22,6 +24,7 @@ from foldnote.service.queue.dispatcher import Dispatcher
 from foldnote.service.queue.executors.local import LocalExecutor
 from foldnote.service.resolution import FileResolver
 from foldnote.service.results import ResultDesk
+from foldnote.service.store.quotas import Quotas
 from foldnote.service.store.store import Store
 from foldnote.service.tooling import Toolbox
 
@@ -43,7 +46,8 @@ class Service:
         config.data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
         self._lock = FolderLock(config.data_dir, "data folder")
         self._lock.take()
-        self.store = Store(config.data_dir / DATABASE)
+        quotas = Quotas(config.trials.jobs, config.trials.monthly_jobs)
+        self.store = Store(config.data_dir / DATABASE, quotas)
         self.objects = ObjectStore(config.data_dir / "objects")
         self.objects.clear_drafts()
         secrets = self.store.accounts.link_secrets()
@@ -51,6 +55,7 @@ class Service:
         self.page_keys = PageKeys(next(iter(secrets.values())))
         limiter = RateLimiter(config.limits.requests_per_second, config.limits.burst)
         self.gate = Gate(self.store.accounts, limiter if config.rate_limit else None)
+        self.trials = TrialDesk(self.store.trials, config, next(iter(secrets.values())))
         self.local_key = self._make_local_key()
         self._build_queue()
         self.results = ResultDesk(self.store, self.objects, self.links)
@@ -71,8 +76,11 @@ class Service:
             self.aggregator.wake,
         )
         self.files = FileResolver(self.store, self.objects)
-        rows = config.limits.batch_rows
-        self.intake = Intake(self.store, self.toolbox, self.files, self.dispatcher.wake, rows)
+        rows, hours = config.limits.batch_rows, config.trials.allowance_weighted_hours
+        allowance = Allowance(self.objects, hours)
+        self.intake = Intake(
+            self.store, self.toolbox, self.files, self.dispatcher.wake, batch_rows=rows, allowance=allowance
+        )
 
     def _make_local_key(self) -> str:
         key = read_or_make_key_file(self.config.data_dir / KEY_FILE)

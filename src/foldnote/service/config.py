@@ -59,6 +59,29 @@ class Pace:
 
 
 @dataclass(frozen=True)
+class TrialTerms:
+    """What POST /agent/provision gives, and how often.
+
+    Attributes:
+        is_open: whether trial keys are given out at all; an embedded service never does.
+        jobs: jobs of an unclaimed key, in all.
+        monthly_jobs: jobs of a claimed account in a calendar month (UTC).
+        days: life of an unclaimed key.
+        hourly_per_source: keys that one address gets within an hour.
+        hourly: keys that all addresses together get within an hour.
+        allowance_weighted_hours: largest estimate of a free-energy submission of an unclaimed key.
+    """
+
+    is_open: bool = True
+    jobs: int = 10
+    monthly_jobs: int = 10
+    days: int = 30
+    hourly_per_source: int = 10
+    hourly: int = 100
+    allowance_weighted_hours: float = 48.0
+
+
+@dataclass(frozen=True)
 class ServiceConfig:
     """One service.
 
@@ -74,6 +97,9 @@ class ServiceConfig:
         workers: jobs at once at most; None for what cores and memory allow.
         has_dispatcher: False keeps every job in the queue (tests of the queue itself).
         email: address of the account that the service's own key acts for.
+        limits: sizes and rates.
+        trials: terms of the keys that POST /agent/provision gives.
+        pace: rhythm of the dispatcher.
     """
 
     data_dir: Path
@@ -88,6 +114,7 @@ class ServiceConfig:
     has_dispatcher: bool = True
     email: str = "local@foldnote.invalid"
     limits: Limits = field(default_factory=Limits)
+    trials: TrialTerms = field(default_factory=TrialTerms)
     pace: Pace = field(default_factory=Pace)
 
     @property

@@ -12,7 +12,7 @@ from foldnote.service.routes.answers import BODIES
 
 INTERFACE_VERSION = "1.0.0"
 _REFERENCE = "#/components/schemas/{model}"
-_OPEN_PATHS = frozenset({"/tools.json", "/healthz"})
+_OPEN_PATHS = frozenset({"/tools.json", "/healthz", "/agent/provision", "/claim"})
 _OPEN_PREFIX = "/download/"
 
 

@@ -5,7 +5,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,11 +14,13 @@ from foldnote import catalog
 from foldnote.models.names import check_job_name
 from foldnote.models.tool import Tool
 from foldnote.models.verdict import Problem
+from foldnote.service.access.allowance import Allowance
 from foldnote.service.faults import RefusalError, bad_request
 from foldnote.service.requests import BatchSubmission, JobPayload, JobSubmission
 from foldnote.service.resolution import FileResolver, Located
 from foldnote.service.store.accounts import Caller
 from foldnote.service.store.insertion import NameTakenError, NewJob
+from foldnote.service.store.quotas import TRIAL, QuotaError
 from foldnote.service.store.store import Store
 from foldnote.service.tooling import Toolbox
 
@@ -38,40 +41,48 @@ class Intake:
     Args:
         wake: told after every commit that there is work.
         batch_rows: most rows of a batch.
+        allowance: what unclaimed keys may spend on free energies.
     """
 
     def __init__(
-        self, store: Store, toolbox: Toolbox, files: FileResolver, wake: Callable[[], None], batch_rows: int
+        self,
+        store: Store,
+        toolbox: Toolbox,
+        files: FileResolver,
+        wake: Callable[[], None],
+        *,
+        batch_rows: int,
+        allowance: Allowance,
     ) -> None:
         self._store = store
         self._toolbox = toolbox
         self._files = files
         self._wake = wake
         self._batch_rows = batch_rows
+        self._allowance = allowance
 
     def submit(self, caller: Caller, submission: JobSubmission) -> None:
         """Commit the job to the queue.
 
         Raises:
-            RefusalError: 400 with the field at fault.
+            RefusalError: 400 with the field at fault, 403 for what the caller may not spend.
         """
         _require_name(submission.job_name)
         tool = self._toolbox.find(submission.type)
         job = self._make_job(
             caller, tool, submission.job_name, submission.settings, project_tag=submission.project_tag
         )
+        self._allowance.require(caller, tool, [job])
         self._toolbox.require_engine(tool)
-        try:
+        with _refusals("jobName"):
             self._store.jobs.add(caller.account_id, job)
-        except NameTakenError as exc:
-            raise name_taken(exc, "jobName") from exc
         self._wake()
 
     def submit_batch(self, caller: Caller, batch: BatchSubmission) -> list[str]:
         """Commit a parent and its subjobs in one transaction and give the subjobs' names.
 
         Raises:
-            RefusalError: 400 with the field and the row at fault.
+            RefusalError: 400 with the field and the row at fault, 403 for what the caller may not spend.
         """
         _require_name(batch.batch_name, "batchName")
         self._require_rows(batch.settings)
@@ -82,12 +93,11 @@ class Intake:
             self._make_job(caller, tool, name, settings, row=row)
             for row, (name, settings) in enumerate(zip(names, batch.settings, strict=True))
         ]
+        self._allowance.require(caller, tool, rows)
         self._toolbox.require_engine(tool)
         parent = NewJob(batch.batch_name, batch.type, {}, {}, batch.project_tag)
-        try:
+        with _refusals("batchName"):
             self._store.jobs.add_batch(caller.account_id, parent, rows)
-        except NameTakenError as exc:
-            raise name_taken(exc, "batchName" if exc.row is None else "jobNames") from exc
         self._wake()
         return names
 
@@ -165,6 +175,29 @@ class Intake:
         if not 1 <= len(rows) <= self._batch_rows:
             sentence = f"A batch has 1 to {self._batch_rows} rows; this one has {len(rows)}."
             raise bad_request(sentence, code="batch_size", field="settings")
+
+
+@contextmanager
+def _refusals(name_field: str) -> Iterator[None]:
+    """What the store refuses, as answers."""
+    try:
+        yield
+    except NameTakenError as exc:
+        raise name_taken(exc, name_field if exc.row is None else "jobNames") from exc
+    except QuotaError as exc:
+        raise job_limit_reached(exc) from exc
+
+
+def job_limit_reached(error: QuotaError) -> RefusalError:
+    """403 for an account whose jobs are used up."""
+    if error.tier == TRIAL:
+        sentence = (
+            f"An unclaimed key has {error.allowed} jobs in all, and {error.used} are used. Claim the account."
+        )
+    else:
+        sentence = f"The account has {error.allowed} jobs in a calendar month, and {error.used} are used."
+    more = {"jobsAllowed": error.allowed, "jobsUsed": error.used, "jobsWanted": error.wanted}
+    return RefusalError(403, "job_limit_reached", sentence, more=more)
 
 
 def name_taken(error: NameTakenError, field: str) -> RefusalError:

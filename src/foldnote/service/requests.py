@@ -58,6 +58,13 @@ class NamedJob(Body):
     job_name: str
 
 
+class ClaimRequest(Body):
+    """POST /claim."""
+
+    email: str
+    """Address of the person who claims the account."""
+
+
 class ResultRequest(Body):
     """POST /result."""
 

@@ -27,7 +27,7 @@ from foldnote.errors import ConfigurationError, FoldnoteError
 from foldnote.models.runtime import RUNTIME_FILE, RuntimeInfo, read_runtime, write_runtime
 from foldnote.service.app import create_app
 from foldnote.service.assembly import Service
-from foldnote.service.config import ServiceConfig
+from foldnote.service.config import ServiceConfig, TrialTerms
 from foldnote.service.lock import FolderLock
 from foldnote.service.logs import start_logging
 
@@ -181,6 +181,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--no-rate-limit", action="store_true", help="do not limit requests (for benchmarks)")
     parser.add_argument("--workers", type=int, help="jobs at once at most")
     parser.add_argument("--public-url", help="address that signed links begin with")
+    parser.add_argument("--no-provisioning", action="store_true", help="give out no trial keys")
     parser.add_argument("--embedded", action="store_true", help="this user's own service; stops when idle")
 
 
@@ -195,6 +196,7 @@ def config_of(options: argparse.Namespace) -> ServiceConfig:
         rate_limit=not options.no_rate_limit,
         public_url=options.public_url,
         workers=options.workers,
+        trials=TrialTerms(is_open=not options.no_provisioning),
     )
 
 

@@ -17,6 +17,8 @@ from foldnote.service.access.keys import hash_key
 from foldnote.service.access.limiter import RateLimiter, whole_seconds
 from foldnote.service.faults import BareRefusalError, RefusalError
 from foldnote.service.store.accounts import AccountStore, Caller
+from foldnote.service.store.clock import is_past
+from foldnote.service.store.quotas import TRIAL
 
 HEADER = "x-api-key"
 _REMEMBER_S = 5.0
@@ -56,13 +58,17 @@ class Gate:
     async def _find(self, sha256: str) -> Caller | None:
         known = self._known.get(sha256)
         moment = time.monotonic()
-        if known is not None and known.until > moment:
+        if known is not None and known.until > moment and not is_past(known.caller.expires):
             return known.caller
         self._known.pop(sha256, None)
         caller = await run_in_threadpool(self._accounts.find_caller, sha256)
         if caller is not None:
             self._known[sha256] = _Known(caller, moment + _REMEMBER_S)
         return caller
+
+    def forget_all(self) -> None:
+        """Look every key up anew, since what an account may do has changed."""
+        self._known.clear()
 
     def _limit(self, caller: Caller) -> None:
         wait_s = self._limiter.take(caller.key_sha256) if self._limiter else 0.0
@@ -100,6 +106,15 @@ def too_many_requests(wait_s: float) -> RefusalError:
     )
 
 
+def restricted_route() -> RefusalError:
+    """403 for an unclaimed key on a route that claimed accounts have."""
+    sentence = (
+        "This route is not open to an unclaimed trial key. Open the claimUrl that came with the key to claim"
+        " the account; another payload changes nothing."
+    )
+    return RefusalError(403, "route_restricted", sentence)
+
+
 async def _admit(request: Request) -> Caller:
     gate: Gate = request.app.state.service.gate
     return await gate.admit(request.headers.get(HEADER))
@@ -110,8 +125,18 @@ async def _admit_behind_gateway(request: Request) -> Caller:
     return await gate.admit(request.headers.get(HEADER), is_behind_gateway=True)
 
 
+async def _admit_claimed(request: Request) -> Caller:
+    caller = await _admit(request)
+    if caller.tier == TRIAL:
+        raise restricted_route()
+    return caller
+
+
 Admitted = Annotated[Caller, Depends(_admit)]
 """The caller of a keyed route."""
 
 AdmittedByGateway = Annotated[Caller, Depends(_admit_behind_gateway)]
 """The caller of GET /jobs."""
+
+AdmittedClaimed = Annotated[Caller, Depends(_admit_claimed)]
+"""The caller of a route that unclaimed keys may not use; the refusal comes before the body is read."""

@@ -63,11 +63,12 @@ def answers(model: Any, description: str, status: int = 200) -> Answers:
     return {status: {"model": model, "description": description}}
 
 
-def takes(model: type[Body]) -> dict[str, Any]:
+def takes(model: type[Body], *more_types: str) -> dict[str, Any]:
     """Declares a JSON body, which the route reads itself: after the key, and with a limit."""
     BODIES[model.__name__] = model
-    schema = {"$ref": f"#/components/schemas/{model.__name__}"}
-    return {"requestBody": {"required": True, "content": {"application/json": {"schema": schema}}}}
+    schema = {"schema": {"$ref": f"#/components/schemas/{model.__name__}"}}
+    content = dict.fromkeys(("application/json", *more_types), schema)
+    return {"requestBody": {"required": True, "content": content}}
 
 
 def absolute(request: Request, service: Service, path: str) -> str:

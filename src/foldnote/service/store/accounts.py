@@ -20,7 +20,7 @@ class Caller:
     Attributes:
         account_id: row of the account.
         email: address of the account.
-        tier: `full`, `trial` or `claimed`.
+        tier: `full`, `trial` or `claimed` (see `quotas`).
         is_admin: whether this key may administer the service.
         organization_id: row of the organization, None for none.
         key_sha256: hash of the key that was used.
@@ -73,7 +73,7 @@ class AccountStore:
         )
         with self._database.read() as connection:
             row = connection.execute(query).mappings().first()
-        if row is None or (row["expires"] is not None and row["expires"] <= clock.now()):
+        if row is None or clock.is_past(row["expires"]):
             return None
         return Caller(
             account_id=row["id"],

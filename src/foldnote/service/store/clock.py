@@ -22,3 +22,8 @@ def read(text: str) -> datetime:
         ValueError: the text is not a moment.
     """
     return datetime.fromisoformat(text.replace("Z", "+00:00"))
+
+
+def is_past(text: str | None) -> bool:
+    """Whether a written moment has come; None never comes."""
+    return text is not None and text <= now()

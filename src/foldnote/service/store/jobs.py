@@ -15,6 +15,7 @@ from foldnote.service.store.counting import ALL_JOBS, TOP_LEVEL, count_job, read
 from foldnote.service.store.database import Database
 from foldnote.service.store.events import write_event
 from foldnote.service.store.insertion import NewJob, Place, insert_jobs
+from foldnote.service.store.quotas import Quotas, count_jobs
 from foldnote.service.store.records import BATCH_TYPE, refresh_record
 from foldnote.service.store.schema import jobs
 
@@ -60,23 +61,28 @@ class JobPageRows:
 class JobStore:
     """Queries about jobs by their owners."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, quotas: Quotas) -> None:
         self._database = database
+        self._quotas = quotas
 
     def add(self, account_id: int, new: NewJob) -> int:
         """Commit one queued job and return its row.
 
         Raises:
             NameTakenError: the account has a job of this name.
+            QuotaError: the account may not submit any more.
         """
         with self._database.write() as connection:
-            return insert_jobs(connection, account_id, [new])[0]
+            job_id = insert_jobs(connection, account_id, [new])[0]
+            count_jobs(connection, account_id, 1, self._quotas)
+            return job_id
 
     def add_batch(self, account_id: int, parent: NewJob, rows: Sequence[NewJob]) -> int:
         """Commit a parent and all its subjobs, or nothing, and return the parent's row.
 
         Raises:
             NameTakenError: a name is taken; its `row` says which subjob, None for the parent.
+            QuotaError: the account may not submit so many.
         """
         with self._database.write() as connection:
             values: dict[str, object] = {
@@ -87,6 +93,7 @@ class JobStore:
             }
             parent_id = insert_jobs(connection, account_id, [parent], more=values)[0]
             insert_jobs(connection, account_id, rows, place=Place(parent_id, parent.name))
+            count_jobs(connection, account_id, len(rows), self._quotas)
             return parent_id
 
     def find(self, account_ids: Sequence[int], name: str) -> JobRow | None:

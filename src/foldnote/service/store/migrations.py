@@ -138,3 +138,21 @@ def m0004_events(connection: sqlite3.Connection) -> None:
             f"CREATE TRIGGER events_no_{verb.lower()} BEFORE {verb} ON events"
             " BEGIN SELECT RAISE(ABORT, 'events are append-only'); END"
         )
+
+
+@migration
+def m0005_trials(connection: sqlite3.Connection) -> None:
+    """Provisioned accounts: their claim links, how many jobs they used, who was given a key lately."""
+    _run(
+        connection,
+        """
+        ALTER TABLE accounts ADD COLUMN claim_sha256 TEXT;
+        ALTER TABLE accounts ADD COLUMN claimed TEXT;
+        ALTER TABLE accounts ADD COLUMN claimed_by TEXT;
+        CREATE UNIQUE INDEX accounts_by_claim ON accounts (claim_sha256) WHERE claim_sha256 IS NOT NULL;
+        CREATE TABLE usage (account_id INTEGER NOT NULL REFERENCES accounts(id), period TEXT NOT NULL,
+            jobs INTEGER NOT NULL, PRIMARY KEY (account_id, period)) WITHOUT ROWID;
+        CREATE TABLE provisions (id INTEGER PRIMARY KEY, source TEXT NOT NULL, at REAL NOT NULL);
+        CREATE INDEX provisions_by_time ON provisions (at);
+        """,
+    )

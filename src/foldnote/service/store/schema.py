@@ -27,6 +27,10 @@ accounts = sa.Table(
     sa.Column("tier", sa.Text, nullable=False),
     sa.Column("organization_id", sa.Integer, sa.ForeignKey("organizations.id")),
     sa.Column("created", sa.Text, nullable=False),
+    # provisioned accounts: hash of the claim link's token, and when and for whom it was claimed
+    sa.Column("claim_sha256", sa.Text),
+    sa.Column("claimed", sa.Text),
+    sa.Column("claimed_by", sa.Text),
 )
 
 keys = sa.Table(
@@ -122,6 +126,25 @@ files = sa.Table(
     sa.Column("sha256", sa.Text, nullable=False),
     sa.Column("uploaded", sa.Text, nullable=False),
     sa.Column("deleted", sa.Text),
+)
+
+usage = sa.Table(
+    "usage",
+    metadata,
+    sa.Column("account_id", sa.Integer, sa.ForeignKey("accounts.id"), primary_key=True),
+    # "trial", or a calendar month (UTC) as 2026-11
+    sa.Column("period", sa.Text, primary_key=True),
+    sa.Column("jobs", sa.Integer, nullable=False),
+)
+
+provisions = sa.Table(
+    "provisions",
+    metadata,
+    sa.Column("id", sa.Integer, primary_key=True),
+    # keyed hash of the address that asked
+    sa.Column("source", sa.Text, nullable=False),
+    # Unix time (s)
+    sa.Column("at", sa.Float, nullable=False),
 )
 
 counters = sa.Table(

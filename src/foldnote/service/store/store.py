@@ -10,6 +10,8 @@ from foldnote.service.store.database import Database
 from foldnote.service.store.files import FileStore
 from foldnote.service.store.jobs import JobStore
 from foldnote.service.store.queue import QueueStore
+from foldnote.service.store.quotas import Quotas
+from foldnote.service.store.trials import TrialStore
 
 
 class Store:
@@ -19,10 +21,11 @@ class Store:
         ConfigurationError: the folder cannot hold a database safely.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, quotas: Quotas | None = None) -> None:
         self.database = Database(path)
         self.accounts = AccountStore(self.database)
-        self.jobs = JobStore(self.database)
+        self.trials = TrialStore(self.database)
+        self.jobs = JobStore(self.database, quotas or Quotas())
         self.batches = BatchStore(self.database)
         self.queue = QueueStore(self.database)
         self.files = FileStore(self.database)

@@ -1,0 +1,152 @@
+"""POST /agent/provision, and the claim page: a key without an account, and an account for the key."""
+
+from __future__ import annotations
+
+import html
+from typing import Annotated
+from urllib.parse import parse_qs, quote
+
+from fastapi import APIRouter, Query, Request, Response
+from fastapi.concurrency import run_in_threadpool
+from fastapi.responses import HTMLResponse, JSONResponse
+
+from foldnote.models.wire import WireModel
+from foldnote.service.access.trials import TIER, Trial
+from foldnote.service.assembly import Service
+from foldnote.service.bodies import parse_json, read_chunks, read_model
+from foldnote.service.requests import ClaimRequest
+from foldnote.service.routes.answers import Here, Message, absolute, answers, errors, takes
+from foldnote.service.store.trials import Claim
+
+router = APIRouter(tags=["accounts"])
+FORM = "application/x-www-form-urlencoded"
+_PAGE_HEADERS = {
+    "Content-Security-Policy": (
+        "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'; frame-ancestors 'none'"
+    ),
+    "Referrer-Policy": "no-referrer",
+    "Cache-Control": "no-store",
+    "X-Content-Type-Options": "nosniff",
+}
+_PAGE = """<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
+<title>Claim your account</title>
+<style>body{{font:16px/1.5 system-ui,sans-serif;max-width:36rem;margin:4rem auto;padding:0 1rem;
+color:#1b1b1b;background:#fff}}input,button{{font:inherit;padding:.4rem .7rem}}label{{display:block}}
+@media(prefers-color-scheme:dark){{body{{color:#eee;background:#1b1b1b}}}}</style></head>
+<body><main><h1>Claim your account</h1>{content}</main></body></html>
+"""
+_FORM = """<p>A program made the account <strong>{email}</strong> for you. Claim it, and its key goes on
+working: it does not expire any more, and has its own number of jobs each month. Jobs and key stay as they
+are.</p>
+<form method="post"><label for="email">Your email address</label>
+<input id="email" name="email" type="email" autocomplete="email" required maxlength="254">
+<button type="submit">Claim</button></form>"""
+_DONE = "<p>The account <strong>{email}</strong> is claimed. You can close this page.</p>"
+
+
+class TrialLimits(WireModel):
+    """What an unclaimed key may do."""
+
+    jobs: int
+    """Jobs in all; a batch counts one for each of its rows."""
+    allowed_tools: str
+    """Always `all`."""
+    max_runtime_seconds: float | None = None
+    """Always null: a run has the time that any other has."""
+    expires_in_days: int
+
+
+class ProvisionedCredential(WireModel):
+    """A trial key."""
+
+    api_key: str
+    """To be sent as `x-api-key`."""
+    email: str
+    """Made-up address of the account."""
+    tier: str
+    """Always `agent-trial`."""
+    expires_at: str
+    """RFC 3339 UTC; the key dies then unless it is claimed."""
+    limits: TrialLimits
+    claim_url: str
+    """For a person: opens the page that claims the account."""
+
+
+@router.post(
+    "/agent/provision",
+    status_code=201,
+    summary="A trial key, without an account",
+    responses={**answers(ProvisionedCredential, "The credential.", 201), **errors(429)},
+)
+def provision(request: Request, service: Here) -> Response:
+    """Make an account with a key of its own; what is sent is not read."""
+    source = request.client.host if request.client else "unknown"
+    trial = service.trials.provision(source)
+    return JSONResponse(_credential(request, service, trial), 201, headers={"Cache-Control": "no-store"})
+
+
+def _credential(request: Request, service: Service, trial: Trial) -> dict[str, object]:
+    terms = service.config.trials
+    return {
+        "apiKey": trial.key,
+        "email": trial.email,
+        "tier": TIER,
+        "expiresAt": trial.expires,
+        "limits": {
+            "jobs": terms.jobs,
+            "allowedTools": "all",
+            "maxRuntimeSeconds": None,
+            "expiresInDays": terms.days,
+        },
+        "claimUrl": absolute(request, service, f"/claim?token={quote(trial.claim_token)}"),
+    }
+
+
+@router.get(
+    "/claim",
+    summary="The page that claims a trial account",
+    response_class=HTMLResponse,
+    responses={200: {"description": "The page.", "content": {"text/html": {}}}, **errors(400, 404)},
+)
+def show_claim_page(service: Here, token: Annotated[str, Query(max_length=200)]) -> Response:
+    """Show whose account it is and ask for an address."""
+    return _page(service.trials.find(token))
+
+
+@router.post(
+    "/claim",
+    summary="Claim a trial account",
+    responses={
+        200: {
+            "description": "It is claimed; as a page for a form, as JSON for JSON.",
+            "content": {"application/json": {"schema": Message.model_json_schema()}, "text/html": {}},
+        },
+        **errors(400, 404, 413),
+    },
+    openapi_extra=takes(ClaimRequest, FORM),
+)
+async def claim_account(
+    request: Request, service: Here, token: Annotated[str, Query(max_length=200)]
+) -> Response:
+    """Take the address, from the page's form or as JSON, and claim the account."""
+    is_form = request.headers.get("content-type", "").startswith(FORM)
+    limit = service.config.limits.small_body_bytes
+    content = b"".join([chunk async for chunk in read_chunks(request, limit)])
+    value = _read_form(content) if is_form else parse_json(content)
+    wanted = read_model(value, ClaimRequest)
+    await run_in_threadpool(service.trials.claim, token, wanted.email)
+    service.gate.forget_all()
+    if is_form:
+        return _page(await run_in_threadpool(service.trials.find, token))
+    return JSONResponse({"message": "The account is claimed; its key goes on working."})
+
+
+def _read_form(content: bytes) -> dict[str, str]:
+    fields = parse_qs(content.decode("utf-8", "replace"), max_num_fields=20)
+    return {name: values[0].strip() for name, values in fields.items()}
+
+
+def _page(claim: Claim) -> Response:
+    content = (_FORM if claim.claimed_by is None else _DONE).format(email=html.escape(claim.email))
+    return HTMLResponse(_PAGE.format(content=content), headers=_PAGE_HEADERS)

@@ -1,0 +1,201 @@
+"""Trial keys: given within caps, good for ten jobs and thirty days, claimed once by a person."""
+
+import re
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from probe_engine import write_probe_engine
+from service_process import PDB, SETTINGS
+from starlette.testclient import TestClient
+
+from foldnote.service.access.allowance import count_ligands, estimate_hours
+from foldnote.service.app import create_app
+from foldnote.service.config import ServiceConfig, TrialTerms
+
+LIGAND = "benzene\n  x\n\n  0  0  0     0  0            999 V2000\nM  END\n$$$$\n"
+FREE_ENERGY = {"proteinPDB": PDB, "ligandsSDF": LIGAND}
+SMALL = FREE_ENERGY | {"protocolRepeats": 2, "equilLength": 100, "prodLength": 500}
+
+
+@pytest.fixture(scope="module")
+def make(tmp_path_factory):
+    """Starts services in this process that run nothing."""
+    opened = []
+
+    def start(**terms):
+        folder = tmp_path_factory.mktemp("trials")
+        engines = write_probe_engine(folder / "engines", tools=("anarci", "abfe"))
+        more = {"embedded": terms.pop("embedded", False)}
+        config = ServiceConfig(
+            folder / "data", rate_limit=False, has_dispatcher=False, engine_paths=(engines,),
+            trials=TrialTerms(**terms), **more,
+        )  # fmt: skip
+        client = TestClient(create_app(config))
+        opened.append(client)
+        return client.__enter__()
+
+    yield start
+    for client in opened:
+        client.__exit__(None, None, None)
+
+
+@pytest.fixture(scope="module")
+def client(make):
+    return make(hourly_per_source=1000, hourly=1000)
+
+
+@pytest.fixture
+def trial(client):
+    """A new credential, and headers that use it."""
+    credential = client.post("/agent/provision").json()
+    return credential, {"x-api-key": credential["apiKey"]}
+
+
+def submit(client, headers, name, **more):
+    body = {"jobName": name, "type": "anarci", "settings": SETTINGS} | more
+    return client.post("/submit-job", headers=headers, json=body)
+
+
+def claim(client, credential, email="person@lab.org"):
+    return client.post(credential["claimUrl"], json={"email": email})
+
+
+def test_a_credential_has_the_shape_of_the_interface(client):
+    answer = client.post("/agent/provision")
+    assert answer.status_code == 201
+    body = answer.json()
+    assert set(body) == {"apiKey", "email", "tier", "expiresAt", "limits", "claimUrl"}
+    assert body["tier"] == "agent-trial"
+    assert body["limits"] == {
+        "jobs": 10,
+        "allowedTools": "all",
+        "maxRuntimeSeconds": None,
+        "expiresInDays": 30,
+    }
+    days = datetime.fromisoformat(body["expiresAt"]) - datetime.now(UTC)
+    assert timedelta(days=29, hours=23) < days < timedelta(days=30, seconds=1)
+    assert re.fullmatch(r"[^@]+@[^@]+", body["email"])
+
+
+def test_a_source_is_given_so_many_keys_an_hour(make):
+    client = make(hourly_per_source=2)
+    assert [client.post("/v1/agent/provision").status_code for _ in range(2)] == [201, 201]
+    answer = client.post("/agent/provision")
+    assert (answer.status_code, answer.json()["code"]) == (429, "provisioning_capped")
+    assert 3500 < answer.json()["retryAfterSeconds"] <= 3600
+    assert answer.headers["retry-after"] == str(answer.json()["retryAfterSeconds"])
+
+
+def test_all_together_are_given_so_many(make):
+    client = make(hourly=0)
+    answer = client.post("/agent/provision")
+    assert (answer.status_code, answer.json()["retryAfterSeconds"]) == (429, 3600)
+
+
+@pytest.mark.parametrize("terms", [{"is_open": False}, {"embedded": True}])
+def test_a_closed_service_says_when_to_ask_again(make, terms):
+    answer = make(**terms).post("/agent/provision")
+    assert (answer.status_code, answer.json()["code"]) == (503, "provisioning_unavailable")
+    assert answer.headers["retry-after"] == str(answer.json()["retryAfterSeconds"])
+
+
+def test_an_unclaimed_key_has_ten_jobs_in_all(client, trial):
+    _, headers = trial
+    batch = {"batchName": "b", "type": "anarci", "settings": [SETTINGS] * 8}
+    assert client.post("/submit-batch", headers=headers, json=batch).status_code == 200
+    assert submit(client, headers, "nine").status_code == 200
+    assert submit(client, headers, "nine").status_code == 400
+    too_many = {"batchName": "c", "type": "anarci", "settings": [SETTINGS] * 2}
+    refused = client.post("/submit-batch", headers=headers, json=too_many)
+    assert (refused.status_code, refused.json()["code"]) == (403, "job_limit_reached")
+    assert (refused.json()["jobsUsed"], refused.json()["jobsAllowed"]) == (9, 10)
+    assert client.get("/jobs", headers=headers, params={"jobName": "c"}).status_code == 404
+    client.request("DELETE", "/delete-job", headers=headers, json={"jobName": "b"})
+    assert [submit(client, headers, name).status_code for name in ("ten", "eleven")] == [200, 403]
+    assert client.post(
+        "/validate-job", headers=headers, json={"type": "anarci", "settings": SETTINGS}
+    ).json()["valid"]
+
+
+def test_an_expired_key_is_no_key(client):
+    key = client.app.state.service.issue_key("late@lab.org", "trial", expires="2026-01-01T00:00:00.000Z")
+    answer = client.get("/tools", headers={"x-api-key": key})
+    assert (answer.status_code, answer.json()["code"]) == (401, "invalid_api_key")
+
+
+def test_a_claim_lifts_the_limits(client, trial):
+    credential, headers = trial
+    for number in range(10):
+        submit(client, headers, f"t{number}")
+    assert submit(client, headers, "more").status_code == 403
+    assert claim(client, credential).status_code == 200
+    assert client.get("/jobs", headers=headers).json()["statuses"]["In Queue"] == 10
+    assert submit(client, headers, "more", type="abfe", settings=FREE_ENERGY).status_code == 200
+    answers = [submit(client, headers, f"m{number}").status_code for number in range(10)]
+    assert answers == [200] * 9 + [403]
+
+
+def test_a_claim_is_made_once(client, trial):
+    credential, _ = trial
+    assert [claim(client, credential).status_code for _ in range(2)] == [200, 200]
+    assert claim(client, credential, "other@lab.org").json()["code"] == "already_claimed"
+
+
+def test_the_claim_page_is_a_form_for_a_person(client, trial):
+    credential, _ = trial
+    page = client.get(credential["claimUrl"])
+    assert (page.status_code, page.headers["content-type"]) == (200, "text/html; charset=utf-8")
+    assert credential["email"] in page.text
+    assert 'method="post"' in page.text
+    assert "http" not in page.text
+    done = client.post(credential["claimUrl"], data={"email": "person@lab.org"})
+    assert (done.status_code, "is claimed" in done.text) == (200, True)
+
+
+@pytest.mark.parametrize("email", ["", "nobody", "a@b c", "<b>@x"])
+def test_a_claim_needs_an_address(client, trial, email):
+    answer = claim(client, trial[0], email)
+    assert (answer.status_code, answer.json()["field"]) == (400, "email")
+
+
+@pytest.mark.parametrize("method", ["GET", "POST"])
+def test_an_unknown_claim_link_is_not_found(client, method):
+    answer = client.request(method, "/claim?token=x", json={"email": "a@b.org"})
+    assert (answer.status_code, answer.json()["code"]) == (404, "claim_not_found")
+
+
+class TestAllowance:
+    """What an unclaimed key may spend on free energies."""
+
+    def test_a_default_run_is_refused_with_both_figures(self, client, trial):
+        answer = submit(client, trial[1], "fe", type="abfe", settings=FREE_ENERGY)
+        assert (answer.status_code, answer.json()["code"]) == (403, "allowance_exceeded")
+        assert answer.json()["estimatedWeightedHours"] == pytest.approx(144.72)
+        assert answer.json()["allowanceWeightedHours"] == 48
+
+    def test_a_small_run_is_accepted(self, client, trial):
+        assert submit(client, trial[1], "fe", type="abfe", settings=SMALL).status_code == 200
+
+    def test_the_rows_of_a_batch_are_one_spending(self, client, trial):
+        rows = {"batchName": "b", "type": "abfe", "settings": [SMALL] * 6}
+        assert (
+            client.post("/submit-batch", headers=trial[1], json=rows).json()["code"] == "allowance_exceeded"
+        )
+
+    def test_every_ligand_counts(self, client, trial):
+        answer = submit(client, trial[1], "fe", type="abfe", settings=SMALL | {"ligandsSDF": LIGAND * 6})
+        assert answer.status_code == 403
+
+    def test_a_wrong_setting_comes_first(self, client, trial):
+        answer = submit(client, trial[1], "fe", type="abfe", settings=FREE_ENERGY | {"protocolRepeats": 9})
+        assert (answer.status_code, answer.json()["field"]) == (400, "protocolRepeats")
+
+    def test_the_estimate_is_the_documented_formula(self):
+        settings = {"equilLength": 1000, "prodLength": 4000, "protocolRepeats": 2, "timestep": 2}
+        assert estimate_hours(settings, 3) == pytest.approx(3 * 2 * 5 * 2 * 24 * (30 / 100 + 14 / 400))
+
+    @pytest.mark.parametrize(("text", "count"), [(LIGAND, 1), (LIGAND * 3, 3), (LIGAND + "x\n", 2), ("", 1)])
+    def test_ligands_are_records(self, tmp_path, text, count):
+        path = tmp_path / "x.sdf"
+        path.write_text(text)
+        assert count_ligands(path) == count
