@@ -136,10 +136,10 @@ def test_a_view_is_used_with_the_keyboard(notebook):
     assert seen[4] == seen[0]
     view.get_by_role("button", name="SRWGGDGFYAMDY").focus()
     keyboard.press("Enter")
-    notebook.page.wait_for_timeout(1500)
-    assert notebook.page.evaluate(where) != seen[0]
+    notebook.page.wait_for_function(f"view => ({where})() !== view", arg=seen[0])
     view.get_by_role("button", name="Reset view").focus()
     keyboard.press("Enter")
+    notebook.page.wait_for_timeout(500)
     assert notebook.page.evaluate(where) == seen[0]
     assert notebook.page.evaluate("window.jupyterapp.shell.currentWidget.content.mode") == "command"
 

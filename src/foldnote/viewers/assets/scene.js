@@ -99,7 +99,35 @@
     var reset = tools.appendChild(document.createElement('button'));
     reset.type = 'button';
     reset.textContent = 'Reset view';
-    var again = function () { viewer.setView(first); viewer.render(); };
+    var fit = 1;
+    // 3Dmol.js fits a structure to the height; in a picture that is narrower than that its sides would be cut off.
+    var adapt = function () {
+      var wanted = Math.min(1, stage.clientWidth / (1.2 * stage.clientHeight));
+      if (!wanted || Math.abs(wanted / fit - 1) < 0.02) return;
+      viewer.zoom(wanted / fit);
+      fit = wanted;
+    };
+    var flight = 0;
+    // By the clock and not by frames, so that it takes no longer without a graphics card; a later one takes its place.
+    var fly = function (selection) {
+      cancelAnimationFrame(flight);
+      var from = viewer.getView(), start = performance.now();
+      viewer.zoomTo(selection);
+      var to = viewer.getView(), span = matchMedia('(prefers-reduced-motion: reduce)').matches ? 0 : 350;
+      (function step() {
+        var part = span ? Math.min(1, (performance.now() - start) / span) : 1;
+        viewer.setView(to.map(function (value, index) { return from[index] + (value - from[index]) * part; }));
+        if (part < 1) flight = requestAnimationFrame(step);
+      })();
+    };
+    var again = function () {
+      cancelAnimationFrame(flight);
+      viewer.setView(first);
+      fit = 1;
+      adapt();
+      viewer.render();
+    };
+    new ResizeObserver(adapt).observe(stage);
     reset.onclick = again;
     viewer.setHoverable({}, true, function (atom) { hover.textContent = describe(atom); }, function () { hover.textContent = ''; });
     viewer.render();
@@ -131,7 +159,7 @@
       go.type = 'button';
       go.title = 'Show in the picture';
       go.append.apply(go, Array.from(item.childNodes));
-      go.onclick = function () { viewer.zoomTo(wanted, 400); };
+      go.onclick = function () { fly(wanted); };
       item.appendChild(go);
     });
     var hint = document.createElement('p');
