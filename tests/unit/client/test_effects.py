@@ -1,0 +1,104 @@
+"""One generator, two faces."""
+
+import inspect
+
+import pytest
+from scripted_world import AtOnce, Awaited, ScriptedAsyncWorld, ScriptedWorld
+
+from foldnote.client.effects import Call, Sleep, operation
+from foldnote.errors import NotFoundError, ServiceUnreachableError
+
+
+class Counting:
+    """An operation that asks twice, and closes what it opened."""
+
+    closed = False
+
+    @operation
+    def count(self, first: str, *, more: int = 1):
+        """Sum of two answers."""
+        try:
+            one = yield Call("GET", first)
+            yield Sleep(0.5)
+            try:
+                two = yield Call("GET", "two")
+            except ServiceUnreachableError:
+                two = 0
+            return one + two + more
+        finally:
+            self.closed = True
+
+
+class CountingAtOnce(Counting, AtOnce):
+    """The face that returns."""
+
+
+class CountingAwaited(Counting, Awaited):
+    """The face that is awaited."""
+
+
+async def value(face, *outcomes):
+    if face is CountingAtOnce:
+        counting = face(ScriptedWorld(*outcomes))
+        return counting, counting.count("one", more=10)
+    counting = face(ScriptedAsyncWorld(*outcomes))
+    return counting, await counting.count("one", more=10)
+
+
+FACES = pytest.mark.parametrize("face", [CountingAtOnce, CountingAwaited])
+
+
+@FACES
+async def test_outcomes_go_back_into_the_steps(face):
+    counting, result = await value(face, 1, 2)
+    assert result == 13
+    assert [call.url for call in counting._world.calls] == ["one", "two"]
+    assert counting._world.pauses == [0.5]
+
+
+@FACES
+async def test_a_lost_answer_is_raised_inside_the_steps(face):
+    assert (await value(face, 1, ServiceUnreachableError("gone")))[1] == 11
+
+
+@FACES
+@pytest.mark.parametrize("fault", [NotFoundError("no"), ZeroDivisionError(), KeyboardInterrupt()])
+async def test_whatever_ends_the_steps_closes_them(face, fault):
+    world = ScriptedWorld if face is CountingAtOnce else ScriptedAsyncWorld
+    counting = face(world())
+    counting._world.perform = failing(fault, awaited=face is CountingAwaited)
+    with pytest.raises(type(fault)):
+        await settle(counting)
+    assert counting.closed
+
+
+async def settle(counting):
+    outcome = counting.count("one")
+    return await outcome if inspect.isawaitable(outcome) else outcome
+
+
+def failing(fault, *, awaited):
+    def perform(_):
+        raise fault
+
+    async def perform_awaited(_):
+        raise fault
+
+    return perform_awaited if awaited else perform
+
+
+def test_the_method_tells_its_name_its_words_and_its_arguments():
+    method = CountingAtOnce(ScriptedWorld()).count
+    assert (method.__name__, method.__doc__) == ("count", "Sum of two answers.")
+    assert list(inspect.signature(method).parameters) == ["first", "more"]
+
+
+def test_of_the_class_it_is_the_operation_itself():
+    assert isinstance(Counting.count, operation)
+    assert CountingAtOnce.count.__doc__ == "Sum of two answers."
+
+
+def test_nothing_happens_before_the_awaitable_is_awaited():
+    world = ScriptedAsyncWorld(1, 2)
+    CountingAwaited(world).count("one").close()
+    assert world.calls == []

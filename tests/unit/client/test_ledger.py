@@ -1,0 +1,80 @@
+"""The ledger: a memory that helps and never harms."""
+
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from foldnote.client.ledger import Ledger, identify
+
+SETTINGS = {"a": 1, "b": ["x"]}
+
+
+def test_the_order_of_settings_does_not_matter():
+    assert identify("t", {"a": 1, "b": 2}) == identify("t", {"b": 2, "a": 1})
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        identify("u", SETTINGS),
+        identify("t", {"a": 2, "b": ["x"]}),
+        identify("t", SETTINGS, "name"),
+        identify("t", SETTINGS, None, {"x": "0" * 64}),
+        identify("t", SETTINGS, None, {"x": "1" * 64}),
+    ],
+)
+def test_each_part_of_a_submission_matters(other):
+    assert identify("t", SETTINGS) != other
+
+
+def test_an_identity_is_the_same_in_every_version():
+    """Names of jobs are made of it: a change would submit everything once more."""
+    assert identify("t", SETTINGS).startswith("bbea795d5c759e7d")
+
+
+def test_a_submission_is_remembered_and_forgotten(tmp_path):
+    ledger = Ledger(tmp_path / "l.db")
+    ledger.remember("id", "job", "t")
+    assert Ledger(tmp_path / "l.db").find("id") == "job"
+    assert ledger.identities("job") == {"id"}
+    ledger.forget("id")
+    assert ledger.find("id") is None
+
+
+def test_services_do_not_share_memories(tmp_path):
+    Ledger(tmp_path / "l.db", "https://a").remember_cell("cell", "job")
+    assert Ledger(tmp_path / "l.db", "https://b").cell_job("cell") is None
+    assert Ledger(tmp_path / "l.db", "https://a").cell_job("cell") == "job"
+
+
+def test_the_last_upload_of_a_name_counts(tmp_path):
+    ledger = Ledger(tmp_path / "l.db")
+    ledger.remember_upload("x.pdb", "1")
+    ledger.remember_upload("x.pdb", "2")
+    assert ledger.uploads() == {"x.pdb": "2"}
+
+
+@pytest.mark.parametrize(
+    "content", [b"not a database at all, but long enough" * 40, b"SQLite format 3\0" + b"\xff" * 900]
+)
+def test_a_damaged_ledger_is_an_empty_one(tmp_path, content):
+    (tmp_path / "l.db").write_bytes(content)
+    ledger = Ledger(tmp_path / "l.db")
+    ledger.remember("id", "job", "t")
+    assert ledger.find("id") is None
+    assert ledger.uploads() == {}
+
+
+def test_a_ledger_in_a_folder_that_is_not_there_is_an_empty_one(tmp_path):
+    ledger = Ledger(tmp_path / "nowhere" / "l.db")
+    ledger.remember("id", "job", "t")
+    assert ledger.find("id") is None
+
+
+def test_many_write_at_once(tmp_path):
+    def write(number: int) -> None:
+        Ledger(tmp_path / "l.db").remember(f"id{number}", f"job{number}", "t")
+
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(write, range(80)))
+    assert all(Ledger(tmp_path / "l.db").find(f"id{number}") == f"job{number}" for number in range(80))

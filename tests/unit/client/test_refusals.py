@@ -1,0 +1,103 @@
+"""Whatever a service answers becomes a value or one exception of the tree."""
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from foldnote import errors
+from foldnote.client.effects import Answer
+from foldnote.client.refusals import read_json, refusal, understand
+from foldnote.client.tools import _complete
+from foldnote.models import (
+    read_file_page,
+    read_job,
+    read_job_answer,
+    read_job_page,
+    read_tool,
+    read_verdict,
+)
+
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=8), inner, max_size=4),
+    max_leaves=12,
+)
+KEYS = [
+    *("jobName", "JobName", "type", "Type", "status", "JobStatus", "created", "Created", "score", "settings"),
+    *("Settings", "jobs", "statuses", "batchStatus", "startKey", "files", "name", "fileName", "uploadTime"),
+    *("results", "valid", "index", "progress", "modalities", "0"),
+]
+ANSWERS = VALUES | st.dictionaries(st.sampled_from(KEYS), VALUES, max_size=8)
+READERS = (read_file_page, read_job, read_job_answer, read_job_page, read_tool, read_verdict, _complete)
+
+
+@pytest.mark.parametrize("read", READERS, ids=lambda read: read.__name__)
+@given(answer=ANSWERS)
+def test_any_answer_is_read_or_is_a_protocol_error(read, answer):
+    try:
+        understand(read, answer)
+    except errors.FoldnoteError as exc:
+        assert isinstance(exc, errors.ProtocolError)
+
+
+@given(extra=st.dictionaries(st.from_regex(r"x[a-z]{3,9}", fullmatch=True), VALUES, max_size=4))
+def test_what_is_not_known_is_kept(extra):
+    job = understand(read_job, {"jobName": "a", "type": "t", "status": "Running"} | extra)
+    assert json.dumps(job.model_extra, sort_keys=True) == json.dumps(extra, sort_keys=True)
+
+
+@given(
+    status=st.integers(400, 599), body=st.binary(max_size=60) | ANSWERS.map(lambda v: json.dumps(v).encode())
+)
+def test_any_refusal_has_a_sentence_and_its_status(status, body):
+    fault = refusal(Answer(status, {}, body))
+    assert fault.status == status
+    assert fault.message
+
+
+@given(st.binary(max_size=60))
+def test_any_good_body_is_a_value(body):
+    read_json(Answer(200, {}, body))
+
+
+@pytest.mark.parametrize(
+    ("status", "body", "kind"),
+    [
+        (400, {"code": "job_name_taken"}, errors.JobNameTakenError),
+        (403, {"code": "budget_exceeded"}, errors.BudgetExceededError),
+        (403, {"code": "restricted_route"}, errors.RestrictedRouteError),
+        (403, {"code": "router_disabled"}, errors.RouterDisabledError),
+        (403, {"error": "x", "estimatedWeightedHours": 1}, errors.AllowanceExceededError),
+        (403, {"message": "Forbidden"}, errors.GatewayForbiddenError),
+        (403, {"error": "no"}, errors.ForbiddenError),
+        (404, {}, errors.NotFoundError),
+        (413, None, errors.TooLargeError),
+        (418, {}, errors.ServiceError),
+        (507, {}, errors.ServiceFaultError),
+    ],
+)
+def test_each_refusal_is_its_own_class(status, body, kind):
+    assert type(refusal(Answer(status, {}, json.dumps(body).encode()))) is kind
+
+
+def test_the_parts_of_a_refusal_are_kept():
+    body = {"error": "Too long.", "code": "max_length", "field": "heavy", "row": 3, "hint": "x"}
+    fault = refusal(Answer(400, {}, json.dumps(body).encode()))
+    assert (fault.message, fault.code, fault.field, fault.row) == ("Too long.", "max_length", "heavy", 3)
+    assert fault.body["hint"] == "x"
+
+
+@pytest.mark.parametrize(
+    ("headers", "body", "seconds"),
+    [
+        ({"retry-after": "7"}, {}, 7.0),
+        ({"retry-after": "7"}, {"retryAfterSeconds": 3}, 3.0),
+        ({"retry-after": "-5"}, {}, 0.0),
+        ({"retry-after": "soon"}, {}, None),
+        ({}, {}, None),
+    ],
+)
+def test_the_pause_that_a_service_asks_for(headers, body, seconds):
+    assert refusal(Answer(429, headers, json.dumps(body).encode())).retry_after_s == seconds

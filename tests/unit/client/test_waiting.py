@@ -1,0 +1,134 @@
+"""Waiting, without waiting: the pauses are noted, not slept."""
+
+import pytest
+from scripted_world import ScriptedWorld, says
+
+from foldnote.client.effects import run
+from foldnote.client.link import Address, Link
+from foldnote.client.waiting import Patience, get_many, wait_all
+from foldnote.errors import NotFoundError, ServiceUnreachableError, WaitTimeoutError
+from foldnote.settings import Profile
+
+
+def record(name: str, status: str = "Running", **more) -> dict:
+    return {"jobName": name, "type": "anarci", "status": status} | more
+
+
+def page(*jobs: dict, start_key: str | None = None) -> dict:
+    return {"jobs": list(jobs), "statuses": {}} | ({"startKey": start_key} if start_key else {})
+
+
+@pytest.fixture
+def link() -> Link:
+    return Link(Profile("p", "http://p"), Address("http://p", None))
+
+
+class Clock:
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def test_many_jobs_cost_one_request_a_look(link):
+    names = [f"j{number}" for number in range(20)]
+    looks = [page(*(record(name) for name in names))] * 3 + [page(*(record(n, "Complete") for n in names))]
+    world = ScriptedWorld(*map(says, looks))
+    assert run(wait_all(link, names), world).keys() == set(names)
+    assert len(world.calls) == 4
+
+
+def test_twenty_jobs_of_an_hour_cost_few_requests_a_minute(link):
+    names = [f"j{number}" for number in range(20)]
+    running = says(page(*(record(name) for name in names)))
+    world = ScriptedWorld(*[running] * 400, says(page(*(record(n, "Complete") for n in names))))
+    run(wait_all(link, names), world)
+    assert 400 / (sum(world.pauses) / 60) < 12
+
+
+def test_jobs_on_later_pages_are_found(link):
+    names = ["a", "b", "c", "d"]
+    first = page(record("a"), record("x"), start_key="k")
+    world = ScriptedWorld(says(first), says(page(record("b"), record("c"), record("d"))))
+    assert run(get_many(link, names), world).keys() == set(names)
+    assert world.calls[1].params["startKey"] == "k"
+
+
+def test_the_last_few_are_asked_for_by_name(link):
+    world = ScriptedWorld(says(page(record("a"), record("b"), start_key="k")), says(record("c")))
+    run(get_many(link, ["a", "b", "c"]), world)
+    assert world.calls[1].params == {"jobName": "c"}
+
+
+def test_a_list_that_leaves_jobs_out_does_not_hide_them(link):
+    world = ScriptedWorld(says(page()), *(says(record(name)) for name in "abc"))
+    assert run(get_many(link, "abc"), world).keys() == set("abc")
+
+
+def test_a_job_that_is_gone_ends_the_waiting(link):
+    world = ScriptedWorld(says(record("a")), says({"error": "no such job"}, 404))
+    with pytest.raises(NotFoundError):
+        run(wait_all(link, ["a"]), world)
+
+
+def test_a_change_is_told_once(link):
+    looks = [
+        record("a", "In Queue"),
+        record("a"),
+        record("a"),
+        record("a", progress=0.5),
+        record("a", "Complete"),
+    ]
+    seen = []
+    run(wait_all(link, ["a"], on_change=seen.append), ScriptedWorld(*map(says, looks)))
+    assert [(str(job.status), job.progress) for job in seen] == [
+        ("In Queue", None), ("Running", None), ("Running", 0.5), ("Complete", None)
+    ]  # fmt: skip
+
+
+def test_a_batch_is_final_when_its_archive_is(link):
+    parent = {"jobName": "b", "type": "batch", "status": "Complete"}
+    looks = [parent | {"batchStatus": "Aggregating"}, parent | {"batchStatus": "Complete"}]
+    world = ScriptedWorld(*map(says, looks))
+    run(wait_all(link, ["b"]), world)
+    assert len(world.calls) == 2
+
+
+def test_a_name_twice_is_asked_for_once(link):
+    world = ScriptedWorld(says(record("a", "Complete")))
+    assert list(run(wait_all(link, ["a", "a"]), world)) == ["a"]
+
+
+def test_a_service_that_never_answered_is_not_waited_for(link):
+    world = ScriptedWorld(*[ServiceUnreachableError("gone", was_sent=False)] * 9)
+    with pytest.raises(ServiceUnreachableError):
+        run(wait_all(link, ["a"]), world)
+
+
+def test_an_outage_is_borne_for_minutes_only():
+    clock = Clock()
+    patience = Patience(None, clock)
+    patience.renew()
+    clock.now = 299
+    patience.bear(ServiceUnreachableError("gone"))
+    clock.now = 301
+    with pytest.raises(ServiceUnreachableError):
+        patience.bear(ServiceUnreachableError("gone"))
+
+
+def test_the_last_pause_ends_with_the_time():
+    clock = Clock()
+    patience = Patience(5, clock)
+    clock.now = 4
+    assert patience.limit(3, None) == 1
+    clock.now = 5
+    with pytest.raises(WaitTimeoutError, match="5 s.*goes on"):
+        patience.limit(3, None)
+
+
+def test_a_timeout_of_nothing_looks_once(link):
+    world = ScriptedWorld(says(record("a")))
+    with pytest.raises(WaitTimeoutError, match="'a' is still Running") as caught:
+        run(wait_all(link, ["a"], timeout_s=0), world)
+    assert caught.value.job.job_name == "a"
