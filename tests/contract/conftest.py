@@ -1,8 +1,9 @@
 """The job service in process, and both faces of the client on it; no mocks in between."""
 
+import contextlib
 import inspect
 import itertools
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 
 import httpx
 import pytest
@@ -68,6 +69,13 @@ def name() -> str:
 def settings() -> dict:
     """Settings that no other test uses."""
     return dict(SETTINGS, sequence=SETTINGS["sequence"] + "SS" * next(_numbers))
+
+
+@pytest.fixture
+def connect(scripted: ScriptedService) -> Iterator[Callable[[], Client]]:
+    """Makes clients of the scripted service, and closes them."""
+    with contextlib.ExitStack() as stack:
+        yield lambda: stack.enter_context(Client(base_url=scripted.url, api_key="k"))
 
 
 @pytest.fixture

@@ -69,7 +69,10 @@ def serves(content: bytes, **headers: str) -> Answer:
 
 
 def _head(status: int, headers: dict[str, str]) -> bytes:
-    lines = [f"HTTP/1.1 {status} Said", *(f"{name.replace('_', '-')}: {text}" for name, text in headers.items())]
+    lines = [
+        f"HTTP/1.1 {status} Said",
+        *(f"{name.replace('_', '-')}: {text}" for name, text in headers.items()),
+    ]
     return ("\r\n".join(lines) + "\r\n\r\n").encode()
 
 
@@ -93,9 +96,18 @@ class ScriptedService:
         return sum(asked.method == method and asked.path.split("?")[0] == path for asked in self.asked)
 
     def close(self) -> None:
-        self._loop.call_soon_threadsafe(self._server.close)
+        self._do(self._end())
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join(10)
+        self._loop.close()
+
+    async def _end(self):
+        self._server.close()
+        tasks = asyncio.all_tasks() - {asyncio.current_task()}
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        await asyncio.sleep(0)  # their connections close
 
     def _do(self, work):
         return asyncio.run_coroutine_threadsafe(work, self._loop).result(10)
@@ -110,10 +122,12 @@ class ScriptedService:
                     headers[label.lower()] = text.strip()
                 body = await reader.readexactly(int(headers.get("content-length", 0)))
                 self.asked.append(Asked(method, path, headers, body))
-                said = self._script.get((method, path.split("?")[0]), [answers({"error": "no such route"}, 404)])
+                said = self._script.get(
+                    (method, path.split("?")[0]), [answers({"error": "no such route"}, 404)]
+                )
                 await (said.pop(0) if len(said) > 1 else said[0])(writer, {"headers": headers})
                 await writer.drain()
-        except (ConnectionError, asyncio.IncompleteReadError):
+        except (ConnectionError, asyncio.IncompleteReadError, asyncio.CancelledError):
             return
         finally:
             writer.close()

@@ -46,4 +46,4 @@ def poll_delays(first_s: float = 0.25, longest_s: float = 10.0, growth: float = 
 def retry_delays(tries: int = 4) -> Iterator[float]:
     """Pauses before the repetitions of a call that may be repeated."""
     for number in range(tries):
-        yield 0.2 * 3**number * random.uniform(0.85, 1.15)  # noqa: S311  spreads requests, protects nothing
+        yield 0.2 * 2.5**number * random.uniform(0.85, 1.15)  # noqa: S311  spreads requests, protects nothing

@@ -1,0 +1,97 @@
+"""Files of the account, on both faces, against the real service."""
+
+import io
+
+import pytest
+from job_settings import PDB
+
+from foldnote.errors import BadRequestError, FoldnoteError, JobNameTakenError
+
+CONTENT = PDB.encode()
+
+
+@pytest.fixture
+def pdb(tmp_path, name):
+    path = tmp_path / f"{name}.pdb"
+    path.write_bytes(CONTENT)
+    return path
+
+
+async def stored(face, settle, file_name, folder=None):
+    page = await settle(face.files.list(limit=100, folder=folder))
+    return {record.file_name: record.file_size for record in page.files}[file_name]
+
+
+async def test_a_path_is_uploaded_under_its_name(face, settle, pdb):
+    assert await settle(face.files.upload(pdb)) == pdb.name
+    assert await stored(face, settle, pdb.name) == len(CONTENT)
+
+
+async def test_bytes_are_uploaded_into_a_folder(face, settle, name):
+    assert await settle(face.files.upload(CONTENT, f"{name}.pdb", "inputs")) == f"inputs/{name}.pdb"
+    assert await stored(face, settle, f"{name}.pdb", "inputs") == len(CONTENT)
+
+
+async def test_an_open_file_is_uploaded(face, settle, pdb):
+    with pdb.open("rb") as stream:
+        assert await settle(face.files.upload(stream)) == pdb.name
+    assert await stored(face, settle, pdb.name) == len(CONTENT)
+
+
+async def test_a_name_with_spaces_and_accents_arrives_whole(face, settle):
+    assert await settle(face.files.upload(io.BytesIO(CONTENT), "ma protéine #1.pdb")) == "ma protéine #1.pdb"
+    assert await stored(face, settle, "ma protéine #1.pdb") == len(CONTENT)
+
+
+@pytest.mark.parametrize(
+    ("source", "sentence"),
+    [
+        (b"x", "have no name"),
+        ("nowhere.pdb", "no file"),
+        (io.StringIO("x"), "name|binary"),
+        (7, "takes a path"),
+    ],
+)
+async def test_what_cannot_be_uploaded_says_why(face, settle, source, sentence):
+    with pytest.raises(FoldnoteError, match=sentence):
+        await settle(face.files.upload(source))
+
+
+async def test_a_text_file_is_refused_with_the_cure(face, settle, pdb):
+    with pdb.open() as stream, pytest.raises(FoldnoteError, match="binary mode"):
+        await settle(face.files.upload(stream))
+
+
+async def test_a_deleted_file_is_gone(face, settle, pdb):
+    await settle(face.files.upload(pdb))
+    await settle(face.files.delete(pdb.name))
+    with pytest.raises(BadRequestError):
+        await settle(face.files.delete(pdb.name))
+
+
+async def test_pages_of_files(face, settle, name):
+    for number in range(3):
+        await settle(face.files.upload(CONTENT, f"{name}-{number}.pdb", folder=name))
+    page = await settle(face.files.list(limit=2, folder=name))
+    assert (len(page.files), page.total, page.has_more) == (2, 3, True)
+
+
+async def test_a_file_that_changed_under_its_name_makes_another_job(face, settle, name):
+    settings = {"pdbFiles": [f"{name}-a.pdb", f"{name}-b.pdb"]}
+    for file in settings["pdbFiles"]:
+        await settle(face.files.upload(CONTENT, file))
+    first = await settle(face.jobs.submit("align-pdbs", settings))
+    await settle(face.files.upload(CONTENT + b"END\n", f"{name}-a.pdb"))
+    second = await settle(face.jobs.submit("align-pdbs", settings))
+    assert first.job_name != second.job_name
+
+
+async def test_a_named_job_is_not_taken_for_one_with_other_files(face, settle, name):
+    settings = {"pdbFiles": [f"{name}-a.pdb", f"{name}-b.pdb"]}
+    for file in settings["pdbFiles"]:
+        await settle(face.files.upload(CONTENT, file))
+    await settle(face.jobs.submit("align-pdbs", settings, job_name=name))
+    assert (await settle(face.jobs.submit("align-pdbs", settings, job_name=name))).job_name == name
+    await settle(face.files.upload(CONTENT + b"END\n", f"{name}-a.pdb"))
+    with pytest.raises(JobNameTakenError, match="other contents"):
+        await settle(face.jobs.submit("align-pdbs", settings, job_name=name))

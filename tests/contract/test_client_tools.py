@@ -1,0 +1,49 @@
+"""The catalog through the client, of our service and of others."""
+
+import pytest
+from scripted_service import answers
+
+from foldnote import catalog
+from foldnote.errors import ProtocolError, UnknownToolError
+
+
+async def test_every_bundled_tool_is_listed_with_its_schema(face, settle):
+    tools = {tool.type: tool for tool in await settle(face.tools.list())}
+    assert tools.keys() == catalog.tools().keys()
+    assert all(tool.settings_schema for tool in tools.values())
+
+
+async def test_a_tool_tells_what_runs_it(face, settle):
+    tool = await settle(face.tools.get("anarci"))
+    assert tool.available
+    assert tool.engine.method == "Probe of the tests"
+
+
+async def test_an_unknown_tool_is_answered_with_near_names(face, settle):
+    with pytest.raises(UnknownToolError) as caught:
+        await settle(face.tools.get("alphafol"))
+    assert caught.value.near[0] == "alphafold"
+
+
+def test_a_foreign_row_is_filled_from_the_bundled_catalog(scripted, connect):
+    scripted.on(
+        "GET", "/tools", answers([{"name": "anarci", "settings": [{"name": "sequence", "required": True}]}])
+    )
+    tool = connect().tools.get("anarci")
+    assert tool.settings_schema == catalog.tool("anarci").settings_schema
+    assert tool.available
+
+
+def test_a_foreign_tool_that_is_not_ours_keeps_its_words(scripted, connect):
+    scripted.on(
+        "GET", "/tools", answers({"tools": [{"name": "newfold", "description": "New.", "github": "x"}]})
+    )
+    tool = connect().tools.get("newfold")
+    assert (tool.type, tool.description, tool.model_extra["github"]) == ("newfold", "New.", "x")
+
+
+@pytest.mark.parametrize("said", ["hello", {"tools": 3}, [3], 7, None, [{"name": []}], [{"modalities": 5}]])
+def test_what_is_no_catalog_says_so(scripted, connect, said):
+    scripted.on("GET", "/tools", answers(said))
+    with pytest.raises(ProtocolError):
+        connect().tools.list()
