@@ -65,9 +65,15 @@ def code_of(form: Locator) -> str:
 
 
 def jobs_named(notebook: LabPage, name: str) -> list[dict]:
-    status, body = notebook.server.request("foldnote/api/jobs")
-    assert status == 200
-    return [job for job in json.loads(body)["jobs"] if job["jobName"] == name]
+    """The jobs with this name, once the server extension has looked again."""
+    for _ in range(50):
+        status, body = notebook.server.request("foldnote/api/jobs")
+        assert status == 200
+        found = [job for job in json.loads(body)["jobs"] if job["jobName"] == name]
+        if found:
+            break
+        notebook.page.wait_for_timeout(200)
+    return found
 
 
 def test_a_wrong_letter_is_pointed_at_while_it_is_typed(show):

@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from foldnote.errors import NotFoundError, ServiceUnreachableError
+from foldnote.errors import ArchiveError, NotFoundError, ServiceUnreachableError
 from foldnote.models import Job, JobStatus
 from foldnote.viewers import JobCard, watch
 from foldnote.viewers.card_html import write_card, write_log
@@ -150,6 +150,37 @@ def test_a_job_that_is_over_calls_back_at_once():
     JobCard(make_job(status=JobStatus.STOPPED, error="No domain found."), on_final=ended.append)
 
     assert len(ended) == 1
+
+
+def test_a_complete_card_shows_its_result_when_asked():
+    done = make_job(status=JobStatus.COMPLETE)
+    card = JobCard(done, ScriptedJobs(done), find_result=lambda: {"text/plain": "the result"})
+    assert card._result_button.layout.display == ""
+
+    card._result_button.click()
+
+    assert card._result_view.outputs[0]["data"] == {"text/plain": "the result"}
+    assert card._result_button.layout.display == "none"
+
+
+def test_only_a_complete_card_offers_a_result():
+    for job in (make_job(), make_job(status=JobStatus.STOPPED), make_job(status=JobStatus.COMPLETE)):
+        assert JobCard(job, ScriptedJobs(job))._result_button.layout.display == "none"
+
+
+def test_a_result_that_cannot_be_shown_is_told_on_the_card():
+    def fail(*_):
+        raise ArchiveError("The archive is damaged.")
+
+    done = make_job(status=JobStatus.COMPLETE)
+    card = JobCard(done, ScriptedJobs(done), on_final=fail, find_result=fail)
+    assert "The result cannot be shown: The archive is damaged." in card._face.value
+    card._result_button.click()
+    assert card._result_view.outputs == ()
+
+
+def test_commands_in_messages_are_code():
+    assert "<code>foldnote doctor</code>" in write_card(make_job(), outage="Run `foldnote doctor`.")
 
 
 def test_a_failure_says_why_and_what_next():

@@ -27,6 +27,24 @@ def test_a_scene_survives_json(scene):
     assert Scene.from_json(scene.to_json()) == scene
 
 
+def test_a_chain_of_single_atoms_is_drawn_as_a_trace(scene):
+    assert all(chain.is_trace for model in scene.models for chain in model.chains)
+    styles = [line for line in scene.py3dmol().startjs.splitlines() if "cartoon" in line]
+    assert len(styles) == 8
+    assert all('"style": "trace"' in line for line in styles)
+
+
+def test_a_chain_with_its_backbone_is_drawn_as_a_ribbon():
+    atoms = [("N", 0.0), ("CA", 1.5), ("C", 2.4), ("O", 2.8)]
+    lines = [
+        f"ATOM  {4 * i + j + 1:5d}  {name:<3s} ALA A{i + 1:4d}    {3.8 * i + x:8.3f}{x:8.3f}   0.000  1.00  0.00"
+        for i in range(4)
+        for j, (name, x) in enumerate(atoms)
+    ]
+    (model,) = compose(Structure("full.pdb", "pdb", "\n".join(lines))).models
+    assert not model.chains[0].is_trace
+
+
 def test_a_scene_cannot_be_changed(scene):
     with pytest.raises(ValueError, match="frozen"):
         scene.title = "other"
