@@ -50,7 +50,7 @@ def service_start_s() -> float:
 
 
 def peer_server_start_s() -> float:
-    """Seconds from the start of a bare ``http.server`` to its first answer: the floor of any Python service."""
+    """Seconds from the start of a bare ``http.server`` to its first answer: the floor of a Python service."""
     command = [sys.executable, "-u", "-m", "http.server", "0", "--bind", "127.0.0.1"]
     begun = time.perf_counter()
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
