@@ -216,7 +216,7 @@ def _tell(error: Exception) -> str:
 def _advise(error: Exception) -> str:
     """What to do next, where the exception's kind says it."""
     if isinstance(error, UnauthorizedError):
-        return "Store a valid key with `foldnote login`, then submit again."
+        return "Store a valid key with `foldnote profile key NAME`, then submit again."
     if isinstance(error, TransportError):
         return "Nothing is lost: submit again when the service answers; a job that arrived is not sent twice."
     if isinstance(error, FoldnoteError):
