@@ -1,4 +1,7 @@
 import { cleanup } from '@testing-library/react';
-import { afterEach } from 'vitest';
+import { afterEach, vi } from 'vitest';
+
+// jsdom has none, and Lumino extends it.
+vi.stubGlobal('DragEvent', class extends MouseEvent {});
 
 afterEach(cleanup);
