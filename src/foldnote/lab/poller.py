@@ -205,7 +205,7 @@ class Poller:
     def _key_advice(self) -> str:
         if self._report.profile == "environment":
             return "Correct FOLDNOTE_API_KEY and start JupyterLab again."
-        return f"Store a valid key for the profile {self._report.profile!r}; “foldnote doctor” says how."
+        return f"Store a valid key on the server: foldnote profile key {self._report.profile}"
 
 
 def _first_report() -> ServiceReport:
