@@ -10,6 +10,7 @@ ROUTES = [
     ("POST", "/submit-job"), ("POST", "/submit-batch"), ("POST", "/validate-job"), ("GET", "/jobs"),
     ("GET", "/jobs/x/log"), ("POST", "/stop-job"), ("POST", "/result"), ("DELETE", "/delete-job"),
     ("PUT", "/upload/x.pdb"), ("GET", "/files"), ("GET", "/files/x.pdb"), ("DELETE", "/delete-file"), ("GET", "/tools"),
+    ("GET", "/finetuned-models"), ("POST", "/cancelJob"), ("POST", "/cancelBatch"), ("POST", "/getPresignedUploadUrl"),
 ]  # fmt: skip
 OPEN = ["/tools.json", "/healthz", "/openapi.json"]
 PREFIXES = ["", "/v1", "/api"]

@@ -103,3 +103,82 @@ def test_a_thousand_rows_are_one_transaction(make_service):
     assert sum(everything["statuses"].values()) == 1001
     service.client.request("DELETE", "/delete-job", json={"jobName": "many"})
     assert sum(service.client.get("/jobs").json()["statuses"].values()) == 0
+
+
+class TestListedForm:
+    """`{"tool", "batchName", "jobs"}`, as deployed services take it too."""
+
+    def submit(self, service, name, jobs, **more):
+        body = {"tool": "anarci", "batchName": name, "jobs": jobs} | more
+        return service.client.post("/submit-batch", json=body)
+
+    def test_it_is_the_same_batch(self, service, name):
+        rows = [{"jobName": f"{name}{letter}", "settings": SETTINGS} for letter in "ab"]
+        answer = self.submit(service, name, rows).json()
+        assert (answer["type"], answer["jobNames"]) == ("anarci", [f"{name}a", f"{name}b"])
+        assert service.wait(name)["status"] == "Complete"
+
+    def test_names_are_made_for_all_or_none(self, service, name):
+        assert self.submit(service, name, [{"settings": SETTINGS}]).json()["jobNames"] == [f"{name}-1"]
+        mixed = self.submit(
+            service, f"{name}m", [{"settings": SETTINGS}, {"jobName": "x", "settings": SETTINGS}]
+        )
+        assert (mixed.status_code, mixed.json()["field"]) == (400, "jobs")
+
+    def test_a_wrong_row_is_named(self, service, name):
+        answer = self.submit(service, name, [{"settings": SETTINGS}, {"settings": {"sequence": ""}}])
+        assert (answer.status_code, answer.json()["row"]) == (400, 1)
+
+    def test_the_tool_may_be_called_type(self, service, name):
+        body = {"type": "anarci", "batchName": name, "jobs": [{"settings": SETTINGS}]}
+        assert service.client.post("/submit-batch", json=body).status_code == 200
+
+
+def test_cancel_batch_is_for_batches(service, name):
+    submit_batch(service, name, [f"{name}.sleep-30"])
+    refused = service.client.post("/cancelBatch", json={"batchName": f"{name}.sleep-30"})
+    assert (refused.status_code, refused.json()["field"]) == (400, "batchName")
+    assert service.client.post("/cancelBatch", json={"batchName": name}).status_code == 200
+    assert service.wait(name)["status"] == "Stopped"
+
+
+def test_a_stopped_batch_gives_what_it_had(service, name):
+    done = f"{name}a.output-1"
+    submit_batch(service, name, [done, f"{name}b.sleep-30"])
+    service.wait(done)
+    service.client.post("/stop-job", json={"jobName": name})
+    answer = service.result(name)
+    assert answer.status_code == 200, answer.text
+    archive = zipfile.ZipFile(io.BytesIO(httpx.get(answer.json()).content))
+    assert f"{done}/file-0.txt" in archive.namelist()
+    assert service.job(name)["status"] == "Stopped"
+    assert "resultUrl" in service.job(name)
+
+
+def test_a_stopped_batch_without_output_has_no_result(service, name):
+    submit_batch(service, name, [f"{name}.sleep-30"])
+    service.client.post("/stop-job", json={"jobName": name})
+    service.wait(f"{name}.sleep-30")
+    assert service.result(name).status_code in (200, 404)
+
+
+def test_a_run_is_ended_at_its_time_limit(service, name):
+    submit_batch(service, name, [f"{name}.sleep-30"], maxRuntimeSeconds=0.5)
+    job = service.wait(f"{name}.sleep-30")
+    assert job["status"] == "Stopped"
+    assert "time limit" in job["error"]
+
+
+def test_a_spent_budget_stops_the_waiting(make_service):
+    service = make_service("--no-rate-limit", "--workers", "1")
+    submit_batch(service, "b", ["b1", "b2", "b3"], weightedHoursBudget=1e-6)
+    service.wait("b")
+    jobs = [service.job(each) for each in ("b1", "b2", "b3")]
+    assert [job["status"] for job in jobs] == ["Complete", "Stopped", "Stopped"]
+    assert "budget" in jobs[2]["error"]
+
+
+@pytest.mark.parametrize("value", [0, -1, 10**400, "1", True])
+def test_a_wrong_limit_is_refused(service, name, value):
+    answer = submit_batch(service, name, [f"{name}a"], maxRuntimeSeconds=value)
+    assert (answer.status_code, answer.json()["field"]) == (400, "maxRuntimeSeconds")

@@ -172,3 +172,38 @@ class TestLinks:
     def test_a_link_takes_only_get(self, link):
         for method in ("PUT", "POST", "DELETE"):
             assert httpx.request(method, link).status_code == 405
+
+
+class TestPresignedUpload:
+    """A link to PUT to, one to HEAD, and the key that a file field takes."""
+
+    def links(self, client, filename):
+        answer = client.post(
+            "/getPresignedUploadUrl", json={"filename": filename, "contentType": "chemical/x-pdb"}
+        )
+        assert answer.status_code == 200, answer.text
+        return answer.json()
+
+    def test_the_bytes_become_a_file(self, client, name):
+        links = self.links(client, f"{name}/in ü.pdb")
+        assert set(links) == {"uploadUrl", "headUrl", "key"}
+        assert httpx.head(links["headUrl"]).status_code == 404
+        assert httpx.put(links["uploadUrl"], content=b"ATOM").status_code == 200
+        assert httpx.head(links["headUrl"]).status_code == 200
+        assert client.get(f"/files/{links['key']}").content == b"ATOM"
+
+    def test_a_link_is_good_for_its_method_and_name(self, client, name):
+        links = self.links(client, f"{name}.pdb")
+        assert httpx.put(links["headUrl"], content=b"x").status_code == 403
+        assert httpx.head(links["uploadUrl"]).status_code == 403
+        other = links["uploadUrl"].replace(f"{name}.pdb", f"{name}.txt")
+        assert httpx.put(other, content=b"x").json()["code"] == "invalid_signature"
+
+    @pytest.mark.parametrize("filename", ["", "../x", "a/../b", "x\n"])
+    def test_a_hostile_name_is_refused(self, client, filename):
+        answer = client.post("/getPresignedUploadUrl", json={"filename": filename})
+        assert (answer.status_code, answer.json()["field"]) == (400, "filename")
+
+
+def test_no_model_is_finetuned_yet(client):
+    assert client.get("/finetuned-models").json() == {"models": []}

@@ -9,7 +9,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from service_process import SETTINGS
 
-POSTS = ["/submit-job", "/submit-batch", "/validate-job", "/stop-job", "/result"]
+POSTS = [
+    "/submit-job", "/submit-batch", "/validate-job", "/stop-job", "/result", "/cancelJob", "/cancelBatch",
+    "/getPresignedUploadUrl",
+]  # fmt: skip
 BODIES = {
     "nothing": b"",
     "words": b"hello",

@@ -35,6 +35,7 @@ class Aggregator:
         self._woken = threading.Event()
         self._woken.set()
         self._is_stopping = False
+        self._partial = threading.Lock()
         self._thread = threading.Thread(target=self._run, name="aggregator", daemon=True)
 
     def start(self) -> None:
@@ -51,6 +52,25 @@ class Aggregator:
     def wake(self) -> None:
         """Say that a batch may have ended."""
         self._woken.set()
+
+    def build_partial(self, parent_id: int) -> str | None:
+        """Keep what a stopped batch had finished as its archive and give the hash; None where nothing is.
+
+        Raises:
+            OSError: the archive cannot be written.
+        """
+        with self._partial:
+            row = self._store.jobs.find_by_id(parent_id)
+            if row is None or row["result_sha256"] is not None:
+                return None if row is None else str(row["result_sha256"])
+            subjobs = self._store.batches.subjobs(parent_id)
+            if not any(each.result_sha256 for each in subjobs):
+                return None
+            with self._objects.draft() as draft:
+                self._write(subjobs, draft)
+                size, sha256 = draft.size, draft.keep()
+            self._store.batches.attach(parent_id, sha256, size)
+            return sha256
 
     def _run(self) -> None:
         while not self._is_stopping:

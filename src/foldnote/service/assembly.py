@@ -58,7 +58,7 @@ class Service:
         self.trials = TrialDesk(self.store.trials, config, next(iter(secrets.values())))
         self.local_key = self._make_local_key()
         self._build_queue()
-        self.results = ResultDesk(self.store, self.objects, self.links)
+        self.results = ResultDesk(self.store, self.objects, self.links, self.aggregator)
         self.active_at = time.monotonic()
 
     def _build_queue(self) -> None:

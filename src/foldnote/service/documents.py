@@ -13,7 +13,7 @@ from foldnote.service.routes.answers import BODIES
 INTERFACE_VERSION = "1.0.0"
 _REFERENCE = "#/components/schemas/{model}"
 _OPEN_PATHS = frozenset({"/tools.json", "/healthz", "/agent/provision", "/claim"})
-_OPEN_PREFIX = "/download/"
+_OPEN_PREFIXES = ("/download/", "/presigned/")
 
 
 def build_document(app: FastAPI) -> dict[str, Any]:
@@ -52,7 +52,7 @@ def _declare_keys(document: dict[str, Any]) -> None:
     scheme = {"type": "apiKey", "in": "header", "name": HEADER}
     document["components"]["securitySchemes"] = {"apiKey": scheme}
     for path, item in document["paths"].items():
-        if path not in _OPEN_PATHS and not path.startswith(_OPEN_PREFIX):
+        if path not in _OPEN_PATHS and not path.startswith(_OPEN_PREFIXES):
             for operation in item.values():
                 operation["security"] = [{"apiKey": []}]
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from foldnote import catalog
@@ -69,9 +69,8 @@ class Intake:
         """
         _require_name(submission.job_name)
         tool = self._toolbox.find(submission.type)
-        job = self._make_job(
-            caller, tool, submission.job_name, submission.settings, project_tag=submission.project_tag
-        )
+        job = self._make_job(caller, tool, submission.job_name, submission.settings)
+        job = replace(job, project_tag=submission.project_tag, max_runtime_s=submission.max_runtime_seconds)
         self._allowance.require(caller, tool, [job])
         self._toolbox.require_engine(tool)
         with _refusals("jobName"):
@@ -89,15 +88,17 @@ class Intake:
         names = batch.job_names or make_names(batch.batch_name, len(batch.settings))
         _require_names(names, len(batch.settings))
         tool = self._toolbox.find(batch.type)
+        limit_s = batch.max_runtime_seconds
         rows = [
-            self._make_job(caller, tool, name, settings, row=row)
+            replace(self._make_job(caller, tool, name, settings, row=row), max_runtime_s=limit_s)
             for row, (name, settings) in enumerate(zip(names, batch.settings, strict=True))
         ]
         self._allowance.require(caller, tool, rows)
         self._toolbox.require_engine(tool)
         parent = NewJob(batch.batch_name, batch.type, {}, {}, batch.project_tag)
         with _refusals("batchName"):
-            self._store.jobs.add_batch(caller.account_id, parent, rows)
+            hours = batch.weighted_hours_budget
+            self._store.jobs.add_batch(caller.account_id, parent, rows, hours_budget=hours)
         self._wake()
         return names
 
@@ -161,7 +162,6 @@ class Intake:
         name: str,
         settings: Mapping[str, Any],
         *,
-        project_tag: str | None = None,
         row: int | None = None,
     ) -> NewJob:
         checked = self._check(caller, tool, settings)
@@ -169,7 +169,7 @@ class Intake:
             first = checked.problems[0]
             raise bad_request(problem_sentence(first), code=first.code, field=first.field, row=row)
         inputs = tuple(self._files.keep(located) for located in checked.located)
-        return NewJob(name, tool.type, settings, checked.normalized, project_tag, inputs)
+        return NewJob(name, tool.type, settings, checked.normalized, inputs=inputs)
 
     def _require_rows(self, rows: Sequence[Any]) -> None:
         if not 1 <= len(rows) <= self._batch_rows:

@@ -7,6 +7,9 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
+MAX_RUNTIME_S = 31_536_000.0
+MAX_HOURS = 1e9
+
 
 class Body(BaseModel):
     """A request body."""
@@ -25,6 +28,8 @@ class JobSubmission(Body):
     """Fields of the tool's schema."""
     project_tag: str | None = Field(default=None, max_length=200)
     """Identifier of a project."""
+    max_runtime_seconds: float | None = Field(default=None, gt=0, le=MAX_RUNTIME_S)
+    """Seconds after which the run is ended; the engine's own limit holds too."""
 
 
 class JobPayload(Body):
@@ -48,14 +53,68 @@ class BatchSubmission(Body):
     job_names: list[str] | None = None
     """Names of the subjobs in the order of `settings`; made from the batch's name when absent."""
     project_tag: str | None = Field(default=None, max_length=200)
-    max_runtime_seconds: float | None = Field(default=None, gt=0)
-    weighted_hours_budget: float | None = Field(default=None, gt=0)
+    max_runtime_seconds: float | None = Field(default=None, gt=0, le=MAX_RUNTIME_S)
+    """Seconds after which each run is ended; the engine's own limit holds too."""
+    weighted_hours_budget: float | None = Field(default=None, gt=0, le=MAX_HOURS)
+    """Once the runs took so many weighted hours together, the waiting ones are stopped."""
 
 
 class NamedJob(Body):
     """A body that names one job or batch."""
 
     job_name: str
+
+
+class NamedBatch(Body):
+    """A body that names one batch."""
+
+    batch_name: str
+
+
+class ListedJob(Body):
+    """One row of the other form of POST /submit-batch."""
+
+    job_name: str | None = None
+    settings: dict[str, Any]
+
+
+class ListedBatch(Body):
+    """The other form of POST /submit-batch: the tool, and its jobs one by one."""
+
+    batch_name: str
+    tool: str
+    jobs: list[ListedJob]
+    project_tag: str | None = Field(default=None, max_length=200)
+    max_runtime_seconds: float | None = Field(default=None, gt=0, le=MAX_RUNTIME_S)
+    weighted_hours_budget: float | None = Field(default=None, gt=0, le=MAX_HOURS)
+
+    def as_batch(self) -> BatchSubmission:
+        """The same in the first form; where a row has no name, all names are made.
+
+        Raises:
+            ValueError: some rows have names and some have none.
+        """
+        names = [each.job_name for each in self.jobs if each.job_name is not None]
+        if names and len(names) != len(self.jobs):
+            raise ValueError("Either every job has a jobName or none has.")
+        return BatchSubmission.model_construct(
+            batch_name=self.batch_name,
+            type=self.tool,
+            settings=[each.settings for each in self.jobs],
+            job_names=names or None,
+            project_tag=self.project_tag,
+            max_runtime_seconds=self.max_runtime_seconds,
+            weighted_hours_budget=self.weighted_hours_budget,
+        )
+
+
+class UploadRequest(Body):
+    """POST /getPresignedUploadUrl."""
+
+    filename: str
+    """Name of the file, with folders before it where it belongs into some."""
+    content_type: str | None = None
+    """Taken and not needed."""
 
 
 class ClaimRequest(Body):

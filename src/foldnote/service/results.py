@@ -6,6 +6,7 @@ import tempfile
 from pathlib import Path
 
 from foldnote.models.status import BatchStatus, JobStatus
+from foldnote.service.aggregation import Aggregator
 from foldnote.service.faults import RefusalError, job_not_found, not_found
 from foldnote.service.files import archives
 from foldnote.service.files.links import LinkSigner, Target
@@ -13,6 +14,7 @@ from foldnote.service.files.objects import ObjectStore
 from foldnote.service.requests import ResultRequest
 from foldnote.service.resolution import near_names
 from foldnote.service.store.jobs import JobRow
+from foldnote.service.store.records import BATCH_TYPE
 from foldnote.service.store.store import Store
 
 
@@ -23,7 +25,8 @@ class PreparingError(Exception):
 class ResultDesk:
     """Hands out links to results; the link's content is ready when it is handed out."""
 
-    def __init__(self, store: Store, objects: ObjectStore, links: LinkSigner) -> None:
+    def __init__(self, store: Store, objects: ObjectStore, links: LinkSigner, aggregator: Aggregator) -> None:
+        self._aggregator = aggregator
         self._store = store
         self._objects = objects
         self._links = links
@@ -38,8 +41,9 @@ class ResultDesk:
         row = self._store.jobs.find(account_ids, wanted.job_name)
         if row is None:
             raise job_not_found(wanted.job_name)
-        archive = self._archive(row)
-        name, sha256 = f"{row['name']}.zip", row["result_sha256"]
+        sha256 = self._find_result(row)
+        archive = self._objects.path(sha256)
+        name = f"{row['name']}.zip"
         if wanted.file_name is not None:
             name, sha256 = self._one_file(archive, wanted.file_name)
         elif wanted.pdbs_only:
@@ -50,15 +54,24 @@ class ResultDesk:
         """Path and query of a link to a content of a job."""
         return self._links.sign(Target("job", str(job_id), account_id, sha256, name))
 
-    def _archive(self, row: JobRow) -> Path:
+    def _find_result(self, row: JobRow) -> str:
         if row["batch_state"] == BatchStatus.AGGREGATING:
             raise PreparingError(row["name"])
         if not JobStatus(row["state"]).is_final:
             raise unfinished(row)
-        archive = self._objects.path(row["result_sha256"]) if row["result_sha256"] else None
-        if archive is None or not archive.is_file():
+        sha256: str | None = row["result_sha256"]
+        if sha256 is None and row["type"] == BATCH_TYPE:
+            sha256 = self._find_partial(row)
+        if sha256 is None or not self._objects.path(sha256).is_file():
             raise without_result(row)
-        return archive
+        return sha256
+
+    def _find_partial(self, row: JobRow) -> str | None:
+        """What a stopped batch had finished; its runs may still be ending."""
+        counts = self._store.jobs.child_counts([row["account_id"]], row["id"])
+        if counts[JobStatus.RUNNING] or counts[JobStatus.IN_QUEUE]:
+            raise PreparingError(row["name"])
+        return self._aggregator.build_partial(row["id"])
 
     def _one_file(self, archive: Path, wanted: str) -> tuple[str, str]:
         member = archives.find_member(archive, wanted)

@@ -13,6 +13,7 @@ from foldnote.service.engines import Engine, engine_for
 from foldnote.service.faults import bad_request
 from foldnote.service.store.records import write_text
 
+FINETUNING = "fine-tuning"
 _REMEMBER_S = 3.0
 
 
@@ -51,6 +52,10 @@ class Toolbox:
         if engine is None or reason:
             raise bad_request(f"{tool.type} cannot run here. {reason}", code="tool_unavailable", field="type")
         return engine
+
+    def finetuning_types(self) -> list[str]:
+        """Tools whose result is a model."""
+        return [tool.type for tool in catalog.tools().values() if FINETUNING in tool.functions]
 
     def warm(self) -> None:
         """Load now what the first submission would wait for: the validators, and the list of tools."""

@@ -6,9 +6,9 @@ asks for; setup, charges and analysis are small beside it and not counted:
     hours = ligands · repeats · (equilLength + prodLength) · (4 fs / timestep) · 24 h / day
             · (complex windows / complex rate + solvent windows / solvent rate)
 
-with lengths in ns, 30 windows of the ligand in the protein at 100 ns a day and 14 in water at 400 ns a day
-(at a time step of 4 fs), which are the windows of the Open Free Energy protocol and a usual speed of a GPU. The
-ligands are the records of the SDF file. One weighted hour is one hour of that machine.
+with lengths in ns, 30 windows of the ligand in the protein at 100 ns a day and 14 in water at 400 ns a day,
+at a time step of 4 fs: the windows of the Open Free Energy protocol and a usual speed of a GPU. The ligands
+are the records of the SDF file. One weighted hour is one hour of that machine.
 """
 
 from __future__ import annotations

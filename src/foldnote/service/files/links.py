@@ -40,6 +40,28 @@ class Target:
         return f"/download/{self.holder}/{self.holder_id}/{self.sha256}/{quote(self.name, safe='')}"
 
 
+@dataclass(frozen=True)
+class UploadTarget:
+    """What a presigned upload writes: a file of an account, below `/presigned`.
+
+    Attributes:
+        owner: row of the account.
+        folder: folder of the file, empty at the top.
+        name: name of the file.
+    """
+
+    owner: int
+    folder: str
+    name: str
+    sha256: str = ""
+
+    @property
+    def path(self) -> str:
+        """Path of the link."""
+        place = f"{self.folder}/{self.name}" if self.folder else self.name
+        return f"/presigned/{quote(place)}"
+
+
 class LinkSigner:
     """Signs and checks; old secrets go on being accepted until their links are late."""
 
@@ -48,32 +70,40 @@ class LinkSigner:
         self._current = next(iter(secrets))
         self._lifetime_s = lifetime_s
 
-    def sign(self, target: Target) -> str:
-        """Path and query of a link that works from now for the lifetime."""
+    def sign(self, target: Target | UploadTarget, method: str = "GET") -> str:
+        """Path and query of a link that works from now for the lifetime, with this method only."""
         expires = int(time.time()) + self._lifetime_s
         query = {
             "owner": target.owner,
             "expires": expires,
             "keyId": self._current,
-            "signature": self._signature(self._secrets[self._current], target, expires),
+            "signature": self._signature(self._secrets[self._current], method, target, expires),
         }
         return f"{target.path}?{urlencode(query)}"
 
-    def check(self, target: Target, *, expires: int, key_id: str, signature: str) -> None:
+    def check(
+        self,
+        target: Target | UploadTarget,
+        method: str = "GET",
+        *,
+        expires: int,
+        key_id: str,
+        signature: str,
+    ) -> None:
         """Let a genuine link pass that is not late.
 
         Raises:
             RefusalError: 403.
         """
         secret = self._secrets.get(key_id)
-        expected = self._signature(secret, target, expires) if secret else ""
+        expected = self._signature(secret, method, target, expires) if secret else ""
         given = signature.encode("utf-8", "surrogatepass")
         if not secret or not hmac.compare_digest(expected.encode(), given):
-            raise RefusalError(403, "invalid_signature", "The link was changed. Ask for the result again.")
+            raise RefusalError(403, "invalid_signature", "The link was changed. Ask for a new one.")
         if expires < time.time():
-            raise RefusalError(403, "link_expired", "The link is too old. Ask for the result again.")
+            raise RefusalError(403, "link_expired", "The link is too old. Ask for a new one.")
 
     @staticmethod
-    def _signature(secret: bytes, target: Target, expires: int) -> str:
-        parts = ("GET", target.path, str(expires), target.sha256, str(target.owner))
+    def _signature(secret: bytes, method: str, target: Target | UploadTarget, expires: int) -> str:
+        parts = (method, target.path, str(expires), target.sha256, str(target.owner))
         return hmac.new(secret, "\n".join(parts).encode(), hashlib.sha256).hexdigest()

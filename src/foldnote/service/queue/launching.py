@@ -45,6 +45,7 @@ def prepare(root: Path, claim: Claim, engine: Engine, objects: ObjectStore, max_
         files=files,
         seed=seed_of(claim),
         max_cores=max_cores,
+        time_limit_s=min(engine.time_limit_s, claim.max_runtime_s or engine.time_limit_s),
     )
     sources = {p: objects.path(each.sha256) for p, each in zip(places, claim.inputs, strict=True)}
     prepare_attempt(spec, sources)

@@ -71,6 +71,13 @@ def takes(model: type[Body], *more_types: str) -> dict[str, Any]:
     return {"requestBody": {"required": True, "content": content}}
 
 
+def takes_either(*models: type[Body]) -> dict[str, Any]:
+    """Declares a JSON body that has one of several forms."""
+    BODIES.update({model.__name__: model for model in models})
+    schema = {"anyOf": [{"$ref": f"#/components/schemas/{model.__name__}"} for model in models]}
+    return {"requestBody": {"required": True, "content": {"application/json": {"schema": schema}}}}
+
+
 def absolute(request: Request, service: Service, path: str) -> str:
     """The address of a path at this service, under the prefix that the request came with."""
     base = service.config.public_url or str(request.base_url)

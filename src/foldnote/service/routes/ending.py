@@ -13,9 +13,11 @@ from foldnote.models.status import JobStatus
 from foldnote.service.access.gate import Admitted
 from foldnote.service.assembly import Service
 from foldnote.service.bodies import read_json, read_model
-from foldnote.service.faults import job_not_found
-from foldnote.service.requests import NamedJob
+from foldnote.service.faults import bad_request, job_not_found
+from foldnote.service.requests import NamedBatch, NamedJob
 from foldnote.service.routes.answers import Here, Message, answers, keyed, takes
+from foldnote.service.store.accounts import Caller
+from foldnote.service.store.records import BATCH_TYPE
 
 router = APIRouter(tags=["jobs"])
 WAIT_S = 3.0
@@ -30,7 +32,37 @@ _LOOK_EVERY_S = 0.05
 )
 async def stop_job(request: Request, caller: Admitted, service: Here) -> Response:
     """Stop what is queued at once, and what runs with all its processes; the answer awaits that shortly."""
-    name = await _read_name(request, service)
+    return await _stop(caller, service, await _read_name(request, service))
+
+
+@router.post(
+    "/cancelJob",
+    summary="Another word for /stop-job",
+    responses={**answers(Message, "As /stop-job."), **keyed(400, 413)},
+    openapi_extra=takes(NamedJob),
+)
+async def cancel_job(request: Request, caller: Admitted, service: Here) -> Response:
+    """Do as /stop-job does."""
+    return await _stop(caller, service, await _read_name(request, service))
+
+
+@router.post(
+    "/cancelBatch",
+    summary="Stop a batch with all its jobs",
+    responses={**answers(Message, "As /stop-job."), **keyed(400, 413)},
+    openapi_extra=takes(NamedBatch),
+)
+async def cancel_batch(request: Request, caller: Admitted, service: Here) -> Response:
+    """Do as /stop-job does with a batch; a job that is none is not found."""
+    value = await read_json(request, service.config.limits.small_body_bytes)
+    name = read_model(value, NamedBatch).batch_name
+    row = await run_in_threadpool(service.store.jobs.find, [caller.account_id], name)
+    if row is None or row["type"] != BATCH_TYPE:
+        raise bad_request(f"There is no batch {name!r}.", code="job_not_found", field="batchName")
+    return await _stop(caller, service, name)
+
+
+async def _stop(caller: Caller, service: Service, name: str) -> Response:
     stopped = await run_in_threadpool(service.store.jobs.stop, caller.account_id, name)
     if stopped is None:
         raise job_not_found(name, 400)

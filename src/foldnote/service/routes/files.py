@@ -25,7 +25,7 @@ from foldnote.service.store.files import FolderRow, StoredFile
 router = APIRouter(tags=["files"])
 MAX_ROWS = 100
 _WRITE_BYTES = 1 << 20
-_RAW_BODY = {
+RAW_BODY = {
     "requestBody": {
         "required": True,
         "content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}},
@@ -37,7 +37,7 @@ _RAW_BODY = {
     "/upload/{filename:path}",
     summary="Upload a file",
     responses={**answers(UploadReceipt, "The file is stored."), **keyed(400, 413, 507)},
-    openapi_extra=_RAW_BODY,
+    openapi_extra=RAW_BODY,
 )
 async def upload_file(
     request: Request, filename: str, caller: Admitted, service: Here, folder: str | None = None
@@ -45,7 +45,7 @@ async def upload_file(
     """Store the raw body under a name; a file of this name is replaced."""
     name, place = check_file_name(filename), check_folder(folder)
     require_space(service.config)
-    sha256, size = await _receive(request, service)
+    sha256, size = await receive(request, service)
     stored = await run_in_threadpool(service.store.files.put, caller.account_id, place, name, size, sha256)
     signed = service.links.sign(Target("file", stored.file_id, caller.account_id, sha256, name))
     receipt = {
@@ -119,7 +119,7 @@ def _delete_one(service: Service, caller: Caller, path: str) -> Response:
     return JSONResponse({"message": f"{path} was deleted."})
 
 
-async def _receive(request: Request, service: Service) -> tuple[str, int]:
+async def receive(request: Request, service: Service) -> tuple[str, int]:
     """Hash and size of the body, which is stored while it comes in."""
     with service.objects.draft() as draft:
         buffer = bytearray()

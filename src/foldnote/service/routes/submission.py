@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from fastapi import APIRouter, Request, Response
 from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import JSONResponse
@@ -12,9 +14,9 @@ from foldnote.models.wire import WireModel
 from foldnote.service.access.gate import Admitted
 from foldnote.service.bodies import read_json, read_model
 from foldnote.service.disk import require_space
-from foldnote.service.faults import BareRefusalError, RefusalError
-from foldnote.service.requests import BatchSubmission, JobPayload, JobSubmission
-from foldnote.service.routes.answers import Here, answers, keyed, takes
+from foldnote.service.faults import BareRefusalError, RefusalError, bad_request
+from foldnote.service.requests import BatchSubmission, JobPayload, JobSubmission, ListedBatch
+from foldnote.service.routes.answers import Here, answers, keyed, takes, takes_either
 
 router = APIRouter(tags=["submission"])
 
@@ -55,12 +57,12 @@ async def submit_job(request: Request, caller: Admitted, service: Here) -> Respo
     "/submit-batch",
     summary="Queue many jobs of one tool",
     responses={**answers(BatchReceipt, "All jobs are queued."), **keyed(400, 403, 413, 507)},
-    openapi_extra=takes(BatchSubmission),
+    openapi_extra=takes_either(BatchSubmission, ListedBatch),
 )
 async def submit_batch(request: Request, caller: Admitted, service: Here) -> Response:
     """Check every row and put all of them into the queue, or none."""
     value = await read_json(request, service.config.limits.submission_bytes)
-    batch = read_model(value, BatchSubmission)
+    batch = _read_batch(value)
     require_space(service.config)
     names = await run_in_threadpool(service.intake.submit_batch, caller, batch)
     receipt = {
@@ -71,6 +73,18 @@ async def submit_batch(request: Request, caller: Admitted, service: Here) -> Res
         "status": "In Queue",
     }
     return JSONResponse(receipt)
+
+
+def _read_batch(value: Any) -> BatchSubmission:
+    """Either form; the one that lists jobs is known by its `jobs`."""
+    if not isinstance(value, dict) or "jobs" not in value or "settings" in value:
+        return read_model(value, BatchSubmission)
+    if "tool" not in value and "type" in value:
+        value = value | {"tool": value["type"]}
+    try:
+        return read_model(value, ListedBatch).as_batch()
+    except ValueError as exc:
+        raise bad_request(str(exc), code="invalid_field", field="jobs") from exc
 
 
 @router.post(

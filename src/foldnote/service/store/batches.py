@@ -70,6 +70,13 @@ class BatchStore:
         values = {"result_sha256": sha256, "result_size": size}
         return self._end(parent, JobStatus.COMPLETE, BatchStatus.COMPLETE, values)
 
+    def attach(self, parent_id: int, sha256: str, size: int) -> None:
+        """Add the archive of what a stopped batch had finished; its state stays."""
+        mine = (jobs.c.id == parent_id, jobs.c.deleted.is_(None), jobs.c.result_sha256.is_(None))
+        with self._database.write() as connection:
+            statement = sa.update(jobs).where(*mine).values(result_sha256=sha256, result_size=size)
+            connection.execute(statement)
+
     def fail(self, parent: Parent, error: str, state: BatchStatus) -> bool:
         """Commit that a batch has no archive, and why."""
         return self._end(parent, JobStatus.STOPPED, state, {"error": error})
@@ -92,6 +99,8 @@ def follow_subjob(connection: sa.Connection, parent_id: int) -> None:
     parent = connection.execute(sa.select(jobs).where(jobs.c.id == parent_id)).mappings().one()
     if parent["deleted"] is not None or JobStatus(parent["state"]).is_final:
         return
+    if parent["hours_budget"] is not None:
+        _keep_budget(connection, parent)
     counts = read_counts(connection, [parent["account_id"]], parent_id)
     waiting, running = counts[JobStatus.IN_QUEUE], counts[JobStatus.RUNNING]
     if waiting or running:
@@ -101,6 +110,33 @@ def follow_subjob(connection: sa.Connection, parent_id: int) -> None:
         state = BatchStatus.AGGREGATING
     if state != parent["batch_state"]:
         _move_parent(connection, parent, state)
+
+
+def _keep_budget(connection: sa.Connection, parent: sa.RowMapping) -> None:
+    """Stop the waiting subjobs once the others took the weighted hours of the batch."""
+    spent = sa.select(sa.func.coalesce(sa.func.sum(jobs.c.weighted_hours), 0.0))
+    hours = connection.execute(spent.where(jobs.c.parent_id == parent["id"])).scalar_one()
+    if hours < parent["hours_budget"]:
+        return
+    error = (
+        f"The batch's budget of {parent['hours_budget']:g} weighted hours was spent before this job began."
+    )
+    waiting = (
+        jobs.c.parent_id == parent["id"],
+        jobs.c.state == str(JobStatus.IN_QUEUE),
+        jobs.c.deleted.is_(None),
+    )
+    for job_id in connection.execute(sa.select(jobs.c.id).where(*waiting)).scalars().all():
+        stop_waiting(connection, parent["account_id"], parent["id"], job_id, error)
+
+
+def stop_waiting(connection: sa.Connection, account_id: int, parent_id: int, job_id: int, error: str) -> None:
+    """End a subjob that never began, and say why."""
+    values = {"state": str(JobStatus.STOPPED), "completed": clock.now(), "error": error}
+    connection.execute(sa.update(jobs).where(jobs.c.id == job_id).values(values))
+    count_job(connection, account_id, parent_id, left=JobStatus.IN_QUEUE, entered=JobStatus.STOPPED)
+    write_event(connection, account_id, job_id, "stopped", error)
+    refresh_record(connection, job_id)
 
 
 def _move_parent(connection: sa.Connection, parent: sa.RowMapping, state: BatchStatus) -> None:

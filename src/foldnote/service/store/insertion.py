@@ -48,6 +48,7 @@ class NewJob:
     normalized: Mapping[str, Any]
     project_tag: str | None = None
     inputs: tuple[Input, ...] = ()
+    max_runtime_s: float | None = None
 
 
 @dataclass(frozen=True)
@@ -99,6 +100,7 @@ def _make_row(account_id: int, new: NewJob, moment: str, more: Mapping[str, obje
         "settings": write_text(new.settings),
         "normalized": write_text(new.normalized),
         "project_tag": new.project_tag,
+        "max_runtime_s": new.max_runtime_s,
         "created": moment,
     }
     return row | dict(more)

@@ -77,8 +77,12 @@ class JobStore:
             count_jobs(connection, account_id, 1, self._quotas)
             return job_id
 
-    def add_batch(self, account_id: int, parent: NewJob, rows: Sequence[NewJob]) -> int:
+    def add_batch(
+        self, account_id: int, parent: NewJob, rows: Sequence[NewJob], *, hours_budget: float | None = None
+    ) -> int:
         """Commit a parent and all its subjobs, or nothing, and return the parent's row.
+
+        Once the runs took `hours_budget` weighted hours together, no more of them are started.
 
         Raises:
             NameTakenError: a name is taken; its `row` says which subjob, None for the parent.
@@ -90,6 +94,7 @@ class JobStore:
                 "tool": parent.type,
                 "batch_size": len(rows),
                 "batch_state": str(JobStatus.IN_QUEUE),
+                "hours_budget": hours_budget,
             }
             parent_id = insert_jobs(connection, account_id, [parent], more=values)[0]
             insert_jobs(connection, account_id, rows, place=Place(parent_id, parent.name))
@@ -109,6 +114,17 @@ class JobStore:
         query = sa.select(jobs).where(jobs.c.id == job_id, jobs.c.deleted.is_(None))
         with self._database.read() as connection:
             return connection.execute(query).mappings().first()
+
+    def complete_of(self, account_id: int, types: Sequence[str]) -> list[JobRow]:
+        """The account's complete jobs of these tools, newest first."""
+        query = sa.select(jobs).where(
+            jobs.c.account_id == account_id,
+            jobs.c.deleted.is_(None),
+            jobs.c.state == str(JobStatus.COMPLETE),
+            jobs.c.type.in_(types),
+        )
+        with self._database.read() as connection:
+            return list(connection.execute(query.order_by(jobs.c.id.desc())).mappings())
 
     def page(self, wanted: JobFilter, *, before: int | None, limit: int) -> JobPageRows:
         """At most `limit` jobs older than the row `before`, newest first."""

@@ -156,3 +156,10 @@ def m0005_trials(connection: sqlite3.Connection) -> None:
         CREATE INDEX provisions_by_time ON provisions (at);
         """,
     )
+
+
+@migration
+def m0006_run_limits(connection: sqlite3.Connection) -> None:
+    """What a submission allows: seconds a run, weighted hours a batch."""
+    connection.execute("ALTER TABLE jobs ADD COLUMN max_runtime_s REAL")
+    connection.execute("ALTER TABLE jobs ADD COLUMN hours_budget REAL")

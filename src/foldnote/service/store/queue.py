@@ -48,6 +48,7 @@ class Claim:
     is_cancelled: bool
     claimed: str
     inputs: tuple[Input, ...] = ()
+    max_runtime_s: float | None = None
 
 
 @dataclass(frozen=True)
@@ -231,5 +232,6 @@ def _read_claim(connection: sa.Connection, row: sa.RowMapping) -> Claim:
         losses=row["losses"],
         is_cancelled=bool(row["is_cancelled"]),
         claimed=row["claimed"],
+        max_runtime_s=row["max_runtime_s"],
         inputs=tuple(Input(each.field, each.name, each.sha256) for each in found),
     )

@@ -78,6 +78,9 @@ jobs = sa.Table(
     sa.Column("message", sa.Text),
     sa.Column("score", sa.Text),
     sa.Column("weighted_hours", sa.Float),
+    # seconds that a run may take, None for what the engine allows; weighted hours of a batch's runs
+    sa.Column("max_runtime_s", sa.Float),
+    sa.Column("hours_budget", sa.Float),
     # the number of the attempt that owns the row; 0 before the first claim
     sa.Column("attempt", sa.Integer, nullable=False, default=0),
     # infrastructure losses so far, and the Unix time (s) before which the job is not claimed again

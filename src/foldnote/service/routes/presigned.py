@@ -1,0 +1,107 @@
+"""POST /getPresignedUploadUrl, and the upload itself: the second way to bring a file, without a key."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, Path, Query, Request, Response
+from fastapi.concurrency import run_in_threadpool
+
+from foldnote.models.wire import WireModel
+from foldnote.service.access.gate import Admitted
+from foldnote.service.assembly import Service
+from foldnote.service.bodies import read_json, read_model
+from foldnote.service.disk import require_space
+from foldnote.service.faults import not_found
+from foldnote.service.files.links import UploadTarget
+from foldnote.service.files.names import check_file_name, check_folder, split_path
+from foldnote.service.requests import UploadRequest
+from foldnote.service.routes.answers import Here, absolute, answers, errors, keyed, takes
+from foldnote.service.routes.files import RAW_BODY, receive
+
+router = APIRouter(tags=["files"])
+PATH = "/presigned/{filePath:path}"
+FilePath = Annotated[str, Path(alias="filePath")]
+Owner = Annotated[int, Query(ge=0, le=2**62)]
+Expires = Annotated[int, Query(ge=0, le=2**62)]
+KeyId = Annotated[str, Query(alias="keyId")]
+
+
+class UploadLinks(WireModel):
+    """The answer of POST /getPresignedUploadUrl."""
+
+    upload_url: str
+    """PUT the bytes here, within an hour; no key is needed."""
+    head_url: str
+    """HEAD here says whether they came: 200 or 404."""
+    key: str
+    """What a file field takes."""
+
+
+@router.post(
+    "/getPresignedUploadUrl",
+    summary="A link to upload a file to",
+    responses={**answers(UploadLinks, "The links."), **keyed(400, 413)},
+    openapi_extra=takes(UploadRequest),
+)
+async def get_presigned_upload_url(request: Request, caller: Admitted, service: Here) -> UploadLinks:
+    """Sign an upload of one name."""
+    value = await read_json(request, service.config.limits.small_body_bytes)
+    folder, name = split_path(read_model(value, UploadRequest).filename)
+    target = UploadTarget(caller.account_id, check_folder(folder, "filename"), check_file_name(name))
+    return UploadLinks(
+        upload_url=absolute(request, service, service.links.sign(target, "PUT")),
+        head_url=absolute(request, service, service.links.sign(target, "HEAD")),
+        key=f"{target.folder}/{target.name}" if target.folder else target.name,
+    )
+
+
+@router.put(
+    PATH,
+    summary="Upload by a signed link",
+    responses={200: {"description": "The file is stored."}, **errors(400, 403, 413, 507)},
+    openapi_extra=RAW_BODY,
+)
+async def put_presigned(
+    request: Request,
+    service: Here,
+    path: FilePath,
+    owner: Owner = 0,
+    expires: Expires = 0,
+    key_id: KeyId = "",
+    signature: str = "",
+) -> Response:
+    """Store the raw body; a file of this name is replaced."""
+    target = _check(service, "PUT", UploadTarget(owner, *split_path(path)), expires, key_id, signature)
+    require_space(service.config)
+    sha256, size = await receive(request, service)
+    await run_in_threadpool(service.store.files.put, target.owner, target.folder, target.name, size, sha256)
+    return Response(headers={"ETag": f'"{sha256}"'})
+
+
+@router.head(
+    PATH,
+    summary="Whether a presigned upload came",
+    responses={200: {"description": "It did."}, **errors(400, 403, 404)},
+)
+def head_presigned(
+    service: Here,
+    path: FilePath,
+    owner: Owner = 0,
+    expires: Expires = 0,
+    key_id: KeyId = "",
+    signature: str = "",
+) -> Response:
+    """Say whether the file is there."""
+    target = _check(service, "HEAD", UploadTarget(owner, *split_path(path)), expires, key_id, signature)
+    stored = service.store.files.find(target.owner, target.folder, target.name)
+    if stored is None:
+        raise not_found(f"There is no file {path[:200]!r}.", code="file_not_found", field="filePath")
+    return Response(headers={"ETag": f'"{stored.sha256}"', "X-File-Size": str(stored.size)})
+
+
+def _check(
+    service: Service, method: str, target: UploadTarget, expires: int, key_id: str, signature: str
+) -> UploadTarget:
+    service.links.check(target, method, expires=expires, key_id=key_id, signature=signature)
+    return target
