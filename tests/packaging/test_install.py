@@ -75,6 +75,26 @@ def test_the_command_line_answers(clean_python):
     assert run(clean_python.parent / "foldnote", "--version").strip().endswith("0.1.0")
 
 
+def test_what_was_installed_works(clean_python, tmp_path):
+    """The embedded service starts from the wheel, and a form is built with everything that it needs."""
+    script = tmp_path / "smoke.py"
+    script.write_text(
+        "import os, signal\n"
+        "import foldnote as fn\n"
+        "from foldnote import settings\n"
+        "from foldnote.models import read_runtime\n"
+        "from foldnote.viewers.library import read_library\n"
+        "tools = fn.tools()\n"
+        "form = fn.form('abodybuilder', heavy='EVQLVESGG')\n"
+        "assert '3dmol' in read_library().lower()\n"
+        "print(len(tools), form.value, [problem.field for problem in form.problems])\n"
+        "os.kill(read_runtime(settings.runtime_dir()).pid, signal.SIGTERM)\n"
+    )
+    environment = {**os.environ, "FOLDNOTE_HOME": str(tmp_path / "home")}
+    printed = run(clean_python, script, env=environment, cwd=tmp_path)
+    assert printed.strip().splitlines()[-1] == "39 {'heavy': 'EVQLVESGG'} ['light']"
+
+
 def test_the_core_is_light(clean_python, tmp_path):
     """At most 24 distributions beyond what JupyterLab itself brings."""
     script = tmp_path / "count.py"
