@@ -163,6 +163,17 @@ def test_a_double_click_submits_one_job(show, notebook):
     assert len(jobs_named(notebook, "twice")) == 1
 
 
+def test_a_job_that_failed_is_run_again_when_it_is_submitted_again(show, notebook):
+    form = show("abodybuilder", f', job_name="again.fail", heavy="{VH}", light="{VL}"')
+    card = notebook.page.locator(".foldnote-card")
+    form.get_by_role("button", name="Submit", exact=True).click()
+    expect(card).to_contain_text("Failed", timeout=60_000)
+    form.get_by_role("button", name="Submit", exact=True).click()
+    expect(form).to_contain_text("Submitted as again.fail-2", timeout=30_000)
+    expect(card).to_have_count(1)
+    expect(card).to_contain_text("again.fail-2")
+
+
 def test_a_form_is_filled_in_and_submitted_with_the_keyboard_alone(show, notebook):
     form, keyboard = show("anarci"), notebook.page.keyboard
     control(form, "Sequence").focus()

@@ -6,6 +6,7 @@ The form reads its fields, asks the catalog what is wrong, and says it at the fi
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -68,6 +69,8 @@ class Form:
         self.on_submit = on_submit
         self.on_attach = on_attach
         self.looks = Looks()
+        self.changed_at = float("-inf")
+        """When a person last changed something here (monotonic clock, seconds)."""
         self._uploads: tuple[str, ...] = ()
         self._insists = False
         self._verdicts: dict[str, str] = {}
@@ -207,6 +210,7 @@ class Form:
 
     def field_changed(self, field: Field) -> None:
         """Hear that a person changed ``field``: the service's old verdict on it is void."""
+        self.changed_at = time.monotonic()
         self._verdicts.pop(field.spec.name, None)
         self.refresh()
 
@@ -267,7 +271,7 @@ class Form:
             self.frame.show_code(self.code())
 
     def _on_submit(self, _button: object = None) -> None:
-        self.submission.guard(self.submit)
+        self.submission.press()
 
     def _on_copy(self, _button: object = None) -> None:
         code = "" if self.frame.shows_code else self.code()
@@ -277,6 +281,7 @@ class Form:
         self.submission.guard(self.insist)
 
     def _on_rename(self, _change: object = None) -> None:
+        self.changed_at = time.monotonic()
         self.submission.name_error = None
         self.refresh()
 

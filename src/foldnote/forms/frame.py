@@ -138,8 +138,8 @@ class Frame:
     def show_sending(self, words: str) -> None:
         """Say on the button that something is under way; an empty text ends it.
 
-        The button is not disabled meanwhile: that would take the keyboard's focus away from it. A second press
-        is the submission's to ignore.
+        The button is not disabled meanwhile: that would take the keyboard's focus away from it. A second
+        press is the submission's to ignore.
         """
         self.submit.description = words or "Submit"
         self.submit.icon = "spinner spin" if words else ""

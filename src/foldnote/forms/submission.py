@@ -6,7 +6,9 @@ nothing.
 
 from __future__ import annotations
 
+import asyncio
 import logging
+import time
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -25,12 +27,18 @@ from foldnote.forms.cell import CellKey
 from foldnote.forms.file_reference import local_path
 from foldnote.forms.kinds.file import is_file
 from foldnote.forms.sending import call, has_running_loop, start, upload_file
+from foldnote.models import JobStatus
 
 if TYPE_CHECKING:
     from foldnote.forms.form import Form
 
 JOB_NAME = "jobName"
 """The name of the job-name box among the fields."""
+
+_RECENT_S = 1.5
+"""Seconds since the last change of a field within which another one may still be on its way."""
+_SETTLE_S = 0.4
+"""Seconds without a change after which what was typed has arrived, over a slow line too."""
 
 _log = logging.getLogger("foldnote.forms")
 
@@ -42,6 +50,7 @@ class Submission:
         self._form = form
         self._key = key
         self.is_sending = False
+        self._is_settling = False
         self.job: Any = None
         """Handle of the last job of this form; None before there is one."""
         self.name_error: str | None = None
@@ -62,6 +71,27 @@ class Submission:
         self._say_sending("Sending…")
         self.is_sending = True
         return start(self._send())
+
+    def press(self) -> None:
+        """Submit as the button asks, once what was typed just before has arrived.
+
+        A front end holds the newest text back while the kernel works on the one before; a click overtakes it.
+        """
+        if self.is_sending or self._is_settling:
+            return
+        is_recent = time.monotonic() - self._form.changed_at < _RECENT_S
+        if is_recent and has_running_loop():
+            self._is_settling = True
+            start(self._settle())
+        else:
+            self.guard(self._form.submit)
+
+    async def _settle(self) -> None:
+        clicked = time.monotonic()
+        while (quiet_s := time.monotonic() - max(clicked, self._form.changed_at)) < _SETTLE_S:
+            await asyncio.sleep(_SETTLE_S - quiet_s)
+        self._is_settling = False
+        self.guard(self._form.submit)
 
     def guard(self, action: Callable[[], Any]) -> None:
         """Do what a click asks; what goes wrong is said in the form and logged, for ipywidgets drops it."""
@@ -119,7 +149,10 @@ class Submission:
                 settings[name] = await self._upload(value)
         self._say_sending("Sending…")
         wished = form.typed_job_name or None
-        return await call(form.client.jobs, "submit", form.tool, settings, job_name=wished)
+        job = await call(form.client.jobs, "submit", form.tool, settings, job_name=wished)
+        if job.status is JobStatus.STOPPED:  # failed or stopped: who submits it again wants another run
+            return await call(form.client.jobs, "submit", form.tool, settings, job_name=wished, again=True)
+        return job
 
     async def _load_uploads(self) -> None:
         try:
