@@ -166,6 +166,29 @@ async def test_in_a_running_loop_the_button_is_off_while_sending_and_a_double_cl
         assert form.frame.submit.description == "Submit"
 
 
+async def test_a_click_that_overtakes_the_last_letters_waits_for_them(app):
+    transport = httpx.ASGITransport(app)
+    async with httpx.AsyncClient(transport=transport, base_url=URL) as http_client:
+        client = AsyncClient(base_url=URL, api_key=app.state.service.local_key, http_client=http_client)
+        told = []
+        form = make_form(client, values=ABB, on_submit=told.append)
+        form.frame.job_name.value = "hal"
+        form.frame.submit.click()
+        form.frame.submit.click()
+        form.frame.job_name.value = "half-typed"
+        async with asyncio.timeout(20):
+            while not told:
+                await asyncio.sleep(0.02)
+        assert [job.job_name for job in (await client.jobs.list()).jobs] == ["half-typed"]
+
+
+def test_a_stopped_job_is_run_again_when_it_is_submitted_again(client):
+    form = make_form(client, values=ABB, job_name="fv")
+    form.submit().stop()
+    assert form.submit().job_name == "fv-2"
+    assert sorted(names_of(client)) == ["fv", "fv-2"]
+
+
 async def test_in_a_notebook_a_file_field_offers_the_uploads_of_the_account(app):
     transport = httpx.ASGITransport(app)
     async with httpx.AsyncClient(transport=transport, base_url=URL) as http_client:
