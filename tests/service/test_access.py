@@ -11,6 +11,7 @@ ROUTES = [
     ("GET", "/jobs/x/log"), ("POST", "/stop-job"), ("POST", "/result"), ("DELETE", "/delete-job"),
     ("PUT", "/upload/x.pdb"), ("GET", "/files"), ("GET", "/files/x.pdb"), ("DELETE", "/delete-file"), ("GET", "/tools"),
     ("GET", "/finetuned-models"), ("POST", "/cancelJob"), ("POST", "/cancelBatch"), ("POST", "/getPresignedUploadUrl"),
+    ("POST", "/submit-pipeline"), ("POST", "/run-pipeline"),
 ]  # fmt: skip
 OPEN = ["/tools.json", "/healthz", "/openapi.json"]
 PREFIXES = ["", "/v1", "/api"]

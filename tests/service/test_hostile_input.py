@@ -11,7 +11,7 @@ from service_process import SETTINGS
 
 POSTS = [
     "/submit-job", "/submit-batch", "/validate-job", "/stop-job", "/result", "/cancelJob", "/cancelBatch",
-    "/getPresignedUploadUrl",
+    "/getPresignedUploadUrl", "/submit-pipeline", "/run-pipeline",
 ]  # fmt: skip
 BODIES = {
     "nothing": b"",

@@ -199,3 +199,25 @@ class TestAllowance:
         path = tmp_path / "x.sdf"
         path.write_text(text)
         assert count_ligands(path) == count
+
+
+class TestRestrictedRoutes:
+    """What an unclaimed key may not do at all."""
+
+    PATHS = ("/submit-pipeline", "/run-pipeline")
+
+    @pytest.mark.parametrize("path", PATHS)
+    @pytest.mark.parametrize("body", [b"", b"not json", b"{}", b" " * 5_000_000])
+    def test_the_refusal_comes_before_the_body(self, client, trial, path, body):
+        answer = client.post(path, headers=trial[1], content=body)
+        assert (answer.status_code, answer.json()["code"]) == (403, "route_restricted")
+
+    @pytest.mark.parametrize("path", PATHS)
+    def test_a_claim_opens_them(self, client, trial, path):
+        claim(client, trial[0])
+        answer = client.post(path, headers=trial[1], json={})
+        assert (answer.status_code, answer.json()["code"]) == (400, "missing_field")
+
+    @pytest.mark.parametrize("path", PATHS)
+    def test_a_bad_key_comes_first(self, client, path):
+        assert client.post(path, headers={"x-api-key": "x"}, content=b"").status_code == 401

@@ -15,9 +15,10 @@ import zipfile
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from foldnote.models.status import BatchStatus
+from foldnote.models.status import BatchStatus, JobStatus
 from foldnote.service.files import archives
 from foldnote.service.files.objects import Draft, ObjectStore
+from foldnote.service.rounds import Rounds
 from foldnote.service.store.batches import Parent, Subjob
 from foldnote.service.store.store import Store
 
@@ -32,26 +33,20 @@ class Aggregator:
     def __init__(self, store: Store, objects: ObjectStore) -> None:
         self._store = store
         self._objects = objects
-        self._woken = threading.Event()
-        self._woken.set()
-        self._is_stopping = False
         self._partial = threading.Lock()
-        self._thread = threading.Thread(target=self._run, name="aggregator", daemon=True)
+        self._rounds = Rounds("aggregator", self._build_all)
 
     def start(self) -> None:
         """Begin with what an earlier process left to be built."""
-        self._thread.start()
+        self._rounds.start()
 
     def stop(self) -> None:
         """End after the archive that is being built."""
-        self._is_stopping = True
-        self._woken.set()
-        if self._thread.is_alive():
-            self._thread.join()
+        self._rounds.stop()
 
     def wake(self) -> None:
         """Say that a batch may have ended."""
-        self._woken.set()
+        self._rounds.wake()
 
     def build_partial(self, parent_id: int) -> str | None:
         """Keep what a stopped batch had finished as its archive and give the hash; None where nothing is.
@@ -72,23 +67,18 @@ class Aggregator:
             self._store.batches.attach(parent_id, sha256, size)
             return sha256
 
-    def _run(self) -> None:
-        while not self._is_stopping:
-            self._woken.wait()
-            self._woken.clear()
-            try:
-                self._build_all()
-            except Exception:  # the thread's edge: the next batch must not wait for ever
-                log.exception("A round of the aggregator failed.")
-
     def _build_all(self) -> None:
         for parent in self._store.batches.aggregating():
-            if self._is_stopping:
+            if self._rounds.is_stopping:
                 return
             self._build(parent)
 
     def _build(self, parent: Parent) -> None:
         subjobs = self._store.batches.subjobs(parent.job_id)
+        broken = next((each for each in subjobs if each.state != JobStatus.COMPLETE), None)
+        if parent.is_pipeline and broken is not None:
+            self._store.batches.fail(parent, _broken_sentence(parent, broken), BatchStatus.STOPPED)
+            return
         if not any(each.result_sha256 for each in subjobs):
             error = f"None of the {len(subjobs)} jobs of the batch left a result."
             self._store.batches.fail(parent, error, BatchStatus.STOPPED)
@@ -110,6 +100,13 @@ class Aggregator:
                 if each.result_sha256:
                     source = self._objects.path(each.result_sha256)
                     archives.copy_members(source, archive, f"{each.name}/")
+
+
+def _broken_sentence(parent: Parent, broken: Subjob) -> str:
+    stage = broken.name.removeprefix(f"{parent.name}-")
+    if broken.error is None:
+        return f"The stage {stage} was stopped."
+    return f"The stage {stage} failed: {broken.error}"
 
 
 class DraftStream(io.RawIOBase):

@@ -20,6 +20,8 @@ from foldnote.service.files.objects import ObjectStore
 from foldnote.service.intake import Intake
 from foldnote.service.lock import FolderLock
 from foldnote.service.paging import PageKeys
+from foldnote.service.pipelines.conductor import Conductor
+from foldnote.service.pipelines.desk import PipelineDesk
 from foldnote.service.queue.dispatcher import Dispatcher
 from foldnote.service.queue.executors.local import LocalExecutor
 from foldnote.service.resolution import FileResolver
@@ -73,14 +75,21 @@ class Service:
             config.data_dir / "jobs",
             config.pace,
             config.workers,
-            self.aggregator.wake,
+            self._on_ended,
         )
         self.files = FileResolver(self.store, self.objects)
+        wake = self.dispatcher.wake
+        self.conductor = Conductor(self.store, self.objects, self.toolbox, self.files, wake)
+        self.pipelines = PipelineDesk(self.store, self.toolbox, self.files, wake)
         rows, hours = config.limits.batch_rows, config.trials.allowance_weighted_hours
         allowance = Allowance(self.objects, hours)
         self.intake = Intake(
             self.store, self.toolbox, self.files, self.dispatcher.wake, batch_rows=rows, allowance=allowance
         )
+
+    def _on_ended(self) -> None:
+        self.conductor.wake()
+        self.aggregator.wake()
 
     def _make_local_key(self) -> str:
         key = read_or_make_key_file(self.config.data_dir / KEY_FILE)
@@ -100,11 +109,13 @@ class Service:
         threading.Thread(target=self.toolbox.warm, name="warm-up", daemon=True).start()
         if self.config.has_dispatcher:
             self.aggregator.start()
+            self.conductor.start()
             self.dispatcher.start()
 
     def stop(self) -> None:
         """Stop working; running jobs go on and are adopted by the next start."""
         self.dispatcher.stop()
+        self.conductor.stop()
         self.aggregator.stop()
         self.store.close()
         self._lock.release()

@@ -67,13 +67,13 @@ class Intake:
         Raises:
             RefusalError: 400 with the field at fault, 403 for what the caller may not spend.
         """
-        _require_name(submission.job_name)
+        require_name(submission.job_name)
         tool = self._toolbox.find(submission.type)
         job = self._make_job(caller, tool, submission.job_name, submission.settings)
         job = replace(job, project_tag=submission.project_tag, max_runtime_s=submission.max_runtime_seconds)
         self._allowance.require(caller, tool, [job])
         self._toolbox.require_engine(tool)
-        with _refusals("jobName"):
+        with refusals("jobName"):
             self._store.jobs.add(caller.account_id, job)
         self._wake()
 
@@ -83,7 +83,7 @@ class Intake:
         Raises:
             RefusalError: 400 with the field and the row at fault, 403 for what the caller may not spend.
         """
-        _require_name(batch.batch_name, "batchName")
+        require_name(batch.batch_name, "batchName")
         self._require_rows(batch.settings)
         names = batch.job_names or make_names(batch.batch_name, len(batch.settings))
         _require_names(names, len(batch.settings))
@@ -96,7 +96,7 @@ class Intake:
         self._allowance.require(caller, tool, rows)
         self._toolbox.require_engine(tool)
         parent = NewJob(batch.batch_name, batch.type, {}, {}, batch.project_tag)
-        with _refusals("batchName"):
+        with refusals("batchName"):
             hours = batch.weighted_hours_budget
             self._store.jobs.add_batch(caller.account_id, parent, rows, hours_budget=hours)
         self._wake()
@@ -109,7 +109,7 @@ class Intake:
             if isinstance(payload.settings, list):
                 return self._validate_rows(caller, tool, payload, payload.settings)
             if payload.job_name is not None:
-                _require_name(payload.job_name)
+                require_name(payload.job_name)
         except RefusalError as refusal:
             return {"valid": False, "error": refusal.sentence, "field": refusal.field, "missingFields": []}
         checked = self._check(caller, tool, payload.settings)
@@ -126,7 +126,7 @@ class Intake:
     ) -> dict[str, Any]:
         self._require_rows(rows)
         if payload.batch_name is not None:
-            _require_name(payload.batch_name, "batchName")
+            require_name(payload.batch_name, "batchName")
         if payload.job_names is not None:
             _require_names(payload.job_names, len(rows))
         results = [self._validate_row(caller, tool, index, row) for index, row in enumerate(rows)]
@@ -178,8 +178,8 @@ class Intake:
 
 
 @contextmanager
-def _refusals(name_field: str) -> Iterator[None]:
-    """What the store refuses, as answers."""
+def refusals(name_field: str) -> Iterator[None]:
+    """What the store refuses, as answers: names that are taken, jobs above the limit."""
     try:
         yield
     except NameTakenError as exc:
@@ -223,7 +223,12 @@ def _first_problem(checked: Checked) -> dict[str, Any]:
     return {"error": problem_sentence(first), "field": first.field}
 
 
-def _require_name(name: str, field: str = "jobName", row: int | None = None) -> None:
+def require_name(name: str, field: str = "jobName", row: int | None = None) -> None:
+    """Let a name pass that keeps the rule.
+
+    Raises:
+        RefusalError: 400 with what is wrong.
+    """
     fault = check_job_name(name)
     if fault:
         raise bad_request(fault, code="invalid_job_name", field=field, row=row)
@@ -235,7 +240,7 @@ def _require_names(names: Sequence[str], count: int) -> None:
         raise bad_request(sentence, code="batch_size", field="jobNames")
     seen: set[str] = set()
     for row, name in enumerate(names):
-        _require_name(name, "jobNames", row)
+        require_name(name, "jobNames", row)
         if name in seen:
             raise bad_request(f"{name!r} names two rows.", code="job_name_taken", field="jobNames", row=row)
         seen.add(name)

@@ -108,6 +108,41 @@ class ListedBatch(Body):
         )
 
 
+class PipelineStage(Body):
+    """One stage of a pipeline."""
+
+    name: str
+    """Unique in the pipeline; later file fields say `name/path`."""
+    type: str
+    """Tool identifier."""
+    settings: dict[str, Any] = Field(default_factory=dict)
+    """Fields of the tool's schema; what is missing may come with a run."""
+
+
+class PipelineSubmission(Body):
+    """POST /submit-pipeline."""
+
+    pipeline_name: str
+    stages: list[PipelineStage]
+    """In the order in which they run."""
+
+
+class PipelineRun(Body):
+    """POST /run-pipeline."""
+
+    pipeline_name: str
+    job_name: str
+    inputs: dict[str, Any] | None = None
+    """`{stage: {field: value}}`; a field of the first stage may stand at the top."""
+    initial_inputs: dict[str, Any] | None = None
+    """Another word for `inputs`."""
+    project_tag: str | None = Field(default=None, max_length=200)
+
+    def given_inputs(self) -> dict[str, Any]:
+        """The inputs under either word."""
+        return (self.initial_inputs or {}) | (self.inputs or {})
+
+
 class UploadRequest(Body):
     """POST /getPresignedUploadUrl."""
 

@@ -11,7 +11,7 @@ from foldnote.service.store import clock
 from foldnote.service.store.counting import count_job, read_counts
 from foldnote.service.store.database import Database
 from foldnote.service.store.events import write_event
-from foldnote.service.store.records import refresh_record
+from foldnote.service.store.records import PIPELINE, refresh_record
 from foldnote.service.store.schema import jobs
 
 
@@ -22,6 +22,7 @@ class Parent:
     job_id: int
     account_id: int
     name: str
+    is_pipeline: bool = False
 
 
 @dataclass(frozen=True)
@@ -45,7 +46,7 @@ class BatchStore:
     def aggregating(self) -> list[Parent]:
         """Batches whose archive is to be built, the oldest first."""
         query = (
-            sa.select(jobs.c.id, jobs.c.account_id, jobs.c.name)
+            sa.select(jobs.c.id, jobs.c.account_id, jobs.c.name, jobs.c.tool == PIPELINE)
             .where(
                 jobs.c.state == str(JobStatus.RUNNING),
                 jobs.c.batch_state == str(BatchStatus.AGGREGATING),

@@ -49,6 +49,9 @@ class NewJob:
     project_tag: str | None = None
     inputs: tuple[Input, ...] = ()
     max_runtime_s: float | None = None
+    stage: str | None = None
+    waits_for: str | None = None
+    """The stage that must be complete before this job may be claimed."""
 
 
 @dataclass(frozen=True)
@@ -101,6 +104,9 @@ def _make_row(account_id: int, new: NewJob, moment: str, more: Mapping[str, obje
         "normalized": write_text(new.normalized),
         "project_tag": new.project_tag,
         "max_runtime_s": new.max_runtime_s,
+        "stage": new.stage,
+        "is_held": int(new.waits_for is not None),
+        "message": None if new.waits_for is None else f"Waits for the stage {new.waits_for}.",
         "created": moment,
     }
     return row | dict(more)
@@ -131,12 +137,13 @@ def _find_names(connection: sa.Connection, account_id: int, new: Sequence[NewJob
 
 
 def _insert_inputs(connection: sa.Connection, ids: Sequence[int], new: Sequence[NewJob]) -> None:
-    rows = [row for job_id, each in zip(ids, new, strict=True) for row in _input_rows(job_id, each.inputs)]
+    rows = [row for job_id, each in zip(ids, new, strict=True) for row in input_rows(job_id, each.inputs)]
     if rows:
         connection.execute(sa.insert(inputs), rows)
 
 
-def _input_rows(job_id: int, given: Sequence[Input]) -> list[dict[str, object]]:
+def input_rows(job_id: int, given: Sequence[Input]) -> list[dict[str, object]]:
+    """Rows of a job's inputs; those of one field keep their order."""
     rows: list[dict[str, object]] = []
     for each in given:
         position = sum(row["field"] == each.field for row in rows)

@@ -78,7 +78,12 @@ class JobStore:
             return job_id
 
     def add_batch(
-        self, account_id: int, parent: NewJob, rows: Sequence[NewJob], *, hours_budget: float | None = None
+        self,
+        account_id: int,
+        parent: NewJob,
+        rows: Sequence[NewJob],
+        *,
+        hours_budget: float | None = None,
     ) -> int:
         """Commit a parent and all its subjobs, or nothing, and return the parent's row.
 

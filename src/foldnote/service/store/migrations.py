@@ -163,3 +163,18 @@ def m0006_run_limits(connection: sqlite3.Connection) -> None:
     """What a submission allows: seconds a run, weighted hours a batch."""
     connection.execute("ALTER TABLE jobs ADD COLUMN max_runtime_s REAL")
     connection.execute("ALTER TABLE jobs ADD COLUMN hours_budget REAL")
+
+
+@migration
+def m0007_pipelines(connection: sqlite3.Connection) -> None:
+    """Saved pipelines, and jobs that wait for earlier stages."""
+    _run(
+        connection,
+        """
+        CREATE TABLE pipelines (account_id INTEGER NOT NULL REFERENCES accounts(id), name TEXT NOT NULL,
+            stages TEXT NOT NULL, created TEXT NOT NULL, PRIMARY KEY (account_id, name)) WITHOUT ROWID;
+        ALTER TABLE jobs ADD COLUMN stage TEXT;
+        ALTER TABLE jobs ADD COLUMN is_held INTEGER NOT NULL DEFAULT 0;
+        CREATE INDEX jobs_held ON jobs (parent_id) WHERE is_held = 1;
+        """,
+    )

@@ -78,6 +78,7 @@ class QueueStore:
                 jobs.c.state == str(JobStatus.IN_QUEUE),
                 jobs.c.not_before <= time.time(),
                 jobs.c.type != BATCH_TYPE,
+                jobs.c.is_held == 0,
             )
             .group_by(jobs.c.account_id)
         )

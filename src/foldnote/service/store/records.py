@@ -16,6 +16,8 @@ from foldnote.models.status import JobStatus
 from foldnote.service.store.schema import accounts, jobs
 
 BATCH_TYPE = "batch"
+PIPELINE = "pipeline"
+"""What stands as the tool of a pipeline's parent, which is a batch of its stages."""
 
 
 def write_text(value: object) -> str:

@@ -81,6 +81,9 @@ jobs = sa.Table(
     # seconds that a run may take, None for what the engine allows; weighted hours of a batch's runs
     sa.Column("max_runtime_s", sa.Float),
     sa.Column("hours_budget", sa.Float),
+    # a pipeline's subjobs: the stage's name, and whether it waits for the stages before it
+    sa.Column("stage", sa.Text),
+    sa.Column("is_held", sa.Integer, nullable=False, default=0),
     # the number of the attempt that owns the row; 0 before the first claim
     sa.Column("attempt", sa.Integer, nullable=False, default=0),
     # infrastructure losses so far, and the Unix time (s) before which the job is not claimed again
@@ -115,6 +118,16 @@ inputs = sa.Table(
     sa.Column("position", sa.Integer, primary_key=True),
     sa.Column("name", sa.Text, nullable=False),
     sa.Column("sha256", sa.Text, nullable=False),
+)
+
+pipelines = sa.Table(
+    "pipelines",
+    metadata,
+    sa.Column("account_id", sa.Integer, sa.ForeignKey("accounts.id"), primary_key=True),
+    sa.Column("name", sa.Text, primary_key=True),
+    # JSON array of name, type, settings
+    sa.Column("stages", sa.Text, nullable=False),
+    sa.Column("created", sa.Text, nullable=False),
 )
 
 files = sa.Table(

@@ -9,6 +9,7 @@ from foldnote.service.store.batches import BatchStore
 from foldnote.service.store.database import Database
 from foldnote.service.store.files import FileStore
 from foldnote.service.store.jobs import JobStore
+from foldnote.service.store.pipelines import PipelineStore
 from foldnote.service.store.queue import QueueStore
 from foldnote.service.store.quotas import Quotas
 from foldnote.service.store.trials import TrialStore
@@ -27,6 +28,7 @@ class Store:
         self.trials = TrialStore(self.database)
         self.jobs = JobStore(self.database, quotas or Quotas())
         self.batches = BatchStore(self.database)
+        self.pipelines = PipelineStore(self.database)
         self.queue = QueueStore(self.database)
         self.files = FileStore(self.database)
 

@@ -1,0 +1,83 @@
+"""POST /submit-pipeline and /run-pipeline: saving stages, and running them one after another."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter, Request, Response
+from fastapi.concurrency import run_in_threadpool
+from fastapi.responses import JSONResponse
+
+from foldnote.models.wire import WireModel
+from foldnote.service.access.gate import AdmittedClaimed
+from foldnote.service.bodies import read_json, read_model
+from foldnote.service.disk import require_space
+from foldnote.service.requests import PipelineRun, PipelineSubmission
+from foldnote.service.routes.answers import Here, answers, keyed, takes
+
+router = APIRouter(tags=["pipelines"])
+
+
+class PipelineReceipt(WireModel):
+    """The answer of POST /submit-pipeline."""
+
+    message: str
+    pipeline_name: str
+    stages: list[str]
+    """Names of the stages in the order in which they run."""
+
+
+class RunReceipt(WireModel):
+    """The answer of POST /run-pipeline."""
+
+    message: str
+    job_name: str
+    """The run's parent; it is a batch of the stages."""
+    pipeline_name: str
+    type: str
+    """Always `batch`."""
+    job_names: list[str]
+    """The job of each stage."""
+    status: str
+    """Always `In Queue`."""
+
+
+@router.post(
+    "/submit-pipeline",
+    summary="Save a pipeline",
+    responses={**answers(PipelineReceipt, "It is saved."), **keyed(400, 403, 413, 507)},
+    openapi_extra=takes(PipelineSubmission),
+)
+async def submit_pipeline(request: Request, caller: AdmittedClaimed, service: Here) -> Response:
+    """Check every stage and keep the pipeline; one of the same name is replaced."""
+    value = await read_json(request, service.config.limits.submission_bytes)
+    pipeline = read_model(value, PipelineSubmission)
+    require_space(service.config)
+    await run_in_threadpool(service.pipelines.save, caller, pipeline)
+    receipt = {
+        "message": f"The pipeline {pipeline.pipeline_name} is saved.",
+        "pipelineName": pipeline.pipeline_name,
+        "stages": [stage.name for stage in pipeline.stages],
+    }
+    return JSONResponse(receipt)
+
+
+@router.post(
+    "/run-pipeline",
+    summary="Run a saved pipeline",
+    responses={**answers(RunReceipt, "All stages are queued."), **keyed(400, 403, 404, 413, 507)},
+    openapi_extra=takes(PipelineRun),
+)
+async def run_pipeline(request: Request, caller: AdmittedClaimed, service: Here) -> Response:
+    """Check every stage with the inputs of this run and queue all of them, or none."""
+    value = await read_json(request, service.config.limits.submission_bytes)
+    wanted = read_model(value, PipelineRun)
+    require_space(service.config)
+    names = await run_in_threadpool(service.pipelines.run, caller, wanted)
+    receipt = {
+        "message": f"{wanted.job_name} with {len(names)} stages submitted to queue.",
+        "jobName": wanted.job_name,
+        "pipelineName": wanted.pipeline_name,
+        "type": "batch",
+        "jobNames": names,
+        "status": "In Queue",
+    }
+    return JSONResponse(receipt)

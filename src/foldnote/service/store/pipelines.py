@@ -1,0 +1,136 @@
+"""Saved pipelines, and the stages of running ones that wait for earlier stages."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.dialects.sqlite import insert
+
+from foldnote.models.status import JobStatus
+from foldnote.service.store import clock
+from foldnote.service.store.batches import follow_subjob, stop_waiting
+from foldnote.service.store.database import Database
+from foldnote.service.store.events import write_event
+from foldnote.service.store.insertion import Input, input_rows
+from foldnote.service.store.records import refresh_record, write_text
+from foldnote.service.store.schema import inputs, jobs, pipelines
+
+
+@dataclass(frozen=True)
+class DoneStage:
+    """A stage before the one that waits; `error` is why it ended without being complete."""
+
+    name: str
+    state: str
+    error: str | None
+    normalized: str
+    result_sha256: str | None
+    is_deleted: bool
+
+
+@dataclass(frozen=True)
+class HeldStage:
+    """A stage whose turn it is; `inputs` are those that were known when the pipeline was started."""
+
+    job_id: int
+    account_id: int
+    parent_id: int
+    type: str
+    normalized: str
+    inputs: tuple[Input, ...]
+    earlier: tuple[DoneStage, ...]
+
+
+class PipelineStore:
+    """Queries about pipelines."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def save(self, account_id: int, name: str, stages: Sequence[Mapping[str, Any]]) -> None:
+        """Keep a pipeline; one of the same name is replaced."""
+        row = {"account_id": account_id, "name": name, "stages": write_text(stages), "created": clock.now()}
+        statement = insert(pipelines).values(row)
+        new = {"stages": statement.excluded.stages, "created": statement.excluded.created}
+        with self._database.write() as connection:
+            connection.execute(
+                statement.on_conflict_do_update(index_elements=["account_id", "name"], set_=new)
+            )
+            write_event(connection, account_id, None, "pipeline saved", name)
+
+    def find(self, account_id: int, name: str) -> list[dict[str, Any]] | None:
+        """The stages of a saved pipeline, None where the account has none of this name."""
+        query = sa.select(pipelines.c.stages).where(
+            pipelines.c.account_id == account_id, pipelines.c.name == name
+        )
+        with self._database.read() as connection:
+            text = connection.execute(query).scalar_one_or_none()
+        return None if text is None else list(json.loads(text))
+
+    def ready(self) -> list[HeldStage]:
+        """Stages that wait while every stage before them has ended."""
+        before = jobs.alias()
+        unfinished = sa.select(before.c.id).where(
+            before.c.parent_id == jobs.c.parent_id,
+            before.c.row_index < jobs.c.row_index,
+            before.c.state.in_([str(JobStatus.IN_QUEUE), str(JobStatus.RUNNING)]),
+            before.c.deleted.is_(None),
+        )
+        query = sa.select(jobs).where(*_is_held(), ~sa.exists(unfinished)).order_by(jobs.c.id)
+        with self._database.read() as connection:
+            return [_read_held(connection, row) for row in connection.execute(query).mappings().all()]
+
+    def release(self, held: HeldStage, given: Sequence[Input]) -> bool:
+        """Let a stage be claimed, with all its inputs; False when it was stopped or deleted meanwhile."""
+        with self._database.write() as connection:
+            statement = sa.update(jobs).where(jobs.c.id == held.job_id, *_is_held())
+            if connection.execute(statement.values(is_held=0, message=None)).rowcount == 0:
+                return False
+            connection.execute(sa.delete(inputs).where(inputs.c.job_id == held.job_id))
+            if given:
+                connection.execute(sa.insert(inputs), input_rows(held.job_id, given))
+            write_event(connection, held.account_id, held.job_id, "released")
+            refresh_record(connection, held.job_id)
+            return True
+
+    def abandon(self, held: HeldStage, error: str) -> None:
+        """End a stage that cannot begin any more."""
+        with self._database.write() as connection:
+            query = sa.select(jobs.c.id).where(jobs.c.id == held.job_id, *_is_held())
+            if connection.execute(query).first() is not None:
+                stop_waiting(connection, held.account_id, held.parent_id, held.job_id, error)
+                follow_subjob(connection, held.parent_id)
+
+
+def _is_held() -> tuple[sa.ColumnElement[bool], ...]:
+    return jobs.c.is_held == 1, jobs.c.state == str(JobStatus.IN_QUEUE), jobs.c.deleted.is_(None)
+
+
+def _read_held(connection: sa.Connection, row: sa.RowMapping) -> HeldStage:
+    own = sa.select(inputs).where(inputs.c.job_id == row["id"]).order_by(inputs.c.field, inputs.c.position)
+    before = (jobs.c.parent_id == row["parent_id"], jobs.c.row_index < row["row_index"])
+    earlier = connection.execute(sa.select(jobs).where(*before).order_by(jobs.c.row_index)).mappings()
+    return HeldStage(
+        job_id=row["id"],
+        account_id=row["account_id"],
+        parent_id=row["parent_id"],
+        type=row["type"],
+        normalized=row["normalized"],
+        inputs=tuple(Input(each.field, each.name, each.sha256) for each in connection.execute(own)),
+        earlier=tuple(_read_done(each) for each in earlier),
+    )
+
+
+def _read_done(row: sa.RowMapping) -> DoneStage:
+    return DoneStage(
+        name=row["stage"],
+        state=row["state"],
+        error=row["error"],
+        normalized=row["normalized"],
+        result_sha256=row["result_sha256"],
+        is_deleted=row["deleted"] is not None,
+    )

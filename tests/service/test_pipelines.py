@@ -1,0 +1,143 @@
+"""Pipelines: saved, run stage by stage on what earlier stages made, stopped whole when one fails."""
+
+import httpx
+import pytest
+from service_process import PDB, SEQUENCE
+
+HEAVY = SEQUENCE
+LIGHT = "DIQMTQSPSSLSASVGDRVTITCRASQDVNTAVAWYQQKPGKAPKLLIYSASFLYSGVPSRFSGSRSGTDFTLTISSLQPEDFATYYCQQHYTTPPTFGQGTKVEIK"
+
+
+def fold(name="fold.output-2", **more):
+    return {
+        "name": name,
+        "type": "abodybuilder",
+        "settings": {"heavy": HEAVY, "light": LIGHT} | more,
+    }
+
+
+def bind(value, name="bind", **more):
+    return {"name": name, "type": "af2bind", "settings": {"pdbFile": value, "chain": "H"} | more}
+
+
+def save(service, name, *stages):
+    return service.client.post("/submit-pipeline", json={"pipelineName": name, "stages": list(stages)})
+
+
+def run(service, name, **more):
+    body = {"pipelineName": name, "jobName": f"{name}r", "inputs": {}} | more
+    return service.client.post("/run-pipeline", json=body)
+
+
+def test_stages_run_one_after_another(service, name):
+    saved = save(service, name, fold(), bind("fold.output-2/file-1.txt"))
+    assert saved.json() == {
+        "message": f"The pipeline {name} is saved.",
+        "pipelineName": name,
+        "stages": ["fold.output-2", "bind"],
+    }
+    answer = run(service, name)
+    assert answer.status_code == 200, answer.text
+    names = [f"{name}r-fold.output-2", f"{name}r-bind"]
+    assert (answer.json()["jobNames"], answer.json()["status"]) == (names, "In Queue")
+    parent = service.wait(f"{name}r")
+    assert (parent["status"], parent["tool"], parent["batchSize"]) == ("Complete", "pipeline", 2)
+    first, second = (service.job(each) for each in names)
+    assert first["completed"] <= second["started"]
+    assert second["settings"]["pdbFile"] == "fold.output-2/file-1.txt"
+    assert httpx.get(parent["resultUrl"]).status_code == 200
+
+
+def test_a_failed_stage_stops_the_rest_and_is_named(service, name):
+    save(service, name, fold("fold.fail"), bind("fold.fail/", "a"), bind(PDB, "b", chain="A"))
+    run(service, name)
+    parent = service.wait(f"{name}r")
+    assert parent["status"] == "Stopped"
+    assert parent["error"].startswith("The stage fold.fail failed: The probe was asked to fail")
+    rest = [service.job(f"{name}r-{stage}") for stage in ("a", "b")]
+    assert [job["status"] for job in rest] == ["Stopped", "Stopped"]
+    assert all(job["error"].startswith("The stage fold.fail failed: ") for job in rest)
+    assert all(job["started"] is None for job in rest)
+
+
+def test_a_path_that_leads_nowhere_says_what_there_is(service, name):
+    save(service, name, fold(), bind("fold.output-2/nothing.txt"))
+    run(service, name)
+    assert service.wait(f"{name}r")["status"] == "Stopped"
+    error = service.job(f"{name}r-bind")["error"]
+    assert "pdbFile takes a file of the stage fold.output-2" in error
+    assert "file-0.txt" in error
+
+
+def test_stopping_a_run_stops_what_waits(service, name):
+    save(service, name, fold("fold.sleep-30"), bind("fold.sleep-30/"))
+    run(service, name)
+    service.wait(f"{name}r-fold.sleep-30", ("Running",))
+    assert service.job(f"{name}r-bind")["message"] == "Waits for the stage fold.sleep-30."
+    service.client.post("/stop-job", json={"jobName": f"{name}r"})
+    stages = [service.wait(f"{name}r-{stage}")["status"] for stage in ("fold.sleep-30", "bind")]
+    assert stages == ["Stopped", "Stopped"]
+
+
+def test_inputs_fill_what_a_stage_lacks(service, name):
+    lacking = {"name": "fold.output-1", "type": "abodybuilder", "settings": {"heavy": HEAVY}}
+    assert save(service, name, lacking, bind("fold.output-1/file-0.txt")).status_code == 200
+    refused = run(service, name)
+    assert (refused.status_code, refused.json()["field"]) == (400, "stages.0.settings.light")
+    answer = run(service, name, inputs={"light": LIGHT, "bind": {"chain": "L"}})
+    assert answer.status_code == 200, answer.text
+    assert service.wait(f"{name}r")["status"] == "Complete"
+    assert service.job(f"{name}r-bind")["settings"]["chain"] == "L"
+
+
+def test_a_run_is_resumed_after_a_crash(make_service):
+    service = make_service("--no-rate-limit")
+    save(service, "p", fold("fold.sleep-1.output-1"), bind("fold.sleep-1.output-1/file-0.txt"))
+    run(service, "p")
+    service.wait("pr-fold.sleep-1.output-1", ("Running",))
+    service.kill()
+    service.start()
+    assert service.wait("pr")["status"] == "Complete"
+
+
+@pytest.mark.parametrize(
+    ("stages", "field"),
+    [
+        ([], "stages"),
+        ([fold("a b")], "stages.0.name"),
+        ([fold("a"), fold("a")], "stages.1.name"),
+        ([fold("a") | {"type": "nope"}], "stages.0.type"),
+        ([fold("a", colour=1)], "stages.0.settings.colour"),
+        ([fold("a", heavy=1)], "stages.0.settings.heavy"),
+        ([bind("b/x.pdb", "a"), bind(PDB, "b")], "stages.0.settings.pdbFile"),
+        ([bind("a/x.pdb", "a")], "stages.0.settings.pdbFile"),
+        ([{"name": "a"}], "stages.0.type"),
+    ],
+)
+def test_a_wrong_pipeline_is_refused(service, name, stages, field):
+    answer = save(service, name, *stages)
+    assert (answer.status_code, answer.json()["field"]) == (400, field)
+    assert run(service, name).status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("more", "field"),
+    [
+        ({"jobName": "a/b"}, "jobName"),
+        ({"jobName": "a" * 100}, "jobName"),
+        ({"inputs": {"bind": 1}}, "inputs.bind"),
+        ({"inputs": {"bind": {"pdbFile": "nowhere.pdb"}}}, "stages.1.settings.pdbFile"),
+        ({"inputs": {"x": 1}}, "stages.0.settings.x"),
+        ({"pipelineName": "nothing"}, "pipelineName"),
+    ],
+)
+def test_a_wrong_run_keeps_nothing(service, name, more, field):
+    save(service, name, fold("fold"), bind("fold/x.pdb"))
+    answer = run(service, name, **more)
+    assert (answer.status_code, answer.json()["field"]) == (404 if field == "pipelineName" else 400, field)
+    assert service.client.get("/jobs", params={"jobName": f"{name}r"}).status_code == 404
+
+
+def test_a_name_that_is_taken_is_refused(service, name):
+    save(service, name, fold("fold"))
+    assert [run(service, name).status_code for _ in range(2)] == [200, 400]
