@@ -24,6 +24,12 @@ print(Client(base_url=url, api_key=key).jobs.submit("anarci", settings).job_name
 """
 
 
+@pytest.fixture(autouse=True)
+def _fast(monkeypatch):
+    """The client's own pace would only cost time here."""
+    monkeypatch.setenv("FOLDNOTE_REQUESTS_PER_SECOND", "1000")
+
+
 class LostAnswers(httpx.BaseTransport):
     """The real service behind a line that loses answers after the service has acted."""
 

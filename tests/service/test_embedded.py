@@ -172,9 +172,10 @@ def test_a_service_that_does_not_come_up_is_given_up(monkeypatch):
 
 def test_a_home_that_cannot_be_written_is_a_sentence(monkeypatch, tmp_path):
     (tmp_path / "file").write_text("")
-    with monkeypatch.context() as patch, pytest.raises(EmbeddedServiceError, match="FOLDNOTE_HOME"):
+    with monkeypatch.context() as patch:
         patch.setenv("FOLDNOTE_HOME", str(tmp_path / "file"))
-        embedded.ensure_service()
+        with pytest.raises(EmbeddedServiceError, match="FOLDNOTE_HOME"):
+            embedded.ensure_service()
 
 
 def test_a_relative_home_is_the_same_for_the_service(monkeypatch, tmp_path):

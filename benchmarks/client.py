@@ -1,0 +1,163 @@
+"""What the client costs: its import, its construction, and each call over a bare pooled httpx call.
+
+Both kinds of calls go to the same tiny server in the same run, in turns, so that the machine's mood is the
+same for both. Nothing here is a test: machines differ.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
+
+CALLS = 1500
+WARM_UP = 100
+IMPORTS = 9
+IMPORT_LIMIT_S = 0.2
+OVERHEAD_LIMIT_S = 0.0002
+RECORD = {
+    "jobName": "a",
+    "type": "anarci",
+    "status": "Complete",
+    "settings": {"sequence": "EVQLVESGGGLVQPGG", "scheme": "imgt"},
+    "created": "2026-11-01T10:00:00Z",
+    "started": "2026-11-01T10:00:01Z",
+    "completed": "2026-11-01T10:00:02Z",
+}
+SERVER = """
+import asyncio, json, sys
+body = sys.argv[1].encode()
+head = f"HTTP/1.1 200 OK\\r\\ncontent-type: application/json\\r\\ncontent-length: {len(body)}\\r\\n\\r\\n"
+answer = head.encode() + body
+
+async def serve(reader, writer):
+    try:
+        while await reader.readuntil(b"\\r\\n\\r\\n"):
+            writer.write(answer)
+    except (asyncio.IncompleteReadError, ConnectionError):
+        writer.close()
+
+async def main():
+    server = await asyncio.start_server(serve, "127.0.0.1", 0)
+    print(server.sockets[0].getsockname()[1], flush=True)
+    await server.serve_forever()
+
+asyncio.run(main())
+"""
+
+
+def import_s(module: str) -> float:
+    """Seconds that ``import module`` takes in a fresh interpreter; the median of several."""
+    code = f"import time; t = time.perf_counter(); import {module}; print(time.perf_counter() - t)"
+    command = [sys.executable, "-c", code]
+    runs = [
+        float(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+        for _ in range(IMPORTS)
+    ]
+    return statistics.median(runs[1:])  # the first one warms the file cache
+
+
+@contextmanager
+def server() -> Iterator[str]:
+    """A server in a process of its own that answers one job record to everything."""
+    command = [sys.executable, "-c", SERVER, json.dumps(RECORD)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        yield f"http://127.0.0.1:{process.stdout.readline().strip()}"
+        process.terminate()
+
+
+def medians(*calls: Callable[[], object]) -> list[float]:
+    """Median seconds of each call, measured in turns."""
+    times: list[list[float]] = [[] for _ in calls]
+    for _ in range(CALLS + WARM_UP):
+        for call, found in zip(calls, times, strict=True):
+            begun = time.perf_counter()
+            call()
+            found.append(time.perf_counter() - begun)
+    return [statistics.median(found[WARM_UP:]) for found in times]
+
+
+async def medians_awaited(*calls: Callable[[], Awaitable[object]]) -> list[float]:
+    """Median seconds of each call when awaited, measured in turns."""
+    times: list[list[float]] = [[] for _ in calls]
+    for _ in range(CALLS + WARM_UP):
+        for call, found in zip(calls, times, strict=True):
+            begun = time.perf_counter()
+            await call()
+            found.append(time.perf_counter() - begun)
+    return [statistics.median(found[WARM_UP:]) for found in times]
+
+
+def report_calls(what: str, ours: float, bare: float) -> None:
+    over = ours - bare
+    print(f"{what}: {ours * 1000:.3f} ms a call; bare pooled httpx with JSON {bare * 1000:.3f} ms")
+    print(
+        f"    over it {over * 1000:.3f} ms, limit {OVERHEAD_LIMIT_S * 1000:.1f} ms;"
+        f" ratio to httpx {ours / bare:.2f}"
+    )
+
+
+def measure_sync(url: str) -> None:
+    import httpx
+
+    from foldnote.client import Client
+
+    begun = time.perf_counter()
+    client = Client(base_url=url, api_key="k")
+    made_s = time.perf_counter() - begun
+    begun = time.perf_counter()
+    bare = httpx.Client(headers={"x-api-key": "k"})
+    bare_s = time.perf_counter() - begun
+    print(
+        f"Client(): {made_s * 1000:.0f} ms; httpx.Client() {bare_s * 1000:.0f} ms;"
+        f" ratio {made_s / bare_s:.2f}"
+    )
+    address = f"{url}/jobs"
+    with client, bare:
+        ours, plain = medians(
+            lambda: client.jobs.get("a"), lambda: bare.get(address, params={"jobName": "a"}).json()
+        )
+    report_calls("jobs.get", ours, plain)
+
+
+async def measure_async(url: str) -> None:
+    import httpx
+
+    from foldnote.client import AsyncClient
+
+    async with (
+        AsyncClient(base_url=url, api_key="k") as client,
+        httpx.AsyncClient(headers={"x-api-key": "k"}) as bare,
+    ):
+
+        async def plain() -> object:
+            return (await bare.get(f"{url}/jobs", params={"jobName": "a"})).json()
+
+        ours, other = await medians_awaited(lambda: client.jobs.get("a"), plain)
+    report_calls("await jobs.get", ours, other)
+
+
+def main() -> None:
+    ours, peer = import_s("foldnote.client"), import_s("httpx")
+    print(
+        f"import foldnote.client: {ours * 1000:.0f} ms, limit {IMPORT_LIMIT_S * 1000:.0f} ms,"
+        f" ratio {ours / IMPORT_LIMIT_S:.2f}"
+    )
+    print(f"    import httpx: {peer * 1000:.0f} ms, ratio {ours / peer:.2f}")
+    os.environ["FOLDNOTE_REQUESTS_PER_SECOND"] = "1e9"  # the pace is on purpose, and not what is measured
+    with tempfile.TemporaryDirectory() as home, server() as url:
+        os.environ["FOLDNOTE_HOME"] = home
+        measure_sync(url)
+        asyncio.run(measure_async(url))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,88 @@
+"""Whatever a service answers, it becomes one exception of the tree or a value; nothing crashes the reader."""
+
+import json
+
+import httpx
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from foldnote import errors
+from foldnote.client.effects import Answer
+from foldnote.client.refusals import read_json, refusal, understand
+from foldnote.models import read_file_page, read_job_answer, read_job_page, read_tool, read_verdict
+
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=12), inner, max_size=4),
+    max_leaves=12,
+)
+known_keys = st.sampled_from(
+    ["error", "message", "detail", "title", "code", "field", "row", "retryAfterSeconds", "errors", "jobs",
+     "jobName", "status", "Settings", "Score", "created", "statuses", "results", "valid", "files", "name", "0"]
+)  # fmt: skip
+bodies = st.dictionaries(known_keys, json_values, max_size=6) | json_values
+statuses = st.integers(400, 599)
+headers = st.dictionaries(
+    st.sampled_from(["retry-after", "date"]), st.text("0123456789.-einfa GMT:", max_size=30)
+)
+
+
+def answer(status, body, given_headers=None):
+    content = body if isinstance(body, bytes) else json.dumps(body).encode()
+    return Answer(status, httpx.Headers(given_headers or {}), content)
+
+
+@given(statuses, bodies | st.binary(max_size=60), headers)
+def test_any_refusal_is_one_exception_with_a_sentence(status, body, given_headers):
+    fault = refusal(answer(status, body, given_headers))
+    assert isinstance(fault, errors.ServiceError)
+    assert fault.status == status
+    assert fault.message
+    assert isinstance(fault.message, str)
+    assert fault.retry_after_s is None or fault.retry_after_s >= 0
+
+
+@given(st.dictionaries(st.text(min_size=1, max_size=10), json_values, max_size=5))
+def test_every_key_of_a_refusal_is_kept(body):
+    assert set(refusal(answer(400, body)).body) == set(body)
+
+
+@given(st.binary(max_size=80))
+def test_any_good_answer_is_read_as_json_or_text(content):
+    read_json(answer(200, content))
+
+
+@pytest.mark.parametrize(
+    "read",
+    [read_job_answer, read_job_page, read_file_page, read_verdict, read_tool],
+    ids=lambda read: read.__name__,
+)
+@given(body=bodies)
+def test_any_value_is_a_record_or_a_protocol_error(read, body):
+    try:
+        understand(read, body)
+    except errors.ProtocolError as exc:
+        assert exc.message
+
+
+def test_brackets_without_end_are_text():
+    deep = b"[" * 200_000
+    assert read_json(answer(200, deep)).startswith("[[[")
+    assert refusal(answer(500, deep)).status == 500
+
+
+@pytest.mark.parametrize(
+    ("text", "seconds"),
+    [
+        ("3", 3.0),
+        ("-3", 0.0),
+        ("nan", 0.0),
+        ("soon", None),
+        ("", None),
+        ("Fri, 20 Nov 2026 12:00:30 GMT", 30.0),
+    ],
+)
+def test_a_pause_in_each_spelling(text, seconds):
+    said = {"retry-after": text, "date": "Fri, 20 Nov 2026 12:00:00 GMT"}
+    assert refusal(answer(429, {}, said)).retry_after_s == seconds
