@@ -20,6 +20,17 @@ def rows(service, query):
         return connection.execute(query).fetchall()
 
 
+def wait_until_it_runs(service, name):
+    """Running is said at the claim; a moment later there is a runner that outlives the service."""
+    service.wait(name, ("Running",))
+    deadline = time.monotonic() + 20
+    while time.monotonic() < deadline:
+        if any((folder / "runner.json").exists() for folder in attempt_folders(service)):
+            return
+        time.sleep(0.02)
+    raise AssertionError(f"no runner of {name} came to life")
+
+
 def attempt_folders(service) -> list[Path]:
     return sorted((service.folder / "data" / "jobs").glob("*/*/*"))
 
@@ -27,7 +38,7 @@ def attempt_folders(service) -> list[Path]:
 def test_a_job_goes_on_when_the_service_is_killed(make_service):
     service = make_service("--no-rate-limit")
     service.submit("long.sleep-3")
-    service.wait("long.sleep-3", ("Running",))
+    wait_until_it_runs(service, "long.sleep-3")
     service.kill()
     time.sleep(1)
     service.start()
@@ -39,7 +50,7 @@ def test_a_job_goes_on_when_the_service_is_killed(make_service):
 def test_a_job_that_ended_meanwhile_is_adopted(make_service):
     service = make_service("--no-rate-limit")
     service.submit("short.sleep-1.output-1")
-    service.wait("short.sleep-1.output-1", ("Running",))
+    wait_until_it_runs(service, "short.sleep-1.output-1")
     service.kill()
     time.sleep(2.5)
     service.start()
@@ -51,7 +62,7 @@ def test_a_job_that_ended_meanwhile_is_adopted(make_service):
 def test_a_graceful_end_leaves_jobs_running(make_service):
     service = make_service("--no-rate-limit")
     service.submit("long.sleep-3")
-    service.wait("long.sleep-3", ("Running",))
+    wait_until_it_runs(service, "long.sleep-3")
     assert service.end() == 0
     service.start()
     assert service.wait("long.sleep-3")["status"] == "Complete"
@@ -61,7 +72,7 @@ def test_a_graceful_end_leaves_jobs_running(make_service):
 def test_a_killed_runner_is_an_infrastructure_loss(make_service):
     service = make_service("--no-rate-limit")
     service.submit("long.sleep-2")
-    service.wait("long.sleep-2", ("Running",))
+    wait_until_it_runs(service, "long.sleep-2")
     kill_runners(service)
     job = service.wait("long.sleep-2", ("In Queue",))
     assert "tried again" in job["message"]
@@ -89,19 +100,19 @@ def test_a_stop_leaves_no_process(make_service):
     service = make_service("--no-rate-limit")
     name = "tree.child.sleep-60"
     service.submit(name)
-    service.wait(name, ("Running",))
+    wait_until_it_runs(service, name)
     time.sleep(0.5)
     nonce = rows(service, "SELECT nonce FROM attempts")[0][0]
     assert has_process(nonce)
     service.client.post("/stop-job", json={"jobName": name})
-    assert service.wait(name)["status"] == "Stopped"
+    assert wait_until_it_runs(service, name)["status"] == "Stopped"
     assert not has_process(nonce)
 
 
 def test_a_deleted_running_job_leaves_no_process_and_no_folder(make_service):
     service = make_service("--no-rate-limit")
     service.submit("gone.sleep-60")
-    service.wait("gone.sleep-60", ("Running",))
+    service.wait("gone.sleep-60")
     nonce = rows(service, "SELECT nonce FROM attempts")[0][0]
     service.client.request("DELETE", "/delete-job", json={"jobName": "gone.sleep-60"})
     until = time.monotonic() + 20
