@@ -105,14 +105,14 @@ def test_a_stop_leaves_no_process(make_service):
     nonce = rows(service, "SELECT nonce FROM attempts")[0][0]
     assert has_process(nonce)
     service.client.post("/stop-job", json={"jobName": name})
-    assert wait_until_it_runs(service, name)["status"] == "Stopped"
+    assert service.wait(name)["status"] == "Stopped"
     assert not has_process(nonce)
 
 
 def test_a_deleted_running_job_leaves_no_process_and_no_folder(make_service):
     service = make_service("--no-rate-limit")
     service.submit("gone.sleep-60")
-    service.wait("gone.sleep-60")
+    wait_until_it_runs(service, "gone.sleep-60")
     nonce = rows(service, "SELECT nonce FROM attempts")[0][0]
     service.client.request("DELETE", "/delete-job", json={"jobName": "gone.sleep-60"})
     until = time.monotonic() + 20
