@@ -12,6 +12,7 @@ ROUTES = [
     ("PUT", "/upload/x.pdb"), ("GET", "/files"), ("GET", "/files/x.pdb"), ("DELETE", "/delete-file"), ("GET", "/tools"),
     ("GET", "/finetuned-models"), ("POST", "/cancelJob"), ("POST", "/cancelBatch"), ("POST", "/getPresignedUploadUrl"),
     ("POST", "/submit-pipeline"), ("POST", "/run-pipeline"),
+    ("POST", "/model-router"),
 ]  # fmt: skip
 OPEN = ["/tools.json", "/healthz", "/openapi.json"]
 PREFIXES = ["", "/v1", "/api"]

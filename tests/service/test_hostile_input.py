@@ -11,7 +11,7 @@ from service_process import SETTINGS
 
 POSTS = [
     "/submit-job", "/submit-batch", "/validate-job", "/stop-job", "/result", "/cancelJob", "/cancelBatch",
-    "/getPresignedUploadUrl", "/submit-pipeline", "/run-pipeline",
+    "/getPresignedUploadUrl", "/submit-pipeline", "/run-pipeline", "/model-router",
 ]  # fmt: skip
 BODIES = {
     "nothing": b"",

@@ -25,6 +25,7 @@ from foldnote.service.routes import (
     pipelines,
     presigned,
     provisioning,
+    recommending,
     results,
     submission,
     tools,
@@ -41,6 +42,7 @@ ROUTERS = (
     presigned.router,
     pipelines.router,
     tools.router,
+    recommending.router,
     provisioning.router,
     health.router,
 )

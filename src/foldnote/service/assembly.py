@@ -5,8 +5,10 @@ from __future__ import annotations
 import logging
 import threading
 import time
+from pathlib import Path
 
 from foldnote import settings
+from foldnote.errors import ConfigurationError
 from foldnote.service.access.allowance import Allowance
 from foldnote.service.access.gate import Gate
 from foldnote.service.access.keys import hash_key, make_key, read_or_make_key_file
@@ -45,7 +47,7 @@ class Service:
 
     def __init__(self, config: ServiceConfig) -> None:
         self.config = config
-        config.data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
+        _make_folder(config.data_dir)
         self._lock = FolderLock(config.data_dir, "data folder")
         self._lock.take()
         quotas = Quotas(config.trials.jobs, config.trials.monthly_jobs)
@@ -124,3 +126,11 @@ class Service:
         """Whether nobody asked anything for the idle time and no job waits or runs."""
         is_quiet = time.monotonic() - self.active_at >= self.config.idle_stop_s
         return is_quiet and not self.store.queue.has_unfinished()
+
+
+def _make_folder(folder: Path) -> None:
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as exc:
+        sentence = f"The data folder {folder} cannot be made: {exc.strerror}. Give another --data-dir."
+        raise ConfigurationError(sentence) from exc

@@ -5,6 +5,7 @@ JSON here has no NaN or infinity, no lone surrogates, no endless depth, and is U
 
 from __future__ import annotations
 
+import codecs
 import json
 import math
 from collections.abc import AsyncIterator, Callable
@@ -17,8 +18,18 @@ from pydantic import BaseModel, ValidationError
 from foldnote.service.faults import RefusalError, bad_request, too_large
 
 MAX_DEPTH = 64
+MAX_DIGITS = 1000
 _LARGE_BYTES = 256 * 1024
 BodyModel = TypeVar("BodyModel", bound=BaseModel)
+_WORDS = {
+    "string_type": "this must be text",
+    "bool_type": "this must be true or false",
+    "dict_type": "this must be an object",
+    "model_type": "this must be an object",
+    "list_type": "this must be an array",
+    "string_pattern_mismatch": "this must be an email address",
+}
+"""What is said instead of pydantic's words, which are Python's; a pattern is always that of an address."""
 
 
 async def read_chunks(
@@ -29,9 +40,7 @@ async def read_chunks(
     Raises:
         RefusalError: 413, or what `refuse` makes of the limit.
     """
-    declared = request.headers.get("content-length", "")
-    if declared.isascii() and declared.isdigit() and int(declared[:19]) > limit_bytes:
-        raise refuse(limit_bytes)
+    require_length(request, limit_bytes, refuse)
     size = 0
     async for chunk in request.stream():
         size += len(chunk)
@@ -39,6 +48,19 @@ async def read_chunks(
             raise refuse(limit_bytes)
         if chunk:
             yield chunk
+
+
+def require_length(
+    request: Request, limit_bytes: int, refuse: Callable[[int], Exception] = too_large
+) -> None:
+    """Let a request pass whose declared length is within the limit, or that declares none.
+
+    Raises:
+        RefusalError: 413, or what `refuse` makes of the limit.
+    """
+    declared = request.headers.get("content-length", "")
+    if declared.isascii() and declared.isdigit() and int(declared[:19]) > limit_bytes:
+        raise refuse(limit_bytes)
 
 
 async def read_json(
@@ -64,7 +86,10 @@ def parse_json(content: bytes) -> Any:
     if not content.strip():
         raise bad_request("The request needs a JSON body.", code="invalid_json")
     try:
-        value = json.loads(content.decode("utf-8"), parse_constant=_refuse_constant, parse_float=_read_float)
+        text = content.removeprefix(codecs.BOM_UTF8).decode("utf-8")
+        value = json.loads(
+            text, parse_constant=_refuse_constant, parse_float=_read_float, parse_int=_read_int
+        )
     except RecursionError:
         raise _too_deep() from None
     except UnicodeDecodeError as exc:
@@ -116,6 +141,12 @@ def _read_float(text: str) -> float:
     return number
 
 
+def _read_int(text: str) -> int:
+    if len(text) > MAX_DIGITS:
+        raise ValueError(f"the number {text[:20]}… is too large")
+    return int(text)
+
+
 def _too_deep() -> RefusalError:
     return bad_request(f"The body is nested deeper than {MAX_DEPTH} levels.", code="invalid_json")
 
@@ -144,4 +175,5 @@ def field_refusal(field: str, kind: str, message: str) -> RefusalError:
     """400 for one field of a body or query."""
     if kind == "missing":
         return bad_request(f"{field} is required.", code="missing_field", field=field)
-    return bad_request(f"{field}: {message[:1].lower()}{message[1:]}.", code="invalid_field", field=field)
+    words = _WORDS.get(kind, message[:1].lower() + message[1:])
+    return bad_request(f"{field}: {words}.", code="invalid_field", field=field)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, field_validator
 from pydantic.alias_generators import to_camel
+from pydantic_core import PydanticCustomError
 
 MAX_RUNTIME_S = 31_536_000.0
 MAX_HOURS = 1e9
+EMAIL_PATTERN = r"^[^@\s]{1,200}@[^@\s]{1,200}$"
 
 
 class Body(BaseModel):
@@ -41,6 +43,13 @@ class JobPayload(Body):
     settings: dict[str, Any] | list[Any]
     job_names: list[str] | None = None
     project_tag: str | None = Field(default=None, max_length=200)
+
+    @field_validator("settings", mode="before")
+    @classmethod
+    def _require_object_or_array(cls, value: Any) -> Any:
+        if not isinstance(value, dict | list):
+            raise PydanticCustomError("settings_type", "this must be an object, or an array for a batch")
+        return value
 
 
 class BatchSubmission(Body):
@@ -143,6 +152,23 @@ class PipelineRun(Body):
         return (self.initial_inputs or {}) | (self.inputs or {})
 
 
+class RouterInput(Body):
+    """One molecule: exactly one of `sequence`, `smiles` and `ccd`."""
+
+    sequence: str | None = None
+    smiles: str | None = None
+    ccd: str | None = None
+    role: Literal["heavy", "light", "antigen", "target", "enzyme"] | None = None
+
+
+class RouterRequest(Body):
+    """POST /model-router."""
+
+    prompt: str
+    """The task in plain words; molecules in it are found."""
+    inputs: list[RouterInput] | None = None
+
+
 class UploadRequest(Body):
     """POST /getPresignedUploadUrl."""
 
@@ -163,7 +189,7 @@ class ResultRequest(Body):
     """POST /result."""
 
     job_name: str
-    job_email: str | None = None
+    job_email: str | None = Field(default=None, pattern=EMAIL_PATTERN, json_schema_extra={"format": "email"})
     """Another member of the organization."""
     file_name: str | None = None
     """Path of one file in the result."""

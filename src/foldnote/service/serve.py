@@ -152,9 +152,10 @@ def _listen(host: str, port: int) -> socket.socket:
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listener.bind((host, port))
-    except OSError as exc:
+    except (OSError, OverflowError) as exc:
         listener.close()
-        raise ConfigurationError(f"The service cannot listen on {host}:{port}: {exc.strerror}.") from exc
+        reason = getattr(exc, "strerror", None) or "a port is a number from 0 to 65535"
+        raise ConfigurationError(f"The service cannot listen on {host}:{port}: {reason}.") from exc
     listener.listen(2048)
     return listener
 
@@ -182,6 +183,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--workers", type=int, help="jobs at once at most")
     parser.add_argument("--public-url", help="address that signed links begin with")
     parser.add_argument("--no-provisioning", action="store_true", help="give out no trial keys")
+    parser.add_argument("--no-model-router", action="store_true", help="recommend no tools")
     parser.add_argument("--embedded", action="store_true", help="this user's own service; stops when idle")
 
 
@@ -196,6 +198,7 @@ def config_of(options: argparse.Namespace) -> ServiceConfig:
         rate_limit=not options.no_rate_limit,
         public_url=options.public_url,
         workers=options.workers,
+        has_router=not options.no_model_router,
         trials=TrialTerms(is_open=not options.no_provisioning),
     )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from threading import Lock
+from typing import Any
 
 from foldnote import catalog
 from foldnote.errors import UnknownToolError
@@ -35,7 +36,9 @@ class Toolbox:
         try:
             return catalog.tool(tool_type)
         except UnknownToolError as exc:
-            raise bad_request(str(exc), code="unknown_tool", field="type") from exc
+            hint = f"Did you mean {' or '.join(exc.near)}?" if exc.near else "GET /tools lists them."
+            sentence = f"There is no tool {tool_type!r} here. {hint}"
+            raise bad_request(sentence, code="unknown_tool", field="type") from exc
 
     def engine_of(self, tool_type: str) -> Engine | None:
         """The engine that serves the tool, installed or not; an installed one is preferred."""
@@ -53,6 +56,10 @@ class Toolbox:
             raise bad_request(f"{tool.type} cannot run here. {reason}", code="tool_unavailable", field="type")
         return engine
 
+    def tools(self) -> list[Tool]:
+        """Every tool with what runs it now."""
+        return [self._describe(tool) for tool in catalog.tools().values()]
+
     def finetuning_types(self) -> list[str]:
         """Tools whose result is a model."""
         return [tool.type for tool in catalog.tools().values() if FINETUNING in tool.functions]
@@ -67,7 +74,7 @@ class Toolbox:
         """The body of /tools and /tools.json, serialised at most every few seconds."""
         with self._lock:
             if time.monotonic() > self._until:
-                rows = [self._describe(tool).to_wire() for tool in catalog.tools().values()]
+                rows = [_as_row(tool) for tool in self.tools()]
                 self._document = write_text(rows).encode()
                 self._until = time.monotonic() + _REMEMBER_S
             return self._document
@@ -91,3 +98,12 @@ class Toolbox:
             )
         state = engine.state()
         return None if state.installed else state.reason
+
+
+def _as_row(tool: Tool) -> dict[str, Any]:
+    """A row with the interface's keys only; the method's citation goes with the notes of the schema."""
+    row = tool.to_wire()
+    citation = row.pop("citation", None)
+    if citation:
+        row["schema"] = row["schema"] | {"x-foldnote": {"citation": citation}}
+    return row

@@ -6,6 +6,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Path, Query, Response
 from fastapi.responses import FileResponse
+from pydantic import BeforeValidator
 
 from foldnote.service.assembly import Service
 from foldnote.service.faults import RefusalError, not_found
@@ -19,6 +20,16 @@ SAFE_HEADERS = {
     "Referrer-Policy": "no-referrer",
     "Cache-Control": "no-store",
 }
+_NO_NUMBER = -1
+
+
+def _read_number(text: str) -> str | int:
+    """A link's number; what a changed link has instead is a number that never was signed."""
+    return text if text.isascii() and text.isdigit() and len(text) < 19 else _NO_NUMBER
+
+
+LinkNumber = Annotated[int, Query(), BeforeValidator(_read_number)]
+"""Owner or expiry of a signed link; anything but a number makes the link a changed one, which is 403."""
 MEDIA_TYPES = {".zip": "application/zip", ".json": "application/json"}
 
 
@@ -40,8 +51,8 @@ def download(
     holder_id: Annotated[str, Path(alias="holderId")],
     sha256: str,
     name: str,
-    owner: Annotated[int, Query()] = 0,
-    expires: Annotated[int, Query()] = 0,
+    owner: LinkNumber = 0,
+    expires: LinkNumber = 0,
     key_id: Annotated[str, Query(alias="keyId")] = "",
     signature: str = "",
 ) -> Response:

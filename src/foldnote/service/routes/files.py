@@ -12,7 +12,7 @@ from fastapi.responses import JSONResponse
 from foldnote.models.file import FilePage, UploadReceipt
 from foldnote.service.access.gate import Admitted
 from foldnote.service.assembly import Service
-from foldnote.service.bodies import read_chunks
+from foldnote.service.bodies import read_chunks, require_length
 from foldnote.service.disk import require_space
 from foldnote.service.faults import bad_request, not_found, too_large
 from foldnote.service.files.links import Target
@@ -43,6 +43,7 @@ async def upload_file(
     request: Request, filename: str, caller: Admitted, service: Here, folder: str | None = None
 ) -> Response:
     """Store the raw body under a name; a file of this name is replaced."""
+    require_length(request, service.config.limits.upload_bytes, _refuse)
     name, place = check_file_name(filename), check_folder(folder)
     require_space(service.config)
     sha256, size = await receive(request, service)
@@ -155,14 +156,15 @@ def path_of(stored: StoredFile) -> str:
 
 
 def file_record(stored: StoredFile) -> dict[str, Any]:
-    """One row of GET /files."""
+    """One row of GET /files; only what is inside a folder has `folder`."""
+    place = {"folder": stored.folder} if stored.folder else {}
     return {
         "fileId": stored.file_id,
         "fileName": stored.name,
         "name": stored.name,
         "fileSize": stored.size,
         "uploadTime": stored.uploaded,
-        "folder": stored.folder or None,
+        **place,
     }
 
 
@@ -174,6 +176,6 @@ def _folder_record(row: FolderRow) -> dict[str, Any]:
         "name": name,
         "fileSize": row.size,
         "uploadTime": row.uploaded,
-        "folder": parent or None,
+        **({"folder": parent} if parent else {}),
         "isFolder": True,
     }

@@ -15,13 +15,13 @@ from foldnote.service.assembly import Service
 from foldnote.service.faults import job_not_found
 from foldnote.service.queue.attempt import read_log
 from foldnote.service.queue.launching import attempt_folder
+from foldnote.service.requests import EMAIL_PATTERN
 from foldnote.service.routes.answers import Here, absolute, answers, keyed, visible_accounts
 from foldnote.service.store.accounts import Caller
 from foldnote.service.store.jobs import JobFilter, JobPageRows
 from foldnote.service.store.records import BATCH_TYPE, add_fields, write_text
 
 router = APIRouter(tags=["jobs"])
-EMAIL_PATTERN = r"^[^@\s]{1,200}@[^@\s]{1,200}$"
 DEFAULT_LOG_LINES = 10_000
 
 

@@ -17,13 +17,12 @@ from foldnote.service.files.links import UploadTarget
 from foldnote.service.files.names import check_file_name, check_folder, split_path
 from foldnote.service.requests import UploadRequest
 from foldnote.service.routes.answers import Here, absolute, answers, errors, keyed, takes
+from foldnote.service.routes.downloads import LinkNumber
 from foldnote.service.routes.files import RAW_BODY, receive
 
 router = APIRouter(tags=["files"])
 PATH = "/presigned/{filePath:path}"
 FilePath = Annotated[str, Path(alias="filePath")]
-Owner = Annotated[int, Query(ge=0, le=2**62)]
-Expires = Annotated[int, Query(ge=0, le=2**62)]
 KeyId = Annotated[str, Query(alias="keyId")]
 
 
@@ -66,8 +65,8 @@ async def put_presigned(
     request: Request,
     service: Here,
     path: FilePath,
-    owner: Owner = 0,
-    expires: Expires = 0,
+    owner: LinkNumber = 0,
+    expires: LinkNumber = 0,
     key_id: KeyId = "",
     signature: str = "",
 ) -> Response:
@@ -87,8 +86,8 @@ async def put_presigned(
 def head_presigned(
     service: Here,
     path: FilePath,
-    owner: Owner = 0,
-    expires: Expires = 0,
+    owner: LinkNumber = 0,
+    expires: LinkNumber = 0,
     key_id: KeyId = "",
     signature: str = "",
 ) -> Response:

@@ -1,0 +1,1 @@
+"""Which tools fit a task that somebody describes: local, explainable, without any network."""

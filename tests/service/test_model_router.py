@@ -1,0 +1,71 @@
+"""POST /model-router over HTTP."""
+
+import pytest
+from starlette.testclient import TestClient
+
+from foldnote.service.app import create_app
+from foldnote.service.config import ServiceConfig
+
+PROTEIN = "MKTAYIAKQRQISFVKSHFSRQLEERLGLIEVQAPILSRVGDGTQDNLSGAEKAVQVKVK"
+
+
+@pytest.fixture(scope="module")
+def local(tmp_path_factory):
+    config = ServiceConfig(tmp_path_factory.mktemp("router"), rate_limit=False, has_dispatcher=False)
+    with TestClient(create_app(config)) as client:
+        client.headers["x-api-key"] = client.app.state.service.local_key
+        yield client
+
+
+def ask(client, prompt, **more):
+    return client.post("/model-router", json={"prompt": prompt} | more)
+
+
+def test_the_answer_has_the_shape_of_the_interface(local):
+    answer = ask(local, f"Predict the structure of {PROTEIN}")
+    assert answer.status_code == 200
+    body = answer.json()
+    assert set(body) >= {"tools", "abstain", "summary"}
+    assert body["abstain"] is False
+    assert [set(row) for row in body["tools"]] == [{"toolId", "reason"}] * len(body["tools"])
+    assert body["detected"] == [{"kind": "protein", "form": "sequence", "length": 60}]
+
+
+def test_it_abstains_with_200(local):
+    body = ask(local, "hello").json()
+    assert (body["tools"], body["abstain"]) == ([], True)
+
+
+@pytest.mark.parametrize(
+    ("given", "field"),
+    [
+        ({}, "inputs.0"),
+        ({"sequence": PROTEIN, "smiles": "CCO"}, "inputs.0"),
+        ({"sequence": "not one!"}, "inputs.0.sequence"),
+        ({"sequence": PROTEIN, "role": "friend"}, "inputs.0.role"),
+        (7, "inputs.0"),
+    ],
+)
+def test_an_input_is_exactly_one_molecule(local, given, field):
+    answer = ask(local, "predict the structure", inputs=[given])
+    assert (answer.status_code, answer.json()["field"]) == (400, field)
+
+
+@pytest.mark.parametrize(
+    "given", [{"smiles": "CCO"}, {"ccd": "atp"}, {"sequence": PROTEIN, "role": "target"}]
+)
+def test_each_kind_of_input_is_used(local, given):
+    assert len(ask(local, "predict", inputs=[given]).json()["detected"]) == 1
+
+
+def test_a_huge_prompt_takes_no_long_time(local):
+    assert ask(local, "predict the structure " * 40_000).status_code == 200
+
+
+def test_it_can_be_disabled(tmp_path):
+    config = ServiceConfig(tmp_path, has_dispatcher=False, has_router=False)
+    with TestClient(create_app(config)) as client:
+        answer = client.post(
+            "/model-router", headers={"x-api-key": client.app.state.service.local_key}, json={}
+        )
+        assert (answer.status_code, answer.json()["code"]) == (403, "router_disabled")

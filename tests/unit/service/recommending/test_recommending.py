@@ -1,0 +1,130 @@
+"""What is found in a prompt, which tools it leads to, and when nothing is recommended."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from foldnote import catalog
+from foldnote.service.recommending.detection import find_molecules, is_smiles, read_sequence
+from foldnote.service.recommending.ranking import advise, read_task
+from foldnote.service.recommending.vocabulary import patterns
+
+TOOLS = list(catalog.tools().values())
+PROTEIN = "MKTAYIAKQRQISFVKSHFSRQLEERLGLIEVQAPILSRVGDGTQDNLSGAEKAVQVKVK"
+HEAVY = "EVQLVESGGGLVQPGGSLRLSCAASGFNIKDTYIHWVRQAPGKGLEWVARIYPTNGYTRYADSVKGRFTISADTSKNTAYLQMNSLRAEDTAVYYCSRWGGDGFYAMDYWGQGTLVTVSS"
+LIGHT = "DIQMTQSPSSLSASVGDRVTITCRASQDVNTAVAWYQQKPGKAPKLLIYSASFLYSGVPSRFSGSRSGTDFTLTISSLQPEDFATYYCQQHYTTPPTFGQGTKVEIK"
+ASPIRIN = "CC(=O)Oc1ccccc1C(=O)O"
+
+
+def ask(prompt, molecules=None, roles=()):
+    found = find_molecules(prompt) if molecules is None else molecules
+    return advise(read_task(prompt, found, set(roles), TOOLS), TOOLS)
+
+
+@pytest.mark.parametrize(
+    "word", sorted({word for tool in TOOLS for word in (*tool.functions, *tool.modalities)})
+)
+def test_every_word_of_the_catalog_has_a_pattern(word):
+    assert word in patterns()
+
+
+@pytest.mark.parametrize("tool", TOOLS, ids=lambda tool: tool.type)
+def test_every_tool_is_found_by_its_name_and_its_description(tool):
+    assert ask(f"Use {tool.display_name} for this").tools[0].tool_id == tool.type
+    assert ask(tool.description).tools
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "form"),
+    [
+        (f"fold {PROTEIN} please", "protein", "sequence"),
+        (f"fold this:\n>sp|P1|X\n{PROTEIN[:30]}\n{PROTEIN[30:]}\nthanks", "protein", "FASTA"),
+        (f">x\n{PROTEIN.lower()}", "protein", "FASTA"),
+        (HEAVY, "antibody", "sequence"),
+        (f"{HEAVY}:{LIGHT}", "antibody", "sequence"),
+        ("dna ACGTACGTACGTACGT", "nucleic-acid", "sequence"),
+        (">r\nACGUACGUACGUACGU", "nucleic-acid", "FASTA"),
+        ("peptide: GIGKFLH", "protein", "sequence"),
+        (f"is {ASPIRIN} toxic?", "small-molecule", "SMILES"),
+        ("SMILES: CCO", "small-molecule", "SMILES"),
+        ("bind the CCD code A1B to it", "small-molecule", "CCD code"),
+        ("with ATP in its pocket", "small-molecule", "CCD code"),
+    ],
+)
+def test_a_molecule_is_found(text, kind, form):
+    (found,) = find_molecules(text)
+    assert (found.kind, found.form) == (kind, form)
+
+
+@pytest.mark.parametrize(
+    "text", ["", "Please predict a structure", "A CNN (SON) I/O NO", "PDB, RMSD and CDR", "(C", "e.g. 3"]
+)
+def test_words_are_no_molecules(text):
+    assert find_molecules(text) == []
+
+
+@pytest.mark.parametrize(
+    "word", ["c1ccccc1", "C[C@H](N)C(=O)O", "[Na+].[Cl-]=C", "CC(C)Cc1ccc(cc1)C(C)C(=O)O"]
+)
+def test_smiles_are_known(word):
+    assert is_smiles(word)
+
+
+@pytest.mark.parametrize("word", ["c1ccccc", "CC(C", "hello", "C)C(C", "(ON)", "1-2-3", "CONCISE"])
+def test_what_is_no_smiles(word):
+    assert not is_smiles(word)
+
+
+@pytest.mark.parametrize(
+    ("prompt", "best"),
+    [
+        (f"Predict the structure of this antibody: {HEAVY} {LIGHT}", "abodybuilder"),
+        (f"predict the structure of {PROTEIN}", "alphafold"),
+        (f"Is {ASPIRIN} toxic?", "admet"),
+        ("Superimpose these PDB structures", "align-pdbs"),
+        ("Give the IMGT numbering of my antibody", "anarci"),
+        ("Humanize my nanobody", "abnativ"),
+        ("Which residues aggregate on the surface of my PDB?", "aggrescan3d"),
+        ("absolute binding free energy of a ligand", "abfe"),
+        ("dock two protein structures", "af2dock"),
+        ("complex of two chains with crosslinking mass spectrometry", "alphalink2"),
+        ("is this peptide antimicrobial?", "amplify"),
+        ("reconstruct the ancestors of these proteins", "ancestral-reconstruction"),
+    ],
+)
+def test_a_task_leads_to_its_tool(prompt, best):
+    advice = ask(prompt)
+    assert advice.tools[0].tool_id == best
+    assert 1 <= len(advice.tools) <= 4
+    assert all(row.reason.endswith(".") for row in advice.tools)
+
+
+@pytest.mark.parametrize(
+    ("prompt", "missing"),
+    [
+        ("", "neither a task nor a molecule"),
+        ("Hello there", "neither a task nor a molecule"),
+        (PROTEIN, "not what to do with it"),
+        ("fold ACGTACGTACGTACGTACGT", "No tool here"),
+    ],
+)
+def test_it_abstains_and_says_what_is_missing(prompt, missing):
+    advice = ask(prompt)
+    assert advice.is_abstaining
+    assert missing in advice.summary
+
+
+def test_roles_tell_an_antibody():
+    molecules = [read_sequence(PROTEIN), read_sequence(PROTEIN[::-1])]
+    assert ask("predict the structure", molecules, {"heavy", "light"}).tools[0].tool_id == "abodybuilder"
+
+
+def test_a_sequence_is_not_read_as_words():
+    assert ask("MDRMSDCDRSAMPSFVTCRSTCR").is_abstaining
+
+
+@given(st.text(max_size=200))
+def test_any_prompt_gets_an_answer(prompt):
+    advice = ask(prompt)
+    assert advice.summary
+    assert len({row.tool_id for row in advice.tools}) == len(advice.tools) <= 4
