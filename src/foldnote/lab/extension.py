@@ -1,4 +1,8 @@
-"""What Jupyter's extension manager starts and stops."""
+"""What Jupyter's extension manager starts and stops.
+
+It is imported while Jupyter starts, so it brings the routes only: the poller, and with it the models and the
+client, are imported when the first page looks.
+"""
 
 from __future__ import annotations
 
@@ -6,8 +10,7 @@ from typing import Any
 
 from jupyter_server.extension.application import ExtensionApp
 
-from foldnote.lab.handlers import ROUTES
-from foldnote.lab.poller import Poller
+from foldnote.lab.handlers import POLLER, ROUTES
 
 
 class FoldnoteExtension(ExtensionApp):
@@ -17,8 +20,8 @@ class FoldnoteExtension(ExtensionApp):
     load_other_extensions = True
 
     def initialize_settings(self) -> None:
-        """Make the one poller of this server; it does nothing before a page looks."""
-        self.settings["foldnote_poller"] = Poller()
+        """Leave the place of the one poller of this server empty until a page looks."""
+        self.settings[POLLER] = None
 
     def initialize_handlers(self) -> None:
         """Register the routes."""
@@ -27,4 +30,6 @@ class FoldnoteExtension(ExtensionApp):
 
     async def stop_extension(self) -> None:
         """Stop asking the service."""
-        await self.settings["foldnote_poller"].close()
+        poller = self.settings[POLLER]
+        if poller is not None:
+            await poller.close()

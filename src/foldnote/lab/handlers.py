@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Awaitable
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from jupyter_server.auth.decorator import authorized
 from jupyter_server.base.handlers import APIHandler, FileFindHandler
@@ -22,11 +22,16 @@ from foldnote.errors import (
     RateLimitedError,
     TransportError,
 )
-from foldnote.lab.answers import Answer
-from foldnote.lab.poller import Poller
+
+if TYPE_CHECKING:
+    from foldnote.lab.answers import Answer
+    from foldnote.lab.poller import Poller
 
 STATIC = Path(__file__).parent.parent / "static"
 """Folder of 3Dmol.js; filled by the build."""
+
+POLLER = "foldnote_poller"
+"""Name of the server's setting that holds the poller; None before the first page looks."""
 
 _Value = TypeVar("_Value")
 
@@ -47,8 +52,10 @@ class FoldnoteHandler(APIHandler):
 
     @property
     def poller(self) -> Poller:
-        """The poller of this server."""
-        poller: Poller = self.settings["foldnote_poller"]
+        """The poller of this server; the first page to look has it made."""
+        poller: Poller | None = self.settings[POLLER]
+        if poller is None:
+            poller = self.settings[POLLER] = _make_poller()
         return poller
 
     def write_error(self, status_code: int, **kwargs: Any) -> None:
@@ -149,6 +156,13 @@ ROUTES: tuple[tuple[Any, ...], ...] = (
     (rf"{_ROOT}/static/(3Dmol-min\.js)", FileFindHandler, {"path": [str(STATIC)]}),
 )
 """Every route; the extension manager puts the server's own prefix before each."""
+
+
+def _make_poller() -> Poller:
+    """A poller; it is imported here because Jupyter's start need not wait for the models."""
+    from foldnote.lab.poller import Poller
+
+    return Poller()
 
 
 def _fault(status: int, sentence: str) -> web.HTTPError:
