@@ -20,7 +20,7 @@ from foldnote.service.requests import BatchSubmission, JobPayload, JobSubmission
 from foldnote.service.resolution import FileResolver, Located
 from foldnote.service.store.accounts import Caller
 from foldnote.service.store.insertion import NameTakenError, NewJob
-from foldnote.service.store.quotas import TRIAL, QuotaError
+from foldnote.service.store.quotas import TRIAL, BudgetError, QuotaError
 from foldnote.service.store.store import Store
 from foldnote.service.tooling import Toolbox
 
@@ -186,6 +186,18 @@ def refusals(name_field: str) -> Iterator[None]:
         raise name_taken(exc, name_field if exc.row is None else "jobNames") from exc
     except QuotaError as exc:
         raise job_limit_reached(exc) from exc
+    except BudgetError as exc:
+        raise budget_exceeded(exc) from exc
+
+
+def budget_exceeded(error: BudgetError) -> RefusalError:
+    """403 for an account whose organization has used its weighted hours."""
+    sentence = (
+        f"Your organization has used {error.spent:.4g} of its {error.budget:g} weighted hours of this month."
+        " Ask whoever runs the service, or wait for the next month."
+    )
+    more = {"spentWeightedHours": error.spent, "budgetWeightedHours": error.budget}
+    return RefusalError(403, "budget_exceeded", sentence, more=more)
 
 
 def job_limit_reached(error: QuotaError) -> RefusalError:

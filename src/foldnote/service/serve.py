@@ -155,7 +155,8 @@ def _listen(host: str, port: int) -> socket.socket:
     except (OSError, OverflowError) as exc:
         listener.close()
         reason = getattr(exc, "strerror", None) or "a port is a number from 0 to 65535"
-        raise ConfigurationError(f"The service cannot listen on {host}:{port}: {reason}.") from exc
+        sentence = f"The service cannot listen on {host}:{port}: {reason}. Give another --port, or 0."
+        raise ConfigurationError(sentence) from exc
     listener.listen(2048)
     return listener
 

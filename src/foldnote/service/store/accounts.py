@@ -64,6 +64,14 @@ class AccountStore:
         with self._database.write() as connection:
             connection.execute(insert(keys).values(row).on_conflict_do_nothing())
 
+    def revoke(self, *, sha256: str | None = None, email: str | None = None) -> int:
+        """Revoke one key by its hash, or every key of an account; gives the number of those that worked."""
+        owner = sa.select(accounts.c.id).where(accounts.c.email == email).scalar_subquery()
+        which = keys.c.sha256 == sha256 if sha256 is not None else keys.c.account_id == owner
+        statement = sa.update(keys).where(which, keys.c.revoked.is_(None)).values(revoked=clock.now())
+        with self._database.write() as connection:
+            return connection.execute(statement).rowcount
+
     def find_caller(self, key_sha256: str) -> Caller | None:
         """Who the key belongs to; None for a key that is unknown, revoked or expired."""
         query = (

@@ -178,3 +178,10 @@ def m0007_pipelines(connection: sqlite3.Connection) -> None:
         CREATE INDEX jobs_held ON jobs (parent_id) WHERE is_held = 1;
         """,
     )
+
+
+@migration
+def m0008_budgets(connection: sqlite3.Connection) -> None:
+    """Weighted hours: what organizations may use in a month, and what accounts used."""
+    connection.execute("ALTER TABLE organizations ADD COLUMN budget_weighted_hours REAL")
+    connection.execute("ALTER TABLE usage ADD COLUMN weighted_hours REAL NOT NULL DEFAULT 0")

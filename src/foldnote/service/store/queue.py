@@ -19,6 +19,7 @@ from foldnote.service.store.counting import count_job
 from foldnote.service.store.database import Database
 from foldnote.service.store.events import write_event
 from foldnote.service.store.insertion import Input
+from foldnote.service.store.quotas import count_hours
 from foldnote.service.store.records import BATCH_TYPE, refresh_record, write_text
 from foldnote.service.store.schema import attempts, inputs, jobs
 
@@ -140,6 +141,8 @@ class QueueStore:
             if not _change(connection, claim.job_id, claim.attempt, JobStatus.RUNNING, values):
                 return False
             _end_attempt(connection, claim, str(ending.state))
+            if ending.weighted_hours:
+                count_hours(connection, claim.account_id, ending.weighted_hours)
             return True
 
     def requeue(self, claim: Claim, reason: str, *, delay_s: float, is_counted: bool) -> bool:

@@ -1,6 +1,7 @@
-"""How many jobs an account may still submit: ten in all on trial, ten a month once claimed, else any number.
+"""What an account may still submit.
 
-The count moves in the transaction that puts the jobs in, so that two requests cannot share the last one. A
+Ten jobs in all on trial, ten a month once claimed, else any number; and nothing more in a month in which the
+weighted hours of its organization's budget are used up. The count moves in the transaction that puts the jobs in, so that two requests cannot share the last one. A
 deletion gives nothing back: the count is not of rows.
 """
 
@@ -12,7 +13,7 @@ import sqlalchemy as sa
 from sqlalchemy.dialects.sqlite import insert
 
 from foldnote.service.store import clock
-from foldnote.service.store.schema import accounts, usage
+from foldnote.service.store.schema import accounts, organizations, usage
 
 TRIAL, CLAIMED, FULL = "trial", "claimed", "full"
 """The tiers of accounts."""
@@ -44,16 +45,68 @@ class QuotaError(Exception):
         self.wanted = wanted
 
 
+class BudgetError(Exception):
+    """The organization's budget of the month is used up; both figures are weighted hours."""
+
+    def __init__(self, spent: float, budget: float) -> None:
+        super().__init__(f"{spent} of {budget} weighted hours used")
+        self.spent = spent
+        self.budget = budget
+
+
+def count_hours(connection: sa.Connection, account_id: int, weighted_hours: float) -> None:
+    """Count what a run took, in the month in which it ended."""
+    row = {"account_id": account_id, "period": _month(), "jobs": 0, "weighted_hours": weighted_hours}
+    statement = insert(usage).values(row)
+    more = {"weighted_hours": usage.c.weighted_hours + weighted_hours}
+    connection.execute(statement.on_conflict_do_update(index_elements=["account_id", "period"], set_=more))
+
+
+def find_spent(connection: sa.Connection, organization_id: int) -> float:
+    """Weighted hours that the members' runs of this month took."""
+    query = (
+        sa.select(sa.func.coalesce(sa.func.sum(usage.c.weighted_hours), 0.0))
+        .join(accounts, accounts.c.id == usage.c.account_id)
+        .where(accounts.c.organization_id == organization_id, usage.c.period == _month())
+    )
+    return float(connection.execute(query).scalar_one())
+
+
+def require_budget(connection: sa.Connection, account_id: int) -> None:
+    """Let pass whose organization has hours left this month, or has no budget.
+
+    Raises:
+        BudgetError: it is used up.
+    """
+    query = (
+        sa.select(organizations.c.id, organizations.c.budget_weighted_hours)
+        .join(accounts, accounts.c.organization_id == organizations.c.id)
+        .where(accounts.c.id == account_id)
+    )
+    row = connection.execute(query).first()
+    if row is None or row.budget_weighted_hours is None:
+        return
+    spent = find_spent(connection, row.id)
+    if spent >= row.budget_weighted_hours:
+        raise BudgetError(spent, row.budget_weighted_hours)
+
+
+def _month() -> str:
+    return clock.now()[:7]
+
+
 def count_jobs(connection: sa.Connection, account_id: int, number: int, quotas: Quotas) -> None:
     """Count jobs that are being submitted.
 
     Raises:
         QuotaError: they are more than the account may have; the transaction must be rolled back.
+        BudgetError: its organization has no hours left.
     """
+    require_budget(connection, account_id)
     tier = connection.execute(sa.select(accounts.c.tier).where(accounts.c.id == account_id)).scalar_one()
     if tier == FULL:
         return
-    period = TRIAL if tier == TRIAL else clock.now()[:7]
+    period = TRIAL if tier == TRIAL else _month()
     allowed = quotas.trial_jobs if tier == TRIAL else quotas.monthly_jobs
     row = {"account_id": account_id, "period": period, "jobs": number}
     statement = insert(usage).values(row)

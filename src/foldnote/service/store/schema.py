@@ -16,6 +16,8 @@ organizations = sa.Table(
     sa.Column("id", sa.Integer, primary_key=True),
     sa.Column("name", sa.Text, nullable=False, unique=True),
     sa.Column("created", sa.Text, nullable=False),
+    # of a calendar month (UTC), None for no limit
+    sa.Column("budget_weighted_hours", sa.Float),
 )
 
 accounts = sa.Table(
@@ -151,6 +153,8 @@ usage = sa.Table(
     # "trial", or a calendar month (UTC) as 2026-11
     sa.Column("period", sa.Text, primary_key=True),
     sa.Column("jobs", sa.Integer, nullable=False),
+    # of the runs that ended in the month
+    sa.Column("weighted_hours", sa.Float, nullable=False, default=0.0),
 )
 
 provisions = sa.Table(

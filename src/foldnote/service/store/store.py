@@ -9,6 +9,7 @@ from foldnote.service.store.batches import BatchStore
 from foldnote.service.store.database import Database
 from foldnote.service.store.files import FileStore
 from foldnote.service.store.jobs import JobStore
+from foldnote.service.store.organizations import OrganizationStore
 from foldnote.service.store.pipelines import PipelineStore
 from foldnote.service.store.queue import QueueStore
 from foldnote.service.store.quotas import Quotas
@@ -25,6 +26,7 @@ class Store:
     def __init__(self, path: Path, quotas: Quotas | None = None) -> None:
         self.database = Database(path)
         self.accounts = AccountStore(self.database)
+        self.organizations = OrganizationStore(self.database)
         self.trials = TrialStore(self.database)
         self.jobs = JobStore(self.database, quotas or Quotas())
         self.batches = BatchStore(self.database)

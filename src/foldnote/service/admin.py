@@ -1,0 +1,197 @@
+"""The administration of a service for several people: organizations, members, budgets and keys.
+
+It works on the data folder, beside a running service, which sees a change within seconds. It answers no
+request and starts nothing.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import re
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import asdict
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from foldnote import settings
+from foldnote.errors import ConfigurationError, FoldnoteError
+from foldnote.service.access.keys import hash_key, make_key
+from foldnote.service.assembly import DATABASE
+from foldnote.service.store import clock
+from foldnote.service.store.store import Store
+
+Report = dict[str, Any]
+_EMAIL = re.compile(r"[^@\s]{1,64}@[^@\s]{1,190}")
+
+
+def add_organization(store: Store, options: argparse.Namespace) -> Report:
+    """Make an organization.
+
+    Raises:
+        ConfigurationError: there is one of this name.
+    """
+    if not store.organizations.add(options.name):
+        raise ConfigurationError(f"There is an organization {options.name!r} already.")
+    return {"message": f"The organization {options.name} is made.", "name": options.name}
+
+
+def list_organizations(store: Store, _: argparse.Namespace) -> Report:
+    """Every organization with its members, its budget and what it spent this month."""
+    rows = store.organizations.list()
+    lines = [
+        f"{row.name}: {len(row.members)} members, {row.spent:g} of"
+        f" {'unlimited' if row.budget is None else f'{row.budget:g}'} weighted hours this month"
+        + "".join(f"\n  {email}" for email in row.members)
+        for row in rows
+    ]
+    message = "\n".join(lines) or "There are no organizations."
+    return {"message": message, "organizations": [asdict(row) for row in rows]}
+
+
+def set_budget(store: Store, options: argparse.Namespace) -> Report:
+    """Set the weighted hours that an organization's members may use in a calendar month.
+
+    Raises:
+        ConfigurationError: there is no such organization.
+    """
+    if not store.organizations.set_budget(options.name, options.hours):
+        raise ConfigurationError(f"There is no organization {options.name!r}.")
+    shown = "no budget" if options.hours is None else f"{options.hours:g} weighted hours a month"
+    return {"message": f"{options.name} has {shown}.", "name": options.name, "budget": options.hours}
+
+
+def add_member(store: Store, options: argparse.Namespace) -> Report:
+    """Put an account into an organization; one that does not exist yet is made.
+
+    Raises:
+        ConfigurationError: there is no such organization.
+    """
+    store.accounts.ensure_account(options.email)
+    if not store.organizations.add_member(options.name, options.email):
+        raise ConfigurationError(f"There is no organization {options.name!r}.")
+    return {"message": f"{options.email} is a member of {options.name}.", "email": options.email}
+
+
+def remove_member(store: Store, options: argparse.Namespace) -> Report:
+    """Take an account out of its organization.
+
+    Raises:
+        ConfigurationError: it is in none.
+    """
+    if not store.organizations.remove_member(options.email):
+        raise ConfigurationError(f"{options.email} is in no organization.")
+    return {"message": f"{options.email} is in no organization now.", "email": options.email}
+
+
+def issue_key(store: Store, options: argparse.Namespace) -> Report:
+    """Make a key for an account; one that does not exist yet is made. The key is shown this once."""
+    expires = None
+    if options.days is not None:
+        expires = clock.stamp(datetime.now(UTC) + timedelta(days=options.days))
+    key = make_key()
+    account = store.accounts.ensure_account(options.email)
+    store.accounts.add_key(account, hash_key(key), is_admin=options.admin, expires=expires)
+    return {"message": key, "key": key, "email": options.email, "expires": expires}
+
+
+def revoke_keys(store: Store, options: argparse.Namespace) -> Report:
+    """Revoke one key, or every key of an account.
+
+    Raises:
+        ConfigurationError: there is no such key.
+    """
+    count = store.accounts.revoke(email=options.which) if "@" in options.which else 0
+    count = count or store.accounts.revoke(sha256=hash_key(options.which))
+    if not count:
+        raise ConfigurationError("There is no such key, or no key of that address, that still works.")
+    return {"message": f"{count} keys were revoked.", "revoked": count}
+
+
+COMMANDS: tuple[tuple[str, str, Callable[[Store, argparse.Namespace], Report], tuple[str, ...]], ...] = (
+    ("add-organization", "Make an organization.", add_organization, ("name",)),
+    ("organizations", "List organizations with members and budgets.", list_organizations, ()),
+    ("set-budget", "Weighted hours of an organization in a month.", set_budget, ("name", "hours")),
+    ("add-member", "Put an account into an organization.", add_member, ("name", "email")),
+    ("remove-member", "Take an account out of its organization.", remove_member, ("email",)),
+    ("issue-key", "Make a key for an account and print it.", issue_key, ("email", "--days", "--admin")),
+    ("revoke-keys", "Revoke a key, or all keys of an account.", revoke_keys, ("which",)),
+)
+"""Name, sentence, function, and the arguments of each command."""
+
+
+def _read_hours(text: str) -> float | None:
+    """A number of weighted hours, or `none`."""
+    if text == "none":
+        return None
+    hours = float(text)
+    if not math.isfinite(hours) or hours < 0:
+        raise ValueError(text)
+    return hours
+
+
+def _read_email(text: str) -> str:
+    if not _EMAIL.fullmatch(text):
+        raise argparse.ArgumentTypeError(f"{text!r} is no address such as name@lab.org")
+    return text
+
+
+_ARGUMENTS: dict[str, dict[str, Any]] = {
+    "name": {"help": "name of the organization"},
+    "hours": {"type": _read_hours, "help": "weighted hours, or none for no limit"},
+    "email": {"type": _read_email, "help": "address of the account"},
+    "which": {"help": "the key itself, or the address of an account"},
+    "--days": {"type": float, "help": "days after which the key expires (default: never)"},
+    "--admin": {"action": "store_true", "help": "let the key administer the service"},
+}
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The commands and options of `foldnote admin`."""
+    parser.add_argument(
+        "--data-dir", type=Path, help="folder of the service (default: that of foldnote serve)"
+    )
+    parser.add_argument("--json", action="store_true", help="print JSON")
+    commands = parser.add_subparsers(dest="admin_command", required=True, metavar="COMMAND")
+    for name, sentence, function, arguments in COMMANDS:
+        command = commands.add_parser(name, help=sentence, description=sentence)
+        for argument in arguments:
+            command.add_argument(argument, **_ARGUMENTS[argument])
+        command.set_defaults(administer=function)
+
+
+def run_admin(options: argparse.Namespace) -> int:
+    """Do what the options ask for and print what was done; gives the exit status."""
+    folder: Path = options.data_dir or settings.data_dir() / "server"
+    try:
+        report = _administer(folder, options)
+    except FoldnoteError as exc:
+        sys.stderr.write(f"{exc}\n")
+        return 1
+    sys.stdout.write((json.dumps(report) if options.json else str(report["message"])) + "\n")
+    return 0
+
+
+def _administer(folder: Path, options: argparse.Namespace) -> Report:
+    if not (folder / DATABASE).is_file():
+        raise ConfigurationError(f"{folder} is no service's data folder. Start `foldnote serve` there first.")
+    store = Store(folder / DATABASE)
+    try:
+        report: Report = options.administer(store, options)
+        return report
+    finally:
+        store.close()
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """The command line of `python -m foldnote.service.admin`."""
+    parser = argparse.ArgumentParser(prog="foldnote admin", description="Administer a job service.")
+    add_arguments(parser)
+    return run_admin(parser.parse_args(arguments))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

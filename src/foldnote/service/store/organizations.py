@@ -1,0 +1,92 @@
+"""Organizations: who belongs to them, and how many weighted hours their members may use in a month."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import sqlalchemy as sa
+from sqlalchemy.dialects.sqlite import insert
+
+from foldnote.service.store import clock
+from foldnote.service.store.database import Database
+from foldnote.service.store.events import write_event
+from foldnote.service.store.quotas import find_spent
+from foldnote.service.store.schema import accounts, organizations
+
+
+@dataclass(frozen=True)
+class Organization:
+    """One organization.
+
+    Attributes:
+        name: unique name.
+        budget: weighted hours of a calendar month (UTC), None for no limit.
+        spent: weighted hours that its members used this month.
+        members: addresses, sorted.
+    """
+
+    name: str
+    budget: float | None
+    spent: float
+    members: tuple[str, ...]
+
+
+class OrganizationStore:
+    """Queries of whoever administers the service."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def add(self, name: str) -> bool:
+        """Make an organization; False when there is one of this name."""
+        row = {"name": name, "created": clock.now()}
+        with self._database.write() as connection:
+            statement = insert(organizations).values(row).on_conflict_do_nothing()
+            return connection.execute(statement).rowcount > 0
+
+    def set_budget(self, name: str, budget: float | None) -> bool:
+        """Set the weighted hours of a month, None for no limit; False without such an organization."""
+        statement = sa.update(organizations).where(organizations.c.name == name)
+        with self._database.write() as connection:
+            return connection.execute(statement.values(budget_weighted_hours=budget)).rowcount > 0
+
+    def add_member(self, name: str, email: str) -> bool:
+        """Put an account into an organization and out of any other; False when either is unknown."""
+        own = sa.select(organizations.c.id).where(organizations.c.name == name)
+        with self._database.write() as connection:
+            row_id = connection.execute(own).scalar_one_or_none()
+            return row_id is not None and _move(connection, email, row_id)
+
+    def remove_member(self, email: str) -> bool:
+        """Take an account out of its organization; False when it is unknown or in none."""
+        with self._database.write() as connection:
+            mine = accounts.c.email == email
+            found = connection.execute(sa.select(accounts.c.organization_id).where(mine)).scalar_one_or_none()
+            return found is not None and _move(connection, email, None)
+
+    def list(self) -> list[Organization]:
+        """Every organization by name."""
+        with self._database.read() as connection:
+            rows = connection.execute(sa.select(organizations).order_by(organizations.c.name)).all()
+            return [_read(connection, row) for row in rows]
+
+
+def _move(connection: sa.Connection, email: str, organization_id: int | None) -> bool:
+    account = connection.execute(
+        sa.select(accounts.c.id).where(accounts.c.email == email)
+    ).scalar_one_or_none()
+    if account is None:
+        return False
+    statement = sa.update(accounts).where(accounts.c.id == account)
+    connection.execute(statement.values(organization_id=organization_id))
+    write_event(
+        connection, account, None, "left organization" if organization_id is None else "joined organization"
+    )
+    return True
+
+
+def _read(connection: sa.Connection, row: sa.Row[tuple[object, ...]]) -> Organization:
+    members = sa.select(accounts.c.email).where(accounts.c.organization_id == row.id)
+    emails = connection.execute(members.order_by(accounts.c.email)).scalars().all()
+    spent = find_spent(connection, row.id)
+    return Organization(row.name, row.budget_weighted_hours, spent, tuple(emails))

@@ -1,0 +1,149 @@
+"""Organizations, their members and budgets, set by the admin command and kept by the service."""
+
+import json
+import time
+
+import httpx
+import pytest
+from service_process import SETTINGS
+
+from foldnote.service import admin
+
+
+@pytest.fixture
+def manage(capsys):
+    """Runs the admin command on a data folder and gives its report, None when it refused."""
+
+    def run(folder, *arguments):
+        status = admin.main(["--data-dir", str(folder), "--json", *arguments])
+        said = capsys.readouterr()
+        assert (status == 0) is bool(said.out), said
+        return json.loads(said.out) if status == 0 else said.err
+
+    return run
+
+
+@pytest.fixture
+def lab(make_service, manage):
+    """A service with the organization `lab` of ada and bob, and eve outside; keys by name."""
+    service = make_service("--no-rate-limit")
+    data = service.folder / "data"
+    manage(data, "add-organization", "lab")
+    people = ("ada", "bob", "eve")
+    keys = {each: manage(data, "issue-key", f"{each}@lab.org")["key"] for each in people}
+    for each in ("ada", "bob"):
+        manage(data, "add-member", "lab", f"{each}@lab.org")
+    clients = {
+        each: httpx.Client(base_url=service.url, headers={"x-api-key": key}, timeout=30)
+        for each, key in keys.items()
+    }
+    yield service, clients
+    for client in clients.values():
+        client.close()
+
+
+def submit(client, name):
+    return client.post("/submit-job", json={"jobName": name, "type": "anarci", "settings": SETTINGS})
+
+
+def names(client, **params):
+    return {job["jobName"] for job in client.get("/jobs", params=params).json()["jobs"]}
+
+
+def wait(client, name):
+    while client.get("/jobs", params={"jobName": name}).json()["status"] not in ("Complete", "Stopped"):
+        time.sleep(0.05)
+
+
+def test_members_see_each_other_and_nobody_else_does(lab):
+    _, clients = lab
+    for each, client in clients.items():
+        assert submit(client, f"of-{each}.output-1").status_code == 200
+    ada, eve = clients["ada"], clients["eve"]
+    assert names(ada) == {"of-ada.output-1"}
+    assert names(ada, organization="true") == {"of-ada.output-1", "of-bob.output-1"}
+    assert names(ada, jobEmail="bob@lab.org") == {"of-bob.output-1"}
+    assert names(ada, jobEmail="eve@lab.org") == set()
+    assert names(eve, organization="true") == {"of-eve.output-1"}
+    assert names(eve, jobEmail="ada@lab.org") == set()
+    wait(clients["bob"], "of-bob.output-1")
+    wanted = {"jobName": "of-bob.output-1", "jobEmail": "bob@lab.org"}
+    assert ada.post("/result", json=wanted).status_code == 200
+    assert eve.post("/result", json=wanted).status_code == 404
+    one = {"jobName": "of-bob.output-1", "jobEmail": "bob@lab.org"}
+    assert ada.get("/jobs", params=one).json()["email"] == "bob@lab.org"
+    assert ada.request("DELETE", "/delete-job", json={"jobName": "of-bob.output-1"}).status_code == 400
+
+
+def test_a_budget_is_for_all_members(lab, manage):
+    service, clients = lab
+    data = service.folder / "data"
+    submit(clients["ada"], "first")
+    wait(clients["ada"], "first")
+    manage(data, "set-budget", "lab", "0.0000001")
+    answer = submit(clients["bob"], "second")
+    assert (answer.status_code, answer.json()["code"]) == (403, "budget_exceeded")
+    assert answer.json()["spentWeightedHours"] > answer.json()["budgetWeightedHours"]
+    assert submit(clients["eve"], "second").status_code == 200
+    assert submit(clients["bob"], "bad name").status_code == 400
+    (row,) = manage(data, "organizations")["organizations"]
+    assert (row["name"], row["members"]) == ("lab", ["ada@lab.org", "bob@lab.org"])
+    assert row["spent"] > 0
+    manage(data, "set-budget", "lab", "none")
+    assert submit(clients["bob"], "second").status_code == 200
+
+
+def test_a_revoked_key_is_dead_within_seconds(lab, manage):
+    service, clients = lab
+    assert clients["eve"].get("/tools").status_code == 200
+    assert manage(service.folder / "data", "revoke-keys", "eve@lab.org")["revoked"] == 1
+    until = time.monotonic() + 15
+    while (status := clients["eve"].get("/jobs").status_code) == 200 and time.monotonic() < until:
+        time.sleep(0.3)
+    assert status == 401
+
+
+def test_who_leaves_sees_only_its_own(lab, manage):
+    service, clients = lab
+    submit(clients["ada"], "private")
+    manage(service.folder / "data", "remove-member", "bob@lab.org")
+    assert names(clients["bob"], jobEmail="ada@lab.org") == set()
+
+
+class TestRefusals:
+    """What the command cannot do it says in a sentence."""
+
+    @pytest.fixture
+    def data(self, tmp_path):
+        from foldnote.service.assembly import DATABASE
+        from foldnote.service.store.store import Store
+
+        Store(tmp_path / DATABASE).close()
+        return tmp_path
+
+    def test_a_folder_that_is_no_service(self, manage, tmp_path):
+        assert "data folder" in manage(tmp_path / "nowhere", "organizations")
+
+    @pytest.mark.parametrize(
+        "arguments",
+        [
+            ("set-budget", "nobody", "1"),
+            ("add-member", "nobody", "a@b.org"),
+            ("remove-member", "a@b.org"),
+            ("revoke-keys", "a@b.org"),
+            ("revoke-keys", "fn_x"),
+        ],
+    )
+    def test_what_is_not_there(self, manage, data, arguments):
+        assert manage(data, *arguments).endswith(".\n")
+
+    def test_a_name_twice(self, manage, data):
+        manage(data, "add-organization", "lab")
+        assert "already" in manage(data, "add-organization", "lab")
+
+    @pytest.mark.parametrize(
+        "arguments", [("set-budget", "lab", "-1"), ("set-budget", "lab", "nan"), ("issue-key", "nobody"), ()]
+    )
+    def test_wrong_arguments(self, data, arguments):
+        with pytest.raises(SystemExit):
+            admin.main(["--data-dir", str(data), *arguments])
