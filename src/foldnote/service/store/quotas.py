@@ -1,8 +1,8 @@
 """What an account may still submit.
 
 Ten jobs in all on trial, ten a month once claimed, else any number; and nothing more in a month in which the
-weighted hours of its organization's budget are used up. The count moves in the transaction that puts the jobs in, so that two requests cannot share the last one. A
-deletion gives nothing back: the count is not of rows.
+weighted hours of its organization's budget are used up. The count moves in the transaction that puts the jobs
+in, so that two requests cannot share the last one. A deletion gives nothing back: the count is not of rows.
 """
 
 from __future__ import annotations
