@@ -230,30 +230,17 @@ def job(job_name: str, /, *, profile: str | None = None) -> NotebookJob:
 def jobs(limit: int = 50, *, profile: str | None = None) -> pd.DataFrame:
     """Jobs, newest first.
 
+    Args:
+        limit: the most rows.
+        profile: which service; by default the active profile's.
+
     Returns:
         One row a job: ``job_name`` (str, the index), ``tool`` (str), ``status`` (str), ``created``,
-        ``started``, ``completed`` (datetime64, UTC), ``duration_s`` (float, seconds),
-        ``error`` (str or None; why a run failed).
+        ``started``, ``completed`` (datetime64, UTC), ``duration_s`` (float64, seconds), ``progress``
+        (float64, 0 to 1), ``weighted_hours`` (float64), ``batch`` (str; the batch it is part of), ``error``
+        (str; why a run failed); what is not there is NaT or NaN.
     """
-    page = _client(profile).jobs.list(limit=limit)
-    rows = [
-        {
-            "job_name": row.job_name,
-            "tool": row.tool_type,
-            "status": str(row.status),
-            "created": row.created,
-            "started": row.started,
-            "completed": row.completed,
-            "duration_s": row.duration_s,
-            "error": row.error,
-        }
-        for row in page.jobs
-    ]
-    names = ["job_name", "tool", "status", "created", "started", "completed", "duration_s", "error"]
-    frame = pd.DataFrame(rows, columns=names).set_index("job_name")
-    for name in ("created", "started", "completed"):
-        frame[name] = pd.to_datetime(frame[name], utc=True)
-    return frame
+    return _client(profile).jobs.to_frame(limit)
 
 
 def tools(search: str = "", /, *, runs_here: bool = False, profile: str | None = None) -> pd.DataFrame:

@@ -7,7 +7,9 @@ from pathlib import Path
 import pytest
 
 RIGHT = """
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
+import pandas as pd
 from foldnote.client import AsyncClient, AsyncJobHandle, Client, JobHandle
 from foldnote.models import FilePage, Job, JobPage, Tool
 
@@ -16,6 +18,8 @@ def at_once(client: Client) -> None:
     record: Job = job.finish(1.0)
     page: JobPage = client.jobs.list(limit=3)
     many: dict[str, JobHandle] = client.jobs.wait(["a"])
+    ended: Iterator[JobHandle] = client.jobs.as_completed(["a"])
+    frame: pd.DataFrame = client.jobs.to_frame(10)
     path: Path = client.jobs.download("a", pdbs_only=True)
     name: str = client.files.upload(b"", "a.pdb")
     files: FilePage = client.files.list()
@@ -26,6 +30,8 @@ async def awaited(client: AsyncClient) -> None:
     record: Job = await job.finish(1.0)
     page: JobPage = await client.jobs.list(limit=3)
     many: dict[str, AsyncJobHandle] = await client.jobs.wait(["a"])
+    ended: AsyncIterator[AsyncJobHandle] = client.jobs.as_completed(["a"])
+    frame: pd.DataFrame = await client.jobs.to_frame(10)
     path: Path = await client.jobs.download("a", pdbs_only=True)
     name: str = await client.files.upload(b"", "a.pdb")
 """

@@ -5,18 +5,23 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from foldnote.client import ending, fetching, submitting, waiting
-from foldnote.client.effects import AsyncFace, AsyncWorld, Steps, SyncFace, World, operation
+from foldnote.client.effects import AsyncFace, AsyncWorld, Run, Steps, SyncFace, World, operation
+from foldnote.client.frames import tabulate_jobs
 from foldnote.client.handle import AsyncJobHandle, JobHandle, finish
 from foldnote.client.ledger import Ledger
 from foldnote.client.link import Link
 from foldnote.client.refusals import understand
 from foldnote.client.resource import Resource
+from foldnote.client.streams import Give, Stream, stream
 from foldnote.client.tools import recall_tool
-from foldnote.client.waiting import Watcher
+from foldnote.client.waiting import Watch, Watcher
 from foldnote.models import BatchVerdict, Job, JobPage, Tool, Verdict, read_verdict
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 H = TypeVar("H")
 
@@ -114,6 +119,29 @@ class JobsSteps(Resource, Generic[H]):
         return (yield from waiting.list_page(self._link, params))
 
     @operation
+    def to_frame(
+        self, limit: int = 1000, *, batch: str | None = None, include_subjobs: bool = False
+    ) -> Steps[pd.DataFrame]:
+        """Jobs as a DataFrame, newest first.
+
+        Args:
+            limit: the most rows, from as many pages as it takes.
+            batch: only the subjobs of this batch.
+            include_subjobs: subjobs beside top-level jobs.
+
+        Returns:
+            One row a job, with the index ``job_name`` (str) and the columns ``tool`` and ``status`` (str),
+            ``created``, ``started``, ``completed`` (datetime64, UTC), ``duration_s`` (float64, seconds),
+            ``progress`` (float64, 0 to 1), ``weighted_hours`` (float64), ``batch`` and ``error`` (str);
+            what is not there is NaT or NaN.
+        """
+        filters = {"batch": batch, "includeSubjobs": "true" if include_subjobs else None}
+        params = {name: value for name, value in filters.items() if value is not None}
+        found = yield from waiting.list_many(self._link, params, limit)
+        frame: pd.DataFrame = yield Run(lambda: tabulate_jobs(found))
+        return frame
+
+    @operation
     def wait(
         self, names: Iterable[str], timeout_s: float | None = None, on_change: Watcher | None = None
     ) -> Steps[dict[str, H]]:
@@ -124,6 +152,28 @@ class JobsSteps(Resource, Generic[H]):
         """
         done = yield from waiting.wait_all(self._link, names, timeout_s, on_change)
         return {name: self._hold(job) for name, job in done.items()}
+
+    @stream
+    def as_completed(
+        self, names: Iterable[str], timeout_s: float | None = None, on_change: Watcher | None = None
+    ) -> Stream[H]:
+        """Each job with one of these names as soon as it is final, however it ended; an iterator.
+
+        All of them cost one request a look. An ``AsyncClient`` gives an asynchronous iterator.
+
+        Args:
+            timeout_s: seconds after which the waiting ends, counted from the first job asked for.
+            on_change: called with each record that differs from the one before.
+
+        Raises:
+            WaitTimeoutError: not all were final in time; those that were have been given, the others go on.
+            NotFoundError: there is no job of one of these names.
+        """
+        watch = Watch(self._link, names, timeout_s, on_change)
+        while watch.pending:
+            for job in (yield from watch.look()):
+                yield Give(self._hold(job))
+            yield from watch.pause()
 
     @operation
     def finish(

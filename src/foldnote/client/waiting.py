@@ -46,6 +46,21 @@ def list_page(link: Link, params: dict[str, str]) -> Steps[JobPage]:
     return understand(read_job_page, (yield from link.ask("GET", "/jobs", params=params)))
 
 
+def list_many(link: Link, params: dict[str, str], limit: int) -> Steps[list[Job]]:
+    """At most ``limit`` jobs, newest first, from as many pages as it takes."""
+    found: dict[str, Job] = {}
+    start_key: str | None = None
+    while len(found) < limit:
+        size = {"limit": str(min(limit - len(found), _LARGEST_PAGE))}
+        page = yield from list_page(link, params | size | ({"startKey": start_key} if start_key else {}))
+        before = len(found)
+        found |= {job.job_name: job for job in page.jobs}
+        if page.start_key in (None, start_key) or len(found) == before:  # some deployments ignore paging
+            break
+        start_key = page.start_key
+    return list(found.values())[:limit]
+
+
 def get_many(link: Link, names: Iterable[str]) -> Steps[dict[str, Job]]:
     """The records of several jobs by name, in as few requests as their number allows.
 
@@ -83,23 +98,56 @@ def wait_all(
         WaitTimeoutError: not all jobs were final in time.
         NotFoundError: one of them does not exist, or was deleted meanwhile.
     """
-    pending = list(dict.fromkeys(names))
-    known: dict[str, Job] = {}
-    patience = Patience(timeout_s)
-    delays = poll_delays(longest_s=_LONGEST_LOCAL_S if link.profile.is_embedded else _LONGEST_S)
-    while pending:
+    watch = Watch(link, names, timeout_s, on_change)
+    while watch.pending:
+        yield from watch.look()
+        yield from watch.pause()
+    return watch.known
+
+
+class Watch:
+    """Jobs that are looked at together until all of them are final."""
+
+    def __init__(
+        self, link: Link, names: Iterable[str], timeout_s: float | None, on_change: Watcher | None
+    ) -> None:
+        self.pending = list(dict.fromkeys(names))
+        """Names of the jobs that were not final when last seen, in the order in which they were given."""
+        self.known: dict[str, Job] = {}
+        """Records as last seen."""
+        self._link = link
+        self._on_change = on_change
+        self._patience = Patience(timeout_s)
+        longest_s = _LONGEST_LOCAL_S if link.profile.is_embedded else _LONGEST_S
+        self._delays = poll_delays(longest_s=longest_s)
+
+    def look(self) -> Steps[list[Job]]:
+        """The jobs that are final since the look before; in an outage, none.
+
+        Raises:
+            NotFoundError: one of the jobs does not exist.
+            TransportError: no answer comes, and none came for some minutes.
+        """
         try:
-            records = yield from get_many(link, pending)
+            records = yield from get_many(self._link, self.pending)
         except (TransportError, ServiceFaultError, RateLimitedError) as exc:
-            patience.bear(exc)
-            records = {}
-        else:
-            patience.renew()
-        _note(records, known, on_change)
-        pending = [name for name in pending if name not in known or not known[name].is_final]
-        if pending:
-            yield Sleep(patience.limit(next(delays), known.get(pending[0])))
-    return known
+            self._patience.bear(exc)
+            return []
+        self._patience.renew()
+        _note(records, self.known, self._on_change)
+        ended = [records[name] for name in self.pending if name in records and records[name].is_final]
+        done = {job.job_name for job in ended}
+        self.pending = [name for name in self.pending if name not in done]
+        return ended
+
+    def pause(self) -> Steps[None]:
+        """The pause until the next look; none when nothing is left to look at.
+
+        Raises:
+            WaitTimeoutError: the time is over.
+        """
+        if self.pending:
+            yield Sleep(self._patience.limit(next(self._delays), self.known.get(self.pending[0])))
 
 
 def _note(records: dict[str, Job], known: dict[str, Job], on_change: Watcher | None) -> None:

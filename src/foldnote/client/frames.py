@@ -1,0 +1,51 @@
+"""Jobs as DataFrames, in one place for every face.
+
+pandas is imported when a frame is made, never with the client: a program that only submits needs none of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+from foldnote.models import Job
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_TIMES = ("created", "started", "completed")
+_NUMBERS = ("duration_s", "progress", "weighted_hours")
+
+
+def tabulate_jobs(jobs: Iterable[Job]) -> pd.DataFrame:
+    """Jobs as a DataFrame, in their order.
+
+    Returns:
+        One row a job, with the index ``job_name`` (str) and the columns
+
+        - ``tool`` (str): the tool's type, of a batch too
+        - ``status`` (str): ``In Queue``, ``Running``, ``Complete`` or ``Stopped``
+        - ``created``, ``started``, ``completed`` (datetime64[us, UTC]; NaT while it has not happened)
+        - ``duration_s`` (float64, seconds): from start to end, or to now; NaN before the start
+        - ``progress`` (float64, 0 to 1; NaN where the engine does not tell)
+        - ``weighted_hours`` (float64, weighted hours; NaN where they are not counted)
+        - ``batch`` (str): the batch that the job is part of; missing outside batches
+        - ``error`` (str): why a run failed; missing unless it did
+    """
+    import pandas as pd
+
+    rows = list(jobs)
+    columns: dict[str, Any] = {
+        "tool": pd.Series([row.tool_type for row in rows], dtype="str"),
+        "status": pd.Series([str(row.status) for row in rows], dtype="str"),
+    }
+    for name in _TIMES:
+        times = pd.Series([getattr(row, name) for row in rows], dtype="object")
+        columns[name] = pd.to_datetime(times, utc=True).astype("datetime64[us, UTC]")
+    for name in _NUMBERS:
+        columns[name] = pd.Series([getattr(row, name) for row in rows], dtype="float64")
+    for name in ("batch", "error"):
+        columns[name] = pd.Series([getattr(row, name) for row in rows], dtype="str")
+    return pd.DataFrame(columns).set_index(
+        pd.Index([row.job_name for row in rows], dtype="str", name="job_name")
+    )

@@ -1,0 +1,53 @@
+"""Jobs as a DataFrame, on both faces, against the real service."""
+
+import subprocess
+import sys
+
+import pytest
+
+COLUMNS = {
+    "tool": "str",
+    "status": "str",
+    "created": "datetime64[us, UTC]",
+    "started": "datetime64[us, UTC]",
+    "completed": "datetime64[us, UTC]",
+    "duration_s": "float64",
+    "progress": "float64",
+    "weighted_hours": "float64",
+    "batch": "str",
+    "error": "str",
+}
+
+
+def dtypes(frame) -> dict[str, str]:
+    return {name: str(dtype) for name, dtype in frame.dtypes.items()}
+
+
+async def test_jobs_become_rows_newest_first(face, settle, settings, name):
+    for row in range(2):
+        await settle(face.jobs.submit("anarci", settings, job_name=f"{name}.{row}"))
+    frame = await settle(face.jobs.to_frame(2))
+    assert list(frame.index) == [f"{name}.1", f"{name}.0"]
+    assert frame.index.name == "job_name"
+    assert dtypes(frame) == COLUMNS
+
+
+async def test_a_failed_job_says_why(face, settle, settings, name):
+    await settle(face.jobs.submit("anarci", settings, job_name=f"{name}.fail"))
+    await settle(face.jobs.wait([f"{name}.fail"], 60))
+    row = (await settle(face.jobs.to_frame())).loc[f"{name}.fail"]
+    assert row["status"] == "Stopped"
+    assert "asked to fail" in row["error"]
+    assert row["completed"] >= row["created"]
+
+
+@pytest.mark.parametrize("options", [{"limit": 0}, {"batch": "no-such-batch"}])
+async def test_no_jobs_have_the_same_columns(face, settle, options):
+    frame = await settle(face.jobs.to_frame(**options))
+    assert frame.empty
+    assert dtypes(frame) == COLUMNS
+
+
+def test_the_client_imports_no_pandas():
+    code = "import sys, foldnote.client; sys.exit('pandas' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code]).returncode == 0

@@ -1,0 +1,92 @@
+"""Streams on both drivers: when they ask the world, what they do with its faults, and how they end."""
+
+import inspect
+
+import pytest
+from scripted_world import AtOnce, Awaited, ScriptedAsyncWorld, ScriptedWorld, says
+
+from foldnote.client.effects import Call
+from foldnote.client.streams import Give, stream
+from foldnote.errors import ServiceUnreachableError
+
+
+class Counting:
+    closed = False
+
+    @stream
+    def count(self, most: int):
+        """The statuses of ``most`` calls; a lost one counts as 0."""
+        try:
+            for _ in range(most):
+                try:
+                    answer = yield Call("GET", "http://x")
+                except ServiceUnreachableError:
+                    yield Give(0)
+                else:
+                    yield Give(answer.status)
+        finally:
+            self.closed = True
+
+
+class CountingAtOnce(AtOnce, Counting): ...
+
+
+class CountingAwaited(Awaited, Counting): ...
+
+
+@pytest.fixture(params=["at once", "awaited"])
+def make(request):
+    def face(*outcomes):
+        if request.param == "at once":
+            return CountingAtOnce(ScriptedWorld(*outcomes))
+        return CountingAwaited(ScriptedAsyncWorld(*outcomes))
+
+    return face
+
+
+async def step(values):
+    """The next value; None at the end."""
+    return await anext(values, None) if hasattr(values, "__anext__") else next(values, None)
+
+
+async def leave(values):
+    if hasattr(values, "aclose"):
+        await values.aclose()
+    else:
+        values.close()
+
+
+async def test_nothing_is_asked_before_a_value_is(make):
+    face = make(says({}), says({}, 201))
+    values = face.count(2)
+    assert face._world.calls == []
+    assert (await step(values), len(face._world.calls)) == (200, 1)
+    assert (await step(values), len(face._world.calls)) == (201, 2)
+
+
+async def test_it_ends_with_its_steps(make):
+    face = make(says({}))
+    values = face.count(1)
+    assert [await step(values), await step(values)] == [200, None]
+    assert face.closed
+
+
+async def test_the_steps_see_the_faults_of_the_world(make):
+    face = make(ServiceUnreachableError("gone"), says({}))
+    values = face.count(2)
+    assert [await step(values), await step(values)] == [0, 200]
+
+
+async def test_what_is_left_is_closed(make):
+    face = make(says({}), says({}))
+    values = face.count(2)
+    await step(values)
+    await leave(values)
+    assert face.closed
+
+
+def test_the_method_tells_its_name_and_signature():
+    method = CountingAtOnce(ScriptedWorld()).count
+    assert (method.__name__, str(inspect.signature(method))) == ("count", "(most: int)")
+    assert "statuses" in method.__doc__
+    assert Counting.count.__doc__ == method.__doc__
