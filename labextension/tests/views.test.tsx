@@ -1,5 +1,6 @@
 import { fireEvent, render, screen, within } from '@testing-library/react';
 import { userEvent } from '@testing-library/user-event';
+import type { ReactElement } from 'react';
 
 import type { JobRecord, ServiceReport } from '../src/api/answers';
 import { JobsView, type JobsViewProps } from '../src/components/JobsView';
@@ -17,19 +18,24 @@ const STATE: JobsState = {
   complaint: null
 };
 
-function showJobs(state: Partial<JobsState>, acts: Partial<JobsViewProps> = {}): void {
+function jobsView(state: Partial<JobsState>, acts: Partial<JobsViewProps> = {}): ReactElement {
   const props: JobsViewProps = {
     state: { ...STATE, ...state },
     toolName: type => (type === 'abodybuilder' ? 'AbodyBuilder' : type),
     onStop: vi.fn(),
     onInsert: vi.fn(),
+    onDelete: vi.fn(),
     onRetry: vi.fn(),
     onShowTools: vi.fn(),
     onDismissComplaint: vi.fn(),
     readLog: () => Promise.resolve('first line\nlast line'),
     ...acts
   };
-  render(<JobsView {...props} />);
+  return <JobsView {...props} />;
+}
+
+function showJobs(state: Partial<JobsState>, acts: Partial<JobsViewProps> = {}): void {
+  render(jobsView(state, acts));
 }
 
 const names = (): (string | null)[] =>
@@ -82,6 +88,42 @@ describe('JobsView', () => {
   it('does not stop a job twice', () => {
     showJobs({ jobs: JOBS, pending: new Set(['one']) });
     expect(screen.getByRole('button', { name: 'Stop one' }).hasAttribute('disabled')).toBe(true);
+  });
+
+  it('offers to delete any job, by its button and by the Delete key', async () => {
+    const onDelete = vi.fn();
+    showJobs({ jobs: JOBS }, { onDelete });
+    await userEvent.click(screen.getByRole('button', { name: 'Delete one' }));
+    screen.getByRole('row', { name: /two/ }).focus();
+    await userEvent.keyboard('{Delete}');
+    expect(onDelete.mock.calls).toEqual([['one'], ['two']]);
+  });
+
+  it('does not delete a job twice', async () => {
+    const onDelete = vi.fn();
+    showJobs({ jobs: JOBS, pending: new Set(['one']) }, { onDelete });
+    screen.getByRole('row', { name: /one/ }).focus();
+    await userEvent.keyboard('{Delete}');
+    expect(onDelete).not.toHaveBeenCalled();
+    expect(screen.getByRole('button', { name: 'Delete one' }).hasAttribute('disabled')).toBe(true);
+  });
+
+  it('gives the focus of a deleted row to the next one', () => {
+    const { rerender } = render(jobsView({ jobs: JOBS }));
+    screen.getByRole('button', { name: 'Delete two' }).focus();
+    rerender(jobsView({ jobs: JOBS.filter(job => job.jobName !== 'two') }));
+    expect(document.activeElement?.getAttribute('aria-label')).toBe('three, AbodyBuilder, Failed');
+  });
+
+  it('leads with Escape from a button to its row, and closes the log', async () => {
+    showJobs({ jobs: JOBS });
+    screen.getByRole('row', { name: /one/ }).focus();
+    await userEvent.keyboard('{Enter}');
+    screen.getByRole('button', { name: 'Hide the log of one' }).focus();
+    await userEvent.keyboard('{Escape}');
+    expect(document.activeElement).toBe(screen.getByRole('row', { name: /one/ }));
+    await userEvent.keyboard('{Escape}');
+    expect(screen.queryByLabelText('Log of one')).toBeNull();
   });
 
   it('opens and closes the log', async () => {

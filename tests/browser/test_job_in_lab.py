@@ -49,6 +49,25 @@ def test_a_job_is_stopped_from_the_sidebar(lab, form):
     expect(row).to_contain_text("Stopped", timeout=30_000)
 
 
+def test_a_job_is_deleted_from_the_sidebar_after_asking(lab, form):
+    _submit(form, "to-be-deleted")
+    row = lab.show_sidebar("jobs", 300).get_by_role("row", name="to-be-deleted")
+    expect(row).to_contain_text("Complete", timeout=60_000)
+    row.focus()
+    lab.page.keyboard.press("Delete")
+    dialog = lab.page.get_by_role("dialog")
+    expect(dialog).to_contain_text("Delete the job to-be-deleted?")
+    for theme in ("light", "dark"):
+        lab.set_theme(theme)
+        lab.picture(f"delete-dialog-{theme}")
+    lab.page.keyboard.press("Escape")
+    expect(dialog).to_have_count(0)
+    expect(row).to_be_focused()
+    row.get_by_role("button", name="Delete to-be-deleted").click()
+    dialog.get_by_role("button", name="Delete").click()
+    expect(row).to_have_count(0)
+
+
 def test_a_failed_job_says_why_in_its_row(lab, form):
     _submit(form, "bound-to.fail")
     row = lab.show_sidebar("jobs", 300).get_by_role("row", name="bound-to.fail")

@@ -6,13 +6,15 @@ import { isLive, shownState, stateRow } from '../models/status';
 import { visibleText } from '../models/text';
 import { formatMoment, jobAge, jobDuration } from '../models/time';
 import { IconButton } from './IconButton';
-import { InsertIcon, LogIcon, StateIcon, StopIcon } from './icons';
+import { DeleteIcon, InsertIcon, LogIcon, StateIcon, StopIcon } from './icons';
 import { LogPane } from './LogPane';
 
 /** What can be done with a job. */
 export interface JobActions {
   readonly onStop: (name: string) => void;
   readonly onInsert: (name: string) => void;
+  /** Asks the person first. */
+  readonly onDelete: (name: string) => void;
   readonly readLog: (name: string) => Promise<string>;
 }
 
@@ -50,6 +52,7 @@ export const JobRow = memo(function JobRow(props: JobRowProps): ReactElement {
       aria-rowindex={props.index + 1}
       aria-selected={isCurrent}
       aria-label={`${name}, ${toolName}, ${word}`}
+      aria-keyshortcuts="Enter Delete"
       onFocus={() => props.onCurrent(job.jobName)}
       onKeyDown={props.onKeyDown}
     >
@@ -125,6 +128,14 @@ function RowActions(props: JobRowProps): ReactElement {
         onClick={() => actions.onInsert(job.jobName)}
       >
         <InsertIcon />
+      </IconButton>
+      <IconButton
+        label={`Delete ${name}`}
+        isDisabled={isPending}
+        tabIndex={tabIndex}
+        onClick={() => actions.onDelete(job.jobName)}
+      >
+        <DeleteIcon />
       </IconButton>
     </div>
   );

@@ -1,9 +1,11 @@
 /** The list of jobs with its filters, and every state it can be in. */
 import {
   useCallback,
+  useLayoutEffect,
   useMemo,
   useRef,
   useState,
+  type FocusEvent,
   type KeyboardEvent,
   type ReactElement
 } from 'react';
@@ -107,17 +109,25 @@ function JobList(props: JobsViewProps & { readonly shown: readonly JobRecord[] }
   const toggleLog = useCallback((name: string) => {
     setOpenLog(open => (open === name ? null : name));
   }, []);
+  const keepFocus = useFocusKeeper(shown, rows.current);
   const currentName = shown.some(job => job.jobName === current) ? current : shown[0]?.jobName;
 
   const onKeyDown = (event: KeyboardEvent, index: number): void => {
-    if (event.target !== event.currentTarget) {
-      return;
-    }
+    const name = shown[index]?.jobName ?? '';
+    const isInside = event.target !== event.currentTarget;
     const target = shown[nextIndex(event.key, index, shown.length)];
-    if (target) {
+    if (isInside && event.key === 'Escape') {
+      rows.current.get(name)?.focus();
+    } else if (isInside) {
+      return;
+    } else if (target) {
       rows.current.get(target.jobName)?.focus();
     } else if (event.key === 'Enter' || event.key === ' ') {
-      toggleLog(shown[index]?.jobName ?? '');
+      toggleLog(name);
+    } else if (event.key === 'Escape' && openLog === name) {
+      setOpenLog(null);
+    } else if (event.key === 'Delete' && !state.pending.has(name)) {
+      props.onDelete(name);
     } else {
       return;
     }
@@ -126,7 +136,13 @@ function JobList(props: JobsViewProps & { readonly shown: readonly JobRecord[] }
   };
 
   return (
-    <div className="fn-JobList" role="grid" aria-label="Jobs" aria-rowcount={shown.length}>
+    <div
+      className="fn-JobList"
+      role="grid"
+      aria-label="Jobs"
+      aria-rowcount={shown.length}
+      {...keepFocus}
+    >
       {shown.map((job, index) => (
         <JobRow
           key={job.jobName}
@@ -152,6 +168,34 @@ function JobList(props: JobsViewProps & { readonly shown: readonly JobRecord[] }
       ))}
     </div>
   );
+}
+
+/** Gives the focus of a row that is gone to the one that took its place; returns the list's handlers. */
+function useFocusKeeper(
+  shown: readonly JobRecord[],
+  rows: ReadonlyMap<string, HTMLDivElement>
+): { onFocus: (event: FocusEvent) => void; onBlur: (event: FocusEvent) => void } {
+  const focused = useRef<{ name: string; index: number } | null>(null);
+  useLayoutEffect(() => {
+    const last = focused.current;
+    const isGone = last !== null && !shown.some(job => job.jobName === last.name);
+    if (isGone && document.activeElement === document.body) {
+      const heir = shown[Math.min(last.index, shown.length - 1)];
+      rows.get(heir?.jobName ?? '')?.focus();
+    }
+  }, [shown, rows]);
+  return {
+    onFocus: event => {
+      const index = shown.findIndex(job => rows.get(job.jobName)?.contains(event.target));
+      const name = shown[index]?.jobName;
+      focused.current = name === undefined ? null : { name, index };
+    },
+    onBlur: event => {
+      if (event.relatedTarget !== null && !event.currentTarget.contains(event.relatedTarget)) {
+        focused.current = null;
+      }
+    }
+  };
 }
 
 /** Where a key leads in a list of `length` rows; -1 when it leads nowhere. */

@@ -78,6 +78,17 @@ export const LogIcon = (): ReactElement => (
   </Glyph>
 );
 
+/** A bin. */
+export const DeleteIcon = (): ReactElement => (
+  <Glyph>
+    <path
+      d="M2.5 4.5h11M6 4.3V2.5h4v1.8M4 4.5l.6 8.2a.9.9 0 0 0 .9.8h5a.9.9 0 0 0 .9-.8l.6-8.2M6.7 7v4M9.3 7v4"
+      {...STROKE}
+      strokeWidth={1.3}
+    />
+  </Glyph>
+);
+
 /** A cell with a plus. */
 export const InsertIcon = (): ReactElement => (
   <Glyph>

@@ -19,6 +19,7 @@ export interface SidebarOptions {
   readonly onNewCell: (tool: string) => void;
   readonly onInsert: (job: string) => void;
   readonly onStop: (job: string) => void;
+  readonly onDelete: (job: string) => void;
   readonly onRefresh: () => void;
 }
 
@@ -113,19 +114,20 @@ function SidebarContent(props: ContentProps): ReactElement {
   );
 }
 
-function JobsTab({ foldnote, onView, onInsert, onStop, onRefresh }: ContentProps): ReactElement {
-  const { jobs, tools } = foldnote;
+function JobsTab(props: ContentProps): ReactElement {
+  const { jobs, tools } = props.foldnote;
   const state = useSyncExternalStore(jobs.subscribe, jobs.state);
   useSyncExternalStore(tools.subscribe, tools.state); // names of tools appear when the catalog does
   return (
     <JobsView
       state={state}
       toolName={type => tools.displayName(type)}
-      onStop={onStop}
-      onInsert={onInsert}
+      onStop={props.onStop}
+      onInsert={props.onInsert}
+      onDelete={props.onDelete}
       readLog={name => jobs.log(name)}
-      onRetry={onRefresh}
-      onShowTools={() => onView('tools')}
+      onRetry={props.onRefresh}
+      onShowTools={() => props.onView('tools')}
       onDismissComplaint={() => jobs.dismissComplaint()}
     />
   );

@@ -38,7 +38,7 @@ function addCellCommands(app: JupyterFrontEnd, { tools }: IFoldnote): void {
       orNotify(runInCell(app, formCode(readText(args, 'tool')), readText(args, 'cwd')))
   });
   app.commands.addCommand(CommandIDs.loadJob, {
-    label: args => `Insert a cell that loads ${readText(args, 'job')}`,
+    label: args => `Insert a cell that loads ${visibleText(readText(args, 'job'))}`,
     describedBy: { args: textArgument('job', 'Name of the job') },
     execute: args => orNotify(runInCell(app, jobCode(readText(args, 'job')), ''))
   });
@@ -46,7 +46,7 @@ function addCellCommands(app: JupyterFrontEnd, { tools }: IFoldnote): void {
 
 function addJobCommands(app: JupyterFrontEnd, { jobs, tools }: IFoldnote): void {
   app.commands.addCommand(CommandIDs.stopJob, {
-    label: args => `Stop the job ${readText(args, 'job')}`,
+    label: args => `Stop the job ${visibleText(readText(args, 'job'))}`,
     describedBy: { args: textArgument('job', 'Name of the job') },
     execute: async args => {
       const job = readText(args, 'job');
@@ -58,12 +58,13 @@ function addJobCommands(app: JupyterFrontEnd, { jobs, tools }: IFoldnote): void 
     }
   });
   app.commands.addCommand(CommandIDs.deleteJob, {
-    label: args => `Delete the job ${readText(args, 'job')}`,
+    label: args => `Delete the job ${visibleText(readText(args, 'job'))}`,
     describedBy: { args: textArgument('job', 'Name of the job') },
     execute: async args => {
       const job = readText(args, 'job');
       const name = visibleText(job);
-      const body = 'Its record, its log and its results are removed from the service for good.';
+      const body =
+        'Its record, its log and its results are removed from the service for good. What still runs is stopped.';
       if (await isConfirmed(`Delete the job ${name}?`, body, 'Delete')) {
         await jobs.delete(job);
       }

@@ -52,6 +52,10 @@ function createSidebar(app: JupyterFrontEnd, foldnote: IFoldnote): Sidebar {
       const args: JobArgs = { job };
       void commands.execute(CommandIDs.stopJob, args);
     },
+    onDelete: job => {
+      const args: JobArgs = { job };
+      void commands.execute(CommandIDs.deleteJob, args);
+    },
     onRefresh: () => {
       void commands.execute(CommandIDs.refresh);
     }
