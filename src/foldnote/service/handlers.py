@@ -12,6 +12,7 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
+from starlette.routing import Match
 
 from foldnote.service.bodies import field_refusal
 from foldnote.service.faults import BareRefusalError, RefusalError
@@ -56,8 +57,15 @@ async def on_route_fault(request: Request, error: HTTPException) -> Response:
     else:
         sentence = f"{error.detail}"
     code = ROUTE_CODES.get(error.status_code, "refused")
-    refusal = RefusalError(error.status_code, code, sentence, headers=error.headers)
+    headers = {"Allow": ", ".join(_allowed(request))} if error.status_code == 405 else error.headers
+    refusal = RefusalError(error.status_code, code, sentence, headers=headers)
     return answer_refusal(refusal)
+
+
+def _allowed(request: Request) -> list[str]:
+    """Every method that some route of this path takes."""
+    routes = [route for route in request.app.routes if route.matches(request.scope)[0] is not Match.NONE]
+    return sorted({method for route in routes for method in getattr(route, "methods", None) or ()})
 
 
 async def on_storage_fault(_: Request, fault: StorageFaultError) -> Response:

@@ -2,15 +2,37 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, field_validator
 from pydantic.alias_generators import to_camel
+from pydantic.config import JsonDict
 from pydantic_core import PydanticCustomError
+
+from foldnote.models.names import JOB_NAME_PATTERN
 
 MAX_RUNTIME_S = 31_536_000.0
 MAX_HOURS = 1e9
-EMAIL_PATTERN = r"^[^@\s]{1,200}@[^@\s]{1,200}$"
+_ATOM = r"[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+"
+_LABEL = r"[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?"
+EMAIL_PATTERN = rf"^{_ATOM}(?:\.{_ATOM})*@{_LABEL}(?:\.{_LABEL})*$"
+"""An address as the interface's `email` format has it, without quoted and literal forms."""
+_LOCAL_PART = 64
+
+
+def _check_local_part(email: str) -> str:
+    if len(email.partition("@")[0]) > _LOCAL_PART:
+        raise ValueError(f"what stands before the @ has more than {_LOCAL_PART} characters")
+    return email
+
+
+Email = Annotated[
+    str,
+    Field(pattern=EMAIL_PATTERN, max_length=254, json_schema_extra={"format": "email"}),
+    AfterValidator(_check_local_part),
+]
+NAME_RULE: JsonDict = {"pattern": JOB_NAME_PATTERN}
+"""What the document says of a name; the rule itself, with its sentences, is in `models.names`."""
 
 
 class Body(BaseModel):
@@ -22,7 +44,7 @@ class Body(BaseModel):
 class JobSubmission(Body):
     """POST /submit-job."""
 
-    job_name: str
+    job_name: str = Field(json_schema_extra={**NAME_RULE})
     """1 to 100 of `A-Z a-z 0-9 _ . -`, unique for the account."""
     type: str
     """Tool identifier, case-sensitive."""
@@ -55,7 +77,7 @@ class JobPayload(Body):
 class BatchSubmission(Body):
     """POST /submit-batch."""
 
-    batch_name: str
+    batch_name: str = Field(json_schema_extra={**NAME_RULE})
     type: str
     settings: list[dict[str, Any]]
     """One object per subjob."""
@@ -90,7 +112,7 @@ class ListedJob(Body):
 class ListedBatch(Body):
     """The other form of POST /submit-batch: the tool, and its jobs one by one."""
 
-    batch_name: str
+    batch_name: str = Field(json_schema_extra={**NAME_RULE})
     tool: str
     jobs: list[ListedJob]
     project_tag: str | None = Field(default=None, max_length=200)
@@ -120,7 +142,7 @@ class ListedBatch(Body):
 class PipelineStage(Body):
     """One stage of a pipeline."""
 
-    name: str
+    name: str = Field(json_schema_extra={**NAME_RULE})
     """Unique in the pipeline; later file fields say `name/path`."""
     type: str
     """Tool identifier."""
@@ -131,7 +153,7 @@ class PipelineStage(Body):
 class PipelineSubmission(Body):
     """POST /submit-pipeline."""
 
-    pipeline_name: str
+    pipeline_name: str = Field(json_schema_extra={**NAME_RULE})
     stages: list[PipelineStage]
     """In the order in which they run."""
 
@@ -189,7 +211,7 @@ class ResultRequest(Body):
     """POST /result."""
 
     job_name: str
-    job_email: str | None = Field(default=None, pattern=EMAIL_PATTERN, json_schema_extra={"format": "email"})
+    job_email: Email | None = None
     """Another member of the organization."""
     file_name: str | None = None
     """Path of one file in the result."""

@@ -71,10 +71,12 @@ def takes(model: type[Body], *more_types: str) -> dict[str, Any]:
     return {"requestBody": {"required": True, "content": content}}
 
 
-def takes_either(*models: type[Body]) -> dict[str, Any]:
-    """Declares a JSON body that has one of several forms."""
+def takes_either(*models: type[Body], has_others: bool = False) -> dict[str, Any]:
+    """Declares a JSON body that has one of several forms; with `has_others` any other is answered too."""
     BODIES.update({model.__name__: model for model in models})
-    schema = {"anyOf": [{"$ref": f"#/components/schemas/{model.__name__}"} for model in models]}
+    forms = [{"$ref": f"#/components/schemas/{model.__name__}"} for model in models]
+    others = [{"description": "Anything else; the verdict says what is wrong."}]
+    schema = {"anyOf": [*forms, *(others if has_others else [])]}
     return {"requestBody": {"required": True, "content": {"application/json": {"schema": schema}}}}
 
 

@@ -30,7 +30,10 @@ def _read_number(text: str) -> str | int:
 
 LinkNumber = Annotated[int, Query(), BeforeValidator(_read_number)]
 """Owner or expiry of a signed link; anything but a number makes the link a changed one, which is 403."""
+ANY_TYPE = "application/octet-stream"
 MEDIA_TYPES = {".zip": "application/zip", ".json": "application/json"}
+CONTENT_TYPES: dict[str, dict[str, object]] = {kind: {} for kind in (ANY_TYPE, *MEDIA_TYPES.values())}
+"""How the document declares a stored content."""
 
 
 @router.head(PATH, include_in_schema=False)
@@ -39,8 +42,11 @@ MEDIA_TYPES = {".zip": "application/zip", ".json": "application/json"}
     summary="Download by a signed link",
     response_class=FileResponse,
     responses={
-        200: {"description": "The content.", "content": {"application/octet-stream": {}}},
-        206: {"description": "The ranges asked for."},
+        200: {"description": "The content.", "content": CONTENT_TYPES},
+        206: {
+            "description": "The ranges asked for.",
+            "content": CONTENT_TYPES | {"multipart/byteranges": {}},
+        },
         416: {"description": "The range is outside the content."},
         **errors(400, 403, 404),
     },
@@ -72,7 +78,7 @@ def file_answer(service: Service, sha256: str, name: str) -> Response:
     path = service.objects.path(sha256)
     if not path.is_file():
         raise _gone()
-    kind = MEDIA_TYPES.get(f".{name.rpartition('.')[2].lower()}", "application/octet-stream")
+    kind = MEDIA_TYPES.get(f".{name.rpartition('.')[2].lower()}", ANY_TYPE)
     return FileResponse(path, media_type=kind, filename=name, headers={**SAFE_HEADERS, "ETag": f'"{sha256}"'})
 
 

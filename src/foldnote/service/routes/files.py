@@ -18,7 +18,7 @@ from foldnote.service.faults import bad_request, not_found, too_large
 from foldnote.service.files.links import Target
 from foldnote.service.files.names import check_file_name, check_folder, split_path
 from foldnote.service.routes.answers import Here, Message, absolute, answers, keyed
-from foldnote.service.routes.downloads import file_answer
+from foldnote.service.routes.downloads import CONTENT_TYPES, file_answer
 from foldnote.service.store.accounts import Caller
 from foldnote.service.store.files import FolderRow, StoredFile
 
@@ -79,7 +79,8 @@ def list_files(
 @router.get(
     "/files/{filePath:path}",
     summary="Download one of the caller's files",
-    responses={200: {"description": "The content."}, **keyed(404)},
+    response_class=Response,
+    responses={200: {"description": "The content.", "content": CONTENT_TYPES}, **keyed(404)},
 )
 def get_file(path: Annotated[str, Path(alias="filePath")], caller: Admitted, service: Here) -> Response:
     """Give the content of an upload to its owner."""

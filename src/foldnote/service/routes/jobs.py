@@ -15,7 +15,7 @@ from foldnote.service.assembly import Service
 from foldnote.service.faults import job_not_found
 from foldnote.service.queue.attempt import read_log
 from foldnote.service.queue.launching import attempt_folder
-from foldnote.service.requests import EMAIL_PATTERN
+from foldnote.service.requests import Email
 from foldnote.service.routes.answers import Here, absolute, answers, keyed, visible_accounts
 from foldnote.service.store.accounts import Caller
 from foldnote.service.store.jobs import JobFilter, JobPageRows
@@ -58,9 +58,7 @@ def get_jobs(
     limit: Annotated[int, Query(ge=1)] = 1000,
     organization: Literal["true"] | None = None,
     include_subjobs: Annotated[Literal["true"] | None, Query(alias="includeSubjobs")] = None,
-    job_email: Annotated[
-        str | None, Query(alias="jobEmail", pattern=EMAIL_PATTERN, json_schema_extra={"format": "email"})
-    ] = None,
+    job_email: Annotated[Email | None, Query(alias="jobEmail")] = None,
 ) -> Response:
     """List the caller's jobs, or give one."""
     owners = visible_accounts(service, caller, job_email, has_organization=organization is not None)

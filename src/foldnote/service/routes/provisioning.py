@@ -106,7 +106,7 @@ def _credential(request: Request, service: Service, trial: Trial) -> dict[str, o
 @router.get(
     "/claim",
     summary="The page that claims a trial account",
-    response_class=HTMLResponse,
+    response_class=Response,
     responses={200: {"description": "The page.", "content": {"text/html": {}}}, **errors(400, 404)},
 )
 def show_claim_page(service: Here, token: Annotated[str, Query(max_length=200)]) -> Response:
@@ -117,6 +117,7 @@ def show_claim_page(service: Here, token: Annotated[str, Query(max_length=200)])
 @router.post(
     "/claim",
     summary="Claim a trial account",
+    response_class=Response,
     responses={
         200: {
             "description": "It is claimed; as a page for a form, as JSON for JSON.",

@@ -95,7 +95,7 @@ def _read_batch(value: Any) -> BatchSubmission:
         **keyed(400),
         413: {"description": "The body is larger than about 4.5 MB; the answer has no body."},
     },
-    openapi_extra=takes(JobPayload),
+    openapi_extra=takes_either(JobPayload, has_others=True),
 )
 async def validate_job(request: Request, caller: Admitted, service: Here) -> Response:
     """Check a job or the rows of a batch; nothing is kept or queued."""
