@@ -11,12 +11,21 @@ from fastapi.testclient import TestClient
 from job_settings import SETTINGS, TOOLS
 from probe_engine import write_probe_engine
 from scripted_service import ScriptedService
+from served import Served
 
 from foldnote.client import AsyncClient, Client
 from foldnote.service.app import create_app
 from foldnote.service.config import ServiceConfig
 
 _numbers = itertools.count(1)
+
+
+@pytest.fixture(scope="session")
+def served(tmp_path_factory) -> Iterator[Served]:
+    """A service process for all tests that ask as strangers do; each uses names of its own."""
+    service = Served(tmp_path_factory.mktemp("served"), "--no-rate-limit")
+    yield service
+    service.close()
 
 
 @pytest.fixture(scope="module")

@@ -1,0 +1,74 @@
+"""`foldnote serve` as a person would start it, and plain httpx to ask it: nothing of the package is imported."""
+
+import json
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import httpx
+from probe_engine import write_probe_engine
+
+COMMAND = Path(sys.executable).parent / "foldnote"
+SEQUENCE = "EVQLVESGGGLVQPGGSLRLSCAASGFNIKDTYIHWVRQAPGKGLEWVARIYPTNGYTRYADSVKGRFTISADTSKNTAYLQMNSLRAEDTAVYYCSRWGGDGFYAMDYWGQGTLVTVSS"
+SETTINGS = {"sequence": SEQUENCE, "scheme": "imgt"}
+
+
+class Served:
+    """A service on a folder; `http` has its key, `open` has none."""
+
+    def __init__(self, folder: Path, *options: str) -> None:
+        self.folder, self.options = folder, options
+        self.engines = folder / "engines"
+        if not self.engines.exists():
+            write_probe_engine(self.engines, tools=("anarci", "af2bind"), memory_mb=16)
+        self.process = self.start("--port", "0", "--data-dir", str(folder / "data"), "--json", *options)
+        self.line = self.process.stdout.readline()
+        ready = json.loads(self.line)
+        self.url, self.key = ready["url"], ready["key"]
+        self.http = httpx.Client(base_url=self.url, headers={"x-api-key": self.key}, timeout=30)
+        self.open = httpx.Client(base_url=self.url, timeout=30)
+
+    def start(self, *arguments: str) -> subprocess.Popen:
+        environment = os.environ | {
+            "FOLDNOTE_HOME": str(self.folder / "home"),
+            "FOLDNOTE_ENGINE_PATH": str(self.engines),
+        }
+        return subprocess.Popen(
+            [COMMAND, "serve", *arguments],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            env=environment,
+        )
+
+    def refuse(self, *arguments: str) -> str:
+        """What a start that must fail says; it says nothing on standard output."""
+        process = self.start(*arguments, "--json")
+        out, err = process.communicate(timeout=60)
+        assert (process.returncode, out) == (1, "")
+        assert "Traceback" not in err
+        return err
+
+    def close(self, number: int = 15) -> tuple[int, str]:
+        """Exit status, and what stood on standard output after the first line."""
+        self.http.close()
+        self.open.close()
+        self.process.send_signal(number)
+        out, _ = self.process.communicate(timeout=60)
+        return self.process.returncode, out
+
+    def submit(self, name: str, **more) -> httpx.Response:
+        body = {"jobName": name, "type": "anarci", "settings": SETTINGS} | more
+        return self.http.post("/submit-job", json=body)
+
+    def job(self, name: str) -> dict:
+        return self.http.get("/jobs", params={"jobName": name}).raise_for_status().json()
+
+    def wait(self, name: str) -> dict:
+        until = time.monotonic() + 60
+        while (job := self.job(name))["status"] not in ("Complete", "Stopped"):
+            assert time.monotonic() < until, job
+            time.sleep(0.05)
+        return job
