@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from foldnote.notebook import (
         connect,
         form,
+        inline,
         job,
         jobs,
         open_result,
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
         tool,
         tools,
         upload,
+        uploaded,
         validate,
         view,
     )
@@ -32,6 +34,7 @@ _HOMES = {
     "_jupyter_server_extension_points": "foldnote.lab",
     "connect": "foldnote.notebook",
     "form": "foldnote.notebook",
+    "inline": "foldnote.notebook",
     "job": "foldnote.notebook",
     "jobs": "foldnote.notebook",
     "open_result": "foldnote.notebook",
@@ -39,6 +42,7 @@ _HOMES = {
     "tool": "foldnote.notebook",
     "tools": "foldnote.notebook",
     "upload": "foldnote.notebook",
+    "uploaded": "foldnote.notebook",
     "validate": "foldnote.notebook",
     "view": "foldnote.notebook",
 }
@@ -49,6 +53,7 @@ __all__ = [
     "__version__",
     "connect",
     "form",
+    "inline",
     "job",
     "jobs",
     "open_result",
@@ -56,6 +61,7 @@ __all__ = [
     "tool",
     "tools",
     "upload",
+    "uploaded",
     "validate",
     "view",
 ]

@@ -15,7 +15,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 import pandas as pd
 
-from foldnote.client import AsyncClient, Client, JobHandle
+from foldnote.client import AsyncClient, Client, FileValue, JobHandle, inline, uploaded
 from foldnote.errors import BadRequestError, JobFailedError, UnreadableFileError
 from foldnote.forms import Form
 from foldnote.models import BatchVerdict, Job, JobStatus, Tool, Verdict
@@ -32,6 +32,7 @@ __all__ = [
     "NotebookJob",
     "connect",
     "form",
+    "inline",
     "job",
     "jobs",
     "open_result",
@@ -39,6 +40,7 @@ __all__ = [
     "tool",
     "tools",
     "upload",
+    "uploaded",
     "validate",
     "view",
 ]
@@ -194,7 +196,8 @@ def submit(
         project_tag: identifier of a project.
         profile: which service; by default the active profile's.
         again: make a new job even if the same submission has one already.
-        **settings: fields of the tool's schema.
+        **settings: fields of the tool's schema. A file field takes ``fn.upload(path)``,
+            ``fn.uploaded(name)``, ``job.file(path)`` or ``fn.inline(text)``.
 
     Raises:
         UnknownToolError: the service has no such tool.
@@ -291,8 +294,8 @@ def tool(tool_type: str, /, *, profile: str | None = None) -> Tool:
 def upload(
     source: str | Path | bytes | IO[bytes], name: str | None = None, folder: str | None = None,
     *, profile: str | None = None,
-) -> str:  # fmt: skip
-    """Send a file to the account, and say what a file field takes for it: ``name`` or ``folder/name``.
+) -> FileValue:  # fmt: skip
+    """Send a file to the account, and give what a file field takes for it: ``name`` or ``folder/name``.
 
     Raises:
         FoldnoteError: the source cannot be read, or has no name.

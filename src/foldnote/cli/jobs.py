@@ -73,6 +73,8 @@ def add_submit(parser: argparse.ArgumentParser) -> None:
 
 def run_submit(options: argparse.Namespace) -> int:
     """Submit, and perhaps wait."""
+    from foldnote.client.file_values import name_uploads
+
     client = _connect(options)
     tool = client.tools.get(options.tool)
     fields = tool.settings_schema.get("properties", {})
@@ -83,6 +85,7 @@ def run_submit(options: argparse.Namespace) -> int:
         stored = client.files.upload(path)
         is_list = fields.get(name, {}).get("type") == "array"
         settings[name] = [*settings.get(name, []), stored] if is_list else stored
+    settings = name_uploads(tool, settings)  # a file of this computer is given by --file
     job = client.jobs.submit(tool, settings, job_name=options.name, again=options.again)
     if options.wait:
         job.finish(on_change=_report)

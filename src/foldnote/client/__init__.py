@@ -11,6 +11,7 @@ import httpx
 from pydantic import SecretStr
 
 from foldnote import settings
+from foldnote.client.file_values import FileValue, inline, uploaded
 from foldnote.client.files import AsyncFiles, Files
 from foldnote.client.handle import AsyncJobHandle, JobHandle
 from foldnote.client.jobs import AsyncJobs, Jobs
@@ -20,7 +21,16 @@ from foldnote.client.tools import AsyncTools, Tools
 from foldnote.client.transport import AsyncHttpWorld, HttpWorld
 from foldnote.errors import ConfigurationError
 
-__all__ = ["AsyncClient", "AsyncJobHandle", "Client", "JobHandle", "Ledger"]
+__all__ = [
+    "AsyncClient",
+    "AsyncJobHandle",
+    "Client",
+    "FileValue",
+    "JobHandle",
+    "Ledger",
+    "inline",
+    "uploaded",
+]
 
 
 class _Connected:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import IO
 
 from foldnote.client.effects import Call, Run, Steps, operation
+from foldnote.client.file_values import FileValue
 from foldnote.client.ledger import Ledger
 from foldnote.client.link import Link
 from foldnote.client.refusals import read_json, understand
@@ -25,7 +26,7 @@ class FilesSteps(Resource):
     """PUT /upload, GET /files, DELETE /delete-file."""
 
     @operation
-    def upload(self, source: Source, name: str | None = None, folder: str | None = None) -> Steps[str]:
+    def upload(self, source: Source, name: str | None = None, folder: str | None = None) -> Steps[FileValue]:
         """Send a file, of any size, and say what a file field of a job takes for it.
 
         Args:
@@ -34,7 +35,7 @@ class FilesSteps(Resource):
             folder: folder at the service; none by default.
 
         Returns:
-            ``name`` or ``folder/name``.
+            ``name`` or ``folder/name``, as text that a file field takes.
 
         Raises:
             FoldnoteError: the source cannot be read, or has no name.
@@ -49,7 +50,7 @@ class FilesSteps(Resource):
                 content.unlink(missing_ok=True)
         path = f"{folder}/{wanted}" if folder else wanted
         yield Run(lambda: Ledger(service=self._link.service).remember_upload(path, digest))
-        return path
+        return FileValue(path)
 
     @operation
     def list(self, *, limit: int = 50, offset: int = 0, folder: str | None = None) -> Steps[FilePage]:

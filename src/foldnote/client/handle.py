@@ -9,6 +9,7 @@ from typing import Any
 
 from foldnote.client import ending, fetching, waiting
 from foldnote.client.effects import AsyncFace, AsyncWorld, Steps, SyncFace, World, operation
+from foldnote.client.file_values import FileValue, job_file
 from foldnote.client.link import Link
 from foldnote.client.waiting import Watcher
 from foldnote.errors import JobFailedError, JobStoppedError
@@ -82,6 +83,14 @@ class HandleSteps:
     def score(self) -> dict[str, Any] | None:
         """Figures of the result; None while there are none."""
         return self.record.score
+
+    def file(self, path: str) -> FileValue:
+        """The file at ``path`` in this job's result, as what a file field of another job takes.
+
+        Raises:
+            FoldnoteError: this is no path inside a result.
+        """
+        return job_file(self.job_name, path)
 
     @operation
     def refresh(self) -> Steps[Job]:

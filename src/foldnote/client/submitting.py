@@ -13,6 +13,7 @@ from typing import Any
 
 from foldnote import catalog
 from foldnote.client.effects import Run, Sleep, Steps
+from foldnote.client.file_values import find_doubts
 from foldnote.client.ledger import Ledger, identify
 from foldnote.client.link import Link
 from foldnote.client.pace import retry_delays
@@ -156,6 +157,7 @@ def check_submission(tool: Tool, settings: Mapping[str, Any], job_name: str | No
     fault = check_job_name(job_name) if job_name is not None else None
     if fault is not None:
         problems.append(Problem(field="jobName", message=fault, code="job_name"))
+    problems.extend(find_doubts(tool, settings))
     checked = catalog.check(tool, settings)
     problems.extend(checked.problems)
     if problems:

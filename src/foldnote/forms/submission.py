@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from foldnote import catalog
 from foldnote.client.effects import AsyncFace
+from foldnote.client.file_values import name_uploads
 from foldnote.errors import (
     FoldnoteError,
     JobNameTakenError,
@@ -147,6 +148,7 @@ class Submission:
         for name, value in settings.items():
             if is_file(form.fields[name].spec):
                 settings[name] = await self._upload(value)
+        settings = name_uploads(form.tool, settings)  # the fields have said what each text means
         self._say_sending("Sending…")
         wished = form.typed_job_name or None
         job = await call(form.client.jobs, "submit", form.tool, settings, job_name=wished)
