@@ -17,6 +17,7 @@ from foldnote.service.handlers import HANDLERS
 from foldnote.service.linger import LingerMiddleware
 from foldnote.service.prefixes import PrefixMiddleware
 from foldnote.service.routes import (
+    deployment,
     downloads,
     ending,
     files,
@@ -43,6 +44,7 @@ ROUTERS = (
     pipelines.router,
     tools.router,
     recommending.router,
+    deployment.router,
     provisioning.router,
     health.router,
 )

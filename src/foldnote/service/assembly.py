@@ -16,6 +16,7 @@ from foldnote.service.access.limiter import RateLimiter
 from foldnote.service.access.trials import TrialDesk
 from foldnote.service.aggregation import Aggregator
 from foldnote.service.config import ServiceConfig
+from foldnote.service.deployment import DeploymentDesk
 from foldnote.service.engines import load_engines
 from foldnote.service.files.links import LinkSigner
 from foldnote.service.files.objects import ObjectStore
@@ -69,6 +70,8 @@ class Service:
         config = self.config
         self.aggregator = Aggregator(self.store, self.objects)
         self.toolbox = Toolbox(load_engines(config.engine_paths))
+        is_open = config.allows_deployment or config.embedded
+        self.deployments = DeploymentDesk(self.store.tools, self.toolbox, config.data_dir, is_open=is_open)
         self.dispatcher = Dispatcher(
             self.store,
             self.objects,

@@ -96,6 +96,8 @@ class ServiceConfig:
         public_url: address that signed links begin with; None for the one that was asked.
         workers: jobs at once at most; None for what cores and memory allow.
         has_dispatcher: False keeps every job in the queue (tests of the queue itself).
+        allows_deployment: whether an admin key may register commands as tools; an embedded service, whose
+            user could run them anyway, always allows it.
         has_router: whether POST /model-router recommends tools.
         email: address of the account that the service's own key acts for.
         limits: sizes and rates.
@@ -113,6 +115,7 @@ class ServiceConfig:
     public_url: str | None = None
     workers: int | None = None
     has_dispatcher: bool = True
+    allows_deployment: bool = False
     has_router: bool = True
     email: str = "local@foldnote.invalid"
     limits: Limits = field(default_factory=Limits)

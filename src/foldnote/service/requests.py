@@ -191,6 +191,28 @@ class RouterRequest(Body):
     inputs: list[RouterInput] | None = None
 
 
+class ModelDeployment(Body):
+    """POST /deploy-model; exactly one of `command` and `image`."""
+
+    type: str = Field(pattern=r"^[a-z0-9][a-z0-9-]{0,62}$")
+    """Identifier of the new tool."""
+    display_name: str = Field(default="", max_length=100)
+    description: str = Field(default="", max_length=2000)
+    family: str = Field(default="registered", max_length=100)
+    modalities: list[str] = Field(default_factory=list, max_length=20)
+    functions: list[str] = Field(default_factory=list, max_length=20)
+    settings_schema: dict[str, Any] = Field(alias="schema")
+    """JSON Schema 2020-12 of the settings; a string of format `binary` is a file."""
+    command: list[str] | None = Field(default=None, min_length=1, max_length=100)
+    """Program and arguments; it finds `job.json` and `inputs/` where it runs and writes to `outputs/`."""
+    image: str | None = Field(default=None, pattern=r"^[A-Za-z0-9][A-Za-z0-9._/:@-]{0,300}$")
+    """A container image whose entry point does the same in `/work`."""
+    version: str = Field(default="1", max_length=100)
+    cores: int = Field(default=1, ge=1, le=1024)
+    memory_mb: int = Field(default=1024, ge=1, le=10_000_000)
+    time_limit_seconds: float = Field(default=86_400.0, gt=0, le=MAX_RUNTIME_S)
+
+
 class UploadRequest(Body):
     """POST /getPresignedUploadUrl."""
 

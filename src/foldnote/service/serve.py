@@ -185,6 +185,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--public-url", help="address that signed links begin with")
     parser.add_argument("--no-provisioning", action="store_true", help="give out no trial keys")
     parser.add_argument("--no-model-router", action="store_true", help="recommend no tools")
+    parser.add_argument(
+        "--allow-deploy-model", action="store_true", help="let admin keys register commands as tools"
+    )
     parser.add_argument("--embedded", action="store_true", help="this user's own service; stops when idle")
 
 
@@ -199,6 +202,7 @@ def config_of(options: argparse.Namespace) -> ServiceConfig:
         rate_limit=not options.no_rate_limit,
         public_url=options.public_url,
         workers=options.workers,
+        allows_deployment=options.allow_deploy_model,
         has_router=not options.no_model_router,
         trials=TrialTerms(is_open=not options.no_provisioning),
     )

@@ -23,6 +23,7 @@ class Toolbox:
 
     def __init__(self, engines: Mapping[str, Engine]) -> None:
         self._engines = dict(engines)
+        self._registered: dict[str, Tool] = {}
         self._lock = Lock()
         self._document = b"[]"
         self._until = 0.0
@@ -33,12 +34,21 @@ class Toolbox:
         Raises:
             RefusalError: 400 with the nearest types.
         """
+        if tool_type in self._registered:
+            return self._registered[tool_type]
         try:
             return catalog.tool(tool_type)
         except UnknownToolError as exc:
             hint = f"Did you mean {' or '.join(exc.near)}?" if exc.near else "GET /tools lists them."
             sentence = f"There is no tool {tool_type!r} here. {hint}"
             raise bad_request(sentence, code="unknown_tool", field="type") from exc
+
+    def register(self, tool: Tool, engine: Engine) -> None:
+        """Add a tool that is not of the catalog, with what runs it; one of the same type is replaced."""
+        with self._lock:
+            self._engines = self._engines | {f"registered {tool.type}": engine}
+            self._registered = self._registered | {tool.type: tool}
+            self._until = 0.0
 
     def engine_of(self, tool_type: str) -> Engine | None:
         """The engine that serves the tool, installed or not; an installed one is preferred."""
@@ -58,7 +68,7 @@ class Toolbox:
 
     def tools(self) -> list[Tool]:
         """Every tool with what runs it now."""
-        return [self._describe(tool) for tool in catalog.tools().values()]
+        return [self.describe(tool) for tool in (*catalog.tools().values(), *self._registered.values())]
 
     def finetuning_types(self) -> list[str]:
         """Tools whose result is a model."""
@@ -79,7 +89,8 @@ class Toolbox:
                 self._until = time.monotonic() + _REMEMBER_S
             return self._document
 
-    def _describe(self, tool: Tool) -> Tool:
+    def describe(self, tool: Tool) -> Tool:
+        """The tool with what runs it now."""
         engine = self.engine_of(tool.type)
         reason = self._reason(tool.type, engine)
         update = {

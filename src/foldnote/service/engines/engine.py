@@ -19,7 +19,7 @@ from foldnote import settings
 from foldnote.errors import EngineError
 from foldnote.models.tool import ToolEngine
 
-Kind = Literal["genuine", "genuine-task", "substitute", "adapter"]
+Kind = Literal["genuine", "genuine-task", "substitute", "adapter", "registered"]
 EnvironmentKind = Literal["venv", "host"]
 DEFAULT_COMMAND = ("{python}", "-u", "{engine_dir}/run.py")
 READY = "ready.json"

@@ -185,3 +185,12 @@ def m0008_budgets(connection: sqlite3.Connection) -> None:
     """Weighted hours: what organizations may use in a month, and what accounts used."""
     connection.execute("ALTER TABLE organizations ADD COLUMN budget_weighted_hours REAL")
     connection.execute("ALTER TABLE usage ADD COLUMN weighted_hours REAL NOT NULL DEFAULT 0")
+
+
+@migration
+def m0009_deployments(connection: sqlite3.Connection) -> None:
+    """Tools that administrators registered."""
+    connection.execute(
+        "CREATE TABLE deployments (type TEXT PRIMARY KEY, definition TEXT NOT NULL, created TEXT NOT NULL)"
+        " WITHOUT ROWID"
+    )

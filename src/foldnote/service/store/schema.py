@@ -132,6 +132,15 @@ pipelines = sa.Table(
     sa.Column("created", sa.Text, nullable=False),
 )
 
+deployments = sa.Table(
+    "deployments",
+    metadata,
+    sa.Column("type", sa.Text, primary_key=True),
+    # JSON, as it was handed in
+    sa.Column("definition", sa.Text, nullable=False),
+    sa.Column("created", sa.Text, nullable=False),
+)
+
 files = sa.Table(
     "files",
     metadata,

@@ -13,6 +13,7 @@ from foldnote.service.store.organizations import OrganizationStore
 from foldnote.service.store.pipelines import PipelineStore
 from foldnote.service.store.queue import QueueStore
 from foldnote.service.store.quotas import Quotas
+from foldnote.service.store.tools import ToolStore
 from foldnote.service.store.trials import TrialStore
 
 
@@ -32,6 +33,7 @@ class Store:
         self.batches = BatchStore(self.database)
         self.pipelines = PipelineStore(self.database)
         self.queue = QueueStore(self.database)
+        self.tools = ToolStore(self.database)
         self.files = FileStore(self.database)
 
     def close(self) -> None:

@@ -1,0 +1,166 @@
+"""Tools that an administrator registers: a command line or a container image with a JSON Schema of its own.
+
+Whoever may register a command may run it, so this needs an admin key, and on a service for several people it
+is off until it is turned on. The command speaks the engines' protocol: it runs in a folder with `job.json`
+and `inputs/` and leaves its files in `outputs/`. An image runs without a network, in that folder as `/work`.
+"""
+
+from __future__ import annotations
+
+import copy
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from jsonschema import Draft202012Validator
+from jsonschema.exceptions import SchemaError
+
+from foldnote import catalog, settings
+from foldnote.models.tool import Tool
+from foldnote.service.engines.engine import Engine, Environment, Resources, SystemNeed
+from foldnote.service.faults import RefusalError, bad_request
+from foldnote.service.requests import ModelDeployment
+from foldnote.service.store.accounts import Caller
+from foldnote.service.store.tools import ToolStore
+from foldnote.service.tooling import Toolbox
+
+HINTS = "x-foldnote"
+_CONTAINER_PROGRAMS = ("docker", "podman")
+
+
+class DeploymentDesk:
+    """Registers tools and brings back, at a start, those that were registered before.
+
+    Args:
+        folder: where registered commands find `{engine_dir}`.
+        is_open: whether tools may be registered at all.
+    """
+
+    def __init__(self, tools: ToolStore, toolbox: Toolbox, folder: Path, *, is_open: bool) -> None:
+        self._tools = tools
+        self._toolbox = toolbox
+        self._folder = folder
+        self._is_open = is_open
+        for definition in tools.all():
+            self._register(ModelDeployment.model_validate(definition))
+
+    def require(self, caller: Caller) -> None:
+        """Let an administrator pass where registering is turned on.
+
+        Raises:
+            RefusalError: 403.
+        """
+        if not caller.is_admin:
+            raise RefusalError(403, "admin_required", "Registering a tool needs an administrator's key.")
+        if not self._is_open:
+            sentence = "Registering tools is off at this service. Start it with --allow-deploy-model."
+            raise RefusalError(403, "deployment_disabled", sentence)
+
+    def deploy(self, wanted: ModelDeployment) -> Tool:
+        """Check and keep a tool; one that was registered under the same type is replaced.
+
+        Raises:
+            RefusalError: 400 with the field at fault.
+        """
+        if wanted.type in catalog.tools():
+            sentence = f"{wanted.type} is a tool of the catalog. Choose another type."
+            raise bad_request(sentence, code="tool_exists", field="type")
+        if (wanted.command is None) == (wanted.image is None):
+            raise bad_request("Give either command or image.", code="missing_field", field="command")
+        check_schema(wanted.settings_schema)
+        tool = self._register(wanted)
+        self._tools.put(wanted.type, wanted.model_dump(by_alias=True))
+        return tool
+
+    def _register(self, wanted: ModelDeployment) -> Tool:
+        tool = make_tool(wanted)
+        self._toolbox.register(tool, make_engine(wanted, self._folder))
+        return tool
+
+
+def check_schema(schema: dict[str, Any]) -> None:
+    """Let pass what is a JSON Schema 2020-12 of an object and refers to nothing outside itself.
+
+    Raises:
+        RefusalError: 400.
+    """
+    try:
+        Draft202012Validator.check_schema(schema)
+    except SchemaError as exc:
+        raise bad_request(
+            f"schema is no JSON Schema: {exc.message[:200]}.", code="invalid_schema", field="schema"
+        ) from exc
+    if schema.get("type") != "object" or not isinstance(schema.get("properties"), dict):
+        raise bad_request(
+            "schema must be of type object with properties.", code="invalid_schema", field="schema"
+        )
+    if any(not reference.startswith("#") for reference in _references(schema)):
+        raise bad_request("schema may refer to itself only.", code="invalid_schema", field="schema")
+
+
+def _references(value: Any) -> Iterator[str]:
+    waiting = [value]
+    while waiting:
+        each = waiting.pop()
+        if isinstance(each, dict):
+            yield from (str(each[key]) for key in ("$ref", "$dynamicRef") if key in each)
+            waiting.extend(each.values())
+        elif isinstance(each, list):
+            waiting.extend(each)
+
+
+def make_tool(wanted: ModelDeployment) -> Tool:
+    """The tool as the catalog shows it: closed unless its schema says otherwise, binary fields as files."""
+    schema = {"additionalProperties": False} | copy.deepcopy(wanted.settings_schema)
+    for order, field in enumerate(schema["properties"].values()):
+        if isinstance(field, dict) and isinstance(field.get(HINTS, {}), dict):
+            hints = field.setdefault(HINTS, {})
+            hints.setdefault("order", order)
+            if field.get("format") == "binary":
+                hints.setdefault("role", "file")
+    return Tool(
+        type=wanted.type,
+        name=wanted.type,
+        display_name=wanted.display_name or wanted.type,
+        description=wanted.description,
+        family=wanted.family,
+        modalities=tuple(wanted.modalities),
+        functions=tuple(wanted.functions),
+        settings_schema=schema,
+    )
+
+
+def make_engine(wanted: ModelDeployment, folder: Path) -> Engine:
+    """The engine that runs the command or image."""
+    program = _container_program()
+    is_image = wanted.image is not None
+    needs = (SystemNeed(program, "docker.io" if program == "docker" else program),) if is_image else ()
+    return Engine(
+        folder=folder,
+        name=wanted.type,
+        method=wanted.image or "A command that an administrator registered",
+        kind="registered",
+        version=wanted.version,
+        tools=(wanted.type,),
+        note="Registered by an administrator of this service.",
+        command=container_command(program, wanted.image) if wanted.image else tuple(wanted.command or ()),
+        time_limit_s=wanted.time_limit_seconds,
+        environment=Environment(kind="host", system=needs),
+        resources=Resources(cores=wanted.cores, memory_mb=wanted.memory_mb),
+    )
+
+
+def container_command(program: str, image: str) -> tuple[str, ...]:
+    """Runs an image in the work folder, as the user of the service, without a network."""
+    script = (
+        'exec "$0" run --rm --init --network none --user "$(id -u):$(id -g)"'
+        ' --env FOLDNOTE_ATTEMPT --volume "$PWD:/work" --workdir /work "$1"'
+    )
+    return ("/bin/sh", "-c", script, program, image)
+
+
+def _container_program() -> str:
+    search = settings.process_environment().get("PATH")
+    found = (each for each in _CONTAINER_PROGRAMS if shutil.which(each, path=search))
+    return next(found, _CONTAINER_PROGRAMS[0])
