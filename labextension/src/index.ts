@@ -3,6 +3,7 @@ import { commandsPlugin } from './plugins/commands';
 import { fallbackPlugin } from './plugins/fallback';
 import { launcherPlugin } from './plugins/launcher';
 import { modelsPlugin } from './plugins/models';
+import { notificationsPlugin } from './plugins/notifications';
 import { sidebarPlugin } from './plugins/sidebar';
 import { viewer3dPlugin } from './plugins/viewer3d';
 
@@ -12,5 +13,6 @@ export default [
   modelsPlugin,
   commandsPlugin,
   launcherPlugin,
-  sidebarPlugin
+  sidebarPlugin,
+  notificationsPlugin
 ];

@@ -3,6 +3,7 @@
  */
 import { Token } from '@lumino/coreutils';
 
+import type { Attention } from './models/attention';
 import type { JobsModel } from './models/jobs';
 import type { ToolsModel } from './models/tools';
 
@@ -12,6 +13,8 @@ export interface IFoldnote {
   readonly jobs: JobsModel;
   /** The catalog. */
   readonly tools: ToolsModel;
+  /** Looks for jobs that end, also while no view shows them. */
+  readonly attention: Attention;
 }
 
 /** The token of {@link IFoldnote}. */

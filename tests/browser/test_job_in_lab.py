@@ -19,6 +19,16 @@ def form(lab):
     return form
 
 
+@pytest.fixture
+def without_notifications(server):
+    """Settings of the user that switch notifications off."""
+    file = server.folder / "settings" / "foldnote" / "plugin.jupyterlab-settings"
+    file.parent.mkdir(parents=True)
+    file.write_text('{"notifications": false}')
+    yield
+    file.unlink()
+
+
 def _submit(form, name):
     boxes = form.locator("textarea")
     boxes.nth(0).fill(HEAVY)
@@ -66,6 +76,32 @@ def test_a_job_is_deleted_from_the_sidebar_after_asking(lab, form):
     row.get_by_role("button", name="Delete to-be-deleted").click()
     dialog.get_by_role("button", name="Delete").click()
     expect(row).to_have_count(0)
+
+
+def test_the_end_of_a_job_is_told_with_the_sidebar_closed(lab, form):
+    lab.execute("filebrowser:activate")
+    _submit(form, "to-be-told.sleep-5")
+    toast = lab.page.get_by_role("alert").filter(has_text="to-be-told.sleep-5")
+    expect(toast).to_contain_text("Complete: to-be-told.sleep-5 (AbodyBuilder).", timeout=60_000)
+    toast.hover()  # it stays while the mouse is on it
+    for theme in ("light", "dark"):
+        lab.set_theme(theme)
+        lab.picture(f"notification-{theme}")
+    toast.get_by_role("button", name="Load result").click()
+    expect(toast).to_have_count(0)
+    lab.page.locator(".jp-Notebook .jp-InputPrompt", has_text="[2]:").wait_for(timeout=60_000)
+    assert lab.cells()[1] == 'import foldnote as fn\n\nfn.job("to-be-told.sleep-5")'
+    lab.page.wait_for_timeout(4000)
+    expect(toast).to_have_count(0)  # the page has looked again, and the job is old news
+
+
+def test_notifications_are_off_when_the_settings_say_so(without_notifications, lab, form):
+    row = lab.show_sidebar("jobs", 300).get_by_role("row", name="untold.sleep-4")
+    _submit(form, "untold.sleep-4")
+    expect(row).to_contain_text("Running", timeout=30_000)
+    expect(row).to_contain_text("Complete", timeout=60_000)
+    lab.page.wait_for_timeout(500)
+    expect(lab.page.get_by_text("Complete: untold")).to_have_count(0)
 
 
 def test_a_failed_job_says_why_in_its_row(lab, form):

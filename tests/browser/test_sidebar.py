@@ -96,7 +96,9 @@ def test_each_state_says_what_to_do(lab):
         assert lab.accessibility_faults("#foldnote-sidebar") == []
 
 
-def test_it_asks_nothing_while_it_is_hidden(filled):
+def test_it_asks_nothing_while_it_is_hidden_and_no_job_can_end(filled):
+    filled.answer("jobs", jobs_body(*(job for job in JOBS if job.is_final)))
+    filled.execute("foldnote:refresh")
     asked = []
     filled.page.on("request", lambda request: asked.append(request.url))
     filled.execute("filebrowser:activate")

@@ -4,6 +4,7 @@ import { IRenderMimeRegistry } from '@jupyterlab/rendermime';
 
 import { isNotebook } from '../notebooks';
 import { OURS, WidgetOrFallback } from '../panels/fallback';
+import { IFoldnote } from '../tokens';
 
 /** ipywidgets registers with -10; the lowest rank is asked first. */
 const RANK = -20;
@@ -14,13 +15,23 @@ export const fallbackPlugin: JupyterFrontEndPlugin<void> = {
   description: 'Shows the saved text of forms and job cards whose kernel is gone.',
   autoStart: true,
   requires: [IRenderMimeRegistry],
-  activate: (app: JupyterFrontEnd, rendermime: IRenderMimeRegistry) => {
+  optional: [IFoldnote],
+  activate: (
+    app: JupyterFrontEnd,
+    rendermime: IRenderMimeRegistry,
+    foldnote: IFoldnote | null
+  ) => {
+    const stir = (): void => foldnote?.attention.stir();
     rendermime.addFactory(
       {
         safe: false,
         mimeTypes: [OURS],
-        createRenderer: options =>
-          new WidgetOrFallback(options, node => findRendermime(app, node) ?? rendermime)
+        createRenderer: options => {
+          const output = new WidgetOrFallback(options, node => findRendermime(app, node) ?? rendermime);
+          output.node.addEventListener('click', stir); // it may submit a job
+          stir();
+          return output;
+        }
       },
       RANK
     );

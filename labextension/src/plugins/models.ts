@@ -2,6 +2,7 @@
 import type { JupyterFrontEnd, JupyterFrontEndPlugin } from '@jupyterlab/application';
 
 import { LabApi } from '../api/lab';
+import { Attention } from '../models/attention';
 import { JobsModel } from '../models/jobs';
 import { ToolsModel } from '../models/tools';
 import { IFoldnote } from '../tokens';
@@ -14,6 +15,7 @@ export const modelsPlugin: JupyterFrontEndPlugin<IFoldnote> = {
   provides: IFoldnote,
   activate: (app: JupyterFrontEnd): IFoldnote => {
     const api = new LabApi(app.serviceManager.serverSettings);
-    return { jobs: new JobsModel(api), tools: new ToolsModel(api) };
+    const jobs = new JobsModel(api);
+    return { jobs, tools: new ToolsModel(api), attention: new Attention(jobs) };
   }
 };

@@ -1,0 +1,71 @@
+/**
+ * Which jobs ended while this page looked on. A job that was over at first sight is no news, and no ending is told twice.
+ */
+import type { JobRecord } from '../api/answers';
+import type { JobsState } from './jobs';
+import { countStates, isLive, shownState, STATES, stateRow, type ShownState } from './status';
+import { visibleText } from './text';
+
+const LONGEST_NAME = 60;
+
+/** What is said about an ending. */
+export interface EndingNote {
+  readonly tone: 'success' | 'info' | 'error';
+  readonly text: string;
+}
+
+/** Remembers the jobs that were seen unfinished. */
+export class Endings {
+  /**
+   * Takes the whole list as it is now; a list that is not the service's present one is passed over.
+   *
+   * @returns the jobs that were unfinished when last seen and are final now
+   */
+  note({ jobs, service, lost }: JobsState): readonly JobRecord[] {
+    if (service?.state !== 'ok' || lost !== null) {
+      return [];
+    }
+    const ended = jobs.filter(job => !isLive(job) && this.live.has(identity(job)));
+    this.live = new Set(jobs.filter(isLive).map(identity));
+    return ended;
+  }
+
+  private live: ReadonlySet<string> = new Set();
+}
+
+/** What to say about a job that ended: the word of its state, its name and, when it failed, why. */
+export function endingNote(job: JobRecord, toolName: string): EndingNote {
+  const state = shownState(job);
+  const reason = job.error === null ? '' : ` ${visibleText(job.error)}`;
+  const name = shorten(visibleText(job.jobName));
+  return { tone: toneOf(state), text: `${stateRow(state).word}: ${name} (${toolName}).${reason}` };
+}
+
+/** What to say about many jobs that ended together: how many in each state. */
+export function endingSummary(jobs: readonly JobRecord[]): EndingNote {
+  const counts = countStates(jobs);
+  const present = STATES.filter(row => (counts.get(row.state) ?? 0) > 0);
+  const parts = present.map(row => `${counts.get(row.state) ?? 0} ${row.word}`);
+  const worst = present.at(-1)?.state ?? 'stopped'; // the table ends with the states that went wrong
+  return { tone: toneOf(worst), text: `${jobs.length} jobs ended: ${parts.join(', ')}.` };
+}
+
+function toneOf(state: ShownState): EndingNote['tone'] {
+  switch (state) {
+    case 'complete':
+      return 'success';
+    case 'failed':
+      return 'error';
+    default:
+      return 'info';
+  }
+}
+
+/** A deleted job's name may be used again: that is another job. */
+function identity(job: JobRecord): string {
+  return `${job.created ?? ''} ${job.jobName}`;
+}
+
+function shorten(name: string): string {
+  return name.length > LONGEST_NAME ? `${name.slice(0, LONGEST_NAME - 1)}…` : name;
+}

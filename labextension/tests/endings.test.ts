@@ -1,0 +1,138 @@
+/** What is told about jobs that end, and how long the page looks for it. */
+import { Attention } from '../src/models/attention';
+import { endingNote, Endings, endingSummary } from '../src/models/endings';
+import type { JobsState } from '../src/models/jobs';
+import { makeJob, SERVICE } from './records';
+
+function stateOf(...jobs: JobsState['jobs']): JobsState {
+  const rest = { statuses: null, lost: null, receivedAt: 0, pending: new Set<string>() };
+  return { jobs, service: SERVICE, complaint: null, ...rest };
+}
+
+const RUNNING = makeJob();
+const DONE = makeJob({ status: 'Complete' });
+
+describe('Endings', () => {
+  it('tells a job that was seen unfinished, once', () => {
+    const endings = new Endings();
+    expect(endings.note(stateOf(RUNNING))).toEqual([]);
+    expect(endings.note(stateOf(DONE))).toEqual([DONE]);
+    expect(endings.note(stateOf(DONE))).toEqual([]);
+  });
+
+  it('keeps quiet about jobs that were over at first sight', () => {
+    expect(new Endings().note(stateOf(DONE, makeJob({ jobName: 'b', status: 'Stopped' })))).toEqual(
+      []
+    );
+  });
+
+  it('keeps quiet about a job that is deleted, and about the next of its name', () => {
+    const endings = new Endings();
+    endings.note(stateOf(RUNNING));
+    expect(endings.note(stateOf())).toEqual([]);
+    endings.note(stateOf(RUNNING));
+    const next = makeJob({ status: 'Complete', created: '2026-11-22T10:00:00.000Z' });
+    expect(endings.note(stateOf(next))).toEqual([]);
+  });
+
+  it('remembers through a restart of the service', () => {
+    const endings = new Endings();
+    endings.note(stateOf(RUNNING));
+    endings.note({ ...stateOf(), service: { ...SERVICE, state: 'starting' } });
+    endings.note({ ...stateOf(), lost: 'The Jupyter server does not answer.' });
+    expect(endings.note(stateOf(DONE))).toEqual([DONE]);
+  });
+});
+
+describe('the note of an ending', () => {
+  it.each([
+    [{ status: 'Complete' as const }, 'success', 'Complete: trastuzumab (AbodyBuilder).'],
+    [{ status: 'Stopped' as const }, 'info', 'Stopped: trastuzumab (AbodyBuilder).'],
+    [
+      { status: 'Stopped' as const, error: 'No heavy chain.' },
+      'error',
+      'Failed: trastuzumab (AbodyBuilder). No heavy chain.'
+    ]
+  ])('has the word of the state and the reason: %o', (change, tone, text) => {
+    expect(endingNote(makeJob(change), 'AbodyBuilder')).toEqual({ tone, text });
+  });
+
+  it('shows what a long or hostile name hides', () => {
+    const { text } = endingNote(makeJob({ jobName: `\u202e${'x'.repeat(100)}` }), 'T');
+    expect(text).toMatch(/^Running: \ufffdx{58}… \(T\)\.$/);
+  });
+
+  it('counts many at once', () => {
+    const failed = makeJob({ status: 'Stopped', error: 'No.' });
+    const note = endingSummary([DONE, DONE, failed, DONE]);
+    expect(note).toEqual({ tone: 'error', text: '4 jobs ended: 3 Complete, 1 Failed.' });
+  });
+});
+
+/** Jobs that a test sets, and how many watch them. */
+class Jobs {
+  watchers = 0;
+  readonly state = (): JobsState => this.current;
+  readonly subscribe = (listener: () => void): (() => void) => {
+    this.listener = listener;
+    return () => undefined;
+  };
+
+  watch(): () => void {
+    this.watchers += 1;
+    return () => {
+      this.watchers -= 1;
+    };
+  }
+
+  set(...jobs: JobsState['jobs']): void {
+    this.current = stateOf(...jobs);
+    this.listener();
+  }
+
+  private current = stateOf();
+  private listener = (): void => undefined;
+}
+
+describe('Attention', () => {
+  let jobs: Jobs;
+  let attention: Attention;
+
+  beforeEach(() => {
+    vi.useFakeTimers();
+    jobs = new Jobs();
+    attention = new Attention(jobs, 1000);
+    attention.turn(true);
+  });
+
+  afterEach(() => vi.useRealTimers());
+
+  it('watches nothing while no job can end', () => {
+    jobs.set(DONE);
+    expect(jobs.watchers).toBe(0);
+  });
+
+  it('watches until the last job ended', () => {
+    jobs.set(RUNNING);
+    jobs.set(RUNNING);
+    expect(jobs.watchers).toBe(1);
+    jobs.set(DONE);
+    expect(jobs.watchers).toBe(0);
+  });
+
+  it('looks for a while after something stirred', () => {
+    attention.stir();
+    jobs.set();
+    expect(jobs.watchers).toBe(1);
+    vi.advanceTimersByTime(1001);
+    jobs.set();
+    expect(jobs.watchers).toBe(0);
+  });
+
+  it('watches nothing when it is off', () => {
+    attention.turn(false);
+    jobs.set(RUNNING);
+    attention.stir();
+    expect(jobs.watchers).toBe(0);
+  });
+});
