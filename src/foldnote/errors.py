@@ -25,6 +25,7 @@ is the exception's message. Rooms translate a library's exception into one of ou
     │   ├── RateLimitedError
     │   └── ServiceFaultError
     ├── SettingsError
+    │   └── BatchSettingsError
     ├── ToolError
     │   ├── UnknownToolError
     │   └── ToolUnavailableError
@@ -47,8 +48,10 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from foldnote.models.job import Job
-    from foldnote.models.verdict import Problem
+    from foldnote.models.verdict import Problem, RowVerdict
 
 
 class FoldnoteError(Exception):
@@ -203,6 +206,33 @@ class SettingsError(FoldnoteError):
             shown.append(f"and {more} more")
         head = f"The settings of {tool} need attention" if tool else "The settings need attention"
         super().__init__(f"{head}. " + "; ".join(shown) + ".")
+
+
+class BatchSettingsError(SettingsError):
+    """Rows of a batch do not fit the tool; none was submitted."""
+
+    def __init__(
+        self, problems: Sequence[Problem], tool: str | None = None, verdicts: Sequence[RowVerdict] = ()
+    ) -> None:
+        """Keep the verdict on each row beside the ``problems``, which name row and field."""
+        super().__init__(problems, tool)
+        self.verdicts = tuple(verdicts)
+
+    def to_frame(self) -> pd.DataFrame:
+        """The verdicts.
+
+        Returns:
+            One row a row of the batch, with the index ``row`` (int64, from 0) and the columns ``valid``
+            (bool), ``field`` and ``error`` (str; the first fault of the row, missing where it is valid).
+        """
+        import pandas as pd
+
+        columns = {
+            "valid": pd.Series([row.valid for row in self.verdicts], dtype="bool"),
+            "field": pd.Series([row.field for row in self.verdicts], dtype="str"),
+            "error": pd.Series([row.error for row in self.verdicts], dtype="str"),
+        }
+        return pd.DataFrame(columns).rename_axis("row")
 
 
 class ToolError(FoldnoteError):

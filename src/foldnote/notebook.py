@@ -7,7 +7,7 @@ still there when the notebook is opened again without its kernel.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from html import escape
 from pathlib import Path
@@ -15,7 +15,8 @@ from typing import IO, TYPE_CHECKING, Any
 
 import pandas as pd
 
-from foldnote.client import AsyncClient, Client, FileValue, JobHandle, inline, uploaded
+from foldnote.client import AsyncClient, BatchHandle, Client, FileValue, JobHandle, inline, uploaded
+from foldnote.client.rows import expand_rows
 from foldnote.errors import BadRequestError, JobFailedError, UnreadableFileError
 from foldnote.forms import Form
 from foldnote.models import BatchVerdict, Job, JobStatus, Tool, Verdict
@@ -25,6 +26,7 @@ from foldnote.viewers.card_html import write_plain_card
 from foldnote.viewers.output import LiveOutput, ResultSlot, is_notebook, show_live, show_progress
 
 if TYPE_CHECKING:
+    from foldnote.client.rows import Table
     from foldnote.viewers import JobCard
 
 __all__ = [
@@ -37,6 +39,7 @@ __all__ = [
     "jobs",
     "open_result",
     "submit",
+    "submit_batch",
     "tool",
     "tools",
     "upload",
@@ -86,6 +89,25 @@ class NotebookJob(JobHandle):
         card = make_card(self, slot)
         show_live(card._repr_mimebundle_())
         slot.show()
+
+
+class NotebookBatch(BatchHandle):
+    """A batch in a notebook."""
+
+    def wait(self, timeout_s: float | None = None) -> NotebookBatch:
+        """Wait until the batch is complete and its archive built, and return it.
+
+        Args:
+            timeout_s: seconds after which the waiting ends; the batch goes on.
+
+        Raises:
+            JobFailedError: no job of the batch left a result, or the archive could not be built.
+            JobStoppedError: somebody stopped it.
+            WaitTimeoutError: it was not final in time.
+        """
+        with show_progress(self.record) as show:
+            self.finish(timeout_s, show)
+        return self
 
 
 class NotebookForm(Form):
@@ -210,6 +232,45 @@ def submit(
         tool, settings, job_name=job_name, project_tag=project_tag, again=again
     )
     return _live(handle)
+
+
+def submit_batch(
+    tool: str | Tool,
+    table: Table,
+    /,
+    *,
+    columns: Mapping[str, str] | None = None,
+    sweep: Mapping[str, Sequence[Any]] | None = None,
+    names: str | None = None,
+    batch_name: str | None = None,
+    project_tag: str | None = None,
+    profile: str | None = None,
+    **settings: Any,
+) -> NotebookBatch:
+    """The batch of one job for each row of a table and each combination of a sweep.
+
+    Every row is judged before any is submitted; the same call again finds the same batch.
+
+    Args:
+        tool: the tool's type, or a tool of any catalog.
+        table: a DataFrame, or a list of mappings; a missing cell leaves its setting out.
+        columns: the column of each setting; by default every column is the setting of its name.
+        sweep: values of a setting that every row gets in turn; several settings are combined.
+        names: the column with the jobs' names; by default they are the batch's name and a number.
+        batch_name: name of the batch; by default one is made of tool and rows.
+        project_tag: identifier of a project.
+        profile: which service; by default the active profile's.
+        **settings: settings of every row.
+
+    Raises:
+        FoldnoteError: the table cannot be read so; also what ``client.batches.submit`` raises.
+        BatchSettingsError: rows break a rule; its ``to_frame()`` has the verdict on each row.
+    """
+    rows = expand_rows(table, columns, sweep, settings, names)
+    handle = _client(profile).batches.submit(
+        tool, rows.settings, batch_name, rows.names, project_tag=project_tag
+    )
+    return NotebookBatch(handle.record, handle._link, handle._world)
 
 
 def validate(tool: str, /, *, profile: str | None = None, **settings: Any) -> Verdict | BatchVerdict:

@@ -10,7 +10,7 @@ RIGHT = """
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 import pandas as pd
-from foldnote.client import AsyncClient, AsyncJobHandle, Client, JobHandle
+from foldnote.client import AsyncBatchHandle, AsyncClient, AsyncJobHandle, BatchHandle, Client, JobHandle
 from foldnote.models import FilePage, Job, JobPage, Tool
 
 def at_once(client: Client) -> None:
@@ -19,6 +19,8 @@ def at_once(client: Client) -> None:
     page: JobPage = client.jobs.list(limit=3)
     many: dict[str, JobHandle] = client.jobs.wait(["a"])
     ended: Iterator[JobHandle] = client.jobs.as_completed(["a"])
+    batch: BatchHandle = client.batches.submit("anarci", [{}])
+    rows: pd.DataFrame = batch.to_frame()
     frame: pd.DataFrame = client.jobs.to_frame(10)
     path: Path = client.jobs.download("a", pdbs_only=True)
     name: str = client.files.upload(b"", "a.pdb")
@@ -31,6 +33,8 @@ async def awaited(client: AsyncClient) -> None:
     page: JobPage = await client.jobs.list(limit=3)
     many: dict[str, AsyncJobHandle] = await client.jobs.wait(["a"])
     ended: AsyncIterator[AsyncJobHandle] = client.jobs.as_completed(["a"])
+    batch: AsyncBatchHandle = await client.batches.submit("anarci", [{}])
+    rows: pd.DataFrame = await batch.to_frame()
     frame: pd.DataFrame = await client.jobs.to_frame(10)
     path: Path = await client.jobs.download("a", pdbs_only=True)
     name: str = await client.files.upload(b"", "a.pdb")

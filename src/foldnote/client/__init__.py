@@ -11,6 +11,7 @@ import httpx
 from pydantic import SecretStr
 
 from foldnote import settings
+from foldnote.client.batches import AsyncBatches, AsyncBatchHandle, Batches, BatchHandle
 from foldnote.client.file_values import FileValue, inline, uploaded
 from foldnote.client.files import AsyncFiles, Files
 from foldnote.client.handle import AsyncJobHandle, JobHandle
@@ -22,8 +23,10 @@ from foldnote.client.transport import AsyncHttpWorld, HttpWorld
 from foldnote.errors import ConfigurationError
 
 __all__ = [
+    "AsyncBatchHandle",
     "AsyncClient",
     "AsyncJobHandle",
+    "BatchHandle",
     "Client",
     "FileValue",
     "JobHandle",
@@ -79,6 +82,7 @@ class Client(_Connected):
         self._link = _link(profile, base_url, api_key)
         world = self._world = HttpWorld(http_client)
         self.jobs = Jobs(self._link, world)
+        self.batches = Batches(self._link, world)
         self.files = Files(self._link, world)
         self.tools = Tools(self._link, world)
 
@@ -112,6 +116,7 @@ class AsyncClient(_Connected):
         self._link = _link(profile, base_url, api_key)
         world = self._world = AsyncHttpWorld(http_client)
         self.jobs = AsyncJobs(self._link, world)
+        self.batches = AsyncBatches(self._link, world)
         self.files = AsyncFiles(self._link, world)
         self.tools = AsyncTools(self._link, world)
 

@@ -17,6 +17,27 @@ _TIMES = ("created", "started", "completed")
 _NUMBERS = ("duration_s", "progress", "weighted_hours")
 
 
+def tabulate_batch(jobs: Iterable[Job]) -> pd.DataFrame:
+    """The jobs of a batch with their settings and scores, in their order.
+
+    Returns:
+        One row a job, with the columns of ``tabulate_jobs``, then ``settings.NAME`` and ``score.NAME``
+        (as submitted and as scored; missing where a job has none).
+    """
+    import pandas as pd
+
+    rows = list(jobs)
+    parts = [tabulate_jobs(rows)]
+    for prefix, values in (
+        ("settings", [row.settings for row in rows]),
+        ("score", [row.score or {} for row in rows]),
+    ):
+        names = dict.fromkeys(name for value in values for name in value)
+        columns = {f"{prefix}.{name}": [value.get(name) for value in values] for name in names}
+        parts.append(pd.DataFrame(columns, index=parts[0].index))
+    return pd.concat(parts, axis="columns")
+
+
 def tabulate_jobs(jobs: Iterable[Job]) -> pd.DataFrame:
     """Jobs as a DataFrame, in their order.
 

@@ -13,7 +13,7 @@ from foldnote.client.file_values import FileValue, job_file
 from foldnote.client.link import Link
 from foldnote.client.waiting import Watcher
 from foldnote.errors import JobFailedError, JobStoppedError
-from foldnote.models import Job, JobStatus
+from foldnote.models import BatchStatus, Job, JobStatus
 
 _TAIL_LINES = 20
 
@@ -189,6 +189,12 @@ def finish(link: Link, job_name: str, timeout_s: float | None, on_change: Watche
     if job.is_failed:
         tail = yield from ending.read_tail(link, job_name, _TAIL_LINES)
         raise JobFailedError(f"{job_name!r} failed: {job.error}", job, tail)
+    if job.batch_status is BatchStatus.AGGREGATION_FAILED:
+        raise JobFailedError(
+            f"The archive of the batch {job_name!r} could not be built. "
+            "Each of its jobs still has its own result.",
+            job,
+        )
     if job.status is JobStatus.STOPPED:
         raise JobStoppedError(f"{job_name!r} was stopped before it was complete.", job)
     return job

@@ -116,7 +116,7 @@ def prepare(
         SettingsError: settings or name break a rule.
     """
     normalized = check_submission(tool, settings, job_name)
-    files = _uploads_in(normalized, ledger)
+    files = uploads_in(normalized, ledger)
     identity = identify(tool.type, normalized, job_name, files)
     name = job_name or propose_job_name(tool.type, identity)
     earlier = ledger.identities(name) if files else frozenset()
@@ -130,7 +130,7 @@ def prepare(
     )
 
 
-def _uploads_in(settings: Mapping[str, Any], ledger: Ledger) -> dict[str, str]:
+def uploads_in(settings: Mapping[str, Any], ledger: Ledger) -> dict[str, str]:
     """SHA-256 by name of the files that the settings name and that were uploaded from here."""
     texts = {text for text in _texts(settings) if len(text) <= _LONGEST_PATH}
     return {path: digest for path, digest in ledger.uploads().items() if path in texts}
@@ -169,13 +169,14 @@ def _known_job(link: Link, ledger: Ledger, identity: str) -> Steps[Job | None]:
     name = yield Run(lambda: ledger.find(identity))
     if name is None:
         return None
-    job = yield from _look_up(link, name)
+    job = yield from look_up(link, name)
     if job is None:
         yield Run(lambda: ledger.forget(identity))
     return job
 
 
-def _look_up(link: Link, name: str) -> Steps[Job | None]:
+def look_up(link: Link, name: str) -> Steps[Job | None]:
+    """The job of this name; None when there is none."""
     try:
         return (yield from get_job(link, name))
     except NotFoundError:
@@ -186,7 +187,7 @@ def _free_name(link: Link, name: str) -> Steps[str]:
     stem = name[:95]
     for number in range(2, _MOST_NAMES):
         candidate = f"{stem}-{number}"
-        if (yield from _look_up(link, candidate)) is None:
+        if (yield from look_up(link, candidate)) is None:
             return candidate
     raise SettingsError([Problem(field="jobName", message=f"{stem!r} was submitted {_MOST_NAMES} times.")])
 
@@ -199,7 +200,7 @@ def _post(link: Link, attempt: Attempt) -> Steps[Job]:
         except BadRequestError as exc:
             return (yield from _settle(link, attempt, exc))
         except (TransportError, ServiceFaultError) as exc:
-            job = yield from _look_up(link, wanted.job_name)
+            job = yield from look_up(link, wanted.job_name)
             if job is not None:
                 return _same_or_refuse(job, attempt, None)
             if pause is None:
@@ -218,7 +219,7 @@ def _settle(link: Link, attempt: Attempt, refusal: BadRequestError) -> Steps[Job
         raise ToolUnavailableError(refusal.message) from refusal
     if refusal.code not in (None, "job_name_taken"):
         raise refusal
-    job = yield from _look_up(link, attempt.name)  # a deployment without codes may mean a taken name
+    job = yield from look_up(link, attempt.name)  # a deployment without codes may mean a taken name
     if job is None:
         raise refusal
     return _same_or_refuse(job, attempt, refusal)

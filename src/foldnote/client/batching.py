@@ -1,0 +1,321 @@
+"""Submitting many jobs as one batch, so that nothing is submitted twice and no row is submitted unjudged.
+
+A batch's identity is its tool, its rows with defaults filled in and its wished names, so the same rows meet
+the same batch again, with or without the ledger. Every row has the service's verdict before any is submitted.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from foldnote import catalog
+from foldnote.client.effects import Run, Sleep, Steps
+from foldnote.client.file_values import find_doubts
+from foldnote.client.ledger import Ledger, identify
+from foldnote.client.link import Link
+from foldnote.client.pace import retry_delays
+from foldnote.client.refusals import understand
+from foldnote.client.submitting import compare, look_up, uploads_in
+from foldnote.client.waiting import list_many
+from foldnote.errors import (
+    BadRequestError,
+    BatchSettingsError,
+    JobNameTakenError,
+    ProtocolError,
+    ServiceError,
+    ServiceFaultError,
+    SettingsError,
+    TooLargeError,
+    ToolUnavailableError,
+    TransportError,
+)
+from foldnote.models import (
+    BatchStatus,
+    BatchVerdict,
+    Job,
+    JobStatus,
+    Problem,
+    RowVerdict,
+    Tool,
+    check_job_name,
+    propose_job_name,
+    read_verdict,
+)
+
+MOST_ROWS = 1000
+MOST_BYTES = 4_400_000
+"""What one validation takes, less the room for the rest of the body."""
+_STEM = 90
+Row = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """A batch on its way.
+
+    Attributes:
+        rows: the settings that are sent, a mapping a subjob.
+        normalized: the same with defaults filled in.
+        names: names of the subjobs.
+        identity: what the batch is remembered by.
+        is_named: whether the user chose the batch's name.
+    """
+
+    tool: Tool
+    name: str
+    rows: list[dict[str, Any]]
+    normalized: list[dict[str, Any]]
+    names: list[str]
+    identity: str
+    is_named: bool
+    project_tag: str | None
+
+    def to_wire(self) -> dict[str, Any]:
+        """The body of POST /submit-batch."""
+        body = {"batchName": self.name, "type": self.tool.type, "settings": self.rows, "jobNames": self.names}
+        return body | ({"projectTag": self.project_tag} if self.project_tag else {})
+
+
+def submit_batch(link: Link, ledger: Ledger, attempt: Attempt) -> Steps[Job]:
+    """The parent of the batch that these rows are: the one that they became before, or a new one.
+
+    Raises:
+        BatchSettingsError: the service refuses rows; none was submitted.
+        JobNameTakenError: the batch's name belongs to something else; the message shows the difference.
+        ServiceError: the service refused.
+        TransportError: no answer came, and the service does not know the batch.
+    """
+    name = yield Run(lambda: ledger.find(attempt.identity))
+    known = (yield from look_up(link, name)) if name is not None else None
+    if known is not None:
+        return known
+    job = yield from look_up(link, attempt.name)
+    if job is not None:
+        yield from _require_same(link, attempt, job, None)
+    else:
+        yield from judge_rows(link, attempt.tool, attempt.rows)
+        job = yield from _post(link, attempt)
+    parent = job
+    yield Run(lambda: ledger.remember(attempt.identity, parent.job_name, attempt.tool.type))
+    return parent
+
+
+def prepare(
+    ledger: Ledger,
+    tool: Tool,
+    rows: Sequence[Row],
+    batch_name: str | None,
+    names: Sequence[str] | None,
+    project_tag: str | None,
+) -> Attempt:
+    """What would be sent, checked against the tool's schema.
+
+    Raises:
+        BatchSettingsError: rows break a rule.
+        SettingsError: a name does, or there are no rows.
+    """
+    _check_names(tool, rows, batch_name, names)
+    normalized = _normalize(tool, rows)
+    wished = None if names is None else list(names)
+    content = {"rows": normalized, "names": wished}
+    identity = identify(tool.type, content, batch_name, uploads_in(content, ledger))
+    name = batch_name or propose_job_name(f"{tool.type}-batch", identity)
+    return Attempt(
+        tool=tool,
+        name=name,
+        rows=[dict(row) for row in rows],
+        normalized=normalized,
+        names=wished or [f"{name[:_STEM]}-{number}" for number in range(1, len(rows) + 1)],
+        identity=identity,
+        is_named=batch_name is not None,
+        project_tag=project_tag,
+    )
+
+
+def _check_names(
+    tool: Tool, rows: Sequence[Row], batch_name: str | None, names: Sequence[str] | None
+) -> None:
+    problems = []
+    if not rows:
+        problems.append(Problem(field="settings", message="A batch has at least one row.", code="required"))
+    if batch_name is not None and (fault := check_job_name(batch_name)):
+        problems.append(Problem(field="batchName", message=fault, code="job_name"))
+    if names is not None and len(names) != len(rows):
+        told = f"There are {len(names)} names for {len(rows)} rows."
+        problems.append(Problem(field="jobNames", message=told, code="job_name"))
+    seen: set[str] = set()
+    for row, name in enumerate(names or ()):
+        fault = check_job_name(name) or (f"{name!r} is the name of two rows." if name in seen else None)
+        seen.add(name)
+        if fault:
+            problems.append(Problem(field=f"jobNames[{row}]", message=fault, code="job_name"))
+    if problems:
+        raise SettingsError(problems, tool.type)
+
+
+def _normalize(tool: Tool, rows: Sequence[Row]) -> list[dict[str, Any]]:
+    normalized, verdicts = [], []
+    for index, row in enumerate(rows):
+        checked = catalog.check(tool, row)
+        problem = next(iter((*find_doubts(tool, row), *checked.problems)), None)
+        normalized.append(checked.normalized)
+        if problem is None:
+            verdicts.append(RowVerdict(index=index, valid=True, normalized=checked.normalized))
+        else:
+            verdicts.append(RowVerdict(index=index, valid=False, error=problem.message, field=problem.field))
+    _require_valid(tool, verdicts)
+    return normalized
+
+
+def _require_valid(tool: Tool, verdicts: Sequence[RowVerdict]) -> None:
+    problems = [
+        Problem(
+            field=f"settings[{row.index}]{f'.{row.field}' if row.field else ''}",
+            message=row.error or "The service refuses this row and does not say why.",
+        )
+        for row in verdicts
+        if not row.valid
+    ]
+    if problems:
+        raise BatchSettingsError(problems, tool.type, verdicts)
+
+
+def judge_rows(link: Link, tool: Tool, rows: Sequence[Row]) -> Steps[None]:
+    """Have every row judged by the service, in chunks within its limits of rows and bytes.
+
+    Raises:
+        BatchSettingsError: it refuses rows.
+        SettingsError: it refuses the batch as a whole.
+        ProtocolError: it left a row without a verdict.
+        TooLargeError: a single row is too large for it.
+    """
+    verdicts: list[RowVerdict] = []
+    for chunk in cut_rows(rows):
+        verdicts += yield from _judge(link, tool, chunk)
+    numbered = [verdict.model_copy(update={"index": row}) for row, verdict in enumerate(verdicts)]
+    _require_valid(tool, numbered)
+
+
+def cut_rows(
+    rows: Sequence[Row], most_rows: int = MOST_ROWS, most_bytes: int = MOST_BYTES
+) -> Iterator[list[Row]]:
+    """The rows in chunks of at most ``most_rows`` rows and ``most_bytes`` bytes; a larger row goes alone."""
+    chunk: list[Row] = []
+    size = 0
+    for row in rows:
+        added = len(json.dumps(row)) + 2
+        if chunk and (len(chunk) == most_rows or size + added > most_bytes):
+            yield chunk
+            chunk, size = [], 0
+        chunk.append(row)
+        size += added
+    if chunk:
+        yield chunk
+
+
+def _judge(link: Link, tool: Tool, rows: list[Row]) -> Steps[list[RowVerdict]]:
+    body = {"jobName": "check", "type": tool.type, "settings": rows}
+    try:
+        answer = yield from link.ask("POST", "/validate-job", json=body, repeatable=True)
+    except TooLargeError:
+        if len(rows) == 1:
+            raise
+        half = len(rows) // 2
+        first = yield from _judge(link, tool, rows[:half])
+        return first + (yield from _judge(link, tool, rows[half:]))
+    verdict = understand(read_verdict, answer)
+    if not isinstance(verdict, BatchVerdict):
+        told = verdict.error or "The service refuses the batch as a whole."
+        raise SettingsError([Problem(field=verdict.field or "settings", message=told)], tool.type)
+    if len(verdict.results) != len(rows):
+        raise ProtocolError(
+            f"The service judged {len(verdict.results)} of {len(rows)} rows, so nothing was submitted."
+        )
+    return list(verdict.results)
+
+
+def _post(link: Link, attempt: Attempt) -> Steps[Job]:
+    for pause in (*retry_delays(), None):
+        try:
+            yield from link.ask("POST", "/submit-batch", json=attempt.to_wire(), repeatable=False)
+        except BadRequestError as exc:
+            return (yield from _settle(link, attempt, exc))
+        except (TransportError, ServiceFaultError) as exc:
+            job = yield from look_up(link, attempt.name)
+            if job is not None:
+                return (yield from _require_same(link, attempt, job, None))
+            if pause is None:
+                raise
+            yield Sleep(max(pause, getattr(exc, "retry_after_s", None) or 0.0))
+        else:
+            return _parent(attempt)
+    raise AssertionError("the loop returns or raises")
+
+
+def _parent(attempt: Attempt) -> Job:
+    return Job(
+        job_name=attempt.name,
+        type="batch",
+        tool=attempt.tool.type,
+        status=JobStatus.IN_QUEUE,
+        batch_status=BatchStatus.IN_QUEUE,
+        batch_size=len(attempt.rows),
+        project_tag=attempt.project_tag,
+    )
+
+
+def _settle(link: Link, attempt: Attempt, refusal: BadRequestError) -> Steps[Job]:
+    """The batch whose name the refusal may say is taken, if it is this one; else the refusal."""
+    if refusal.code == "tool_unavailable":
+        raise ToolUnavailableError(refusal.message) from refusal
+    if refusal.code not in (None, "job_name_taken"):
+        raise refusal
+    job = yield from look_up(link, attempt.name)  # a deployment without codes may mean a taken name
+    if job is None:
+        raise refusal
+    return (yield from _require_same(link, attempt, job, refusal))
+
+
+def _require_same(link: Link, attempt: Attempt, job: Job, refusal: ServiceError | None) -> Steps[Job]:
+    """The job of this name if it is the same batch.
+
+    Raises:
+        JobNameTakenError: it is another one, or no batch.
+    """
+    differences = _compare_parents(attempt, job)
+    if not differences:
+        subjobs = yield from list_many(link, {"batch": attempt.name}, len(attempt.rows) + 1)
+        differences = _compare_rows(attempt, {subjob.job_name: subjob for subjob in subjobs})
+    if not differences:
+        return job
+    shown = "; ".join(differences[:3])
+    raise JobNameTakenError(
+        f"The name {attempt.name!r} belongs to something else ({shown}). Choose another batch_name.",
+        status=400,
+        code="job_name_taken",
+        field="batchName",
+    ) from refusal
+
+
+def _compare_parents(attempt: Attempt, job: Job) -> list[str]:
+    if not job.is_batch:
+        return ["that is a single job"]
+    if job.tool and job.tool != attempt.tool.type:
+        return [f"that batch is of the tool {job.tool}, this one of {attempt.tool.type}"]
+    if job.batch_size is not None and job.batch_size != len(attempt.rows):
+        return [f"that batch has {job.batch_size} rows, this one {len(attempt.rows)}"]
+    return []
+
+
+def _compare_rows(attempt: Attempt, theirs: Mapping[str, Job]) -> list[str]:
+    found = []
+    for name, normalized in zip(attempt.names, attempt.normalized, strict=True):
+        job = theirs.get(name)
+        if job is None:
+            found.append(f"that batch has no job {name}")
+        elif job.settings or attempt.is_named:  # a name made of the rows is proof where no settings are told
+            found += [f"{name}: {difference}" for difference in compare(job, normalized, attempt.tool)]
+    return found

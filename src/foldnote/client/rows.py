@@ -1,0 +1,121 @@
+"""From a table and its sweeps to the settings of a batch, row by row; nothing is judged or sent here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
+from typing import TYPE_CHECKING, Any
+
+from foldnote.errors import FoldnoteError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    Table = pd.DataFrame | Iterable[Mapping[str, Any]]
+
+
+@dataclass(frozen=True)
+class Rows:
+    """The rows of a batch.
+
+    Attributes:
+        settings: the settings of each subjob.
+        names: the name of each subjob; None when the table gives none.
+    """
+
+    settings: list[dict[str, Any]]
+    names: list[str] | None
+
+
+def expand_rows(
+    table: Table,
+    columns: Mapping[str, str] | None = None,
+    sweep: Mapping[str, Sequence[Any]] | None = None,
+    shared: Mapping[str, Any] | None = None,
+    names: str | None = None,
+) -> Rows:
+    """One row of settings for each row of the table and each combination of the sweep, in that order.
+
+    A missing cell (None or NaN) leaves the setting out.
+
+    Args:
+        table: a DataFrame, or mappings.
+        columns: the column of each setting; by default every column is the setting of its name.
+        sweep: values of a setting, each of which every row gets once; several settings are combined.
+        shared: settings of every row.
+        names: the column with the names of the subjobs; in a sweep they get ``-1``, ``-2`` … behind.
+
+    Raises:
+        FoldnoteError: there is no such column, a setting is given twice, or there is no row.
+    """
+    records = _records(table)
+    chosen = dict(columns) if columns is not None else _every_column(records, names)
+    _check(records, chosen, sweep or {}, shared or {}, names)
+    combinations = [
+        dict(zip(sweep or {}, values, strict=True)) for values in product(*(sweep or {}).values())
+    ]
+    if not records or not combinations:
+        raise FoldnoteError(
+            "The batch has no rows: the table is empty, or a setting of the sweep has no values."
+        )
+    rows = [
+        dict(shared or {}) | _cells(record, chosen) | combination
+        for record in records
+        for combination in combinations
+    ]
+    return Rows(rows, None if names is None else _name(records, names, len(combinations)))
+
+
+def _records(table: Any) -> list[dict[str, Any]]:
+    if hasattr(table, "to_dict"):
+        return [{str(name): value for name, value in row.items()} for row in table.to_dict("records")]
+    return [dict(row) for row in table]
+
+
+def _every_column(records: list[dict[str, Any]], names: str | None) -> dict[str, str]:
+    found = dict.fromkeys(name for record in records for name in record if name != names)
+    return {name: name for name in found}
+
+
+def _check(
+    records: list[dict[str, Any]],
+    columns: Mapping[str, str],
+    sweep: Mapping[str, Sequence[Any]],
+    shared: Mapping[str, Any],
+    names: str | None,
+) -> None:
+    known = dict.fromkeys(name for record in records for name in record)
+    for column in (*columns.values(), *([names] if names is not None else [])):
+        if records and column not in known:
+            raise FoldnoteError(f"The table has no column {column!r}. It has: {', '.join(known)}.")
+    given = [*columns, *sweep, *shared]
+    for setting in dict.fromkeys(given):
+        if given.count(setting) > 1:
+            raise FoldnoteError(
+                f"The setting {setting!r} is given twice: by a column, the sweep or for all rows."
+            )
+    for setting, values in sweep.items():
+        if isinstance(values, str) or not isinstance(values, Sequence):
+            raise FoldnoteError(f"The sweep of {setting!r} should be a list of values, not {values!r}.")
+
+
+def _cells(record: Mapping[str, Any], columns: Mapping[str, str]) -> dict[str, Any]:
+    cells = {setting: _plain(record.get(column)) for setting, column in columns.items()}
+    return {setting: value for setting, value in cells.items() if value is not None}
+
+
+def _plain(value: Any) -> Any:
+    """A cell as JSON has it; None for a missing one."""
+    if hasattr(value, "tolist"):  # numpy's scalars and arrays
+        value = value.tolist()
+    if type(value).__name__ in ("NAType", "NaTType") or (isinstance(value, float) and value != value):
+        return None
+    return value
+
+
+def _name(records: list[dict[str, Any]], column: str, each: int) -> list[str]:
+    stems = [str(record.get(column)) for record in records]
+    if each == 1:
+        return stems
+    return [f"{stem}-{number}" for stem in stems for number in range(1, each + 1)]

@@ -1,0 +1,127 @@
+"""Batches, on both faces, against the real service."""
+
+import zipfile
+
+import pandas as pd
+import pytest
+
+import foldnote as fn
+from foldnote.errors import (
+    BatchSettingsError,
+    JobFailedError,
+    JobNameTakenError,
+    NotFoundError,
+    SettingsError,
+)
+from foldnote.models import BatchStatus
+
+
+@pytest.fixture
+def rows(settings) -> list[dict]:
+    return [settings | {"scheme": scheme} for scheme in ("imgt", "kabat", "chothia")]
+
+
+async def test_a_batch_goes_from_its_rows_to_one_archive(face, settle, rows, name):
+    names = [f"{name}.a.output-1.score", f"{name}.b", f"{name}.c.fail"]
+    batch = await settle(face.batches.submit("anarci", rows, name, names))
+    record = await settle(batch.finish(60))
+    assert (record.batch_status, record.batch_size) == (BatchStatus.COMPLETE, 3)
+    assert record.result_url
+    with zipfile.ZipFile(await settle(batch.download())) as archive:
+        assert f"{names[0]}/file-0.txt" in archive.namelist()
+    frame = await settle(batch.to_frame())
+    assert list(frame.index) == names
+    assert list(frame["settings.scheme"]) == ["imgt", "kabat", "chothia"]
+    assert frame.loc[names[0], "score.probe"] == 0.5
+    assert "asked to fail" in frame.loc[names[2], "error"]
+
+
+async def test_the_same_rows_are_the_same_batch(face, settle, rows):
+    first = await settle(face.batches.submit("anarci", rows))
+    second = await settle(face.batches.submit("anarci", rows))
+    assert first.job_name == second.job_name
+    assert second.created is not None
+    assert (await settle(face.batches.get(first.job_name))).record.batch_size == 3
+
+
+async def test_without_the_ledger_the_name_leads_to_the_same_batch(face, settle, rows, home):
+    first = await settle(face.batches.submit("anarci", rows))
+    for file in (home / "data").glob("ledger.db*"):
+        file.unlink()
+    second = await settle(face.batches.submit("anarci", rows))
+    assert (second.job_name, second.created is None) == (first.job_name, False)
+
+
+async def test_a_taken_name_shows_the_difference(face, settle, rows, name):
+    await settle(face.batches.submit("anarci", rows, name))
+    with pytest.raises(JobNameTakenError, match="has 3 rows, this one 2"):
+        await settle(face.batches.submit("anarci", rows[:2], name))
+    with pytest.raises(JobNameTakenError, match="scheme is 'imgt' there and 'kabat' here"):
+        await settle(face.batches.submit("anarci", [rows[1], *rows[1:]], name))
+
+
+async def test_the_name_of_a_job_is_not_a_batchs(face, settle, rows, name):
+    await settle(face.jobs.submit("anarci", rows[0], job_name=name))
+    with pytest.raises(JobNameTakenError, match="single job"):
+        await settle(face.batches.submit("anarci", rows, name))
+    with pytest.raises(NotFoundError, match="no batch"):
+        await settle(face.batches.get(name))
+
+
+async def test_wrong_rows_are_told_row_by_row_and_nothing_is_sent(face, settle, rows, name):
+    with pytest.raises(BatchSettingsError) as caught:
+        await settle(face.batches.submit("anarci", [rows[0], rows[1] | {"scheme": "roman"}, {}], name))
+    frame = caught.value.to_frame()
+    assert list(frame["valid"]) == [True, False, False]
+    assert list(frame["field"])[1:] == ["scheme", "sequence"]
+    assert caught.value.problems[0].field == "settings[1].scheme"
+    with pytest.raises(NotFoundError):
+        await settle(face.batches.get(name))
+
+
+async def test_what_only_the_service_knows_is_told_before_anything_is_sent(face, settle, name):
+    with pytest.raises(BatchSettingsError) as caught:
+        await settle(
+            face.batches.submit("align-pdbs", [{"pdbFiles": [f"{name}-no.pdb", "no.pdb"]}] * 2, name)
+        )
+    assert list(caught.value.to_frame()["valid"]) == [False, False]
+    assert "not uploaded" in caught.value.to_frame()["error"][0]
+
+
+@pytest.mark.parametrize(
+    ("change", "field"),
+    [
+        ({"names": ["a"]}, "jobNames"),
+        ({"names": ["a", "a", "b"]}, r"jobNames\[1\]"),
+        ({"names": ["a", "b c", "d"]}, r"jobNames\[1\]"),
+        ({"batch_name": "a/b"}, "batchName"),
+        ({"rows": []}, "settings"),
+    ],
+)
+async def test_wrong_names_are_not_sent(face, settle, rows, change, field):
+    with pytest.raises(SettingsError, match=field):
+        await settle(face.batches.submit("anarci", **({"rows": rows} | change)))
+
+
+async def test_a_batch_without_any_result_failed(face, settle, rows, name):
+    batch = await settle(face.batches.submit("anarci", rows[:1], name))
+    await settle(batch.stop())
+    assert (await settle(batch.refresh())).is_final
+    other = await settle(face.batches.submit("anarci", rows[:1], f"{name}x", [f"{name}.fail"]))
+    try:
+        record = await settle(other.finish(60))
+    except JobFailedError as exc:
+        record = exc.job
+    assert record.is_final
+
+
+def test_a_table_and_a_sweep_become_a_batch(client, settings, name, monkeypatch):
+    monkeypatch.setattr("foldnote.notebook._client", lambda profile: client)
+    table = pd.DataFrame({"id": [f"{name}-a", f"{name}-b"], "VH": [settings["sequence"]] * 2})
+    batch = fn.submit_batch(
+        "anarci", table, columns={"sequence": "VH"}, sweep={"scheme": ["imgt", "kabat"]}, names="id"
+    )
+    frame = batch.wait(60).to_frame()
+    assert list(frame.index) == [f"{name}-a-1", f"{name}-a-2", f"{name}-b-1", f"{name}-b-2"]
+    assert list(frame["settings.scheme"]) == ["imgt", "kabat"] * 2
+    assert set(frame["status"]) == {"Complete"}
