@@ -13,7 +13,7 @@ ROUTES = [
     ("GET", "/finetuned-models"), ("POST", "/cancelJob"), ("POST", "/cancelBatch"), ("POST", "/getPresignedUploadUrl"),
     ("POST", "/submit-pipeline"), ("POST", "/run-pipeline"),
     ("POST", "/model-router"),
-    ("POST", "/deploy-model"),
+    ("POST", "/deploy-model"), ("POST", "/virtual-screening"),
 ]  # fmt: skip
 OPEN = ["/tools.json", "/healthz", "/openapi.json"]
 PREFIXES = ["", "/v1", "/api"]

@@ -204,7 +204,7 @@ class TestAllowance:
 class TestRestrictedRoutes:
     """What an unclaimed key may not do at all."""
 
-    PATHS = ("/submit-pipeline", "/run-pipeline", "/deploy-model")
+    PATHS = ("/submit-pipeline", "/run-pipeline", "/deploy-model", "/virtual-screening")
 
     @pytest.mark.parametrize("path", PATHS)
     @pytest.mark.parametrize("body", [b"", b"not json", b"{}", b" " * 5_000_000])

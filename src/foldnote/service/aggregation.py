@@ -23,6 +23,8 @@ from foldnote.service.store.batches import Parent, Subjob
 from foldnote.service.store.store import Store
 
 log = logging.getLogger(__name__)
+RANKING = "ranking.csv"
+"""Of a screening: rank, jobName and the score, the lowest first; jobs without the score are left out."""
 TABLE = "results.csv"
 """A row for each subjob: jobName, status, error, then `settings.NAME` and `score.NAME` columns."""
 
@@ -62,7 +64,7 @@ class Aggregator:
             if not any(each.result_sha256 for each in subjobs):
                 return None
             with self._objects.draft() as draft:
-                self._write(subjobs, draft)
+                self._write(subjobs, draft, row["settings"])
                 size, sha256 = draft.size, draft.keep()
             self._store.batches.attach(parent_id, sha256, size)
             return sha256
@@ -85,7 +87,7 @@ class Aggregator:
             return
         try:
             with self._objects.draft() as draft:
-                self._write(subjobs, draft)
+                self._write(subjobs, draft, parent.settings)
                 size = draft.size
                 self._store.batches.complete(parent, draft.keep(), size)
         except (OSError, zipfile.BadZipFile, ValueError) as exc:
@@ -93,9 +95,12 @@ class Aggregator:
             error = f"The archive of the batch could not be built: {exc}."
             self._store.batches.fail(parent, error, BatchStatus.AGGREGATION_FAILED)
 
-    def _write(self, subjobs: Sequence[Subjob], draft: Draft) -> None:
+    def _write(self, subjobs: Sequence[Subjob], draft: Draft, settings: str) -> None:
+        rank_by = json.loads(settings).get("rankBy")
         with zipfile.ZipFile(DraftStream(draft), "w", zipfile.ZIP_DEFLATED) as archive:
             archive.writestr(TABLE, make_table(subjobs))
+            if rank_by is not None:
+                archive.writestr(RANKING, make_ranking(subjobs, rank_by))
             for each in subjobs:
                 if each.result_sha256:
                     source = self._objects.path(each.result_sha256)
@@ -133,6 +138,17 @@ def make_table(subjobs: Sequence[Subjob]) -> str:
     writer = csv.DictWriter(stream, columns, lineterminator="\n")
     writer.writeheader()
     writer.writerows(rows)
+    return stream.getvalue()
+
+
+def make_ranking(subjobs: Sequence[Subjob], rank_by: str) -> str:
+    """The jobs that have the score, as CSV, the lowest first."""
+    scores = [(json.loads(each.score or "{}").get(rank_by), each.name) for each in subjobs]
+    ranked = sorted((score, name) for score, name in scores if isinstance(score, int | float))
+    stream = io.StringIO()
+    writer = csv.writer(stream, lineterminator="\n")
+    writer.writerow(("rank", "jobName", rank_by))
+    writer.writerows((rank, name, score) for rank, (score, name) in enumerate(ranked, start=1))
     return stream.getvalue()
 
 

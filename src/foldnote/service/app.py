@@ -28,6 +28,7 @@ from foldnote.service.routes import (
     provisioning,
     recommending,
     results,
+    screening,
     submission,
     tools,
 )
@@ -45,6 +46,7 @@ ROUTERS = (
     tools.router,
     recommending.router,
     deployment.router,
+    screening.router,
     provisioning.router,
     health.router,
 )

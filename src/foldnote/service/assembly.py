@@ -29,6 +29,7 @@ from foldnote.service.queue.dispatcher import Dispatcher
 from foldnote.service.queue.executors.local import LocalExecutor
 from foldnote.service.resolution import FileResolver
 from foldnote.service.results import ResultDesk
+from foldnote.service.screening import ScreeningDesk
 from foldnote.service.store.quotas import Quotas
 from foldnote.service.store.store import Store
 from foldnote.service.tooling import Toolbox
@@ -91,6 +92,7 @@ class Service:
         self.intake = Intake(
             self.store, self.toolbox, self.files, self.dispatcher.wake, batch_rows=rows, allowance=allowance
         )
+        self.screening = ScreeningDesk(self.toolbox, self.intake)
 
     def _on_ended(self) -> None:
         self.conductor.wake()

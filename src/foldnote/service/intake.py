@@ -77,8 +77,12 @@ class Intake:
             self._store.jobs.add(caller.account_id, job)
         self._wake()
 
-    def submit_batch(self, caller: Caller, batch: BatchSubmission) -> list[str]:
+    def submit_batch(
+        self, caller: Caller, batch: BatchSubmission, about: Mapping[str, Any] | None = None
+    ) -> list[str]:
         """Commit a parent and its subjobs in one transaction and give the subjobs' names.
+
+        `about` becomes the settings of the parent itself.
 
         Raises:
             RefusalError: 400 with the field and the row at fault, 403 for what the caller may not spend.
@@ -95,7 +99,7 @@ class Intake:
         ]
         self._allowance.require(caller, tool, rows)
         self._toolbox.require_engine(tool)
-        parent = NewJob(batch.batch_name, batch.type, {}, {}, batch.project_tag)
+        parent = NewJob(batch.batch_name, batch.type, about or {}, about or {}, batch.project_tag)
         with refusals("batchName"):
             hours = batch.weighted_hours_budget
             self._store.jobs.add_batch(caller.account_id, parent, rows, hours_budget=hours)

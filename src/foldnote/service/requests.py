@@ -213,6 +213,24 @@ class ModelDeployment(Body):
     time_limit_seconds: float = Field(default=86_400.0, gt=0, le=MAX_RUNTIME_S)
 
 
+class ScreeningSubmission(Body):
+    """POST /virtual-screening."""
+
+    batch_name: str = Field(json_schema_extra={**NAME_RULE})
+    receptor: str
+    """A file in any of the three forms."""
+    ligands: list[str] = Field(min_length=1)
+    """Files in any of the three forms; each becomes a job."""
+    tool: str | None = None
+    """A docking tool; the first that runs here when absent."""
+    settings: dict[str, Any] = Field(default_factory=dict)
+    """Further settings of every job."""
+    job_names: list[str] | None = None
+    rank_by: str = Field(default="affinity", max_length=100)
+    """The score that ranks; the lowest comes first."""
+    project_tag: str | None = Field(default=None, max_length=200)
+
+
 class UploadRequest(Body):
     """POST /getPresignedUploadUrl."""
 

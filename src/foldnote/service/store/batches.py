@@ -23,6 +23,7 @@ class Parent:
     account_id: int
     name: str
     is_pipeline: bool = False
+    settings: str = "{}"
 
 
 @dataclass(frozen=True)
@@ -46,7 +47,7 @@ class BatchStore:
     def aggregating(self) -> list[Parent]:
         """Batches whose archive is to be built, the oldest first."""
         query = (
-            sa.select(jobs.c.id, jobs.c.account_id, jobs.c.name, jobs.c.tool == PIPELINE)
+            sa.select(jobs.c.id, jobs.c.account_id, jobs.c.name, jobs.c.tool == PIPELINE, jobs.c.settings)
             .where(
                 jobs.c.state == str(JobStatus.RUNNING),
                 jobs.c.batch_state == str(BatchStatus.AGGREGATING),

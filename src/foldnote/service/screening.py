@@ -1,0 +1,75 @@
+"""Virtual screening: one receptor against many ligands, a job for each, ranked by a score.
+
+It is a batch of a docking tool: one whose settings have `receptorFile` and `ligandFile`, of the catalog or
+registered. This room makes the rows; the batch's archive has `ranking.csv` beside the merged table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from foldnote.models.tool import Tool
+from foldnote.service.faults import RefusalError, bad_request
+from foldnote.service.intake import Intake
+from foldnote.service.requests import BatchSubmission, ScreeningSubmission
+from foldnote.service.store.accounts import Caller
+from foldnote.service.tooling import Toolbox
+
+RECEPTOR, LIGAND = "receptorFile", "ligandFile"
+
+
+class ScreeningDesk:
+    """Turns screenings into batches."""
+
+    def __init__(self, toolbox: Toolbox, intake: Intake) -> None:
+        self._toolbox = toolbox
+        self._intake = intake
+
+    def submit(self, caller: Caller, wanted: ScreeningSubmission) -> tuple[str, list[str]]:
+        """Commit a batch with a job for each ligand; gives the tool and the jobs' names.
+
+        Raises:
+            RefusalError: 400 with the field (and the row, which is the ligand) at fault, 403 above a limit.
+        """
+        tool = self._choose(wanted.tool)
+        batch = BatchSubmission.model_construct(
+            batch_name=wanted.batch_name,
+            type=tool.type,
+            settings=[
+                {**wanted.settings, RECEPTOR: wanted.receptor, LIGAND: each} for each in wanted.ligands
+            ],
+            job_names=wanted.job_names,
+            project_tag=wanted.project_tag,
+            max_runtime_seconds=None,
+            weighted_hours_budget=None,
+        )
+        names = self._intake.submit_batch(caller, batch, about={"rankBy": wanted.rank_by})
+        return tool.type, names
+
+    def _choose(self, tool_type: str | None) -> Tool:
+        docking = [tool for tool in self._toolbox.tools() if _docks(tool)]
+        if tool_type is not None:
+            tool = self._find(tool_type)
+            if not _docks(tool):
+                sentence = f"{tool_type} takes no {RECEPTOR} and {LIGAND}. {_name(docking)}"
+                raise bad_request(sentence, code="no_docking_tool", field="tool")
+            return tool
+        available = [tool for tool in docking if tool.available]
+        if not available:
+            sentence = f"No docking tool runs at this service now. {_name(docking)}"
+            raise bad_request(sentence, code="tool_unavailable", field="tool")
+        return available[0]
+
+    def _find(self, tool_type: str) -> Tool:
+        try:
+            return self._toolbox.find(tool_type)
+        except RefusalError as refusal:
+            raise bad_request(refusal.sentence, code=refusal.code, field="tool") from refusal
+
+
+def _docks(tool: Tool) -> bool:
+    return {RECEPTOR, LIGAND} <= set(tool.settings_schema.get("properties", {}))
+
+
+def _name(tools: Sequence[Tool]) -> str:
+    return f"Tools that dock: {', '.join(tool.type for tool in tools)}."
