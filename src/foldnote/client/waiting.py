@@ -135,10 +135,10 @@ class Watch:
             return []
         self._patience.renew()
         _note(records, self.known, self._on_change)
-        ended = [records[name] for name in self.pending if name in records and records[name].is_final]
-        done = {job.job_name for job in ended}
+        # by the name that was asked for: what a deployment calls the record is its own matter
+        done = [name for name in self.pending if name in records and records[name].is_final]
         self.pending = [name for name in self.pending if name not in done]
-        return ended
+        return [records[name] for name in done]
 
     def pause(self) -> Steps[None]:
         """The pause until the next look; none when nothing is left to look at.
