@@ -1,8 +1,8 @@
-"""A tool's schema made ready for checking: its fields in order, each with its own validator.
+"""A tool's schema made ready for checking: its fields in order, each with its own rules.
 
 Preparing costs milliseconds and checking runs at every keystroke, so that what was prepared is kept, by
 the identity of the schema. Foreign schemas are served too: what they say outside ``properties`` (``if``,
-``dependentRequired`` …) stands in `Prepared.rest`.
+``dependentRequired`` …) is left to `Prepared.rest`.
 """
 
 from __future__ import annotations
@@ -13,14 +13,17 @@ from dataclasses import dataclass
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Final
 
-if TYPE_CHECKING:
-    from jsonschema.protocols import Validator
+from foldnote.catalog.standard import Document, Rules
 
+if TYPE_CHECKING:
     from foldnote.models.tool import Tool
 
 NOTES: Final = "x-foldnote"
-_PLAIN = {"$schema", "$id", "$defs", "$comment", "definitions", "title", "description", "default", "examples",
-          "type", "properties", "required", "additionalProperties"}  # fmt: skip
+PLAIN: Final = {
+    "$schema", "$id", "$defs", "$comment", "definitions", "title", "description", "default", "examples",
+    "type", "properties", "required", "additionalProperties",
+}  # fmt: skip
+"""What a tool's schema says that concerns no more than one field at a time."""
 _KEPT = 256
 _LOCK = Lock()
 _CACHE: OrderedDict[int, tuple[Mapping[str, Any], Prepared]] = OrderedDict()
@@ -34,7 +37,7 @@ class Field:
     schema: Mapping[str, Any]
     required: bool
     """Whether the reference marks it so; a required field with a default may still be left out."""
-    validator: Validator
+    rules: Rules
 
     @property
     def notes(self) -> Mapping[str, Any]:
@@ -60,8 +63,8 @@ class Prepared:
     fields: tuple[Field, ...]
     is_closed: bool
     """Whether a key that is no field is a mistake."""
-    rest: Validator | None
-    """Rules that concern several fields; None where there are none."""
+    rest: Rules | None
+    """The whole schema, where it says more than `PLAIN`; None where it does not."""
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -91,21 +94,22 @@ def prepare(tool: Tool) -> Prepared:
 
 
 def _prepare(schema: Mapping[str, Any]) -> Prepared:
-    from jsonschema import Draft202012Validator
-
-    root = Draft202012Validator(dict(schema))
+    document = Document(schema)
     required = set(schema.get("required") or ())
     properties = schema.get("properties") or {}
     fields = [
-        Field(name, child if isinstance(child, Mapping) else {}, name in required, root.evolve(schema=child))
+        Field(
+            name,
+            child if isinstance(child, Mapping) else {},
+            name in required,
+            document.compile("properties", name),
+        )
         for name, child in properties.items()
     ]
-    rest = {key: value for key, value in schema.items() if key not in _PLAIN and not key.startswith("x-")}
+    has_rest = any(key not in PLAIN and not key.startswith("x-") for key in schema)
     is_closed = schema.get("additionalProperties") is False and "patternProperties" not in schema
     ordered = sorted(enumerate(fields), key=lambda pair: _rank(pair[1], pair[0]))
-    return Prepared(
-        tuple(field for _, field in ordered), is_closed, root.evolve(schema=rest) if rest else None
-    )
+    return Prepared(tuple(field for _, field in ordered), is_closed, document.compile() if has_rest else None)
 
 
 def _rank(field: Field, position: int) -> tuple[float, int]:

@@ -8,26 +8,21 @@ case of sequences carry no meaning and are cleaned in what is called normalized.
 from __future__ import annotations
 
 import copy
-import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from foldnote.catalog.checks import run_checks
 from foldnote.catalog.checks.row import Finding, Place, matches
-from foldnote.catalog.prepared import Field, Prepared, prepare
+from foldnote.catalog.plain import NOT_FINITE, Path, Plain, read_plain
+from foldnote.catalog.prepared import PLAIN, Field, Prepared, prepare
 from foldnote.catalog.sequences import clean_sequence
-from foldnote.catalog.wording import tell_error, tell_unknown
+from foldnote.catalog.standard import Fault, Rules
+from foldnote.catalog.wording import name_kind, tell_fault, tell_odd, tell_unknown
 
 if TYPE_CHECKING:
-    from jsonschema.exceptions import ValidationError
-
     from foldnote.models.tool import Tool
     from foldnote.models.verdict import Problem
-
-_LARGEST_BITS = 1023
-"""A whole number with more bits is infinite to everyone who reads JSON numbers as doubles."""
-_NOT_FINITE = "Numbers must be finite: NaN and infinity cannot be used."
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,76 +120,74 @@ def _walk(prepared: Prepared, normalized: Mapping[str, Any], missing: tuple[str,
             yield from _check_value(item, prepared, normalized)
     yield from _find_unknown(prepared, normalized)
     if prepared.rest:
-        for error in prepared.rest.iter_errors(dict(normalized)):
-            yield from _tell_rest(error)
+        yield from _check_rest(prepared.rest, normalized)
 
 
 def _check_value(item: Field, prepared: Prepared, normalized: Mapping[str, Any]) -> Iterator[Finding]:
-    value = normalized[item.name]
-    if not _is_finite(value):
-        yield Finding(item.name, _NOT_FINITE, "not_finite")
+    plain = read_plain(normalized[item.name])
+    infinite = next((odd for odd in plain.odd if odd.reason == NOT_FINITE), None)
+    if infinite:
+        yield Finding(item.name, *tell_odd(infinite))
         return
-    standard = list(_check_standard(item, value))
+    standard = list(_check_standard(item, plain))
     yield from standard
-    if not any(finding.code == "wrong_type" for finding in standard):
+    if not plain.odd and not any(finding.code == "wrong_type" for finding in standard):
         place = Place(item.name, item.notes, normalized, item.required, prepared.properties)
-        yield from run_checks(value, place)
+        yield from run_checks(plain.given, place)
 
 
-def _check_standard(item: Field, value: Any) -> Iterator[Finding]:
-    told: set[tuple[str | int, ...]] = set()
-    errors = sorted(item.validator.iter_errors(value), key=lambda error: str(error.validator) != "type")
-    for error in errors:
-        path = tuple(error.absolute_path)
-        if path not in told:
-            told.add(path)
-            message, code = tell_error(error, str(item.notes.get("unit") or ""))
-            yield Finding(".".join(map(str, (item.name, *path))), message, code)
+def _check_standard(item: Field, plain: Plain) -> Iterator[Finding]:
+    """One finding a path: that of the first keyword, or that JSON cannot carry what is there."""
+    told: dict[Path, Finding] = {}
+    for fault in item.rules.find_faults(plain):
+        if fault.path not in told:
+            told[fault.path] = _place(
+                item.name, fault.path, tell_fault(fault, str(item.notes.get("unit") or ""))
+            )
+    for odd in plain.odd:
+        if not any(odd.path[:length] in told for length in range(len(odd.path) + 1)):
+            told[odd.path] = _place(item.name, odd.path, tell_odd(odd))
+    yield from told.values()
+
+
+def _place(name: str, path: Path, told: tuple[str, str]) -> Finding:
+    return Finding(_printable(".".join(map(str, (name, *path)))), *told)
 
 
 def _find_unknown(prepared: Prepared, settings: Mapping[str, Any]) -> Iterator[Finding]:
     names = prepared.names
     for key, value in settings.items():
-        if key in names:
+        if isinstance(key, str) and key in names:
             continue
         if prepared.is_closed:
-            yield Finding(_printable(key), tell_unknown(str(key), names), "unknown_field")
-        elif not _is_finite(value):
-            yield Finding(_printable(key), _NOT_FINITE, "not_finite")
+            yield Finding(_printable(key), tell_unknown(_name_key(key), names), "unknown_field")
+        elif odd := read_plain({key: value}).odd:
+            yield Finding(_printable(key), *tell_odd(odd[0]))
 
 
-def _tell_rest(error: ValidationError) -> Iterator[Finding]:
-    path = ".".join(map(str, error.absolute_path))
-    wanted = error.validator_value
-    if error.validator == "required" and not path and isinstance(wanted, list):
-        absent = [name for name in wanted if name not in _as_mapping(error.instance)]
+def _check_rest(rules: Rules, normalized: Mapping[str, Any]) -> Iterator[Finding]:
+    """What concerns several fields; what concerns one has been told."""
+    faults = rules.find_faults(read_plain(dict(normalized)))
+    told = (finding for fault in faults if fault.place[0] not in PLAIN for finding in _tell_rest(fault))
+    yield from dict.fromkeys(told)
+
+
+def _tell_rest(fault: Fault) -> Iterator[Finding]:
+    if fault.keyword == "required" and not fault.path and isinstance(fault.wanted, list):
+        absent = [name for name in fault.wanted if name not in fault.instance]
         yield from (Finding(name, "This is required and missing.", "missing_field") for name in absent)
     else:
-        yield Finding(path, *tell_error(error))
+        yield Finding(_printable(".".join(map(str, fault.path))), *tell_fault(fault))
 
 
-def _as_mapping(value: object) -> Mapping[str, Any]:
-    return value if isinstance(value, Mapping) else {}
-
-
-def _is_finite(value: Any) -> bool:
-    waiting = [value]
-    while waiting:
-        item = waiting.pop()
-        if isinstance(item, float) and not math.isfinite(item):
-            return False
-        if isinstance(item, int) and item.bit_length() > _LARGEST_BITS:
-            return False
-        if isinstance(item, Mapping):
-            waiting.extend(item.values())
-        elif isinstance(item, list | tuple):
-            waiting.extend(item)
-    return True
+def _name_key(key: object) -> str:
+    """A key as text; keys that are none, which only Python has, by their kind."""
+    return key if isinstance(key, str) else name_kind(key)
 
 
 def _printable(key: object) -> str:
     """A key as it can be sent in an answer: short, and without halves of characters."""
-    return str(key)[:100].encode("utf-8", "backslashreplace").decode()
+    return _name_key(key)[:100].encode("utf-8", "backslashreplace").decode()
 
 
 def _as_problems(findings: Iterator[Finding] | list[Finding]) -> tuple[Problem, ...]:

@@ -10,9 +10,10 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from foldnote.catalog.checks.row import shorten
+from foldnote.catalog.plain import MOST_LEVELS, NOT_FINITE, TOO_DEEP, Odd
 
 if TYPE_CHECKING:
-    from jsonschema.exceptions import ValidationError
+    from foldnote.catalog.standard import Fault
 
 _KINDS: Final = {
     "string": "text",
@@ -26,17 +27,29 @@ _KINDS: Final = {
 _SHOWN_OPTIONS = 24
 
 
-def tell_error(error: ValidationError, unit: str = "") -> tuple[str, str]:
-    """The sentence and the code for one error of the validator.
+def tell_fault(fault: Fault, unit: str = "") -> tuple[str, str]:
+    """The sentence and the code for one keyword that a value breaks.
 
     Args:
-        error: what the validator said of a value.
+        fault: what was found.
         unit: the field's unit, for bounds.
     """
-    rule = _WORDINGS.get(str(error.validator))
+    rule = _WORDINGS.get(fault.keyword)
     if rule:
-        return rule(error.instance, error.validator_value, f" {unit}" if unit else "")
-    return f"{shorten(error.instance)} does not fit: {shorten(error.message, 160)}.", "invalid"
+        return rule(fault.instance, fault.wanted, f" {unit}" if unit else "")
+    return f"{shorten(fault.instance)} does not fit: {shorten(fault.message, 160)}.", "invalid"
+
+
+def tell_odd(odd: Odd) -> tuple[str, str]:
+    """The sentence and the code for a part of a value that cannot be sent."""
+    if odd.reason == NOT_FINITE:
+        return "Numbers must be finite: NaN and infinity cannot be used.", NOT_FINITE
+    if odd.reason == TOO_DEEP:
+        return f"This is nested too deeply or has too many parts. Use at most {MOST_LEVELS} levels.", TOO_DEEP
+    if isinstance(odd.part, dict):
+        return "The names in an object must be text. Put them in quotation marks.", "wrong_type"
+    kind = name_kind(odd.part)
+    return f"This is {kind}, which cannot be sent. Use text, numbers, true, false or lists.", "wrong_type"
 
 
 def tell_unknown(name: str, known: Iterable[str]) -> str:
@@ -70,7 +83,9 @@ def name_kind(value: object) -> str:
         return "text"
     if isinstance(value, int | float):
         return "a number"
-    return "an object" if isinstance(value, Mapping) else "a list"
+    if isinstance(value, list):
+        return "a list"
+    return "an object" if isinstance(value, dict) else f"a Python {type(value).__name__[:40]}"
 
 
 def _fold(name: str) -> str:

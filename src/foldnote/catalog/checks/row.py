@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -70,7 +70,12 @@ class CheckRow:
 
 def matches(condition: Mapping[str, Any] | None, settings: Mapping[str, Any]) -> bool:
     """Whether each setting that ``condition`` names has one of the values listed there."""
-    return all(settings.get(name) in values for name, values in (condition or {}).items())
+    return all(_is_among(settings.get(name), values) for name, values in (condition or {}).items())
+
+
+def _is_among(value: Any, values: Sequence[Any]) -> bool:
+    """Equality is asked of plain values only: an array would answer with an array."""
+    return (value is None or isinstance(value, str | int | float)) and value in values
 
 
 def shorten(value: object, limit: int = 40) -> str:
