@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import threading
 import time
 from pathlib import Path
 
@@ -112,8 +111,7 @@ class Service:
         return key
 
     def start(self) -> None:
-        """Recover and begin to run jobs; what only the first request needs is loaded beside."""
-        threading.Thread(target=self.toolbox.warm, name="warm-up", daemon=True).start()
+        """Recover and begin to run jobs."""
         if self.config.has_dispatcher:
             self.aggregator.start()
             self.conductor.start()

@@ -74,12 +74,6 @@ class Toolbox:
         """Tools whose result is a model."""
         return [tool.type for tool in catalog.tools().values() if FINETUNING in tool.functions]
 
-    def warm(self) -> None:
-        """Load now what the first submission would wait for: the validators, and the list of tools."""
-        tool = next(iter(catalog.tools().values()))
-        catalog.check(tool, (tool.example_job or {}).get("settings", {}))
-        self.document()
-
     def document(self) -> bytes:
         """The body of /tools and /tools.json, serialised at most every few seconds."""
         with self._lock:
