@@ -68,7 +68,8 @@ def test_what_each_kind_refuses():
     assert inline("MKV") == "MKV\n"
 
 
-async def test_text_fields_are_no_files(face, settle, settings, tmp_path, monkeypatch):
+async def test_text_fields_are_no_files(face, settle, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
+    settings = {"sequence": "EVQLVESGGGLVQPGGSLRLSCAAS", "scheme": "imgt"}
     (tmp_path / settings["sequence"]).write_text("x")
     assert await settle(face.jobs.submit("anarci", settings))
