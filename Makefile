@@ -49,12 +49,12 @@ $(VENV)/.frontend: node_modules/.installed $(FRONTEND) | $(VENV)/bin/python
 
 $(VENV)/.installed: pyproject.toml package.json $(VENV)/.frontend
 	@echo "== Installing foldnote and what it needs (about a minute)"
-	@$(BIN)/python -m pip install --progress-bar on -e .
+	@HATCH_JUPYTER_BUILDER_SKIP_NPM=1 $(BIN)/python -m pip install --progress-bar on -e .
 	@touch $@
 
 $(VENV)/.test-installed: $(VENV)/.installed
 	@echo "== Installing what the tests need"
-	@$(BIN)/python -m pip install --quiet -e '.[dev]'
+	@HATCH_JUPYTER_BUILDER_SKIP_NPM=1 $(BIN)/python -m pip install --quiet -e '.[dev]'
 	@touch $@
 
 check: ## Run every check and test in an environment that is already set up
