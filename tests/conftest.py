@@ -20,6 +20,19 @@ def _own_home(tmp_path_factory, monkeypatch):
         monkeypatch.delenv(name, raising=False)
 
 
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_makereport(item, call):
+    """Where CI runs, all that `make test` installs is there: a skip would hide that it is not.
+
+    The real result archives are not part of the project, so that their absence is told and not a failure.
+    """
+    report = (yield).get_result()
+    if "CI" in os.environ and report.skipped and not hasattr(report, "wasxfail"):
+        reason = report.longrepr[2] if isinstance(report.longrepr, tuple) else str(report.longrepr)
+        if "real result archives" not in reason:
+            report.outcome, report.longrepr = "failed", f"skipped under CI: {reason}"
+
+
 @pytest.fixture
 def home() -> Path:
     """The home of this test, as ``foldnote.settings`` sees it."""

@@ -165,7 +165,8 @@ def test_an_unknown_key_brings_the_nearest_valid_one(tool, written, meant):
 def test_any_key_gives_a_problem_that_can_be_sent(key):
     found = catalog.check(TOOLS["amplify"], {"sequence": "GIGK", key: 1})
     for problem in found.problems:
-        json.dumps(problem.to_wire(), ensure_ascii=False).encode()
+        sent = json.dumps(problem.to_wire(), ensure_ascii=False).encode()
+        assert json.loads(sent)["message"]
 
 
 def test_a_key_with_half_a_character_gives_a_problem_that_can_be_sent():

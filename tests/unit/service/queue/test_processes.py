@@ -49,5 +49,7 @@ def test_kill_all_ends_it(marked):
 
 
 def test_signals_to_the_dead_are_no_error():
-    processes.send([2**22 - 1], processes.signal.SIGTERM)
-    processes.send_to_group(2**22 - 1, processes.signal.SIGTERM)
+    nobody = 2**22 - 1
+    processes.send([nobody], processes.signal.SIGTERM)
+    processes.send_to_group(nobody, processes.signal.SIGTERM)
+    assert not Path(f"/proc/{nobody}").exists()
