@@ -27,10 +27,10 @@ def service_ends():
 
 
 def test_the_python_examples_work_in_their_order(service_ends):
-    from foldnote.notebook import _async_client, _client
+    from foldnote.notebook.connection import find_async_client, find_client
 
-    _client.cache_clear()
-    _async_client.cache_clear()
+    find_client.cache_clear()
+    find_async_client.cache_clear()
     names: dict[str, object] = {}
     for block in BLOCKS:
         exec(compile(block, "README.md", "exec"), names)

@@ -116,7 +116,7 @@ async def test_a_batch_without_any_result_failed(face, settle, rows, name):
 
 
 def test_a_table_and_a_sweep_become_a_batch(client, settings, name, monkeypatch):
-    monkeypatch.setattr("foldnote.notebook._client", lambda profile: client)
+    monkeypatch.setattr("foldnote.notebook.connection.find_client", lambda profile: client)
     table = pd.DataFrame({"id": [f"{name}-a", f"{name}-b"], "VH": [settings["sequence"]] * 2})
     batch = fn.submit_batch(
         "anarci", table, columns={"sequence": "VH"}, sweep={"scheme": ["imgt", "kabat"]}, names="id"

@@ -1,0 +1,36 @@
+"""The verbs of a notebook, put together from all rooms: ``fn.form``, ``fn.submit``, ``fn.job``, ``fn.view``.
+
+Only this room and the command line see the whole house. It holds no logic of its own beyond what shows
+where: a form or a job is a live widget, and below it an output that the notebook keeps, so that a result is
+still there when the notebook is opened again without its kernel.
+"""
+
+from __future__ import annotations
+
+from foldnote.client import inline, uploaded
+from foldnote.notebook.connection import connect
+from foldnote.notebook.filling import NotebookForm, form
+from foldnote.notebook.live import NotebookBatch, NotebookJob
+from foldnote.notebook.looking import job, jobs, tool, tools, view
+from foldnote.notebook.submitting import submit, submit_batch, upload, validate
+from foldnote.results import open_result
+
+__all__ = [
+    "NotebookBatch",
+    "NotebookForm",
+    "NotebookJob",
+    "connect",
+    "form",
+    "inline",
+    "job",
+    "jobs",
+    "open_result",
+    "submit",
+    "submit_batch",
+    "tool",
+    "tools",
+    "upload",
+    "uploaded",
+    "validate",
+    "view",
+]

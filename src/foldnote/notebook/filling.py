@@ -1,0 +1,84 @@
+"""The form of a notebook: what was filled in, its job and its result stay with the cell."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from html import escape
+from typing import Any
+
+from foldnote.client import Client, JobHandle
+from foldnote.errors import BadRequestError
+from foldnote.forms import Form
+from foldnote.models import Tool
+from foldnote.notebook import connection
+from foldnote.notebook.live import NotebookJob, make_card, make_live
+from foldnote.results import Result
+from foldnote.viewers.card_html import write_plain_card
+from foldnote.viewers.output import LiveOutput, ResultSlot
+
+
+class NotebookForm(Form):
+    """A form whose job card stands at its end and whose result is kept below it."""
+
+    def __init__(self, tool: Tool, client: Client, values: Mapping[str, Any], job_name: str | None) -> None:
+        """Build the form; nothing is sent."""
+        self._slot = ResultSlot()
+        self._output = LiveOutput()
+        self.job: NotebookJob | None = None
+        super().__init__(
+            tool, client, values=values, job_name=job_name, on_submit=self._take_job, on_attach=self._take_job
+        )
+
+    def result(self) -> Result:
+        """The result of this form's job.
+
+        Raises:
+            JobFailedError: the run failed.
+            BadRequestError: nothing was submitted, or the job is not finished.
+        """
+        if self.job is None:
+            raise BadRequestError("This form has no job yet: press Submit, or call submit().", status=400)
+        return self.job.result()
+
+    def _take_job(self, handle: JobHandle) -> None:
+        self.job = make_live(handle)
+        card = make_card(self.job, self._slot)
+        self.footer.children = (card,)
+        self._save()
+        card.on_final(lambda _: self._save())
+
+    def _save(self) -> None:
+        """Let the notebook keep the settings and the job as they are now."""
+        self._output.update(self._repr_mimebundle_())
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, Any]:
+        bundle = super()._repr_mimebundle_(**kwargs)
+        if self.job is not None:
+            state = write_plain_card(self.job.record)
+            bundle["text/plain"] += f"\n{state}"
+            bundle["text/html"] += f"<p>{escape(state)}</p>"
+        return bundle
+
+    def _ipython_display_(self) -> None:
+        self._output.show(self._repr_mimebundle_())
+        self._slot.show()
+
+
+def form(
+    tool: str | Tool, /, *, job_name: str | None = None, profile: str | None = None, **values: Any
+) -> NotebookForm:
+    """A form for a tool, made from its schema; nothing is sent until Submit is pressed.
+
+    Args:
+        tool: the tool's type, or a tool of any catalog.
+        job_name: name of the job; by default one is proposed.
+        profile: which service; by default the active profile's.
+        **values: settings to start with.
+
+    Raises:
+        UnknownToolError: the service has no such tool.
+        SettingsError: ``values`` names a setting that the tool does not have.
+    """
+    asked = connection.find_client(profile)
+    known = tool if isinstance(tool, Tool) else asked.tools.get(tool)
+    return NotebookForm(known, asked, values, job_name)

@@ -1,0 +1,100 @@
+"""Jobs and batches as a cell shows them: live, and below them an output that the notebook keeps."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from foldnote.client import BatchHandle, JobHandle
+from foldnote.errors import JobFailedError
+from foldnote.models import Job, JobStatus
+from foldnote.notebook import connection
+from foldnote.results import Result, open_result
+from foldnote.viewers.output import ResultSlot, is_notebook, show_live, show_progress
+
+if TYPE_CHECKING:
+    from foldnote.viewers import JobCard
+
+
+class NotebookJob(JobHandle):
+    """A job in a notebook: shown, it is a live card with its result below; used, it is a ``JobHandle``."""
+
+    def wait(self, timeout_s: float | None = None) -> NotebookJob:
+        """Wait until the job is complete, with its progress in the cell, and return it.
+
+        Args:
+            timeout_s: seconds after which the waiting ends; the job goes on.
+
+        Raises:
+            JobFailedError: the run failed; the log's end is in the exception.
+            JobStoppedError: somebody stopped it.
+            WaitTimeoutError: it was not final in time.
+        """
+        with show_progress(self.record) as show:
+            self.finish(timeout_s, show)
+        return self
+
+    def result(self) -> Result:
+        """What the job left behind: structures, tables, scores and files.
+
+        Raises:
+            JobFailedError: the run failed.
+            BadRequestError: the job is not finished.
+            ArchiveError: the archive is damaged or not safe to unpack.
+        """
+        if not self.record.is_final or self.record.completed is None:
+            self.refresh()
+        if self.record.is_failed:
+            raise JobFailedError(f"{self.job_name!r} failed: {self.record.error}", self.record)
+        return open_result(self.download())
+
+    def _ipython_display_(self) -> None:
+        if not is_notebook():
+            print(repr(self))  # noqa: T201  IPython's terminal shows what is printed
+            return
+        slot = ResultSlot()
+        card = make_card(self, slot)
+        show_live(card._repr_mimebundle_())
+        slot.show()
+
+
+class NotebookBatch(BatchHandle):
+    """A batch in a notebook."""
+
+    def wait(self, timeout_s: float | None = None) -> NotebookBatch:
+        """Wait until the batch is complete and its archive built, and return it.
+
+        Args:
+            timeout_s: seconds after which the waiting ends; the batch goes on.
+
+        Raises:
+            JobFailedError: no job of the batch left a result, or the archive could not be built.
+            JobStoppedError: somebody stopped it.
+            WaitTimeoutError: it was not final in time.
+        """
+        with show_progress(self.record) as show:
+            self.finish(timeout_s, show)
+        return self
+
+
+def make_card(job: NotebookJob, slot: ResultSlot) -> JobCard:
+    """The live card of ``job``, which puts the result into ``slot`` when it is there."""
+    from foldnote.viewers.card import JobCard
+
+    def show_end(record: Job) -> None:
+        job.record = record
+        if record.status is JobStatus.COMPLETE:
+            slot.fill(job.result())
+
+    def find_result() -> Mapping[str, Any]:
+        if not slot.bundle:
+            slot.fill(job.result())
+        return slot.bundle
+
+    source = connection.find_async_client(job.profile_name).jobs
+    return JobCard(job.record, source, on_final=show_end, find_result=find_result)
+
+
+def make_live(handle: JobHandle) -> NotebookJob:
+    """The same job, shown as a notebook shows it."""
+    return NotebookJob(handle.record, handle._link, handle._world)

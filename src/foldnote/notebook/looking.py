@@ -1,0 +1,104 @@
+"""The verbs that look: at jobs, at tools, at structures."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pandas as pd
+
+from foldnote.errors import UnreadableFileError
+from foldnote.models import Tool
+from foldnote.notebook import connection
+from foldnote.notebook.live import NotebookJob, make_live
+from foldnote.results import Result, Structure
+from foldnote.viewers import Scene, compose, compose_result
+
+
+def job(job_name: str, /, *, profile: str | None = None) -> NotebookJob:
+    """A job by its name.
+
+    Raises:
+        NotFoundError: there is no such job.
+    """
+    return make_live(connection.find_client(profile).jobs.get(job_name))
+
+
+def jobs(limit: int = 50, *, profile: str | None = None) -> pd.DataFrame:
+    """Jobs, newest first.
+
+    Args:
+        limit: the most rows.
+        profile: which service; by default the active profile's.
+
+    Returns:
+        One row a job: ``job_name`` (str, the index), ``tool`` (str), ``status`` (str), ``created``,
+        ``started``, ``completed`` (datetime64, UTC), ``duration_s`` (float64, seconds), ``progress``
+        (float64, 0 to 1), ``weighted_hours`` (float64), ``batch`` (str; the batch it is part of), ``error``
+        (str; why a run failed); what is not there is NaT or NaN.
+    """
+    return connection.find_client(profile).jobs.to_frame(limit)
+
+
+def tools(search: str = "", /, *, runs_here: bool = False, profile: str | None = None) -> pd.DataFrame:
+    """The tools of the service.
+
+    Args:
+        search: words that all must occur in a tool's name, description, family, modalities or functions.
+        runs_here: only tools that the service can run now.
+        profile: which service; by default the active profile's.
+
+    Returns:
+        One row a tool: ``type`` (str, the index), ``name``, ``family``, ``runs`` (bool), ``method`` (the
+        method that is really run; empty when nothing runs it), ``description``.
+    """
+    rows = [
+        {
+            "type": row.type,
+            "name": row.display_name or row.name,
+            "family": row.family,
+            "runs": row.available,
+            "method": row.engine.method if row.engine else "",
+            "description": row.description,
+        }
+        for row in connection.find_client(profile).tools.list()
+        if (row.available or not runs_here) and _matches(row, search)
+    ]
+    return pd.DataFrame(rows, columns=["type", "name", "family", "runs", "method", "description"]).set_index(
+        "type"
+    )
+
+
+def _matches(row: Tool, search: str) -> bool:
+    text = " ".join(
+        [row.type, row.display_name, row.description, row.family, *row.modalities, *row.functions]
+    )
+    return all(word in text.lower() for word in search.lower().split())
+
+
+def tool(tool_type: str, /, *, profile: str | None = None) -> Tool:
+    """One tool of the service.
+
+    Raises:
+        UnknownToolError: the service has no such tool.
+    """
+    return connection.find_client(profile).tools.get(tool_type)
+
+
+def view(item: Result | Structure | Scene | str | Path, /) -> Scene:
+    """A structure as a Scene: plain data that a cell draws, and ``.py3dmol()`` gives as a py3Dmol view.
+
+    Args:
+        item: a result (its first structure, CDRs marked where a numbering is there), a structure, a scene, or
+            the path of a structure file.
+
+    Raises:
+        UnreadableFileError: the structure cannot be read.
+    """
+    if isinstance(item, Scene):
+        return item
+    if isinstance(item, Result):
+        scene = compose_result(item)
+        if scene is None:
+            raise UnreadableFileError(f"{item.name} holds no structure that can be read.")
+        return scene
+    return compose(item if isinstance(item, Structure) else Structure.open(item))
