@@ -13,6 +13,7 @@ from foldnote.client.frames import tabulate_jobs
 from foldnote.client.handle import AsyncJobHandle, JobHandle, finish
 from foldnote.client.ledger import Ledger
 from foldnote.client.link import Link
+from foldnote.client.progress import Meter, follow
 from foldnote.client.refusals import understand
 from foldnote.client.resource import Resource
 from foldnote.client.streams import Give, Stream, stream
@@ -96,6 +97,8 @@ class JobsSteps(Resource, Generic[H]):
         include_subjobs: bool = False,
         organization: bool = False,
         job_email: str | None = None,
+        since: str | None = None,
+        wait_s: float = 0.0,
     ) -> Steps[JobPage]:
         """One page of jobs, newest first.
 
@@ -106,6 +109,9 @@ class JobsSteps(Resource, Generic[H]):
             include_subjobs: subjobs beside top-level jobs.
             organization: the jobs of all members.
             job_email: the jobs of this member.
+            since: the ``mark`` of an earlier page, or an empty text to be given one; a service that can wait
+                answers when something changed since.
+            wait_s: how long it may wait for that, in seconds, at most 25.
         """
         given = {
             "limit": str(limit),
@@ -114,6 +120,8 @@ class JobsSteps(Resource, Generic[H]):
             "includeSubjobs": "true" if include_subjobs else None,
             "organization": "true" if organization else None,
             "jobEmail": job_email,
+            "since": since,
+            "waitSeconds": f"{wait_s:g}" if since and wait_s else None,
         }
         params = {name: value for name, value in given.items() if value is not None}
         return (yield from waiting.list_page(self._link, params))
@@ -143,19 +151,36 @@ class JobsSteps(Resource, Generic[H]):
 
     @operation
     def wait(
-        self, names: Iterable[str], timeout_s: float | None = None, on_change: Watcher | None = None
+        self,
+        names: Iterable[str],
+        timeout_s: float | None = None,
+        on_change: Watcher | None = None,
+        *,
+        progress: bool = False,
     ) -> Steps[dict[str, H]]:
         """The jobs with these names, once all of them are final, however they ended.
+
+        Args:
+            timeout_s: seconds after which the waiting ends; the jobs go on.
+            on_change: called with each record that differs from the one before.
+            progress: show a bar, in a cell or on standard error.
 
         Raises:
             WaitTimeoutError: not all were final in ``timeout_s`` seconds; they go on.
         """
-        done = yield from waiting.wait_all(self._link, names, timeout_s, on_change)
+        wanted = list(names)
+        with follow(progress, wanted, on_change) as note:
+            done = yield from waiting.wait_all(self._link, wanted, timeout_s, note)
         return {name: self._hold(job) for name, job in done.items()}
 
     @stream
     def as_completed(
-        self, names: Iterable[str], timeout_s: float | None = None, on_change: Watcher | None = None
+        self,
+        names: Iterable[str],
+        timeout_s: float | None = None,
+        on_change: Watcher | None = None,
+        *,
+        progress: bool = False,
     ) -> Stream[H]:
         """Each job with one of these names as soon as it is final, however it ended; an iterator.
 
@@ -164,29 +189,43 @@ class JobsSteps(Resource, Generic[H]):
         Args:
             timeout_s: seconds after which the waiting ends, counted from the first job asked for.
             on_change: called with each record that differs from the one before.
+            progress: show a bar, in a cell or on standard error.
 
         Raises:
             WaitTimeoutError: not all were final in time; those that were have been given, the others go on.
             NotFoundError: there is no job of one of these names.
         """
-        watch = Watch(self._link, names, timeout_s, on_change)
-        while watch.pending:
-            for job in (yield from watch.look()):
-                yield Give(self._hold(job))
-            yield from watch.pause()
+        wanted = list(names)
+        with follow(progress, wanted, on_change) as note:
+            watch = Watch(self._link, wanted, timeout_s, note)
+            while watch.pending:
+                for job in (yield from watch.look()):
+                    yield Give(self._hold(job))
+                yield from watch.pause()
 
     @operation
     def finish(
-        self, job_name: str, timeout_s: float | None = None, on_change: Watcher | None = None
+        self,
+        job_name: str,
+        timeout_s: float | None = None,
+        on_change: Watcher | None = None,
+        *,
+        progress: bool = False,
     ) -> Steps[Job]:
         """The record of a job that ended well.
+
+        Args:
+            timeout_s: seconds after which the waiting ends; the job goes on.
+            on_change: called with each record that differs from the one before.
+            progress: show a bar, in a cell or on standard error.
 
         Raises:
             JobFailedError: the run failed; the log's end is in the exception.
             JobStoppedError: somebody stopped it.
             WaitTimeoutError: it was not final in ``timeout_s`` seconds; it goes on.
         """
-        return (yield from finish(self._link, job_name, timeout_s, on_change))
+        with follow(progress, [job_name], on_change) as note:
+            return (yield from finish(self._link, job_name, timeout_s, note))
 
     @operation
     def stop(self, job_name: str) -> Steps[None]:
@@ -217,11 +256,21 @@ class JobsSteps(Resource, Generic[H]):
 
     @operation
     def download(
-        self, job_name: str, file_name: str | None = None, *, pdbs_only: bool = False
+        self,
+        job_name: str,
+        file_name: str | None = None,
+        *,
+        pdbs_only: bool = False,
+        progress: bool | Meter = False,
     ) -> Steps[Path]:
         """The path of a job's result archive on this machine, or of one file of it.
 
         The file lies in the cache folder; copy it to keep it.
+
+        Args:
+            file_name: one file of the result instead of the archive.
+            pdbs_only: an archive of the structure files only.
+            progress: show a bar, or call this with the bytes that are there and all of them.
 
         Raises:
             BadRequestError: the job is not finished.
@@ -229,7 +278,7 @@ class JobsSteps(Resource, Generic[H]):
             ArchiveError: what arrived is damaged.
         """
         job = yield from waiting.get_job(self._link, job_name)
-        return (yield from fetching.fetch_result(self._link, job, file_name, pdbs_only))
+        return (yield from fetching.fetch_result(self._link, job, file_name, pdbs_only, progress))
 
 
 class Jobs(SyncFace, JobsSteps[JobHandle]):

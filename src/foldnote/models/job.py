@@ -124,6 +124,9 @@ class JobPage(WireModel):
     """Continuation key; null on the last page."""
     statuses: StatusCounts = Field(default_factory=StatusCounts)
     """Ours count everything that matches the filter; some deployments count the page only."""
+    mark: str | None = None
+    """Stands for the state that the page tells of; ``since`` takes it. Null unless it was asked for,
+    and where a service cannot wait."""
 
 
 def read_job(answer: object) -> Job:
@@ -183,7 +186,13 @@ def read_job_page(answer: object) -> JobPage:
     fields = read_object(answer, "jobs")
     rows = fields["jobs"] if isinstance(fields.get("jobs"), list) else _read_index_map(fields)
     jobs = tuple(read_job(row) for row in rows)
-    return JobPage(jobs=jobs, start_key=fields.get("startKey"), statuses=_read_counts(fields.get("statuses")))
+    mark = fields.get("mark")
+    return JobPage(
+        jobs=jobs,
+        start_key=fields.get("startKey"),
+        statuses=_read_counts(fields.get("statuses")),
+        mark=mark if isinstance(mark, str) else None,
+    )
 
 
 def _read_index_map(fields: Mapping[str, Any]) -> list[Any]:

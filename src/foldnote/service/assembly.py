@@ -65,6 +65,8 @@ class Service:
         self._build_queue()
         self.results = ResultDesk(self.store, self.objects, self.links, self.aggregator)
         self.active_at = time.monotonic()
+        self.is_closing = False
+        """Whether it is about to end, so that nobody is kept waiting for a change."""
 
     def _build_queue(self) -> None:
         config = self.config

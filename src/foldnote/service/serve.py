@@ -54,6 +54,13 @@ class Server(uvicorn.Server):
         if service.config.embedded:
             self._idle_watch = asyncio.create_task(self._stop_when_idle(service))
 
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Answer those who wait for a change, and end."""
+        service: Service | None = getattr(self._app.state, "service", None)
+        if service is not None:
+            service.is_closing = True
+        await super().shutdown(sockets)
+
     async def _stop_when_idle(self, service: Service) -> None:
         pause_s = min(_IDLE_LOOK_S, max(0.2, service.config.idle_stop_s / 4))
         while not self.should_exit:

@@ -12,6 +12,7 @@ from foldnote.models.status import JobStatus
 from foldnote.models.wire import WireModel
 from foldnote.service.access.gate import Admitted, AdmittedByGateway
 from foldnote.service.assembly import Service
+from foldnote.service.changes import Mark
 from foldnote.service.faults import job_not_found
 from foldnote.service.queue.attempt import read_log
 from foldnote.service.queue.launching import attempt_folder
@@ -52,6 +53,7 @@ def get_jobs(
     request: Request,
     caller: AdmittedByGateway,
     service: Here,
+    mark: Mark,
     job_name: Annotated[str | None, Query(alias="jobName")] = None,
     batch: str | None = None,
     start_key: Annotated[str | None, Query(alias="startKey")] = None,
@@ -60,7 +62,7 @@ def get_jobs(
     include_subjobs: Annotated[Literal["true"] | None, Query(alias="includeSubjobs")] = None,
     job_email: Annotated[Email | None, Query(alias="jobEmail")] = None,
 ) -> Response:
-    """List the caller's jobs, or give one."""
+    """List the caller's jobs, or give one; with `since` and `waitSeconds`, when something changed."""
     owners = visible_accounts(service, caller, job_email, has_organization=organization is not None)
     if job_name is not None:
         return _json(_one_job(request, service, owners, job_name))
@@ -68,7 +70,7 @@ def get_jobs(
     wanted = _filter(service, owners, batch, has_subjobs=include_subjobs is not None)
     rows = min(limit, service.config.limits.page_rows)
     page = service.store.jobs.page(wanted, before=before, limit=rows)
-    return _json(_join(request, service, caller, page))
+    return _json(_join(request, service, caller, page, mark))
 
 
 @router.get(
@@ -127,9 +129,9 @@ def _complete(service: Service, job_id: int, state: str, record: str) -> str:
     return add_fields(record, {"progress": progress, "message": message})
 
 
-def _join(request: Request, service: Service, caller: Caller, page: JobPageRows) -> str:
+def _join(request: Request, service: Service, caller: Caller, page: JobPageRows, mark: str | None) -> str:
     texts = [_text(request, service, page.children, row) for row in page.rows]
-    tail: dict[str, Any] = {"statuses": page.counts}
+    tail: dict[str, Any] = {"statuses": page.counts} | ({} if mark is None else {"mark": mark})
     if page.has_more:
         tail = {"startKey": service.page_keys.write(caller.account_id, page.rows[-1].id)} | tail
     return f'{{"jobs":[{",".join(texts)}],{write_text(tail)[1:]}'
