@@ -41,21 +41,27 @@ class ServiceProcess:
         self.folder = folder
         self.arguments = arguments
         self.engines = write_probe_engine(folder / "engines", tools=TOOLS, memory_mb=16)
+        self.environment: dict[str, str] = {}
         self.process: subprocess.Popen | None = None
 
-    def start(self) -> "ServiceProcess":
+    def spawn(self) -> subprocess.Popen:
+        """A process of the service that may not answer yet."""
         environment = os.environ | {
             "FOLDNOTE_HOME": str(self.folder / "home"),
             "FOLDNOTE_ENGINE_PATH": str(self.engines),
+            **self.environment,
         }
         where = () if "--embedded" in self.arguments else ("--data-dir", str(self.folder / "data"))
         with (self.folder / "service.log").open("ab") as log:
-            self.process = subprocess.Popen(
+            return subprocess.Popen(
                 [sys.executable, "-c", QUICK, "--json", *where, *self.arguments],
                 stdout=subprocess.PIPE,
                 stderr=log,
                 env=environment,
             )
+
+    def start(self) -> "ServiceProcess":
+        self.process = self.spawn()
         line = self.process.stdout.readline()
         assert line, (self.folder / "service.log").read_text()
         ready = json.loads(line)

@@ -1,7 +1,6 @@
 """Whatever dies: acknowledged work is not lost, not done twice at once, and what is over stays over."""
 
 import os
-import random
 import signal
 import sqlite3
 import subprocess
@@ -12,7 +11,7 @@ from contextlib import closing
 from pathlib import Path
 
 import httpx
-from service_process import FINAL, SETTINGS, has_process
+from service_process import SETTINGS, has_process
 
 
 def rows(service, query):
@@ -141,54 +140,6 @@ def test_two_services_do_not_share_a_folder(make_service):
     second = subprocess.run(command, capture_output=True, text=True, timeout=30, check=False)
     assert second.returncode == 1
     assert "Another service" in second.stderr
-
-
-def test_random_kills_lose_nothing(make_service):
-    """Fifteen kills of the service or of runners, while jobs are submitted."""
-    chance = random.Random(7)
-    service = make_service("--no-rate-limit")
-    acknowledged: list[str] = []
-    end = time.monotonic() + 25
-    for round_ in range(15):
-        if time.monotonic() > end:
-            break
-        for number in range(2):
-            name = f"r{round_}-{number}.sleep-0_{chance.randint(1, 5)}"
-            try:
-                if service.submit(name).status_code == 200:
-                    acknowledged.append(name)
-            except httpx.TransportError:
-                continue
-        time.sleep(chance.random() * 0.4)
-        if chance.random() < 0.2:
-            kill_runners(service)
-        service.kill()
-        service.start()
-    finals = {}
-    until = time.monotonic() + 90
-    while len(finals) < len(acknowledged):
-        assert time.monotonic() < until, set(acknowledged) - set(finals)
-        page = service.client.get("/jobs").json()["jobs"]
-        finals = {job["jobName"]: job["status"] for job in page if job["status"] in FINAL}
-        time.sleep(0.2)
-    assert set(finals) == set(acknowledged)
-    assert set(finals.values()) == {"Complete"}
-    assert_consistent(service)
-    for name in acknowledged[:5]:
-        assert httpx.get(service.result(name).json()).status_code == 200
-
-
-def assert_consistent(service) -> None:
-    """One end for each job, one live attempt at most, counters that agree with the rows."""
-    ends = rows(
-        service, "SELECT job_id, count(*) FROM events WHERE kind = 'attempt complete' GROUP BY job_id"
-    )
-    assert all(count == 1 for _, count in ends)
-    assert rows(service, "SELECT count(*) FROM attempts WHERE ended IS NULL") == [(0,)]
-    counted = dict(rows(service, "SELECT state, count FROM counters WHERE parent_id = 0 AND count != 0"))
-    assert counted == dict(
-        rows(service, "SELECT state, count(*) FROM jobs WHERE deleted IS NULL GROUP BY state")
-    )
 
 
 def test_a_time_limit_ends_the_run(make_service, tmp_path):

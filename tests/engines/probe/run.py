@@ -2,11 +2,13 @@
 
 The job's name is split at dots; each part that is known is done, in this order of the name:
 ``sleep-SECONDS`` (``0_5`` is half a second), ``fail`` (a sentence for the user, exit 2), ``crash-CODE``,
+``alone`` (note in ``alive/double`` beside this file when another run of the job lives),
 ``deaf`` (ignore TERM), ``daemon`` (leave a process in a session of its own that ignores TERM and has an
-emptied environment), ``child`` (the same with the environment kept), ``memory-MB``, ``output-COUNT``, ``chatter-LINES``,
-``score``, ``env`` (write the environment to outputs/environment.json). Other parts do nothing.
+emptied environment), ``child`` (the same with the environment kept), ``memory-MB``, ``output-COUNT``,
+``chatter-LINES``, ``score``, ``env`` (write the environment to outputs/environment.json). Other parts do nothing.
 """
 
+import fcntl
 import json
 import os
 import signal
@@ -38,6 +40,18 @@ def fail(_: str) -> None:
 def crash(code: str) -> None:
     print("about to crash", file=sys.stderr, flush=True)
     sys.exit(int(code or 1))
+
+
+def alone(_: str) -> None:
+    global LOCK
+    folder = Path(__file__).with_name("alive")
+    folder.mkdir(exist_ok=True)
+    LOCK = (folder / json.loads(Path("job.json").read_text())["jobName"]).open("w")
+    try:
+        fcntl.flock(LOCK, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        with (folder / "double").open("a") as evidence:
+            evidence.write(f"{LOCK.name}\n")
 
 
 def deaf(_: str) -> None:
@@ -84,7 +98,7 @@ def env(_: str) -> None:
 
 DOINGS = {
     each.__name__: each
-    for each in (sleep, fail, crash, deaf, daemon, child, memory, output, chatter, score, env)
+    for each in (sleep, fail, crash, alone, deaf, daemon, child, memory, output, chatter, score, env)
 }
 
 
