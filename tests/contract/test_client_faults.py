@@ -12,6 +12,7 @@ from scripted_service import answers, breaks, is_silent, serves
 from foldnote.client import AsyncClient, Client
 from foldnote.errors import (
     ArchiveError,
+    JobFailedError,
     NotFoundError,
     RateLimitedError,
     RequestTimeoutError,
@@ -199,6 +200,40 @@ def test_a_damaged_download_is_refused_and_not_kept(scripted, client, home, said
     with pytest.raises(ArchiveError):
         client.jobs.download("a")
     assert not [path for path in (home / "cache").rglob("*") if path.is_file()]
+
+
+def test_a_download_tells_how_far_it_is(scripted, client):
+    content = archive()
+    scripted.on("POST", "/result", answers({"url": f"{scripted.url}/f"}))
+    scripted.on("GET", "/f", breaks(content[:1_500_000], len(content)), serves(content))
+    told = []
+    client.jobs.download("a", progress=lambda done, total: told.append((done, total)))
+    assert told[-1] == (len(content), len(content))
+    assert [done for done, _ in told] == sorted(done for done, _ in told)
+
+
+def test_an_archive_that_is_being_built_is_waited_for_to_the_end(scripted, client, monkeypatch):
+    monkeypatch.setattr("foldnote.client.fetching.poll_delays", lambda **_: iter([0.01] * 99))
+    content = archive()
+    parent = RECORD | {"type": "batch", "batchStatus": "Complete", "status": "Complete"}
+    building = answers(parent | {"batchStatus": "Aggregating"})
+    built = answers(parent | {"resultUrl": f"{scripted.url}/f"})
+    scripted.on("GET", "/jobs", answers(parent), building, building, built)
+    preparing = answers({"status": "preparing", "jobName": "a", "message": "poll"}, 202)
+    scripted.on("POST", "/result", preparing, answers(f"{scripted.url}/f"))
+    scripted.on("GET", "/f", serves(content))
+    assert client.jobs.download("a").read_bytes() == content
+    assert (scripted.count("POST", "/result"), scripted.count("GET", "/jobs")) == (2, 4)
+
+
+def test_an_archive_that_cannot_be_built_is_no_endless_wait(scripted, client, monkeypatch):
+    monkeypatch.setattr("foldnote.client.fetching.poll_delays", lambda **_: iter([0.01] * 99))
+    parent = RECORD | {"type": "batch", "status": "Complete"}
+    scripted.on("GET", "/jobs", answers(parent | {"batchStatus": "Complete"}),
+                answers(parent | {"batchStatus": "AggregationError"}))  # fmt: skip
+    scripted.on("POST", "/result", answers({"status": "preparing"}, 202))
+    with pytest.raises(JobFailedError, match="could not be built"):
+        client.jobs.download("a")
 
 
 def test_two_downloads_at_once_do_not_meet(scripted, client):

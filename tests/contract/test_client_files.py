@@ -1,13 +1,19 @@
 """Files of the account, on both faces, against the real service."""
 
+import hashlib
 import io
 
+import gemmi
+import pandas as pd
 import pytest
 from job_settings import PDB
 
+from foldnote.client.sources import name_source, open_source
 from foldnote.errors import BadRequestError, FoldnoteError, JobNameTakenError
+from foldnote.results import Structure
 
 CONTENT = PDB.encode()
+STRUCTURE = gemmi.read_pdb_string(PDB)
 
 
 @pytest.fixture
@@ -50,11 +56,57 @@ async def test_a_name_with_spaces_and_accents_arrives_whole(face, settle):
         ("nowhere.pdb", "no file"),
         (io.StringIO("x"), "name|binary"),
         (7, "takes a path"),
+        (STRUCTURE, "have no name|has no name"),
     ],
 )
 async def test_what_cannot_be_uploaded_says_why(face, settle, source, sentence):
     with pytest.raises(FoldnoteError, match=sentence):
         await settle(face.files.upload(source))
+
+
+@pytest.mark.parametrize(
+    ("source", "file_name", "begin"),
+    [
+        (STRUCTURE, "a.pdb", "ATOM"),
+        (STRUCTURE, "a.cif", "data_"),
+        (pd.DataFrame({"mhc": ["A*02:01"], "peptide": ["SLLMWITQC"]}), "a.tsv", "mhc\tpeptide\nA*02:01\t"),
+        (pd.DataFrame({"x": [1]}), "a.csv", "x\n1\n"),
+    ],
+)
+def test_structures_and_tables_are_written_as_the_name_says(source, file_name, begin):
+    content, digest = open_source(source, file_name)
+    assert begin in content.decode()
+    assert digest == hashlib.sha256(content).hexdigest()
+
+
+def test_a_structure_of_a_result_keeps_its_name_and_text(pdb):
+    structure = Structure.open(pdb)
+    assert name_source(structure) == pdb.name
+    assert open_source(structure)[0] == CONTENT
+    assert open_source(structure, "a.cif")[0].startswith(b"data_")
+
+
+@pytest.mark.parametrize(("file_name", "begin"), [("a.pdb", "ATOM"), ("a.cif", "data_")])
+def test_an_array_of_biotite_is_written(pdb, file_name, begin):
+    from biotite.structure.io.pdb import PDBFile
+
+    atoms = PDBFile.read(str(pdb)).get_structure(model=1)
+    assert begin in open_source(atoms, file_name)[0].decode()
+
+
+async def test_a_structure_is_uploaded(face, settle, name):
+    assert await settle(face.files.upload(STRUCTURE, f"{name}.cif")) == f"{name}.cif"
+    assert await stored(face, settle, f"{name}.cif") > 0
+
+
+@pytest.mark.parametrize("source", [b"x" * 3_000_000, "path"])
+async def test_an_upload_tells_how_far_it_is(face, settle, name, tmp_path, source):
+    if source == "path":
+        source = tmp_path / "large"
+        source.write_bytes(b"y" * 3_000_000)
+    told = []
+    await settle(face.files.upload(source, name, progress=lambda done, total: told.append((done, total))))
+    assert told == [(1 << 20, 3_000_000), (2 << 20, 3_000_000), (3_000_000, 3_000_000)]
 
 
 async def test_a_text_file_is_refused_with_the_cure(face, settle, pdb):

@@ -16,6 +16,7 @@ from typing import Any, Concatenate, Generic, ParamSpec, Protocol, TypeVar, over
 
 from pydantic import SecretStr
 
+from foldnote.client.progress import Meter
 from foldnote.errors import FoldnoteError
 
 T = TypeVar("T")
@@ -33,6 +34,7 @@ class Call:
         json: body as JSON; None for none.
         content: body as bytes, or the path of a file whose bytes are streamed.
         timeout_s: seconds until the request is given up.
+        meter: told the bytes of ``content`` that are on their way, and all of them.
     """
 
     method: str
@@ -42,6 +44,7 @@ class Call:
     json: Any = None
     content: bytes | Path | None = None
     timeout_s: float = 30.0
+    meter: Meter | None = None
 
 
 @dataclass(frozen=True)
@@ -65,11 +68,13 @@ class Download:
     """A body that goes to disk as it arrives; the outcome is an ``Answer`` with an empty body.
 
     Bytes that ``part`` already holds are not asked for again where the service allows that. No key is sent.
+    ``meter`` is told the bytes that are there, and all of them.
     """
 
     url: str
     part: Path
     timeout_s: float = 30.0
+    meter: Meter | None = None
 
 
 @dataclass(frozen=True)

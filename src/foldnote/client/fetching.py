@@ -10,6 +10,7 @@ import hashlib
 import re
 import zipfile
 from collections.abc import Mapping
+from itertools import islice
 from pathlib import Path
 from urllib.parse import urljoin
 
@@ -17,10 +18,14 @@ from foldnote.client import cache
 from foldnote.client.effects import Answer, Run, Sleep, Steps
 from foldnote.client.link import Link
 from foldnote.client.pace import poll_delays
-from foldnote.errors import ArchiveError, BadRequestError, ProtocolError
-from foldnote.models import Job
+from foldnote.client.progress import Meter, measure
+from foldnote.client.waiting import get_job
+from foldnote.errors import ArchiveError, BadRequestError, JobFailedError, ProtocolError
+from foldnote.models import BatchStatus, Job
 
 _RESULT_TIMEOUT_S = 330.0  # the service may hold the request for about 290 s while it builds an archive
+_LOOKS_AT_A_BUILD = 6
+"""After so many looks, half a minute, the result itself is asked for again: not all deployments tell."""
 _SHA256 = re.compile(r'^"?(?:sha256[:=-])?([0-9a-f]{64})"?$')
 
 
@@ -30,9 +35,9 @@ def result_link(link: Link, job_name: str, options: Mapping[str, object]) -> Ste
     Raises:
         NotFoundError: there is no such job, or no such file in its result.
         BadRequestError: the job is not finished.
+        JobFailedError: the archive of a batch could not be built.
     """
     body = {"jobName": job_name, **options}
-    delays = poll_delays(first_s=1.0, longest_s=15.0)
     while True:
         answer = yield from link.ask(
             "POST", "/result", json=body, repeatable=True, timeout_s=_RESULT_TIMEOUT_S
@@ -45,11 +50,40 @@ def result_link(link: Link, job_name: str, options: Mapping[str, object]) -> Ste
             raise ProtocolError(
                 "The service answered neither a link to the result nor that it is preparing one."
             )
-        yield Sleep(next(delays))
+        yield from _until_built(link, job_name)
 
 
-def fetch_result(link: Link, job: Job, file_name: str | None = None, pdbs_only: bool = False) -> Steps[Path]:
+def _until_built(link: Link, job_name: str) -> Steps[None]:
+    """Follow a batch until its archive is there, or until it is time to ask for it again.
+
+    Raises:
+        JobFailedError: the archive could not be built.
+    """
+    pauses = list(islice(poll_delays(first_s=1.0, longest_s=15.0), _LOOKS_AT_A_BUILD))
+    for pause in pauses:
+        yield Sleep(pause)
+        job = yield from get_job(link, job_name)
+        if job.batch_status is BatchStatus.AGGREGATION_FAILED:
+            raise JobFailedError(
+                f"The archive of the batch {job_name!r} could not be built. "
+                "Each of its jobs still has its own result.",
+                job,
+            )
+        if job.result_url or not job.is_batch:
+            return
+
+
+def fetch_result(
+    link: Link,
+    job: Job,
+    file_name: str | None = None,
+    pdbs_only: bool = False,
+    progress: bool | Meter = False,
+) -> Steps[Path]:
     """The path of a finished job's result archive, or of one file of it, on this machine.
+
+    Args:
+        progress: show a bar, or what is told of the bytes that are there.
 
     Raises:
         BadRequestError: the job is not finished.
@@ -69,8 +103,8 @@ def fetch_result(link: Link, job: Job, file_name: str | None = None, pdbs_only: 
     if place.is_file() and _can_be_kept(job):
         cache.note_use(place)
         return place
-    with cache.claim_part(place) as part:
-        answer = yield from link.fetch(lambda: result_link(link, job.job_name, options), part)
+    with cache.claim_part(place) as part, measure(progress, place.name) as meter:
+        answer = yield from link.fetch(lambda: result_link(link, job.job_name, options), part, meter)
         yield Run(lambda: _verify(part, answer, is_archive=place.suffix == ".zip"))
         part.replace(place)
     yield Run(lambda: cache.trim(place))

@@ -11,6 +11,7 @@ from foldnote.client import ending, fetching, waiting
 from foldnote.client.effects import AsyncFace, AsyncWorld, Steps, SyncFace, World, operation
 from foldnote.client.file_values import FileValue, job_file
 from foldnote.client.link import Link
+from foldnote.client.progress import Meter, follow
 from foldnote.client.waiting import Watcher
 from foldnote.errors import JobFailedError, JobStoppedError
 from foldnote.models import BatchStatus, Job, JobStatus
@@ -99,8 +100,15 @@ class HandleSteps:
         return self.record
 
     @operation
-    def finish(self, timeout_s: float | None = None, on_change: Watcher | None = None) -> Steps[Job]:
+    def finish(
+        self, timeout_s: float | None = None, on_change: Watcher | None = None, *, progress: bool = False
+    ) -> Steps[Job]:
         """Wait until the job is final, keep and return its record.
+
+        Args:
+            timeout_s: seconds after which the waiting ends; the job goes on.
+            on_change: called with each record that differs from the one before.
+            progress: show a bar, in a cell or on standard error.
 
         Raises:
             JobFailedError: the run failed; the log's end is in the exception.
@@ -113,7 +121,8 @@ class HandleSteps:
             if on_change is not None:
                 on_change(job)
 
-        return (yield from finish(self._link, self.job_name, timeout_s, keep))
+        with follow(progress, [self.job_name], keep) as note:
+            return (yield from finish(self._link, self.job_name, timeout_s, note))
 
     @operation
     def stop(self) -> Steps[Job]:
@@ -133,11 +142,19 @@ class HandleSteps:
         return (yield from ending.read_log(self._link, self.job_name, max_lines))
 
     @operation
-    def download(self, file_name: str | None = None, *, pdbs_only: bool = False) -> Steps[Path]:
-        """The path of the result archive on this machine, or of one file of it."""
+    def download(
+        self, file_name: str | None = None, *, pdbs_only: bool = False, progress: bool | Meter = False
+    ) -> Steps[Path]:
+        """The path of the result archive on this machine, or of one file of it.
+
+        Args:
+            file_name: one file of the result instead of the archive.
+            pdbs_only: an archive of the structure files only.
+            progress: show a bar, or call this with the bytes that are there and all of them.
+        """
         if not self.record.is_final or self.record.completed is None:
             self.record = yield from waiting.get_job(self._link, self.job_name)
-        return (yield from fetching.fetch_result(self._link, self.record, file_name, pdbs_only))
+        return (yield from fetching.fetch_result(self._link, self.record, file_name, pdbs_only, progress))
 
     def __repr__(self) -> str:
         parts = [f"{self.job_name!r}", self.type, str(self.status)]

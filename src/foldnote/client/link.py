@@ -17,6 +17,7 @@ from pydantic import SecretStr
 from foldnote import settings
 from foldnote.client.effects import Answer, Call, Download, Run, Sleep, Steps
 from foldnote.client.pace import Bucket, retry_delays
+from foldnote.client.progress import Meter
 from foldnote.client.refusals import read_json, refusal
 from foldnote.errors import (
     ConfigurationError,
@@ -111,11 +112,13 @@ class Link:
         content: bytes | Path | None = None,
         repeatable: bool | None = None,
         timeout_s: float | None = None,
+        meter: Meter | None = None,
     ) -> Steps[Any]:
         """The JSON that the service answers.
 
         Args:
             repeatable: whether a lost answer allows another try; by default for GET, PUT and DELETE.
+            meter: told the bytes of ``content`` that are on their way.
 
         Raises:
             ServiceError: the service refused.
@@ -129,6 +132,7 @@ class Link:
             content=content,
             repeatable=repeatable,
             timeout_s=timeout_s,
+            meter=meter,
         )
         return read_json(answer)
 
@@ -142,6 +146,7 @@ class Link:
         content: bytes | Path | None = None,
         repeatable: bool | None = None,
         timeout_s: float | None = None,
+        meter: Meter | None = None,
     ) -> Steps[Answer]:
         """The answer to a request; see ``ask``. A refusal is an exception here, too.
 
@@ -155,7 +160,7 @@ class Link:
         while True:
             address = yield from self.locate(again=moved)
             call = Call(method, address.url + path, address.key, params or {}, json, content,
-                        timeout_s or self.timeout_s)  # fmt: skip
+                        timeout_s or self.timeout_s, meter)  # fmt: skip
             yield Sleep(self._bucket.reserve())
             try:
                 answer: Answer = yield call
@@ -176,11 +181,14 @@ class Link:
             )
             yield Sleep(_next_pause(delays, fault, allowed=may_try))
 
-    def fetch(self, find_url: Callable[[], Steps[str]], part: Path) -> Steps[Answer]:
+    def fetch(
+        self, find_url: Callable[[], Steps[str]], part: Path, meter: Meter | None = None
+    ) -> Steps[Answer]:
         """Bring a signed link's body into ``part``, resumed after interruptions; no key is sent.
 
         Args:
             find_url: asks for the link; again before each new try, since a link ages and a service moves.
+            meter: told the bytes that are there.
 
         Raises:
             ServiceError: the link is refused.
@@ -190,7 +198,7 @@ class Link:
         while True:
             url = yield from find_url()
             try:
-                answer: Answer = yield Download(url, part, self.timeout_s)
+                answer: Answer = yield Download(url, part, self.timeout_s, meter)
             except TransportError as exc:
                 have = part.stat().st_size if part.exists() else 0
                 if have > had:  # it moves: a long download may be interrupted many times

@@ -7,11 +7,12 @@ headers hold the key).
 from __future__ import annotations
 
 import asyncio
+import io
 import time
 import weakref
 from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import httpx
 
@@ -42,7 +43,7 @@ class HttpWorld:
         try:
             match effect:
                 case Call():
-                    return _read(self._http.request(**_request(effect), content=_stream(effect.content)))
+                    return _read(self._http.request(**_request(effect), content=_stream(effect)))
                 case Download():
                     return self._download(effect)
                 case Sleep(seconds):
@@ -57,7 +58,7 @@ class HttpWorld:
         with self._http.stream("GET", **_download_request(effect)) as answer:
             if answer.status_code not in (200, 206):
                 return Answer(answer.status_code, answer.headers, answer.read())
-            with effect.part.open(_mode(answer, effect.part)) as target:
+            with _Target(effect, answer) as target:
                 for chunk in answer.iter_bytes():
                     target.write(chunk)
         return _received(answer, effect.part)
@@ -93,7 +94,7 @@ class AsyncHttpWorld:
         try:
             match effect:
                 case Call():
-                    body = _stream_async(effect.content)
+                    body = _stream_async(effect)
                     return _read(await self._http.request(**_request(effect), content=body))
                 case Download():
                     return await self._download(effect)
@@ -109,8 +110,7 @@ class AsyncHttpWorld:
         async with self._http.stream("GET", **_download_request(effect)) as answer:
             if answer.status_code not in (200, 206):
                 return Answer(answer.status_code, answer.headers, await answer.aread())
-            mode = _mode(answer, effect.part)
-            with effect.part.open(mode) as target:  # local disk: short writes, no thread needed
+            with _Target(effect, answer) as target:  # local disk: short writes, no thread needed
                 async for chunk in answer.aiter_bytes():
                     target.write(chunk)
         return _received(answer, effect.part)
@@ -150,6 +150,8 @@ def _request(call: Call) -> dict[str, Any]:
         headers["Content-Type"] = "application/octet-stream"
     if isinstance(call.content, Path):
         headers["Content-Length"] = str(call.content.stat().st_size)
+    elif call.content is not None:
+        headers["Content-Length"] = str(len(call.content))
     return {
         "method": call.method,
         "url": call.url,
@@ -180,28 +182,67 @@ def _timeout(seconds: float) -> httpx.Timeout:
     return httpx.Timeout(seconds, connect=min(seconds, _CONNECT_S))
 
 
-def _stream(content: bytes | Path | None) -> bytes | Iterator[bytes] | None:
-    return _read_chunks(content) if isinstance(content, Path) else content
+def _stream(call: Call) -> bytes | Iterator[bytes] | None:
+    if isinstance(call.content, Path) or (call.content is not None and call.meter):
+        return _read_chunks(call)
+    return call.content
 
 
-def _stream_async(content: bytes | Path | None) -> bytes | AsyncIterator[bytes] | None:
-    return _read_chunks_async(content) if isinstance(content, Path) else content
+def _stream_async(call: Call) -> bytes | AsyncIterator[bytes] | None:
+    if isinstance(call.content, Path) or (call.content is not None and call.meter):
+        return _read_chunks_async(call)
+    return call.content
 
 
-def _read_chunks(path: Path) -> Iterator[bytes]:
-    with path.open("rb") as stream:
-        while chunk := stream.read(_CHUNK_BYTES):
+def _open_content(call: Call) -> tuple[IO[bytes], int]:
+    """The body to read from, and its size in bytes."""
+    if isinstance(call.content, Path):
+        return call.content.open("rb"), call.content.stat().st_size
+    content = call.content or b""
+    return io.BytesIO(content), len(content)
+
+
+def _read_chunks(call: Call) -> Iterator[bytes]:
+    body, size = _open_content(call)
+    with body:
+        while chunk := body.read(_CHUNK_BYTES):
             yield chunk
+            if call.meter:  # the connection came for more: the chunk is on its way
+                call.meter(body.tell(), size)
 
 
-async def _read_chunks_async(path: Path) -> AsyncIterator[bytes]:
-    with path.open("rb") as stream:
-        while chunk := await asyncio.to_thread(stream.read, _CHUNK_BYTES):
+async def _read_chunks_async(call: Call) -> AsyncIterator[bytes]:
+    body, size = _open_content(call)
+    with body:
+        while chunk := await asyncio.to_thread(body.read, _CHUNK_BYTES):
             yield chunk
+            if call.meter:
+                call.meter(body.tell(), size)
 
 
 def _read(response: httpx.Response) -> Answer:
     return Answer(response.status_code, response.headers, response.content)
+
+
+class _Target:
+    """The file that takes a body, and what is told of it."""
+
+    def __init__(self, download: Download, answer: httpx.Response) -> None:
+        mode = _mode(answer, download.part)
+        self._file = download.part.open(mode)
+        self._meter = download.meter
+        self._total = _announced_size(answer) if download.meter else None
+
+    def write(self, chunk: bytes) -> None:
+        self._file.write(chunk)
+        if self._meter:
+            self._meter(self._file.tell(), self._total)
+
+    def __enter__(self) -> _Target:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._file.close()
 
 
 def _mode(response: httpx.Response, part: Path) -> str:

@@ -1,0 +1,264 @@
+"""How far something is, in one line that is renewed in place: in a cell, in a terminal, or in a log file.
+
+What is over in half a second shows nothing. A terminal's line goes to standard error, so that a program's
+output stays its own; a file gets a line now and then. Nothing here waits, asks or moves bytes itself.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from html import escape
+from typing import Any, Protocol, TextIO
+
+from foldnote.models import Job, JobStatus
+
+Meter = Callable[[int, int | None], None]
+"""Told the bytes that are done, and the bytes in all (None where nobody knows)."""
+
+_QUIET_S = 0.5
+_CELL_S = 0.25
+_TERMINAL_S = 0.1
+_FILE_S = 15.0
+_WIDTH = 24
+_LINE = 100
+
+
+class Place(Protocol):
+    """Where a bar is shown."""
+
+    pause_s: float
+    """The least time between two pictures, in seconds."""
+
+    def show(self, share: float | None, text: str) -> None:
+        """Show or renew the bar; ``share`` is 0 to 1, or None where it is unknown."""
+
+    def leave(self) -> None:
+        """The last picture stays."""
+
+
+class Bar:
+    """A title, a share of 0 to 1 and some words, shown as often as it does any good."""
+
+    def __init__(
+        self, title: str, place: Place | None = None, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        """Show nothing yet."""
+        self._title = title
+        self._place = place or find_place()
+        self._clock = clock
+        self._begun = clock()
+        self._shown: float | None = None
+        self._last: tuple[float | None, str] | None = None
+
+    @property
+    def elapsed_s(self) -> float:
+        """Seconds since the bar was made."""
+        return self._clock() - self._begun
+
+    def update(self, share: float | None, text: str) -> None:
+        """Tell how far it is; shown when it is due."""
+        self._last = (share, text)
+        now = self._clock()
+        due = self._begun + _QUIET_S if self._shown is None else self._shown + self._place.pause_s
+        if now >= due:
+            self._shown = now
+            self._place.show(share, self._line(text))
+
+    def close(self) -> None:
+        """Leave the last state behind, if anything was shown."""
+        if self._shown is not None and self._last is not None:
+            share, text = self._last
+            self._place.show(share, self._line(text))
+            self._place.leave()
+
+    def _line(self, text: str) -> str:
+        return f"{self._title}  {text}  {_write_time(self.elapsed_s)}"
+
+
+class Terminal:
+    """One line of standard error, written over and over."""
+
+    pause_s = _TERMINAL_S
+
+    def __init__(self, stream: TextIO) -> None:
+        """Write to ``stream``, which is a terminal."""
+        self._stream = stream
+
+    def show(self, share: float | None, text: str) -> None:
+        """Write over the line."""
+        full = round((share or 0.0) * _WIDTH)
+        bar = "" if share is None else f"{'━' * full}{'╌' * (_WIDTH - full)} {share:4.0%}  "
+        self._stream.write(f"\r\x1b[2K{(bar + text)[:_LINE]}")
+        self._stream.flush()
+
+    def leave(self) -> None:
+        """Go to the next line."""
+        self._stream.write("\n")
+        self._stream.flush()
+
+
+class Lines:
+    """A line now and then, for a file or a pipe."""
+
+    pause_s = _FILE_S
+
+    def __init__(self, stream: TextIO) -> None:
+        """Write to ``stream``."""
+        self._stream = stream
+
+    def show(self, share: float | None, text: str) -> None:
+        """Write one more line."""
+        self._stream.write(f"{'' if share is None else f'{share:4.0%}  '}{text}\n")
+        self._stream.flush()
+
+    def leave(self) -> None:
+        """Nothing is left to do."""
+
+
+class Cell:
+    """An output of a notebook's cell that is renewed in place."""
+
+    pause_s = _CELL_S
+
+    def __init__(self) -> None:
+        """Show nothing yet."""
+        self._output: Any = None
+
+    def show(self, share: float | None, text: str) -> None:
+        """Show or renew the output."""
+        from IPython.display import display
+
+        value = "" if share is None else f' value="{share:.4f}"'
+        html = (
+            '<div style="display:flex;align-items:center;gap:.6em">'
+            f'<progress max="1"{value} style="width:14em" aria-label="{escape(text)}"></progress>'
+            f"<span>{escape(text)}</span></div>"
+        )
+        bundle = {"text/plain": text, "text/html": html}
+        if self._output is None:
+            self._output = display(bundle, raw=True, display_id=True)  # type: ignore[no-untyped-call]
+        else:
+            self._output.update(bundle, raw=True)
+
+    def leave(self) -> None:
+        """The cell keeps what it shows."""
+
+
+def find_place() -> Place:
+    """A cell where one runs, else standard error."""
+    shell = sys.modules.get("IPython")
+    if shell is not None and getattr(shell.get_ipython(), "kernel", None) is not None:
+        return Cell()
+    return Terminal(sys.stderr) if sys.stderr.isatty() else Lines(sys.stderr)
+
+
+@contextmanager
+def measure(progress: bool | Meter, title: str) -> Iterator[Meter | None]:
+    """What is told of moved bytes: the caller's own meter, a bar, or nothing."""
+    if not isinstance(progress, bool):
+        yield progress
+        return
+    if not progress:
+        yield None
+        return
+    bar = Bar(title)
+    try:
+        yield lambda done, total: bar.update(done / total if total else None, _write_bytes(bar, done, total))
+    finally:
+        bar.close()
+
+
+@contextmanager
+def follow(
+    progress: bool, names: Iterable[str], on_change: Callable[[Job], None] | None
+) -> Iterator[Callable[[Job], None] | None]:
+    """What is told of jobs that are waited for: a bar, ``on_change``, both or nothing."""
+    if not progress:
+        yield on_change
+        return
+    crowd = Crowd(names)
+    bar = Bar(crowd.title)
+
+    def note(job: Job) -> None:
+        if on_change is not None:
+            on_change(job)
+        bar.update(*crowd.note(job))
+
+    try:
+        yield note
+    finally:
+        bar.close()
+
+
+class Crowd:
+    """Jobs that are waited for, in one share and some words."""
+
+    def __init__(self, names: Iterable[str]) -> None:
+        """Know nothing of them yet."""
+        self._names = list(dict.fromkeys(names))
+        self._records: dict[str, Job] = {}
+
+    @property
+    def title(self) -> str:
+        """What the bar is called."""
+        return self._names[0] if len(self._names) == 1 else f"{len(self._names)} jobs"
+
+    def note(self, job: Job) -> tuple[float | None, str]:
+        """The share that is done and the words for it, after one more record."""
+        self._records[job.job_name] = job
+        if len(self._names) == 1:
+            return find_share(job), describe_state(job)
+        records = self._records.values()
+        shares = [find_share(record) or 0.0 for record in records]
+        failed = sum(record.is_failed for record in records)
+        counts = {
+            "complete": sum(record.status is JobStatus.COMPLETE and record.is_final for record in records),
+            "running": sum(record.status is JobStatus.RUNNING for record in records),
+            "failed": failed,
+            "stopped": sum(record.status is JobStatus.STOPPED for record in records) - failed,
+        }
+        words = [f"{count} {word}" for word, count in counts.items() if count or word == "complete"]
+        return sum(shares) / max(1, len(self._names)), ", ".join(words)
+
+
+def find_share(job: Job) -> float | None:
+    """How much of a job is done, 0 to 1; None where nobody tells."""
+    if job.is_final:
+        return 1.0
+    if job.batch_size and job.statuses:
+        return (job.statuses.complete + job.statuses.stopped) / job.batch_size
+    return job.progress
+
+
+def describe_state(job: Job) -> str:
+    """The state of a job in some words."""
+    if job.batch_status is not None:
+        state = str(job.batch_status)
+        if job.statuses and job.batch_size:
+            state += f", {job.statuses.complete + job.statuses.stopped} of {job.batch_size} jobs done"
+        return state
+    return f"{job.status}{f': {job.message}' if job.message and not job.is_final else ''}"
+
+
+def _write_bytes(bar: Bar, done: int, total: int | None) -> str:
+    rate = done / bar.elapsed_s if bar.elapsed_s > 0 else 0.0
+    amount = write_size(done) if total is None else f"{write_size(done)} of {write_size(total)}"
+    return f"{amount}, {write_size(rate)}/s"
+
+
+def write_size(size_bytes: float) -> str:
+    """A number of bytes for a person, in powers of 1000."""
+    for unit in ("bytes", "kB", "MB", "GB"):
+        if size_bytes < 999.5 or unit == "GB":
+            return f"{size_bytes:.0f} {unit}" if unit == "bytes" else f"{size_bytes:.3g} {unit}"
+        size_bytes /= 1000
+    raise AssertionError("the loop returns")
+
+
+def _write_time(seconds: float) -> str:
+    minutes, rest = divmod(int(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"

@@ -1,0 +1,131 @@
+"""What can be uploaded, as bytes or a file on disk: paths, bytes, open files, structures and tables.
+
+A structure or a table is written in the format that the upload's name ends with. Libraries are recognised by
+their objects and never imported for anything else: who has such an object has its library.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import tempfile
+from collections.abc import Callable
+from pathlib import Path, PurePosixPath
+from typing import IO, Any
+
+from foldnote.errors import FoldnoteError
+
+Source = str | Path | bytes | IO[bytes] | object
+_MMCIF = (".cif", ".mmcif", ".pdbx")
+
+
+def name_source(source: Source) -> str:
+    """The name that a source brings with it.
+
+    Raises:
+        FoldnoteError: it brings none.
+    """
+    if isinstance(source, str | Path):
+        return Path(source).name
+    name = getattr(source, "name", None)
+    if isinstance(name, str) and name and not isinstance(source, bytes) and _find_writer(source) is None:
+        return Path(name).name
+    if hasattr(source, "text") and isinstance(name, str) and name:  # a structure of a result
+        return PurePosixPath(name).name
+    what = "Bytes have" if isinstance(source, bytes) else f"A {type(source).__name__} has"
+    raise FoldnoteError(f"{what} no name: say upload(..., name='target.pdb').")
+
+
+def open_source(source: Source, name: str | None = None) -> tuple[bytes | Path, str]:
+    """What to send, and its SHA-256 (hex).
+
+    Args:
+        name: the upload's name; its ending says how a structure or a table is written.
+
+    Raises:
+        FoldnoteError: the source cannot be read.
+    """
+    write = _find_writer(source)
+    if write is not None:
+        source = write(source, PurePosixPath(name or name_source(source)).suffix.lower()).encode()
+    if isinstance(source, bytes | bytearray | memoryview):
+        content = bytes(source)
+        return content, hashlib.sha256(content).hexdigest()
+    if isinstance(source, str | Path):
+        path = Path(source).expanduser()
+        if not path.is_file():
+            raise FoldnoteError(f"There is no file {str(path)!r} to upload.")
+    elif isinstance(source, io.IOBase) or hasattr(source, "read"):
+        path = _spool(source)
+    else:
+        kind = type(source).__name__
+        raise FoldnoteError(
+            "upload() takes a path, bytes, an open binary file, a gemmi or biotite structure, a structure of"
+            f" a result, or a DataFrame, not {kind}."
+        )
+    with path.open("rb") as stream:
+        return path, hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def _spool(stream: Any) -> Path:
+    """An open file on disk, so that a lost upload can be repeated from its beginning."""
+    with tempfile.NamedTemporaryFile(prefix="foldnote-upload-", delete=False) as copy:
+        place = Path(copy.name)
+        try:
+            while chunk := stream.read(1 << 20):
+                if isinstance(chunk, str):
+                    raise FoldnoteError("The file is open as text: open it in binary mode, open(path, 'rb').")
+                copy.write(chunk)
+        except BaseException:
+            place.unlink(missing_ok=True)
+            raise
+        return place
+
+
+def _find_writer(source: object) -> Callable[[Any, str], str] | None:
+    """What writes an object as text, given the ending of its name; None for anything that is not known."""
+    kind = type(source)
+    library = kind.__module__.partition(".")[0]
+    if kind.__module__.startswith("foldnote.results") and kind.__name__ == "Structure":
+        return _write_result_structure
+    return _WRITERS.get((library, kind.__name__))
+
+
+def _write_gemmi(structure: Any, ending: str) -> str:
+    if ending in _MMCIF:
+        return str(structure.make_mmcif_document().as_string())
+    return str(structure.make_pdb_string())
+
+
+def _write_biotite(atoms: Any, ending: str) -> str:
+    from biotite.structure.io import pdb, pdbx
+
+    text = io.StringIO()
+    file: Any
+    if ending in _MMCIF:
+        file = pdbx.CIFFile()
+        pdbx.set_structure(file, atoms)
+    else:
+        file = pdb.PDBFile()
+        file.set_structure(atoms)
+    file.write(text)
+    return text.getvalue()
+
+
+def _write_result_structure(structure: Any, ending: str) -> str:
+    wants_mmcif = ending in _MMCIF
+    if wants_mmcif == (structure.format == "mmcif") or not ending:
+        return str(structure.text)
+    return _write_gemmi(structure.to_gemmi(), ending)
+
+
+def _write_table(table: Any, ending: str) -> str:
+    return str(table.to_csv(index=False, sep="\t" if ending in (".tsv", ".tab") else ","))
+
+
+_WRITERS: dict[tuple[str, str], Callable[[Any, str], str]] = {
+    ("gemmi", "Structure"): _write_gemmi,
+    ("biotite", "AtomArray"): _write_biotite,
+    ("biotite", "AtomArrayStack"): _write_biotite,
+    ("pandas", "DataFrame"): _write_table,
+}
