@@ -35,8 +35,11 @@ class Bucket:
             return max(0.0, -self._tokens / self._per_second)
 
 
-def poll_delays(first_s: float = 0.25, longest_s: float = 10.0, growth: float = 1.3) -> Iterator[float]:
-    """Pauses between two looks at a job: short at first, longer later, never in step with other pollers."""
+def poll_delays(first_s: float = 0.5, longest_s: float = 10.0, growth: float = 1.6) -> Iterator[float]:
+    """Pauses between two looks at a job: short at first, longer later, never in step with other pollers.
+
+    As given, they make at most 12 looks in any minute.
+    """
     delay = first_s
     while True:
         yield delay * random.uniform(0.85, 1.15)  # noqa: S311  spreads requests, protects nothing

@@ -1,6 +1,6 @@
 """The pace of requests, with a clock of the test's own."""
 
-from itertools import islice
+from itertools import accumulate, islice
 from threading import Thread
 
 from hypothesis import given
@@ -63,9 +63,15 @@ def test_all_links_of_a_process_share_one_bucket():
 
 def test_waiting_slows_down_to_its_limit_and_is_never_in_step():
     slow, other = list(islice(poll_delays(longest_s=4.0), 40)), list(islice(poll_delays(longest_s=4.0), 40))
-    assert slow[0] < 0.3
+    assert slow[0] < 0.6
     assert all(3.3 < pause < 4.7 for pause in slow[-10:])
     assert slow != other
+
+
+def test_a_watcher_looks_at_most_twelve_times_in_any_minute():
+    looks = list(accumulate(islice(poll_delays(), 60), initial=0.0))
+    for begin in looks:
+        assert sum(begin <= look < begin + 60 for look in looks) <= 12
 
 
 def test_tries_are_few_and_ever_further_apart():
