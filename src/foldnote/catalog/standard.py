@@ -52,17 +52,32 @@ class Document:
         """The part of the schema that these keys lead to, ready; without keys the whole."""
         return Rules(self, pointer)
 
+    def compile_part(self, schema: Mapping[str, Any]) -> Rules:
+        """A schema that stands anywhere in the document, or was made of its parts, ready."""
+        return Rules(self, (), _point_to_root(read_plain(dict(schema)).value))
+
 
 class Rules:
     """One schema, ready to be held against values by any thread."""
 
-    def __init__(self, document: Document, pointer: tuple[str, ...]) -> None:
+    def __init__(self, document: Document, pointer: tuple[str, ...], part: Any = None) -> None:
         self._root = document.root
-        self._schema: Any = self._root
+        self._schema: Any = self._root if part is None else part
         for key in pointer:
             self._schema, _ = _step(self._schema, key)
-        self._skipped = 1 if _has_reference(self._schema) else 0
-        self._validator = self._compile("/".join(("#", *map(_escape, pointer))))
+        has_reference = _has_reference(self._schema)
+        self._skipped = 1 if has_reference and part is None else 0
+        pointed: Any = {"$ref": _BASE + "/".join(("#", *map(_escape, pointer)))}
+        self._validator = self._compile(self._schema if part is not None else pointed, has_reference)
+
+    def is_met(self, value: Any) -> bool:
+        """Whether ``value``, plain JSON, breaks nothing; False for a schema that could not be compiled."""
+        return self._validator is not None and self._validator.is_valid(value)
+
+    @property
+    def is_usable(self) -> bool:
+        """Whether the schema could be compiled; where it could not, nothing is ever found."""
+        return self._validator is not None
 
     def find_faults(self, plain: Plain) -> list[Fault]:
         """Every keyword that the value breaks, wrong types first, then in the order of the schema.
@@ -78,14 +93,14 @@ class Rules:
         found.sort(key=lambda pair: (pair[1].keyword != "type", pair[0]))
         return [fault for _, fault in found if not _is_inside(fault, plain.odd)]
 
-    def _compile(self, pointer: str) -> Validator | None:
+    def _compile(self, schema: Any, has_reference: bool) -> Validator | None:
         from jsonschema_rs import Draft202012, Draft202012Validator, ReferencingError, Registry
 
         try:
-            if not self._skipped:
+            if not has_reference:
                 return Draft202012Validator(self._schema, validate_formats=False, offline=True, mask="it")
             return Draft202012Validator(
-                {"$ref": _BASE + pointer},
+                schema,
                 registry=Registry([(_BASE, self._root)], draft=Draft202012, retriever=_leave),
                 validate_formats=False,
                 offline=True,
@@ -145,6 +160,24 @@ class _Parts:
         return position
 
 
+def is_schema(schema: Any) -> bool:
+    """Whether plain JSON is a schema of draft 2020-12 that can be held against values."""
+    from jsonschema_rs import meta
+
+    if isinstance(schema, bool):
+        return True
+    if not isinstance(schema, dict):
+        return False
+    stated = schema | {"$schema": _DRAFT}  # whatever else it says there would be fetched
+    return meta.is_valid(stated) and Document(stated).compile().is_usable
+
+
+def fits(value: Any, schema: Mapping[str, Any]) -> bool:
+    """Whether plain JSON breaks nothing of a schema that stands alone; one that is none takes everything."""
+    rules = Document(schema).compile()
+    return not rules.is_usable or rules.is_met(value)
+
+
 def _step(at: Any, key: str | int | None) -> tuple[Any, int]:
     for found in _list_keys(at, key):
         return at[found], found if isinstance(found, int) else list(at).index(found)
@@ -165,7 +198,20 @@ def _is_written(name: str, number: int) -> bool:
     return digits.isascii() and digits.isdecimal() and len(digits) < 100 and int(digits) == number
 
 
+def _point_to_root(schema: Any) -> Any:
+    """The schema with its local references as addresses in the document, wherever it is compiled."""
+    if isinstance(schema, list):
+        return [_point_to_root(part) for part in schema]
+    if not isinstance(schema, dict):
+        return schema
+    pointed = {key: _point_to_root(part) for key, part in schema.items()}
+    reference = schema.get("$ref")
+    is_local = isinstance(reference, str) and reference.startswith("#")
+    return pointed | ({"$ref": f"{_BASE}{reference}"} if is_local else {})
+
+
 def _look_up(root: Any, reference: str) -> Any:
+    reference = reference.removeprefix(_BASE)
     if not reference.startswith("#"):
         return _UNKNOWN
     at = root

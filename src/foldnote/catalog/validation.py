@@ -84,6 +84,10 @@ def applies(tool: Tool, name: str, settings: Mapping[str, Any]) -> bool:
 
 
 def _applies(item: Field, filled: Mapping[str, Any]) -> bool:
+    if item.condition is not None:
+        looked_at = {name: filled[name] for name in item.depends_on if name in filled}
+        if item.condition.is_usable and not item.condition.is_met(read_plain(looked_at).value):
+            return False
     return matches(item.notes.get("appliesWhen"), filled)
 
 
@@ -139,11 +143,10 @@ def _check_value(item: Field, prepared: Prepared, normalized: Mapping[str, Any])
 def _check_standard(item: Field, plain: Plain) -> Iterator[Finding]:
     """One finding a path: that of the first keyword, or that JSON cannot carry what is there."""
     told: dict[Path, Finding] = {}
-    for fault in item.rules.find_faults(plain):
-        if fault.path not in told:
-            told[fault.path] = _place(
-                item.name, fault.path, tell_fault(fault, str(item.notes.get("unit") or ""))
-            )
+    unit = str(item.notes.get("unit") or "")
+    for path, words in _tell_each(item.rules.find_faults(plain), unit):
+        if path not in told:
+            told[path] = _place(item.name, path, words)
     for odd in plain.odd:
         if not any(odd.path[:length] in told for length in range(len(odd.path) + 1)):
             told[odd.path] = _place(item.name, odd.path, tell_odd(odd))
@@ -173,11 +176,40 @@ def _check_rest(rules: Rules, normalized: Mapping[str, Any]) -> Iterator[Finding
 
 
 def _tell_rest(fault: Fault) -> Iterator[Finding]:
-    if fault.keyword == "required" and not fault.path and isinstance(fault.wanted, list):
-        absent = [name for name in fault.wanted if name not in fault.instance]
-        yield from (Finding(name, "This is required and missing.", "missing_field") for name in absent)
-    else:
-        yield Finding(_printable(".".join(map(str, fault.path))), *tell_fault(fault))
+    for path, words in _tell_each([fault]):
+        yield Finding(_printable(".".join(map(str, path))), *words)
+
+
+def tell_faults(rules: Rules, plain: Plain) -> list[Problem]:
+    """What one schema finds in a value, once for each place; paths begin at the value."""
+    told: dict[Path, Finding] = {}
+    for path, words in _tell_each(rules.find_faults(plain)):
+        told.setdefault(path, Finding(_printable(".".join(map(str, path))), *words))
+    return list(_as_problems(list(told.values())))
+
+
+def _tell_each(faults: list[Fault], unit: str = "") -> Iterator[tuple[Path, tuple[str, str]]]:
+    """Faults with their sentences and codes; a name that is missing is told where it is missing."""
+    for fault in faults:
+        for path, words in _tell_absent(fault) or [(fault.path, tell_fault(fault, unit))]:
+            yield path, words
+
+
+def _tell_absent(fault: Fault) -> list[tuple[Path, tuple[str, str]]]:
+    given, wanted = fault.instance, fault.wanted
+    if not isinstance(given, Mapping):
+        return []
+    if fault.keyword == "required" and isinstance(wanted, list):
+        words = ("This is required and missing.", "missing_field")
+        return [((*fault.path, name), words) for name in wanted if name not in given]
+    if fault.keyword == "dependentRequired" and isinstance(wanted, Mapping):
+        return [
+            ((*fault.path, name), (f"This is required where {other} is given.", "missing_field"))
+            for other, names in wanted.items()
+            for name in names
+            if other in given and name not in given
+        ]
+    return []
 
 
 def _name_key(key: object) -> str:

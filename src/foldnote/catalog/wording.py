@@ -154,6 +154,27 @@ def _tell_repeated(_value: Any, _wanted: Any, _unit: str) -> tuple[str, str]:
     return "An item is given twice. Give each item once.", "repeated"
 
 
+def _tell_multiple(value: Any, step: Any, unit: str) -> tuple[str, str]:
+    return f"{str(value)[:24]}{unit} is not a multiple of {step}{unit}.", "wrong_step"
+
+
+def _tell_union(value: Any, _wanted: Any, _unit: str) -> tuple[str, str]:
+    return f"{shorten(value)} has none of the forms that are allowed here.", "invalid"
+
+
+def _tell_names(phrase: str, code: str) -> Callable[[Any, Any, str], tuple[str, str]]:
+    def tell(value: Any, bound: Any, _unit: str) -> tuple[str, str]:
+        return f"This has {len(value)} names; {phrase} {bound}.", code
+
+    return tell
+
+
+def _tell_excluded(value: Any, wanted: Any, _unit: str) -> tuple[str, str]:
+    if wanted == {}:
+        return "This cannot be given beside the other settings. Leave it out.", "not_allowed"
+    return f"{shorten(value)} is a value that is not allowed here.", "invalid"
+
+
 _WORDINGS: Final[Mapping[str, Callable[[Any, Any, str], tuple[str, str]]]] = {
     "type": _tell_type,
     "enum": _tell_enum,
@@ -168,4 +189,9 @@ _WORDINGS: Final[Mapping[str, Callable[[Any, Any, str], tuple[str, str]]]] = {
     "minItems": _tell_size("the fewest allowed is", "items", "too_few"),
     "pattern": _tell_pattern,
     "uniqueItems": _tell_repeated,
+    "multipleOf": _tell_multiple,
+    "anyOf": _tell_union,
+    "oneOf": _tell_union,
+    "minProperties": _tell_names("the fewest allowed is", "too_few"),
+    "maxProperties": _tell_names("the most allowed is", "too_many"),
 }

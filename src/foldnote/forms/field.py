@@ -8,6 +8,7 @@ field's own label. Judging values is the catalog's work, arranging fields the fo
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
@@ -16,6 +17,10 @@ import ipywidgets as widgets
 from foldnote.forms.label import Excerpt, Notice, read_parts, write_label
 from foldnote.forms.looks import Looks
 from foldnote.forms.spec import MISSING, FieldSpec
+from foldnote.models.verdict import Problem
+
+ABSENT_CODES = ("missing_field", "required")
+"""Codes of problems that only say that a required value is still to come."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,12 +33,18 @@ class Reading:
     excerpt: Excerpt | None = None
     readout: str = ""
     """What the contents amount to: ``120 residues``, ``upload target.pdb, 204 kB``."""
+    inner: tuple[Problem, ...] = ()
+    """What fields inside this one object to; paths begin below it."""
 
 
 class FieldHost(Protocol):
     """What a field may ask of the form that it stands in."""
 
     looks: Looks
+
+    @property
+    def insists(self) -> bool:
+        """Whether what is still to come is told as a mistake already, because somebody pressed Submit."""
 
     def field_changed(self, field: Field) -> None:
         """Hear that a person changed ``field``."""
@@ -58,8 +69,11 @@ class Field(ABC):
         self.spec = spec
         self.host = host
         self.is_touched = False
+        self.is_required = spec.required
         self._parts = read_parts(spec, is_brief=self.has_brief_help)
         self._kept: Any = MISSING
+        self._is_cleared = False
+        self._initial: Any = MISSING
         self._is_writing = False
         self._classes: dict[str, bool] = {}
         self.widget: widgets.DOMWidget = self.build()
@@ -67,6 +81,8 @@ class Field(ABC):
         if self.width:
             self.widget.add_class(f"foldnote-{self.width}")
         self.reset()
+        if spec.is_read_only:
+            self.lock()
 
     @abstractmethod
     def build(self) -> widgets.DOMWidget:
@@ -86,10 +102,18 @@ class Field(ABC):
 
     def read(self) -> Reading:
         """What the field holds."""
+        if self._is_cleared:
+            return Reading()
         return self.describe(self._kept) if self._kept is not MISSING else self.parse()
+
+    def clear(self) -> None:
+        """Hold nothing, whatever an empty control means otherwise."""
+        self.write(MISSING)
+        self._is_cleared = True
 
     def write(self, value: Any) -> None:
         """Hold exactly ``value``; `MISSING` empties the field."""
+        self._is_cleared = False
         self._is_writing = True
         try:
             self.render(MISSING if value is None and self.spec.nullable else value)
@@ -103,19 +127,48 @@ class Field(ABC):
 
     def reset(self) -> None:
         """Back to the schema's default, or to nothing."""
-        self.write(self.spec.default)
+        self.start_with(self.spec.default)
+
+    def start_with(self, value: Any) -> None:
+        """Hold ``value`` as the one that the field begins with; as if nobody had touched it."""
+        self.write(value)
         parsed = self.parse()
-        if not parsed.errors and parsed.value == self._kept:
+        if not parsed.errors and is_same(parsed.value, self._kept):
             self._kept = MISSING
         self.is_touched = False
+        self._initial = self.read().value
 
     def changed(self, *_: object) -> None:
         """Take note that a person changed the control."""
         if self._is_writing:
             return
         self._kept = MISSING
+        self._is_cleared = False
         self.is_touched = True
         self.host.field_changed(self)
+
+    def express(self, read: Reading, problems: Sequence[Problem]) -> None:
+        """Say what the field holds and what is wrong with it; paths of ``problems`` begin below the field."""
+        shown = [problem for problem in problems if not self.is_calm(problem)]
+        self.show(
+            Notice(
+                errors=tuple(tell(problem) for problem in shown),
+                excerpt=read.excerpt if shown else None,
+                readout=read.readout,
+                is_changed=self.differs(read.value),
+                is_required=self.is_required,
+            )
+        )
+
+    def is_calm(self, problem: Problem) -> bool:
+        """Whether the problem is only that a value is still to come, in a field that nobody touched."""
+        return problem.code in ABSENT_CODES and not (self.is_touched or self.host.insists)
+
+    def count(self, problems: Sequence[Problem]) -> tuple[int, int]:
+        """How many fields at or below this one are wrong, and how many are calmly still to come."""
+        if not problems:
+            return 0, 0
+        return (0, 1) if all(self.is_calm(problem) for problem in problems) else (1, 0)
 
     def show(self, notice: Notice) -> None:
         """Say ``notice`` at the field."""
@@ -140,17 +193,33 @@ class Field(ABC):
         """Put the cursor into the field."""
         self.widget.focus()
 
+    def focus_at(self, _path: str) -> None:
+        """Put the cursor where the problem with this path is; fields that hold fields go into them."""
+        self.focus()
+
+    def lock(self) -> None:
+        """Let people see the value and not change it."""
+        for part in (self.widget, *getattr(self.widget, "children", ())):
+            if part.has_trait("disabled"):
+                part.disabled = True
+
     @property
     def blank(self) -> Any:
-        """What an emptied control means: an empty default, or nothing given."""
+        """What an emptied control means: an empty default, null where a value is needed, or nothing given."""
         default = self.spec.default
         is_empty = default is None or (isinstance(default, str | list | dict) and not default)
+        if default is MISSING and self.spec.required and self.spec.nullable and self.spec.type:
+            return None
         return default if is_empty else MISSING
 
     @property
     def is_changed(self) -> bool:
-        """Whether the value differs from the schema's default."""
-        return self.spec.default is not MISSING and self.read().value != self.spec.default
+        """Whether the value differs from the one that the field began with."""
+        return self.differs(self.read().value)
+
+    def differs(self, value: Any) -> bool:
+        """Whether ``value`` is another one than the schema's default; False where there is none."""
+        return self.spec.default is not MISSING and not is_same(value, self._initial)
 
     def look(self, *classes: str) -> dict[str, Any]:
         """Arguments that every control with a tied label takes."""
@@ -159,3 +228,23 @@ class Field(ABC):
             "description_allow_html": True,
             "_dom_classes": tuple(f"foldnote-{name}" for name in classes),
         }
+
+
+def is_same(one: Any, other: Any) -> bool:
+    """Equality that tells True from 1 at every level, as JSON does."""
+    if isinstance(one, bool) != isinstance(other, bool):
+        return False
+    if isinstance(one, dict) and isinstance(other, dict):
+        return one.keys() == other.keys() and all(is_same(one[key], other[key]) for key in one)
+    if isinstance(one, list | tuple) and isinstance(other, list | tuple):
+        return len(one) == len(other) and all(map(is_same, one, other))
+    return bool(one == other)
+
+
+def tell(problem: Problem) -> str:
+    """The problem's sentence; one inside a field says where."""
+    if not problem.field:
+        return problem.message
+    first, dot, rest = problem.field.partition(".")
+    place = f"item {int(first) + 1}{dot}{rest}" if first.isdecimal() else problem.field
+    return f"{place}: {problem.message}"

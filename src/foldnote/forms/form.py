@@ -19,12 +19,12 @@ from foldnote.forms.cell import cell_key
 from foldnote.forms.code import write_call
 from foldnote.forms.field import Field
 from foldnote.forms.frame import Actions, Frame
-from foldnote.forms.judgement import ABSENT_CODES, Judgement, judge, tell, top_field
+from foldnote.forms.judgement import Judgement, judge
 from foldnote.forms.kinds.file import FileField
-from foldnote.forms.label import Notice
 from foldnote.forms.looks import Looks
-from foldnote.forms.registry import kind_for
-from foldnote.forms.spec import MISSING, read_specs
+from foldnote.forms.plan import read_plan
+from foldnote.forms.section import Section, first_step, share
+from foldnote.forms.spec import MISSING
 from foldnote.forms.static import write_static_html, write_static_text
 from foldnote.forms.submission import JOB_NAME, Submission
 from foldnote.models.names import check_job_name, propose_job_name
@@ -74,11 +74,10 @@ class Form:
         self._uploads: tuple[str, ...] = ()
         self._insists = False
         self._verdicts: dict[str, str] = {}
-        self.fields: dict[str, Field] = {}
-        for spec in read_specs(tool.settings_schema):
-            self.fields[spec.name] = kind_for(spec).build(spec, self)
+        schema = tool.settings_schema
+        self.section = Section(read_plan(schema, schema), self)
         actions = Actions(self._on_submit, self._on_copy, self._on_attend, self._on_rename)
-        self.frame = Frame(tool, self.fields.values(), self.looks, actions)
+        self.frame = Frame(tool, self.section.fields, self.looks, actions)
         self.submission = Submission(self, cell_key(tool.type))
         self._given = dict(values or {})
         if job_name:
@@ -86,6 +85,17 @@ class Form:
         self.set(self._given)
         self.submission.attach(self._given)
         self.submission.load_uploads()
+
+    @property
+    def fields(self) -> dict[str, Field]:
+        """The fields by name; of several for one name the one that applies."""
+        section = self.section
+        return {name: field for name in section.names if (field := section.find(name)) is not None}
+
+    @property
+    def insists(self) -> bool:
+        """Whether what is still to come is told as a mistake, because somebody pressed Submit."""
+        return self._insists
 
     @property
     def widget(self) -> widgets.Widget:
@@ -126,27 +136,30 @@ class Form:
             SettingsError: a name is no setting of this tool; then nothing was changed.
         """
         given = {**(values or {}), **more}
-        unknown = [name for name in given if name not in self.fields]
+        known = self.section.names
+        unknown = [name for name in given if name not in known]
         if unknown:
-            known = list(self.fields)
             raise SettingsError(
                 [Problem(field=name, message=tell_unknown(name, known)) for name in unknown], self.tool.type
             )
-        for name, value in given.items():
-            field = self.fields[name]
+        for field in self.section.fields:
+            if field.spec.name not in given:
+                continue
+            value = given[field.spec.name]
             if value is None and not field.spec.nullable:
                 field.reset()
             else:
                 field.write(value)
                 field.is_touched = True
-            self._verdicts.pop(name, None)
+            self._forget_verdict(field.spec.name)
         self.refresh()
 
     def reset(self, *names: str) -> None:
         """Put the defaults back, of the fields named or of all of them."""
-        for name in names or tuple(self.fields):
-            self.fields[name].reset()
-            self._verdicts.pop(name, None)
+        for field in self.section.fields:
+            if not names or field.spec.name in names:
+                field.reset()
+                self._forget_verdict(field.spec.name)
         self.refresh()
 
     def code(self) -> str:
@@ -169,24 +182,20 @@ class Form:
     def refresh(self) -> None:
         """Read all fields, judge them, and say so at each."""
         judgement = self._judge()
-        for name, field in self.fields.items():
-            field.show(self._notice(field, judgement))
-            field.set_class("foldnote-hidden", name not in judgement.applying)
+        self.section.express(judgement.read, judgement.problems)
         self._show_counts(judgement)
 
     def show_verdict(self, name: str | None, message: str) -> bool:
         """Say what the service found wrong with ``name``; False where the form has no such field."""
-        top = (name or "").partition(".")[0]
-        if top == JOB_NAME:
+        path = name or ""
+        if path == JOB_NAME:
             self.submission.name_error = message
-            self.refresh()
-            self.go_to(top)
-            return True
-        if top not in self.fields:
+        elif first_step(path, self.section.names) in self.section.names:
+            self._verdicts[path] = message
+        else:
             return False
-        self._verdicts[top] = message
         self.refresh()
-        self.go_to(top)
+        self.go_to(path)
         return True
 
     def insist(self) -> bool:
@@ -195,28 +204,30 @@ class Form:
         self.refresh()
         problems = self.problems
         if problems:
-            self.go_to(top_field(problems[0]))
+            self.go_to(problems[0].field)
         return not problems
 
-    def go_to(self, name: str) -> None:
-        """Put the cursor into a field, unfolding its group if need be."""
-        field = self.fields.get(name)
+    def go_to(self, path: str) -> None:
+        """Put the cursor into the field at a dotted path, unfolding its group if need be."""
+        name = first_step(path, self.section.names)
+        field = self.section.find(name)
         if field is None:
             self.frame.job_name.focus()
             return
         if field.spec.group == "advanced":
             self.frame.unfold()
-        field.focus()
+        field.focus_at(path[len(name) + 1 :])
 
     def field_changed(self, field: Field) -> None:
         """Hear that a person changed ``field``: the service's old verdict on it is void."""
         self.changed_at = time.monotonic()
-        self._verdicts.pop(field.spec.name, None)
+        self._forget_verdict(field.spec.name)
         self.refresh()
 
     def raw_value(self, name: str) -> Any:
         """What the field holds now, hidden or not; `MISSING` when nothing or no such field."""
-        return self.fields[name].read().value if name in self.fields else MISSING
+        field = self.section.find(name)
+        return field.read().value if field is not None else MISSING
 
     def known_uploads(self) -> tuple[str, ...]:
         """Names of the account's uploads, as far as they were loaded."""
@@ -225,13 +236,13 @@ class Form:
     def offer_uploads(self, names: tuple[str, ...]) -> None:
         """Let file fields offer ``names``."""
         self._uploads = names
-        for field in self.fields.values():
+        for field in self.section.fields:
             if isinstance(field, FileField):
                 field.refresh_suggestions()
         self.refresh()
 
     def _judge(self) -> Judgement:
-        return judge(self.tool, self.fields, self._verdicts)
+        return judge(self.tool, self.section, self._verdicts)
 
     def _judge_job_name(self) -> str | None:
         typed = self.typed_job_name
@@ -242,29 +253,22 @@ class Form:
         identity = identify(self.tool.type, judgement.normalized)
         return propose_job_name(self.tool.type, identity)
 
-    def _is_calm(self, field: Field, problem: Problem) -> bool:
-        """Whether the problem is only that a value is still to come, in a field that nobody touched."""
-        return problem.code in ABSENT_CODES and not (field.is_touched or self._insists)
-
-    def _notice(self, field: Field, judgement: Judgement) -> Notice:
-        read = judgement.readings[field.spec.name]
-        problems = judgement.problems_of(field.spec.name)
-        shown = [problem for problem in problems if not self._is_calm(field, problem)]
-        return Notice(
-            errors=tuple(tell(problem) for problem in shown),
-            excerpt=read.excerpt if shown else None,
-            readout=read.readout,
-            is_changed=field.spec.default is not MISSING and read.value != field.spec.default,
-        )
+    def _forget_verdict(self, name: str) -> None:
+        """The service's verdict on a field, or on what is inside it, is void once it changed."""
+        for path in [path for path in self._verdicts if first_step(path, self.section.names) == name]:
+            del self._verdicts[path]
 
     def _show_counts(self, judgement: Judgement) -> None:
         wrong_name = self._judge_job_name()
-        wrong = {JOB_NAME} if wrong_name else set()
-        calm: set[str] = set()
-        for problem in judgement.problems:
-            field = self.fields.get(top_field(problem))
-            (calm if field and self._is_calm(field, problem) else wrong).add(top_field(problem))
-        self.frame.show_attention(len(wrong), len(calm - wrong))
+        wrong, calm = (1 if wrong_name else 0), 0
+        names = self.section.names
+        for name, problems in share(judgement.problems, names).items():
+            field = self.section.find(name)
+            counted = field.count(problems) if field is not None else (1, 0)
+            wrong, calm = wrong + counted[0], calm + counted[1]
+        general = [problem.message for problem in judgement.problems if not problem.field]
+        self.frame.show_general(general)
+        self.frame.show_attention(wrong, calm)
         self.frame.show_fold()
         self.frame.show_job_name(self._propose_name(judgement), wrong_name)
         if self.frame.shows_code:

@@ -6,7 +6,7 @@ The frame knows no tool and judges nothing: it is told what to show.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from html import escape
 
 import ipywidgets as widgets
@@ -34,6 +34,7 @@ class Frame:
         self._fields = tuple(fields)
         self._said = ""
         self._code = ""
+        self._general = ""
         self.slot = looks.box([], "foldnote-slot")
         self.header = looks.html("", "foldnote-header")
         self.job_name = widgets.Text(
@@ -76,7 +77,7 @@ class Frame:
     def show_job_name(self, proposal: str, error: str | None) -> None:
         """The name that an empty box stands for, and what is wrong with a typed one."""
         self.job_name.placeholder = proposal
-        parts = LabelParts('<span class="fn-name">Job name</span>', "", "")
+        parts = LabelParts("Job name", "", "", "")
         errors = (error,) if error else ()
         self.job_name.description = write_label(parts, Notice(errors))
         (self.job_name.add_class if error else self.job_name.remove_class)("foldnote-wrong")
@@ -118,7 +119,7 @@ class Frame:
         self._said = (
             f'<div class="fn-said{mark}" role="{role}">{_mark_code(text)}{extra}</div>' if text else ""
         )
-        self.message.value = self._said + self._code
+        self._show_message()
 
     def show_code(self, code: str) -> None:
         """The Python call with a button that copies it; an empty text closes it."""
@@ -128,7 +129,17 @@ class Frame:
             if code
             else ""
         )
-        self.message.value = self._said + self._code
+        self._show_message()
+
+    def show_general(self, messages: Sequence[str]) -> None:
+        """What is wrong with the settings as a whole."""
+        told = "".join(f'<div class="fn-error">{escape(message)}</div>' for message in messages[:3])
+        if told != self._general:
+            self._general = told
+            self._show_message()
+
+    def _show_message(self) -> None:
+        self.message.value = self._general + self._said + self._code
 
     @property
     def shows_code(self) -> bool:

@@ -11,22 +11,16 @@ from dataclasses import dataclass
 from typing import Any
 
 from foldnote import catalog
-from foldnote.forms.field import Field, Reading
-from foldnote.forms.spec import MISSING
+from foldnote.forms.section import Section, SectionReading, first_step
 from foldnote.models.tool import Tool
 from foldnote.models.verdict import Problem
-
-ABSENT_CODES = ("missing_field", "required")
-"""Codes of problems that only say that a required value is still to come."""
 
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
     """The state of all fields, read once."""
 
-    readings: Mapping[str, Reading]
-    applying: frozenset[str]
-    """Names of the fields that mean something beside the other values; the rest is hidden and not sent."""
+    read: SectionReading
     value: dict[str, Any]
     """The settings as they would be sent."""
     normalized: dict[str, Any]
@@ -34,42 +28,39 @@ class Judgement:
     problems: tuple[Problem, ...]
     """In the order of the fields."""
 
-    def problems_of(self, name: str) -> list[Problem]:
-        """The problems of one field and of what is inside it."""
-        return [problem for problem in self.problems if top_field(problem) == name]
 
-
-def judge(tool: Tool, fields: Mapping[str, Field], verdicts: Mapping[str, str]) -> Judgement:
-    """Read all ``fields`` and judge them; ``verdicts`` are the service's sentences, by field."""
-    readings = {name: field.read() for name, field in fields.items()}
-    raw = {name: read.value for name, read in readings.items() if read.value is not MISSING}
-    applying = frozenset(name for name in fields if catalog.applies(tool, name, raw))
-    value = {name: raw[name] for name in raw if name in applying}
-    checked = catalog.check(tool, value)
-    own = [
-        Problem(field=name, message=message)
-        for name, read in readings.items()
-        for message in read.errors
-        if name in applying
+def judge(tool: Tool, section: Section, verdicts: Mapping[str, str]) -> Judgement:
+    """Read the fields and judge them; ``verdicts`` are the service's sentences, by field."""
+    read = section.read()
+    checked = catalog.check(tool, read.value)
+    names = section.names
+    applying = {section.fields[position].spec.name for position in read.state.applying}
+    hidden = set(names) - applying
+    own = read.inner
+    judged = [
+        problem
+        for problem in checked.problems
+        if first_step(problem.field, names) not in hidden and not _is_answered(problem, own)
     ]
-    objecting = {problem.field for problem in own}
-    judged = [problem for problem in checked.problems if top_field(problem) not in objecting]
     told = [
-        Problem(field=name, message=said, code="service")
-        for name, said in verdicts.items()
-        if name in applying
+        Problem(field=path, message=said, code="service")
+        for path, said in verdicts.items()
+        if first_step(path, names) in applying
     ]
-    order = {name: number for number, name in enumerate(fields)}
-    problems = sorted([*own, *judged, *told], key=lambda found: order.get(top_field(found), len(order)))
-    return Judgement(readings, applying, value, checked.normalized, tuple(problems))
+    order = {name: number for number, name in enumerate(names)}
+    problems = sorted(
+        dict.fromkeys([*own, *judged, *told]),
+        key=lambda found: order.get(first_step(found.field, names), len(order)),
+    )
+    return Judgement(read, read.value, checked.normalized, tuple(problems))
 
 
-def top_field(problem: Problem) -> str:
-    """The field of the form in which a problem stands."""
-    return problem.field.partition(".")[0]
+def _is_answered(problem: Problem, own: tuple[Problem, ...]) -> bool:
+    """Whether a field has said it already, in its own words or nearer to the place."""
+    if any(_is_at_or_below(problem.field, said.field) for said in own):
+        return True
+    return problem.code == "invalid" and any(_is_at_or_below(said.field, problem.field) for said in own)
 
 
-def tell(problem: Problem) -> str:
-    """The problem's sentence; one inside a field says where."""
-    inside = problem.field.partition(".")[2]
-    return f"{inside}: {problem.message}" if inside else problem.message
+def _is_at_or_below(path: str, other: str) -> bool:
+    return not other or path == other or path.startswith(f"{other}.")

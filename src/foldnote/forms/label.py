@@ -22,6 +22,9 @@ _LIMITS = {
 }
 
 
+REQUIRED = '<span class="fn-required" title="Required">*</span>'
+
+
 @dataclass(frozen=True, slots=True)
 class Excerpt:
     """The place of a fault in a text: what stands before, the letter, what stands after."""
@@ -41,24 +44,32 @@ class Notice:
     """What the field holds, in words; empty when the control says it all."""
     is_changed: bool = False
     """Whether the value differs from the schema's default."""
-    is_pending: bool = False
-    """Whether a required value is still to come: said calmly, before anyone made a mistake."""
+    is_required: bool = False
+    """Whether the setting cannot be left out beside the others' values."""
 
 
 @dataclass(frozen=True, slots=True)
 class LabelParts:
     """The parts of a label that never change, made once for a field."""
 
-    head: str
+    name: str
+    """What stands above the control, as HTML."""
+    marks: str
+    """Unit, and whether the setting is deprecated or read-only."""
     foot: str
     changed: str
+    tip: str = ""
+    """The setting's key, shown on hovering over its name."""
+
+    def head(self, *, is_required: bool) -> str:
+        """The name with its marks."""
+        star = REQUIRED if is_required else ""
+        return f'<span class="fn-name" title="{self.tip}">{self.name}{star}</span>{self.marks}'
 
 
 def read_parts(spec: FieldSpec, *, is_brief: bool = False) -> LabelParts:
     """The lasting parts of the label of ``spec``; a brief one shows the first sentence of its help."""
-    mark = '<span class="fn-required" title="Required">*</span>' if spec.required else ""
-    head = f'<span class="fn-name" title="{escape(spec.name)}">{escape(spec.title)}{mark}</span>'
-    unit = f'<span class="fn-unit">{escape(spec.unit)}</span>' if spec.unit else ""
+    marks = f'<span class="fn-unit">{escape(spec.unit)}</span>' if spec.unit else ""
     words = " ".join(part for part in (spec.help, _bounds(spec)) if part)
     shown = words.partition(". ")[0].rstrip(".") + "." if is_brief and words else words
     foot = f'<span class="fn-help" title="{escape(words)}">{escape(shown)}</span>' if words else ""
@@ -66,13 +77,13 @@ def read_parts(spec: FieldSpec, *, is_brief: bool = False) -> LabelParts:
     if spec.default is not MISSING:
         default = escape(in_one_line(spec.default, 60)) or "empty"
         changed = f'<span class="fn-changed" title="The default is {default}">changed</span>'
-    return LabelParts(head + unit, foot, changed)
+    return LabelParts(escape(spec.title) + _write_states(spec), marks, foot, changed, escape(spec.name))
 
 
 def write_label(parts: LabelParts, notice: Notice) -> str:
     """The whole label."""
     mark = parts.changed if notice.is_changed else ""
-    return f"{parts.head}{mark}<span class='fn-foot'>{write_foot(parts, notice)}</span>"
+    return f"{parts.head(is_required=notice.is_required)}{mark}<span class='fn-foot'>{write_foot(parts, notice)}</span>"
 
 
 def write_foot(parts: LabelParts, notice: Notice) -> str:
@@ -90,6 +101,16 @@ def write_foot(parts: LabelParts, notice: Notice) -> str:
     if notice.readout:
         lines.append(f'<span class="fn-readout">{escape(notice.readout)}</span>')
     return "".join(lines) + parts.foot
+
+
+def _write_states(spec: FieldSpec) -> str:
+    """Whether the setting is deprecated or cannot be changed, behind its name."""
+    states = [
+        word
+        for word, is_so in (("deprecated", spec.is_deprecated), ("read-only", spec.is_read_only))
+        if is_so
+    ]
+    return f' <span class="fn-state">{", ".join(states)}</span>' if states else ""
 
 
 def _bounds(spec: FieldSpec) -> str:

@@ -6,12 +6,13 @@ values) are flattened here, so that a field kind sees one plain shape.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any, Final, Literal
 
-from foldnote.forms.words import title_from_name
+from foldnote.forms.schema import OBJECT_WORDS, list_types, resolve, split_null
+from foldnote.forms.words import in_one_line, title_from_name
 
 
 class _Missing(Enum):
@@ -24,8 +25,10 @@ Missing = Literal[_Missing.MISSING]
 
 GROUPS = ("required", "common", "advanced")
 _NOTES = "x-foldnote"
-_SHAPES = ("enum", "const", "anyOf", "oneOf", "allOf", "properties", "format", _NOTES)
-"""Keywords that give a schema without a type a shape, so that null is not meant."""
+SHAPES = frozenset(
+    ("type", "enum", "const", "anyOf", "oneOf", "allOf", "items", "prefixItems", "format", _NOTES, *OBJECT_WORDS)
+)
+"""Keywords that say what kind of value is meant; null is one only where none of them is used."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +52,8 @@ class FieldSpec:
     """Whether ``null`` is a value of the field."""
     choices: tuple[Choice, ...]
     """Allowed values in the schema's order; empty when any value of the type will do."""
+    root: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    """The whole schema, in which references are looked up."""
 
     @property
     def name(self) -> str:
@@ -64,8 +69,8 @@ class FieldSpec:
     @property
     def type(self) -> str:
         """The JSON type, or the empty string where the schema leaves it open."""
-        found = self.schema.get("type", "")
-        return found if isinstance(found, str) else ""
+        types = list_types(self.schema)
+        return types[0] if len(types) == 1 else ""
 
     @property
     def title(self) -> str:
@@ -102,12 +107,30 @@ class FieldSpec:
         """``required``, ``common`` or ``advanced``."""
         if self.notes.get("group") in GROUPS:
             return str(self.notes["group"])
+        if self.is_deprecated and not self.required:
+            return "advanced"
         return "required" if self.required and self.default is MISSING else "common"
 
     @property
     def is_secret(self) -> bool:
         """Whether the value must not be shown or saved."""
         return self.schema.get("format") == "password" or bool(self.schema.get("writeOnly"))
+
+    @property
+    def is_read_only(self) -> bool:
+        """Whether people may look at the value and not change it."""
+        return self.schema.get("readOnly") is True
+
+    @property
+    def is_deprecated(self) -> bool:
+        """Whether the setting is there for old jobs only."""
+        return self.schema.get("deprecated") is True
+
+    @property
+    def examples(self) -> tuple[Any, ...]:
+        """Values that the schema gives as examples."""
+        found = self.schema.get("examples")
+        return tuple(found) if isinstance(found, list) else ()
 
     @property
     def items(self) -> Mapping[str, Any]:
@@ -117,33 +140,31 @@ class FieldSpec:
 
 
 def read_specs(schema: Mapping[str, Any]) -> tuple[FieldSpec, ...]:
-    """The fields of an object schema, in the order in which a form shows them."""
+    """The fields that an object schema always has, in the order in which a form shows them."""
     required = set(schema.get("required") or ())
     properties = schema.get("properties") or {}
     specs = [
         read_spec((name,), child, schema, required=name in required) for name, child in properties.items()
     ]
+    return tuple(rank_specs(specs))
+
+
+def rank_specs(specs: Iterable[FieldSpec]) -> list[FieldSpec]:
+    """Groups in their order, and inside a group ``order`` before the schema's own order."""
     ranked = sorted(enumerate(specs), key=lambda pair: _rank(pair[1], pair[0]))
-    return tuple(spec for _, spec in ranked)
+    return [spec for _, spec in ranked]
 
 
 def read_spec(path: tuple[str, ...], schema: Any, root: Mapping[str, Any], *, required: bool) -> FieldSpec:
     """The field at ``path``; ``root`` is where ``$ref`` looks."""
-    plain, nullable = _take_null(resolve(schema, root))
+    plain, nullable = split_null(resolve(schema, root), root)
+    takes_anything = not nullable and SHAPES.isdisjoint(plain)
+    enumerated = plain.get("enum")
+    is_listed = isinstance(enumerated, list) and len(enumerated) > 1 and None in enumerated
     if isinstance(plain.get("items"), Mapping):
         plain = plain | {"items": resolve(plain["items"], root)}
-    return FieldSpec(path, plain, required, nullable, tuple(_read_choices(plain)))
-
-
-def resolve(schema: Any, root: Mapping[str, Any]) -> dict[str, Any]:
-    """``schema`` with local references followed; keywords beside a ``$ref`` win over the target's."""
-    merged = dict(schema) if isinstance(schema, Mapping) else {}
-    for _ in range(20):
-        reference = merged.pop("$ref", None)
-        if not isinstance(reference, str) or not reference.startswith("#"):
-            return merged
-        merged = dict(_follow(reference, root)) | merged
-    return merged
+    is_nullable = nullable or takes_anything or is_listed
+    return FieldSpec(path, plain, required, is_nullable, tuple(_read_choices(plain)), root)
 
 
 def read_item_choices(spec: FieldSpec) -> tuple[Choice, ...]:
@@ -151,37 +172,16 @@ def read_item_choices(spec: FieldSpec) -> tuple[Choice, ...]:
     return tuple(_read_choices(spec.items))
 
 
-def _follow(reference: str, root: Mapping[str, Any]) -> Mapping[str, Any]:
-    found: Any = root
-    for step in reference.lstrip("#").strip("/").split("/"):
-        if not step:
-            continue
-        step = step.replace("~1", "/").replace("~0", "~")
-        found = found.get(step, {}) if isinstance(found, Mapping) else {}
-    return found if isinstance(found, Mapping) else {}
-
-
-def _take_null(schema: dict[str, Any]) -> tuple[dict[str, Any], bool]:
-    types = schema.get("type")
-    if isinstance(types, list):
-        kept = [name for name in types if name != "null"]
-        schema = schema | {"type": kept[0] if len(kept) == 1 else kept}
-        return schema, "null" in types
-    for keyword in ("anyOf", "oneOf"):
-        options = schema.get(keyword)
-        if isinstance(options, list) and {"type": "null"} in options and len(options) == 2:
-            other = next(option for option in options if option != {"type": "null"})
-            rest = {key: value for key, value in schema.items() if key != keyword}
-            return dict(other) | rest, True
-    takes_anything = types is None and not any(word in schema for word in _SHAPES)
-    return schema, takes_anything
-
-
 def _read_choices(schema: Mapping[str, Any]) -> Iterator[Choice]:
     if "const" in schema:
         yield Choice(schema["const"], _label(schema["const"]))
     elif isinstance(schema.get("enum"), list):
-        yield from (Choice(value, _label(value)) for value in schema["enum"] if value is not None)
+        is_only_null = schema["enum"] == [None]
+        yield from (
+            Choice(value, _label(value)) for value in schema["enum"] if value is not None or is_only_null
+        )
+    elif schema.get("type") == "null":
+        yield Choice(None, _label(None))
     else:
         options = schema.get("oneOf") or schema.get("anyOf") or ()
         if options and all(isinstance(option, Mapping) and "const" in option for option in options):
@@ -192,9 +192,11 @@ def _read_choices(schema: Mapping[str, Any]) -> Iterator[Choice]:
 
 
 def _label(value: Any) -> str:
+    if value is None:
+        return "nothing (null)"
     if isinstance(value, bool):
         return "yes" if value else "no"
-    return str(value)
+    return value if isinstance(value, str) and value.strip() else in_one_line(value, 80) or '""'
 
 
 def _rank(spec: FieldSpec, position: int) -> tuple[int, float, int]:

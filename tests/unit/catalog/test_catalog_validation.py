@@ -337,7 +337,7 @@ FOREIGN = {
         ({"label": "a", "tags": []}, ["tags"]),
         ({"label": "a", "tags": ["x", "x"]}, ["tags"]),
         ({"label": "a", "tags": ["x", 1]}, ["tags.1"]),
-        ({"tags": ["x"]}, [""]),
+        ({"tags": ["x"]}, ["label"]),
         ({"one": 3}, ["one"]),
     ],
 )

@@ -1,0 +1,274 @@
+"""Which fields an object schema can have, and which of them it has beside the values that stand there now.
+
+The standard keywords decide: ``if``/``then``/``else``, ``allOf``, ``dependentSchemas``,
+``dependentRequired``, and ``oneOf`` or ``anyOf`` of objects that a property with one value in each tells
+apart. They are read once into parts with conditions; a condition is a schema, and is asked of the
+validator. ``x-foldnote.appliesWhen`` is one condition more. No widgets, no wording.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from foldnote.catalog.checks.row import matches
+from foldnote.catalog.standard import Document, Rules
+from foldnote.forms.schema import find_discriminator, read_fixed, resolve
+from foldnote.forms.spec import MISSING, SHAPES, FieldSpec, rank_specs, read_spec
+
+_MOST_ROUNDS: Final = 8
+_MOST_LEVELS: Final = 12
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Condition:
+    """A schema that the object must fulfil, or must not."""
+
+    rules: Rules
+    is_wanted: bool = True
+
+    def holds(self, value: Mapping[str, Any]) -> bool:
+        """Whether it is so beside ``value``."""
+        return self.rules.is_met(dict(value)) is self.is_wanted
+
+
+When = tuple[Condition, ...]
+"""Conditions that must all hold."""
+
+
+@dataclass(frozen=True)
+class Part:
+    """One way in which one property is described."""
+
+    spec: FieldSpec
+    whens: tuple[When, ...]
+    """The part means something when all conditions of one of these hold."""
+
+
+@dataclass(frozen=True)
+class Demand:
+    """Names that are required, or must not be there, under conditions."""
+
+    names: frozenset[str]
+    when: When
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """What a plan comes to beside certain values."""
+
+    value: dict[str, Any]
+    applying: frozenset[int]
+    """Positions of the parts that mean something; of two parts for one name the first."""
+    required: frozenset[str]
+
+
+@dataclass
+class Plan:
+    """Everything that an object schema may ask for."""
+
+    parts: tuple[Part, ...] = ()
+    demands: list[Demand] = field(default_factory=list)
+    bans: list[Demand] = field(default_factory=list)
+    options: list[tuple[When, Rules]] = field(default_factory=list)
+    """The schemas of a union, each with the conditions under which it is meant."""
+
+    def settle(self, raw: Mapping[int, Any]) -> State:
+        """What applies when the parts hold ``raw`` values, by position.
+
+        A field that does not apply has no say: fields are taken in round by round until nothing changes.
+        """
+        given = [(position, part) for position, part in enumerate(self.parts)]
+        filled = {
+            part.spec.name: value
+            for position, part in reversed(given)
+            if (value := _fill(part.spec, raw[position])) is not MISSING
+        }
+        value: dict[str, Any] = {}
+        applying: frozenset[int] = frozenset()
+        for _ in range(_MOST_ROUNDS):
+            found = frozenset(self._choose(given, value, filled))
+            if found == applying:
+                break
+            applying = found
+            value = {
+                part.spec.name: raw[position]
+                for position, part in given
+                if position in applying and raw[position] is not MISSING
+            }
+        required = frozenset(
+            name for demand in self.demands if _hold(demand.when, value) for name in demand.names
+        )
+        return State(value, applying, required)
+
+    def _choose(
+        self, given: Iterable[tuple[int, Part]], value: Mapping[str, Any], filled: Mapping[str, Any]
+    ) -> Iterator[int]:
+        banned = {name for ban in self.bans if _hold(ban.when, value) for name in ban.names}
+        taken: set[str] = set(banned)
+        for position, part in given:
+            name = part.spec.name
+            if name in taken or not any(_hold(when, value) for when in part.whens):
+                continue
+            if matches(part.spec.notes.get("appliesWhen"), filled):
+                taken.add(name)
+                yield position
+
+
+def read_plan(schema: Mapping[str, Any], root: Mapping[str, Any], path: tuple[str, ...] = ()) -> Plan:
+    """The plan of an object schema; ``root`` is where references are looked up."""
+    reader = _Reader(root, path)
+    reader.read(schema, (), 0)
+    return reader.finish()
+
+
+class _Reader:
+    def __init__(self, root: Mapping[str, Any], path: tuple[str, ...]) -> None:
+        self._root = root
+        self._path = path
+        self._plan = Plan()
+        self._document: Document | None = None
+        self._found: dict[str, list[tuple[dict[str, Any], When]]] = {}
+
+    def read(self, schema: Any, when: When, level: int) -> None:
+        plain = resolve(schema, self._root)
+        if level > _MOST_LEVELS or not plain:
+            return
+        self._read_properties(plain, when)
+        for part in _listed(plain.get("allOf")):
+            self.read(part, when, level + 1)
+        if "if" in plain:
+            test = self._compile(plain["if"])
+            self.read(plain.get("then"), (*when, Condition(test)), level + 1)
+            self.read(plain.get("else"), (*when, Condition(test, is_wanted=False)), level + 1)
+        self._read_dependencies(plain, when, level)
+        for keyword in ("oneOf", "anyOf"):
+            self._read_union(_listed(plain.get(keyword)), when, level)
+
+    def finish(self) -> Plan:
+        parts = [
+            Part(self._read_spec(name, child, alternatives), tuple(when for _, when in alternatives))
+            for name, found in self._found.items()
+            for child, alternatives in _group(found)
+        ]
+        positions = {id(part.spec): part for part in parts}
+        self._plan.parts = tuple(positions[id(spec)] for spec in rank_specs(part.spec for part in parts))
+        return self._plan
+
+    def _read_spec(self, name: str, child: Any, alternatives: list[tuple[Any, When]]) -> FieldSpec:
+        """The specification; it is required where it is so each time that the part applies."""
+        whens = [when for _, when in alternatives]
+        is_required = all(
+            any(name in demand.names and set(demand.when) <= set(when) for demand in self._plan.demands)
+            for when in whens
+        )
+        return read_spec((*self._path, name), child, self._root, required=is_required)
+
+    def _read_properties(self, plain: Mapping[str, Any], when: When) -> None:
+        properties = plain.get("properties")
+        for name, child in properties.items() if isinstance(properties, Mapping) else ():
+            if child is False:
+                self._plan.bans.append(Demand(frozenset([name]), when))
+                continue
+            self._add(name, child, when)
+        required = frozenset(_listed(plain.get("required"), str))
+        if required:
+            self._plan.demands.append(Demand(required, when))
+        for name in required:
+            self._add(name, {}, when)
+        excluded = plain.get("not")
+        if isinstance(excluded, Mapping) and set(excluded) == {"required"}:
+            banned = _listed(excluded["required"], str)
+            if len(banned) == 1:
+                self._plan.bans.append(Demand(frozenset(banned), when))
+
+    def _add(self, name: str, child: Any, when: When) -> None:
+        """Take in a description of a property, if it says more than the ones that hold wherever it does.
+
+        A second one may narrow what the first allows: that is a matter of right and wrong, not of fields.
+        """
+        found = self._found.setdefault(name, [])
+        has_shape = _has_shape(child, self._root)
+        for earlier, earlier_when in found:
+            is_wider = not set(earlier_when) - set(when)
+            if is_wider and (not has_shape or _has_shape(earlier, self._root)):
+                return
+        if has_shape:
+            shapeless = [pair for pair in found if not _has_shape(pair[0], self._root)]
+            notes = {key: value for pair in shapeless for key, value in dict(pair[0] or {}).items()}
+            found[:] = [pair for pair in found if pair not in shapeless or set(pair[1]) - set(when)]
+            child = notes | dict(child) if notes else child
+        found.append((child, when))
+
+    def _read_dependencies(self, plain: Mapping[str, Any], when: When, level: int) -> None:
+        for keyword in ("dependentRequired", "dependentSchemas", "dependencies"):
+            found = plain.get(keyword)
+            for name, wanted in found.items() if isinstance(found, Mapping) else ():
+                present = (*when, Condition(self._compile({"required": [name]})))
+                self.read({"required": wanted} if isinstance(wanted, list) else wanted, present, level + 1)
+
+    def _read_union(self, options: list[Any], when: When, level: int) -> None:
+        plains = [resolve(option, self._root) for option in options]
+        name = find_discriminator(plains, self._root)
+        if name is None:
+            for plain in plains:
+                self.read({key: plain[key] for key in ("properties",) if key in plain}, when, level + 1)
+            return
+        self._found[name] = [(self._join_kinds(name, plains), when)]
+        if any(name in _listed(plain.get("required"), str) for plain in plains):
+            self._plan.demands.append(Demand(frozenset([name]), when))
+        for plain in plains:
+            kind = read_fixed(plain["properties"][name], self._root)[0]
+            told = {"properties": {name: {"const": kind}}, "required": [name]}
+            chosen = (*when, Condition(self._compile(told)))
+            self._plan.options.append((chosen, self._compile(plain)))
+            others = {key: child for key, child in plain["properties"].items() if key != name}
+            self.read(plain | {"properties": others}, chosen, level + 1)
+
+    def _join_kinds(self, name: str, plains: list[dict[str, Any]]) -> dict[str, Any]:
+        """The discriminator as one labelled choice."""
+        children = [resolve(plain["properties"][name], self._root) for plain in plains]
+        choices = [
+            {
+                "const": read_fixed(child, self._root)[0],
+                "title": plain.get("title") or str(read_fixed(child, self._root)[0]),
+            }
+            for child, plain in zip(children, plains, strict=True)
+        ]
+        told = {key: children[0][key] for key in ("title", "description") if key in children[0]}
+        defaults = [child["default"] for child in children if "default" in child]
+        is_agreed = len(set(map(repr, defaults))) == 1
+        return told | {"oneOf": choices} | ({"default": defaults[0]} if is_agreed else {})
+
+    def _compile(self, schema: Any) -> Rules:
+        if self._document is None:
+            self._document = Document(self._root)
+        wanted = schema if isinstance(schema, Mapping) else {"not": {}} if schema is False else {}
+        return self._document.compile_part(wanted)
+
+
+def _group(found: list[tuple[Any, When]]) -> Iterator[tuple[Any, list[tuple[Any, When]]]]:
+    """Alike descriptions of one property together."""
+    seen: dict[str, list[tuple[Any, When]]] = {}
+    for child, when in found:
+        seen.setdefault(repr(child), []).append((child, when))
+    for alternatives in seen.values():
+        yield alternatives[0][0], alternatives
+
+
+def _has_shape(child: Any, root: Mapping[str, Any]) -> bool:
+    """Whether a description says what kind of value is meant."""
+    return any(key in SHAPES for key in resolve(child, root))
+
+
+def _listed(value: Any, kind: type = object) -> list[Any]:
+    return [item for item in value if isinstance(item, kind)] if isinstance(value, list) else []
+
+
+def _hold(when: When, value: Mapping[str, Any]) -> bool:
+    return all(condition.holds(value) for condition in when)
+
+
+def _fill(spec: FieldSpec, value: Any) -> Any:
+    return spec.default if value is MISSING else value

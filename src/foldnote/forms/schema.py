@@ -1,0 +1,162 @@
+"""One piece of JSON Schema as a form reads it: references followed, parts of ``allOf`` put together.
+
+Pure functions over plain data. A keyword that nobody here knows stays where it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final
+
+NULL: Final = {"type": "null"}
+CONDITIONS: Final = ("if", "then", "else", "dependentSchemas", "dependentRequired", "dependencies")
+"""Keywords that say something only beside certain values."""
+OBJECT_WORDS: Final = (
+    *("properties", "required", "additionalProperties", "patternProperties"),
+    *("minProperties", "maxProperties", "propertyNames", "unevaluatedProperties", *CONDITIONS),
+)
+_ANNOTATIONS = {"title", "description", "default", "examples", "$comment", "deprecated", "readOnly"}
+_MOST_STEPS = 20
+
+
+def resolve(schema: Any, root: Mapping[str, Any]) -> dict[str, Any]:
+    """``schema`` with local references followed; keywords beside a ``$ref`` win over the target's.
+
+    The parts of an ``allOf`` that say one thing about a value that is no object are put into one.
+    """
+    merged = _dereference(schema, root)
+    parts = merged.get("allOf")
+    if isinstance(parts, list) and not says_object(merged):
+        merged = _merge_parts(merged, [resolve(part, root) for part in parts])
+    return merged
+
+
+def says_object(schema: Mapping[str, Any]) -> bool:
+    """Whether the schema is of an object with names of its own."""
+    types = schema.get("type")
+    if types is not None:
+        return types == "object"
+    return any(word in schema for word in OBJECT_WORDS)
+
+
+def split_null(schema: dict[str, Any], root: Mapping[str, Any]) -> tuple[dict[str, Any], bool]:
+    """The schema without its ``null``, and whether it had one."""
+    types = schema.get("type")
+    if isinstance(types, list):
+        kept = [name for name in types if name != "null"]
+        schema = schema | {"type": kept[0] if len(kept) == 1 else kept or "null"}
+        return schema, "null" in types
+    for keyword in ("anyOf", "oneOf"):
+        options = schema.get(keyword)
+        if not isinstance(options, list) or NULL not in options:
+            continue
+        others = [option for option in options if option != NULL]
+        rest = {key: value for key, value in schema.items() if key != keyword}
+        if len(others) == 1:
+            other = resolve(others[0], root)
+            inner, _ = split_null(other, root)
+            return inner | rest, True
+        return rest | {keyword: others}, True
+    return schema, False
+
+
+def take_type(value: Any) -> str:
+    """The JSON type of a value."""
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return "boolean"
+    if isinstance(value, int):
+        return "integer"
+    names = {str: "string", float: "number", list: "array", tuple: "array", dict: "object"}
+    return next((name for kind, name in names.items() if isinstance(value, kind)), "")
+
+
+def list_types(schema: Mapping[str, Any]) -> tuple[str, ...]:
+    """The types that the schema names; of a schema without any, those that its values have."""
+    types = schema.get("type")
+    if isinstance(types, str):
+        return (types,)
+    if isinstance(types, list):
+        return tuple(map(str, types))
+    if says_object(schema):
+        return ("object",)
+    if any(word in schema for word in ("items", "prefixItems", "minItems", "maxItems", "uniqueItems")):
+        return ("array",)
+    if any(word in schema for word in ("pattern", "minLength", "maxLength")):
+        return ("string",)
+    return ()
+
+
+def find_discriminator(options: Sequence[Mapping[str, Any]], root: Mapping[str, Any]) -> str | None:
+    """The property that each of the options fixes to a value of its own; None without one."""
+    fixed = [dict(_list_fixed(option, root)) for option in options]
+    if len(fixed) < 2:
+        return None
+    for name in fixed[0]:
+        values = [repr(own[name]) for own in fixed if name in own]
+        if len(values) == len(options) == len(set(values)):
+            return name
+    return None
+
+
+def read_fixed(schema: Any, root: Mapping[str, Any]) -> tuple[Any, ...]:
+    """The one value that the schema allows, in a tuple; an empty one where there are more."""
+    plain = resolve(schema, root)
+    if "const" in plain:
+        return (plain["const"],)
+    values = plain.get("enum")
+    return (values[0],) if isinstance(values, list) and len(values) == 1 else ()
+
+
+def _list_fixed(option: Mapping[str, Any], root: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    properties = resolve(option, root).get("properties")
+    for name, child in properties.items() if isinstance(properties, Mapping) else ():
+        for value in read_fixed(child, root):
+            yield name, value
+
+
+def _dereference(schema: Any, root: Mapping[str, Any]) -> dict[str, Any]:
+    merged = dict(schema) if isinstance(schema, Mapping) else {}
+    for _ in range(_MOST_STEPS):
+        reference = merged.pop("$ref", None)
+        if not isinstance(reference, str) or not reference.startswith("#"):
+            return merged
+        merged = dict(_follow(reference, root)) | merged
+    merged.pop("$ref", None)
+    return merged
+
+
+def _follow(reference: str, root: Mapping[str, Any]) -> Mapping[str, Any]:
+    found: Any = root
+    if reference != "#" and not reference.startswith("#/"):
+        return _find_anchor(reference[1:], root)
+    for step in reference.lstrip("#").strip("/").split("/"):
+        if not step:
+            continue
+        step = step.replace("~1", "/").replace("~0", "~").replace("%25", "%").replace("%22", '"')
+        if isinstance(found, list):
+            found = found[int(step)] if step.isdecimal() and int(step) < len(found) else {}
+        else:
+            found = found.get(step, {}) if isinstance(found, Mapping) else {}
+    return found if isinstance(found, Mapping) else {}
+
+
+def _find_anchor(name: str, at: Any) -> Mapping[str, Any]:
+    if isinstance(at, Mapping):
+        if at.get("$anchor") == name:
+            return at
+        at = list(at.values())
+    inside = (_find_anchor(name, part) for part in at) if isinstance(at, list) else ()
+    return next(filter(None, inside), {})
+
+
+def _merge_parts(schema: dict[str, Any], parts: list[dict[str, Any]]) -> dict[str, Any]:
+    """The schema with what its parts say, if no two of them say something different."""
+    merged: dict[str, Any] = {key: value for key, value in schema.items() if key != "allOf"}
+    for part in parts:
+        for key, value in part.items():
+            if merged.get(key, value) != value and key not in _ANNOTATIONS:
+                return schema
+            merged.setdefault(key, value)
+    return merged
