@@ -1,5 +1,7 @@
 """Whatever dies: acknowledged work is not lost, not done twice at once, and what is over stays over."""
 
+import contextlib
+import json
 import os
 import signal
 import sqlite3
@@ -82,17 +84,21 @@ def test_a_killed_runner_is_an_infrastructure_loss(make_service):
 
 def kill_runners(service) -> int:
     """Kill every runner of this service; gives their number."""
-    count = 0
-    for folder in attempt_folders(service):
-        for path in Path("/proc").glob("[0-9]*"):
-            try:
-                command = (path / "cmdline").read_bytes()
-                if b"queue.runner" in command and str(folder).encode() in command:
-                    os.kill(int(path.name), signal.SIGKILL)
-                    count += 1
-            except OSError:
-                continue
-    return count
+    runners = [each for each in map(running_runner, attempt_folders(service)) if each is not None]
+    for pid in runners:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
+    return len(runners)
+
+
+def running_runner(folder: Path) -> int | None:
+    """The process of an attempt's runner, if it lives."""
+    try:
+        pid = json.loads((folder / "runner.json").read_text())["pid"]
+        name = Path(f"/proc/{pid}/comm").read_text().strip()
+    except FileNotFoundError:
+        return None
+    return pid if name == "foldnote-runner" else None
 
 
 def test_a_stop_leaves_no_process(make_service):

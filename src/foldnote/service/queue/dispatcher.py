@@ -12,7 +12,7 @@ import secrets
 import shutil
 import threading
 import time
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -84,6 +84,8 @@ class Dispatcher:
         self._active: dict[int, Active] = {}
         self._live: dict[int, Live] = {}
         self._woken = threading.Event()
+        self._is_asked = False
+        self._hints: deque[Path] = deque()
         self._is_stopping = False
         self._next_sweep = 0.0
         self._next_collection = time.monotonic() + COLLECT_EVERY_S
@@ -92,6 +94,7 @@ class Dispatcher:
 
     def start(self) -> None:
         """Take over what an earlier process left, then begin to work."""
+        self._executor.open(self._hint)
         self.recover(is_start=True)
         self._thread.start()
 
@@ -101,9 +104,16 @@ class Dispatcher:
         self._woken.set()
         if self._thread.is_alive():
             self._thread.join()
+        self._executor.close()
 
     def wake(self) -> None:
         """Say that there is something to do: a new job, or one to be stopped."""
+        self._is_asked = True
+        self._woken.set()
+
+    def _hint(self, folder: Path) -> None:
+        """The attempt in `folder` seems to have ended."""
+        self._hints.append(folder)
         self._woken.set()
 
     def live(self, job_id: int) -> Live | None:
@@ -112,20 +122,22 @@ class Dispatcher:
 
     def _run(self) -> None:
         while not self._is_stopping:
-            is_woken = self._woken.wait(self._pause_s())
+            self._woken.wait(self._pause_s())
             self._woken.clear()
+            is_asked, self._is_asked = self._is_asked, False
             try:
-                self._round(is_woken)
+                self._round(is_asked)
             except Exception:  # the thread's edge: a full disk or a busy database must not end all work
                 log.exception("A round of the dispatcher failed; it goes on in a second.")
                 time.sleep(_FAULT_PAUSE_S)
 
-    def _round(self, is_woken: bool) -> None:
+    def _round(self, is_asked: bool) -> None:
         if self._is_stopping:
             return
-        if is_woken:
+        if is_asked:
             self._cancel_marked()
             self._on_ended()
+        self._take_hints()
         self._look_at_due()
         if time.monotonic() >= self._next_sweep:
             self.recover()
@@ -198,6 +210,13 @@ class Dispatcher:
             self._cancel(self._active[claim.job_id])
 
     # watching
+
+    def _take_hints(self) -> None:
+        """Look at once at what seems to have ended."""
+        folders = {self._hints.popleft() for _ in range(len(self._hints))}
+        for active in self._active.values():
+            if active.folder in folders:
+                active.look_at = 0.0
 
     def _look_at_due(self) -> None:
         moment = time.monotonic()

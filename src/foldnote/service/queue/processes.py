@@ -19,15 +19,27 @@ from foldnote.service.queue.attempt import NONCE_VARIABLE
 
 _PROC = Path("/proc")
 _PR_SET_PDEATHSIG = 1
+_PR_SET_NAME = 15
 _PR_SET_CHILD_SUBREAPER = 36
 _ENDED = ("Z", "X")
 _PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
 
 
+def can_adopt_orphans() -> bool:
+    """Whether this system lets a process become the parent of descendants whose parents end."""
+    return sys.platform == "linux"
+
+
 def adopt_orphans() -> None:
     """Become the parent of every descendant whose parent ends (Linux only)."""
-    if sys.platform == "linux":
+    if can_adopt_orphans():
         _prctl()(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+
+
+def name_process(name: bytes) -> None:
+    """Give this process a name of at most 15 bytes for ``ps`` and ``top`` (Linux only)."""
+    if sys.platform == "linux":
+        _prctl()(_PR_SET_NAME, name, 0, 0, 0)
 
 
 def end_with_parent() -> Callable[[], None] | None:
@@ -106,15 +118,15 @@ def kill_all(find: Callable[[], set[int]], patience_s: float = 10.0) -> bool:
     return True
 
 
-def reap_children() -> None:
-    """Collect every ended child, so that none stays as a zombie."""
+def reap_children() -> bool:
+    """Collect every ended child, so that none stays as a zombie; gives whether no child is left."""
     while True:
         try:
             pid, _ = os.waitpid(-1, os.WNOHANG)
         except ChildProcessError:
-            return
+            return True
         if pid == 0:
-            return
+            return False
 
 
 def _all_processes() -> Iterable[int]:

@@ -1,9 +1,9 @@
 """The runner: a small process that runs one attempt and publishes how it ended.
 
-``python -m foldnote.service.queue.runner ATTEMPT_DIR`` is started in a session of its own, so that it
-outlives the service. It holds the lock of the attempt for its whole life; an attempt that was begun, revoked
-or ended before is not run again, so an executor may deliver it twice. It knows neither the database nor HTTP,
-and imports the standard library only, since there is one of it for each running job.
+The starter forks it, or ``python -m foldnote.service.queue.runner ATTEMPT_DIR`` starts it, in a session of
+its own, so that it outlives the service. It holds the lock of the attempt for its whole life; an attempt that
+was begun, revoked or ended before is not run again, so an executor may deliver it twice. It knows neither the
+database nor HTTP, and imports the standard library only, since there is one of it for each running job.
 """
 
 from __future__ import annotations
@@ -43,10 +43,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if lock is None:
         return EXIT_BUSY
     os.set_inheritable(lock, False)
-    if is_spent(folder):
+    return run_held(folder)
+
+
+def run_held(attempt_dir: Path) -> int:
+    """Run the attempt whose lock the caller holds, unless it is spent; gives the exit status."""
+    if is_spent(attempt_dir):
         return EXIT_DONE
-    files.write_json(folder / files.RUNNER, {"pid": os.getpid(), "started": files.now()})
-    return run_attempt(folder)
+    files.write_json(attempt_dir / files.RUNNER, {"pid": os.getpid(), "started": files.now()})
+    return run_attempt(attempt_dir)
 
 
 def is_spent(attempt_dir: Path) -> bool:

@@ -183,6 +183,8 @@ class Supervisor:
         if self._process.poll() is None:
             processes.send_to_group(self._process.pid, signal.SIGKILL)
             self._process.wait()
+        if processes.reap_children() and processes.can_adopt_orphans():
+            return  # who lost a parent came to this process: without children it has no descendants either
         processes.kill_all(self._living)
         processes.reap_children()
 

@@ -1,16 +1,16 @@
 """Runs attempts as processes of this machine.
 
-The lock is taken here and handed to the runner as an open descriptor: there is no moment in which a started
-attempt looks as if nobody had it. A runner is in its own session and lives on when the service ends.
+The lock is taken here and handed to the runner as an open descriptor, by way of the starter: there is no
+moment in which a started attempt looks as if nobody had it. A runner is in its own session and lives on when
+the service ends.
 """
 
 from __future__ import annotations
 
+import contextlib
 import os
-import subprocess
-import sys
-import threading
-from collections.abc import Mapping
+import weakref
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from foldnote.errors import EngineError
@@ -18,10 +18,10 @@ from foldnote.service.queue import attempt as files
 from foldnote.service.queue import processes
 from foldnote.service.queue.attempt import AttemptSpec, AttemptState, Outcome
 from foldnote.service.queue.executors.protocol import Alive, Capacity, Finished, Gone, Handle, Presence
+from foldnote.service.queue.executors.starting import StarterDiedError, StarterLink
 from foldnote.service.queue.locking import is_locked, take_lock
 from foldnote.service.queue.runner import is_spent
 
-_RUNNER_LOG = "runner.log"
 _MEMORY_LEFT_MB = 1024
 
 
@@ -38,21 +38,39 @@ class LocalExecutor:
     def __init__(
         self, environment: Mapping[str, str], *, cores: int | None = None, memory_mb: int | None = None
     ) -> None:
-        self._environment = dict(environment)
         self._capacity = Capacity(cores or _usable_cores(), memory_mb or _usable_memory_mb())
-        self._runners: list[subprocess.Popen[bytes]] = []
-        self._runners_lock = threading.Lock()
+        self._listeners: list[Callable[[Path], None]] = []
+        self._starter = StarterLink(environment, _teller(self._listeners))
+        weakref.finalize(self, self._starter.close)
+
+    def open(self, on_ended: Callable[[Path], None]) -> None:
+        """Make ready; see the protocol."""
+        self._listeners.append(on_ended)
+        with contextlib.suppress(OSError):  # the first attempt tries again, and tells
+            self._starter.open()
+
+    def close(self) -> None:
+        """Let go; see the protocol."""
+        self._listeners.clear()
+        self._starter.close()
 
     def submit(self, attempt: AttemptSpec) -> Handle:
         """Start the runner; see the protocol."""
-        self._reap()
+        try:
+            return self._submit(attempt)
+        except StarterDiedError:
+            return self._submit(attempt)
+
+    def _submit(self, attempt: AttemptSpec) -> Handle:
         lock = take_lock(attempt.folder)
         if lock is None:
             return Handle(attempt.attempt_dir, "already running")
         try:
             if is_spent(attempt.folder):
                 return Handle(attempt.attempt_dir, "already delivered")
-            return Handle(attempt.attempt_dir, str(self._start(attempt.folder, lock).pid))
+            return Handle(attempt.attempt_dir, str(self._starter.start(attempt.folder, lock)))
+        except OSError as exc:
+            raise EngineError(f"No runner could be started for {attempt.folder}: {exc}.") from exc
         finally:
             os.close(lock)
 
@@ -65,7 +83,6 @@ class LocalExecutor:
 
     def poll(self, attempt_dir: Path) -> AttemptState:
         """Progress and outcome as they are now."""
-        self._reap()
         is_alive = is_locked(attempt_dir)
         progress, message = files.read_progress(attempt_dir)
         # Read after the lock: a runner publishes first and then lets go.
@@ -95,26 +112,6 @@ class LocalExecutor:
         """Cores and memory of this machine that jobs may use."""
         return self._capacity
 
-    def _start(self, folder: Path, lock: int) -> subprocess.Popen[bytes]:
-        command = [sys.executable, "-m", "foldnote.service.queue.runner", str(folder), "--lock-fd", str(lock)]
-        try:
-            with (folder / _RUNNER_LOG).open("ab") as log:
-                runner = subprocess.Popen(
-                    command,
-                    cwd=folder,
-                    env=self._environment,
-                    stdin=subprocess.DEVNULL,
-                    stdout=log,
-                    stderr=log,
-                    pass_fds=(lock,),
-                    start_new_session=True,
-                )
-        except OSError as exc:
-            raise EngineError(f"No runner could be started for the attempt in {folder}: {exc}.") from exc
-        with self._runners_lock:
-            self._runners.append(runner)
-        return runner
-
     def _kill_left_behind(self, attempt_dir: Path) -> bool:
         try:
             nonce = files.read_spec(attempt_dir).nonce
@@ -122,10 +119,15 @@ class LocalExecutor:
             return True
         return processes.kill_all(lambda: processes.find_marked(nonce))
 
-    def _reap(self) -> None:
-        """Collect ended runners, so that none stays as a zombie."""
-        with self._runners_lock:
-            self._runners = [runner for runner in self._runners if runner.poll() is None]
+
+def _teller(listeners: list[Callable[[Path], None]]) -> Callable[[Path], None]:
+    """Tells all listeners; it does not hold the executor, which ends its starter when nobody needs it."""
+
+    def tell(folder: Path) -> None:
+        for each in tuple(listeners):
+            each(folder)
+
+    return tell
 
 
 def _usable_cores() -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -54,6 +55,19 @@ class Executor(Protocol):
     ``submit`` may be called twice for one attempt, and any process may die between two calls: at most one
     engine runs for an attempt, ever.
     """
+
+    def open(self, on_ended: Callable[[Path], None]) -> None:
+        """Make ready, so that the first attempt need not wait.
+
+        Args:
+            on_ended: told the folder of an attempt that seems to have ended, from any thread. It is a hint
+                that saves time: it may come twice, or for nothing, or never.
+        """
+        ...
+
+    def close(self) -> None:
+        """Let go of what `open` made; attempts go on."""
+        ...
 
     def submit(self, attempt: AttemptSpec) -> Handle:
         """Start the runner of a prepared attempt; an attempt that was begun or revoked before is left alone.

@@ -1,0 +1,153 @@
+"""The service's side of the starter: starts it, hands it attempts, hears which of its runners ended.
+
+A starter that died is replaced at the next attempt. Nothing is remembered here that a restart would miss:
+the attempt's folder and its lock say how it stands.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import queue
+import socket
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+
+from foldnote.errors import EngineError
+
+_COMMAND = (sys.executable, "-P", "-m", "foldnote.service.queue.starter")
+_ANSWER_S = 20.0
+_END_S = 5.0
+_CHUNK_BYTES = 65_536
+
+
+class StarterDiedError(EngineError):
+    """The starter ended before it said whether the runner began; the attempt's lock and files tell."""
+
+
+class StarterLink:
+    """One starter at a time.
+
+    Args:
+        environment: environment of the starter, and so of the runners.
+        on_ended: told the folder of each attempt whose runner is gone, in a thread of its own.
+    """
+
+    def __init__(self, environment: Mapping[str, str], on_ended: Callable[[Path], None]) -> None:
+        self._environment = dict(environment)
+        self._on_ended = on_ended
+        self._lock = threading.Lock()
+        self._running: _Running | None = None
+
+    def open(self) -> None:
+        """Start the starter now, so that the first attempt need not wait for it.
+
+        Raises:
+            OSError: it cannot be started.
+        """
+        with self._lock:
+            self._find_running()
+
+    def start(self, folder: Path, lock: int) -> int:
+        """Start the runner of the attempt whose lock the descriptor `lock` holds; gives its process id.
+
+        Raises:
+            StarterDiedError: it is not known whether the runner began.
+            EngineError: it cannot begin.
+            OSError: no starter can be started.
+        """
+        with self._lock:
+            word, _, rest = self._find_running().ask(folder, lock).partition(" ")
+        if word != "started":
+            raise EngineError(f"No runner could be started for the attempt in {folder}: {rest}.")
+        return int(rest)
+
+    def close(self) -> None:
+        """Let the starter end; its runners go on."""
+        with self._lock:
+            if self._running is not None:
+                self._running.end()
+                self._running = None
+
+    def _find_running(self) -> _Running:
+        if self._running is None or self._running.has_ended:
+            self._running = _Running(self._environment, self._on_ended)
+        return self._running
+
+
+class _Running:
+    """A starter process and the thread that hears it."""
+
+    def __init__(self, environment: Mapping[str, str], on_ended: Callable[[Path], None]) -> None:
+        self.has_ended = False
+        self._on_ended = on_ended
+        self._answers: queue.SimpleQueue[str | None] = queue.SimpleQueue()
+        self._socket, other = socket.socketpair()
+        with other:
+            self._process = subprocess.Popen(
+                _COMMAND,
+                env=environment,
+                stdin=other.fileno(),
+                stdout=subprocess.DEVNULL,
+                start_new_session=True,
+            )
+        threading.Thread(target=self._listen, name="starter", daemon=True).start()
+
+    def ask(self, folder: Path, lock: int) -> str:
+        """Hand over an attempt and give the answer.
+
+        Raises:
+            StarterDiedError: there is none.
+        """
+        try:
+            socket.send_fds(self._socket, [os.fsencode(folder)], [lock])
+            answer = self._answers.get(timeout=_ANSWER_S)
+        except (OSError, queue.Empty) as exc:
+            self._kill()
+            raise StarterDiedError from exc
+        if answer is None:
+            raise StarterDiedError
+        return answer
+
+    def end(self) -> None:
+        """Hang up."""
+        self.has_ended = True
+        with contextlib.suppress(OSError):  # it hung up first
+            self._socket.shutdown(socket.SHUT_RDWR)
+
+    def _kill(self) -> None:
+        """End a starter that hangs, and wait for it: what it did not take yet, the lock too, is free then."""
+        self._process.kill()
+        self._process.wait()
+        self.end()
+
+    def _listen(self) -> None:
+        for sentence in self._sentences():
+            word, _, rest = sentence.partition(" ")
+            if word == "ended":
+                self._on_ended(Path(rest))
+            else:
+                self._answers.put(sentence)
+        self.has_ended = True
+        self._answers.put(None)
+        self._socket.close()
+        try:
+            self._process.wait(_END_S)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+
+    def _sentences(self) -> Iterator[str]:
+        rest = b""
+        while chunk := self._receive():
+            *whole, rest = (rest + chunk).split(b"\0")
+            yield from map(os.fsdecode, whole)
+
+    def _receive(self) -> bytes:
+        try:
+            return self._socket.recv(_CHUNK_BYTES)
+        except OSError:
+            return b""

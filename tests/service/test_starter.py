@@ -1,0 +1,154 @@
+"""The starter forks runners; whatever dies around it, an attempt runs once and is found again."""
+
+import os
+import signal
+import sys
+import time
+import uuid
+from pathlib import Path
+
+import pytest
+
+from foldnote.service.queue import attempt as files
+from foldnote.service.queue.attempt import AttemptSpec, Outcome, prepare_attempt
+from foldnote.service.queue.executors import LocalExecutor
+from foldnote.settings import process_environment
+
+pytestmark = pytest.mark.skipif(not Path("/proc/self").exists(), reason="finds processes through /proc")
+PATIENCE_S = 30
+
+
+@pytest.fixture
+def ended() -> list[Path]:
+    """Folders of attempts that the executor said have ended."""
+    return []
+
+
+@pytest.fixture
+def executor(ended):
+    made = LocalExecutor(process_environment())
+    made.open(ended.append)
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def make_attempt(tmp_path):
+    def make(script: str) -> AttemptSpec:
+        nonce = uuid.uuid4().hex
+        spec = AttemptSpec(
+            attempt_dir=str(tmp_path / nonce),
+            nonce=nonce,
+            job_name="job",
+            tool="anarci",
+            settings={},
+            command=("/bin/sh", "-c", script),
+            environment={files.NONCE_VARIABLE: nonce, "PATH": os.environ["PATH"]},
+        )
+        prepare_attempt(spec)
+        return spec
+
+    return make
+
+
+def wait_until(condition, what: str):
+    deadline = time.monotonic() + PATIENCE_S
+    while not (found := condition()):
+        assert time.monotonic() < deadline, f"waited in vain for {what}"
+        time.sleep(0.01)
+    return found
+
+
+def parent_of(pid: int) -> int:
+    return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
+
+
+def start_and_find_runner(executor, spec) -> int:
+    executor.submit(spec)
+    return wait_until(lambda: files.read_json(spec.folder / files.RUNNER), "the runner")["pid"]
+
+
+def outcome_of(spec) -> Outcome:
+    return wait_until(lambda: Outcome.read(spec.folder), "the outcome")
+
+
+def lives(pid: int) -> bool:
+    return Path(f"/proc/{pid}").exists()
+
+
+def test_every_runner_has_a_session_of_its_own(executor, make_attempt):
+    runners = [start_and_find_runner(executor, make_attempt("sleep 60")) for _ in range(2)]
+    assert [os.getsid(pid) for pid in runners] == runners
+    assert len({parent_of(pid) for pid in runners}) == 1
+    for pid in runners:
+        os.kill(pid, signal.SIGKILL)
+
+
+def test_an_end_is_told_after_the_outcome_is_there_and_the_lock_is_free(executor, make_attempt, ended):
+    spec = make_attempt("echo x > outputs/x")
+    executor.submit(spec)
+    wait_until(lambda: ended, "the hint")
+    assert ended == [spec.folder]
+    state = executor.poll(spec.folder)
+    assert (state.outcome.state, state.alive) == ("succeeded", False)
+
+
+def test_a_killed_runner_is_told_at_once(executor, make_attempt, ended):
+    spec = make_attempt("sleep 60")
+    os.kill(start_and_find_runner(executor, spec), signal.SIGKILL)
+    wait_until(lambda: ended, "the hint")
+    assert executor.revoke(spec.folder) is True
+
+
+def test_a_killed_starter_leaves_its_runners_alone_and_is_replaced(executor, make_attempt):
+    first, second = make_attempt("sleep 1; echo x > outputs/x"), make_attempt("echo x > outputs/x")
+    runner = start_and_find_runner(executor, first)
+    os.kill(parent_of(runner), signal.SIGKILL)
+    executor.submit(second)
+    assert outcome_of(second).state == "succeeded"
+    assert outcome_of(first).state == "succeeded"
+
+
+def test_a_stopped_starter_is_given_up(executor, make_attempt, monkeypatch):
+    monkeypatch.setattr("foldnote.service.queue.executors.starting._ANSWER_S", 0.5)
+    first, second = make_attempt("sleep 60"), make_attempt("echo x > outputs/x")
+    runner = start_and_find_runner(executor, first)
+    starter = parent_of(runner)
+    os.kill(starter, signal.SIGSTOP)
+    executor.submit(second)
+    assert outcome_of(second).state == "succeeded"
+    wait_until(lambda: not lives(starter), "the end of the starter that hung")
+    os.kill(runner, signal.SIGKILL)
+
+
+def test_the_starter_ends_with_the_service_and_its_runners_do_not(make_attempt, tmp_path):
+    spec = make_attempt("sleep 1; echo x > outputs/x")
+    code = (
+        "import sys\n"
+        "from pathlib import Path\n"
+        "from foldnote.service.queue.attempt import read_spec\n"
+        "from foldnote.service.queue.executors import LocalExecutor\n"
+        "from foldnote.settings import process_environment\n"
+        "executor = LocalExecutor(process_environment())\n"
+        "executor.submit(read_spec(Path(sys.argv[1])))\n"
+        "import os, signal; os.kill(os.getpid(), signal.SIGKILL)\n"
+    )
+    assert os.spawnl(os.P_WAIT, sys.executable, sys.executable, "-c", code, str(spec.folder)) == -9
+    starter = find_starter(spec)
+    assert outcome_of(spec).state == "succeeded"
+    wait_until(lambda: starter is None or not lives(starter), "the end of the starter")
+
+
+def find_starter(spec) -> int | None:
+    """The parent of the attempt's runner, while both live."""
+    runner = wait_until(lambda: files.read_json(spec.folder / files.RUNNER), "the runner")["pid"]
+    parent = parent_of(runner)
+    is_starter = b"queue.starter" in Path(f"/proc/{parent}/cmdline").read_bytes()
+    return parent if is_starter else None
+
+
+def test_a_closed_executor_starts_again_when_it_is_needed(executor, make_attempt):
+    executor.close()
+    spec = make_attempt("echo x > outputs/x")
+    executor.submit(spec)
+    assert outcome_of(spec).state == "succeeded"
