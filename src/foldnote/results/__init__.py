@@ -19,6 +19,26 @@ share                  0 to 1
 time                   RFC 3339, UTC
 =====================  ==========================================================================
 
+What a :class:`Result` has, each read when it is asked for and as ordinary data:
+
+=====================  ==========================================================================
+``models``             :class:`Model`, best first within each prediction: ``rank``, ``structure``,
+                       ``confidence``, ``pae``, ``scores``, ``chain_scores``, ``variants``
+``model_table``        DataFrame, one row a model with its figures
+``structures``         every :class:`Structure`: ``chains``, ``ligands``, ``waters``, ``secondary``,
+                       ``confidence``, ``plddt``
+``alignments``         file name to :class:`Alignment`: ``sequences``, ``length`` L, ``depth``,
+                       ``coverage`` int64 (L,), ``identity`` float64 (depth,), ``letters`` (depth, L)
+``tables``             file name to DataFrame
+``scores``             the best model's single figures
+``manifest``           what was really run
+``problems``           the files that could not be read, with reasons
+=====================  ==========================================================================
+
+:class:`Confidence` holds ``residues`` (chain, number, residue, is_polymer, plddt), ``atoms`` (chain, number,
+residue, atom, plddt; or None), ``mean`` and ``source``. :class:`Pae` holds ``matrix`` float32 (L, L) in Å,
+``tokens`` (chain, number, residue, atom; L rows, or None), ``starts``, ``borders`` and ``chains``.
+
 **Confidence is never invented.** A structure has a pLDDT only where its file, or a score file that belongs to
 it, says so; a column of B-factors alone proves nothing.
 
@@ -28,23 +48,33 @@ folder, links, bombs) is refused as a whole.
 
 from __future__ import annotations
 
-from foldnote.results.archive import Archive, open_archive
+from foldnote.results.alignment import Alignment
+from foldnote.results.archive import Archive
+from foldnote.results.confidence import Confidence
+from foldnote.results.files import FileProblem, ResultFile
 from foldnote.results.kinds import FileKind
 from foldnote.results.manifest import Manifest
 from foldnote.results.metrics import METRICS, Metric, find_metric
+from foldnote.results.model import Model
 from foldnote.results.numbering import Region
-from foldnote.results.result import FileProblem, Result, ResultFile, open_result, register_display
+from foldnote.results.opening import open_archive
+from foldnote.results.pae import Pae
+from foldnote.results.result import Result, open_result, register_display
 from foldnote.results.structure import Chain, Ligand, Structure
 
 __all__ = [
     "METRICS",
+    "Alignment",
     "Archive",
     "Chain",
+    "Confidence",
     "FileKind",
     "FileProblem",
     "Ligand",
     "Manifest",
     "Metric",
+    "Model",
+    "Pae",
     "Region",
     "Result",
     "ResultFile",

@@ -1,84 +1,246 @@
-"""Where a structure's pLDDT is, if it has one.
+"""Where a structure's pLDDT is, if it has one, and what says so.
 
 B-factors look alike whatever they mean: an experiment's disorder, a predictor's error in Å, zeros. So they
 count as pLDDT only on evidence, looked for in this order: an mmCIF quality metric that says so, a score file
-of the same prediction whose values they repeat, a header that names pLDDT. Without evidence there is none.
+of the same prediction, the file names of a program that is known to write pLDDT there, a header that names
+pLDDT. Without evidence there is none, and where two sources contradict each other neither is believed.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 import gemmi
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-ScoreFigures = Mapping[str, Sequence[float]]
-"""Per-residue figures of a score file, by name."""
+from foldnote.results.numbers import Floats, scale_to_hundred
 
 _TOLERANCE = 0.51
 """Largest difference, on the scale 0 to 100, between a score file's values and their copy in a B-factor."""
+_HEADER = re.compile(r"PLDDT|ALPHAFOLD MONOMER|ESMFOLD")
 
 
-def find_plddt(
-    structure: gemmi.Structure, text: str, form: str, figures: ScoreFigures
-) -> pd.DataFrame | None:
-    """The pLDDT of the polymer residues of the first model, or None.
+@dataclass(frozen=True, eq=False)
+class Confidence:
+    """The pLDDT of a structure's first model, 0 to 100, higher is better.
 
-    Returns:
-        One row a residue: ``chain`` str, ``number`` str, ``residue`` str, ``plddt`` float64 (0 to 100).
+    Attributes:
+        residues: one row a residue that is no water, in file order: ``chain`` str, ``number`` str,
+            ``residue`` str (residue name), ``is_polymer`` bool, ``plddt`` float64 (missing where the source
+            has none).
+        atoms: one row an atom that belongs to no water, in file order: ``chain``, ``number``, ``residue``,
+            ``atom`` str, ``plddt`` float64. None where the source tells residues only.
+        source: where the values are from, as a sentence without a full stop.
     """
-    rows = [
-        (chain.name, str(residue.seqid), residue.name, float(np.mean([atom.b_iso for atom in residue])))
-        for chain in structure[0]
-        for residue in chain.get_polymer()
-        if len(residue)
-    ]
-    frame = pd.DataFrame(rows, columns=["chain", "number", "residue", "plddt"])
-    values = frame["plddt"].to_numpy(np.float64)
+
+    residues: pd.DataFrame
+    atoms: pd.DataFrame | None
+    source: str
+
+    @property
+    def mean(self) -> float:
+        """Mean over the residues of polymers, 0 to 100; over all residues where there is no polymer."""
+        chosen = self.residues[self.residues["is_polymer"]]
+        return float((self.residues if chosen.empty else chosen)["plddt"].mean())
+
+    def __repr__(self) -> str:
+        return f"<Confidence mean pLDDT {self.mean:.1f}, {len(self.residues)} residues; {self.source}>"
+
+
+@dataclass(frozen=True, eq=False)
+class Claim:
+    """Values that a file beside the structure calls its pLDDT.
+
+    Attributes:
+        values: shape (n,), one a residue, a token or an atom; on either scale.
+        source: the file's name.
+    """
+
+    values: Floats
+    source: str
+
+
+ReadClaims = Callable[[], Sequence[Claim]]
+
+
+@dataclass(frozen=True, eq=False)
+class _Layout:
+    """Residues and atoms of the first model without waters, and the B-factors."""
+
+    residues: pd.DataFrame
+    atoms: pd.DataFrame
+    owner: NDArray[np.int64]
+    keys: list[tuple[str, str]]
+    b_factors: Floats
+
+    @property
+    def residue_means(self) -> Floats:
+        return self.average(self.b_factors)
+
+    def average(self, values: Floats) -> Floats:
+        """Mean per residue of one value an atom."""
+        counts = np.bincount(self.owner, minlength=len(self.residues))
+        return np.asarray(np.bincount(self.owner, values, len(self.residues)) / np.maximum(counts, 1))
+
+
+def find_confidence(
+    structure: gemmi.Structure, text: str, form: str, claims: ReadClaims = tuple, family: str = ""
+) -> Confidence | None:
+    """The pLDDT of the first model, or None.
+
+    Args:
+        structure: the parsed file.
+        text: the file's content.
+        form: ``pdb`` or ``mmcif``.
+        claims: how to get what score files of the same model say.
+        family: the program whose file names say that B-factors are a pLDDT, or "".
+    """
+    layout = _read_layout(structure)
+    if layout.residues.empty:
+        return None
     if form == "mmcif":
-        local = _read_local_metric(structure, text)
-        frame["plddt"] = values if local is None else local
-        found = local is not None or _names_plddt_metric(text)
-    else:
-        found = _repeats(values, figures.get("plddt")) or _header_names_plddt(text)
-    if not found or frame.empty:
+        declared = _find_declared(layout, text)
+        if declared is not None:
+            return declared
+    for claim in claims():
+        confirmed = _weigh(layout, claim)
+        if confirmed is not None:
+            return confirmed
+    if family:
+        return _take_b_factors(layout, f"B-factors of a file named as {family} names them")
+    header = text[: max(text.find("\nATOM"), 0)].upper() if form == "pdb" else ""
+    return (
+        _take_b_factors(layout, "B-factors, which the header calls pLDDT") if _HEADER.search(header) else None
+    )
+
+
+def _read_layout(structure: gemmi.Structure) -> _Layout:
+    residues: list[tuple[str, str, str, bool]] = []
+    atoms: list[tuple[str, str, str, str]] = []
+    owner: list[int] = []
+    keys: list[tuple[str, str]] = []
+    values: list[float] = []
+    for chain in structure[0]:
+        for residue in chain:
+            if residue.is_water() or not len(residue):
+                continue
+            where = (chain.name, str(residue.seqid), residue.name)
+            is_polymer = residue.entity_type == gemmi.EntityType.Polymer
+            keys.append((residue.subchain, str(residue.label_seq) if is_polymer else ""))
+            atoms += [(*where, atom.name) for atom in residue]
+            values += [atom.b_iso for atom in residue]
+            owner += [len(residues)] * len(residue)
+            residues.append((*where, is_polymer))
+    return _Layout(
+        residues=pd.DataFrame(residues, columns=["chain", "number", "residue", "is_polymer"]),
+        atoms=pd.DataFrame(atoms, columns=["chain", "number", "residue", "atom"]),
+        owner=np.array(owner, dtype=np.int64),
+        keys=keys,
+        b_factors=np.array(values, dtype=np.float64),
+    )
+
+
+def _make(layout: _Layout, residues: Floats, atoms: Floats | None, source: str) -> Confidence | None:
+    """The confidence on the scale 0 to 100; None when the values cannot be a pLDDT."""
+    scaled = scale_to_hundred(residues)
+    if scaled is None:
         return None
-    return _on_scale(frame)
+    factor = 100.0 if np.nanmax(residues) <= 1 else 1.0
+    frame = None if atoms is None else layout.atoms.assign(plddt=atoms * factor)
+    return Confidence(layout.residues.assign(plddt=scaled), frame, source)
 
 
-def _on_scale(frame: pd.DataFrame) -> pd.DataFrame | None:
-    """The frame on the scale 0 to 100; None when its values cannot be a pLDDT."""
-    values = frame["plddt"].to_numpy(np.float64)
-    known = values[np.isfinite(values)]
-    if len(known) == 0 or known.max() <= 0 or known.min() < 0 or known.max() > 100.01:
+def _take_b_factors(layout: _Layout, source: str) -> Confidence | None:
+    """The B-factors as pLDDT, unless they are all the same, which no prediction's are."""
+    if _is_constant(layout.b_factors):
         return None
-    return frame.assign(plddt=values * 100) if known.max() <= 1 else frame
+    return _make(layout, layout.residue_means, layout.b_factors, source)
 
 
-def _repeats(values: NDArray[np.float64], given: Sequence[float] | None) -> bool:
-    if given is None or len(given) != len(values) or len(values) == 0:
+def _is_constant(values: Floats) -> bool:
+    return bool(np.ptp(values) < 1e-6) if len(values) else True
+
+
+def _weigh(layout: _Layout, claim: Claim) -> Confidence | None:
+    """What a score file says, if it has one value a residue.
+
+    Token or atom and B-factors do not contradict it.
+    """
+    spread = _spread(layout, claim.values)
+    if spread is None:
+        return None
+    residues, atoms = spread
+    if _is_constant(layout.b_factors):
+        return _make(layout, residues, atoms, f"{claim.source}")
+    own = layout.b_factors if atoms is not None else layout.residue_means
+    known = np.ones(len(own), bool) if atoms is not None else np.isfinite(residues)
+    if not _repeats(own[known], (residues if atoms is None else atoms)[known]):
+        return None
+    finer = atoms if atoms is not None else layout.b_factors
+    is_same_scale = (np.nanmax(residues) <= 1) == (np.max(layout.b_factors) <= 1)
+    return _make(
+        layout, residues, finer if is_same_scale else None, f"B-factors, which {claim.source} repeats"
+    )
+
+
+def _spread(layout: _Layout, values: Floats) -> tuple[Floats, Floats | None] | None:
+    """The values per residue and, where they are as fine, per atom; None when their number fits nothing."""
+    if len(values) == len(layout.atoms):
+        return layout.average(values), values
+    if len(values) == len(layout.residues):
+        return values, None
+    is_polymer = layout.residues["is_polymer"].to_numpy(bool)
+    if len(values) == is_polymer.sum():
+        filled = np.full(len(is_polymer), np.nan)
+        filled[is_polymer] = values
+        return filled, None
+    return _spread_tokens(layout, values, is_polymer)
+
+
+def _spread_tokens(
+    layout: _Layout, values: Floats, is_polymer: NDArray[np.bool_]
+) -> tuple[Floats, Floats | None] | None:
+    """One value a polymer residue and one an atom of anything else, averaged to residues."""
+    sizes = np.where(is_polymer, 1, np.bincount(layout.owner, minlength=len(is_polymer)))
+    if sizes.sum() != len(values):
+        return None
+    starts = np.concatenate(([0], np.cumsum(sizes)[:-1]))
+    return np.add.reduceat(values, starts) / sizes, None
+
+
+def _repeats(own: Floats, given: Floats) -> bool:
+    if len(own) == 0 or not np.isfinite(given).any() or not np.isfinite(own).any():
         return False
-    wanted = np.asarray(given, dtype=np.float64)
-    scaled = wanted * 100 if np.nanmax(wanted) <= 1 else wanted
-    own = values * 100 if values.max() <= 1 else values
+    wanted = given * 100 if np.nanmax(given) <= 1 else given
+    mine = own * 100 if np.nanmax(own) <= 1 else own
     # A residue whose first atom line is damaged still agrees; one stray residue in fifty is let pass.
-    return bool(np.mean(np.abs(scaled - own) <= _TOLERANCE) >= 0.98)
+    return bool(np.mean(np.abs(wanted - mine) <= _TOLERANCE) >= 0.98)
 
 
-def _header_names_plddt(text: str) -> bool:
-    start = text.find("\nATOM")
-    header = text[: start if start >= 0 else 0].upper()
-    return "PLDDT" in header or "ALPHAFOLD MONOMER" in header
-
-
-def _find_block(text: str) -> gemmi.cif.Block | None:
+def _find_declared(layout: _Layout, text: str) -> Confidence | None:
+    """What the mmCIF file itself calls a pLDDT: a metric of its residues, or else its B-factors."""
     try:
         document = gemmi.cif.read_string(text)
     except (ValueError, RuntimeError):
         return None
-    return next((block for block in document if block.find_loop("_atom_site.id")), None)
+    block = next((block for block in document if block.find_loop("_atom_site.id")), None)
+    metrics = set() if block is None else _plddt_metrics(block)
+    if block is None or not metrics:
+        return None
+    local = _read_local_metric(layout, block, metrics)
+    if local is None:
+        return _take_b_factors(layout, "B-factors, which the file declares to be a pLDDT")
+    own = layout.residue_means
+    known = np.isfinite(local)
+    is_finer = not _is_constant(layout.b_factors) and _repeats(own[known], local[known])
+    atoms = layout.b_factors * (100 if np.max(own) <= 1 < np.nanmax(local) else 1) if is_finer else None
+    if atoms is not None and np.nanmax(local) <= 1 < np.max(own):
+        atoms = atoms / 100
+    return _make(layout, local, atoms, "the file's own quality metric per residue")
 
 
 def _plddt_metrics(block: gemmi.cif.Block) -> set[str]:
@@ -92,23 +254,14 @@ def _plddt_metrics(block: gemmi.cif.Block) -> set[str]:
     return ids
 
 
-def _names_plddt_metric(text: str) -> bool:
-    block = _find_block(text)
-    return block is not None and bool(_plddt_metrics(block))
-
-
-def _read_local_metric(structure: gemmi.Structure, text: str) -> NDArray[np.float64] | None:
-    """Values of a per-residue pLDDT metric in the order of the polymer residues, or None."""
-    block = _find_block(text)
-    if block is None:
-        return None
-    wanted = _plddt_metrics(block)
+def _read_local_metric(layout: _Layout, block: gemmi.cif.Block, wanted: set[str]) -> Floats | None:
+    """Values of a per-residue pLDDT metric in the order of the residues, or None."""
     columns = ["label_asym_id", "label_seq_id", "metric_id", "metric_value"]
-    found = {
-        (gemmi.cif.as_string(row[0]), row[1]): gemmi.cif.as_number(row[3])
-        for row in block.find("_ma_qa_metric_local.", columns)
-        if gemmi.cif.as_string(row[2]) in wanted
-    }
-    residues = [r for chain in structure[0] for r in chain.get_polymer() if len(r)]
-    values = np.array([found.get((r.subchain, str(r.label_seq)), np.nan) for r in residues])
-    return values if len(values) and np.isfinite(values).mean() > 0.5 else None
+    found: dict[tuple[str, str], float] = {}
+    for row in block.find("_ma_qa_metric_local.", columns):
+        if gemmi.cif.as_string(row[2]) in wanted:
+            asym, value = gemmi.cif.as_string(row[0]), gemmi.cif.as_number(row[3])
+            found.setdefault((asym, row[1]), value)
+            found.setdefault((asym, ""), value)  # a ligand is alone in its asym unit and has no number there
+    values = np.array([found.get(key, np.nan) for key in layout.keys])
+    return values if np.isfinite(values).mean() > 0.5 else None

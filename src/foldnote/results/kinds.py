@@ -10,6 +10,8 @@ import re
 from enum import StrEnum
 from pathlib import PurePosixPath
 
+from foldnote.results.families import strip_packing
+
 
 class FileKind(StrEnum):
     """What a file holds; the value is the word shown to people."""
@@ -32,16 +34,19 @@ PATTERNS: tuple[tuple[str, FileKind], ...] = (
     (r"(^|/)manifest\.json$", FileKind.MANIFEST),
     (r"(^|/)score\.json$", FileKind.SCORES),
     (r"(^|[/_.-])numbering\.csv$", FileKind.NUMBERING),
-    (r"\.(pdb\d?|ent|cif|mmcif)$", FileKind.STRUCTURE),
-    (r"\.(csv|tsv)$", FileKind.TABLE),
+    (r"\.(pdb\d?|ent|cif|mmcif|bcif)$", FileKind.STRUCTURE),
+    (r"\.(csv|tsv|jsonl|ndjson|parquet)$", FileKind.TABLE),
     (r"\.json$", FileKind.DATA),
     (r"\.(npz|npy)$", FileKind.ARRAY),
-    (r"\.(a3m|a2m|fasta|fa|faa|fna|sto|aln|clustal)$", FileKind.ALIGNMENT),
-    (r"\.(sdf|mol2?|smi)$", FileKind.MOLECULE),
+    (r"\.(a3m|a2m|fasta|fas|fa|faa|fna|sto|stk|stockholm|aln|clustal|clw)$", FileKind.ALIGNMENT),
+    (r"\.(sdf|sd|mol2?|pdbqt|smi)$", FileKind.MOLECULE),
     (r"\.(png|jpe?g|svg|pdf|gif)$", FileKind.PICTURE),
     (r"(\.(log|out|err)|(^|/)log\.txt)$", FileKind.LOG),
 )
-"""Looked at from the top, in lower case and without a final ``.gz``; the first that fits counts."""
+"""Looked at from the top, in lower case and without the suffix of a compression.
+
+The first that fits counts.
+"""
 
 _COMPILED = tuple((re.compile(pattern), kind) for pattern, kind in PATTERNS)
 _NUMBERS = re.compile(r"(\d+)")
@@ -50,8 +55,14 @@ _BEST_FIRST = (("unrelaxed", 1), ("input", 2), ("template", 3))
 
 def find_kind(name: str) -> FileKind:
     """The kind of the file called ``name``."""
-    plain = name.lower().removesuffix(".gz")
+    plain = strip_packing(name)
     return next((kind for pattern, kind in _COMPILED if pattern.search(plain)), FileKind.OTHER)
+
+
+def is_side_structure(name: str) -> bool:
+    """Whether a structure is one that went in (an input, a template), by its name."""
+    last = PurePosixPath(name.lower()).name
+    return any(word in last for word, place in _BEST_FIRST if place > 1)
 
 
 def structure_order(name: str) -> tuple[object, ...]:

@@ -79,7 +79,15 @@ METRICS: tuple[Metric, ...] = (
 
 _BY_NAME = {name: metric for metric in METRICS for name in metric.names}
 _TELLING = frozenset(
-    {"ptm", "iptm", "confidence_score", "ranking_score", "ranking_confidence", "aggregate_score"}
+    {
+        "ptm",
+        "iptm",
+        "confidence_score",
+        "ranking_score",
+        "ranking_confidence",
+        "aggregate_score",
+        "affinity_pred_value",
+    }
 )
 
 
@@ -91,3 +99,16 @@ def find_metric(name: str) -> Metric | None:
 def has_scores(names: object) -> bool:
     """Whether a set of figure names is that of a score file, and not of a configuration."""
     return isinstance(names, dict) and any(str(name).lower() in _TELLING for name in names)
+
+
+RANKING_NAMES = (
+    "ranking_score",
+    "ranking_confidence",
+    "confidence_score",
+    "aggregate_score",
+    "iptm+ptm",
+    "iptm",
+    "ptm",
+    "mean_plddt",
+)
+"""Figures by which programs rank models, the most telling first; higher is better in all."""

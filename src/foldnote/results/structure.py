@@ -18,7 +18,7 @@ import numpy as np
 import pandas as pd
 
 from foldnote.errors import UnreadableFileError
-from foldnote.results.confidence import ScoreFigures, find_plddt
+from foldnote.results.confidence import Confidence, ReadClaims, find_confidence
 from foldnote.results.secondary import assign_secondary
 
 _WATERS = frozenset({"HOH", "WAT", "DOD", "H2O"})
@@ -80,7 +80,8 @@ class Structure:
         name: str,
         format: str,  # noqa: A002 - the word of the data model
         text: str | Callable[[], str],
-        figures: Callable[[], ScoreFigures] | None = None,
+        claims: ReadClaims = tuple,
+        family: str = "",
     ) -> None:
         """Keep the name; the text may be given as a function that reads it when it is needed.
 
@@ -88,12 +89,14 @@ class Structure:
             name: the file's name.
             format: ``pdb`` or ``mmcif``.
             text: the file's content, or how to get it.
-            figures: how to get the per-residue figures of a score file that belongs to this structure.
+            claims: how to get what score files of the same model say of its pLDDT.
+            family: the program whose file names say that B-factors are a pLDDT, or "".
         """
         self.name = name
         self.format = format
         self._text = text
-        self._figures = figures
+        self._claims = claims
+        self._family = family
 
     @classmethod
     def open(cls, path: str | Path) -> Structure:
@@ -191,18 +194,29 @@ class Structure:
         return sum(residue.name in _WATERS for chain in self._parsed[0] for residue in chain)
 
     @cached_property
-    def plddt(self) -> pd.DataFrame | None:
-        """Predicted confidence, or None when nothing in the archive says that there is one.
-
-        Returns:
-            One row a residue of a chain: ``chain`` str, ``number`` str, ``residue`` str (residue name),
-            ``plddt`` float64, 0 to 100, higher is better.
+    def confidence(self) -> Confidence | None:
+        """The pLDDT per residue and per atom with its source, or None when nothing says that there is one.
 
         Raises:
             UnreadableFileError: the file is damaged or holds no atoms.
         """
-        figures = self._figures() if self._figures else {}
-        return find_plddt(self._parsed, self._ascii, self.format, figures)
+        return find_confidence(self._parsed, self._ascii, self.format, self._claims, self._family)
+
+    @cached_property
+    def plddt(self) -> pd.DataFrame | None:
+        """Predicted confidence of the polymers, or None when nothing in the archive says that there is one.
+
+        Returns:
+            One row a residue of a chain: ``chain`` str, ``number`` str, ``residue`` str (residue name),
+            ``plddt`` float64, 0 to 100, higher is better. Ligands are in :attr:`confidence`.
+
+        Raises:
+            UnreadableFileError: the file is damaged or holds no atoms.
+        """
+        if self.confidence is None:
+            return None
+        rows = self.confidence.residues[self.confidence.residues["is_polymer"]]
+        return None if rows.empty else rows.drop(columns="is_polymer").reset_index(drop=True)
 
     @property
     def mean_plddt(self) -> float | None:

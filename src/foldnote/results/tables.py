@@ -16,6 +16,7 @@ from typing import Any
 import pandas as pd
 
 from foldnote.errors import UnreadableFileError
+from foldnote.results.families import strip_packing
 
 Scalar = str | int | float | bool | None
 
@@ -29,11 +30,68 @@ def read_delimited(data: bytes, name: str) -> pd.DataFrame:
     Raises:
         UnreadableFileError: it is not such a table.
     """
-    separator = "\t" if name.lower().removesuffix(".gz").endswith(".tsv") else ","
+    separator = "\t" if strip_packing(name).endswith(".tsv") else ","
     try:
         return pd.read_csv(io.BytesIO(data), sep=separator, low_memory=False)
     except (ValueError, csv.Error, OverflowError, MemoryError) as exc:
         raise UnreadableFileError(f"{name} cannot be read as a table: {exc}.") from exc
+
+
+def read_table(data: bytes, name: str) -> pd.DataFrame:
+    """A table in any of the known formats, told by the file's name.
+
+    Returns:
+        The file's columns, dtypes by pandas; a row is a line or a record.
+
+    Raises:
+        UnreadableFileError: it is not such a table, or reading it needs a package that is not there.
+    """
+    plain = strip_packing(name)
+    if plain.endswith(".parquet"):
+        return _read_parquet(data, name)
+    if plain.endswith((".jsonl", ".ndjson")):
+        return _read_lines(data, name)
+    if plain.endswith(".json"):
+        table = find_table(read_json(data, name))
+        if table is None:
+            raise UnreadableFileError(f"{name} is no list of flat records.")
+        return table
+    return read_delimited(data, name)
+
+
+def _read_parquet(data: bytes, name: str) -> pd.DataFrame:
+    try:
+        from pyarrow import ArrowException
+        from pyarrow.parquet import read_table as read_arrow
+    except ImportError as exc:
+        raise UnreadableFileError(
+            f"{name} is a Parquet file; install pyarrow to read it (pip install pyarrow)."
+        ) from exc
+    try:
+        frame: pd.DataFrame = read_arrow(io.BytesIO(data)).to_pandas()
+    except (ArrowException, OSError, ValueError, KeyError, MemoryError) as exc:
+        raise UnreadableFileError(f"{name} is no readable Parquet file: {exc}.") from exc
+    return frame
+
+
+def _read_lines(data: bytes, name: str) -> pd.DataFrame:
+    """JSON lines: one object a line; objects inside become columns ``outer.inner``."""
+    records = []
+    for place, line in enumerate(data.splitlines(), 1):
+        if line.strip():
+            record = read_json(line, f"Line {place} of {name}")
+            if not isinstance(record, Mapping):
+                raise UnreadableFileError(f"Line {place} of {name} is no JSON object.")
+            records.append(record)
+    try:
+        return pd.json_normalize(records)  # type: ignore[arg-type]
+    except (ValueError, TypeError, RecursionError, AttributeError, NotImplementedError) as exc:
+        raise UnreadableFileError(f"{name} cannot be read as a table: {exc}.") from exc
+
+
+def is_list(head: bytes | None) -> bool:
+    """Whether a JSON file that begins with these bytes holds a list."""
+    return head is not None and (head.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] == b"[" or head[:2] == b"\x1f\x8b")
 
 
 def read_json(data: bytes, name: str) -> Any:

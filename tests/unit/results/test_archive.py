@@ -11,7 +11,8 @@ from result_archives import FV, write_fv_result, write_zip
 
 from foldnote.errors import ArchiveError, UnreadableFileError
 from foldnote.results import open_archive, open_result
-from foldnote.results.archive import check_name, unpack_gzip
+from foldnote.results.archive import check_name
+from foldnote.results.packing import unpack_single
 
 
 @pytest.mark.parametrize(
@@ -102,12 +103,12 @@ def test_a_damaged_member_is_reported_and_the_rest_is_read(tmp_path):
 
 def test_a_gzip_bomb_is_not_unpacked():
     with pytest.raises(UnreadableFileError, match="unpacks to more"):
-        unpack_gzip(gzip.compress(bytes(80 * 1024**2)), "zeros.gz")
+        unpack_single(gzip.compress(bytes(80 * 1024**2)), "zeros.gz")
 
 
 def test_a_cut_gzip_is_told():
     with pytest.raises(UnreadableFileError, match="cut off"):
-        unpack_gzip(gzip.compress(FV.encode())[:-20], "x.pdb.gz")
+        unpack_single(gzip.compress(FV.encode())[:-20], "x.pdb.gz")
 
 
 @given(st.text(max_size=40))

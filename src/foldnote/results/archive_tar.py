@@ -1,0 +1,167 @@
+"""Tar archives, plain or compressed as a whole.
+
+A compressed tar has no directory and cannot be read from the middle. It is unpacked once into a temporary
+file that has no name and goes with the archive; only then are members listed. The end of one that is cut off
+is missing, and what came before it is read.
+"""
+
+from __future__ import annotations
+
+import io
+import tarfile
+import tempfile
+import threading
+import weakref
+from pathlib import Path
+from typing import IO
+
+from foldnote.errors import ArchiveError
+from foldnote.results.archive import (
+    BROKEN,
+    MAX_RATIO,
+    MAX_TOTAL_BYTES,
+    SMALL_BYTES,
+    Archive,
+    Member,
+    check_amount,
+    check_name,
+    is_skipped,
+)
+from foldnote.results.packing import open_packed
+
+_PIECE_BYTES = 1024**2
+_IN_MEMORY_BYTES = 32 * 1024**2
+_HEADER_BYTES = 512
+_WORST = (*BROKEN, RecursionError, MemoryError, OverflowError, LookupError, TypeError)
+
+
+class TarArchive(Archive):
+    """A tar file; it stays open until it is collected."""
+
+    def __init__(self, path: Path, stream: IO[bytes] | None = None) -> None:
+        """Unpack as a whole where it is compressed, then list and check the members.
+
+        Args:
+            path: the file, or what to call it.
+            stream: its bytes, where it is no file of its own.
+
+        Raises:
+            ArchiveError: the file is no tar, holds nothing that can be read, or is not safe to read.
+        """
+        raw: IO[bytes] = stream or path.open("rb")
+        self._problems: list[tuple[str, str]] = []
+        try:
+            packed_bytes = raw.seek(0, 2)
+            raw.seek(0)
+            self._file = self._unpack(path, raw, packed_bytes)
+            weakref.finalize(self, self._file.close)
+            self._lock = threading.Lock()
+            self._places = self._list(path)
+        except OSError as exc:
+            raise ArchiveError(f"{path.name} cannot be read: {exc}.") from exc
+        check_amount(path, len(self._places), sum(size for _, size in self._places.values()), packed_bytes)
+        if not self._places and self._problems:
+            raise ArchiveError(f"{path.name} is no complete tar archive; download it again.")
+        members = (Member(name, size) for name, (_, size) in self._places.items())
+        super().__init__(path, members, self._problems)
+
+    def open(self, name: str) -> IO[bytes]:
+        """A stream of a member's bytes."""
+        start, size = self._places[name]
+        return io.BufferedReader(_Window(self._file, start, size, self._lock), _PIECE_BYTES)
+
+    def _unpack(self, path: Path, raw: IO[bytes], packed_bytes: int) -> IO[bytes]:
+        unpacked = open_packed(raw)
+        if unpacked is None:
+            return raw
+        target = tempfile.SpooledTemporaryFile(max_size=_IN_MEMORY_BYTES)  # noqa: SIM115 - closed by the finalizer
+        allowed = min(MAX_TOTAL_BYTES + SMALL_BYTES, max(SMALL_BYTES, MAX_RATIO * packed_bytes))
+        try:
+            while piece := unpacked.read(_PIECE_BYTES):
+                target.write(piece)
+                if target.tell() > allowed:
+                    raise ArchiveError(
+                        f"{path.name} is not opened: {packed_bytes:,} bytes unpack to more than {allowed:,}; "
+                        "this looks like a trap."
+                    )
+        except BROKEN as exc:
+            self._problems.append(
+                (path.name, f"{path.name} is cut off or damaged ({exc}); download it again.")
+            )
+        finally:
+            raw.close()
+        target.seek(0)
+        return target
+
+    def _list(self, path: Path) -> dict[str, tuple[int, int]]:
+        """Start and size of every member by name."""
+        end = self._file.seek(0, 2)
+        self._file.seek(0)
+        places: dict[str, tuple[int, int]] = {}
+        last = -1
+        try:
+            with tarfile.open(fileobj=self._file, mode="r:") as archive:
+                while (entry := archive.next()) is not None and entry.offset_data > last:
+                    last = entry.offset_data
+                    self._check_entry(path, entry)
+                    check_amount(path, len(places), 0, 1)
+                    archive.members = []  # type: ignore[attr-defined]  # it would keep every header
+                    if entry.isdir() or is_skipped(entry.name):
+                        continue
+                    if last + entry.size > end:
+                        self._problems.append((entry.name, f"{entry.name} in {path.name} is cut off."))
+                        break
+                    places[entry.name.removeprefix("./")] = (entry.offset_data, entry.size)
+        except _WORST as exc:
+            if isinstance(exc, tarfile.ReadError) and not places and not self._problems:
+                raise ArchiveError(
+                    f"{path.name} is no readable tar archive: {exc}. Download it again."
+                ) from exc
+            message = f"{path.name} is cut off or damaged after {len(places)} files; download it again."
+            self._problems.append((path.name, message))
+        return places
+
+    @staticmethod
+    def _check_entry(path: Path, entry: tarfile.TarInfo) -> None:
+        fault = check_name(entry.name)
+        if entry.issym() or entry.islnk():
+            fault = "is a link"
+        elif not (entry.isfile() or entry.isdir()) or entry.issparse() or entry.size < 0:
+            fault = "is a special file"
+        if fault:
+            raise ArchiveError(f"{path.name} is not opened: the name {entry.name!r} in it {fault}.")
+
+
+class _Window(io.RawIOBase):
+    """A part of a file as a stream; several may be read at the same time."""
+
+    def __init__(self, file: IO[bytes], start: int, size: int, lock: threading.Lock) -> None:
+        self._whole, self._place, self._left, self._lock = file, start, size, lock
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
+        with self._lock:
+            self._whole.seek(self._place)
+            data = self._whole.read(min(len(buffer), self._left))
+        buffer[: len(data)] = data
+        self._place += len(data)
+        self._left -= len(data)
+        return len(data)
+
+
+def is_tar(stream: IO[bytes]) -> bool:
+    """Whether the bytes, unpacked where they are compressed, begin like a tar.
+
+    The stream is left at its start.
+    """
+    try:
+        unpacked = open_packed(stream)
+        head = (unpacked or stream).read(_HEADER_BYTES)
+        tarfile.TarInfo.frombuf(head, "utf-8", "surrogateescape")
+    except _WORST:
+        return False
+    finally:
+        stream.seek(0)
+    return True

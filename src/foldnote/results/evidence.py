@@ -1,0 +1,198 @@
+"""What the score files of a result say, file by file, in the words of this house.
+
+JSON, npz and npy files are read when they are asked for, and only what is known is kept of them: single
+figures, a pLDDT, an aligned error and the tokens that it is between. Which model a file is about is another
+question (:mod:`foldnote.results.families`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import PurePosixPath
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from foldnote.results.arrays import Array, read_npy, read_npz
+from foldnote.results.families import is_bulk, strip_packing
+from foldnote.results.numbers import Floats, as_floats, as_matrix
+from foldnote.results.pae import TOKEN_COLUMNS
+from foldnote.results.tables import Scalar, find_figures, read_json
+
+PLDDT_NAMES = ("plddt", "atom_plddts", "atom_plddt", "confidencescore", "plddts", "per_residue_plddt")
+PAE_NAMES = ("pae", "predicted_aligned_error", "token_pair_pae", "full_pae")
+_LARGEST = 20_000
+"""Side of the largest matrix that is believed."""
+_LARGEST_KEPT = 4_000_000
+"""Larger matrices (2,000 tokens) are read again when they are asked for again."""
+MAX_FIGURES_BYTES = 32 * 1024**2
+"""Larger files are not looked into for single figures; their arrays are still read on demand."""
+
+
+@dataclass(frozen=True, eq=False)
+class Evidence:
+    """What one file says.
+
+    Attributes:
+        file: its name.
+        figures: single values by the file's own names.
+        plddt: one value a residue, token or atom, on the file's scale; None without.
+        pae: matrix in Å; None without.
+        tokens: the tokens of the matrix where the file names them: see :class:`foldnote.results.Pae`.
+        tables: small arrays by the file's own names, such as scores between chains.
+    """
+
+    file: str
+    figures: Mapping[str, Scalar] = field(default_factory=dict)
+    plddt: Floats | None = None
+    pae: Array | None = None
+    tokens: pd.DataFrame | None = None
+    tables: Mapping[str, Floats] = field(default_factory=dict)
+
+
+def read_evidence(data: bytes, name: str) -> Evidence:
+    """What the JSON, npz or npy file ``name`` says.
+
+    Raises:
+        UnreadableFileError: it is damaged.
+    """
+    plain = strip_packing(name)
+    if plain.endswith(".npz"):
+        return _from_arrays(dict(read_npz(data, name)), name)
+    if plain.endswith(".npy"):
+        array = read_npy(data, name)
+        words = PurePosixPath(plain).stem.replace("-", "_").replace(".", "_").split("_")
+        known = next((word for word in (*PAE_NAMES, *PLDDT_NAMES) if word in words), "")
+        return _from_arrays({known: array} if array is not None and known else {}, name)
+    return _from_json(read_json(data, name), name)
+
+
+def _from_json(content: Any, name: str) -> Evidence:
+    if isinstance(content, list) and len(content) == 1:
+        content = content[0]
+    if not isinstance(content, Mapping):
+        return Evidence(name)
+    return Evidence(
+        file=name,
+        figures=find_figures(content),
+        plddt=_first(content, PLDDT_NAMES, as_floats),
+        pae=_first(content, PAE_NAMES, as_matrix) if "distance" not in content else _read_triples(content),
+        tokens=_read_tokens(content),
+        tables=_read_tables(content),
+    )
+
+
+def _from_arrays(arrays: Mapping[str, Array], name: str) -> Evidence:
+    numbers = {key: array for key, array in arrays.items() if array.dtype.kind in "biuf"}
+    plddt = _first(numbers, PLDDT_NAMES, _as_vector)
+    pae = _first(numbers, PAE_NAMES, lambda array: array)
+    single = {key: array.item() for key, array in arrays.items() if array.size == 1}
+    kept = {
+        key: np.squeeze(array).astype(np.float64)
+        for key, array in numbers.items()
+        if 1 < array.size <= 10_000 and key.lower() not in (*PLDDT_NAMES, *PAE_NAMES)
+    }
+    return Evidence(name, find_figures(single), plddt, pae, None, kept)
+
+
+def _first(content: Mapping[str, Any], names: Iterable[str], read: Callable[[Any], Any]) -> Any:
+    """The first value under one of ``names`` that ``read`` understands, or None."""
+    lower = {str(key).lower(): value for key, value in content.items()}
+    found = (read(lower[name]) for name in names if name in lower)
+    return next((value for value in found if value is not None), None)
+
+
+def _as_vector(array: Array) -> Floats | None:
+    flat = np.squeeze(array)
+    return flat.astype(np.float64) if flat.ndim == 1 and flat.size > 1 else None
+
+
+def _read_triples(content: Mapping[str, Any]) -> Array | None:
+    """A matrix from the older spelling: residues, residues and distances as three lists."""
+    rows, columns = as_floats(content.get("residue1")), as_floats(content.get("residue2"))
+    values = as_floats(content["distance"])
+    if rows is None or columns is None or values is None or not len(rows) == len(columns) == len(values):
+        return None
+    side = np.nanmax([rows.max(), columns.max()])
+    if not 1 <= side <= _LARGEST or side**2 != len(values) or min(rows.min(), columns.min()) < 1:
+        return None
+    matrix = np.full((int(side), int(side)), np.nan, dtype=np.float32)
+    matrix[rows.astype(int) - 1, columns.astype(int) - 1] = values
+    return matrix
+
+
+def _read_tokens(content: Mapping[str, Any]) -> pd.DataFrame | None:
+    chains, numbers = content.get("token_chain_ids"), content.get("token_res_ids")
+    if not isinstance(chains, list) or not isinstance(numbers, list) or len(chains) != len(numbers):
+        return None
+    columns = [chains, numbers, [""] * len(chains), [""] * len(chains)]
+    return pd.DataFrame(dict(zip(TOKEN_COLUMNS, columns, strict=True))).astype("str")
+
+
+def _read_tables(content: Mapping[str, Any]) -> dict[str, Floats]:
+    """Scores of chains and of pairs of chains, whichever way they are nested."""
+    found: dict[str, Floats] = {}
+    for key, value in content.items():
+        if "chain" not in str(key).lower() or "id" in str(key).lower().split("_")[-1]:
+            continue
+        array = as_floats(_unmap(value)) if not _is_nested(value) else as_matrix(_unmap(value))
+        if array is not None and array.size <= 10_000:
+            found[str(key)] = array.astype(np.float64)
+    return found
+
+
+def _is_nested(value: object) -> bool:
+    if not isinstance(value, Mapping | list) or not value:
+        return False
+    inner = next(iter(value.values())) if isinstance(value, Mapping) else value[0]
+    return isinstance(inner, Mapping | list)
+
+
+def _unmap(value: object) -> object:
+    """Lists in place of objects whose keys are 0, 1, 2 …; ``null`` inside becomes NaN."""
+    if isinstance(value, Mapping):
+        keys = list(value)
+        return [_unmap(value[key]) for key in keys] if keys == [str(i) for i in range(len(keys))] else None
+    if isinstance(value, list):
+        return [_unmap(each) for each in value]
+    return value
+
+
+class EvidenceBook:
+    """The evidence of a result's files, each read once and when it is asked for."""
+
+    def __init__(self, sizes: Mapping[str, int], read: Callable[[str], Evidence | None]) -> None:
+        """Keep how to read one file.
+
+        Args:
+            sizes: size in bytes of every JSON, npz and npy file, by name.
+            read: the evidence in a file; None when it is damaged, which the reader reports.
+        """
+        self.sizes = sizes
+        self._read = read
+        self._kept: dict[str, Evidence] = {}
+
+    @property
+    def names(self) -> frozenset[str]:
+        """The files that may hold evidence."""
+        return frozenset(self.sizes)
+
+    def look_up(self, name: str) -> Evidence:
+        """What the file ``name`` says; nothing when it is damaged."""
+        if name not in self._kept:
+            found = self._read(name) or Evidence(name)
+            if found.pae is not None and found.pae.size > _LARGEST_KEPT:
+                return found
+            self._kept[name] = found
+        return self._kept[name]
+
+    def figures(self, name: str) -> Mapping[str, Scalar]:
+        """Single figures of a file.
+
+        None where a smaller file beside it has them, so that it need not be read.
+        """
+        if is_bulk(name, self.names) or self.sizes[name] > MAX_FIGURES_BYTES:
+            return {}
+        return self.look_up(name).figures

@@ -1,0 +1,60 @@
+"""Named parts of a result that are read when they are asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Generic, TypeVar
+
+import pandas as pd
+
+T = TypeVar("T")
+
+
+class Parts(Mapping[str, T], Generic[T]):
+    """Parts by file name; each is read at its first use and kept."""
+
+    def __init__(self, noun: str, names: Iterable[str], read: Callable[[str], T]) -> None:
+        """Keep the names and how to read one; ``noun`` is what a part is called."""
+        self._noun = noun
+        self._names = tuple(names)
+        self._known = frozenset(self._names)
+        self._read = read
+        self._kept: dict[str, T] = {}
+
+    def __getitem__(self, name: str) -> T:
+        """The part in file ``name``.
+
+        Raises:
+            KeyError: there is no such part.
+            UnreadableFileError: the file is damaged.
+        """
+        if name not in self._known:
+            raise KeyError(name)
+        if name not in self._kept:
+            self._kept[name] = self._read(name)
+        return self._kept[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names)
+
+    def __len__(self) -> int:
+        return len(self._names)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._known
+
+    def __repr__(self) -> str:
+        return f"<{len(self)} {self._noun}: {', '.join(self._names) or 'none'}>"
+
+
+class Tables(Parts[pd.DataFrame]):
+    """Tables by file name; each access gives a copy."""
+
+    def __getitem__(self, name: str) -> pd.DataFrame:
+        """The table in file ``name``, as a copy.
+
+        Raises:
+            KeyError: there is no such table.
+            UnreadableFileError: the file is damaged.
+        """
+        return super().__getitem__(name).copy()

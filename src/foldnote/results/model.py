@@ -1,0 +1,103 @@
+"""A predicted model: one structure with everything that the result says about it.
+
+Files are put together and models are ranked by :mod:`foldnote.results.assembly`; here stands what comes of
+it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import pandas as pd
+
+from foldnote.errors import UnreadableFileError
+from foldnote.results.confidence import Confidence
+from foldnote.results.evidence import EvidenceBook
+from foldnote.results.numbers import Floats
+from foldnote.results.pae import Pae, make_pae
+from foldnote.results.structure import Structure
+from foldnote.results.tables import Scalar
+
+
+@dataclass(frozen=True, eq=False)
+class Model:
+    """One model of a prediction.
+
+    Attributes:
+        name: file name of its structure.
+        rank: 1 for the best model of its prediction.
+        ranked_by: what the rank is from: ``file name``, a figure such as ``ranking_score``, or "" where
+            nothing ranks the models and they stand in the order of their names.
+        prediction: what was predicted, as the file names call it; models are ranked within one prediction.
+        structure: the structure; of several forms of one model the relaxed one.
+        variants: its other forms, such as the unrelaxed one.
+        scores: single figures, on the files' own scale and under their own names; :data:`METRICS` defines
+            the known ones. None where a file says that there is no value.
+        files: the files that say something about it.
+    """
+
+    name: str
+    rank: int
+    ranked_by: str
+    prediction: str
+    structure: Structure
+    variants: tuple[Structure, ...]
+    scores: Mapping[str, Scalar]
+    files: tuple[str, ...]
+    _book: EvidenceBook = field(repr=False)
+
+    @property
+    def confidence(self) -> Confidence | None:
+        """The pLDDT per residue and per atom, 0 to 100, with its source; None without evidence of one.
+
+        Raises:
+            UnreadableFileError: the structure's file is damaged or holds no atoms.
+        """
+        return self.structure.confidence
+
+    @property
+    def plddt(self) -> pd.DataFrame | None:
+        """The pLDDT of the polymers' residues: see :attr:`foldnote.results.Structure.plddt`.
+
+        Raises:
+            UnreadableFileError: the structure's file is damaged or holds no atoms.
+        """
+        return self.structure.plddt
+
+    @cached_property
+    def pae(self) -> Pae | None:
+        """The predicted aligned error in Å with the borders between chains, or None without one."""
+        for name in sorted(self.files, key=_pae_first):
+            evidence = self._book.look_up(name)
+            if evidence.pae is not None:
+                try:
+                    parsed = self.structure.to_gemmi()
+                except UnreadableFileError:
+                    parsed = None
+                pae = make_pae(evidence.pae, name, evidence.tokens, parsed)
+                if pae is not None:
+                    return pae
+        return None
+
+    @cached_property
+    def chain_scores(self) -> Mapping[str, Floats]:
+        """Scores of chains and pairs of chains, under the files' own names.
+
+        Float64 arrays of shape (C,) or (C, C), C chains in the file's order; NaN where there is no value.
+        """
+        found: dict[str, Floats] = {}
+        for name in self.files:
+            found |= self._book.look_up(name).tables
+        return found
+
+    def __repr__(self) -> str:
+        by = f" by {self.ranked_by}" if self.ranked_by else ""
+        return f"<Model rank {self.rank}{by}: {self.name}>"
+
+
+def _pae_first(name: str) -> tuple[bool, str]:
+    """Files that are named after an aligned error before the others."""
+    lower = name.lower()
+    return (not any(word in lower for word in ("pae", "aligned_error", "full_data")), name)
