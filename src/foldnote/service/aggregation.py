@@ -17,6 +17,7 @@ from typing import Any
 
 from foldnote.models.status import BatchStatus, JobStatus
 from foldnote.service.files import archives
+from foldnote.service.files.conditions import is_passing
 from foldnote.service.files.objects import Draft, ObjectStore
 from foldnote.service.rounds import Rounds
 from foldnote.service.store.batches import Parent, Subjob
@@ -90,7 +91,9 @@ class Aggregator:
                 self._write(subjobs, draft, parent.settings)
                 size = draft.size
                 self._store.batches.complete(parent, draft.keep(), size)
-        except (OSError, zipfile.BadZipFile, ValueError) as exc:
+        except (OSError, ValueError) as exc:
+            if isinstance(exc, OSError) and is_passing(exc):
+                raise
             log.exception("The archive of batch %s could not be built.", parent.job_id)
             error = f"The archive of the batch could not be built: {exc}."
             self._store.batches.fail(parent, error, BatchStatus.AGGREGATION_FAILED)

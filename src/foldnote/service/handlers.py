@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import logging
 from collections.abc import Awaitable, Callable
 from typing import Any
@@ -16,6 +15,7 @@ from starlette.routing import Match
 
 from foldnote.service.bodies import field_refusal
 from foldnote.service.faults import BareRefusalError, RefusalError
+from foldnote.service.files.conditions import is_full, is_passing
 from foldnote.service.store.database import StorageFaultError
 
 log = logging.getLogger(__name__)
@@ -75,9 +75,12 @@ async def on_storage_fault(_: Request, fault: StorageFaultError) -> Response:
 
 
 async def on_os_error(_: Request, fault: OSError) -> Response:
-    """A disk that is full is 507; any other fault of the system is the service's own: 500."""
-    if fault.errno in (errno.ENOSPC, errno.EDQUOT):
+    """A full disk is 507, one that fails 503; any other fault of the system is the service's own: 500."""
+    if is_full(fault):
         return answer_refusal(no_space())
+    if is_passing(fault):
+        log.error("storage fault: %s", fault)
+        return answer_refusal(busy())
     log.error("system fault", exc_info=fault)
     return answer_refusal(internal())
 
@@ -101,7 +104,7 @@ def no_space() -> RefusalError:
 
 def busy() -> RefusalError:
     """503."""
-    sentence = "The service's database is busy. Nothing was changed; try again in a second."
+    sentence = "The service cannot use its disk or database now. Nothing was changed; try again in a second."
     more = {"retryAfterSeconds": 1}
     return RefusalError(503, "temporarily_unavailable", sentence, more=more, headers={"Retry-After": "1"})
 

@@ -14,6 +14,7 @@ from typing import Any
 
 from foldnote.models.tool import Tool
 from foldnote.models.verdict import Problem
+from foldnote.service.faults import bad_request
 from foldnote.service.files import archives
 from foldnote.service.files.names import split_path
 from foldnote.service.files.objects import ObjectStore
@@ -56,18 +57,26 @@ class FileResolver:
         return located, problems
 
     def keep(self, located: Located) -> Input:
-        """Keep the content and say what the job's row holds of it."""
+        """Keep the content and say what the job's row holds of it.
+
+        Raises:
+            RefusalError: 400 when it cannot be taken out of its archive.
+        """
         sha256 = located.sha256 or ""
         if located.text is not None:
             sha256 = self._objects.put_bytes(located.text.encode())
         elif located.member is not None:
-            sha256 = self._keep_member(self._objects.path(sha256), located.member)
+            sha256 = self._keep_member(located, self._objects.path(sha256), located.member)
         return Input(located.field, located.name, sha256)
 
-    def _keep_member(self, archive: Path, member: str) -> str:
-        with self._objects.draft() as draft:
-            archives.read_member(archive, member, draft.write)
-            return draft.keep()
+    def _keep_member(self, located: Located, archive: Path, member: str) -> str:
+        try:
+            with self._objects.draft() as draft:
+                archives.read_member(archive, member, draft.write)
+                return draft.keep()
+        except archives.DamagedArchiveError as exc:
+            sentence = f"{located.field}: {member[:200]!r} cannot be taken out of its result: {exc}."
+            raise bad_request(sentence, code="result_damaged", field=located.field) from exc
 
     def _locate_one(self, caller: Caller, field: str, value: str, extension: str) -> Located | str:
         if "\n" in value:
@@ -91,7 +100,10 @@ class FileResolver:
         archive = self._objects.path(sha256) if sha256 else None
         if archive is None or not archive.is_file():
             return f"the job {job_name!r} has no result; its status is {state}."
-        found = archives.find_member(archive, member)
+        try:
+            found = archives.find_member(archive, member)
+        except archives.DamagedArchiveError as exc:
+            return f"the result of the job {job_name!r} is damaged: {exc}. Run it again."
         if found is None:
             return f"the job {job_name!r} has no file {member[:200]!r}.{near_names(archive, member)}"
         return Located(field, found.rpartition("/")[2], sha256=sha256, member=found)

@@ -44,10 +44,13 @@ class ResultDesk:
         sha256 = self._find_result(row)
         archive = self._objects.path(sha256)
         name = f"{row['name']}.zip"
-        if wanted.file_name is not None:
-            name, sha256 = self._one_file(archive, wanted.file_name)
-        elif wanted.pdbs_only:
-            name, sha256 = f"{row['name']}-structures.zip", self._structures(archive)
+        try:
+            if wanted.file_name is not None:
+                name, sha256 = self._one_file(archive, wanted.file_name)
+            elif wanted.pdbs_only:
+                name, sha256 = f"{row['name']}-structures.zip", self._structures(archive)
+        except archives.DamagedArchiveError as exc:
+            raise damaged_result(row, exc) from exc
         return self.sign(row["id"], row["account_id"], sha256, name)
 
     def sign(self, job_id: int, account_id: int, sha256: str, name: str) -> str:
@@ -98,6 +101,12 @@ def unfinished(row: JobRow) -> RefusalError:
     """400 that says how far the job is."""
     sentence = f"The job {row['name']!r} is not finished: its status is {row['state']}."
     return RefusalError(400, "job_unfinished", sentence, field="jobName", more={"status": row["state"]})
+
+
+def damaged_result(row: JobRow, error: archives.DamagedArchiveError) -> RefusalError:
+    """404 for single files of an archive that is not sound; the archive itself can still be fetched."""
+    sentence = f"No file can be taken out of the result of {row['name']!r}: {error}. Run the job again."
+    return RefusalError(404, "result_damaged", sentence, field="jobName")
 
 
 def without_result(row: JobRow) -> RefusalError:

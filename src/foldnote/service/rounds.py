@@ -1,4 +1,7 @@
-"""A thread that does one piece of work whenever it is woken, and never twice at once."""
+"""A thread that does one piece of work whenever it is woken, and never twice at once.
+
+A round that failed is repeated after a while: what failed it, such as a full disk, may pass unannounced.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,7 @@ import threading
 from collections.abc import Callable
 
 log = logging.getLogger(__name__)
+_FIRST_PAUSE_S, _LONGEST_PAUSE_S = 1.0, 60.0
 
 
 class Rounds:
@@ -41,10 +45,13 @@ class Rounds:
         self._woken.set()
 
     def _run(self) -> None:
+        pause_s: float | None = None
         while not self.is_stopping:
-            self._woken.wait()
+            self._woken.wait(pause_s)
             self._woken.clear()
             try:
                 self._work()
+                pause_s = None
             except Exception:  # the thread's edge: what comes next must not wait for ever
-                log.exception("A round of %s failed.", self._name)
+                pause_s = min(_LONGEST_PAUSE_S, 2 * (pause_s or _FIRST_PAUSE_S / 2))
+                log.exception("A round of %s failed; it is repeated in %g s.", self._name, pause_s)

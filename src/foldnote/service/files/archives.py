@@ -1,35 +1,113 @@
 """Single files and structures out of a result archive, without unpacking it.
 
-Archives come from our own runner, but what an engine wrote is not trusted: sizes are limited and a member's
-name is only compared, never used as a path.
+Archives come from our own runner, but what an engine wrote is not trusted, nor is the disk: an archive
+with names that lead elsewhere, links or devices is refused as a whole, and so is one that ends early. What
+is taken out at one time is limited in number, size and growth. A member's name is never used as a path.
 """
 
 from __future__ import annotations
 
+import errno
+import lzma
+import re
+import stat
+import struct
 import zipfile
-from collections.abc import Callable
+import zlib
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
 STRUCTURE_EXTENSIONS = (".pdb", ".cif", ".mmcif", ".ent", ".pdbqt", ".bcif", ".pdb.gz", ".cif.gz")
-MEMBER_BYTES = 10 * 1024**3
+MAX_MEMBERS = 10_000
+MAX_BYTES = 10 * 1024**3
+MAX_RATIO = 100
+"""Bytes for each compressed byte; it holds where more than `SMALL_BYTES` are taken out."""
+SMALL_BYTES = 100 * 1024**2
 CHUNK = 1 << 20
 _ZIP64_BYTES = 1 << 31
+_ENCRYPTED = 0x1
+_STRANGE_NAME = re.compile(r"^/|^[A-Za-z]:|\\|[\x00-\x1f]|(^|/)\.\.(/|$)")
+_READ_FAULTS = (
+    zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, NotImplementedError, struct.error, ValueError
+)  # fmt: skip
+_FAULTS_OF_CONTENT = (errno.EINVAL, None)
+"""Of an OSError: a place before the beginning of the file, and what `bz2` says of a wrong stream."""
+
+
+class DamagedArchiveError(ValueError):
+    """An archive that cannot be read, or that holds what a result must not hold; says which."""
+
+
+@contextmanager
+def open_archive(path: Path) -> Iterator[zipfile.ZipFile]:
+    """A sound archive, opened for reading.
+
+    Raises:
+        DamagedArchiveError: it is not sound, or it turns out while it is read.
+        OSError: it cannot be read at all.
+    """
+    try:
+        with zipfile.ZipFile(path) as opened:
+            _require_plain(opened.infolist())
+            yield opened
+    except DamagedArchiveError:
+        raise
+    except _READ_FAULTS as exc:
+        raise DamagedArchiveError(f"it cannot be read ({exc})") from exc
+    except OSError as exc:
+        if exc.errno not in _FAULTS_OF_CONTENT:
+            raise
+        raise DamagedArchiveError(f"it cannot be read ({exc})") from exc
+
+
+def _require_plain(members: Sequence[zipfile.ZipInfo]) -> None:
+    for each in members:
+        kind = stat.S_IFMT(each.external_attr >> 16)
+        if _STRANGE_NAME.search(each.filename):
+            raise DamagedArchiveError(f"the name {each.filename[:100]!r} in it leads elsewhere")
+        if kind not in (0, stat.S_IFREG, stat.S_IFDIR) or each.flag_bits & _ENCRYPTED:
+            raise DamagedArchiveError(f"{each.filename[:100]!r} in it is no plain file")
+
+
+def _require_modest(members: Sequence[zipfile.ZipInfo]) -> None:
+    """What is taken out at one time; zipfile gives no more of a member than the archive's directory says."""
+    inside = sum(each.file_size for each in members)
+    packed = sum(each.compress_size for each in members)
+    if len(members) > MAX_MEMBERS:
+        raise DamagedArchiveError(f"it has {len(members)} files; {MAX_MEMBERS} are allowed")
+    if inside > MAX_BYTES:
+        raise DamagedArchiveError(f"it holds {inside} bytes; {MAX_BYTES} are allowed")
+    if inside > SMALL_BYTES and inside > MAX_RATIO * packed:
+        raise DamagedArchiveError(f"it grows {inside // max(1, packed)} times when it is unpacked")
 
 
 def member_names(archive: Path) -> list[str]:
-    """Files in the archive, in its order."""
-    with zipfile.ZipFile(archive) as opened:
+    """Files in the archive, in its order.
+
+    Raises:
+        DamagedArchiveError: the archive is not sound.
+    """
+    with open_archive(archive) as opened:
         return [info.filename for info in opened.infolist() if not info.is_dir()]
 
 
 def structure_names(archive: Path) -> list[str]:
-    """Structure files in the archive."""
+    """Structure files in the archive.
+
+    Raises:
+        DamagedArchiveError: the archive is not sound.
+    """
     return [name for name in member_names(archive) if name.lower().endswith(STRUCTURE_EXTENSIONS)]
 
 
 def find_member(archive: Path, wanted: str) -> str | None:
-    """The member that `wanted` names, by its whole path; None when there is none."""
+    """The member that `wanted` names, by its whole path; None when there is none.
+
+    Raises:
+        DamagedArchiveError: the archive is not sound.
+    """
     wanted = wanted.strip("/")
     return next((name for name in member_names(archive) if name == wanted), None)
 
@@ -38,15 +116,32 @@ def read_member(archive: Path, name: str, write: Callable[[bytes], object]) -> N
     """Hand a member's bytes to `write` in pieces.
 
     Raises:
-        ValueError: the member is larger than it may be.
+        DamagedArchiveError: the archive is not sound.
     """
-    with zipfile.ZipFile(archive) as opened, opened.open(name) as stream:
-        _copy(stream, write)
+    with open_archive(archive) as opened:
+        _require_modest([opened.getinfo(name)])
+        with opened.open(name) as stream:
+            _copy(stream, write)
+
+
+def read_start(archive: Path, name: str, size: int) -> bytes:
+    """The first `size` bytes of a member.
+
+    Raises:
+        DamagedArchiveError: the archive is not sound.
+    """
+    with open_archive(archive) as opened, opened.open(name) as stream:
+        return stream.read(size)
 
 
 def write_subset(archive: Path, names: list[str], target: IO[bytes]) -> None:
-    """A new archive with these members only; the same members give the same bytes."""
-    with zipfile.ZipFile(archive) as opened, zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as subset:
+    """A new archive with these members only; the same members give the same bytes.
+
+    Raises:
+        DamagedArchiveError: the archive is not sound.
+    """
+    with open_archive(archive) as opened, zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as subset:
+        _require_modest([opened.getinfo(name) for name in names])
         for name in names:
             info = zipfile.ZipInfo(name)
             info.compress_type = zipfile.ZIP_DEFLATED
@@ -55,8 +150,13 @@ def write_subset(archive: Path, names: list[str], target: IO[bytes]) -> None:
 
 
 def copy_members(archive: Path, target: zipfile.ZipFile, prefix: str) -> None:
-    """Copy every file of the archive into another one, below a folder."""
-    with zipfile.ZipFile(archive) as opened:
+    """Copy every file of the archive into another one, below a folder.
+
+    Raises:
+        DamagedArchiveError: the archive is not sound.
+    """
+    with open_archive(archive) as opened:
+        _require_modest(opened.infolist())
         for info in opened.infolist():
             if not info.is_dir():
                 with (
@@ -69,9 +169,5 @@ def copy_members(archive: Path, target: zipfile.ZipFile, prefix: str) -> None:
 
 
 def _copy(stream: IO[bytes], write: Callable[[bytes], object]) -> None:
-    size = 0
     while chunk := stream.read(CHUNK):
-        size += len(chunk)
-        if size > MEMBER_BYTES:
-            raise ValueError("A member of the archive is larger than 10 GB.")
         write(chunk)

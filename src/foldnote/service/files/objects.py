@@ -134,5 +134,7 @@ class Draft:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._stream.close()
-        self._path.unlink(missing_ok=True)
+        try:
+            self._stream.close()  # on a full disk this raises what is still in the buffer
+        finally:
+            self._path.unlink(missing_ok=True)

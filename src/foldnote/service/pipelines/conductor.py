@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import json
 import logging
-import zipfile
 from collections.abc import Callable
 
 from foldnote.models.status import JobStatus
 from foldnote.models.tool import Tool
 from foldnote.service.faults import RefusalError
+from foldnote.service.files.conditions import is_passing
 from foldnote.service.files.objects import ObjectStore
 from foldnote.service.pipelines.references import (
     Reference,
@@ -67,7 +67,9 @@ class Conductor:
             return
         try:
             given = self._gather(held)
-        except (ReferenceFaultError, RefusalError, OSError, zipfile.BadZipFile, ValueError) as exc:
+        except (ReferenceFaultError, RefusalError, OSError, ValueError) as exc:
+            if isinstance(exc, OSError) and is_passing(exc):
+                raise
             self._store.pipelines.abandon(held, f"The stage cannot begin: {exc}")
             return
         self._store.pipelines.release(held, given)

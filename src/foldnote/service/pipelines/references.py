@@ -90,9 +90,7 @@ def rank(archive: Path, names: Sequence[str]) -> list[str]:
 def _read_order(archive: Path) -> list[str]:
     for name in archives.member_names(archive):
         if name.rpartition("/")[2] in _RANKING_FILES:
-            content = bytearray()
-            archives.read_member(archive, name, content.extend)
-            return _order_of(bytes(content[:_RANKING_BYTES]))
+            return _order_of(archives.read_start(archive, name, _RANKING_BYTES))
     return []
 
 

@@ -6,6 +6,7 @@ processes. It does not know any table.
 
 from __future__ import annotations
 
+import shutil
 import sqlite3
 import threading
 from collections.abc import Iterator
@@ -20,17 +21,18 @@ from foldnote.errors import ConfigurationError
 from foldnote.service.store.migrations import migrate
 
 BUSY_TIMEOUT_S = 10.0
+_NO_ROOM_BYTES = 1 << 20
 NETWORK_FILE_SYSTEMS = frozenset(
     {"nfs", "nfs4", "cifs", "smb3", "smbfs", "gpfs", "lustre", "fuse.sshfs", "9p", "afs"}
 )
 
 
 class StorageFaultError(Exception):
-    """The database could not do its work: the disk is full (`is_full`), or another process holds it."""
+    """The database could not do its work: the disk is full (`is_full`) or fails, or the file is held."""
 
-    def __init__(self, message: str) -> None:
+    def __init__(self, message: str, *, is_full: bool = False) -> None:
         super().__init__(message)
-        self.is_full = "full" in message or "disk I/O" in message
+        self.is_full = is_full
 
 
 class Database:
@@ -78,7 +80,7 @@ class Database:
         Raises:
             StorageFaultError: the database cannot be read now.
         """
-        with _translated(), self._readers.connect() as connection, connection.begin():
+        with self._translated(), self._readers.connect() as connection, connection.begin():
             yield connection
 
     @contextmanager
@@ -88,7 +90,7 @@ class Database:
         Raises:
             StorageFaultError: the database cannot be written now; nothing was changed.
         """
-        with _translated(), self._lock, self._writer.connect() as connection, connection.begin():
+        with self._translated(), self._lock, self._writer.connect() as connection, connection.begin():
             yield connection
 
     def close(self) -> None:
@@ -96,13 +98,18 @@ class Database:
         self._readers.dispose()
         self._writer.dispose()
 
+    @contextmanager
+    def _translated(self) -> Iterator[None]:
+        try:
+            yield
+        except sa.exc.OperationalError as exc:
+            raise StorageFaultError(str(exc.orig), is_full=self._is_full(exc.orig)) from exc
 
-@contextmanager
-def _translated() -> Iterator[None]:
-    try:
-        yield
-    except sa.exc.OperationalError as exc:
-        raise StorageFaultError(str(exc.orig)) from exc
+    def _is_full(self, fault: BaseException | None) -> bool:
+        """SQLite calls a sync or a truncation that finds no room an I/O error, like that of a broken disk."""
+        code = getattr(fault, "sqlite_errorcode", 0) & 0xFF
+        has_no_room = shutil.disk_usage(self.path.parent).free < _NO_ROOM_BYTES
+        return code == sqlite3.SQLITE_FULL or (code == sqlite3.SQLITE_IOERR and has_no_room)
 
 
 def _configure(connection: sqlite3.Connection, _record: object) -> None:
