@@ -1,10 +1,11 @@
 """Tools as data: what each takes, in JSON Schema with an example, and whether settings fit, in plain words.
 
 A tool is one file of ``tools/``. Standard keywords say types, bounds and options; ``x-foldnote`` on a
-property says the rest: ``unit``, ``extensions``, ``role``, ``appliesWhen``, ``group``, ``order``,
-``alphabet``, ``chains``, ``columns``, ``of`` (the field that this one refers to), ``pairWhen``,
-``pipelineOnly`` and ``check`` (rows of `foldnote.catalog.checks`). This room does no I/O but reading its own
-files: it knows neither uploads nor engines nor services.
+property says the rest: ``unit``, ``extensions``, ``role``, ``appliesWhen`` (values of other settings),
+``appliesIf`` (a schema of all settings), ``group``, ``order``, ``alphabet``, ``chains``, ``columns``, ``of``
+(the field that this one refers to), ``pairWhen``, ``pipelineOnly`` and ``check`` (rows of
+`foldnote.catalog.checks`). Catalogs of other services come in through ``foreign``. This room does no I/O but
+reading its own files: it knows neither uploads nor engines nor services.
 """
 
 from __future__ import annotations

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from foldnote.models.tool import Tool
 
 NOTES: Final = "x-foldnote"
+CONDITION: Final = "appliesIf"
+"""A note: the schema of a settings object in which the field applies; for what ``appliesWhen`` cannot say."""
 PLAIN: Final = {
     "$schema", "$id", "$defs", "$comment", "definitions", "title", "description", "default", "examples",
     "type", "properties", "required", "additionalProperties",
@@ -38,12 +40,16 @@ class Field:
     required: bool
     """Whether the reference marks it so; a required field with a default may still be left out."""
     rules: Rules
+    condition: Rules | None = None
+    """What the other settings must satisfy for the field to apply; None for fields that say it otherwise."""
+    depends_on: frozenset[str] = frozenset()
+    """Names of the settings that `condition` looks at."""
 
     @property
     def notes(self) -> Mapping[str, Any]:
         """What the schema says under ``x-foldnote``."""
-        found: Mapping[str, Any] = self.schema.get(NOTES) or {}
-        return found
+        found = self.schema.get(NOTES)
+        return found if isinstance(found, Mapping) else {}
 
     @property
     def has_default(self) -> bool:
@@ -98,18 +104,37 @@ def _prepare(schema: Mapping[str, Any]) -> Prepared:
     required = set(schema.get("required") or ())
     properties = schema.get("properties") or {}
     fields = [
-        Field(
-            name,
-            child if isinstance(child, Mapping) else {},
-            name in required,
-            document.compile("properties", name),
-        )
+        _prepare_field(document, name, child, is_required=name in required)
         for name, child in properties.items()
     ]
     has_rest = any(key not in PLAIN and not key.startswith("x-") for key in schema)
     is_closed = schema.get("additionalProperties") is False and "patternProperties" not in schema
     ordered = sorted(enumerate(fields), key=lambda pair: _rank(pair[1], pair[0]))
     return Prepared(tuple(field for _, field in ordered), is_closed, document.compile() if has_rest else None)
+
+
+def _prepare_field(document: Document, name: str, schema: Any, *, is_required: bool) -> Field:
+    found = schema if isinstance(schema, Mapping) else {}
+    rules = document.compile("properties", name)
+    notes = found.get(NOTES)
+    condition = notes.get(CONDITION) if isinstance(notes, Mapping) else None
+    if not isinstance(condition, Mapping):
+        return Field(name, found, is_required, rules)
+    compiled = document.compile("properties", name, NOTES, CONDITION)
+    return Field(name, found, is_required, rules, compiled, list_names(condition))
+
+
+def list_names(condition: Any) -> frozenset[str]:
+    """Names of the settings that a schema of the whole settings object looks at."""
+    if isinstance(condition, list):
+        return frozenset().union(*map(list_names, condition))
+    if not isinstance(condition, Mapping):
+        return frozenset()
+    fields, required = condition.get("properties"), condition.get("required")
+    names = frozenset(fields) if isinstance(fields, Mapping) else frozenset()
+    if isinstance(required, list):
+        names |= {name for name in required if isinstance(name, str)}
+    return names.union(*map(list_names, condition.values()))
 
 
 def _rank(field: Field, position: int) -> tuple[float, int]:

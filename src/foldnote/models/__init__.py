@@ -10,10 +10,11 @@ from foldnote.models.fault import ErrorBody
 from foldnote.models.file import FilePage, FileRecord, UploadReceipt, read_file_page
 from foldnote.models.job import Job, JobPage, StatusCounts, read_job, read_job_answer, read_job_page
 from foldnote.models.names import JOB_NAME_PATTERN, check_job_name, propose_job_name
+from foldnote.models.recommendation import Recommendation, read_recommendation
 from foldnote.models.runtime import RuntimeInfo, read_runtime, write_runtime
 from foldnote.models.status import BatchStatus, JobStatus, read_batch_status, read_status
 from foldnote.models.submission import Receipt, Submission, read_receipt
-from foldnote.models.tool import Tool, ToolEngine, read_tool
+from foldnote.models.tool import Tool, ToolEngine, ToolOrigin, read_tool
 from foldnote.models.verdict import BatchVerdict, Problem, RowVerdict, Verdict, read_verdict
 
 __all__ = [
@@ -28,12 +29,14 @@ __all__ = [
     "JobStatus",
     "Problem",
     "Receipt",
+    "Recommendation",
     "RowVerdict",
     "RuntimeInfo",
     "StatusCounts",
     "Submission",
     "Tool",
     "ToolEngine",
+    "ToolOrigin",
     "UploadReceipt",
     "Verdict",
     "check_job_name",
@@ -44,6 +47,7 @@ __all__ = [
     "read_job_answer",
     "read_job_page",
     "read_receipt",
+    "read_recommendation",
     "read_runtime",
     "read_status",
     "read_tool",

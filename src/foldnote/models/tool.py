@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
-from pydantic import Field
+from pydantic import Field, PrivateAttr
 
 from foldnote.models.wire import WireModel, lower_first, read_object
 
@@ -25,6 +27,41 @@ class ToolEngine(WireModel):
     citation: str | None = None
     note: str | None = None
     """What a user must know before trusting the result; null when there is nothing."""
+
+
+_SHAPES = {
+    "schema": "The service gives the settings as a JSON Schema.",
+    "settings": "The settings are translated from the service's list of settings.",
+    "parameters": "The settings are translated from the service's list of parameters.",
+    "openapi": "The settings are translated from the service's OpenAPI document.",
+    "name": "The service does not say which settings the tool takes.",
+}
+
+
+@dataclass(frozen=True)
+class ToolOrigin:
+    """Where the parts of a tool come from.
+
+    Attributes:
+        shape: how the service gave the settings: ``schema``, ``settings``, ``parameters``, ``openapi``, or
+            ``name`` when it gave none.
+        filled: what foldnote's own catalog filled in where the service is silent, by setting; under the
+            empty name what it filled in of the tool itself.
+        untranslated: what of the service's words could not be made JSON Schema, as given, by dotted path.
+    """
+
+    shape: str = "schema"
+    filled: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    untranslated: Mapping[str, Any] = field(default_factory=dict)
+
+    def __str__(self) -> str:
+        sentences = [_SHAPES.get(self.shape, self.shape)]
+        if self.filled:
+            parts = [f"{name or 'the tool'} ({', '.join(what)})" for name, what in self.filled.items()]
+            sentences.append(f"foldnote's own catalog fills in: {'; '.join(parts)}.")
+        if self.untranslated:
+            sentences.append(f"Not understood, and kept: {', '.join(self.untranslated)}.")
+        return " ".join(sentences)
 
 
 class Tool(WireModel):
@@ -52,6 +89,23 @@ class Tool(WireModel):
     """JSON Schema 2020-12 of the settings object."""
     example_job: dict[str, Any] | None = None
     """A submission that is valid as it stands; null when the service gives none."""
+    _origin: ToolOrigin = PrivateAttr(default_factory=ToolOrigin)
+
+    @property
+    def origin(self) -> ToolOrigin:
+        """Where its parts come from: the service, a translation, or foldnote's own catalog."""
+        return self._origin
+
+    def with_origin(self, origin: ToolOrigin) -> Tool:
+        """The same tool, with the word on where it comes from."""
+        copy = self.model_copy()
+        copy._origin = origin
+        return copy
+
+    @property
+    def label(self) -> str:
+        """What people read: the display name, or the type where there is none."""
+        return self.display_name or self.name or self.type
 
 
 def read_tool(answer: object) -> Tool:
