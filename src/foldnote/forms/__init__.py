@@ -10,6 +10,7 @@ from foldnote.forms.cell import cell_key
 from foldnote.forms.field import Field, FieldHost, Reading
 from foldnote.forms.form import Form
 from foldnote.forms.registry import FieldKind, kind_for, kinds, register_kind
+from foldnote.forms.schema_form import SchemaForm
 from foldnote.forms.spec import MISSING, Choice, FieldSpec, read_specs
 
 __all__ = [
@@ -21,6 +22,7 @@ __all__ = [
     "FieldSpec",
     "Form",
     "Reading",
+    "SchemaForm",
     "cell_key",
     "kind_for",
     "kinds",

@@ -30,6 +30,14 @@ def write_call(tool_type: str, settings: Mapping[str, Any], job_name: str | None
     return "\n".join(["import foldnote as fn", "", *before, "fn.submit(", *lines, ")"])
 
 
+def write_value(value: Any) -> str:
+    """A plain value as Python, an object's names one a line."""
+    if not isinstance(value, dict) or not value:
+        return repr(value)
+    lines = "".join(f"    {name!r}: {item!r},\n" for name, item in value.items())
+    return f"{{\n{lines}}}"
+
+
 _RESERVED = {"tool", "settings", "job_name", "project_tag", "profile", "client"}
 
 

@@ -8,7 +8,7 @@ field's own label. Judging values is the catalog's work, arranging fields the fo
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
@@ -73,7 +73,7 @@ class Field(ABC):
         self._parts = read_parts(spec, is_brief=self.has_brief_help)
         self._kept: Any = MISSING
         self._is_cleared = False
-        self._initial: Any = MISSING
+        self.initial: Any = MISSING
         self._is_writing = False
         self._classes: dict[str, bool] = {}
         self.widget: widgets.DOMWidget = self.build()
@@ -136,7 +136,7 @@ class Field(ABC):
         if not parsed.errors and is_same(parsed.value, self._kept):
             self._kept = MISSING
         self.is_touched = False
-        self._initial = self.read().value
+        self.initial = self.read().value
 
     def changed(self, *_: object) -> None:
         """Take note that a person changed the control."""
@@ -197,6 +197,10 @@ class Field(ABC):
         """Put the cursor where the problem with this path is; fields that hold fields go into them."""
         self.focus()
 
+    def walk(self) -> Iterator[Field]:
+        """This field, and for fields that hold fields all below it."""
+        yield self
+
     def lock(self) -> None:
         """Let people see the value and not change it."""
         for part in (self.widget, *getattr(self.widget, "children", ())):
@@ -219,7 +223,7 @@ class Field(ABC):
 
     def differs(self, value: Any) -> bool:
         """Whether ``value`` is another one than the schema's default; False where there is none."""
-        return self.spec.default is not MISSING and not is_same(value, self._initial)
+        return self.spec.default is not MISSING and not is_same(value, self.initial)
 
     def look(self, *classes: str) -> dict[str, Any]:
         """Arguments that every control with a tied label takes."""

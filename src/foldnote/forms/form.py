@@ -77,7 +77,7 @@ class Form:
         schema = tool.settings_schema
         self.section = Section(read_plan(schema, schema), self)
         actions = Actions(self._on_submit, self._on_copy, self._on_attend, self._on_rename)
-        self.frame = Frame(tool, self.section.fields, self.looks, actions)
+        self.frame = Frame(tool, self.section.everything, self.looks, actions)
         self.submission = Submission(self, cell_key(tool.type))
         self._given = dict(values or {})
         if job_name:
@@ -236,7 +236,7 @@ class Form:
     def offer_uploads(self, names: tuple[str, ...]) -> None:
         """Let file fields offer ``names``."""
         self._uploads = names
-        for field in self.section.fields:
+        for field in self.section.walk():
             if isinstance(field, FileField):
                 field.refresh_suggestions()
         self.refresh()

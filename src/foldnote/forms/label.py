@@ -83,7 +83,8 @@ def read_parts(spec: FieldSpec, *, is_brief: bool = False) -> LabelParts:
 def write_label(parts: LabelParts, notice: Notice) -> str:
     """The whole label."""
     mark = parts.changed if notice.is_changed else ""
-    return f"{parts.head(is_required=notice.is_required)}{mark}<span class='fn-foot'>{write_foot(parts, notice)}</span>"
+    head = parts.head(is_required=notice.is_required)
+    return f"{head}{mark}<span class='fn-foot'>{write_foot(parts, notice)}</span>"
 
 
 def write_foot(parts: LabelParts, notice: Notice) -> str:
@@ -127,9 +128,22 @@ def _bounds(spec: FieldSpec) -> str:
         ):
             return ""
         if set(limits) == {"at least", "at most"}:
-            return f"{limits['at least']} to {limits['at most']}."
-        return f"{' and '.join(f'{word} {limit}' for word, limit in limits.items()).capitalize()}."
-    longest = schema.get("maxLength")
-    if spec.type == "string" and isinstance(longest, int) and str(longest) not in spec.help:
-        return f"At most {count(longest, 'character')}."
-    return ""
+            told = [f"{limits['at least']} to {limits['at most']}"]
+        else:
+            told = [" and ".join(f"{word} {limit}" for word, limit in limits.items())]
+        step = schema.get("multipleOf")
+        told += [f"in steps of {number_text(step)}"] if isinstance(step, int | float) else []
+        text = ", ".join(filter(None, told))
+        return f"{text[:1].upper()}{text[1:]}." if text else ""
+    sizes = {"string": ("minLength", "maxLength", "character"), "array": ("minItems", "maxItems", "item")}
+    return _bound_size(spec, *sizes[spec.type]) if spec.type in sizes and not spec.choices else ""
+
+
+def _bound_size(spec: FieldSpec, least: str, most: str, noun: str) -> str:
+    """The limits of a length in words."""
+    bounds = [
+        f"{word} {count(size, noun)}"
+        for word, size in (("at least", spec.schema.get(least)), ("at most", spec.schema.get(most)))
+        if isinstance(size, int) and size > 0 and str(size) not in spec.help
+    ]
+    return f"{' and '.join(bounds).capitalize()}." if bounds else ""

@@ -73,6 +73,8 @@ class Plan:
     bans: list[Demand] = field(default_factory=list)
     options: list[tuple[When, Rules]] = field(default_factory=list)
     """The schemas of a union, each with the conditions under which it is meant."""
+    more: FieldSpec | None = None
+    """The field for names that the schema does not know, where it says what they hold."""
 
     def settle(self, raw: Mapping[int, Any]) -> State:
         """What applies when the parts hold ``raw`` values, by position.
@@ -120,7 +122,7 @@ def read_plan(schema: Mapping[str, Any], root: Mapping[str, Any], path: tuple[st
     """The plan of an object schema; ``root`` is where references are looked up."""
     reader = _Reader(root, path)
     reader.read(schema, (), 0)
-    return reader.finish()
+    return reader.finish(_read_more(resolve(schema, root), root, path))
 
 
 class _Reader:
@@ -146,7 +148,7 @@ class _Reader:
         for keyword in ("oneOf", "anyOf"):
             self._read_union(_listed(plain.get(keyword)), when, level)
 
-    def finish(self) -> Plan:
+    def finish(self, more: FieldSpec | None) -> Plan:
         parts = [
             Part(self._read_spec(name, child, alternatives), tuple(when for _, when in alternatives))
             for name, found in self._found.items()
@@ -154,6 +156,7 @@ class _Reader:
         ]
         positions = {id(part.spec): part for part in parts}
         self._plan.parts = tuple(positions[id(spec)] for spec in rank_specs(part.spec for part in parts))
+        self._plan.more = more
         return self._plan
 
     def _read_spec(self, name: str, child: Any, alternatives: list[tuple[Any, When]]) -> FieldSpec:
@@ -246,6 +249,15 @@ class _Reader:
             self._document = Document(self._root)
         wanted = schema if isinstance(schema, Mapping) else {"not": {}} if schema is False else {}
         return self._document.compile_part(wanted)
+
+
+def _read_more(plain: Mapping[str, Any], root: Mapping[str, Any], path: tuple[str, ...]) -> FieldSpec | None:
+    """The field for further names; none where they are closed or may be anything."""
+    told = {key: plain[key] for key in ("additionalProperties", "patternProperties") if plain.get(key)}
+    if not any(isinstance(found, Mapping) and found for found in told.values()):
+        return None
+    title = "Other names" if plain.get("properties") else "Names and values"
+    return read_spec((*path, title), {"type": "object", "title": title, **told}, root, required=False)
 
 
 def _group(found: list[tuple[Any, When]]) -> Iterator[tuple[Any, list[tuple[Any, When]]]]:

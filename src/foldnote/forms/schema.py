@@ -121,7 +121,7 @@ def _dereference(schema: Any, root: Mapping[str, Any]) -> dict[str, Any]:
     for _ in range(_MOST_STEPS):
         reference = merged.pop("$ref", None)
         if not isinstance(reference, str) or not reference.startswith("#"):
-            return merged
+            return merged | ({"$ref": reference} if isinstance(reference, str) else {})
         merged = dict(_follow(reference, root)) | merged
     merged.pop("$ref", None)
     return merged

@@ -6,7 +6,7 @@ concerns. It draws nothing: forms and object fields do.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -45,6 +45,9 @@ class Section:
         self.fields: tuple[Field, ...] = tuple(
             kind_for(part.spec).build(part.spec, host) for part in plan.parts
         )
+        self.more: Field | None = (
+            kind_for(plan.more).build(plan.more, host) if plan.more is not None else None
+        )
         self.extra: dict[str, Any] = {}
         self._last = self.read()
 
@@ -52,12 +55,16 @@ class Section:
         """Read all fields."""
         readings = tuple(field.read() for field in self.fields)
         state = self.plan.settle({position: read.value for position, read in enumerate(readings)})
-        value = {**state.value, **{key: item for key, item in self.extra.items() if key not in state.value}}
+        more = self.more.read() if self.more is not None else None
+        others = more.value if more is not None and isinstance(more.value, Mapping) else self.extra
+        value = {**state.value, **{key: item for key, item in others.items() if key not in state.value}}
         inner = [
             problem
             for position in sorted(state.applying)
             for problem in list_own(self.fields[position].spec.name, readings[position])
         ]
+        if more is not None:
+            inner += [*(Problem(field="", message=message) for message in more.errors), *more.inner]
         for when, rules in self.plan.options:
             if all(condition.holds(state.value) for condition in when):
                 inner += tell_faults(rules, read_plain(value))
@@ -82,8 +89,7 @@ class Section:
 
     def write(self, value: Mapping[str, Any]) -> None:
         """Hold exactly ``value``: what it does not name is not there."""
-        names = set(self.names)
-        self.extra = {key: item for key, item in value.items() if key not in names}
+        self._write_extra(value)
         for field in self.fields:
             if field.spec.name in value:
                 field.write(value[field.spec.name])
@@ -92,8 +98,7 @@ class Section:
 
     def reset(self, default: Mapping[str, Any]) -> None:
         """Back to ``default``, and where it is silent to the fields' own defaults."""
-        names = set(self.names)
-        self.extra = {key: item for key, item in default.items() if key not in names}
+        self._write_extra(default)
         for field in self.fields:
             field.reset()
             if field.spec.name in default:
@@ -101,7 +106,11 @@ class Section:
 
     def express(self, read: SectionReading, problems: Sequence[Problem]) -> None:
         """Let every field say what concerns it, and hide those that do not apply."""
-        shared = share(problems, self.names)
+        names = self.names
+        shared = share(problems, names)
+        if self.more is not None:
+            others = [problem for problem in problems if first_step(problem.field, names) not in names]
+            self.more.express(self.more.read(), others)
         for position, field in enumerate(self.fields):
             is_applying = position in read.state.applying
             concerning = shared.get(field.spec.name, ()) if is_applying else ()
@@ -109,11 +118,39 @@ class Section:
             field.express(read.readings[position], concerning)
             field.set_class("foldnote-hidden", not is_applying)
 
+    @property
+    def everything(self) -> tuple[Field, ...]:
+        """All fields, the one for other names last."""
+        return self.fields if self.more is None else (*self.fields, self.more)
+
+    def walk(self) -> Iterator[Field]:
+        """All fields and those inside them."""
+        for field in self.everything:
+            yield from field.walk()
+
+    def focus_at(self, path: str) -> None:
+        """Put the cursor into the field that a dotted path names."""
+        name = first_step(path, self.names)
+        field = self.find(name) or self.more
+        if field is not None:
+            field.focus_at(path[len(name) + 1 :] if field is not self.more else path)
+
+    def _write_extra(self, value: Mapping[str, Any]) -> None:
+        names = set(self.names)
+        others = {key: item for key, item in value.items() if key not in names}
+        self.extra = {} if self.more is not None else others
+        if self.more is not None:
+            self.more.write(others or MISSING)
+
 
 def list_own(name: str, read: Reading) -> list[Problem]:
     """What a field objects to in its own contents."""
     own = [Problem(field=name, message=message) for message in read.errors]
-    return own + [problem.model_copy(update={"field": f"{name}.{problem.field}"}) for problem in read.inner]
+    inner = [
+        problem.model_copy(update={"field": f"{name}.{problem.field}" if problem.field else name})
+        for problem in read.inner
+    ]
+    return own + inner
 
 
 def first_step(path: str, names: Iterable[str]) -> str:

@@ -26,7 +26,19 @@ Missing = Literal[_Missing.MISSING]
 GROUPS = ("required", "common", "advanced")
 _NOTES = "x-foldnote"
 SHAPES = frozenset(
-    ("type", "enum", "const", "anyOf", "oneOf", "allOf", "items", "prefixItems", "format", _NOTES, *OBJECT_WORDS)
+    (
+        "type",
+        "enum",
+        "const",
+        "anyOf",
+        "oneOf",
+        "allOf",
+        "items",
+        "prefixItems",
+        "format",
+        _NOTES,
+        *OBJECT_WORDS,
+    )
 )
 """Keywords that say what kind of value is meant; null is one only where none of them is used."""
 

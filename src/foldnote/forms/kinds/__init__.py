@@ -6,12 +6,16 @@ back; whether a value is right is the catalog's question.
 
 from __future__ import annotations
 
-from foldnote.forms.kinds.choice import ChoiceField, ManyChoicesField, SwitchField
+from foldnote.forms.kinds.choice import ChoiceField, ConstField, ManyChoicesField, SwitchField
 from foldnote.forms.kinds.file import FileField, FilesField, is_file
-from foldnote.forms.kinds.listing import JsonField, LinesField, MappingField, WordsField
+from foldnote.forms.kinds.group import ObjectField
+from foldnote.forms.kinds.listing import MOST_LEVELS, JsonField, LinesField, MappingField, WordsField
+from foldnote.forms.kinds.rows import EntriesField, RowsField
 from foldnote.forms.kinds.sequence import SequenceField
 from foldnote.forms.kinds.text import NumberField, SecretField, TextField
+from foldnote.forms.kinds.variant import VariantField, read_options
 from foldnote.forms.registry import FieldKind
+from foldnote.forms.schema import find_discriminator, list_types, resolve, says_object
 from foldnote.forms.spec import FieldSpec, read_item_choices
 
 _SCALARS = ("string", "number", "integer")
@@ -27,6 +31,51 @@ def _is_map_of_scalars(spec: FieldSpec) -> bool:
     return spec.type == "object" and is_plain and not spec.schema.get("properties")
 
 
+def _is_object(spec: FieldSpec) -> bool:
+    """Whether the fields of an object are known, be it by a union's options."""
+    if _is_deep(spec) or not (says_object(spec.schema) or "allOf" in spec.schema or _has_kinds(spec)):
+        return False
+    parts = [spec.schema, *(resolve(part, spec.root) for part in spec.schema.get("allOf") or ())]
+    return _has_kinds(spec) or any(part.get(word) for part in parts for word in _NAMING)
+
+
+def _has_kinds(spec: FieldSpec) -> bool:
+    """Whether the schema is a union of objects that one of their properties tells apart."""
+    for keyword in ("oneOf", "anyOf"):
+        options = spec.schema.get(keyword)
+        if isinstance(options, list) and find_discriminator(
+            [resolve(option, spec.root) for option in options], spec.root
+        ):
+            return True
+    return False
+
+
+def _is_variant(spec: FieldSpec) -> bool:
+    options = read_options(spec.schema, spec.root)
+    has_shapes = sum(1 for option in options if list_types(option) or "const" in option or "enum" in option)
+    return len(options) > 1 and has_shapes > 1 and not _is_deep(spec)
+
+
+def _is_rows(spec: FieldSpec) -> bool:
+    """Whether a list's items are alike and known."""
+    return (
+        spec.type == "array" and bool(spec.items) and "prefixItems" not in spec.schema and not _is_deep(spec)
+    )
+
+
+def _is_entries(spec: FieldSpec) -> bool:
+    known = [spec.schema.get("additionalProperties"), *(spec.schema.get("patternProperties") or {}).values()]
+    is_known = [isinstance(values, dict) and bool(values) for values in known if values is not False]
+    return spec.type == "object" and sum(is_known) == 1 and not _is_deep(spec)
+
+
+def _is_deep(spec: FieldSpec) -> bool:
+    """Whether the field lies so deep that a schema without end must be feared."""
+    return len(spec.path) > MOST_LEVELS
+
+
+_NAMING = ("properties", "required", "if", "dependentSchemas", "dependentRequired")
+
 BUNDLED_KINDS: tuple[FieldKind, ...] = (
     FieldKind(
         "file",
@@ -39,6 +88,12 @@ BUNDLED_KINDS: tuple[FieldKind, ...] = (
         "Several files, one a line.",
         lambda spec: spec.type == "array" and is_file(spec),
         FilesField,
+    ),
+    FieldKind(
+        "constant",
+        "The one value that there is; it is shown and sent.",
+        lambda spec: spec.required and len(spec.choices) == 1 and "enum" not in spec.schema,
+        ConstField,
     ),
     FieldKind(
         "choice",
@@ -75,6 +130,10 @@ BUNDLED_KINDS: tuple[FieldKind, ...] = (
     FieldKind(
         "map", "Names with values, one a line: chains with residues.", _is_map_of_scalars, MappingField
     ),
+    FieldKind("object", "An object: its fields in a group of their own.", _is_object, ObjectField),
+    FieldKind("variant", "One of several forms: it is chosen, then filled in.", _is_variant, VariantField),
+    FieldKind("rows", "A list of objects or lists: rows to add, remove and move.", _is_rows, RowsField),
+    FieldKind("entries", "Names with objects or lists, each in a row.", _is_entries, EntriesField),
     FieldKind(
         "secret",
         "Text that is never shown.",

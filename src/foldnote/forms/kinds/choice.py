@@ -10,12 +10,13 @@ from typing import Any
 
 import ipywidgets as widgets
 
-from foldnote.forms.field import Field, Reading
+from foldnote.forms.field import Field, Reading, is_same
 from foldnote.forms.label import Notice, write_foot
 from foldnote.forms.spec import MISSING, Choice, read_item_choices
 from foldnote.forms.words import in_one_line
 
 _MOST_BOXES = 24
+_NULL = "nothing (null)"
 
 
 class ChoiceField(Field):
@@ -25,9 +26,13 @@ class ChoiceField(Field):
         """A drop-down list; where nothing need be chosen its first line says so."""
         self._values = [choice.value for choice in self.spec.choices]
         labels = _distinct_labels(self.spec.choices)
+        is_null = self.spec.nullable and self.spec.required
         if self.spec.default in (MISSING, None):
-            self._values.insert(0, self.spec.default)
-            labels.insert(0, "choose…" if self.spec.required else "not set")
+            self._values.insert(0, None if is_null else self.spec.default)
+            labels.insert(0, _NULL if is_null else "choose…" if self.spec.required else "not set")
+        elif self.spec.nullable:
+            self._values.append(None)
+            labels.append(_NULL)
         self._labels = labels
         box = widgets.Dropdown(
             options=enumerate_labels(labels),
@@ -45,7 +50,7 @@ class ChoiceField(Field):
 
     def render(self, value: Any) -> None:
         """Choose ``value``; one that is not allowed becomes a line of its own."""
-        found = [index for index, known in enumerate(self._values) if _is_same(known, value)]
+        found = [index for index, known in enumerate(self._values) if is_same(known, value)]
         if value is MISSING and not found:
             found = [0]
         if not found:
@@ -54,6 +59,26 @@ class ChoiceField(Field):
             self.widget.options = enumerate_labels(self._labels)
             found = [len(self._values) - 1]
         self.widget.index = found[0]
+
+
+class ConstField(Field):
+    """The only value that there is."""
+
+    def build(self) -> widgets.DOMWidget:
+        """A line that cannot be changed."""
+        return widgets.Text(
+            self.spec.choices[0].label, disabled=True, style=self.host.looks.text, **self.look("text")
+        )
+
+    def parse(self) -> Reading:
+        """The value."""
+        return Reading(self.spec.choices[0].value)
+
+    def render(self, value: Any) -> None:
+        """Another value, which an old job may have, is shown as it is."""
+        own = self.spec.choices[0]
+        is_own = value is MISSING or is_same(value, own.value)
+        self.widget.value = own.label if is_own else f"{in_one_line(value, 60)} (not allowed)"
 
 
 class ManyChoicesField(Field):
@@ -100,7 +125,7 @@ class ManyChoicesField(Field):
     def render(self, value: Any) -> None:
         """Tick what is in ``value``."""
         wanted = value if isinstance(value, list | tuple) else []
-        on = [any(_is_same(choice.value, item) for item in wanted) for choice in self._choices]
+        on = [any(is_same(choice.value, item) for item in wanted) for choice in self._choices]
         if self._boxes:
             for box, is_on in zip(self._boxes, on, strict=True):
                 box.value = is_on
@@ -110,7 +135,9 @@ class ManyChoicesField(Field):
     def show(self, notice: Notice) -> None:
         """Head and foot stand around the boxes."""
         mark = self._parts.changed if notice.is_changed else ""
-        self._head.value = f'<span class="fn-label">{self._parts.head(is_required=notice.is_required)}{mark}</span>'
+        self._head.value = (
+            f'<span class="fn-label">{self._parts.head(is_required=notice.is_required)}{mark}</span>'
+        )
         self._foot.value = f'<span class="fn-foot">{write_foot(self._parts, notice)}</span>'
         self.set_class("foldnote-wrong", bool(notice.errors))
 
@@ -169,8 +196,3 @@ def _distinct_labels(choices: tuple[Choice, ...]) -> list[str]:
         label if labels.count(label) == 1 else f"{label} ({choice.value!r})"
         for label, choice in zip(labels, choices, strict=True)
     ]
-
-
-def _is_same(one: Any, other: Any) -> bool:
-    """Equality that tells True from 1, as JSON does."""
-    return isinstance(one, bool) == isinstance(other, bool) and bool(one == other)

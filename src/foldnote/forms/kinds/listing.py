@@ -9,12 +9,12 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, TypeGuard
 
 import ipywidgets as widgets
 
 from foldnote.forms.field import Field, Reading
-from foldnote.forms.spec import MISSING
+from foldnote.forms.spec import MISSING, FieldSpec
 from foldnote.forms.words import count, in_one_line
 
 _WORD = re.compile(r'"(?:\\.|[^"\\])*"|[^,;"]+')
@@ -161,24 +161,57 @@ class JsonField(Field):
 
     def build(self) -> widgets.DOMWidget:
         """A box of several lines."""
-        box = widgets.Textarea(rows=4, style=self.host.looks.text, placeholder="JSON", **self.look("lines"))
+        box = widgets.Textarea(rows=3, style=self.host.looks.text, placeholder="JSON", **self.look("lines"))
         box.observe(self.changed, "value")
+        self._why = explain_json(self.spec)
         return box
 
     def parse(self) -> Reading:
-        """The JSON value, or where it is broken."""
+        """The JSON value, or where it is broken; and why there is no form for it."""
         text = self.widget.value.strip()
         if not text:
-            return Reading(self.blank)
+            return Reading(self.blank, readout=self._why)
         try:
-            return Reading(json.loads(text))
-        except json.JSONDecodeError as error:
-            return Reading(errors=(f"This is not JSON: look at line {error.lineno}, column {error.colno}.",))
+            return Reading(json.loads(text), readout=self._why)
+        except ValueError as error:
+            place = f": look at line {error.lineno}, column {error.colno}" if _has_place(error) else ""
+            return Reading(errors=(f"This is not JSON{place}.",), readout=self._why)
+
+    def describe(self, value: Any) -> Reading:
+        """Why there is no form for it."""
+        return Reading(value, readout=self._why)
 
     def render(self, value: Any) -> None:
         """Indented JSON."""
         text = "" if value is MISSING else json.dumps(value, indent=2, ensure_ascii=False, default=str)
         self.widget.value = text
+
+
+def explain_json(spec: FieldSpec) -> str:
+    """Which part of the schema has no form, in words."""
+    schema = spec.schema
+    if isinstance(schema.get("$ref"), str):
+        return f"Written as JSON: its schema is elsewhere, at {schema['$ref']}."
+    if "prefixItems" in schema or isinstance(schema.get("items"), list):
+        return "Written as JSON: each place of this list has a schema of its own."
+    if len(spec.path) > MOST_LEVELS:
+        return "Written as JSON: it lies very deep in the schema."
+    if spec.type == "object":
+        return "Written as JSON: its schema does not say which names it has."
+    if spec.type == "array":
+        return "Written as JSON: its schema does not say what the items are."
+    words = [word for word in ("oneOf", "anyOf", "allOf", "not") if word in schema]
+    if words:
+        return f"Written as JSON: there is no form for this {words[0]}."
+    return "Written as JSON: its schema allows any value."
+
+
+MOST_LEVELS = 12
+"""Levels after which a schema without end is feared, and JSON is offered."""
+
+
+def _has_place(error: ValueError) -> TypeGuard[json.JSONDecodeError]:
+    return isinstance(error, json.JSONDecodeError)
 
 
 def _quote(item: Any, torn_by: str, *, is_empty_plain: bool = False) -> str:

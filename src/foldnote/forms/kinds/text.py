@@ -14,6 +14,7 @@ from typing import Any
 import ipywidgets as widgets
 
 from foldnote.forms.field import Field, Reading
+from foldnote.forms.formats import find_format_fault, show_example
 from foldnote.forms.spec import MISSING
 from foldnote.forms.words import in_one_line, number_text
 
@@ -32,16 +33,23 @@ class TextField(Field):
 
     def hint(self) -> str:
         """What stands in the empty box: the default, else an example of the schema's."""
-        examples = self.spec.schema.get("examples")
-        return f"e.g. {in_one_line(examples[0], 40)}" if isinstance(examples, list) and examples else ""
+        example = (
+            self.spec.examples[0] if self.spec.examples else show_example(self.spec.schema.get("format"))
+        )
+        return f"e.g. {in_one_line(example, 40)}" if example not in ("", None) else ""
 
     def parse(self) -> Reading:
         """The text without the white space around it."""
         text = self.widget.value.strip()
         if text:
-            return Reading(text)
+            return self.describe(text)
         default = self.spec.default
         return Reading("" if isinstance(default, str) else self.blank)
+
+    def describe(self, value: Any) -> Reading:
+        """Say at once where the text does not have the schema's format."""
+        fault = find_format_fault(value, self.spec.schema.get("format")) if isinstance(value, str) else None
+        return Reading(value, (fault,) if fault else ())
 
     def render(self, value: Any) -> None:
         """Text as it is; anything else as JSON."""
@@ -63,7 +71,8 @@ class NumberField(TextField):
 
     def build(self) -> widgets.DOMWidget:
         """One narrow text box; the unit stands in it."""
-        hint = "" if self.spec.default in (MISSING, None) else f"default {in_one_line(self.spec.default)}"
+        has_default = self.spec.default not in (MISSING, None)
+        hint = f"default {in_one_line(self.spec.default)}" if has_default else self.hint()
         box = widgets.Text(style=self.host.looks.text, placeholder=hint, **self.look("number"))
         box.observe(self.changed, "value")
         return box

@@ -1,0 +1,84 @@
+"""What JSON Schema's ``format`` asks of a text, in words and as typed.
+
+A row a format: how to tell it, and what one looks like. Formats that nobody here knows are left alone.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import date, datetime, time
+from ipaddress import IPv4Address, IPv6Address
+from typing import Final
+from uuid import UUID
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """One format."""
+
+    noun: str
+    example: str
+    read: Callable[[str], object]
+    """Raises ValueError for a text that does not have the format."""
+
+
+def _read_pattern(pattern: str) -> Callable[[str], object]:
+    compiled = re.compile(pattern)
+
+    def read(text: str) -> object:
+        if not compiled.fullmatch(text):
+            raise ValueError(text)
+        return text
+
+    return read
+
+
+def _read_moment(text: str) -> object:
+    if "T" not in text.upper():
+        raise ValueError(text)
+    moment = datetime.fromisoformat(text)
+    if moment.tzinfo is None:
+        raise ValueError(text)
+    return moment
+
+
+def _read_date(text: str) -> object:
+    if len(text) != 10:
+        raise ValueError(text)
+    return date.fromisoformat(text)
+
+
+FORMATS: Final = {
+    "date": Format("a date", "2026-11-21", _read_date),
+    "date-time": Format("a date with time and zone", "2026-11-21T09:30:00Z", _read_moment),
+    "time": Format("a time", "09:30:00Z", time.fromisoformat),
+    "email": Format("an e-mail address", "name@example.org", _read_pattern(r"[^@\s]+@[^@\s]+")),
+    "hostname": Format(
+        "a host name", "example.org", _read_pattern(r"[A-Za-z0-9-]{1,63}(\.[A-Za-z0-9-]{1,63})*")
+    ),
+    "uri": Format("an address", "https://example.org", _read_pattern(r"[A-Za-z][A-Za-z0-9+.-]*:\S+")),
+    "uuid": Format("a UUID", "f81d4fae-7dec-11d0-a765-00a0c91e6bf6", UUID),
+    "ipv4": Format("an IPv4 address", "127.0.0.1", IPv4Address),
+    "ipv6": Format("an IPv6 address", "::1", IPv6Address),
+    "regex": Format("a regular expression", "^A.*", re.compile),
+}
+
+
+def find_format_fault(text: str, name: object) -> str | None:
+    """Why the text does not have the format, as a sentence; None where it does or the format is unknown."""
+    wanted = FORMATS.get(name) if isinstance(name, str) else None
+    if wanted is None:
+        return None
+    try:
+        wanted.read(text)
+    except (ValueError, re.error):
+        return f"This is not {wanted.noun}. Write it like {wanted.example}."
+    return None
+
+
+def show_example(name: object) -> str:
+    """What a text of this format looks like; empty for an unknown one."""
+    wanted = FORMATS.get(name) if isinstance(name, str) else None
+    return wanted.example if wanted is not None else ""

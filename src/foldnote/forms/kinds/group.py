@@ -1,0 +1,159 @@
+"""An object inside the settings: its fields in a group of their own.
+
+An object that need not be there is folded and built when it is opened. It is sent once something in it
+differs from what it began with, or when code gave it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import ipywidgets as widgets
+
+from foldnote.forms.field import Reading, is_same
+from foldnote.forms.holder import HolderField, foot
+from foldnote.forms.plan import read_plan
+from foldnote.forms.section import Section, share
+from foldnote.forms.spec import MISSING
+from foldnote.forms.words import count, join_words
+from foldnote.models.verdict import Problem
+
+
+class ObjectField(HolderField):
+    """An object with names of its own."""
+
+    def build(self) -> widgets.DOMWidget:
+        """A title, which folds where the object may be left out, and the fields below it."""
+        looks = self.looks
+        self._section: Section | None = None
+        self._is_given = False
+        self._is_open = False
+        self._head = looks.html("", "foldnote-part")
+        self._body = looks.box([], "foldnote-group", "foldnote-inner")
+        self._fold: widgets.Button | None = None
+        is_row = self.spec.name.isdecimal()
+        parts: list[widgets.Widget] = [] if is_row else [self._head]
+        if not (self.spec.required or is_row):
+            self._fold = looks.button("", "foldnote-subfold", tooltip=f"Open or close {self.spec.title}")
+            self._fold.on_click(self._toggle)
+            parts.insert(0, self._fold)
+        widget = looks.box([*parts, self._body], "foldnote-object")
+        if self._fold is None:
+            self._build_section()
+            self._is_open = True
+        else:
+            self._body.add_class("foldnote-hidden")
+        return widget
+
+    def inside(self) -> Sequence[Any]:
+        """The fields of the object, if it was opened."""
+        return self._section.everything if self._section is not None else ()
+
+    def parse(self) -> Reading:
+        """The object, where there is a reason to send it."""
+        if self._section is None:
+            return Reading(self.blank)
+        read = self._section.read()
+        is_needed = self.spec.required and not self.spec.nullable
+        if not (is_needed or self._is_given or isinstance(self.spec.default, dict) or self._is_begun()):
+            return Reading(self.blank)
+        unknown = list(self._section.extra)
+        readout = f"also holds {join_words(unknown[:6], 'and')}" if unknown else ""
+        return Reading(read.value, readout=readout, inner=read.inner)
+
+    def render(self, value: Any) -> None:
+        """Hand the object's values to the fields inside."""
+        self._is_given = isinstance(value, Mapping)
+        if isinstance(value, Mapping):
+            self._build_section().write(value)
+        elif self._section is not None:
+            self._section.reset({})
+
+    def keep(self, value: Any) -> Any:
+        """The fields inside keep what they were given; only what is no object is kept here."""
+        return MISSING if isinstance(value, Mapping) else value
+
+    def start_with(self, value: Any) -> None:
+        """Begin with ``value``, and where it is silent with the defaults of the fields inside."""
+        self._is_writing = True
+        try:
+            if isinstance(value, Mapping):
+                self._build_section().reset(value)
+            elif self._section is not None:
+                self._section.reset({})
+        finally:
+            self._is_writing = False
+        self._is_given = self._is_cleared = self.is_touched = False
+        self._kept = MISSING if isinstance(value, Mapping) or value is MISSING else value
+        self.initial = self.read().value
+
+    def express(self, read: Reading, problems: Sequence[Problem]) -> None:
+        """The title's own words here, the rest at the fields inside."""
+        notice = self.notice_of(read, problems)
+        self.set_class("foldnote-wrong", bool(notice.errors))
+        head = "" if self._fold is not None else self.write_head(notice)
+        self._head.value = head + foot(self, notice)
+        inside = [problem for problem in problems if problem.field]
+        if self._section is not None:
+            self._section.express(self._section.last, inside)
+        if self._fold is not None:
+            wrong, _ = self.count(inside)
+            told = f" · {count(wrong, 'field needs', 'fields need')} attention" if wrong else ""
+            is_set = read.value is not MISSING and read.value is not None
+            self._fold.description = f"{self.spec.title}{told or (' · set' if is_set else '')}"
+            self._fold.icon = "caret-down" if self._is_open else "caret-right"
+
+    def count(self, problems: Sequence[Problem]) -> tuple[int, int]:
+        """The sums of the fields inside, and this one if it is at fault itself."""
+        wrong, calm = super().count([problem for problem in problems if not problem.field])
+        if self._section is None:
+            return wrong, calm
+        for name, found in share((item for item in problems if item.field), self._section.names).items():
+            field = self._section.find(name) or self._section.more
+            counted = field.count(found) if field is not None else (1, 0)
+            wrong, calm = wrong + counted[0], calm + counted[1]
+        return wrong, calm
+
+    def focus(self) -> None:
+        """Put the cursor on the fold, or into the first field."""
+        if self._fold is not None and not self._is_open:
+            self._fold.focus()
+        elif self.inside():
+            self.inside()[0].focus()
+
+    def focus_at(self, path: str) -> None:
+        """Open the object and put the cursor into the field that the path names."""
+        if not path:
+            self.focus()
+            return
+        if not self._is_open:
+            self._toggle()
+        self._build_section().focus_at(path)
+
+    def _build_section(self) -> Section:
+        if self._section is None:
+            self._section = Section(read_plan(self.spec.schema, self.spec.root, self.spec.path), self)
+            self._body.children = [field.widget for field in self._section.everything]
+            if self.spec.is_read_only:
+                self.lock()
+        return self._section
+
+    def _is_begun(self) -> bool:
+        if self._section is None:
+            return False
+        last = self._section.last
+        return bool(self._section.extra) or any(
+            not is_same(last.readings[position].value, self._section.fields[position].initial)
+            for position in last.state.applying
+        )
+
+    def _toggle(self, _button: object = None) -> None:
+        is_new = self._section is None
+        self._build_section()
+        self._is_open = not self._is_open
+        (self._body.remove_class if self._is_open else self._body.add_class)("foldnote-hidden")
+        if self._fold is not None:
+            self._fold.icon = "caret-down" if self._is_open else "caret-right"
+        if is_new:
+            self.host.field_changed(self)

@@ -1,0 +1,97 @@
+"""A form over any JSON Schema: values, verdicts and code, and nothing to submit.
+
+The schema may come from anywhere: a file, a pydantic model's ``model_json_schema()``, another program. One
+whose value is no object becomes a form of one field.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from foldnote.errors import FoldnoteError
+from foldnote.forms.form import Form
+from foldnote.forms.schema import resolve, says_object
+from foldnote.models.tool import Tool
+
+_ONLY = "value"
+_MOVED = ("$defs", "definitions")
+
+
+class SchemaForm(Form):
+    """Any JSON Schema as a form in a notebook cell."""
+
+    can_submit = False
+
+    def __init__(self, schema: Mapping[str, Any] | str | Path, value: Any = None) -> None:
+        """Build the widgets and check the values.
+
+        Args:
+            schema: a JSON Schema (draft 2020-12; what older drafts say otherwise is left alone), or the path
+                of a file that holds one.
+            value: what the form begins with; by default the schema's defaults.
+
+        Raises:
+            FoldnoteError: the file cannot be read, or holds no schema.
+        """
+        self.schema: dict[str, Any] = read_schema(schema)
+        plain = resolve(self.schema, self.schema)
+        self._is_object = is_object(plain)
+        super().__init__(_make_tool(self.schema, plain, is_object=self._is_object))
+        if value is not None:
+            self.set_value(value)
+
+    @property
+    def data(self) -> Any:
+        """The value that the schema describes; None where a form of one field is empty."""
+        return self.value if self._is_object else self.value.get(_ONLY)
+
+    def set_value(self, value: Any) -> None:
+        """Hold exactly ``value``: what an object does not name is not there."""
+        self.section.write(dict(value) if self._is_object else {_ONLY: value})
+        self.refresh()
+
+    def code(self) -> str:
+        """The values as Python that can be pasted into a cell."""
+        from foldnote.forms.code import write_value
+
+        return f"settings = {write_value(self.data)}"
+
+
+def read_schema(source: Mapping[str, Any] | str | Path) -> dict[str, Any]:
+    """The schema itself, or the one that a file holds.
+
+    Raises:
+        FoldnoteError: the file cannot be read, or holds no schema.
+    """
+    if isinstance(source, Mapping):
+        return dict(source)
+    try:
+        read = json.loads(Path(source).expanduser().read_text(encoding="utf-8"))
+    except OSError as error:
+        raise FoldnoteError(f"The schema {str(source)!r} could not be read: {error.strerror}.") from error
+    except ValueError as error:
+        raise FoldnoteError(f"The schema {str(source)!r} is no JSON: {error}.") from error
+    if not isinstance(read, dict):
+        raise FoldnoteError(f"The file {str(source)!r} holds no JSON Schema: an object was expected.")
+    return read
+
+
+def is_object(plain: Mapping[str, Any]) -> bool:
+    """Whether the schema's values are objects, so that its names become fields."""
+    if says_object(plain):
+        return True
+    options = [option for word in ("oneOf", "anyOf", "allOf") for option in plain.get(word) or ()]
+    objects = [isinstance(option, Mapping) and says_object(resolve(option, plain)) for option in options]
+    return bool(objects) and all(objects) and "type" not in plain
+
+
+def _make_tool(schema: dict[str, Any], plain: Mapping[str, Any], *, is_object: bool) -> Tool:
+    title, about = str(plain.get("title") or "Settings"), str(plain.get("description") or "")
+    if not is_object:
+        moved = {key: schema[key] for key in _MOVED if key in schema}
+        child = {"title": "Value", **schema}
+        schema = {"type": "object", "properties": {_ONLY: child}, "required": [_ONLY], **moved}
+    return Tool(type="settings", display_name=title, description=about, settings_schema=schema)
