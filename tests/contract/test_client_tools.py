@@ -1,10 +1,11 @@
 """The catalog through the client, of our service and of others."""
 
 import pytest
+from job_settings import SETTINGS
 from scripted_service import answers
 
 from foldnote import catalog
-from foldnote.errors import ProtocolError, UnknownToolError
+from foldnote.errors import ProtocolError, SettingsError, UnknownToolError
 
 
 async def test_every_bundled_tool_is_listed_with_its_schema(face, settle):
@@ -25,13 +26,25 @@ async def test_an_unknown_tool_is_answered_with_near_names(face, settle):
     assert caught.value.near[0] == "alphafold"
 
 
-def test_a_foreign_row_is_filled_from_the_bundled_catalog(scripted, connect):
-    scripted.on(
-        "GET", "/tools", answers([{"name": "anarci", "settings": [{"name": "sequence", "required": True}]}])
-    )
-    tool = connect().tools.get("anarci")
-    assert tool.settings_schema == catalog.tool("anarci").settings_schema
+def test_a_foreign_list_of_settings_is_translated_filled_in_and_obeyed(scripted, connect):
+    rows = [{"name": "sequence", "required": True}, {"name": "scheme", "options": ["imgt", "new"]}]
+    scripted.on("GET", "/tools", answers([{"name": "anarci", "settings": rows}]))
+    scripted.on("POST", "/submit-job", answers("x submitted to queue."))
+    client = connect()
+    tool = client.tools.get("anarci")
     assert tool.available
+    assert tool.settings_schema["properties"]["scheme"]["enum"] == ["imgt", "new"]
+    assert "foldnote's own catalog fills in: sequence" in str(tool.origin)
+    assert client.jobs.submit("anarci", SETTINGS | {"scheme": "new"}).status == "In Queue"
+    with pytest.raises(SettingsError, match="scheme"):
+        client.jobs.submit("anarci", SETTINGS | {"scheme": "kabat"})
+
+
+def test_rows_of_a_catalog_that_name_no_tool_are_told(scripted, connect):
+    scripted.on("GET", "/tools", answers([{"name": "anarci"}, {"github": "x"}]))
+    tools = connect().tools.list()
+    assert tools.unread == ({"github": "x"},)
+    assert "1 rows of the catalog cannot be read" in repr(tools)
 
 
 def test_a_foreign_tool_that_is_not_ours_keeps_its_words(scripted, connect):
@@ -47,3 +60,10 @@ def test_what_is_no_catalog_says_so(scripted, connect, said):
     scripted.on("GET", "/tools", answers(said))
     with pytest.raises(ProtocolError):
         connect().tools.list()
+
+
+async def test_a_described_task_gives_tools_with_reasons(face, settle):
+    found = await settle(face.tools.recommend("Predict the structure of an antibody from its two chains"))
+    assert "abodybuilder" in [row.tool_id for row in found.tools]
+    assert all(row.reason for row in found.tools)
+    assert not found.abstain

@@ -25,7 +25,7 @@ def at_once(client: Client) -> None:
     path: Path = client.jobs.download("a", pdbs_only=True)
     name: str = client.files.upload(b"", "a.pdb")
     files: FilePage = client.files.list()
-    tools: tuple[Tool, ...] = client.tools.list()
+    tools: tuple[Tool, ...] = client.tools.list().search(runs_here=True)
 
 async def awaited(client: AsyncClient) -> None:
     job: AsyncJobHandle = await client.jobs.submit("anarci", {}, job_name="a")

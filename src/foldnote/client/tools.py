@@ -2,25 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from difflib import get_close_matches
-from typing import Any
 
-from foldnote import catalog
+from foldnote.catalog.foreign import read_catalog
 from foldnote.client.effects import Steps, operation
 from foldnote.client.link import Link
 from foldnote.client.refusals import understand
 from foldnote.client.resource import AsyncResource, Resource, SyncResource
-from foldnote.errors import ProtocolError, UnknownToolError
-from foldnote.models import Tool, read_tool
+from foldnote.client.tool_list import ToolList
+from foldnote.errors import UnknownToolError
+from foldnote.models import Recommendation, Tool, read_recommendation
+
+_ROUTER_TIMEOUT_S = 60.0
 
 
 class ToolsSteps(Resource):
     """GET /tools."""
 
     @operation
-    def list(self) -> Steps[tuple[Tool, ...]]:
-        """Every tool of the service, in its order.
+    def list(self) -> Steps[ToolList]:
+        """Every tool of the service, in its order; the list can be searched and shows as a table.
+
+        A catalog in another form is translated: see ``tool.origin``.
 
         Raises:
             ServiceError: the service refused.
@@ -38,15 +42,31 @@ class ToolsSteps(Resource):
         """
         return (yield from get_tool(self._link, tool_type))
 
+    @operation
+    def recommend(self, prompt: str) -> Steps[Recommendation]:
+        """The tools that fit a task described in words, best first; it may take half a minute.
 
-def list_tools(link: Link) -> Steps[tuple[Tool, ...]]:
+        Args:
+            prompt: what is wanted; sequences in it are used.
+
+        Raises:
+            RouterDisabledError: the service recommends nothing to this account.
+            ServiceError: the service refused.
+            TransportError: no answer came.
+        """
+        answer = yield from self._link.ask(
+            "POST", "/model-router", json={"prompt": prompt}, repeatable=True, timeout_s=_ROUTER_TIMEOUT_S
+        )
+        return understand(read_recommendation, answer)
+
+
+def list_tools(link: Link) -> Steps[ToolList]:
     """Every tool of the service."""
-    answer = yield from link.ask("GET", "/tools")
-    rows = answer.get("tools") if isinstance(answer, Mapping) else answer
-    if not isinstance(rows, list):
-        raise ProtocolError("The service should have answered its tools as an array.")
-    link.tools = tuple(understand(_complete, row) for row in rows)
-    return link.tools
+    found, odd = understand(read_catalog, (yield from link.ask("GET", "/tools")))
+    tools = ToolList(found)
+    tools.unread = odd
+    link.tools = tools
+    return tools
 
 
 def get_tool(link: Link, tool_type: str) -> Steps[Tool]:
@@ -66,22 +86,6 @@ def _choose(tool_type: str, tools: Sequence[Tool]) -> Tool:
         if tool.type == tool_type:
             return tool
     raise UnknownToolError(tool_type, get_close_matches(tool_type, [tool.type for tool in tools], 2))
-
-
-def _complete(row: Any) -> Tool:
-    """The service's own word wins; a bundled schema stands in where the service gives none."""
-    tool = read_tool(row)
-    bundled = catalog.tools().get(tool.type)
-    if bundled is None:
-        return tool
-    gaps = {
-        name: getattr(bundled, name)
-        for name in ("description", "family", "modalities", "functions", "settings_schema", "example_job")
-        if not getattr(tool, name)
-    }
-    if "available" not in tool.model_fields_set:
-        gaps["available"] = True  # a deployment that does not say lists what it runs
-    return tool.model_copy(update=gaps)
 
 
 class Tools(SyncResource, ToolsSteps):

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pandas as pd
 
+from foldnote.client.tool_list import ToolList
 from foldnote.errors import UnreadableFileError
 from foldnote.models import Tool
 from foldnote.notebook import connection
@@ -39,40 +40,22 @@ def jobs(limit: int = 50, *, profile: str | None = None) -> pd.DataFrame:
     return connection.find_client(profile).jobs.to_frame(limit)
 
 
-def tools(search: str = "", /, *, runs_here: bool = False, profile: str | None = None) -> pd.DataFrame:
-    """The tools of the service.
+def tools(
+    search: str = "", /, *, family: str | None = None, modality: str | None = None,
+    function: str | None = None, runs_here: bool = False, profile: str | None = None,
+) -> ToolList:  # fmt: skip
+    """The tools of the service, as a table; ``.to_frame()`` makes it a DataFrame.
 
     Args:
         search: words that all must occur in a tool's name, description, family, modalities or functions.
+        family: e.g. ``"structure-prediction"``.
+        modality: what it works on, e.g. ``"antibody"``.
+        function: what it does, e.g. ``"docking"``.
         runs_here: only tools that the service can run now.
         profile: which service; by default the active profile's.
-
-    Returns:
-        One row a tool: ``type`` (str, the index), ``name``, ``family``, ``runs`` (bool), ``method`` (the
-        method that is really run; empty when nothing runs it), ``description``.
     """
-    rows = [
-        {
-            "type": row.type,
-            "name": row.display_name or row.name,
-            "family": row.family,
-            "runs": row.available,
-            "method": row.engine.method if row.engine else "",
-            "description": row.description,
-        }
-        for row in connection.find_client(profile).tools.list()
-        if (row.available or not runs_here) and _matches(row, search)
-    ]
-    return pd.DataFrame(rows, columns=["type", "name", "family", "runs", "method", "description"]).set_index(
-        "type"
-    )
-
-
-def _matches(row: Tool, search: str) -> bool:
-    text = " ".join(
-        [row.type, row.display_name, row.description, row.family, *row.modalities, *row.functions]
-    )
-    return all(word in text.lower() for word in search.lower().split())
+    found = connection.find_client(profile).tools.list()
+    return found.search(search, family=family, modality=modality, function=function, runs_here=runs_here)
 
 
 def tool(tool_type: str, /, *, profile: str | None = None) -> Tool:
