@@ -84,6 +84,8 @@ def test_a_tool_outlives_a_restart(open_service):
         ({"schema": {"type": "nonsense"}}, "schema"),
         ({"schema": {"type": "object"}}, "schema"),
         ({"schema": {"type": "object", "properties": {"x": {"$ref": "http://x/y"}}}}, "schema"),
+        ({"schema": {"type": "object", "properties": {"x": {"$ref": "#/$defs/none"}}}}, "schema"),
+        ({"schema": {"type": "object", "properties": {"x": {"pattern": "("}}}}, "schema"),
         ({"cores": 0}, "cores"),
     ],
 )

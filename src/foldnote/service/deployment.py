@@ -13,10 +13,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from jsonschema import Draft202012Validator
-from jsonschema.exceptions import SchemaError
-
 from foldnote import catalog, settings
+from foldnote.catalog.standard import is_schema
 from foldnote.models.tool import Tool
 from foldnote.service.engines.engine import Engine, Environment, Resources, SystemNeed
 from foldnote.service.faults import RefusalError, bad_request
@@ -26,6 +24,7 @@ from foldnote.service.store.tools import ToolStore
 from foldnote.service.tooling import Toolbox
 
 HINTS = "x-foldnote"
+_DRAFT = "https://json-schema.org/draft/2020-12/schema"
 _CONTAINER_PROGRAMS = ("docker", "podman")
 
 
@@ -85,9 +84,11 @@ def check_schema(schema: dict[str, Any]) -> None:
     Raises:
         RefusalError: 400.
     """
+    from jsonschema_rs import ValidationError, meta  # few services ever register a tool
+
     try:
-        Draft202012Validator.check_schema(schema)
-    except SchemaError as exc:
+        meta.validate(schema | {"$schema": _DRAFT})
+    except ValidationError as exc:
         raise bad_request(
             f"schema is no JSON Schema: {exc.message[:200]}.", code="invalid_schema", field="schema"
         ) from exc
@@ -97,6 +98,9 @@ def check_schema(schema: dict[str, Any]) -> None:
         )
     if any(not reference.startswith("#") for reference in _references(schema)):
         raise bad_request("schema may refer to itself only.", code="invalid_schema", field="schema")
+    if not is_schema(schema):
+        sentence = "schema cannot be used: a pattern or a $ref in it is broken."
+        raise bad_request(sentence, code="invalid_schema", field="schema")
 
 
 def _references(value: Any) -> Iterator[str]:
