@@ -2,8 +2,9 @@
 
 An attempt is one try to run one job. Everything about it is in one folder, so that any of the three may
 die and the others still know the truth. Every file is published by an atomic rename; ``outcome.json`` is
-the last one. Nothing here starts, watches or kills a process, and nothing here imports more than the
-standard library, since each runner loads it.
+the last one. A power cut may leave those empty that are not synced (``spec.json``, ``job.json``,
+``progress.json``): nothing of the attempt lives then, and it is given up. Nothing here starts, watches or
+kills a process, and nothing here imports more than the standard library, since each runner loads it.
 
     spec.json      what to run (AttemptSpec), written last by ``prepare_attempt``
     work/          the engine's working directory: job.json, inputs/, outputs/, score.json
@@ -151,8 +152,8 @@ def prepare_attempt(spec: AttemptSpec, inputs: Mapping[str, Path] | None = None)
             raise ValueError(f"The input path {name!r} leads out of the work folder.")
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(source, target)
-    write_json(work / "job.json", _job_file(spec))
-    write_json(spec.folder / SPEC, as_content(spec))
+    write_json(work / "job.json", _job_file(spec), is_durable=False)
+    write_json(spec.folder / SPEC, as_content(spec), is_durable=False)
     return spec.folder
 
 
@@ -171,6 +172,7 @@ def read_spec(attempt_dir: Path) -> AttemptSpec:
 
     Raises:
         FileNotFoundError: the attempt was never prepared to the end.
+        ValueError: the power was cut meanwhile.
     """
     content = json.loads((attempt_dir / SPEC).read_text("utf-8"))
     content["command"] = tuple(content["command"])
@@ -180,7 +182,10 @@ def read_spec(attempt_dir: Path) -> AttemptSpec:
 
 def read_progress(attempt_dir: Path) -> tuple[float | None, str | None]:
     """The newest progress: fraction (0 to 1) and message, each None when not known."""
-    content = read_json(attempt_dir / PROGRESS) or {}
+    try:
+        content = read_json(attempt_dir / PROGRESS) or {}
+    except ValueError:  # it was not on the disk when the power was cut
+        return None, None
     return content.get("fraction"), content.get("message")
 
 
@@ -213,9 +218,9 @@ def read_json(path: Path) -> dict[str, Any] | None:
     return content
 
 
-def write_json(path: Path, content: Mapping[str, Any]) -> None:
+def write_json(path: Path, content: Mapping[str, Any], *, is_durable: bool = True) -> None:
     """Publish ``content`` as ``path``, in ASCII: a lone surrogate of a user's text has no other encoding."""
-    publish(path, json.dumps(content, indent=1).encode())
+    publish(path, json.dumps(content, indent=1).encode(), is_durable=is_durable)
 
 
 def publish(path: Path, content: bytes, *, is_durable: bool = True) -> None:
@@ -229,6 +234,13 @@ def publish(path: Path, content: bytes, *, is_durable: bool = True) -> None:
     draft.rename(path)
     if is_durable:
         sync_folder(path.parent)
+
+
+def sync_file(path: Path) -> None:
+    """Make a published file durable afterwards."""
+    with path.open("rb") as stream:
+        os.fsync(stream.fileno())
+    sync_folder(path.parent)
 
 
 def sync_folder(folder: Path) -> None:

@@ -50,7 +50,8 @@ def run_held(attempt_dir: Path) -> int:
     """Run the attempt whose lock the caller holds, unless it is spent; gives the exit status."""
     if is_spent(attempt_dir):
         return EXIT_DONE
-    files.write_json(attempt_dir / files.RUNNER, {"pid": os.getpid(), "started": files.now()})
+    runner = {"pid": os.getpid(), "started": files.now()}
+    files.write_json(attempt_dir / files.RUNNER, runner, is_durable=False)
     return run_attempt(attempt_dir)
 
 
@@ -81,6 +82,9 @@ def _run_engine(spec: AttemptSpec) -> Ending:
         return Ending("stopped", "The job was stopped before its engine started.")
     try:
         with Supervisor(spec) as supervisor:
+            files.sync_file(
+                spec.folder / files.RUNNER
+            )  # so that a run that takes the machine down is counted
             return supervisor.run()
     except EngineError as exc:
         return Ending("failed", exc.message)

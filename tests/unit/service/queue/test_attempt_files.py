@@ -4,6 +4,7 @@ import pytest
 
 from foldnote.service.queue import attempt as files
 from foldnote.service.queue.attempt import AttemptSpec, Outcome
+from foldnote.service.queue.executors import LocalExecutor
 
 
 @pytest.fixture
@@ -53,3 +54,14 @@ def test_the_last_lines_of_a_log(tmp_path):
 def test_times_are_rfc_3339_utc():
     assert files.now().endswith("Z")
     assert "T" in files.now()
+
+
+def test_progress_that_a_power_cut_left_empty_is_no_progress(tmp_path):
+    (tmp_path / files.PROGRESS).write_bytes(b"")
+    assert files.read_progress(tmp_path) == (None, None)
+
+
+def test_an_attempt_that_a_power_cut_left_empty_can_be_given_up(spec):
+    folder = files.prepare_attempt(spec)
+    (folder / files.SPEC).write_bytes(b"")
+    assert LocalExecutor({}).revoke(folder) is True

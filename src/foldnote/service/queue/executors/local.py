@@ -115,7 +115,7 @@ class LocalExecutor:
     def _kill_left_behind(self, attempt_dir: Path) -> bool:
         try:
             nonce = files.read_spec(attempt_dir).nonce
-        except FileNotFoundError:
+        except (FileNotFoundError, ValueError):  # never begun, or from before a power cut: nothing lives
             return True
         return processes.kill_all(lambda: processes.find_marked(nonce))
 
