@@ -6,17 +6,16 @@ content that it belongs to. What was not used for longest goes first when the fo
 
 from __future__ import annotations
 
-import fcntl
 import os
 import shutil
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import IO
 from uuid import uuid4
 
 from foldnote import settings
+from foldnote.client.locks import lock
 from foldnote.errors import ArchiveError
 
 _YOUNG_S = 3600.0
@@ -57,12 +56,11 @@ def claim_part(place: Path) -> Iterator[Path]:
     stays for the next try if it can be told what it belongs to.
     """
     part = place.with_name(f"{place.name}.part")
-    with part.open("ab") as held:
-        is_mine = _try_lock(held)
+    with _try_hold(place.with_name(f"{place.name}.lock")) as is_mine:
         if not is_mine:
             part = place.with_name(f"{place.name}.{uuid4().hex}.part")
         elif read_mark(part) is None:
-            held.truncate(0)
+            part.unlink(missing_ok=True)
         is_good = True
         try:
             yield part
@@ -75,12 +73,32 @@ def claim_part(place: Path) -> Iterator[Path]:
                 mark_of(part).unlink(missing_ok=True)
 
 
-def _try_lock(held: IO[bytes]) -> bool:
+@contextmanager
+def _try_hold(path: Path) -> Iterator[bool]:
+    """Hold a lock that others see; False when somebody else does.
+
+    It is a file of its own, since Windows replaces no file that is open, and goes with its holder.
+    """
+    with path.open("ab") as held:
+        try:
+            lock(held.fileno())
+            is_mine = _is_at(held.fileno(), path)
+        except OSError:  # somebody else's, or a file system without locks
+            is_mine = False
+        try:
+            yield is_mine
+        finally:
+            if is_mine:
+                with suppress(OSError):  # Windows, which deletes no open file: the next holder tries
+                    path.unlink()
+
+
+def _is_at(descriptor: int, path: Path) -> bool:
+    """Whether the open file is still the one at ``path``, and not one that its last holder deleted."""
     try:
-        fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:  # somebody else's, or a file system without locks
+        return os.path.samestat(os.fstat(descriptor), path.stat())
+    except FileNotFoundError:
         return False
-    return True
 
 
 def _is_resumable(part: Path) -> bool:

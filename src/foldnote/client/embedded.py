@@ -7,7 +7,6 @@ command and reads that file: it imports nothing of the service.
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
 import re
@@ -24,6 +23,7 @@ from urllib.request import ProxyHandler, build_opener
 
 import foldnote
 from foldnote import settings
+from foldnote.client.locks import lock
 from foldnote.errors import EmbeddedServiceError
 from foldnote.models import RuntimeInfo, read_runtime
 
@@ -44,6 +44,11 @@ def ensure_service() -> RuntimeInfo:
     Raises:
         EmbeddedServiceError: it did not start in time; the message holds the end of its log.
     """
+    if sys.platform == "win32":
+        raise EmbeddedServiceError(
+            "The embedded service needs Linux or macOS; on Windows it runs in WSL."
+            " A hosted service can be used from here: `foldnote profile add NAME ADDRESS`."
+        )
     try:
         return _find_or_start()
     except OSError as exc:
@@ -180,7 +185,7 @@ def _starting(deadline: float) -> Iterator[bool]:
 
 def _try_lock(descriptor: int) -> bool:
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        lock(descriptor)
     except BlockingIOError:
         return False
     except OSError:  # a file system without locks: the service's own lock leaves one alive
@@ -204,6 +209,8 @@ def _spawn(log: IO[bytes]) -> subprocess.Popen[bytes]:
 
 def _is_alive(pid: int) -> bool:
     """Whether this user has such a process."""
+    if sys.platform == "win32":  # where signal 0 is none, and ends the process
+        return False
     try:
         os.kill(pid, 0)
     except (OSError, OverflowError):
