@@ -29,7 +29,10 @@ What a :class:`Result` has, each read when it is asked for and as ordinary data:
                        ``confidence``, ``plddt``
 ``alignments``         file name to :class:`Alignment`: ``sequences``, ``length`` L, ``depth``,
                        ``coverage`` int64 (L,), ``identity`` float64 (depth,), ``letters`` (depth, L)
-``tables``             file name to DataFrame
+``molecules``          file name to :class:`Molecule` records: ``atoms``, ``bonds``, ``properties``
+``poses``              :class:`Pose`, best first within each ligand: ``rank``, ``molecule``, ``scores``
+``pose_table``         DataFrame, one row a pose with its figures
+``tables``             file name to DataFrame; what a column means: :func:`find_metric`
 ``scores``             the best model's single figures
 ``manifest``           what was really run
 ``problems``           the files that could not be read, with reasons
@@ -56,9 +59,11 @@ from foldnote.results.kinds import FileKind
 from foldnote.results.manifest import Manifest
 from foldnote.results.metrics import METRICS, Metric, find_metric
 from foldnote.results.model import Model
+from foldnote.results.molecule import Molecule
 from foldnote.results.numbering import Region
 from foldnote.results.opening import open_archive
 from foldnote.results.pae import Pae
+from foldnote.results.poses import Pose
 from foldnote.results.result import Result, open_result, register_display
 from foldnote.results.structure import Chain, Ligand, Structure
 
@@ -74,7 +79,9 @@ __all__ = [
     "Manifest",
     "Metric",
     "Model",
+    "Molecule",
     "Pae",
+    "Pose",
     "Region",
     "Result",
     "ResultFile",

@@ -8,13 +8,14 @@ that draws registers itself with :func:`register_display`.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from fnmatch import fnmatchcase
 from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
-from foldnote.errors import ArchiveError
+from foldnote.errors import ArchiveError, UnreadableFileError
 from foldnote.results.alignment import Alignment, read_alignment
 from foldnote.results.archive import Archive
 from foldnote.results.assembly import assemble
@@ -27,11 +28,15 @@ from foldnote.results.lazy import Parts, Tables
 from foldnote.results.manifest import Manifest, read_manifest
 from foldnote.results.metrics import has_scores
 from foldnote.results.model import Model
+from foldnote.results.molecule import Molecule
+from foldnote.results.molecules import PROPERTY_MARK, is_molecule_file, read_molecules, read_property_table
 from foldnote.results.numbering import Region, find_regions, read_numbering
 from foldnote.results.opening import open_archive
+from foldnote.results.poses import Pose, make_pose_table, rank_poses
 from foldnote.results.ranking_file import read_order
 from foldnote.results.score_rows import find_rows
 from foldnote.results.structure import Structure
+from foldnote.results.structure_formats import find_format, read_structure_text
 from foldnote.results.tables import Scalar, find_figures, find_table, is_list, read_json, read_table
 
 MAX_JSON_BYTES = 32 * 1024**2
@@ -46,9 +51,13 @@ _displays: list[Callable[[Result], list[Bundle]]] = []
 class Result:
     """What a job left behind. Make one with :func:`open_result`."""
 
-    def __init__(self, archive: Archive, name: str | None = None) -> None:
-        """Keep an open archive and the name to show for it."""
+    def __init__(
+        self, archive: Archive, name: str | None = None, origin: Mapping[str, Any] | None = None
+    ) -> None:
+        """Keep an open archive, the name to show for it, and where it comes from."""
         self.archive = archive
+        self.origin: Mapping[str, Any] = origin or {}
+        """What the client knows of the job: its record, its service, hashes of the files that went in."""
         self.name = name or archive.path.name
         self._reader = Reader(archive)
 
@@ -77,27 +86,70 @@ class Result:
             attempt(file.name, self.read, file.name)
         for structure in self.structures:
             attempt(structure.name, structure.to_gemmi)
-        for parts in (self.tables, self.alignments):
+        for parts in (self.tables, self.alignments, self.molecules):
             for name in parts:
                 attempt(name, parts.__getitem__, name)
         for name in self._book.names:
             self._book.look_up(name)
         return self.problems
 
-    def save_to(self, folder: str | Path) -> Path:
+    def match(self, patterns: Sequence[str] = ()) -> tuple[str, ...]:
+        """Names of the files that match one of ``patterns``; of all files without any.
+
+        Args:
+            patterns: as in a shell, such as ``*.pdb`` or ``models/*``; ``*`` also spans folders.
+        """
+        names = [file.name for file in self.files]
+        if patterns:
+            names = [name for name in names if any(fnmatchcase(name, pattern) for pattern in patterns)]
+        return tuple(names)
+
+    def save_to(self, folder: str | Path, patterns: Sequence[str] = ()) -> Path:
         """Unpack into ``folder``, which is made if absent; damaged files are left out and reported.
+
+        Args:
+            patterns: unpack the files that :meth:`match` these only.
 
         Raises:
             ArchiveError: a file would be written over an existing one.
         """
         target = Path(folder)
-        for file in self.files:
-            place = target / file.name
+        for name in self.match(patterns):
+            place = target / name
             if place.exists():
                 raise ArchiveError(f"{place} exists already; choose another folder for the result.")
             place.parent.mkdir(parents=True, exist_ok=True)
-            self._reader.attempt(file.name, self.archive.copy, file.name, place)
+            self._reader.attempt(name, self.archive.copy, name, place)
         return target
+
+    def provenance(self) -> dict[str, Any]:
+        """Where this result comes from, as JSON has it.
+
+        Returns:
+            ``job`` (name, tool, status, times), ``settings`` (with defaults filled in where ``settingsAre``
+            is ``normalized``), ``settingsSha256``, ``method`` (what really ran, its version, licence and
+            notes), ``engine`` (name, versions of its packages), ``seed``, ``inputs`` and ``outputs`` (names,
+            sizes in bytes, SHA-256 of the bytes; ``matchesManifest`` where the manifest has one, too),
+            ``archive``, ``service``, ``client`` and ``citations``. What nobody says is null.
+        """
+        from foldnote.results.provenance import describe
+
+        return describe(self)
+
+    def save_crate(self, place: str | Path, licence: str | None = None) -> Path:
+        """Write the files and their provenance as an RO-Crate (Process Run Crate profile).
+
+        Args:
+            place: a folder that is made, or a file ending in ``.zip``.
+            licence: address or words of the licence under which the result may be used.
+
+        Raises:
+            ConfigurationError: the library ``rocrate`` is not installed (``pip install 'foldnote[crate]'``).
+            ArchiveError: something is at ``place`` already.
+        """
+        from foldnote.results.crate import save_crate
+
+        return save_crate(self, Path(place), licence)
 
     @cached_property
     def structures(self) -> tuple[Structure, ...]:
@@ -159,6 +211,31 @@ class Result:
         return Parts("alignments", names, read)
 
     @cached_property
+    def molecules(self) -> Mapping[str, tuple[Molecule, ...]]:
+        """The small molecules by file name: SDF, mol, MOL2, PDBQT of ligands.
+
+        Each is read when it is used.
+        """
+        candidates = sorted(self._reader.named(FileKind.MOLECULE), key=structure_order)
+        heads = (
+            (name, self._reader.attempt(name, self.archive.read_head, name, 4000)) for name in candidates
+        )
+        names = [name for name, head in heads if head is not None and is_molecule_file(name, head)]
+        return Parts("files of molecules", names, self._read_molecules)
+
+    @cached_property
+    def poses(self) -> tuple[Pose, ...]:
+        """The docked poses, best first within each ligand; empty where nothing was docked."""
+        read = (self._reader.attempt(name, self.molecules.__getitem__, name) for name in self.molecules)
+        found = [molecule for molecules in read for molecule in molecules or ()]
+        return rank_poses(found, has_receptor=bool(self.structures))
+
+    @property
+    def pose_table(self) -> pd.DataFrame:
+        """The poses and their figures; its columns: :func:`foldnote.results.poses.make_pose_table`."""
+        return make_pose_table(self.poses)
+
+    @cached_property
     def tables(self) -> Tables:
         """The tables by file name.
 
@@ -171,7 +248,8 @@ class Result:
             if is_list(self._reader.attempt(name, self.archive.read_head, name, 64))
             and find_table(self._read_json(name)) is not None
         ]
-        return Tables("tables", (*delimited, *records), self._read_table)
+        described = [name for name in self._reader.named(FileKind.MOLECULE) if self._has_properties(name)]
+        return Tables("tables", (*delimited, *records, *described), self._read_table)
 
     @cached_property
     def scores(self) -> Mapping[str, Scalar]:
@@ -243,10 +321,20 @@ class Result:
         return _displays[-1](self) if _displays else [{"text/plain": repr(self)}]
 
     def _make_structure(self, name: str, family: str) -> Structure:
-        form = "mmcif" if strip_packing(name).endswith("cif") else "pdb"
-        return Structure(
-            name, form, partial(self._reader.read_text, name), partial(self._claims, name), family
-        )
+        text = partial(self._reader.parse, read_structure_text, name)
+        return Structure(name, find_format(name), text, partial(self._claims, name), family)
+
+    def _has_properties(self, name: str) -> bool:
+        if not strip_packing(name).endswith((".sdf", ".sd")):
+            return False
+        data = self._reader.attempt(name, self.read, name)
+        return data is not None and PROPERTY_MARK in data
+
+    def _read_molecules(self, name: str) -> tuple[Molecule, ...]:
+        found = self._reader.parse(read_molecules, name)
+        for problem in found.problems:
+            self._reader.report(name, UnreadableFileError(problem))
+        return found.molecules
 
     def _claims(self, structure: str) -> Sequence[Claim]:
         """What the score files of the structure's model call its pLDDT."""
@@ -273,21 +361,25 @@ class Result:
         return self._reader.attempt(name, self._reader.parse, read_json, name)
 
     def _read_table(self, name: str) -> pd.DataFrame:
-        reader = read_numbering if find_kind(name) is FileKind.NUMBERING else read_table
+        kind = find_kind(name)
+        if kind is FileKind.MOLECULE:
+            return self._reader.parse(read_property_table, name)
+        reader = read_numbering if kind is FileKind.NUMBERING else read_table
         return self._reader.parse(reader, name)
 
 
-def open_result(path: str | Path, name: str | None = None) -> Result:
+def open_result(path: str | Path, name: str | None = None, origin: Mapping[str, Any] | None = None) -> Result:
     """The result at ``path``: a ZIP archive, an unpacked folder, or a single file.
 
     Args:
         path: where it is.
         name: what to call it; the file's name when none is given.
+        origin: what the client knows of the job, for :meth:`Result.provenance`; ``job.origin()`` gives it.
 
     Raises:
         ArchiveError: nothing is there, or the archive is cut off or not safe to read.
     """
-    return Result(open_archive(path), name)
+    return Result(open_archive(path), name, origin)
 
 
 def register_display(display: Callable[[Result], list[Bundle]]) -> None:

@@ -6,20 +6,22 @@ is another room's.
 
 from __future__ import annotations
 
-import gzip
-import zlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 import gemmi
 import numpy as np
 import pandas as pd
 
 from foldnote.errors import UnreadableFileError
+from foldnote.results.atoms import make_atom_frame, make_biotite
 from foldnote.results.confidence import Confidence, ReadClaims, find_confidence
+from foldnote.results.packing import unpack_single
 from foldnote.results.secondary import assign_secondary
+from foldnote.results.structure_formats import find_format, parse_structure, read_structure_text
 
 _WATERS = frozenset({"HOH", "WAT", "DOD", "H2O"})
 _NUCLEIC = {
@@ -68,11 +70,12 @@ class Ligand:
 
 
 class Structure:
-    """A PDB or mmCIF file of a result.
+    """A structure file of a result: PDB, mmCIF, BinaryCIF, SDF, MOL2 or PDBQT.
 
     Attributes:
         name: the file's name in its archive.
-        format: ``pdb`` or ``mmcif``.
+        format: ``pdb``, ``mmcif``, ``sdf``, ``mol2`` or ``pdbqt``; that of the text, which for BinaryCIF is
+            mmCIF.
     """
 
     def __init__(
@@ -87,7 +90,7 @@ class Structure:
 
         Args:
             name: the file's name.
-            format: ``pdb`` or ``mmcif``.
+            format: ``pdb``, ``mmcif``, ``sdf``, ``mol2`` or ``pdbqt``.
             text: the file's content, or how to get it.
             claims: how to get what score files of the same model say of its pLDDT.
             family: the program whose file names say that B-factors are a pLDDT, or "".
@@ -100,19 +103,19 @@ class Structure:
 
     @classmethod
     def open(cls, path: str | Path) -> Structure:
-        """The structure in a file of this machine: PDB or mmCIF, told by its name, perhaps with ``.gz``.
+        """The structure in a file of this machine, perhaps compressed.
+
+        The format is told by the name, or else by the content: PDB, mmCIF, BinaryCIF, SDF, MOL2 or PDBQT.
 
         Raises:
             UnreadableFileError: there is no such file, or it is compressed and damaged.
         """
         place = Path(path).expanduser()
-        plain = place.name.lower().removesuffix(".gz")
         try:
-            data = gzip.decompress(place.read_bytes()) if plain != place.name.lower() else place.read_bytes()
-        except (OSError, EOFError, zlib.error) as exc:
+            data = unpack_single(place.read_bytes(), place.name)
+        except OSError as exc:
             raise UnreadableFileError(f"{place} cannot be read: {exc}.") from exc
-        form = "mmcif" if plain.endswith((".cif", ".mmcif")) else "pdb"
-        return cls(place.name, form, data.decode("utf-8", "replace"))
+        return cls(place.name, find_format(place.name, data[:2000]), read_structure_text(data, place.name))
 
     def __repr__(self) -> str:
         return f"<Structure {self.name}>"
@@ -128,15 +131,7 @@ class Structure:
 
     @cached_property
     def _parsed(self) -> gemmi.Structure:
-        try:
-            parsed = _parse(self._ascii, self.format)
-        except UnreadableFileError:
-            raise
-        except (ValueError, RuntimeError, IndexError, OverflowError, MemoryError) as exc:
-            raise UnreadableFileError(f"{self.name} cannot be read as {self.format}: {exc}.") from exc
-        if len(parsed) == 0 or parsed[0].count_atom_sites() == 0:
-            raise UnreadableFileError(f"{self.name} holds no atoms.")
-        return parsed
+        return parse_structure(self._ascii, self.format, self.name)
 
     @property
     def _ascii(self) -> str:
@@ -150,6 +145,39 @@ class Structure:
             UnreadableFileError: the file is damaged or holds no atoms.
         """
         return self._parsed.clone()
+
+    @property
+    def gemmi(self) -> gemmi.Structure:
+        """The same as :meth:`to_gemmi`.
+
+        Raises:
+            UnreadableFileError: the file is damaged or holds no atoms.
+        """
+        return self.to_gemmi()
+
+    def to_biotite(self) -> Any:
+        """A biotite ``AtomArray``, or ``AtomArrayStack`` of several models; coordinates in Å.
+
+        Only the first of alternate locations is in it, as biotite has it.
+
+        Raises:
+            UnreadableFileError: the file is damaged or holds no atoms, or biotite is not installed.
+        """
+        return make_biotite(self._parsed, self.name)
+
+    def to_frame(self) -> pd.DataFrame:
+        """The atoms of every model, alternate locations included.
+
+        Returns:
+            One row an atom: ``model`` int64 (from 1), ``chain`` str, ``number`` str (with insertion code),
+            ``residue`` str (residue name), ``atom`` str, ``element`` str, ``altloc`` str ("" for none),
+            ``x``, ``y``, ``z`` float64 in Å, ``occupancy`` float64 (0 to 1), ``b_factor`` float64 as the
+            file has it, ``charge`` int64, ``kind`` str: ``polymer``, ``ligand``, ``glycan`` or ``water``.
+
+        Raises:
+            UnreadableFileError: the file is damaged or holds no atoms.
+        """
+        return make_atom_frame(self._parsed)
 
     @property
     def models(self) -> int:
@@ -245,20 +273,6 @@ class Structure:
             word: float(np.mean(letters == letter))
             for word, letter in (("helix", "H"), ("strand", "E"), ("coil", "C"))
         }
-
-
-def _parse(text: str, form: str) -> gemmi.Structure:
-    if form == "pdb":
-        parsed = gemmi.read_pdb_string(text)
-    else:
-        document = gemmi.cif.read_string(text)
-        block = next((block for block in document if block.find_loop("_atom_site.id")), None)
-        if block is None:
-            return gemmi.Structure()
-        parsed = gemmi.make_structure_from_block(block)
-    parsed.merge_chain_parts()
-    parsed.setup_entities()
-    return parsed
 
 
 def _is_polymer(residue: gemmi.Residue) -> bool:

@@ -1,0 +1,65 @@
+"""Atoms of a structure as a table, and as an object of another library."""
+
+from __future__ import annotations
+
+import io
+from typing import Any
+
+import gemmi
+import numpy as np
+import pandas as pd
+
+from foldnote.errors import UnreadableFileError
+
+COLUMNS = (
+    "model", "chain", "number", "residue", "atom", "element", "altloc", "x", "y", "z",
+    "occupancy", "b_factor", "charge", "kind",
+)  # fmt: skip
+_KINDS = {
+    gemmi.EntityType.Polymer: "polymer",
+    gemmi.EntityType.NonPolymer: "ligand",
+    gemmi.EntityType.Branched: "glycan",
+    gemmi.EntityType.Water: "water",
+}
+
+
+def make_atom_frame(structure: gemmi.Structure) -> pd.DataFrame:
+    """The atoms of every model; the columns are those of :meth:`foldnote.results.Structure.to_frame`."""
+    rows = []
+    for number, model in enumerate(structure, 1):
+        for chain in model:
+            for residue in chain:
+                kind = "water" if residue.is_water() else _KINDS.get(residue.entity_type, "ligand")
+                where = (number, chain.name, str(residue.seqid), residue.name)
+                for atom in residue:
+                    place = atom.pos
+                    rows.append(
+                        (*where, atom.name, atom.element.name, atom.altloc.strip("\0"),
+                         place.x, place.y, place.z, atom.occ, atom.b_iso, atom.charge, kind)
+                    )  # fmt: skip
+    frame = pd.DataFrame(rows, columns=list(COLUMNS))
+    texts = ["chain", "number", "residue", "atom", "element", "altloc", "kind"]
+    return frame.astype(dict.fromkeys(texts, "str")).astype({"model": np.int64, "charge": np.int64})
+
+
+def make_biotite(structure: gemmi.Structure, name: str) -> Any:
+    """The structure as a biotite ``AtomArray``, or ``AtomArrayStack`` of equal models.
+
+    Raises:
+        UnreadableFileError: biotite is not installed, or cannot represent the structure.
+    """
+    try:
+        from biotite.structure import BadStructureError
+        from biotite.structure.io.pdbx import CIFFile, get_structure
+    except ImportError as exc:
+        raise UnreadableFileError(
+            "A biotite structure needs biotite, which is not installed: pip install biotite."
+        ) from exc
+    text = structure.make_mmcif_document().as_string()
+    file = CIFFile.read(io.StringIO(text))
+    fields = ["b_factor", "occupancy", "charge"]
+    try:
+        one_model = 1 if len(structure) == 1 else None
+        return get_structure(file, model=one_model, extra_fields=fields)
+    except (BadStructureError, ValueError, IndexError, KeyError) as exc:
+        raise UnreadableFileError(f"{name} cannot be given as a biotite structure: {exc}.") from exc

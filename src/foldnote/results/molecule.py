@@ -1,0 +1,173 @@
+"""Small molecules: atoms, bonds and properties as plain data.
+
+The formats have rooms of their own (:mod:`foldnote.results.molfile`, :mod:`foldnote.results.mol2`,
+:mod:`foldnote.results.pdbqt`). No chemistry is worked out here: no aromaticity, no hydrogens, no charges that
+the file does not give.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import gemmi
+import numpy as np
+import pandas as pd
+
+from foldnote.errors import UnreadableFileError
+from foldnote.results.numbers import Floats
+from foldnote.results.tables import Scalar
+
+MOST_ATOMS = 100_000
+
+AtomRow = tuple[str, str, float, float, float, float]
+BondRow = tuple[int, int, float]
+
+
+class RecordError(ValueError):
+    """A record that cannot be read; the sentence says why."""
+
+
+@dataclass(frozen=True, eq=False)
+class Molecule:
+    """One record of an SDF, MOL2 or PDBQT file.
+
+    Attributes:
+        name: the record's own title; "" without one.
+        file: name of the file.
+        index: place of the record in the file, 0 for the first.
+        format: ``sdf``, ``mol2`` or ``pdbqt``.
+        atoms: one row an atom: ``name`` str, ``element`` str, ``x``, ``y``, ``z`` float64 in Å, ``charge``
+            float64 in elementary charges (formal in SDF, partial in the others; missing where the file has
+            none).
+        bonds: one row a bond: ``first`` and ``second`` int64, rows of ``atoms`` from 0; ``order`` float64,
+            1.5 for aromatic and amide-like bonds, missing where the file does not say.
+        properties: the record's data, numbers where they are numbers.
+        text: the record as it stands in the file.
+    """
+
+    name: str
+    file: str
+    index: int
+    format: str
+    atoms: pd.DataFrame
+    bonds: pd.DataFrame
+    properties: Mapping[str, Scalar]
+    text: str = field(repr=False)
+
+    @property
+    def coordinates(self) -> Floats:
+        """Places of the atoms in Å, shape (n, 3)."""
+        return self.atoms[["x", "y", "z"]].to_numpy(np.float64)
+
+    @property
+    def heavy_atoms(self) -> int:
+        """Number of atoms that are no hydrogen."""
+        return int((~self.atoms["element"].isin(["H", "D"])).sum())
+
+    @property
+    def formula(self) -> str:
+        """Elements of the atoms that are there, in Hill's order.
+
+        Hydrogens only where the file writes them.
+        """
+        counts = Counter(self.atoms["element"])
+        first = [symbol for symbol in ("C", "H") if symbol in counts] if "C" in counts else []
+        order = [*first, *sorted(symbol for symbol in counts if symbol not in first)]
+        return "".join(f"{symbol}{counts[symbol] if counts[symbol] > 1 else ''}" for symbol in order)
+
+    @property
+    def is_flat(self) -> bool:
+        """Whether all atoms lie in the plane of the paper: a drawing, not a shape."""
+        return bool((self.atoms["z"] == 0).all())
+
+    def to_gemmi(self) -> gemmi.Structure:
+        """The atoms as one residue ``LIG`` of chain ``A``, coordinates in Å; bonds are not carried."""
+        residue = gemmi.Residue()
+        residue.name, residue.seqid, residue.het_flag = "LIG", gemmi.SeqId("1"), "H"
+        for name, element, place in zip(
+            self.atoms["name"], self.atoms["element"], self.coordinates.tolist(), strict=True
+        ):
+            atom = gemmi.Atom()
+            atom.name, atom.element = str(name)[:4], gemmi.Element(str(element))
+            atom.pos, atom.occ = gemmi.Position(*place), 1.0
+            residue.add_atom(atom)
+        chain, model = gemmi.Chain("A"), gemmi.Model(1)
+        chain.add_residue(residue)
+        model.add_chain(chain)
+        structure = gemmi.Structure()
+        structure.name = self.name
+        structure.add_model(model)
+        structure.setup_entities()
+        return structure
+
+    def __repr__(self) -> str:
+        return f"<Molecule {self.name or f'{self.index + 1} of {self.file}'}: {self.formula}>"
+
+
+@dataclass(frozen=True)
+class MoleculeFile:
+    """The records of one file.
+
+    Attributes:
+        molecules: those that can be read.
+        problems: a sentence for each that cannot.
+    """
+
+    molecules: tuple[Molecule, ...]
+    problems: tuple[str, ...]
+
+
+def make_atoms(rows: Sequence[AtomRow]) -> pd.DataFrame:
+    """Atom rows as a frame.
+
+    Raises:
+        RecordError: there is no atom, or a coordinate is no finite number.
+    """
+    if not rows:
+        raise RecordError("it holds no atoms")
+    frame = pd.DataFrame(rows, columns=["name", "element", "x", "y", "z", "charge"])
+    if not np.isfinite(frame[["x", "y", "z"]].to_numpy(np.float64)).all():
+        raise RecordError("a coordinate is no finite number")
+    return frame
+
+
+def make_bonds(rows: Sequence[BondRow], atoms: int) -> pd.DataFrame:
+    """Bond rows as a frame.
+
+    Raises:
+        RecordError: a bond names an atom that is not there.
+    """
+    if any(not (0 <= first < atoms and 0 <= second < atoms) for first, second, _ in rows):
+        raise RecordError("a bond names an atom that is not there")
+    frame = pd.DataFrame(rows, columns=["first", "second", "order"])
+    return frame.astype({"first": "int64", "second": "int64", "order": "float64"})
+
+
+def find_element(symbol: str) -> str:
+    """The element's symbol in its usual spelling; ``X`` for what is none (a dummy, a query)."""
+    element = gemmi.Element(symbol.strip().capitalize())
+    return str(element.name)
+
+
+def read_value(text: str) -> Scalar:
+    """A property's text as a number where it is one."""
+    stripped = text.strip()
+    for kind in (int, float):
+        try:
+            return kind(stripped)
+        except (ValueError, OverflowError):
+            continue
+    return stripped
+
+
+def require_molecules(found: MoleculeFile, name: str) -> MoleculeFile:
+    """``found`` when something in it can be read.
+
+    Raises:
+        UnreadableFileError: nothing can.
+    """
+    if not found.molecules:
+        raise UnreadableFileError(found.problems[0] if found.problems else f"{name} holds no molecule.")
+    return found

@@ -1,0 +1,87 @@
+"""From the bytes of a structure file to a gemmi structure, whatever the format.
+
+The format is told by the name; where the name tells nothing, by the first line. BinaryCIF becomes mmCIF text
+at the door, so that everything behind it knows text formats only.
+"""
+
+from __future__ import annotations
+
+import gemmi
+
+from foldnote.errors import UnreadableFileError
+from foldnote.results.binarycif import convert_to_mmcif
+from foldnote.results.families import strip_packing
+from foldnote.results.mol2 import read_mol2
+from foldnote.results.molfile import read_sdf
+from foldnote.results.pdbqt import read_pdbqt
+
+_SUFFIXES = {
+    ".cif": "mmcif", ".mmcif": "mmcif", ".bcif": "mmcif", ".pdb": "pdb", ".ent": "pdb", ".pdb1": "pdb",
+    ".sdf": "sdf", ".sd": "sdf", ".mol": "sdf", ".mol2": "mol2", ".pdbqt": "pdbqt",
+}  # fmt: skip
+_MOLECULES = {"sdf": read_sdf, "mol2": read_mol2, "pdbqt": read_pdbqt}
+
+
+def find_format(name: str, head: bytes = b"") -> str:
+    """``pdb``, ``mmcif``, ``sdf``, ``mol2`` or ``pdbqt``, by the name or else by the first bytes."""
+    plain = strip_packing(name)
+    known = next((form for suffix, form in _SUFFIXES.items() if plain.endswith(suffix)), "")
+    if known:
+        return known
+    start = head.lstrip()
+    if start.startswith(b"data_") or b"BinaryCIF" in head[:200] or b"dataBlocks" in head[:200]:
+        return "mmcif"
+    if b"@<TRIPOS>" in head:
+        return "mol2"
+    return "sdf" if b"V2000" in head or b"V3000" in head else "pdb"
+
+
+def read_structure_text(data: bytes, name: str) -> str:
+    """The text of a structure file; BinaryCIF as mmCIF.
+
+    Raises:
+        UnreadableFileError: it is a BinaryCIF that is damaged.
+    """
+    is_binary = b"dataBlocks" in data[:400] and not data.startswith(b"data_")
+    if is_binary or strip_packing(name).endswith(".bcif"):
+        return convert_to_mmcif(data, name)
+    return data.decode("utf-8", "replace")
+
+
+def parse_structure(text: str, form: str, name: str) -> gemmi.Structure:
+    """The structure with its entities set up.
+
+    Raises:
+        UnreadableFileError: it cannot be read as ``form``, or holds no atoms.
+    """
+    try:
+        parsed = _parse(text, form, name)
+    except UnreadableFileError:
+        raise
+    except (ValueError, RuntimeError, IndexError, OverflowError, MemoryError) as exc:
+        raise UnreadableFileError(f"{name} cannot be read as {form}: {exc}.") from exc
+    if len(parsed) == 0 or parsed[0].count_atom_sites() == 0:
+        raise UnreadableFileError(f"{name} holds no atoms.")
+    return parsed
+
+
+def _parse(text: str, form: str, name: str) -> gemmi.Structure:
+    if form in _MOLECULES:
+        return _MOLECULES[form](text.encode(), name).molecules[0].to_gemmi()
+    if form == "pdb":
+        parsed = gemmi.read_pdb_string(text)
+    else:
+        document = gemmi.cif.read_string(text)
+        block = next((block for block in document if block.find_loop("_atom_site.id")), None)
+        if block is None:
+            return _parse_component(document)
+        parsed = gemmi.make_structure_from_block(block)
+    parsed.merge_chain_parts()
+    parsed.setup_entities()
+    return parsed
+
+
+def _parse_component(document: gemmi.cif.Document) -> gemmi.Structure:
+    """A chemical component's description, which has atoms of another category."""
+    block = next((block for block in document if block.find_loop("_chem_comp_atom.atom_id")), None)
+    return gemmi.Structure() if block is None else gemmi.make_structure_from_chemcomp_block(block)
