@@ -63,7 +63,7 @@ class ServiceProcess:
     def start(self) -> "ServiceProcess":
         self.process = self.spawn()
         line = self.process.stdout.readline()
-        assert line, (self.folder / "service.log").read_text()
+        assert line, (self.folder / "service.log").read_text()[-3000:]
         ready = json.loads(line)
         self.url, self.key = ready["url"], ready["key"]
         self.client = httpx.Client(base_url=self.url, headers={"x-api-key": self.key}, timeout=30)

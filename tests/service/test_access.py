@@ -66,7 +66,7 @@ def test_open_routes_need_no_key(service, path, prefix):
 def test_both_catalogs_are_the_same(client):
     rows = client.get("/tools").json()
     assert rows == client.get("/tools.json").json()
-    assert len(rows) == 39
+    assert len(rows) == 40
     anarci = next(row for row in rows if row["type"] == "anarci")
     assert (anarci["available"], anarci["unavailableReason"], anarci["engine"]["name"]) == (
         True,

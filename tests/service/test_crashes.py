@@ -1,24 +1,16 @@
 """Whatever dies: acknowledged work is not lost, not done twice at once, and what is over stays over."""
 
 import contextlib
-import json
 import os
 import signal
-import sqlite3
 import subprocess
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
-from pathlib import Path
 
 import httpx
+from chaos import attempt_folders, rows, runners
 from service_process import SETTINGS, has_process
-
-
-def rows(service, query):
-    with closing(sqlite3.connect(service.folder / "data" / "service.sqlite3")) as connection:
-        return connection.execute(query).fetchall()
 
 
 def wait_until_it_runs(service, name):
@@ -30,10 +22,6 @@ def wait_until_it_runs(service, name):
             return
         time.sleep(0.02)
     raise AssertionError(f"no runner of {name} came to life")
-
-
-def attempt_folders(service) -> list[Path]:
-    return sorted((service.folder / "data" / "jobs").glob("*/*/*"))
 
 
 def test_a_job_goes_on_when_the_service_is_killed(make_service):
@@ -84,21 +72,11 @@ def test_a_killed_runner_is_an_infrastructure_loss(make_service):
 
 def kill_runners(service) -> int:
     """Kill every runner of this service; gives their number."""
-    runners = [each for each in map(running_runner, attempt_folders(service)) if each is not None]
-    for pid in runners:
+    found = runners(service)
+    for pid in found:
         with contextlib.suppress(ProcessLookupError):
             os.kill(pid, signal.SIGKILL)
-    return len(runners)
-
-
-def running_runner(folder: Path) -> int | None:
-    """The process of an attempt's runner, if it lives."""
-    try:
-        pid = json.loads((folder / "runner.json").read_text())["pid"]
-        name = Path(f"/proc/{pid}/comm").read_text().strip()
-    except FileNotFoundError:
-        return None
-    return pid if name == "foldnote-runner" else None
+    return len(found)
 
 
 def test_a_stop_leaves_no_process(make_service):

@@ -16,6 +16,7 @@ from foldnote.service.access.trials import TrialDesk
 from foldnote.service.aggregation import Aggregator
 from foldnote.service.config import ServiceConfig
 from foldnote.service.deployment import DeploymentDesk
+from foldnote.service.disk import Disk
 from foldnote.service.engines import load_engines
 from foldnote.service.files.links import LinkSigner
 from foldnote.service.files.objects import ObjectStore
@@ -52,7 +53,9 @@ class Service:
         self._lock = FolderLock(config.data_dir, "data folder")
         self._lock.take()
         quotas = Quotas(config.trials.jobs, config.trials.monthly_jobs)
-        self.store = Store(config.data_dir / DATABASE, quotas)
+        limits = config.limits
+        self.disk = Disk(config.data_dir, limits.free_disk_bytes, limits.ballast_bytes)
+        self.store = Store(config.data_dir / DATABASE, quotas, self.disk.drop_ballast)
         self.objects = ObjectStore(config.data_dir / "objects")
         self.objects.clear_drafts()
         secrets = self.store.accounts.link_secrets()
@@ -83,6 +86,7 @@ class Service:
             config.pace,
             config.workers,
             self._on_ended,
+            self.disk,
         )
         self.files = FileResolver(self.store, self.objects)
         wake = self.dispatcher.wake

@@ -23,7 +23,8 @@ class Limits:
         page_rows: most jobs of a page.
         inline_wait_s: seconds that POST /result waits for a batch's archive before it answers 202.
         link_s: seconds that a signed link works.
-        free_disk_bytes: below this much free space nothing new is accepted.
+        free_disk_bytes: below this much free space nothing new is accepted or started.
+        ballast_bytes: kept to be let go when the disk is full, so that jobs can still be stopped and deleted.
     """
 
     requests_per_second: float = 10.0
@@ -37,6 +38,7 @@ class Limits:
     inline_wait_s: float = 290.0
     link_s: int = 3600
     free_disk_bytes: int = 64 * MB
+    ballast_bytes: int = 32 * MB
 
 
 @dataclass(frozen=True)

@@ -1,11 +1,22 @@
-"""Whether there is room for something new."""
+"""Room on the disk: a floor below which nothing new is taken, and a ballast for what must still be written.
+
+On a full disk SQLite cannot even stop or delete a job. So a file of a few megabytes is kept from the start,
+let go when there is no room, and made again when there is.
+"""
 
 from __future__ import annotations
 
+import logging
+import os
 import shutil
+from pathlib import Path
 
 from foldnote.service.config import ServiceConfig
 from foldnote.service.handlers import no_space
+
+log = logging.getLogger(__name__)
+BALLAST = "ballast"
+_NO_ROOM_BYTES = 4 << 20
 
 
 def require_space(config: ServiceConfig) -> None:
@@ -14,5 +25,63 @@ def require_space(config: ServiceConfig) -> None:
     Raises:
         RefusalError: 507 when less than the floor is free.
     """
-    if shutil.disk_usage(config.data_dir).free < config.limits.free_disk_bytes:
+    if _free_bytes(config.data_dir) < config.limits.free_disk_bytes:
         raise no_space()
+
+
+class Disk:
+    """The disk of one data folder.
+
+    Args:
+        floor_bytes: below so much free space no run is started.
+        ballast_bytes: size of the ballast.
+    """
+
+    def __init__(self, folder: Path, floor_bytes: int, ballast_bytes: int) -> None:
+        self._folder = folder
+        self._floor_bytes = floor_bytes
+        self._ballast_bytes = ballast_bytes
+        self._ballast = folder / BALLAST
+
+    def has_space(self) -> bool:
+        """Whether a run may be started."""
+        return _free_bytes(self._folder) >= self._floor_bytes
+
+    def tend(self) -> None:
+        """Let the ballast go when there is no room, make it when there is room for it and the floor."""
+        free = _free_bytes(self._folder)
+        if free < _NO_ROOM_BYTES:
+            self.drop_ballast()
+        elif free >= self._floor_bytes + self._ballast_bytes and not self._ballast.exists():
+            self._make_ballast()
+
+    def drop_ballast(self) -> None:
+        """Give its room to whatever must be written now; without one nothing happens."""
+        try:
+            self._ballast.unlink()
+        except OSError:
+            return
+        log.error("The disk of %s is full. Free some space: no new work is taken.", self._folder)
+
+    def _make_ballast(self) -> None:
+        draft = self._ballast.with_suffix(".draft")
+        try:
+            with draft.open("wb") as stream:
+                _reserve(stream.fileno(), self._ballast_bytes)
+            draft.rename(self._ballast)
+        except OSError:
+            draft.unlink(missing_ok=True)
+
+
+def _reserve(descriptor: int, size: int) -> None:
+    """Real room, not a hole; where a file system cannot reserve, every byte is written."""
+    try:
+        os.posix_fallocate(descriptor, 0, size)
+    except (OSError, AttributeError):
+        chunk = bytes(1 << 20)
+        for _ in range(size >> 20):
+            os.write(descriptor, chunk)
+
+
+def _free_bytes(folder: Path) -> int:
+    return shutil.disk_usage(folder).free

@@ -30,6 +30,7 @@ from foldnote.service.assembly import Service
 from foldnote.service.config import ServiceConfig, TrialTerms
 from foldnote.service.lock import FolderLock
 from foldnote.service.logs import start_logging
+from foldnote.service.store.database import StorageFaultError
 
 GRACEFUL_S = 5
 _IDLE_LOOK_S = 10.0
@@ -110,6 +111,10 @@ def main(config: ServiceConfig, as_json: bool) -> int:
         return _serve_embedded(config, as_json) if config.embedded else _serve(config, as_json)
     except FoldnoteError as exc:
         sys.stderr.write(f"{exc}\n")
+        return 1
+    except (StorageFaultError, OSError) as exc:
+        what = f"The service cannot use its data folder {config.data_dir}: {exc}."
+        sys.stderr.write(f"{what} Free some space or mend the disk, then start it again.\n")
         return 1
 
 

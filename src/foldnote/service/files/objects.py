@@ -6,8 +6,10 @@ who uses a content; the collector asks the store before it lets one go.
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import os
+import shutil
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -16,6 +18,7 @@ from typing import BinaryIO
 
 from foldnote.service.queue.attempt import sync_folder
 
+_NO_LINKS = frozenset({errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK, errno.EXDEV})
 YOUNG_S = 7200.0
 """A content younger than this is kept even when no row uses it: its row may not be committed yet, or a link
 (one hour) may lead to it."""
@@ -49,8 +52,25 @@ class ObjectStore:
         with self._lock:
             target = self._place(sha256)
             if not self._touch(target):
-                os.link(source, target)
+                self._link(source, target)
                 sync_folder(target.parent)
+
+    def _link(self, source: Path, target: Path) -> None:
+        """A second name; a copy where the file system has only one name for each file."""
+        try:
+            os.link(source, target)
+        except OSError as exc:
+            if exc.errno not in _NO_LINKS:
+                raise
+            draft = self.new_draft_path()
+            try:
+                with source.open("rb") as content, draft.open("xb") as copy:
+                    shutil.copyfileobj(content, copy)
+                    copy.flush()
+                    os.fsync(copy.fileno())
+                draft.rename(target)
+            finally:
+                draft.unlink(missing_ok=True)
 
     def keep_draft(self, draft: Path, sha256: str) -> None:
         """Move a synced draft into place, or drop it when the content is there."""

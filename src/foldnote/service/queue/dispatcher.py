@@ -19,11 +19,14 @@ from pathlib import Path
 
 from foldnote.errors import EngineError
 from foldnote.service.config import Pace
+from foldnote.service.disk import Disk
+from foldnote.service.files.conditions import is_passing
 from foldnote.service.files.objects import ObjectStore
 from foldnote.service.queue import capacity, endings
 from foldnote.service.queue.attempt import RESULT, RUNNER, WORK, AttemptSpec, Outcome
 from foldnote.service.queue.executors.protocol import Capacity, Executor
 from foldnote.service.queue.launching import attempt_folder, job_folder, prepare
+from foldnote.service.store.database import StorageFaultError
 from foldnote.service.store.queue import Claim, Ending, Waiting
 from foldnote.service.store.store import Store
 from foldnote.service.tooling import Toolbox
@@ -60,6 +63,7 @@ class Dispatcher:
         root: folder of all attempts.
         workers: runs at one time at most, None for what the executor has room for.
         on_ended: told after jobs ended, by themselves or by a request.
+        disk: nothing is started while it has no space; None asks no disk.
     """
 
     def __init__(
@@ -72,6 +76,7 @@ class Dispatcher:
         pace: Pace,
         workers: int | None = None,
         on_ended: Callable[[], None] = lambda: None,
+        disk: Disk | None = None,
     ) -> None:
         self._store = store
         self._objects = objects
@@ -81,6 +86,7 @@ class Dispatcher:
         self._pace = pace
         self._workers = workers
         self._on_ended = on_ended
+        self._disk = disk
         self._active: dict[int, Active] = {}
         self._live: dict[int, Live] = {}
         self._woken = threading.Event()
@@ -129,6 +135,7 @@ class Dispatcher:
                 self._round(is_asked)
             except Exception:  # the thread's edge: a full disk or a busy database must not end all work
                 log.exception("A round of the dispatcher failed; it goes on in a second.")
+                self._is_asked = self._is_asked or is_asked
                 time.sleep(_FAULT_PAUSE_S)
 
     def _round(self, is_asked: bool) -> None:
@@ -153,6 +160,8 @@ class Dispatcher:
     # claiming
 
     def _claim_waiting(self) -> None:
+        if self._disk is not None and not self._disk.has_space():
+            return
         while not self._is_stopping and (waiting := self._choose()) is not None:
             claim = self._store.queue.claim(waiting, secrets.token_hex(16))
             if claim is not None:
@@ -185,7 +194,7 @@ class Dispatcher:
             self._finish(claim, endings.refused_ending(str(exc)))
             return
         except OSError as exc:
-            self._lose(claim, f"The run could not be prepared: {exc}.")
+            self._lose(claim, f"The run could not be prepared: {exc}.", is_counted=not is_passing(exc))
             return
         self._deliver(claim, spec)
 
@@ -194,7 +203,8 @@ class Dispatcher:
             self._executor.submit(spec)
         except (EngineError, OSError) as exc:
             if self._executor.revoke(spec.folder):
-                self._lose(claim, f"The run could not be started: {exc}.")
+                is_counted = not (isinstance(exc, OSError) and is_passing(exc))
+                self._lose(claim, f"The run could not be started: {exc}.", is_counted=is_counted)
                 return
         self._watch(claim)
 
@@ -221,7 +231,11 @@ class Dispatcher:
     def _look_at_due(self) -> None:
         moment = time.monotonic()
         for active in [each for each in self._active.values() if each.look_at <= moment]:
-            self._look_at(active)
+            try:
+                self._look_at(active)
+            except (OSError, StorageFaultError):  # the others must not wait for this one
+                log.exception("The attempt in %s could not be looked at.", active.folder)
+                active.look_at = moment + _FAULT_PAUSE_S
 
     def _look_at(self, active: Active) -> None:
         state = self._executor.poll(active.folder)
@@ -289,14 +303,17 @@ class Dispatcher:
             log.info("job %s ended: %s", claim.job_id, ending.state)
             self._on_ended()
 
-    def _lose(self, claim: Claim, reason: str, *, is_counted: bool = True) -> None:
-        """Back into the queue, or to an end where it was to be stopped or was lost too often."""
+    def _lose(self, claim: Claim, reason: str, *, is_counted: bool = True, is_at_once: bool = False) -> None:
+        """Back into the queue, or to an end where it was to be stopped or was lost too often.
+
+        Not counted is what never began and what will pass, such as a full disk.
+        """
         if self._is_marked(claim):
             self._finish(claim, endings.stopped_ending())
         elif is_counted and endings.is_exhausted(claim):
             self._finish(claim, endings.exhausted_ending(reason))
         else:
-            delay = self._pace.retry_s * 2**claim.losses if is_counted else 0.0
+            delay = 0.0 if is_at_once else self._pace.retry_s * 2**claim.losses
             self._store.queue.requeue(claim, reason, delay_s=delay, is_counted=is_counted)
             self._next_due = self._store.queue.next_due()
         shutil.rmtree(attempt_folder(self._root, claim.job_id, claim.attempt) / WORK, ignore_errors=True)
@@ -323,6 +340,8 @@ class Dispatcher:
 
         `is_start`: attempts that an earlier process claimed and never delivered go back uncounted.
         """
+        if self._disk is not None:
+            self._disk.tend()
         for claim in self._store.queue.running():
             if claim.job_id not in self._active:
                 self._adopt(claim, is_start)
@@ -336,7 +355,7 @@ class Dispatcher:
         was_delivered = (folder / RUNNER).exists()
         is_undelivered = is_start and not was_delivered and not self._executor.poll(folder).alive
         if is_undelivered and self._executor.revoke(folder):
-            self._lose(claim, endings.LOST_SENTENCE, is_counted=False)
+            self._lose(claim, endings.LOST_SENTENCE, is_counted=False, is_at_once=True)
         else:
             self._watch(claim)
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import shutil
 import sqlite3
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -38,12 +38,18 @@ class StorageFaultError(Exception):
 class Database:
     """One SQLite file in WAL mode with `synchronous=FULL`.
 
+    Args:
+        on_full: told when a change found no room on the disk.
+
     Raises:
-        ConfigurationError: the folder is on a network file system, where WAL does not work.
+        ConfigurationError: the folder is on a network file system, where WAL does not work, or the file is no
+            database.
+        StorageFaultError: the disk is full or fails.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, on_full: Callable[[], None] = lambda: None) -> None:
         refuse_network_file_system(path.parent)
+        self._on_full = on_full
         self.path = path
         self._lock = threading.Lock()
         self._prepare()
@@ -57,6 +63,11 @@ class Database:
             connection.execute("PRAGMA journal_mode=WAL")
             connection.execute("PRAGMA synchronous=FULL")
             migrate(connection)
+        except sqlite3.OperationalError as exc:
+            raise StorageFaultError(str(exc), is_full=self._is_full(exc)) from exc
+        except sqlite3.DatabaseError as exc:
+            sentence = f"The database {self.path} cannot be read: {exc}."
+            raise ConfigurationError(f"{sentence} Put a copy of it there, or move it away.") from exc
         finally:
             connection.close()
 
@@ -103,7 +114,10 @@ class Database:
         try:
             yield
         except sa.exc.OperationalError as exc:
-            raise StorageFaultError(str(exc.orig), is_full=self._is_full(exc.orig)) from exc
+            is_full = self._is_full(exc.orig)
+            if is_full:
+                self._on_full()
+            raise StorageFaultError(str(exc.orig), is_full=is_full) from exc
 
     def _is_full(self, fault: BaseException | None) -> bool:
         """SQLite calls a sync or a truncation that finds no room an I/O error, like that of a broken disk."""

@@ -151,7 +151,7 @@ class QueueStore:
             "state": str(JobStatus.IN_QUEUE),
             "losses": jobs.c.losses + int(is_counted),
             "not_before": time.time() + delay_s,
-            "message": f"{reason} It will be tried again." if is_counted else None,
+            "message": f"{reason} It will be tried again." if delay_s > 0 else None,
         }
         with self._database.write() as connection:
             if not _change(connection, claim.job_id, claim.attempt, JobStatus.RUNNING, values):

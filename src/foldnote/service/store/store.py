@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 from foldnote.service.store.accounts import AccountStore
@@ -20,12 +21,17 @@ from foldnote.service.store.trials import TrialStore
 class Store:
     """Everything the service remembers.
 
+    Args:
+        on_full: told when a change found no room on the disk.
+
     Raises:
         ConfigurationError: the folder cannot hold a database safely.
     """
 
-    def __init__(self, path: Path, quotas: Quotas | None = None) -> None:
-        self.database = Database(path)
+    def __init__(
+        self, path: Path, quotas: Quotas | None = None, on_full: Callable[[], None] = lambda: None
+    ) -> None:
+        self.database = Database(path, on_full)
         self.accounts = AccountStore(self.database)
         self.organizations = OrganizationStore(self.database)
         self.trials = TrialStore(self.database)
