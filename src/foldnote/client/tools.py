@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from difflib import get_close_matches
 
-from foldnote.catalog.foreign import read_catalog
 from foldnote.client.effects import Steps, operation
 from foldnote.client.link import Link
 from foldnote.client.refusals import understand
@@ -62,6 +61,8 @@ class ToolsSteps(Resource):
 
 def list_tools(link: Link) -> Steps[ToolList]:
     """Every tool of the service."""
+    from foldnote.catalog.foreign import read_catalog  # only where a catalog is read
+
     found, odd = understand(read_catalog, (yield from link.ask("GET", "/tools")))
     tools = ToolList(found)
     tools.unread = odd

@@ -19,7 +19,8 @@ class WireModel(BaseModel):
     """A frozen record of the interface; unknown fields stay in ``model_extra``."""
 
     model_config = ConfigDict(
-        frozen=True, extra="allow", alias_generator=to_camel, populate_by_name=True, protected_namespaces=()
+        frozen=True, extra="allow", alias_generator=to_camel, populate_by_name=True, protected_namespaces=(),
+        defer_build=True,  # a program that only submits needs few of them
     )
 
     def to_wire(self) -> dict[str, Any]:
