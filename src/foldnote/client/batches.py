@@ -4,20 +4,27 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import TYPE_CHECKING, Generic, Self, TypeVar
 
 from foldnote.client import batching, waiting
 from foldnote.client.effects import AsyncFace, AsyncWorld, Run, Steps, SyncFace, World, operation
+from foldnote.client.file_values import name_uploads
 from foldnote.client.frames import tabulate_batch
 from foldnote.client.handle import HandleSteps
+from foldnote.client.judging import Row, judge_rows, require_valid
 from foldnote.client.ledger import Ledger
 from foldnote.client.link import Link
+from foldnote.client.previews import Preview, learn
 from foldnote.client.resource import Resource
+from foldnote.client.rows import Rows, as_rows
+from foldnote.client.sheets import Sheet, join_results
 from foldnote.client.tools import recall_tool
-from foldnote.errors import NotFoundError
+from foldnote.errors import FoldnoteError, NotFoundError
 from foldnote.models import Job, Tool
 
 if TYPE_CHECKING:
+    import builtins
+
     import pandas as pd
 
 B = TypeVar("B")
@@ -26,6 +33,13 @@ _MOST_SUBJOBS = 1_000_000
 
 class BatchHandleSteps(HandleSteps):
     """What can be done with a batch; it is final when its archive is built, or nothing is left to build."""
+
+    sheet: Sheet | None
+    """Which job stands for which row of the table; None until it is asked for of a batch found by name."""
+
+    @abstractmethod
+    def _hold_retry(self, job: Job, sheet: Sheet) -> Self:
+        """Another batch in the hand, which stands for the same rows."""
 
     @operation
     def subjobs(self) -> Steps[list[Job]]:
@@ -45,19 +59,79 @@ class BatchHandleSteps(HandleSteps):
         frame: pd.DataFrame = yield Run(lambda: tabulate_batch(found))
         return frame
 
+    @operation
+    def results(self, table: pd.DataFrame | None = None) -> Steps[pd.DataFrame]:
+        """The rows that went in, with what came out of each; of a retried row, what came out last.
+
+        Args:
+            table: the rows that went in, where the batch was found by its name; by default its settings.
+
+        Returns:
+            One row a row of the batch, with the index of the table (numbers from 0 after a sweep) and the
+            table's columns, then ``job_name``, ``status`` (``Failed`` for a run that failed by itself,
+            ``Deleted`` for a job that is gone) and ``error`` (str), ``duration_s`` (float64, seconds),
+            ``weighted_hours`` (float64), and ``score.NAME`` for the figures of the results, units as the
+            tool has them. A column of the table with one of these names becomes ``input.NAME``.
+
+        Raises:
+            FoldnoteError: ``table`` has another number of rows.
+        """
+        sheet, jobs = yield from _read_sheet(self)
+        chosen = sheet if table is None else sheet.with_inputs(table)
+        frame: pd.DataFrame = yield Run(lambda: join_results(chosen, jobs))
+        return frame
+
+    @operation
+    def retry(self) -> Steps[Self]:
+        """Submit the rows whose job failed, was stopped or is gone once more, as a batch of their own.
+
+        The same call again finds the same batch. ``results()`` of the new batch covers all rows.
+
+        Raises:
+            FoldnoteError: some jobs are still on their way, or every job is complete.
+            BatchSettingsError: the service refuses rows now.
+            ServiceError: the service refused.
+        """
+        sheet, jobs = yield from _read_sheet(self)
+        unfinished = sum(not job.is_final for job in jobs.values())
+        if unfinished:
+            raise FoldnoteError(
+                f"{unfinished} jobs of {self.job_name!r} are still on their way: wait for it first."
+            )
+        rows = sheet.open_rows(jobs)
+        if not rows:
+            raise FoldnoteError(f"Every job of {self.job_name!r} is complete; nothing is to be tried again.")
+        name, names, after = sheet.retry(rows)
+        tool = yield from recall_tool(self._link, self.record.tool_type)
+        settings = [name_uploads(tool, sheet.settings[row]) for row in rows]
+        ledger = Ledger(service=self._link.service)
+        attempt = yield Run(
+            lambda: batching.prepare(
+                ledger, tool, settings, name, names, self.record.project_tag, batching.Limits()
+            )
+        )
+        job = yield from batching.submit_batch(self._link, ledger, attempt)
+        return self._hold_retry(job, after)
+
 
 class BatchHandle(SyncFace, BatchHandleSteps):
     """A batch; each operation returns when it is done."""
 
-    def __init__(self, record: Job, link: Link, world: World) -> None:
-        self.record, self._link, self._world = record, link, world
+    def __init__(self, record: Job, link: Link, world: World, sheet: Sheet | None = None) -> None:
+        self.record, self._link, self._world, self.sheet = record, link, world, sheet
+
+    def _hold_retry(self, job: Job, sheet: Sheet) -> Self:
+        return type(self)(job, self._link, self._world, sheet)
 
 
 class AsyncBatchHandle(AsyncFace, BatchHandleSteps):
     """A batch; each operation is awaited."""
 
-    def __init__(self, record: Job, link: Link, world: AsyncWorld) -> None:
-        self.record, self._link, self._world = record, link, world
+    def __init__(self, record: Job, link: Link, world: AsyncWorld, sheet: Sheet | None = None) -> None:
+        self.record, self._link, self._world, self.sheet = record, link, world, sheet
+
+    def _hold_retry(self, job: Job, sheet: Sheet) -> Self:
+        return type(self)(job, self._link, self._world, sheet)
 
 
 class BatchesSteps(Resource, Generic[B]):
@@ -66,18 +140,20 @@ class BatchesSteps(Resource, Generic[B]):
     ledger: Ledger
 
     @abstractmethod
-    def _hold(self, job: Job) -> B:
+    def _hold(self, job: Job, sheet: Sheet | None = None) -> B:
         """The batch in the hand, with this face's kind of operations."""
 
     @operation
     def submit(
         self,
         tool: str | Tool,
-        rows: Sequence[batching.Row],
+        rows: Sequence[Row] | Rows,
         batch_name: str | None = None,
         names: Sequence[str] | None = None,
         *,
         project_tag: str | None = None,
+        max_runtime_s: float | None = None,
+        weighted_hours_budget: float | None = None,
     ) -> Steps[B]:
         """The batch that these rows are: the one that they became before, or a new one.
 
@@ -85,10 +161,12 @@ class BatchesSteps(Resource, Generic[B]):
 
         Args:
             tool: the tool or its type.
-            rows: the settings of each job.
+            rows: the settings of each job, or what ``expand_rows`` makes of a table.
             batch_name: the wished name of the batch; by default one is derived from tool and rows.
             names: names of the jobs, in the order of ``rows``; by default the batch's name and a number.
             project_tag: identifier of a project.
+            max_runtime_s: seconds after which a job of the batch is ended, where the service knows that.
+            weighted_hours_budget: weighted hours for all jobs together, where the service knows that.
 
         Raises:
             UnknownToolError: the service has no such tool.
@@ -101,10 +179,70 @@ class BatchesSteps(Resource, Generic[B]):
             TransportError: no answer came, and the service does not know the batch.
         """
         known = tool if isinstance(tool, Tool) else (yield from recall_tool(self._link, tool))
+        given = as_rows(rows, names)
+        limits = batching.Limits(max_runtime_s, weighted_hours_budget)
         attempt = yield Run(
-            lambda: batching.prepare(self.ledger, known, rows, batch_name, names, project_tag)
+            lambda: batching.prepare(
+                self.ledger, known, given.settings, batch_name, given.names, project_tag, limits
+            )
         )
-        return self._hold((yield from batching.submit_batch(self._link, self.ledger, attempt)))
+        job = yield from batching.submit_batch(self._link, self.ledger, attempt)
+        return self._hold(job, Sheet.of_rows(job.job_name, attempt.names, given))
+
+    @operation
+    def preview(
+        self,
+        tool: str | Tool,
+        rows: Sequence[Row] | Rows,
+        batch_name: str | None = None,
+        names: Sequence[str] | None = None,
+        *,
+        project_tag: str | None = None,
+        max_runtime_s: float | None = None,
+        weighted_hours_budget: float | None = None,
+    ) -> Steps[Preview]:
+        """What ``submit`` with the same arguments would do; nothing is submitted and it costs nothing.
+
+        Raises:
+            UnknownToolError: the service has no such tool.
+            SettingsError: a name breaks a rule, or the service refuses the batch as a whole.
+            JobNameTakenError: the name belongs to something else; the message shows the difference.
+            ServiceError: the service refused.
+        """
+        known = tool if isinstance(tool, Tool) else (yield from recall_tool(self._link, tool))
+        given = as_rows(rows, names)
+        limits = batching.Limits(max_runtime_s, weighted_hours_budget)
+        attempt, verdicts = yield Run(
+            lambda: batching.draft(
+                self.ledger, known, given.settings, batch_name, given.names, project_tag, limits
+            )
+        )
+        existing = None
+        if all(verdict.valid for verdict in verdicts):
+            existing = yield from batching.find_batch(self._link, self.ledger, attempt)
+            if existing is None:
+                verdicts = yield from judge_rows(self._link, known, attempt.rows)
+        earlier = yield from waiting.list_page(self._link, {"limit": "200", "includeSubjobs": "true"})
+        experience = learn(earlier.jobs, known.type)
+        return Preview(attempt, tuple(verdicts), existing, experience, given)
+
+    @operation
+    def send(self, preview: Preview) -> Steps[B]:
+        """Submit what was previewed; the rows that were found right are not judged again.
+
+        Raises:
+            BatchSettingsError: rows break a rule.
+            ServiceError: the service refused.
+        """
+        require_valid(preview.attempt.tool, preview.verdicts)
+        job = yield from batching.submit_batch(self._link, self.ledger, preview.attempt, is_judged=True)
+        return self._hold(job, Sheet.of_rows(job.job_name, preview.attempt.names, preview.rows))
+
+    @operation
+    def list(self, *, limit: int = 100) -> Steps[builtins.list[B]]:
+        """The newest batches, at most ``limit``, from as many pages of jobs as it takes."""
+        found = yield from waiting.list_many(self._link, {}, limit, lambda job: job.is_batch)
+        return [self._hold(job) for job in found]
 
     @operation
     def get(self, batch_name: str) -> Steps[B]:
@@ -119,6 +257,17 @@ class BatchesSteps(Resource, Generic[B]):
         return self._hold(job)
 
 
+def _read_sheet(batch: BatchHandleSteps) -> Steps[tuple[Sheet, dict[str, Job]]]:
+    """Which job stands for which row, and the records of all of them by name."""
+    names = batch.sheet.batches if batch.sheet else (batch.job_name,)
+    jobs: dict[str, Job] = {}
+    for name in names:
+        jobs |= {job.job_name: job for job in (yield from _list_subjobs(batch._link, name))}
+    if batch.sheet is None:
+        batch.sheet = Sheet.of_jobs(batch.job_name, list(jobs.values()))
+    return batch.sheet, jobs
+
+
 def _list_subjobs(link: Link, batch_name: str) -> Steps[list[Job]]:
     newest_first = yield from waiting.list_many(link, {"batch": batch_name}, _MOST_SUBJOBS)
     return newest_first[::-1]
@@ -131,8 +280,8 @@ class Batches(SyncFace, BatchesSteps[BatchHandle]):
         self._link, self._world = link, world
         self.ledger = Ledger(service=link.service)
 
-    def _hold(self, job: Job) -> BatchHandle:
-        return BatchHandle(job, self._link, self._world)
+    def _hold(self, job: Job, sheet: Sheet | None = None) -> BatchHandle:
+        return BatchHandle(job, self._link, self._world, sheet)
 
 
 class AsyncBatches(AsyncFace, BatchesSteps[AsyncBatchHandle]):
@@ -142,5 +291,5 @@ class AsyncBatches(AsyncFace, BatchesSteps[AsyncBatchHandle]):
         self._link, self._world = link, world
         self.ledger = Ledger(service=link.service)
 
-    def _hold(self, job: Job) -> AsyncBatchHandle:
-        return AsyncBatchHandle(job, self._link, self._world)
+    def _hold(self, job: Job, sheet: Sheet | None = None) -> AsyncBatchHandle:
+        return AsyncBatchHandle(job, self._link, self._world, sheet)

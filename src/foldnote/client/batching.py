@@ -6,35 +6,28 @@ the same batch again, with or without the ledger. Every row has the service's ve
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from foldnote import catalog
 from foldnote.client.effects import Run, Sleep, Steps
-from foldnote.client.file_values import find_doubts
+from foldnote.client.judging import Row, check_rows, judge_rows, require_valid
 from foldnote.client.ledger import Ledger, identify
 from foldnote.client.link import Link
 from foldnote.client.pace import retry_delays
-from foldnote.client.refusals import understand
 from foldnote.client.submitting import compare, look_up, uploads_in
 from foldnote.client.waiting import list_many
 from foldnote.errors import (
     BadRequestError,
-    BatchSettingsError,
     JobNameTakenError,
-    ProtocolError,
     ServiceError,
     ServiceFaultError,
     SettingsError,
-    TooLargeError,
     ToolUnavailableError,
     TransportError,
 )
 from foldnote.models import (
     BatchStatus,
-    BatchVerdict,
     Job,
     JobStatus,
     Problem,
@@ -42,14 +35,22 @@ from foldnote.models import (
     Tool,
     check_job_name,
     propose_job_name,
-    read_verdict,
 )
 
-MOST_ROWS = 1000
-MOST_BYTES = 4_400_000
-"""What one validation takes, less the room for the rest of the body."""
 _STEM = 90
-Row = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What a batch may use.
+
+    Attributes:
+        max_runtime_s: seconds after which a job of the batch is ended; None for the tool's own limit.
+        weighted_hours_budget: weighted hours for all jobs together; None for no limit.
+    """
+
+    max_runtime_s: float | None = None
+    weighted_hours_budget: float | None = None
 
 
 @dataclass(frozen=True)
@@ -72,15 +73,40 @@ class Attempt:
     identity: str
     is_named: bool
     project_tag: str | None
+    limits: Limits
 
     def to_wire(self) -> dict[str, Any]:
         """The body of POST /submit-batch."""
         body = {"batchName": self.name, "type": self.tool.type, "settings": self.rows, "jobNames": self.names}
-        return body | ({"projectTag": self.project_tag} if self.project_tag else {})
+        more = {
+            "projectTag": self.project_tag,
+            "maxRuntimeSeconds": self.limits.max_runtime_s,
+            "weightedHoursBudget": self.limits.weighted_hours_budget,
+        }
+        return body | {name: value for name, value in more.items() if value is not None}
 
 
-def submit_batch(link: Link, ledger: Ledger, attempt: Attempt) -> Steps[Job]:
+def find_batch(link: Link, ledger: Ledger, attempt: Attempt) -> Steps[Job | None]:
+    """The parent of the batch that these rows became before; None when there is none.
+
+    Raises:
+        JobNameTakenError: the batch's name belongs to something else; the message shows the difference.
+    """
+    name = yield Run(lambda: ledger.find(attempt.identity))
+    known: Job | None = (yield from look_up(link, name)) if name is not None else None
+    if known is not None:
+        return known
+    job = yield from look_up(link, attempt.name)
+    if job is not None:
+        yield from _require_same(link, attempt, job, None)
+    return job
+
+
+def submit_batch(link: Link, ledger: Ledger, attempt: Attempt, *, is_judged: bool = False) -> Steps[Job]:
     """The parent of the batch that these rows are: the one that they became before, or a new one.
+
+    Args:
+        is_judged: whether the service has found every row right already.
 
     Raises:
         BatchSettingsError: the service refuses rows; none was submitted.
@@ -88,15 +114,10 @@ def submit_batch(link: Link, ledger: Ledger, attempt: Attempt) -> Steps[Job]:
         ServiceError: the service refused.
         TransportError: no answer came, and the service does not know the batch.
     """
-    name = yield Run(lambda: ledger.find(attempt.identity))
-    known = (yield from look_up(link, name)) if name is not None else None
-    if known is not None:
-        return known
-    job = yield from look_up(link, attempt.name)
-    if job is not None:
-        yield from _require_same(link, attempt, job, None)
-    else:
-        yield from judge_rows(link, attempt.tool, attempt.rows)
+    job = yield from find_batch(link, ledger, attempt)
+    if job is None:
+        if not is_judged:
+            require_valid(attempt.tool, (yield from judge_rows(link, attempt.tool, attempt.rows)))
         job = yield from _post(link, attempt)
     parent = job
     yield Run(lambda: ledger.remember(attempt.identity, parent.job_name, attempt.tool.type))
@@ -110,6 +131,7 @@ def prepare(
     batch_name: str | None,
     names: Sequence[str] | None,
     project_tag: str | None,
+    limits: Limits,
 ) -> Attempt:
     """What would be sent, checked against the tool's schema.
 
@@ -117,13 +139,32 @@ def prepare(
         BatchSettingsError: rows break a rule.
         SettingsError: a name does, or there are no rows.
     """
+    attempt, verdicts = draft(ledger, tool, rows, batch_name, names, project_tag, limits)
+    require_valid(tool, verdicts)
+    return attempt
+
+
+def draft(
+    ledger: Ledger,
+    tool: Tool,
+    rows: Sequence[Row],
+    batch_name: str | None,
+    names: Sequence[str] | None,
+    project_tag: str | None,
+    limits: Limits,
+) -> tuple[Attempt, list[RowVerdict]]:
+    """What would be sent, and what the tool's schema says of each row.
+
+    Raises:
+        SettingsError: a name breaks a rule, or there are no rows.
+    """
     _check_names(tool, rows, batch_name, names)
-    normalized = _normalize(tool, rows)
+    normalized, verdicts = check_rows(tool, rows)
     wished = None if names is None else list(names)
     content = {"rows": normalized, "names": wished}
     identity = identify(tool.type, content, batch_name, uploads_in(content, ledger))
     name = batch_name or propose_job_name(f"{tool.type}-batch", identity)
-    return Attempt(
+    attempt = Attempt(
         tool=tool,
         name=name,
         rows=[dict(row) for row in rows],
@@ -132,7 +173,9 @@ def prepare(
         identity=identity,
         is_named=batch_name is not None,
         project_tag=project_tag,
+        limits=limits,
     )
+    return attempt, verdicts
 
 
 def _check_names(
@@ -154,87 +197,6 @@ def _check_names(
             problems.append(Problem(field=f"jobNames[{row}]", message=fault, code="job_name"))
     if problems:
         raise SettingsError(problems, tool.type)
-
-
-def _normalize(tool: Tool, rows: Sequence[Row]) -> list[dict[str, Any]]:
-    normalized, verdicts = [], []
-    for index, row in enumerate(rows):
-        checked = catalog.check(tool, row)
-        problem = next(iter((*find_doubts(tool, row), *checked.problems)), None)
-        normalized.append(checked.normalized)
-        if problem is None:
-            verdicts.append(RowVerdict(index=index, valid=True, normalized=checked.normalized))
-        else:
-            verdicts.append(RowVerdict(index=index, valid=False, error=problem.message, field=problem.field))
-    _require_valid(tool, verdicts)
-    return normalized
-
-
-def _require_valid(tool: Tool, verdicts: Sequence[RowVerdict]) -> None:
-    problems = [
-        Problem(
-            field=f"settings[{row.index}]{f'.{row.field}' if row.field else ''}",
-            message=row.error or "The service refuses this row and does not say why.",
-        )
-        for row in verdicts
-        if not row.valid
-    ]
-    if problems:
-        raise BatchSettingsError(problems, tool.type, verdicts)
-
-
-def judge_rows(link: Link, tool: Tool, rows: Sequence[Row]) -> Steps[None]:
-    """Have every row judged by the service, in chunks within its limits of rows and bytes.
-
-    Raises:
-        BatchSettingsError: it refuses rows.
-        SettingsError: it refuses the batch as a whole.
-        ProtocolError: it left a row without a verdict.
-        TooLargeError: a single row is too large for it.
-    """
-    verdicts: list[RowVerdict] = []
-    for chunk in cut_rows(rows):
-        verdicts += yield from _judge(link, tool, chunk)
-    numbered = [verdict.model_copy(update={"index": row}) for row, verdict in enumerate(verdicts)]
-    _require_valid(tool, numbered)
-
-
-def cut_rows(
-    rows: Sequence[Row], most_rows: int = MOST_ROWS, most_bytes: int = MOST_BYTES
-) -> Iterator[list[Row]]:
-    """The rows in chunks of at most ``most_rows`` rows and ``most_bytes`` bytes; a larger row goes alone."""
-    chunk: list[Row] = []
-    size = 0
-    for row in rows:
-        added = len(json.dumps(row)) + 2
-        if chunk and (len(chunk) == most_rows or size + added > most_bytes):
-            yield chunk
-            chunk, size = [], 0
-        chunk.append(row)
-        size += added
-    if chunk:
-        yield chunk
-
-
-def _judge(link: Link, tool: Tool, rows: list[Row]) -> Steps[list[RowVerdict]]:
-    body = {"jobName": "check", "type": tool.type, "settings": rows}
-    try:
-        answer = yield from link.ask("POST", "/validate-job", json=body, repeatable=True)
-    except TooLargeError:
-        if len(rows) == 1:
-            raise
-        half = len(rows) // 2
-        first = yield from _judge(link, tool, rows[:half])
-        return first + (yield from _judge(link, tool, rows[half:]))
-    verdict = understand(read_verdict, answer)
-    if not isinstance(verdict, BatchVerdict):
-        told = verdict.error or "The service refuses the batch as a whole."
-        raise SettingsError([Problem(field=verdict.field or "settings", message=told)], tool.type)
-    if len(verdict.results) != len(rows):
-        raise ProtocolError(
-            f"The service judged {len(verdict.results)} of {len(rows)} rows, so nothing was submitted."
-        )
-    return list(verdict.results)
 
 
 def _post(link: Link, attempt: Attempt) -> Steps[Job]:

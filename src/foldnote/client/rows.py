@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
@@ -22,10 +22,14 @@ class Rows:
     Attributes:
         settings: the settings of each subjob.
         names: the name of each subjob; None when the table gives none.
+        inputs: what the table and the sweep say of each subjob, under their own names.
+        index: the table's index, where every row of it is one subjob; None otherwise.
     """
 
     settings: list[dict[str, Any]]
     names: list[str] | None
+    inputs: list[dict[str, Any]]
+    index: pd.Index[Any] | None = None
 
 
 def expand_rows(
@@ -64,7 +68,17 @@ def expand_rows(
         for record in records
         for combination in combinations
     ]
-    return Rows(rows, None if names is None else _name(records, names, len(combinations)))
+    inputs = [record | combination for record in records for combination in combinations]
+    wished = None if names is None else _name(records, names, len(combinations))
+    return Rows(rows, wished, inputs, getattr(table, "index", None) if len(combinations) == 1 else None)
+
+
+def as_rows(rows: Sequence[Mapping[str, Any]] | Rows, names: Sequence[str] | None = None) -> Rows:
+    """Rows of settings as ``expand_rows`` gives them; ``names`` win over those of the table."""
+    if isinstance(rows, Rows):
+        return rows if names is None else replace(rows, names=list(names))
+    settings = [dict(row) for row in rows]
+    return Rows(settings, None if names is None else list(names), settings)
 
 
 def _records(table: Any) -> list[dict[str, Any]]:

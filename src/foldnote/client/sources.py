@@ -10,6 +10,7 @@ import hashlib
 import io
 import tempfile
 from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path, PurePosixPath
 from typing import IO, Any
 
@@ -98,15 +99,13 @@ def _write_gemmi(structure: Any, ending: str) -> str:
 
 
 def _write_biotite(atoms: Any, ending: str) -> str:
-    from biotite.structure.io import pdb, pdbx
-
     text = io.StringIO()
-    file: Any
     if ending in _MMCIF:
+        pdbx: Any = import_module("biotite.structure.io.pdbx")
         file = pdbx.CIFFile()
         pdbx.set_structure(file, atoms)
     else:
-        file = pdb.PDBFile()
+        file = import_module("biotite.structure.io.pdb").PDBFile()
         file.set_structure(atoms)
     file.write(text)
     return text.getvalue()

@@ -46,19 +46,23 @@ def list_page(link: Link, params: dict[str, str]) -> Steps[JobPage]:
     return understand(read_job_page, (yield from link.ask("GET", "/jobs", params=params)))
 
 
-def list_many(link: Link, params: dict[str, str], limit: int) -> Steps[list[Job]]:
-    """At most ``limit`` jobs, newest first, from as many pages as it takes."""
-    found: dict[str, Job] = {}
+def list_many(
+    link: Link, params: dict[str, str], limit: int, is_wanted: Callable[[Job], bool] | None = None
+) -> Steps[list[Job]]:
+    """At most ``limit`` jobs that are wanted, newest first, from as many pages as it takes."""
+    seen: dict[str, Job] = {}
+    found: list[Job] = []
     start_key: str | None = None
     while len(found) < limit:
-        size = {"limit": str(min(limit - len(found), _LARGEST_PAGE))}
+        size = {"limit": str(_LARGEST_PAGE if is_wanted else min(limit - len(found), _LARGEST_PAGE))}
         page = yield from list_page(link, params | size | ({"startKey": start_key} if start_key else {}))
-        before = len(found)
-        found |= {job.job_name: job for job in page.jobs}
-        if page.start_key in (None, start_key) or len(found) == before:  # some deployments ignore paging
+        fresh = {job.job_name: job for job in page.jobs if job.job_name not in seen}
+        seen |= fresh
+        found += [job for job in fresh.values() if is_wanted is None or is_wanted(job)]
+        if page.start_key in (None, start_key) or not fresh:  # some deployments ignore paging
             break
         start_key = page.start_key
-    return list(found.values())[:limit]
+    return found[:limit]
 
 
 def get_many(link: Link, names: Iterable[str]) -> Steps[dict[str, Job]]:

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from foldnote.client.batching import cut_rows
+from foldnote.client.judging import cut_rows
 from foldnote.client.rows import expand_rows
 from foldnote.errors import FoldnoteError
 
