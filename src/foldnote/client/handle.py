@@ -11,6 +11,7 @@ from foldnote.client import ending, fetching, waiting
 from foldnote.client.effects import AsyncFace, AsyncWorld, Steps, SyncFace, World, operation
 from foldnote.client.file_values import FileValue, job_file
 from foldnote.client.link import Link
+from foldnote.client.origins import describe_origin
 from foldnote.client.progress import Meter, follow
 from foldnote.client.waiting import Watcher
 from foldnote.errors import JobFailedError, JobStoppedError
@@ -92,6 +93,10 @@ class HandleSteps:
             FoldnoteError: this is no path inside a result.
         """
         return job_file(self.job_name, path)
+
+    def origin(self) -> dict[str, Any]:
+        """What is known here of the job beside its result: its record, service, client, and input files."""
+        return describe_origin(self._link, self.record)
 
     @operation
     def refresh(self) -> Steps[Job]:

@@ -88,6 +88,7 @@ def _make_manifest(
         "job": {"jobName": spec.job_name, "type": spec.tool, "seed": spec.seed},
         "settings": dict(spec.settings) if len(settings) <= _SETTINGS_SHOWN_BYTES else None,
         "settingsSha256": hashlib.sha256(settings.encode()).hexdigest(),
+        "inputs": _list_inputs(spec),
         "engine": dict(spec.engine),
         "notes": _read_notes(spec.folder / files.WORK / "notes.json"),
         "state": state,
@@ -98,6 +99,24 @@ def _make_manifest(
             for name, path in outputs.items()
         ],
     }
+
+
+def _list_inputs(spec: AttemptSpec) -> list[dict[str, Any]]:
+    """The files that went in, as they are when the run has ended; one that an engine removed has no hash."""
+    found = []
+    for field, places in spec.files.items():
+        for place in places:
+            path = spec.folder / files.WORK / place
+            is_there = path.is_file() and not path.is_symlink()
+            found.append(
+                {
+                    "field": field,
+                    "name": path.name,
+                    "sizeBytes": path.stat().st_size if is_there else None,
+                    "sha256": _hash_file(path) if is_there else None,
+                }
+            )
+    return found
 
 
 def _read_notes(path: Path) -> list[str]:
