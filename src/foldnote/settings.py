@@ -57,6 +57,8 @@ OPTIONS: tuple[Option, ...] = (
            "The embedded service stops by itself after this time without a request or a job.", float),
     Option("result_cache_gb", 20.0, "GB", "FOLDNOTE_RESULT_CACHE_GB",
            "Fetched results are kept up to this size; those not used for longest go first.", float),
+    Option("ask_from_jobs", 50, "jobs", "FOLDNOTE_ASK_FROM_JOBS",
+           "A batch of this many jobs or more is asked about before it is submitted.", int),
     Option("engines_dir", "", "folder", "FOLDNOTE_ENGINES_DIR",
            "Where engine environments live; empty for the folder 'engines' of the data folder."),
     Option("engine_path", "", "folders", "FOLDNOTE_ENGINE_PATH",
@@ -206,15 +208,66 @@ def save_profile(name: str, base_url: str) -> Profile:
     profile = _read_profile(name, {"base_url": base_url})
     if not name.replace("-", "").replace("_", "").isalnum():
         raise ConfigurationError(f"{name!r} cannot name a profile: use letters, digits, - and _.")
-    path = config_dir() / "config.toml"
-    text = path.read_text("utf-8") if path.exists() else ""
-    header = f"[profiles.{name}]"
-    if header in text:
-        start = text.index(header)
-        end = text.find("\n[", start + 1)
-        text = text[:start] + (text[end + 1 :] if end >= 0 else "")
-    path.write_text(text.rstrip() + f"\n\n{header}\nbase_url = {json.dumps(profile.base_url)}\n", "utf-8")
+    table = f"[profiles.{name}]\nbase_url = {json.dumps(profile.base_url)}\n"
+    _write_config(f"{_without_profile(_config_text(), name).rstrip()}\n\n{table}")
     return profile
+
+
+def use_profile(name: str) -> Profile:
+    """Make a profile the one that is used where none is named.
+
+    Raises:
+        ConfigurationError: no profile is called so, or the file cannot be used.
+    """
+    profile = active_profile(name)
+    lines = _config_text().splitlines()
+    first_table = next((row for row, line in enumerate(lines) if line.startswith("[")), len(lines))
+    top = [line for line in lines[:first_table] if line.partition("=")[0].strip() != "profile"]
+    _write_config("\n".join([f"profile = {json.dumps(name)}", *top, *lines[first_table:]]))
+    return profile
+
+
+def remove_profile(name: str) -> None:
+    """Forget a profile and the key that is kept for it; the embedded one is used where it was.
+
+    Raises:
+        ConfigurationError: no profile is called so, it is the embedded one, or the file is written otherwise.
+    """
+    if active_profile(name).is_embedded:
+        raise ConfigurationError("The profile of this computer's own service is always there.")
+    if _config().get("profile") == name:
+        use_profile(EMBEDDED)
+    _write_config(_without_profile(_config_text(), name))
+    if name in _config().get("profiles", {}):
+        raise ConfigurationError(f"Remove the profile {name!r} by hand from {config_dir() / 'config.toml'}.")
+    _keyring_delete(name)
+    keys = {known: key for known, key in _key_file().items() if known != name}
+    if (config_dir() / "keys.json").exists():
+        _write_keys(keys, name)
+
+
+def _config_text() -> str:
+    path = config_dir() / "config.toml"
+    return path.read_text("utf-8") if path.exists() else ""
+
+
+def _without_profile(text: str, name: str) -> str:
+    header = f"[profiles.{name}]"
+    if header not in text:
+        return text
+    start = text.index(header)
+    end = text.find("\n[", start + 1)
+    return text[:start] + (text[end + 1 :] if end >= 0 else "")
+
+
+def _write_config(text: str) -> None:
+    path = config_dir() / "config.toml"
+    draft = path.with_suffix(f".{os.getpid()}")
+    try:
+        draft.write_text(f"{text.strip()}\n", "utf-8")
+        os.replace(draft, path)
+    except OSError as exc:
+        raise ConfigurationError(f"{path} cannot be written: {exc}.") from exc
 
 
 def api_key(profile: Profile) -> SecretStr | None:
@@ -237,8 +290,11 @@ def store_api_key(profile_name: str, key: SecretStr) -> str:
     """
     if _keyring_set(profile_name, key.get_secret_value()):
         return "keyring"
+    return _write_keys(_key_file() | {profile_name: key.get_secret_value()}, profile_name)
+
+
+def _write_keys(keys: dict[str, str], profile_name: str) -> str:
     path = config_dir() / "keys.json"
-    keys = _key_file() | {profile_name: key.get_secret_value()}
     draft = path.with_suffix(f".{os.getpid()}")
     try:
         descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
@@ -280,6 +336,20 @@ def _keyring_set(name: str, key: str) -> bool:
         return keyring.get_password(_KEYRING_SERVICE, name) == key
     except Exception:  # noqa: BLE001  any backend may fail in its own way; the private file is next
         return False
+
+
+def _keyring_delete(name: str) -> None:
+    try:
+        import keyring
+
+        keyring.delete_password(_KEYRING_SERVICE, name)
+    except Exception:  # noqa: BLE001  any backend may fail in its own way, or have no such key
+        return
+
+
+def is_completing() -> bool:
+    """Whether a shell asks what could come next on the command line."""
+    return "_ARGCOMPLETE" in os.environ
 
 
 def process_environment() -> dict[str, str]:

@@ -3,19 +3,24 @@
 import io
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
 import zipfile
+from pathlib import Path
 
 import pytest
 from probe_engine import write_probe_engine
 
-from foldnote import settings
+from foldnote import catalog, errors, settings
 from foldnote.cli import build_parser, main
+from foldnote.cli.codes import CODES, find_code
 from foldnote.cli.commands import COMMANDS
+from foldnote.cli.given import read_table
 from foldnote.models import read_runtime
 
+ROOT = Path(__file__).parent.parent.parent
 SEQUENCE = "EVQLVESGGGLVQPGGSLRLSCAASGFNIKDTYIHWVRQAPGKGLEWVARIYPTNGYTRYADSVKGRFTISADTSKNTAYLQMNSLRAEDTAVYYCSRWGGDGFYAMDYWGQGTLVTVSS"
 ANARCI = ["submit", "anarci", "--set", f"sequence={SEQUENCE}", "--set", "scheme=imgt"]
 
@@ -83,7 +88,7 @@ def test_jobs_are_listed_for_people_and_for_programs(foldnote):
     foldnote(*ANARCI, "--name", "listed")
     code, out, _ = foldnote("jobs", "--limit", "1")
     assert code == 0
-    assert out.splitlines()[0].split() == ["JOB", "TOOL", "STATUS", "CREATED", "REASON"]
+    assert out.splitlines()[0].split() == ["JOB", "TOOL", "STATUS", "CREATED", "TOOK", "REASON"]
     assert out.splitlines()[1].startswith("listed  anarci")
     code, out, _ = foldnote("jobs", "--json")
     assert json.loads(out)[0]["jobName"] == "listed"
@@ -92,7 +97,7 @@ def test_jobs_are_listed_for_people_and_for_programs(foldnote):
 def test_a_failed_job_has_its_own_exit_code_and_shows_its_log(foldnote):
     foldnote(*ANARCI, "--name", "cli.chatter-2.fail")
     code, out, err = foldnote("wait", "cli.chatter-2.fail")
-    assert (code, out) == (3, "")
+    assert (code, out) == (1, "")
     assert "The probe was asked to fail" in err.splitlines()[-1]
     assert "line 1" in err
     code, out, _ = foldnote("log", "cli.chatter-2.fail", "--json")
@@ -102,17 +107,17 @@ def test_a_failed_job_has_its_own_exit_code_and_shows_its_log(foldnote):
 def test_a_job_that_is_not_finished_in_time_has_its_own_exit_code(foldnote):
     foldnote(*ANARCI, "--name", "cli.sleep-60")
     code, _, err = foldnote("wait", "cli.sleep-60", "--timeout", "0.1")
-    assert (code, "goes on" in err) == (4, True)
+    assert (code, "goes on" in err) == (124, True)
     code, out, _ = foldnote("stop", "cli.sleep-60", "--json")
-    assert (code, json.loads(out)["jobName"]) == (0, "cli.sleep-60")
-    assert foldnote("wait", "cli.sleep-60")[0] == 3
+    assert (code, json.loads(out)[0]["jobName"]) == (0, "cli.sleep-60")
+    assert foldnote("wait", "cli.sleep-60")[0] == 1
 
 
 def test_a_deleted_job_is_gone(foldnote):
     foldnote(*ANARCI, "--name", "gone", "--wait")
     assert foldnote("delete", "gone")[:2] == (0, "gone is deleted.\n")
     code, out, err = foldnote("wait", "gone")
-    assert (code, out) == (1, "")
+    assert (code, out) == (4, "")
     assert err.startswith("foldnote: ")
     assert "gone" in err
 
@@ -123,7 +128,7 @@ def test_tools_say_what_runs(foldnote):
     assert {"anarci", "align-pdbs"} <= set(rows)
     assert all(row["available"] for row in rows.values())
     code, out, _ = foldnote("tools")
-    assert (code, len(out.splitlines())) == (0, 40)
+    assert (code, len(out.splitlines())) == (0, len(catalog.tools()) + 1)
 
 
 def test_files_are_uploaded_for_file_fields(foldnote, tmp_path):
@@ -146,28 +151,40 @@ def test_settings_come_from_a_file_or_from_a_pipe(foldnote, tmp_path, monkeypatc
 
 
 @pytest.mark.parametrize(
-    ("arguments", "words"),
+    ("arguments", "ends_with", "words"),
     [
-        (["submit", "anarcy"], "Did you mean anarci"),
-        (["submit", "anarci", "--set", "sequence"], "FIELD=VALUE"),
-        (["submit", "anarci", "--set", "sequense=EVQL"], "Did you mean sequence?"),
-        (["submit", "anarci", "--set", "sequence=EVQ1"], "sequence"),
-        (["submit", "anarci", "--file", "sequence=/no/such/file"], "/no/such/file"),
-        (["submit", "anarci", "--settings", "/no/such.json"], "/no/such.json"),
-        (["submit", "admet", "--settings", "-"], "should be one JSON object"),
-        ([*ANARCI, "--name", "a b"], "jobName"),
-        (["jobs", "--limit", "0"], "limit"),
-        (["log", "nobody"], "nobody"),
-        (["results", "nobody"], "nobody"),
-        (["stop", "nobody"], "nobody"),
-        (["delete", "nobody"], "nobody"),
-        (["jobs", "--profile", "nowhere"], "nowhere"),
+        (["submit", "anarcy"], 4, "Did you mean anarci"),
+        (["submit", "anarci", "--set", "sequence"], 2, "FIELD=VALUE"),
+        (["submit", "anarci", "--set", "sequense=EVQL"], 2, "Did you mean sequence?"),
+        (["submit", "anarci", "--set", "sequence=EVQ1"], 2, "sequence"),
+        (["submit", "anarci", "--file", "sequence=/no/such/file"], 2, "/no/such/file"),
+        (["submit", "anarci", "--settings", "/no/such.json"], 2, "/no/such.json"),
+        (["submit", "admet", "--settings", "-"], 2, "should be one JSON object"),
+        ([*ANARCI, "--name", "a b"], 2, "jobName"),
+        (["submit", "antiberty", "--set", "sequence=EVQL"], 3, "antiberty"),
+        (["batch", "anarci"], 2, "TOOL TABLE"),
+        (["batch", "anarci", "/no/such.csv"], 2, "/no/such.csv"),
+        (["batch", "anarci", "-", "--sweep", "scheme=imgt"], 2, "no rows"),
+        (["batch", "--retry", "nobody"], 4, "nobody"),
+        (["jobs", "--limit", "0"], 2, "limit"),
+        (["log", "nobody"], 4, "nobody"),
+        (["logs", "nobody", "--follow"], 4, "nobody"),
+        (["results", "nobody"], 4, "nobody"),
+        (["results", "nobody", "--table"], 4, "nobody"),
+        (["stop", "nobody"], 4, "nobody"),
+        (["delete", "nobody"], 4, "nobody"),
+        (["files", "upload"], 2, "Say which"),
+        (["files", "upload", "/no/such/file"], 2, "/no/such/file"),
+        (["files", "delete", "nothing"], 4, "nothing"),
+        (["jobs", "--profile", "nowhere"], 2, "nowhere"),
     ],
 )
-def test_what_cannot_be_done_is_one_sentence_and_exit_code_1(foldnote, monkeypatch, arguments, words):
+def test_what_cannot_be_done_is_one_sentence_and_an_exit_code(
+    foldnote, monkeypatch, arguments, ends_with, words
+):
     monkeypatch.setattr("sys.stdin", io.StringIO("[]"))
     code, out, err = foldnote(*arguments)
-    assert (code, out) == (1, "")
+    assert (code, out) == (ends_with, "")
     assert err.startswith("foldnote: ")
     assert words in err
     assert "Traceback" not in err
@@ -177,7 +194,7 @@ def test_a_folder_that_cannot_be_written_is_a_sentence(foldnote, tmp_path):
     foldnote(*ANARCI, "--name", "somewhere", "--wait")
     (tmp_path / "file").write_text("")
     code, _, err = foldnote("results", "somewhere", "--to", str(tmp_path / "file"))
-    assert (code, "cannot be used" in err) == (1, True)
+    assert (code, "cannot be used" in err) == (6, True)
 
 
 def test_the_doctor_looks_at_everything(foldnote):
@@ -205,13 +222,18 @@ def test_a_profile_is_added_given_a_key_and_listed(alone, monkeypatch):
     assert code == 0
     assert "fn-SENTINEL" not in out + err
     code, out, _ = alone("profile", "--json")
-    assert json.loads(out)[1] == {"name": "lab", "base_url": "https://lab.example.org/v1", "active": False}
+    lab = {"name": "lab", "base_url": "https://lab.example.org/v1", "active": False, "has_key": True}
+    assert json.loads(out)[1] == lab
     assert settings.api_key(settings.active_profile("lab")).get_secret_value() == "fn-SENTINEL"
 
 
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
+        (["profile", "add"], "profile add NAME"),
+        (["profile", "use", "nowhere"], "nowhere"),
+        (["profile", "remove", "nowhere"], "nowhere"),
+        (["profile", "remove", "embedded"], "always there"),
         (["profile", "add", "lab"], "profile add NAME"),
         (["profile", "add", "lab", "ftp://x"], "https://"),
         (["profile", "add", "a b", "https://x.example"], "cannot name a profile"),
@@ -219,29 +241,33 @@ def test_a_profile_is_added_given_a_key_and_listed(alone, monkeypatch):
         (["profile", "key", "embedded"], "makes its own key"),
         (["profile", "key", "nowhere"], "nowhere"),
         (["engines", "remove"], "Say which"),
-        (["engines", "install", "nothing-like-it"], "nothing-like-it"),
     ],
 )
 def test_what_a_profile_or_an_engine_cannot_be(alone, arguments, words):
     code, out, err = alone(*arguments)
-    assert (code, words in out + err) == (1, True)
+    assert (code, words in out + err) == (2, True)
+
+
+def test_an_engine_that_nobody_knows_is_not_installed(alone):
+    code, out, err = alone("engines", "install", "nothing-like-it")
+    assert (code != 0, "nothing-like-it" in out + err) == (True, True)
 
 
 def test_an_empty_key_changes_nothing(alone, monkeypatch):
     alone("profile", "add", "lab", "https://lab.example.org")
     monkeypatch.setattr("sys.stdin", io.StringIO(""))
-    assert alone("profile", "key", "lab")[0] == 1
+    assert alone("profile", "key", "lab")[0] == 2
 
 
 def test_every_tool_has_a_row_of_engines(alone):
     code, out, _ = alone("engines", "list", "--json")
-    assert (code, len(json.loads(out))) == (0, 39)
+    assert (code, len(json.loads(out))) == (0, 40)
 
 
 def test_without_a_command_the_help_is_shown(alone):
     code, out, _ = alone()
     assert code == 2
-    assert all(f"    {command.name} " in out for command in COMMANDS)
+    assert all(re.search(f"^    {command.name}\\b", out, re.M) for command in COMMANDS)
 
 
 def test_the_version_is_the_package_s(alone):
@@ -279,5 +305,68 @@ def test_a_reader_that_goes_away_is_no_traceback():
     process.stdout.close()
     complaint = process.stderr.read().decode()
     process.stderr.close()
-    assert process.wait() in (0, 1)
+    assert process.wait() in (0, 141)
     assert "Traceback" not in complaint
+
+
+def test_every_exception_of_the_tree_has_an_exit_code():
+    for kind in vars(errors).values():
+        if isinstance(kind, type) and issubclass(kind, errors.FoldnoteError):
+            row = find_code(kind([]) if issubclass(kind, errors.SettingsError) else kind("x"))
+            assert row.code not in (0, 130, 141)
+
+
+def test_the_table_of_exit_codes_is_in_the_documentation():
+    page = (ROOT / "docs" / "cli.md").read_text()
+    for row in CODES:
+        assert f"| {int(row.code)} | `{row.kind}` | {row.meaning} |" in page
+
+
+def test_every_command_is_in_the_documentation():
+    page = (ROOT / "docs" / "cli.md").read_text()
+    for command in COMMANDS:
+        assert f"`foldnote {command.name}" in page
+
+
+def test_a_chosen_profile_is_used_until_it_is_removed(alone):
+    alone("profile", "add", "lab", "https://lab.example.org")
+    alone("profile", "use", "lab")
+    assert settings.active_profile().name == "lab"
+    assert alone("profile", "remove", "lab")[0] == 0
+    assert settings.active_profile().name == "embedded"
+
+
+def test_a_failure_is_data_for_programs(foldnote):
+    code, out, _ = foldnote("delete", "nobody", "--json")
+    fault = json.loads(out)["error"]
+    assert (code, fault["kind"], fault["exit"], fault["code"]) == (4, "not_found", 4, "job_not_found")
+
+
+@pytest.mark.parametrize(
+    ("text", "suffix"),
+    [
+        ("sequence,num,flag\nEVQL,3,true\n,,\n", ".csv"),
+        ("sequence\tnum\tflag\nEVQL\t3\ttrue\n", ".tsv"),
+        ('[{"sequence": "EVQL", "num": 3, "flag": true}]', ".json"),
+        ('{"sequence": "EVQL", "num": 3, "flag": true}\n', ".jsonl"),
+    ],
+)
+def test_a_table_is_read_by_what_the_settings_are(tmp_path, text, suffix):
+    path = tmp_path / f"table{suffix}"
+    path.write_text(text)
+    fields = {"sequence": {"type": "string"}, "num": {"type": "number"}, "flag": {"type": "boolean"}}
+    assert read_table(path, fields, {})[0] == {"sequence": "EVQL", "num": 3, "flag": True}
+
+
+def test_digits_of_a_text_field_stay_text(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("VH\n007\n")
+    assert read_table(path, {"sequence": {"type": "string"}}, {"sequence": "VH"}) == [{"VH": "007"}]
+
+
+@pytest.mark.parametrize("text", ["a,b\n1,2,3\n", "[1]", '{"a": ', "a,b\n"])
+def test_a_table_that_cannot_be_read_says_so(tmp_path, text):
+    path = tmp_path / "t.csv"
+    path.write_text(text)
+    with pytest.raises(errors.FoldnoteError, match="table"):
+        read_table(path, {}, {})

@@ -6,7 +6,8 @@ import argparse
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from foldnote.cli import jobs, machine
+from foldnote.cli import completion, files, jobs, machine, profiles, results, submitting, tools
+from foldnote.cli.connection import add_names
 
 
 @dataclass(frozen=True)
@@ -17,6 +18,7 @@ class Command:
     help: str
     add_arguments: Callable[[argparse.ArgumentParser], None]
     run: Callable[[argparse.Namespace], int]
+    aliases: tuple[str, ...] = ()
 
 
 COMMANDS: tuple[Command, ...] = (
@@ -26,14 +28,23 @@ COMMANDS: tuple[Command, ...] = (
             machine.run_engines),
     Command("doctor", "Say what works here, and what to do where something does not.", machine.add_json,
             machine.run_doctor),
-    Command("profile", "List services, add one, or store the key for one.", machine.add_profile,
-            machine.run_profile),
-    Command("tools", "List the tools of the connected service.", jobs.add_tools, jobs.run_tools),
-    Command("submit", "Submit a job, once.", jobs.add_submit, jobs.run_submit),
-    Command("jobs", "List jobs, newest first.", jobs.add_jobs, jobs.run_jobs),
-    Command("wait", "Wait until a job is finished.", jobs.add_wait, jobs.run_wait),
-    Command("results", "Fetch the result of a job.", jobs.add_results, jobs.run_results),
-    Command("log", "Print what a job's tool wrote.", jobs.add_log, jobs.run_log),
-    Command("stop", "Stop a job.", jobs.add_name, jobs.run_stop),
-    Command("delete", "Delete a job and its result.", jobs.add_name, jobs.run_delete),
+    Command("profile", "List, add, choose, test or remove services, or store a key.", profiles.add_profile,
+            profiles.run_profile),
+    Command("tools", "List the tools of the connected service.", tools.add_tools, tools.run_tools),
+    Command("schema", "Show what a tool takes.", tools.add_schema, tools.run_schema),
+    Command("example", "Print settings of a tool that are valid as they stand.", tools.add_example,
+            tools.run_example),
+    Command("validate", "Judge settings; nothing is submitted.", tools.add_validate, tools.run_validate),
+    Command("submit", "Submit a job, once.", submitting.add_submit, submitting.run_submit),
+    Command("batch", "Submit a job for each row of a table, or preview or retry that.", submitting.add_batch,
+            submitting.run_batch),
+    Command("jobs", "List jobs, newest first, or watch them.", jobs.add_jobs, jobs.run_jobs),
+    Command("wait", "Wait until jobs are finished.", jobs.add_wait, jobs.run_wait),
+    Command("results", "Fetch the result of a job.", results.add_results, results.run_results),
+    Command("logs", "Print what a job's tool wrote, or follow it.", jobs.add_log, jobs.run_log, ("log",)),
+    Command("stop", "Stop jobs.", add_names, jobs.run_stop),
+    Command("delete", "Delete jobs and their results.", add_names, jobs.run_delete),
+    Command("files", "List, upload or delete files of the account.", files.add_files, files.run_files),
+    Command("completion", "Print what a shell needs to complete these commands.",
+            completion.add_completion, completion.run_completion),
 )  # fmt: skip

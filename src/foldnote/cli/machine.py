@@ -1,21 +1,15 @@
-"""Commands about this machine: JupyterLab, the service, engines, profiles, and what is wrong here."""
+"""Commands about this machine: JupyterLab, the service, engines, and what is wrong here."""
 
 from __future__ import annotations
 
 import argparse
-import getpass
-import json
 import os
 import sys
 from dataclasses import asdict
 
-from foldnote import settings
+from foldnote.cli.connection import add_json as add_json
+from foldnote.cli.printing import print_json
 from foldnote.errors import FoldnoteError
-
-
-def add_json(parser: argparse.ArgumentParser) -> None:
-    """``--json``."""
-    parser.add_argument("--json", action="store_true", help="print JSON for programs")
 
 
 def add_lab(parser: argparse.ArgumentParser) -> None:
@@ -65,60 +59,13 @@ def run_engines(options: argparse.Namespace) -> int:
     return command.run_remove(options.names)
 
 
-def add_profile(parser: argparse.ArgumentParser) -> None:
-    """Arguments of ``profile``."""
-    parser.add_argument("action", choices=("list", "add", "key"), nargs="?", default="list")
-    parser.add_argument("name", nargs="?", help="the profile's name")
-    parser.add_argument("base_url", nargs="?", help="address of the service, for `add`")
-    add_json(parser)
-
-
-def run_profile(options: argparse.Namespace) -> int:
-    """List profiles, add one, or store a key."""
-    if options.action == "add":
-        if not options.name or not options.base_url:
-            raise FoldnoteError("Say which: foldnote profile add NAME https://service.example.org/v1")
-        profile = settings.save_profile(options.name, options.base_url)
-        print(f"{profile.name} is {profile.base_url}. Next: foldnote profile key {profile.name}")
-        return 0
-    if options.action == "key":
-        return _store_key(options.name)
-    active = settings.active_profile().name
-    rows = [
-        {"name": row.name, "base_url": row.base_url, "active": row.name == active}
-        for row in settings.profiles()
-    ]
-    if options.json:
-        print(json.dumps(rows))
-        return 0
-    for row in rows:
-        print(f"{'*' if row['active'] else ' '} {row['name']}  {row['base_url'] or 'this machine'}")
-    return 0
-
-
-def _store_key(name: str | None) -> int:
-    """Ask for a key without showing it, or read it from a pipe."""
-    if not name:
-        raise FoldnoteError("Say which profile: foldnote profile key NAME")
-    from pydantic import SecretStr
-
-    profile = settings.active_profile(name)
-    if profile.is_embedded:
-        raise FoldnoteError("The embedded service makes its own key; none has to be stored.")
-    key = getpass.getpass(f"API key for {name}: ") if sys.stdin.isatty() else sys.stdin.readline()
-    if not key.strip():
-        raise FoldnoteError("No key was given; nothing is changed.")
-    print(f"The key is kept in {settings.store_api_key(name, SecretStr(key.strip()))}.")
-    return 0
-
-
 def run_doctor(options: argparse.Namespace) -> int:
     """Check everything, and say what to do where something is wrong."""
     from foldnote.cli.doctor import examine
 
     findings = examine()
     if options.json:
-        print(json.dumps([asdict(finding) for finding in findings]))
+        print_json([asdict(finding) for finding in findings])
     else:
         for finding in findings:
             print(f"{'ok ' if finding.is_good else '-- '} {finding.what}: {finding.found}")

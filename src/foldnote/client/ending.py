@@ -2,12 +2,26 @@
 
 from __future__ import annotations
 
-from foldnote.client.effects import Steps
-from foldnote.client.link import Link
-from foldnote.client.resource import path_part
-from foldnote.client.waiting import get_job
-from foldnote.errors import FoldnoteError, GatewayForbiddenError, NotFoundError, ServiceError
+from collections.abc import Sequence
 
+from foldnote.client.effects import Sleep, Steps
+from foldnote.client.link import Link
+from foldnote.client.pace import poll_delays
+from foldnote.client.resource import path_part
+from foldnote.client.streams import Give, Stream
+from foldnote.client.waiting import Patience, get_job
+from foldnote.errors import (
+    FoldnoteError,
+    GatewayForbiddenError,
+    NotFoundError,
+    RateLimitedError,
+    ServiceError,
+    ServiceFaultError,
+    TransportError,
+)
+
+_WINDOW = 2000
+_ANCHOR = 50
 _NO_SUCH_ROUTE = (404, 405, 501)
 
 
@@ -48,6 +62,42 @@ def read_log(link: Link, job_name: str, max_lines: int) -> Steps[str]:
         yield from get_job(link, job_name)
         raise NotFoundError(f"{link.service} tells no logs of its jobs.", status=404) from exc
     return str(answer["log"]) if isinstance(answer, dict) and "log" in answer else str(answer)
+
+
+def follow_log(link: Link, job_name: str, max_lines: int) -> Stream[str]:
+    """A job's log as it grows, whole lines at a time, until the job is final; see ``Jobs.follow_log``."""
+    seen: list[str] = []
+    patience = Patience(None)
+    delays = poll_delays(longest_s=5.0)
+    while True:
+        is_final = False
+        try:
+            is_final = (
+                yield from get_job(link, job_name)
+            ).is_final  # first: what it wrote until then is read
+            lines = (yield from read_log(link, job_name, max(max_lines, _WINDOW))).splitlines()
+        except (TransportError, ServiceFaultError, RateLimitedError) as exc:
+            patience.bear(exc)
+        else:
+            patience.renew()
+            fresh = find_fresh(seen, lines) if seen else lines[-max_lines:]
+            if fresh:
+                seen, delays = lines, poll_delays(longest_s=5.0)
+                yield Give("".join(f"{line}\n" for line in fresh))
+            if is_final:
+                return
+        yield Sleep(next(delays))
+
+
+def find_fresh(seen: Sequence[str], lines: Sequence[str]) -> list[str]:
+    """The lines that follow what was seen, also when the window on the log has moved on."""
+    if list(lines[: len(seen)]) == list(seen):
+        return list(lines[len(seen) :])
+    known = list(seen[-_ANCHOR:])
+    for end in range(len(lines), len(known) - 1, -1):
+        if list(lines[end - len(known) : end]) == known:
+            return list(lines[end:])
+    return list(lines)  # so much was written meanwhile that nothing of it is known
 
 
 def read_tail(link: Link, job_name: str, lines: int) -> Steps[str]:

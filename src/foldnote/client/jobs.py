@@ -254,6 +254,20 @@ class JobsSteps(Resource, Generic[H]):
         """
         return (yield from ending.read_log(self._link, job_name, max_lines))
 
+    @stream
+    def follow_log(self, job_name: str, max_lines: int = 1000) -> Stream[str]:
+        """The last lines of a job's log and then what is written, until the job is final; an iterator.
+
+        An ``AsyncClient`` gives an asynchronous iterator. Each text is one or more whole lines.
+
+        Args:
+            max_lines: lines to begin with.
+
+        Raises:
+            NotFoundError: there is no such job, or the service tells no logs.
+        """
+        yield from ending.follow_log(self._link, job_name, max_lines)
+
     @operation
     def download(
         self,

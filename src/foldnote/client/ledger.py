@@ -97,11 +97,16 @@ class Ledger:
         query = "SELECT identity FROM submissions WHERE service = ? AND job_name = ?"
         return frozenset(row[0] for row in self._rows(query, job_name))
 
+    def job_names(self, limit: int = 200) -> list[str]:
+        """Names of what was submitted from here, newest first."""
+        query = "SELECT job_name FROM submissions WHERE service = ? ORDER BY submitted DESC LIMIT ?"
+        return list(dict.fromkeys(row[0] for row in self._rows(query, limit)))
+
     def _read(self, query: str, key: str) -> str | None:
         rows = self._rows(query, key)
         return str(rows[0][0]) if rows else None
 
-    def _rows(self, query: str, *keys: str) -> list[tuple[Any, ...]]:
+    def _rows(self, query: str, *keys: str | int) -> list[tuple[Any, ...]]:
         try:
             with self._open() as connection:
                 return connection.execute(query, (self._service, *keys)).fetchall()

@@ -1,0 +1,76 @@
+"""What commands that ask a service have in common: which one, how it is told, and which names it knows.
+
+The names that the shell is offered come from this computer only: a completion never waits for a service.
+"""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from foldnote.client import Client
+
+
+def connect(options: argparse.Namespace) -> Client:
+    """The client of the chosen profile."""
+    from foldnote.client import Client
+
+    return Client(options.profile)
+
+
+def add_connection(parser: argparse.ArgumentParser) -> None:
+    """``--profile`` and ``--json``."""
+    profile = parser.add_argument("--profile", help="which service; by default the active profile's")
+    complete_by(profile, offer_profiles)
+    add_json(parser)
+
+
+def add_json(parser: argparse.ArgumentParser) -> None:
+    """``--json``."""
+    parser.add_argument("--json", action="store_true", help="print one JSON document for programs")
+
+
+def add_tool(parser: argparse.ArgumentParser) -> None:
+    """A tool's type."""
+    complete_by(parser.add_argument("tool", help="the tool's type, see `foldnote tools`"), offer_tools)
+
+
+def add_name(parser: argparse.ArgumentParser) -> None:
+    """One job's name."""
+    complete_by(parser.add_argument("name", help="the job's or batch's name"), offer_jobs)
+    add_connection(parser)
+
+
+def add_names(parser: argparse.ArgumentParser) -> None:
+    """Names of jobs."""
+    names = parser.add_argument("names", nargs="+", metavar="name", help="names of jobs and batches")
+    complete_by(names, offer_jobs)
+    add_connection(parser)
+
+
+def complete_by(action: argparse.Action, offer: Any) -> None:
+    """Let the shell offer what ``offer`` gives for this argument; argcomplete looks for the attribute."""
+    action.completer = offer  # type: ignore[attr-defined]
+
+
+def offer_tools(**_: object) -> list[str]:
+    """The tools of the bundled catalog."""
+    from foldnote import catalog
+
+    return sorted(catalog.tools())
+
+
+def offer_jobs(**_: object) -> list[str]:
+    """The jobs that were submitted from here, newest first."""
+    from foldnote import settings
+    from foldnote.client.ledger import Ledger
+
+    return Ledger(service=settings.active_profile().base_url or settings.EMBEDDED).job_names()
+
+
+def offer_profiles(**_: object) -> list[str]:
+    """The profiles of this computer."""
+    from foldnote import settings
+
+    return [profile.name for profile in settings.profiles()]

@@ -1,0 +1,90 @@
+"""The command that fetches what a job left behind: archive, single files, provenance, a batch's table."""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from foldnote.cli.codes import Exit
+from foldnote.cli.connection import add_name, connect
+from foldnote.cli.printing import print_json
+from foldnote.errors import FoldnoteError
+
+if TYPE_CHECKING:
+    from foldnote.client import Client, JobHandle
+    from foldnote.results import Result
+
+
+def add_results(parser: argparse.ArgumentParser) -> None:
+    """Options of ``results``."""
+    parser.add_argument("--to", type=Path, default=Path(), metavar="FOLDER", help="where to (default: here)")
+    parser.add_argument("--file", help="one file of the result instead of the archive")
+    parser.add_argument("--pdbs-only", action="store_true", help="the structure files only")
+    parser.add_argument("--unpack", action="store_true", help="the files instead of the archive")
+    parser.add_argument("--pattern", action="append", default=[], dest="patterns", metavar="GLOB",
+                        help="unpack the files that match only, such as '*.pdb'")  # fmt: skip
+    parser.add_argument("--provenance", action="store_true", help="print what was run, and how, as JSON")
+    parser.add_argument("--crate", action="store_true", help="write the result as an RO-Crate")
+    parser.add_argument("--table", action="store_true", help="print a batch's rows and outcomes as CSV")
+    add_name(parser)
+
+
+def run_results(options: argparse.Namespace) -> int:
+    """Fetch a result, and say where it lies."""
+    client = connect(options)
+    if options.table:
+        return _print_table(client, options)
+    job = client.jobs.get(options.name)
+    if options.provenance:
+        print_json(_open(job, options).provenance())
+        return Exit.DONE
+    options.to.mkdir(parents=True, exist_ok=True)
+    if options.crate:
+        paths = [_open(job, options).save_crate(options.to / f"{options.name}-crate")]
+    elif options.unpack or options.patterns:
+        paths = _unpack(_open(job, options), options)
+    else:
+        source = job.download(options.file, pdbs_only=options.pdbs_only, progress=True)
+        paths = [Path(shutil.copyfile(source, options.to / source.name))]
+    if options.json:
+        print_json({"path": str(paths[0] if len(paths) == 1 else options.to), "paths": list(map(str, paths))})
+    else:
+        print("\n".join(map(str, paths)))
+    return Exit.DONE
+
+
+def _open(job: JobHandle, options: argparse.Namespace) -> Result:
+    from foldnote.results import open_result
+
+    path = job.download(options.file, pdbs_only=options.pdbs_only, progress=True)
+    return open_result(path, origin=job.origin())
+
+
+def _unpack(result: Result, options: argparse.Namespace) -> list[Path]:
+    """Write the files that are wanted.
+
+    Raises:
+        FoldnoteError: none matches, or one is damaged; the others are written.
+    """
+    names = result.match(options.patterns)
+    if not names:
+        wanted = ", ".join(options.patterns)
+        held = ", ".join(result.match()[:20])
+        raise FoldnoteError(f"No file of the result matches {wanted}. It holds: {held}.")
+    result.save_to(options.to, options.patterns)
+    damaged = {problem.name for problem in result.problems}
+    if damaged & set(names):
+        raise FoldnoteError(f"Damaged and left out: {', '.join(sorted(damaged))}. Fetch the result again.")
+    return [options.to / name for name in names]
+
+
+def _print_table(client: Client, options: argparse.Namespace) -> int:
+    frame = client.batches.get(options.name).results()
+    if options.json:
+        print_json(frame.astype(object).where(frame.notna(), None).to_dict("records"))
+    else:
+        frame.to_csv(sys.stdout)
+    return Exit.DONE

@@ -1,0 +1,182 @@
+"""Commands that submit: one job, or a batch from a table."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from foldnote.cli.codes import Exit
+from foldnote.cli.connection import add_connection, add_tool, complete_by, connect, offer_jobs, offer_tools
+from foldnote.cli.given import add_settings, fields_of, read_given, read_table, read_value, split_pairs
+from foldnote.cli.jobs import is_good
+from foldnote.cli.printing import print_json, report_change, state_of, tell
+from foldnote.errors import FoldnoteError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from foldnote.client import BatchHandle, Client
+    from foldnote.client.previews import Preview
+    from foldnote.client.rows import Rows
+    from foldnote.models import Job, Tool
+
+
+def add_submit(parser: argparse.ArgumentParser) -> None:
+    """Options of ``submit``."""
+    add_tool(parser)
+    add_settings(parser)
+    parser.add_argument("--name", help="the job's name; by default made of tool and settings")
+    parser.add_argument("--project", help="identifier of a project")
+    parser.add_argument(
+        "--again", action="store_true", help="a new job even if this one was submitted before"
+    )
+    parser.add_argument("--wait", action="store_true", help="wait until it is finished")
+    add_connection(parser)
+
+
+def run_submit(options: argparse.Namespace) -> int:
+    """Submit, and perhaps wait."""
+    client = connect(options)
+    tool = client.tools.get(options.tool)
+    settings = read_given(options, client, tool)
+    if not isinstance(settings, dict):
+        raise FoldnoteError("The settings should be one JSON object; `foldnote batch` takes many rows.")
+    job = client.jobs.submit(
+        tool, settings, job_name=options.name, project_tag=options.project, again=options.again
+    )
+    if options.wait:
+        job.finish(on_change=report_change)
+    _print_job(job.record, as_json=options.json)
+    return Exit.DONE
+
+
+def add_batch(parser: argparse.ArgumentParser) -> None:
+    """Options of ``batch``."""
+    complete_by(parser.add_argument("tool", nargs="?", help="the tool's type"), offer_tools)
+    parser.add_argument("table", nargs="?", type=Path,
+                        help="CSV, TSV or JSON (an array, or an object a line); - for a pipe")  # fmt: skip
+    parser.add_argument("--column", action="append", default=[], metavar="FIELD=COLUMN", dest="columns",
+                        help="the column of a setting; by default of the same name")  # fmt: skip
+    parser.add_argument("--set", action="append", default=[], metavar="FIELD=VALUE", dest="values",
+                        help="a setting of every row")  # fmt: skip
+    parser.add_argument("--sweep", action="append", default=[], metavar="FIELD=JSON_LIST", dest="sweeps",
+                        help="values of a setting that every row gets in turn")  # fmt: skip
+    parser.add_argument("--names", metavar="COLUMN", help="the column with the jobs' names")
+    parser.add_argument("--name", help="the batch's name; by default made of tool and rows")
+    parser.add_argument("--project", help="identifier of a project")
+    parser.add_argument("--max-runtime", type=float, metavar="SECONDS", help="end each job after this time")
+    parser.add_argument("--budget", type=float, metavar="HOURS", help="weighted hours for all jobs together")
+    parser.add_argument("--preview", action="store_true", help="judge and count the rows; submit nothing")
+    parser.add_argument("--yes", action="store_true", help="do not ask before a large batch")
+    parser.add_argument("--wait", action="store_true", help="wait until it is finished")
+    retry = parser.add_argument("--retry", metavar="BATCH", help="try the failed jobs of this batch again")
+    complete_by(retry, offer_jobs)
+    add_connection(parser)
+
+
+def run_batch(options: argparse.Namespace) -> int:
+    """Preview or submit a batch, or retry one, and perhaps wait."""
+    client = connect(options)
+    if options.retry:
+        return _end(client.batches.get(options.retry).retry(), options)
+    if options.tool is None or options.table is None:
+        raise FoldnoteError("Say the tool and the table: foldnote batch TOOL TABLE; or --retry BATCH.")
+    tool = client.tools.get(options.tool)
+    preview = client.batches.preview(
+        tool,
+        _read_rows(options, tool),
+        options.name,
+        project_tag=options.project,
+        max_runtime_s=options.max_runtime,
+        weighted_hours_budget=options.budget,
+    )
+    if options.preview:
+        print_json(_as_data(preview)) if options.json else print(preview)
+        return Exit.DONE if preview.is_valid else Exit.BAD_INPUT
+    tell("\n".join(preview.summary()))
+    _ask(preview, is_allowed=options.yes)
+    return _end(_send(client, preview), options)
+
+
+def _send(client: Client, preview: Preview) -> BatchHandle:
+    return client.batches.send(preview)
+
+
+def _read_rows(options: argparse.Namespace, tool: Tool) -> Rows:
+    from foldnote.client.rows import expand_rows
+
+    fields = fields_of(tool)
+    columns = dict(split_pairs(options.columns, fields))
+    shared = {
+        name: read_value(fields.get(name, {}), text) for name, text in split_pairs(options.values, fields)
+    }
+    table = read_table(options.table, fields, columns)
+    sweep = {name: _read_list(name, text) for name, text in split_pairs(options.sweeps, fields)}
+    return expand_rows(table, columns or None, sweep, shared, options.names)
+
+
+def _read_list(name: str, text: str) -> list[Any]:
+    try:
+        values = json.loads(text)
+    except ValueError:
+        values = None
+    if not isinstance(values, list):
+        raise FoldnoteError(f'--sweep {name}= takes a JSON list, such as \'{name}=["imgt", "kabat"]\'.')
+    return values
+
+
+def _as_data(preview: Preview) -> Mapping[str, Any]:
+    return {
+        "batchName": preview.batch_name,
+        "tool": preview.attempt.tool.type,
+        "count": preview.count,
+        "valid": preview.is_valid,
+        "isSubmitted": preview.existing is not None,
+        "jobsTaken": preview.jobs_taken,
+        "secondsExpected": preview.duration_s,
+        "weightedHoursExpected": preview.weighted_hours,
+        "results": [
+            {"jobName": name, "settings": row} | verdict.model_dump(mode="json", exclude={"normalized"})
+            for name, row, verdict in zip(
+                preview.attempt.names, preview.attempt.rows, preview.verdicts, strict=True
+            )
+        ],
+    }
+
+
+def _ask(preview: Preview, *, is_allowed: bool) -> None:
+    """Ask before much is spent.
+
+    Raises:
+        FoldnoteError: the answer is no, or nobody can be asked.
+    """
+    from foldnote import settings
+
+    if is_allowed or not preview.is_valid or preview.jobs_taken < settings.option("ask_from_jobs"):
+        return
+    if not sys.stdin.isatty():
+        raise FoldnoteError(f"{preview.jobs_taken} jobs are many: say --yes to submit them unasked.")
+    sys.stderr.write(f"Submit {preview.jobs_taken} jobs? [y/N] ")
+    sys.stderr.flush()
+    if sys.stdin.readline().strip().lower() not in ("y", "yes"):
+        raise FoldnoteError("Nothing was submitted.")
+
+
+def _end(batch: BatchHandle, options: argparse.Namespace) -> int:
+    if options.wait:
+        batch.finish(on_change=report_change)
+        counts = batch.record.statuses
+        if counts and counts.stopped:
+            tell(
+                f"{counts.stopped} of {counts.total} jobs failed or were stopped:"
+                f" foldnote batch --retry {batch.job_name} tries them again."
+            )
+    _print_job(batch.record, as_json=options.json)
+    return Exit.DONE if is_good(batch.record) or not options.wait else Exit.JOB_FAILED
+
+
+def _print_job(job: Job, *, as_json: bool) -> None:
+    print_json(job.to_wire()) if as_json else print(f"{job.job_name}: {state_of(job)}")

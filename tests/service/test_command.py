@@ -1,0 +1,237 @@
+"""The command ``foldnote`` as a person runs it: processes of their own, against a real embedded service."""
+
+import csv
+import io
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+import zipfile
+from pathlib import Path
+
+import pytest
+from probe_engine import write_probe_engine
+
+COMMAND = Path(sys.executable).parent / "foldnote"
+SEQUENCE = "EVQLVESGGGLVQPGGSLRLSCAASGFNIKDTYIHWVRQAPGKGLEWVARIYPTNGYTRYADSVKGRFTISADTSKNTAYLQMNSLRAEDTAVYYCSRWGGDGFYAMDYWGQGTLVTVSS"
+SETTINGS = ["--set", f"sequence={SEQUENCE}", "--set", "scheme=imgt"]
+ATOM = "ATOM      1  CA  ALA A   1       0.000   0.000   0.000  1.00  0.00           C\n"
+
+
+class Shell:
+    """Runs commands with a home of their own."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        engines = write_probe_engine(folder / "engines", ("anarci", "align-pdbs"), memory_mb=16)
+        self.environment = os.environ | {
+            "FOLDNOTE_HOME": str(folder / "home"),
+            "FOLDNOTE_ENGINE_PATH": str(engines),
+            "PYTHON_KEYRING_BACKEND": "keyring.backends.fail.Keyring",
+            "COLUMNS": "200",
+        }
+
+    def start(self, *arguments: str, **options) -> subprocess.Popen:
+        pipe = subprocess.PIPE
+        return subprocess.Popen(
+            [COMMAND, *arguments],
+            stdin=pipe,
+            stdout=pipe,
+            stderr=pipe,
+            text=True,
+            env=self.environment,
+            **options,
+        )
+
+    def __call__(self, *arguments: str, said: str = "", code: int = 0) -> str:
+        """What the command prints; `self.err` is what it says beside that."""
+        process = self.start(*arguments)
+        out, self.err = process.communicate(said, timeout=60)
+        assert "Traceback" not in self.err, self.err
+        assert process.returncode == code, (out, self.err)
+        return out
+
+    def data(self, *arguments: str, **more):
+        """The one JSON document that the command prints."""
+        return json.loads(self(*arguments, "--json", **more))
+
+
+@pytest.fixture(scope="module")
+def foldnote(tmp_path_factory):
+    shell = Shell(tmp_path_factory.mktemp("command"))
+    shell("submit", "anarci", *SETTINGS, "--name", "first.output-2.score.chatter-3", "--wait")
+    yield shell
+    for path in (shell.folder / "home" / "run").glob("*.json"):
+        os.kill(json.loads(path.read_text())["pid"], signal.SIGTERM)
+
+
+FIRST = "first.output-2.score.chatter-3"
+
+
+def test_a_tool_is_found_described_and_shown_by_example(foldnote, tmp_path):
+    rows = foldnote.data("tools", "antibody", "number", "--available")
+    assert "anarci" in [row["type"] for row in rows]
+    assert foldnote("schema", "anarci").splitlines()[0].split() == [
+        "SETTING",
+        "TYPE",
+        "NEEDED",
+        "DEFAULT",
+        "MEANING",
+    ]
+    place = tmp_path / "settings.json"
+    place.write_text(foldnote("example", "anarci"))
+    assert foldnote("validate", "anarci", "--settings", str(place)) == "valid\n"
+
+
+def test_settings_that_are_not_valid_are_told_with_the_field(foldnote):
+    verdict = foldnote.data("validate", "anarci", "--set", "sequence=EVQ1", code=2)
+    assert (verdict["valid"], verdict["field"]) == (False, "sequence")
+    fault = foldnote.data("submit", "anarci", "--set", "sequence=EVQ1", code=2)
+    assert fault["error"]["kind"] == "bad_input"
+    assert fault["error"]["problems"][0]["field"] == "sequence"
+
+
+def test_a_result_is_fetched_whole_in_part_and_as_a_table_of_contents(foldnote, tmp_path):
+    path = foldnote.data("results", FIRST, "--to", str(tmp_path))["path"]
+    assert zipfile.is_zipfile(path)
+    unpacked = foldnote("results", FIRST, "--to", str(tmp_path / "u"), "--pattern", "file-*").split()
+    assert [Path(name).name for name in unpacked] == ["file-0.txt", "file-1.txt"]
+    assert sorted(path.name for path in (tmp_path / "u").iterdir()) == ["file-0.txt", "file-1.txt"]
+    foldnote("results", FIRST, "--to", str(tmp_path), "--pattern", "*.xyz", code=2)
+    assert "It holds: file-0.txt" in foldnote.err
+
+
+def test_a_result_comes_with_its_provenance(foldnote, tmp_path):
+    about = foldnote.data("results", FIRST, "--provenance")
+    assert (about["method"]["name"], about["settings"]["scheme"]) == ("Probe of the tests", "imgt")
+    crate = Path(foldnote("results", FIRST, "--crate", "--to", str(tmp_path)).strip())
+    assert (crate / "ro-crate-metadata.json").is_file()
+    assert (crate / "file-0.txt").is_file()
+
+
+def test_a_log_is_printed_and_followed(foldnote):
+    assert "line 2" in foldnote("logs", FIRST, "--lines", "5")
+    foldnote("submit", "anarci", *SETTINGS, "--name", "follow.sleep-1.chatter-3.fail")
+    out = foldnote("logs", "follow.sleep-1.chatter-3.fail", "--follow", code=1)
+    assert sorted(line for line in out.splitlines() if line.startswith("line")) == [
+        "line 0",
+        "line 1",
+        "line 2",
+    ]
+
+
+def test_a_table_becomes_a_batch_and_its_results_a_table(foldnote, tmp_path):
+    table = tmp_path / "fv.csv"
+    table.write_text(f"id,VH\nb.one.score,{SEQUENCE}\nb.two.fail,{SEQUENCE}\n")
+    batch = [
+        "batch",
+        "anarci",
+        str(table),
+        "--column",
+        "sequence=VH",
+        "--set",
+        "scheme=imgt",
+        "--names",
+        "id",
+    ]
+    preview = foldnote.data(*batch, "--preview")
+    assert [row["jobName"] for row in preview["results"]] == ["b.one.score", "b.two.fail"]
+    assert (preview["count"], preview["valid"], preview["jobsTaken"]) == (2, True, 2)
+    record = foldnote.data(*batch, "--name", "b", "--wait")
+    assert (record["jobName"], record["batchStatus"]) == ("b", "Complete")
+    rows = list(csv.DictReader(io.StringIO(foldnote("results", "b", "--table"))))
+    assert [(row["job_name"], row["status"]) for row in rows] == [
+        ("b.one.score", "Complete"),
+        ("b.two.fail", "Failed"),
+    ]
+    assert rows[0]["score.probe"] == "0.5"
+    assert foldnote("batch", "--retry", "b").startswith("b-retry1: ")
+
+
+def test_a_large_batch_is_asked_about(foldnote, tmp_path):
+    table = tmp_path / "many.jsonl"
+    table.write_text("".join(json.dumps({"sequence": SEQUENCE[:-n]}) + "\n" for n in range(1, 52)))
+    foldnote("batch", "anarci", str(table), "--set", "scheme=imgt", code=2)
+    assert "51 jobs are many: say --yes" in foldnote.err
+
+
+def test_jobs_are_watched_until_none_is_unfinished(foldnote):
+    foldnote("submit", "anarci", *SETTINGS, "--name", "watched.sleep-1")
+    out = foldnote("jobs", "--watch", "--interval", "0.2", "--limit", "1")
+    assert out.splitlines()[-1].split()[1:] == ["watched.sleep-1", "anarci", "Complete"]
+
+
+def test_several_jobs_are_waited_for_stopped_and_deleted(foldnote):
+    for name in ("s.sleep-60", "t.sleep-60"):
+        foldnote("submit", "anarci", *SETTINGS, "--name", name)
+    assert (
+        foldnote.data("wait", "s.sleep-60", "--timeout", "0.2", code=124)["error"]["job"]["jobName"]
+        == "s.sleep-60"
+    )
+    assert [job["status"] for job in foldnote.data("stop", "s.sleep-60", "t.sleep-60")] == ["Stopped"] * 2
+    states = foldnote.data("wait", "s.sleep-60", "t.sleep-60", code=1)
+    assert [job["jobName"] for job in states] == ["s.sleep-60", "t.sleep-60"]
+    assert foldnote.data("delete", "s.sleep-60") == {"deleted": ["s.sleep-60"]}
+    assert foldnote.data("delete", "s.sleep-60", code=4)["error"]["kind"] == "not_found"
+
+
+def test_files_are_uploaded_listed_and_deleted(foldnote, tmp_path):
+    for name in ("a.pdb", "b.pdb"):
+        (tmp_path / name).write_text(ATOM)
+    paths = [str(tmp_path / name) for name in ("a.pdb", "b.pdb")]
+    assert foldnote.data("files", "upload", *paths, "--folder", "in") == {
+        "uploaded": ["in/a.pdb", "in/b.pdb"]
+    }
+    assert sorted(row["fileName"] for row in foldnote.data("files", "--folder", "in")) == ["a.pdb", "b.pdb"]
+    foldnote("files", "delete", "in/a.pdb")
+    foldnote("files", "delete", "in/a.pdb", code=4)
+
+
+def test_a_profile_lives_and_its_key_is_never_shown(foldnote):
+    lab = "http://127.0.0.1:9"
+    out = foldnote("profile", "add", "lab", lab, "--key", said="fn-SENTINEL\n")
+    out += foldnote("profile") + foldnote("profile", "use", "lab") + foldnote("profile", "list", "--json")
+    foldnote("profile", "test", "lab", code=5)
+    assert "cannot be reached" in foldnote.err
+    out += foldnote("profile", "remove", "lab")
+    assert "SENTINEL" not in out + foldnote.err
+    assert [row["name"] for row in foldnote.data("profile")] == ["embedded"]
+    assert foldnote.data("profile", "test", "embedded")["tools_available"] >= 2
+
+
+def test_an_interrupted_wait_says_so_and_leaves_the_job(foldnote):
+    foldnote("submit", "anarci", *SETTINGS, "--name", "interrupted.sleep-60")
+    process = foldnote.start("wait", "interrupted.sleep-60")
+    process.stderr.readline()
+    time.sleep(0.2)
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=20)
+    assert (process.returncode, "goes on" in err) == (130, True)
+    foldnote("stop", "interrupted.sleep-60")
+
+
+@pytest.mark.parametrize(
+    ("line", "offered"),
+    [
+        ("foldnote sub", {"submit"}),
+        ("foldnote schema anar", {"anarci"}),
+        ("foldnote wait first", {FIRST}),
+        ("foldnote jobs --wa", {"--watch"}),
+        ("foldnote files up", {"upload"}),
+    ],
+)
+def test_bash_completes_commands_tools_options_and_jobs(foldnote, line, offered):
+    script = (
+        f'PATH="{COMMAND.parent}:$PATH"; eval "$(foldnote completion bash)"; COMP_LINE="{line}"; '
+        'COMP_POINT=${#COMP_LINE}; read -ra COMP_WORDS <<< "$COMP_LINE"; COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); '
+        "COMP_TYPE=9; _python_argcomplete foldnote; printf '%s\\n' \"${COMPREPLY[@]}\""
+    )
+    done = subprocess.run(["bash", "-c", script], capture_output=True, text=True, env=foldnote.environment)
+    assert {word.strip() for word in done.stdout.splitlines()} == offered, done.stderr
+
+
+@pytest.mark.parametrize("shell", ["zsh", "fish"])
+def test_other_shells_have_their_script(foldnote, shell):
+    assert "foldnote" in foldnote("completion", shell)
