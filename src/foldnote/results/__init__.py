@@ -42,6 +42,10 @@ What a :class:`Result` has, each read when it is asked for and as ordinary data:
 residue, atom, plddt; or None), ``mean`` and ``source``. :class:`Pae` holds ``matrix`` float32 (L, L) in Å,
 ``tokens`` (chain, number, residue, atom; L rows, or None), ``starts``, ``borders`` and ``chains``.
 
+Over results stand functions: :func:`superpose` (RMSD and TM-score of two structures), :func:`rank_table`,
+:func:`merge_results` (many jobs beside their settings), and for plots :func:`list_plddt`,
+:func:`list_chain_starts`, :func:`make_coverage` and :func:`make_distribution`.
+
 **Confidence is never invented.** A structure has a pLDDT only where its file, or a score file that belongs to
 it, says so; a column of B-factors alone proves nothing.
 
@@ -63,9 +67,19 @@ from foldnote.results.molecule import Molecule
 from foldnote.results.numbering import Region
 from foldnote.results.opening import open_archive
 from foldnote.results.pae import Pae
+from foldnote.results.plot_data import (
+    Coverage,
+    Distribution,
+    list_chain_starts,
+    list_plddt,
+    make_coverage,
+    make_distribution,
+)
 from foldnote.results.poses import Pose
+from foldnote.results.ranking import merge_results, rank_table
 from foldnote.results.result import Result, open_result, register_display
 from foldnote.results.structure import Chain, Ligand, Structure
+from foldnote.results.superposition import Superposition, superpose
 
 __all__ = [
     "METRICS",
@@ -73,6 +87,8 @@ __all__ = [
     "Archive",
     "Chain",
     "Confidence",
+    "Coverage",
+    "Distribution",
     "FileKind",
     "FileProblem",
     "Ligand",
@@ -86,8 +102,16 @@ __all__ = [
     "Result",
     "ResultFile",
     "Structure",
+    "Superposition",
     "find_metric",
+    "list_chain_starts",
+    "list_plddt",
+    "make_coverage",
+    "make_distribution",
+    "merge_results",
     "open_archive",
     "open_result",
+    "rank_table",
     "register_display",
+    "superpose",
 ]

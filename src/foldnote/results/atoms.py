@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from importlib import import_module
 from typing import Any
 
 import gemmi
@@ -49,17 +50,17 @@ def make_biotite(structure: gemmi.Structure, name: str) -> Any:
         UnreadableFileError: biotite is not installed, or cannot represent the structure.
     """
     try:
-        from biotite.structure import BadStructureError
-        from biotite.structure.io.pdbx import CIFFile, get_structure
+        pdbx: Any = import_module("biotite.structure.io.pdbx")
+        errors: Any = import_module("biotite.structure")
     except ImportError as exc:
         raise UnreadableFileError(
             "A biotite structure needs biotite, which is not installed: pip install biotite."
         ) from exc
     text = structure.make_mmcif_document().as_string()
-    file = CIFFile.read(io.StringIO(text))
+    file = pdbx.CIFFile.read(io.StringIO(text))
     fields = ["b_factor", "occupancy", "charge"]
     try:
         one_model = 1 if len(structure) == 1 else None
-        return get_structure(file, model=one_model, extra_fields=fields)
-    except (BadStructureError, ValueError, IndexError, KeyError) as exc:
+        return pdbx.get_structure(file, model=one_model, extra_fields=fields)
+    except (ValueError, IndexError, KeyError, errors.BadStructureError) as exc:
         raise UnreadableFileError(f"{name} cannot be given as a biotite structure: {exc}.") from exc

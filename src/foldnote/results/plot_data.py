@@ -1,0 +1,161 @@
+"""What plots are drawn from: plain tables and arrays, computed once here and drawn elsewhere.
+
+The aligned error needs nothing of this kind: :class:`foldnote.results.Pae` is its own plot data (``matrix``
+in Å, ``borders``, ``chains``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from foldnote.errors import FoldnoteError, UnreadableFileError
+from foldnote.results.alignment import Alignment
+from foldnote.results.metrics import find_metric
+from foldnote.results.model import Model
+from foldnote.results.numbers import Floats
+
+PLDDT_COLUMNS = ["prediction", "rank", "model", "position", "chain", "number", "residue", "plddt"]
+_MOST_ROWS = 2000
+
+
+def list_plddt(models: Sequence[Model]) -> pd.DataFrame:
+    """The pLDDT of every residue of every model, for lines per rank.
+
+    Returns:
+        One row a residue of a polymer: ``prediction`` str, ``rank`` int64, ``model`` str, ``position`` int64
+        (from 1, counted through all chains), ``chain``, ``number``, ``residue`` str, ``plddt`` float64 (0 to
+        100). Models without a pLDDT, or whose file is damaged, are left out.
+    """
+    parts = []
+    for model in models:
+        try:
+            plddt = model.plddt
+        except UnreadableFileError:
+            continue
+        if plddt is not None:
+            where: dict[str, str | int] = {
+                "prediction": model.prediction,
+                "rank": model.rank,
+                "model": model.name,
+            }
+            parts.append(plddt.assign(position=np.arange(1, len(plddt) + 1), **where)[PLDDT_COLUMNS])
+    return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=PLDDT_COLUMNS)
+
+
+def list_chain_starts(plddt: pd.DataFrame) -> pd.DataFrame:
+    """Where chains begin in one model's rows of :func:`list_plddt`.
+
+    Returns:
+        One row a chain: ``chain`` str, ``position`` int64 of its first residue.
+    """
+    is_first = plddt["chain"] != plddt["chain"].shift()
+    return plddt.loc[is_first, ["chain", "position"]].reset_index(drop=True)
+
+
+@dataclass(frozen=True, eq=False)
+class Coverage:
+    """An alignment as a picture of coverage and identity.
+
+    Attributes:
+        columns: one row a column of the alignment: ``position`` int64 (from 1), ``residue`` str (of the
+            query), ``sequences`` int64 (with a residue there), ``share`` float64 (0 to 1), ``chain`` int64
+            (from 0; 0 everywhere where the file does not tell chains).
+        rows: float32, shape (r, L): the identity to the query (0 to 1) of each sequence where it has a
+            residue, NaN where it has a gap; the most similar sequence first. At most 2,000 rows, evenly
+            chosen.
+        depth: number of sequences in the file, the query included.
+        borders: int64: first column of each chain but the first.
+    """
+
+    columns: pd.DataFrame
+    rows: NDArray[np.float32]
+    depth: int
+    borders: NDArray[np.int64]
+
+
+def make_coverage(alignment: Alignment) -> Coverage:
+    """Coverage and identity of an alignment.
+
+    Raises:
+        UnreadableFileError: its sequences are of unequal length.
+    """
+    length = alignment.length
+    chains = np.zeros(length, dtype=np.int64)
+    for border in alignment.borders:
+        chains[border:] += 1
+    columns = pd.DataFrame(
+        {
+            "position": np.arange(1, length + 1),
+            "residue": pd.Series(list(alignment.query), dtype="str"),
+            "sequences": alignment.coverage,
+            "share": alignment.coverage / alignment.depth,
+            "chain": chains,
+        }
+    )
+    order = np.argsort(-np.nan_to_num(alignment.identity, nan=-1.0), kind="stable")
+    if len(order) > _MOST_ROWS:
+        order = order[np.linspace(0, len(order) - 1, _MOST_ROWS).astype(int)]
+    shown = np.where(alignment.is_residue[order], alignment.identity[order, None], np.nan)
+    return Coverage(columns, shown.astype(np.float32), alignment.depth, alignment.borders)
+
+
+@dataclass(frozen=True, eq=False)
+class Distribution:
+    """How one figure is spread over the rows of a table.
+
+    Attributes:
+        name: the column.
+        label: what people call it, with its unit where it is known.
+        higher_is_better: the direction; None where it is open.
+        edges: float64, shape (n + 1,): borders of the bins.
+        counts: int64, shape (n,): rows in each bin.
+        missing: rows without a value.
+    """
+
+    name: str
+    label: str
+    higher_is_better: bool | None
+    edges: Floats
+    counts: NDArray[np.int64]
+    missing: int
+
+
+def make_distribution(frame: pd.DataFrame, name: str, *, bins: int | None = None) -> Distribution:
+    """A histogram of one column.
+
+    Args:
+        frame: any table.
+        name: the column.
+        bins: number of bins; by default by the rule of Freedman and Diaconis, at most 100.
+
+    Raises:
+        FoldnoteError: there is no such column, or it holds no finite numbers.
+    """
+    if name not in frame.columns:
+        raise FoldnoteError(f"The table has no column {name!r}; it has {', '.join(map(str, frame.columns))}.")
+    numbers = pd.to_numeric(frame[name], errors="coerce").to_numpy(np.float64, na_value=np.nan)
+    values = numbers[np.isfinite(numbers)]
+    if len(values) == 0:
+        raise FoldnoteError(f"The column {name!r} holds no numbers to draw.")
+    counts, edges = np.histogram(values, bins=bins or _count_bins(values))
+    metric = find_metric(name)
+    return Distribution(
+        name=name,
+        label=f"{metric.label} ({metric.unit})" if metric else name,
+        higher_is_better=metric.higher_is_better if metric else None,
+        edges=edges.astype(np.float64),
+        counts=counts.astype(np.int64),
+        missing=int(len(numbers) - len(values)),
+    )
+
+
+def _count_bins(values: Floats) -> int:
+    low, high = np.percentile(values, [25, 75])
+    width = 2 * (high - low) / np.cbrt(len(values))
+    spread = float(np.ptp(values))
+    return int(np.clip(np.ceil(spread / width), 1, 100)) if width > 0 else min(10, len(values))
