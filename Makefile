@@ -8,7 +8,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 FRONTEND := package.json package-lock.json $(shell find labextension/src labextension/style labextension/schema -type f 2>/dev/null)
-ENGINES := abodybuilder2 anarci
+ENGINES := abodybuilder2 anarci vina
 # Messages of make itself are not wanted, the programs' own are.
 MAKEFLAGS += --no-print-directory
 
@@ -27,7 +27,7 @@ test: $(VENV)/.test-installed engines ## Set up what the tests need, and run eve
 	@scripts/check
 
 setup: $(VENV)/.installed
-engines: setup ## Install the engines that the main job needs
+engines: setup ## Install the bundled engines
 	@$(BIN)/foldnote engines install $(ENGINES)
 
 $(VENV)/bin/python:

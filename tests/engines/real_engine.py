@@ -33,12 +33,15 @@ def can_cut_the_network() -> bool:
         return False
 
 
-def run_engine(name: str, folder: Path, settings: dict, seed: int = 7) -> tuple[Outcome, Path]:
+def run_engine(
+    name: str, folder: Path, settings: dict, seed: int = 7, texts: dict[str, str] | None = None
+) -> tuple[Outcome, Path]:
     """Run the engine through its runner; gives the outcome and the folder of outputs.
 
-    The engine's python refuses every connection, and where namespaces may be made there is no network at all.
+    `texts` has the contents of file fields. The engine's python refuses every connection, and where namespaces may be made there is no network at all.
     """
     engine = load_engines()[name]
+    given = {f"inputs/{field}/{field}.txt": text for field, text in (texts or {}).items()}
     spec = build_attempt(
         engine,
         attempt_dir=folder / "attempt",
@@ -46,6 +49,7 @@ def run_engine(name: str, folder: Path, settings: dict, seed: int = 7) -> tuple[
         job_name="a-test",
         tool=engine.tools[0],
         settings=settings,
+        files={Path(place).parent.name: [place] for place in given},
         seed=seed,
     )
     cut = folder / "cut"
@@ -53,10 +57,19 @@ def run_engine(name: str, folder: Path, settings: dict, seed: int = 7) -> tuple[
     (cut / "sitecustomize.py").write_text(CUT)
     paths = os.pathsep.join([str(cut), spec.environment["PYTHONPATH"]])
     spec = dataclasses.replace(spec, environment={**spec.environment, "PYTHONPATH": paths})
-    prepare_attempt(spec)
+    prepare_attempt(spec, _write(folder / "given", given))
     runner = [sys.executable, "-m", "foldnote.service.queue.runner", str(spec.folder)]
     subprocess.run(["unshare", "-rn", *runner] if can_cut_the_network() else runner, check=True)
     return Outcome.read(spec.folder), spec.folder / "work" / "outputs"
+
+
+def _write(folder: Path, given: dict[str, str]) -> dict[str, Path]:
+    """The contents as files of their own; gives where each place's content is."""
+    sources = {place: folder / Path(place).name for place in given}
+    folder.mkdir(parents=True)
+    for place, source in sources.items():
+        source.write_text(given[place])
+    return sources
 
 
 def run_directly(engine: Engine, command: list[str], folder: Path) -> str:

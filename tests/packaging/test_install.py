@@ -92,7 +92,7 @@ def test_what_was_installed_works(clean_python, tmp_path):
     )
     environment = {**os.environ, "FOLDNOTE_HOME": str(tmp_path / "home")}
     printed = run(clean_python, script, env=environment, cwd=tmp_path)
-    assert printed.strip().splitlines()[-1] == "39 {'heavy': 'EVQLVESGG'} ['light']"
+    assert printed.strip().splitlines()[-1] == "40 {'heavy': 'EVQLVESGG'} ['light']"
 
 
 def test_the_core_is_light(clean_python, tmp_path):

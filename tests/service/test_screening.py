@@ -9,7 +9,9 @@ import httpx
 import pytest
 from service_process import PDB
 
+from foldnote import catalog
 from foldnote.service.aggregation import make_ranking
+from foldnote.service.engines import load_engines
 from foldnote.service.store.batches import Subjob
 
 SCRIPT = """
@@ -42,23 +44,51 @@ def docking(tmp_path_factory):
 
 
 def screen(service, name, **more):
-    body = {"batchName": name, "receptor": PDB, "ligands": ["C\n", "CCC\n", "CC\n"]} | more
+    body = {
+        "batchName": name,
+        "receptor": PDB,
+        "ligands": ["C\n", "CCC\n", "CC\n"],
+        "tool": "test-dock",
+    } | more
     return service.client.post("/virtual-screening", json=body)
 
 
-def test_ligands_are_docked_and_ranked(docking, name):
-    refused = screen(docking, name)
+def read_ranking(service, name):
+    archive = zipfile.ZipFile(io.BytesIO(httpx.get(service.wait(name)["resultUrl"]).content))
+    return list(csv.reader(io.StringIO(archive.read("ranking.csv").decode())))
+
+
+def test_without_a_docking_tool_that_runs_those_that_dock_are_named(make_service, monkeypatch, tmp_path):
+    monkeypatch.setenv("FOLDNOTE_ENGINES_DIR", str(tmp_path / "none"))
+    refused = screen(make_service("--no-rate-limit"), "s", tool=None)
     assert (refused.status_code, refused.json()["code"]) == (400, "tool_unavailable")
-    assert "af2dock" in refused.json()["error"]
+    assert "af2dock, vina" in refused.json()["error"]
+
+
+@pytest.mark.engine
+@pytest.mark.skipif(
+    not load_engines()["vina"].state().installed, reason="needs: foldnote engines install vina"
+)
+def test_molecules_are_docked_and_ranked_by_autodock_vina(docking, name):
+    receptor = catalog.tool("vina").example_job["settings"]["receptorFile"]
+    more = {"boxCenter": [-1, 2, 0], "boxSize": [16, 16, 16], "exhaustiveness": 1, "numPoses": 1}
+    ligands = ["C", "CC(=O)Oc1ccccc1C(=O)O", "CCO\n"]
+    answer = screen(docking, name, receptor=receptor, ligands=ligands, settings=more, tool=None)
+    assert (answer.status_code, answer.json()["type"]) == (200, "vina")
+    head, *rows = read_ranking(docking, name)
+    assert head == ["rank", "jobName", "affinity"]
+    assert [row[1] for row in rows] == [f"{name}-{number}" for number in (2, 3, 1)]
+    assert [float(row[2]) for row in rows] == sorted(float(row[2]) for row in rows)
+    assert docking.job(f"{name}-1")["settings"]["ligandFile"] == "C\n"
+
+
+def test_ligands_are_docked_and_ranked(docking, name):
     docking.client.post("/deploy-model", json=DOCKER)
     answer = screen(docking, name, settings={"boxSize": 20})
     assert answer.status_code == 200, answer.text
     names = [f"{name}-{number}" for number in (1, 2, 3)]
     assert (answer.json()["type"], answer.json()["jobNames"]) == ("test-dock", names)
-    parent = docking.wait(name)
-    archive = zipfile.ZipFile(io.BytesIO(httpx.get(parent["resultUrl"]).content))
-    rows = list(csv.reader(io.StringIO(archive.read("ranking.csv").decode())))
-    assert rows == [
+    assert read_ranking(docking, name) == [
         ["rank", "jobName", "affinity"],
         ["1", names[1], "-3.0"],
         ["2", names[2], "-2.0"],

@@ -97,7 +97,7 @@ class Service:
         self.intake = Intake(
             self.store, self.toolbox, self.files, self.dispatcher.wake, batch_rows=rows, allowance=allowance
         )
-        self.screening = ScreeningDesk(self.toolbox, self.intake)
+        self.screening = ScreeningDesk(self.toolbox, self.intake, self.files)
 
     def _on_ended(self) -> None:
         self.conductor.wake()

@@ -220,7 +220,7 @@ class ScreeningSubmission(Body):
     receptor: str
     """A file in any of the three forms."""
     ligands: list[str] = Field(min_length=1)
-    """Files in any of the three forms; each becomes a job."""
+    """Files in any of the three forms, or SMILES; each becomes a job."""
     tool: str | None = None
     """A docking tool; the first that runs here when absent."""
     settings: dict[str, Any] = Field(default_factory=dict)

@@ -56,6 +56,10 @@ class FileResolver:
                 problems.append(Problem(field=path, message=found, code="file_not_uploaded"))
         return located, problems
 
+    def is_uploaded(self, caller: Caller, value: str) -> bool:
+        """Whether the caller has an upload of this name."""
+        return self._store.files.find(caller.account_id, *split_path(value)) is not None
+
     def keep(self, located: Located) -> Input:
         """Keep the content and say what the job's row holds of it.
 

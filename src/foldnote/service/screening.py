@@ -1,29 +1,35 @@
 """Virtual screening: one receptor against many ligands, a job for each, ranked by a score.
 
 It is a batch of a docking tool: one whose settings have `receptorFile` and `ligandFile`, of the catalog or
-registered. This room makes the rows; the batch's archive has `ranking.csv` beside the merged table.
+registered. A ligand is a file in any of its three forms, or plain SMILES. This room makes the rows; the
+batch's archive has `ranking.csv` beside the merged table.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
+from foldnote.catalog.checks.molecule import find_smiles_fault
 from foldnote.models.tool import Tool
 from foldnote.service.faults import RefusalError, bad_request
 from foldnote.service.intake import Intake
 from foldnote.service.requests import BatchSubmission, ScreeningSubmission
+from foldnote.service.resolution import FileResolver
 from foldnote.service.store.accounts import Caller
 from foldnote.service.tooling import Toolbox
 
 RECEPTOR, LIGAND = "receptorFile", "ligandFile"
+FUNCTION = "small-molecule-docking"
+"""A tool that does this is chosen before others that dock."""
 
 
 class ScreeningDesk:
     """Turns screenings into batches."""
 
-    def __init__(self, toolbox: Toolbox, intake: Intake) -> None:
+    def __init__(self, toolbox: Toolbox, intake: Intake, files: FileResolver) -> None:
         self._toolbox = toolbox
         self._intake = intake
+        self._files = files
 
     def submit(self, caller: Caller, wanted: ScreeningSubmission) -> tuple[str, list[str]]:
         """Commit a batch with a job for each ligand; gives the tool and the jobs' names.
@@ -36,7 +42,8 @@ class ScreeningDesk:
             batch_name=wanted.batch_name,
             type=tool.type,
             settings=[
-                {**wanted.settings, RECEPTOR: wanted.receptor, LIGAND: each} for each in wanted.ligands
+                {**wanted.settings, RECEPTOR: wanted.receptor, LIGAND: self._as_file(caller, each)}
+                for each in wanted.ligands
             ],
             job_names=wanted.job_names,
             project_tag=wanted.project_tag,
@@ -58,7 +65,13 @@ class ScreeningDesk:
         if not available:
             sentence = f"No docking tool runs at this service now. {_name(docking)}"
             raise bad_request(sentence, code="tool_unavailable", field="tool")
-        return available[0]
+        return min(available, key=lambda tool: FUNCTION not in tool.functions)
+
+    def _as_file(self, caller: Caller, ligand: str) -> str:
+        """SMILES as inline contents; what is the name of an upload stays a name."""
+        if "\n" in ligand or find_smiles_fault(ligand) or self._files.is_uploaded(caller, ligand):
+            return ligand
+        return f"{ligand.strip()}\n"
 
     def _find(self, tool_type: str) -> Tool:
         try:

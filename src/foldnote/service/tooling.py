@@ -110,5 +110,6 @@ def _as_row(tool: Tool) -> dict[str, Any]:
     row = tool.to_wire()
     citation = row.pop("citation", None)
     if citation:
-        row["schema"] = row["schema"] | {"x-foldnote": {"citation": citation}}
+        notes = row["schema"].get("x-foldnote", {}) | {"citation": citation}
+        row["schema"] = row["schema"] | {"x-foldnote": notes}
     return row

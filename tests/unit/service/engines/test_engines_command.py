@@ -25,7 +25,7 @@ def test_the_list_has_every_tool_once(out):
     run_list(list(catalog.tools()), as_json=True, stream=out)
     rows = json.loads(out.getvalue())
     assert [row["tool"] for row in rows] == list(catalog.tools())
-    assert len(rows) == 39
+    assert len(rows) == 40
 
 
 def test_a_tool_with_an_engine_says_how_to_get_it(out):
@@ -41,7 +41,7 @@ def test_the_table_marks_a_substitute_and_counts(out, tmp_path, monkeypatch):
     monkeypatch.setenv("FOLDNOTE_ENGINE_PATH", str(write_probe_engine(tmp_path / "more", ("alphafold",))))
     run_list(["abodybuilder", "alphafold", "antifold"], stream=out)
     lines = out.getvalue().splitlines()
-    assert lines[0] == "1 of 4 tools run on this machine."
+    assert lines[0] == "1 of 5 tools run on this machine."
     assert any(line.startswith("alphafold") and "yes" in line and "[SUBSTITUTE]" in line for line in lines)
     assert any(line.startswith("antifold") and line.endswith("not bundled") for line in lines)
 

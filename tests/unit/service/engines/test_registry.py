@@ -31,10 +31,11 @@ def test_bundled_engines_are_complete():
         assert engine.name == engine.folder.name
 
 
-def test_the_two_bundled_engines_serve_their_tools():
+def test_the_bundled_engines_serve_their_tools():
     engines = load_engines()
     assert engine_for("abodybuilder", engines).name == "abodybuilder2"
     assert engine_for("anarci", engines).name == "anarci"
+    assert engine_for("vina", engines).name == "vina"
     assert engine_for("alphafold", engines) is None
 
 

@@ -1,4 +1,4 @@
-"""What the antibody engines say to their runner: progress, failure, score and notes.
+"""What the bundled engines say to their runner: progress, failure, score and notes.
 
 It runs inside the engines' own environments and uses the standard library only.
 """

@@ -1,0 +1,163 @@
+"""From a structure file to the rigid receptor in PDBQT: what stays, what is mended, and what is left out.
+
+Meeko knows the usual residues by templates of its own. A residue without one never reaches it, since it would
+ask the internet for one; what was left out or cut back goes into the notes.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from engine_protocol import fail
+
+IONS = frozenset({"CA", "CU", "FE", "MG", "MN", "ZN"})
+"""Metal ions that stay with the receptor."""
+MAIN_CHAIN = ("N", "CA", "C", "O")
+BACKBONE = frozenset(MAIN_CHAIN)
+MOST_TOLERATED = 0.1
+"""Share of residues that may be mended before the receptor counts as unfit."""
+
+
+def read_receptor(path: Path) -> tuple[Any, list[str]]:
+    """The receptor's heavy atoms that have a template, and notes of what was left out."""
+    import gemmi
+
+    text = path.read_text("utf-8", "replace")
+    kind = gemmi.CoorFormat.Mmcif if text.lstrip().startswith("data_") else gemmi.CoorFormat.Pdb
+    try:
+        structure = gemmi.read_structure_string(text, format=kind)
+    except (RuntimeError, ValueError, OSError) as exc:
+        fail(f"The receptor cannot be read: {exc}. Give a PDB or mmCIF file.")
+    if len(structure) == 0:
+        fail("The receptor has no atoms. Give a PDB or mmCIF file of a protein.")
+    notes = []
+    if len(structure) > 1:
+        notes.append(f"The receptor's file has {len(structure)} models; the first was used.")
+        del structure[1:]
+    structure.setup_entities()
+    structure.remove_alternative_conformations()
+    structure.remove_hydrogens()
+    structure.remove_waters()
+    left_out = remove_others(structure[0])
+    structure.remove_empty_chains()
+    put_main_chains_first(structure[0])
+    if left_out:
+        notes.append(f"Left out of the receptor: {shorten(left_out)}.")
+    if not any(True for _ in structure[0].all()):
+        fail("The receptor has no protein or nucleic acid that Vina's preparation knows.")
+    return structure, notes
+
+
+def remove_others(model: Any) -> list[str]:
+    """Take out what is neither part of a known chain nor a metal ion; gives their names."""
+    import gemmi
+    from meeko import ResidueChemTemplates
+
+    templates = ResidueChemTemplates.create_from_defaults()
+    known = {*templates.residue_templates, *templates.ambiguous}
+    left_out = []
+    for chain in model:
+        for index in reversed(range(len(chain))):
+            residue = chain[index]
+            if residue.name == "MSE":
+                rename_selenomethionine(residue)
+            is_part = residue.entity_type == gemmi.EntityType.Polymer or residue.name in ("HIE", "HID", "HIP")
+            if not (residue.name in known and (is_part or residue.name in IONS)):
+                left_out.append(f"{residue.name} {name_of(chain, residue)}")
+                del chain[index]
+    return left_out[::-1]
+
+
+def put_main_chains_first(model: Any) -> None:
+    """Order atoms as the PDB does: Meeko takes a serine's hydroxyl for its carbonyl in other orders."""
+    places = {name: index for index, name in enumerate(MAIN_CHAIN)}
+    for chain in model:
+        for residue in chain:
+            copies = sorted((atom.clone() for atom in residue), key=lambda atom: places.get(atom.name, 9))
+            for index in reversed(range(len(residue))):
+                del residue[index]
+            for atom in copies:
+                residue.add_atom(atom)
+
+
+def rename_selenomethionine(residue: Any) -> None:
+    """Methionine in the place of selenomethionine, as is usual for docking."""
+    import gemmi
+
+    residue.name = "MET"
+    residue.het_flag = "A"
+    for atom in residue:
+        if atom.name == "SE":
+            atom.name, atom.element = "SD", gemmi.Element("S")
+
+
+def prepare_receptor(structure: Any, notes: list[str]) -> str:
+    """The receptor in PDBQT; residues that lack atoms of their side chains become alanine or glycine."""
+    from meeko import PDBQTWriterLegacy
+
+    polymer, bad = match_templates(structure)
+    if bad:
+        count = sum(len(chain) for chain in structure[0])
+        if len(bad) > MOST_TOLERATED * count:
+            fail(
+                f"{len(bad)} of {count} residues of the receptor lack atoms, for example {shorten(bad, 3)}."
+                " Give a structure with whole side chains."
+            )
+        notes.append(f"Residues that lack atoms were cut back to alanine or glycine: {shorten(bad)}.")
+        cut_back(structure, set(bad))
+        polymer, bad = match_templates(structure)
+        if bad:
+            notes.append(f"Left out of the receptor, since atoms of the main chain lack: {shorten(bad)}.")
+            remove_residues(structure, set(bad))
+    rigid: str = PDBQTWriterLegacy.write_from_polymer(polymer)[0]
+    return rigid
+
+
+def match_templates(structure: Any) -> tuple[Any, list[str]]:
+    """Meeko's polymer, with its hydrogens, and the residues that fit no template."""
+    from meeko import MoleculePreparation, Polymer, PolymerCreationError, ResidueChemTemplates
+
+    templates = ResidueChemTemplates.create_from_defaults()
+    try:
+        polymer = Polymer.from_pdb_string(
+            structure.make_pdb_string(),
+            templates,
+            MoleculePreparation(),
+            allow_bad_res=True,
+        )
+    except (PolymerCreationError, RuntimeError, ValueError, KeyError) as exc:
+        fail(f"The receptor cannot be prepared: {' '.join(str(exc).split())[:300]}")
+    return polymer, list(polymer.get_ignored_monomers())
+
+
+def cut_back(structure: Any, names: set[str]) -> None:
+    """Keep the main chain of these residues, and the first atom of the side chain where it is there."""
+    for chain in structure[0]:
+        for residue in chain:
+            if name_of(chain, residue) in names and {atom.name for atom in residue} >= BACKBONE:
+                has_side = residue.find_atom("CB", "*") is not None and residue.name != "GLY"
+                kept = BACKBONE | {"CB", "OXT"} if has_side else BACKBONE | {"OXT"}
+                for index in reversed(range(len(residue))):
+                    if residue[index].name not in kept:
+                        del residue[index]
+                residue.name = "ALA" if has_side else "GLY"
+
+
+def remove_residues(structure: Any, names: set[str]) -> None:
+    """Take these residues out, so that the complex shows what was docked to."""
+    for chain in structure[0]:
+        for index in reversed(range(len(chain))):
+            if name_of(chain, chain[index]) in names:
+                del chain[index]
+
+
+def name_of(chain: Any, residue: Any) -> str:
+    """A residue's place as Meeko writes it: chain, number, insertion code."""
+    return f"{chain.name}:{residue.seqid}"
+
+
+def shorten(names: list[str], limit: int = 12) -> str:
+    """The first names, and how many more."""
+    shown = ", ".join(names[:limit])
+    return f"{shown} and {len(names) - limit} more" if len(names) > limit else shown

@@ -1,0 +1,270 @@
+"""Docks one molecule into one rigid receptor with AutoDock Vina.
+
+Reads job.json and its files. Writes outputs/poses.sdf and outputs/poses.pdbqt (every pose, the best first),
+outputs/docking.csv (a row for each pose), outputs/receptor.pdbqt (the receptor as it was docked to) and
+outputs/complex.pdb (the receptor with the best pose, to be looked at). Nothing is asked of the internet:
+residues without a template are left out of the receptor before it is prepared, and named in the notes.
+"""
+
+from __future__ import annotations
+
+import csv
+import math
+import os
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from engine_protocol import fail, read_job, report, write_notes, write_score
+from receptor import prepare_receptor, read_receptor
+
+COLUMNS = ("pose", "affinity", "rmsd_lower", "rmsd_upper")
+"""Columns of docking.csv: pose, 1-based, the best first; affinity in kcal/mol; Vina's lower and upper bound
+of the distance from the best pose in Å. A row is a pose."""
+
+OUTPUTS = Path("outputs")
+BLIND_MARGIN = 5.0
+"""Å on each side between the receptor's atoms and the box, where none is given."""
+SITE_SIZE = 20.0
+"""Å of each edge of a box that has a centre and no size."""
+LARGE_VOLUME = 27_000.0
+"""Å³ above which Vina itself asks for a more thorough search."""
+ELEMENTS = frozenset({"H", "C", "N", "O", "F", "P", "S", "Cl", "Br", "I", "Si"})
+"""What the scoring functions have parameters for in a ligand."""
+LIGAND_NAME = "LIG"
+
+
+@dataclass(frozen=True)
+class Box:
+    """Centre and edges in Å."""
+
+    center: tuple[float, float, float]
+    size: tuple[float, float, float]
+
+    @property
+    def volume(self) -> float:
+        """Å³."""
+        return math.prod(self.size)
+
+
+def main() -> None:
+    """Run the job of this folder."""
+    job = read_job()
+    settings, files = job["settings"], job["files"]
+    seed = int(settings.get("seed") or job["seed"] or 1)
+    report(0.05, "Preparing the receptor")
+    structure, notes = read_receptor(Path(files["receptorFile"][0]))
+    receptor = prepare_receptor(structure, notes)
+    OUTPUTS.joinpath("receptor.pdbqt").write_text(receptor, "utf-8")
+    report(0.2, "Preparing the ligand")
+    molecule = read_ligand(Path(files["ligandFile"][0]), seed)
+    ligand = prepare_ligand(molecule)
+    box = find_box(settings, structure, notes)
+    report(0.25, "Searching for poses")
+    poses = dock(settings, receptor, ligand, box, seed)
+    report(0.95, "Writing the poses")
+    rows = write_poses(poses, structure)
+    if rows[0]["affinity"] >= 0:
+        notes.append("Even the best pose is repelled: the ligand does not fit into the box.")
+    write_notes(notes)
+    tell_what_was_done(settings, rows, box, seed, molecule)
+    report(1.0, "Done")
+
+
+def read_ligand(path: Path, seed: int) -> Any:
+    """The one molecule, with hydrogens and coordinates."""
+    from rdkit import Chem
+
+    molecule = read_ligand_file(path)
+    if len(Chem.GetMolFrags(molecule)) > 1:
+        fail("The ligand has several parts that are not bonded. Give one molecule, without its salt.")
+    has_place = molecule.GetNumConformers() > 0 and molecule.GetConformer().Is3D()
+    molecule = Chem.AddHs(molecule, addCoords=has_place)
+    return molecule if has_place else embed(molecule, seed)
+
+
+def read_ligand_file(path: Path) -> Any:
+    """The molecule of an SDF or MOL file, or of a file of SMILES."""
+    from rdkit import Chem
+
+    text = path.read_text("utf-8", "replace")
+    if "V2000" not in text and "V3000" not in text:
+        lines = [line for line in text.splitlines() if line.strip()]
+        require_one(len(lines))
+        return read_smiles(lines[0].split()[0])
+    supplier = Chem.SDMolSupplier()
+    supplier.SetData(text, removeHs=False)
+    require_one(len(supplier))
+    if supplier[0] is None:
+        fail("The ligand's file cannot be read as a molecule. Check its atoms, bonds and charges.")
+    return supplier[0]
+
+
+def require_one(count: int) -> None:
+    """End with a sentence for the user unless there is one molecule."""
+    if count != 1:
+        fail(
+            f"The ligand's file has {count} molecules, and a job docks one."
+            " Submit a job for each: a batch, or POST /virtual-screening."
+        )
+
+
+def read_smiles(text: str) -> Any:
+    """The molecule of a SMILES string."""
+    from rdkit import Chem
+
+    molecule = Chem.MolFromSmiles(text.strip())
+    if molecule is None or molecule.GetNumAtoms() == 0:
+        fail(f"{text.strip()[:80]!r} is no SMILES of a molecule.")
+    return molecule
+
+
+def embed(molecule: Any, seed: int) -> Any:
+    """The molecule with coordinates by ETKDG version 3, relaxed with MMFF94 where that has parameters."""
+    from rdkit.Chem import AllChem
+
+    rules = AllChem.ETKDGv3()
+    rules.randomSeed = seed
+    if AllChem.EmbedMolecule(molecule, rules) != 0:
+        rules.useRandomCoords = True
+        if AllChem.EmbedMolecule(molecule, rules) != 0:
+            fail("No 3D shape could be made for the ligand. Give it as an SDF file with coordinates.")
+    if AllChem.MMFFHasAllMoleculeParams(molecule):
+        AllChem.MMFFOptimizeMolecule(molecule, maxIters=1000)
+    return molecule
+
+
+def prepare_ligand(molecule: Any) -> str:
+    """The ligand in PDBQT."""
+    from meeko import MoleculePreparation, PDBQTWriterLegacy
+
+    strange = sorted({atom.GetSymbol() for atom in molecule.GetAtoms()} - ELEMENTS)
+    if strange:
+        fail(f"AutoDock Vina has no parameters for {', '.join(strange)} in a ligand.")
+    try:
+        setups = MoleculePreparation().prepare(molecule)
+        text, is_good, complaint = PDBQTWriterLegacy.write_string(setups[0])
+    except (RuntimeError, ValueError, KeyError) as exc:
+        text, is_good, complaint = "", False, str(exc)
+    if not is_good:
+        fail(f"The ligand cannot be prepared: {' '.join(complaint.split())[:300]}")
+    return text
+
+
+def find_box(settings: dict[str, Any], structure: Any, notes: list[str]) -> Box:
+    """The box that is asked for, or one about the whole receptor."""
+    places = [list(each.atom.pos) for each in structure[0].all()]
+    low = [min(place[axis] for place in places) for axis in range(3)]
+    high = [max(place[axis] for place in places) for axis in range(3)]
+    has_center = "boxCenter" in settings
+    middle = [(a + b) / 2 for a, b in zip(low, high, strict=True)]
+    usual = [SITE_SIZE if has_center else b - a + 2 * BLIND_MARGIN for a, b in zip(low, high, strict=True)]
+    box = Box(tuple(settings.get("boxCenter", middle)), tuple(settings.get("boxSize", usual)))
+    edges = zip(box.center, box.size, low, high, strict=True)
+    if any(place + edge / 2 < a or place - edge / 2 > b for place, edge, a, b in edges):
+        reach = " to ".join(f"({', '.join(f'{each:.1f}' for each in corner)})" for corner in (low, high))
+        fail(
+            f"The box does not touch the receptor, which reaches from {reach} Å."
+            " Correct boxCenter."
+        )
+    if not has_center:
+        notes.append("No site was given: the box is about the receptor's centre.")
+    if box.volume > LARGE_VOLUME:
+        notes.append(
+            f"The box has {box.volume:.0f} Å³; a search of so large a space finds the best pose less surely."
+            " Give a site, or a higher exhaustiveness."
+        )
+    return box
+
+
+def dock(settings: dict[str, Any], receptor: str, ligand: str, box: Box, seed: int) -> str:
+    """The poses in PDBQT, the best first."""
+    from vina import Vina
+
+    place = Path("receptor.pdbqt")
+    place.write_text(receptor, "utf-8")
+    threads = int(os.environ.get("OMP_NUM_THREADS", "1"))
+    program = Vina(sf_name=settings.get("scoring", "vina"), cpu=threads, seed=seed, verbosity=1)
+    try:
+        program.set_receptor(os.fspath(place))
+        program.set_ligand_from_string(ligand)
+        program.compute_vina_maps(center=list(box.center), box_size=list(box.size))
+        program.dock(exhaustiveness=settings["exhaustiveness"], n_poses=settings["numPoses"])
+        poses: str = program.poses(n_poses=settings["numPoses"], energy_range=settings["energyRange"])
+    except (RuntimeError, ValueError, TypeError) as exc:
+        fail(f"AutoDock Vina refused: {' '.join(str(exc).split())[:300]}")
+    if "REMARK VINA RESULT" not in poses:
+        fail("AutoDock Vina found no pose. Make the box larger: the ligand must fit into it.")
+    return poses
+
+
+def write_poses(poses: str, structure: Any) -> list[dict[str, Any]]:
+    """Write every form of the poses; gives the rows of docking.csv."""
+    from meeko import PDBQTMolecule, RDKitMolCreate
+    from rdkit import Chem
+
+    lines = [line.split()[3:6] for line in poses.splitlines() if line.startswith("REMARK VINA RESULT:")]
+    rows = [
+        dict(zip(COLUMNS, (number, *map(float, figures)), strict=True))
+        for number, figures in enumerate(lines, start=1)
+    ]
+    OUTPUTS.joinpath("poses.pdbqt").write_text(poses, "utf-8")
+    with OUTPUTS.joinpath("docking.csv").open("w", newline="") as stream:
+        writer = csv.DictWriter(stream, COLUMNS, lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
+    (molecule,) = RDKitMolCreate.from_pdbqt_mol(PDBQTMolecule(poses, skip_typing=True))
+    with Chem.SDWriter(os.fspath(OUTPUTS / "poses.sdf")) as writer:
+        for row, conformer in zip(rows, molecule.GetConformers(), strict=True):
+            molecule.SetProp("_Name", f"pose {row['pose']}")
+            for name in COLUMNS:
+                molecule.SetProp(name, str(row[name]))
+            writer.write(molecule, confId=conformer.GetId())
+    write_complex(structure, molecule)
+    return rows
+
+
+def write_complex(structure: Any, molecule: Any) -> None:
+    """Write the receptor with the best pose as a residue of its own chain."""
+    import gemmi
+
+    residue = gemmi.Residue()
+    residue.name, residue.het_flag, residue.seqid = LIGAND_NAME, "H", gemmi.SeqId("1")
+    residue.entity_type = gemmi.EntityType.NonPolymer
+    places = molecule.GetConformers()[0].GetPositions()
+    for number, (atom, place) in enumerate(zip(molecule.GetAtoms(), places, strict=True), start=1):
+        if atom.GetAtomicNum() > 1:
+            new = gemmi.Atom()
+            new.name, new.element = f"{atom.GetSymbol()}{number}", gemmi.Element(atom.GetSymbol())
+            new.pos = gemmi.Position(*map(float, place))
+            residue.add_atom(new)
+    taken = {chain.name for chain in structure[0]}
+    chain = gemmi.Chain(next(letter for letter in "LXYZMNOPQRSTUVW0123456789" if letter not in taken))
+    chain.add_residue(residue)
+    structure[0].add_chain(chain)
+    structure.write_pdb(os.fspath(OUTPUTS / "complex.pdb"))
+
+
+def tell_what_was_done(
+    settings: dict[str, Any], rows: list[dict[str, Any]], box: Box, seed: int, molecule: Any
+) -> None:
+    """Write the figures of the run."""
+    heavy = molecule.GetNumHeavyAtoms()
+    best = rows[0]["affinity"]
+    figures = {
+        "affinity": best,
+        "ligandEfficiency": round(best / heavy, 4),
+        "heavyAtoms": heavy,
+        "poses": len(rows),
+        "scoring": settings.get("scoring", "vina"),
+        "seed": seed,
+        "exhaustiveness": settings["exhaustiveness"],
+    }
+    figures |= {f"center{axis}": round(value, 3) for axis, value in zip("XYZ", box.center, strict=True)}
+    figures |= {f"size{axis}": round(value, 3) for axis, value in zip("XYZ", box.size, strict=True)}
+    write_score(figures)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

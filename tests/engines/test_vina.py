@@ -1,0 +1,179 @@
+"""AutoDock Vina through our engine says what Vina itself says of the same files and the same seed."""
+
+import csv
+import json
+from pathlib import Path
+
+import gemmi
+import pytest
+from real_engine import run_directly, run_engine
+
+from foldnote import catalog
+from foldnote.service.engines import load_engines
+
+HERE = Path(__file__).parent
+LYSOZYME = HERE / "data" / "t4-lysozyme-l99a.pdb"
+XYLENE = "Cc1ccc(C)cc1 p-xylene\n"
+EXAMPLE = catalog.tool("vina").example_job["settings"]
+DIRECT = """
+import json, sys
+from meeko import MoleculePreparation, PDBQTWriterLegacy
+from rdkit import Chem
+from rdkit.Chem import AllChem
+from vina import Vina
+job = json.loads(sys.argv[1])
+molecule = Chem.AddHs(Chem.MolFromMolFile(job["ligand"]))
+rules = AllChem.ETKDGv3()
+rules.randomSeed = job["seed"]
+AllChem.EmbedMolecule(molecule, rules)
+AllChem.MMFFOptimizeMolecule(molecule, maxIters=1000)
+ligand, *_ = PDBQTWriterLegacy.write_string(MoleculePreparation().prepare(molecule)[0])
+vina = Vina(seed=job["seed"], cpu=1, verbosity=0)
+vina.set_receptor(job["receptor"])
+vina.set_ligand_from_string(ligand)
+vina.compute_vina_maps(center=job["center"], box_size=job["size"])
+vina.dock(exhaustiveness=job["exhaustiveness"], n_poses=job["poses"])
+lines = vina.poses(n_poses=job["poses"]).splitlines()
+print(json.dumps([float(line.split()[3]) for line in lines if line.startswith("REMARK VINA RESULT")]))
+"""
+
+pytestmark = [
+    pytest.mark.engine,
+    pytest.mark.skipif(
+        not load_engines()["vina"].state().installed, reason="needs: foldnote engines install vina"
+    ),
+]
+
+
+def dock(folder, receptor, ligand, seed=7, **settings):
+    """Outcome and outputs of a run; files are given as texts."""
+    given = catalog.default_settings(catalog.tool("vina")) | settings
+    texts = {"receptorFile": receptor, "ligandFile": ligand}
+    return run_engine("vina", folder, given, seed, texts)
+
+
+def read_table(outputs):
+    with (outputs / "docking.csv").open(newline="") as stream:
+        return list(csv.DictReader(stream))
+
+
+def read_notes(outputs):
+    return " ".join(json.loads((outputs.parent / "notes.json").read_text()))
+
+
+@pytest.fixture(scope="module")
+def example(tmp_path_factory):
+    """The tool's own example: benzene and the Trp-cage (PDB 1L2Y)."""
+    folder = tmp_path_factory.mktemp("example")
+    more = {key: EXAMPLE[key] for key in ("boxCenter", "boxSize", "exhaustiveness", "numPoses")}
+    outcome, outputs = dock(folder, EXAMPLE["receptorFile"], EXAMPLE["ligandFile"], **more)
+    assert outcome.state == "succeeded", outcome.error
+    return outputs
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory):
+    """p-Xylene from its SMILES, in a box about the cavity of T4 lysozyme L99A."""
+    folder = tmp_path_factory.mktemp("site")
+    more = {"boxCenter": [42.3, 45.4, 18.2], "boxSize": [12, 12, 12], "exhaustiveness": 4}
+    outcome, outputs = dock(folder, LYSOZYME.read_text(), XYLENE, **more)
+    assert outcome.state == "succeeded", outcome.error
+    return outputs
+
+
+def test_affinities_are_those_of_a_direct_run_with_the_same_seed(example, tmp_path):
+    (tmp_path / "ligand.sdf").write_text(EXAMPLE["ligandFile"])
+    job = {
+        "seed": 7,
+        "receptor": str(example / "receptor.pdbqt"),
+        "ligand": str(tmp_path / "ligand.sdf"),
+        "center": EXAMPLE["boxCenter"],
+        "size": EXAMPLE["boxSize"],
+        "exhaustiveness": EXAMPLE["exhaustiveness"],
+        "poses": EXAMPLE["numPoses"],
+    }
+    engine = load_engines()["vina"]
+    printed = run_directly(engine, [str(engine.python), "-c", DIRECT, json.dumps(job)], tmp_path)
+    theirs = json.loads(printed.strip().splitlines()[-1])
+    assert [float(row["affinity"]) for row in read_table(example)] == theirs
+    assert len(theirs) > 1
+
+
+def test_the_best_pose_is_first_and_its_affinity_is_the_score(example):
+    affinities = [float(row["affinity"]) for row in read_table(example)]
+    score = json.loads((example.parent / "score.json").read_text())
+    assert affinities == sorted(affinities)
+    assert (score["affinity"], score["seed"], score["poses"]) == (affinities[0], 7, len(affinities))
+    assert score["ligandEfficiency"] == pytest.approx(affinities[0] / 6, abs=1e-4)
+    assert affinities[0] < 0
+
+
+def test_every_form_of_the_result_has_every_pose(example):
+    count = len(read_table(example))
+    poses = (example / "poses.sdf").read_text()
+    assert poses.count("$$$$") == poses.count("<affinity>") == count
+    assert (example / "poses.pdbqt").read_text().count("MODEL ") == count
+    assert "HD" in (example / "receptor.pdbqt").read_text()
+
+
+def test_the_crystal_pose_is_found_in_the_cavity(site):
+    crystal = next(residue for residue in gemmi.read_pdb(str(LYSOZYME))[0]["A"] if residue.name == "TMP")
+    found = next(
+        residue
+        for chain in gemmi.read_pdb(str(site / "complex.pdb"))[0]
+        for residue in chain
+        if residue.name == "LIG"
+    )
+    middles = [sum((atom.pos for atom in each), gemmi.Position(0, 0, 0)) / 8 for each in (crystal, found)]
+    assert len(found) == len(crystal) == 8
+    assert middles[0].dist(middles[1]) < 1.0
+
+
+def test_a_ligand_in_the_receptors_file_is_left_out_and_named(site):
+    assert "Left out of the receptor: TMP A:163." in read_notes(site)
+    assert "TMP" not in (site / "receptor.pdbqt").read_text()
+
+
+def test_every_residue_stays_in_whatever_order_its_atoms_stand(site):
+    lines = (site / "receptor.pdbqt").read_text().splitlines()
+    places = {line[21:26] for line in lines if line.startswith("ATOM")}
+    assert len(places) == 162
+
+
+def test_a_side_chain_that_lacks_atoms_is_cut_back_and_a_gap_is_taken(tmp_path):
+    kept = []
+    for line in LYSOZYME.read_text().splitlines(keepends=True):
+        number, atom = line[22:26].strip(), line[12:16].strip()
+        is_gap = line.startswith("ATOM") and 20 <= int(number) <= 24
+        is_cut = number == "40" and atom not in ("N", "CA", "C", "O", "CB")
+        kept += [] if is_gap or is_cut else [line]
+    more = {"boxCenter": [42.3, 45.4, 18.2], "boxSize": [12, 12, 12], "exhaustiveness": 1}
+    outcome, outputs = dock(tmp_path, "".join(kept), XYLENE, **more)
+    assert outcome.state == "succeeded", outcome.error
+    assert "cut back to alanine or glycine: A:40." in read_notes(outputs)
+
+
+TRP_CAGE = EXAMPLE["receptorFile"]
+BACKBONE = "".join(
+    line
+    for line in TRP_CAGE.splitlines(keepends=True)
+    if not line.startswith("ATOM") or line[12:16].strip() in ("N", "CA", "C", "O")
+)
+
+
+@pytest.mark.parametrize(
+    ("receptor", "ligand", "settings", "sentence"),
+    [
+        (TRP_CAGE, "CCO.Cl\n", {}, "several parts that are not bonded"),
+        (TRP_CAGE, EXAMPLE["ligandFile"] * 2, {}, "has 2 molecules, and a job docks one"),
+        (TRP_CAGE, "CB(O)O\n", {}, "no parameters for B"),
+        (TRP_CAGE, "CCO\n", {"boxCenter": [200, 0, 0]}, "does not touch the receptor"),
+        (BACKBONE, "CCO\n", {}, "residues of the receptor lack atoms"),
+        ("HEADER\n", "CCO\n", {}, "no protein or nucleic acid"),
+    ],
+    ids=["salt", "two-records", "boron", "far", "backbone", "empty"],
+)
+def test_what_cannot_be_docked_is_a_plain_sentence(tmp_path, receptor, ligand, settings, sentence):
+    outcome, _ = dock(tmp_path, receptor, ligand, **settings)
+    assert outcome.state == "failed"
+    assert sentence in outcome.error
