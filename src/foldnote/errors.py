@@ -18,6 +18,7 @@ is the exception's message. Rooms translate a library's exception into one of ou
     │   │   ├── BudgetExceededError
     │   │   ├── RestrictedRouteError
     │   │   ├── AllowanceExceededError
+    │   │   ├── JobLimitError
     │   │   ├── RouterDisabledError
     │   │   └── GatewayForbiddenError
     │   ├── NotFoundError
@@ -145,6 +146,16 @@ class ForbiddenError(ServiceError):
 class BudgetExceededError(ForbiddenError):
     """The budget of the organization or team is used up."""
 
+    @property
+    def spent_weighted_hours(self) -> float | None:
+        """What is used of the budget, in weighted hours; None when the service did not say."""
+        return _number(self.body.get("spentWeightedHours"))
+
+    @property
+    def budget_weighted_hours(self) -> float | None:
+        """The budget, in weighted hours; None when the service did not say."""
+        return _number(self.body.get("budgetWeightedHours"))
+
 
 class RestrictedRouteError(ForbiddenError):
     """An unclaimed trial key may not use this route."""
@@ -162,6 +173,20 @@ class AllowanceExceededError(ForbiddenError):
     def allowance_weighted_hours(self) -> float | None:
         """What the key may use, in weighted hours; None when the service did not say."""
         return _number(self.body.get("allowanceWeightedHours"))
+
+
+class JobLimitError(ForbiddenError):
+    """The account has used the jobs that it may have."""
+
+    @property
+    def jobs_allowed(self) -> int | None:
+        """How many jobs the account may have; None when the service did not say."""
+        return _count(self.body.get("jobsAllowed"))
+
+    @property
+    def jobs_used(self) -> int | None:
+        """How many of them are used; None when the service did not say."""
+        return _count(self.body.get("jobsUsed"))
 
 
 class RouterDisabledError(ForbiddenError):
@@ -306,6 +331,11 @@ class EngineInstallError(EngineError):
 
 class EmbeddedServiceError(FoldnoteError):
     """The embedded service did not start."""
+
+
+def _count(value: object) -> int | None:
+    number = _number(value)
+    return None if number is None else int(number)
 
 
 def _number(value: object) -> float | None:

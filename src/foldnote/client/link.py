@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict, Unpack
 
 from pydantic import SecretStr
 
@@ -22,6 +22,7 @@ from foldnote.client.refusals import read_json, refusal
 from foldnote.errors import (
     ConfigurationError,
     RateLimitedError,
+    ServiceError,
     ServiceFaultError,
     TransportError,
     UnauthorizedError,
@@ -54,6 +55,23 @@ class Address:
             )
 
 
+class Options(TypedDict, total=False):
+    """What a request may have besides its method and path.
+
+    ``json``, ``params``, ``content``: body and query. ``repeatable``: whether a lost answer allows another
+    try, by default for GET, PUT and DELETE. ``timeout_s``: seconds, by default the option's. ``meter``: told
+    how much of the content is sent. ``is_open``: whether the route takes no key, which then is not sent.
+    """
+
+    json: Any
+    params: Mapping[str, str] | None
+    content: bytes | Path | None
+    repeatable: bool | None
+    timeout_s: float | None
+    meter: Meter | None
+    is_open: bool
+
+
 def shared_bucket() -> Bucket:
     """The bucket of this process."""
     per_second = settings.option("requests_per_second")
@@ -72,6 +90,8 @@ class Link:
         self.timeout_s: float = settings.option("request_timeout_s")
         self.tools: tuple[Tool, ...] = ()
         """The catalog as last seen; empty before the first look."""
+        self.refusals: dict[type[ServiceError], Mapping[str, Any]] = {}
+        """What the last refusal of each kind said: the figures of limits are told nowhere else."""
 
     def __repr__(self) -> str:
         where = self._address.url if self._address else self.profile.base_url or "embedded service"
@@ -94,6 +114,11 @@ class Link:
     def _may_move(self) -> bool:
         return self.profile.is_embedded and not self._is_fixed
 
+    def adopt(self, key: SecretStr) -> None:
+        """Use ``key`` from now on; it was given out by this service."""
+        if self._address is not None:
+            self._address = Address(self._address.url, key)
+
     def _find(self) -> Address:
         if self.profile.base_url is not None:
             return Address(self.profile.base_url, settings.api_key(self.profile))
@@ -102,65 +127,32 @@ class Link:
         running = embedded.ensure_service()
         return Address(running.url, running.key)
 
-    def ask(
-        self,
-        method: str,
-        path: str,
-        *,
-        json: Any = None,
-        params: Mapping[str, str] | None = None,
-        content: bytes | Path | None = None,
-        repeatable: bool | None = None,
-        timeout_s: float | None = None,
-        meter: Meter | None = None,
-    ) -> Steps[Any]:
+    def ask(self, method: str, path: str, **options: Unpack[Options]) -> Steps[Any]:
         """The JSON that the service answers.
 
         Args:
-            repeatable: whether a lost answer allows another try; by default for GET, PUT and DELETE.
-            meter: told the bytes of ``content`` that are on their way.
+            **options: see ``Options``.
 
         Raises:
             ServiceError: the service refused.
             TransportError: no answer came.
         """
-        answer = yield from self.send(
-            method,
-            path,
-            json=json,
-            params=params,
-            content=content,
-            repeatable=repeatable,
-            timeout_s=timeout_s,
-            meter=meter,
-        )
-        return read_json(answer)
+        return read_json((yield from self.send(method, path, **options)))
 
-    def send(
-        self,
-        method: str,
-        path: str,
-        *,
-        json: Any = None,
-        params: Mapping[str, str] | None = None,
-        content: bytes | Path | None = None,
-        repeatable: bool | None = None,
-        timeout_s: float | None = None,
-        meter: Meter | None = None,
-    ) -> Steps[Answer]:
-        """The answer to a request; see ``ask``. A refusal is an exception here, too.
+    def send(self, method: str, path: str, **options: Unpack[Options]) -> Steps[Answer]:
+        """The answer to a request. A refusal is an exception here, too.
 
         Raises:
             ServiceError: the service refused.
             TransportError: no answer came.
         """
-        may_repeat = method in ("GET", "PUT", "DELETE") if repeatable is None else repeatable
+        asked = options.get("repeatable")
+        may_repeat = method in ("GET", "PUT", "DELETE") if asked is None else asked
         delays, absence = retry_delays(), islice(retry_delays(), _TRIES_TO_CONNECT)
         moved = False
         while True:
             address = yield from self.locate(again=moved)
-            call = Call(method, address.url + path, address.key, params or {}, json, content,
-                        timeout_s or self.timeout_s, meter)  # fmt: skip
+            call = self._call(method, path, address, options)
             yield Sleep(self._bucket.reserve())
             try:
                 answer: Answer = yield call
@@ -172,7 +164,8 @@ class Link:
                 continue
             if answer.status < 400:
                 return answer
-            fault = refusal(answer)
+            fault = refusal(answer, path)
+            self.refusals[type(fault)] = fault.body
             if isinstance(fault, UnauthorizedError) and self._may_move and not moved:
                 moved = True  # another embedded service answers here now: its key is another one
                 continue
@@ -180,6 +173,18 @@ class Link:
                 may_repeat and isinstance(fault, ServiceFaultError)
             )
             yield Sleep(_next_pause(delays, fault, allowed=may_try))
+
+    def _call(self, method: str, path: str, address: Address, options: Options) -> Call:
+        return Call(
+            method,
+            address.url + path,
+            None if options.get("is_open") else address.key,
+            options.get("params") or {},
+            options.get("json"),
+            options.get("content"),
+            options.get("timeout_s") or self.timeout_s,
+            options.get("meter"),
+        )
 
     def fetch(
         self, find_url: Callable[[], Steps[str]], part: Path, meter: Meter | None = None

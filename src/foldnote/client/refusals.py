@@ -29,8 +29,24 @@ _BY_CODE: dict[str, type[errors.ServiceError]] = {
     "route_restricted": errors.RestrictedRouteError,
     "restricted_route": errors.RestrictedRouteError,
     "allowance_exceeded": errors.AllowanceExceededError,
+    "job_limit_reached": errors.JobLimitError,
     "router_disabled": errors.RouterDisabledError,
 }
+_FORBIDDEN_ROUTES: dict[str, type[errors.ServiceError]] = {
+    "/model-router": errors.RouterDisabledError,
+    "/submit-pipeline": errors.RestrictedRouteError,
+    "/run-pipeline": errors.RestrictedRouteError,
+    "/virtual-screening": errors.RestrictedRouteError,
+    "/deploy-model": errors.RestrictedRouteError,
+}
+"""What a 403 means on a route where a deployment gives no code."""
+_FORBIDDEN_WORDS: tuple[tuple[str, type[errors.ServiceError]], ...] = (
+    (r"\bbudget\b", errors.BudgetExceededError),
+    (r"weighted hours|\ballowance\b", errors.AllowanceExceededError),
+    (r"\b(job|monthly) (limit|quota)\b|\bquota\b|\bjobs (left|remaining)\b", errors.JobLimitError),
+    (r"\bunclaimed\b|claim (the|your|this) account", errors.RestrictedRouteError),
+)
+"""The same, by what the deployment says, wherever it says it."""
 _SENTENCES = {
     401: "The service did not accept the key. Store a valid one with `foldnote profile key NAME`.",
     413: "The request is larger than the service accepts.",
@@ -74,14 +90,17 @@ def understand(read: Callable[[Any], T], answer: Any) -> T:
         ) from exc
 
 
-def refusal(answer: Answer) -> errors.ServiceError:
-    """The exception that ``answer`` means."""
+def refusal(answer: Answer, path: str = "") -> errors.ServiceError:
+    """The exception that ``answer`` to a request of ``path`` means."""
     body = _read_body(answer)
     code = body.get("code") if isinstance(body.get("code"), str) else None
+    sentence = _sentence(answer, body)
     kind = _choose(answer.status, code, body)
+    if kind is errors.ForbiddenError and code is None:
+        kind = _choose_forbidden(sentence, path, body)
     field, row = body.get("field"), body.get("row")
     return kind(
-        _sentence(answer, body),
+        _advise(kind, sentence),
         status=answer.status,
         code=code,
         field=field if isinstance(field, str) else None,
@@ -96,11 +115,29 @@ def _choose(status: int, code: str | None, body: Mapping[str, Any]) -> type[erro
         return _BY_CODE[code]
     if status == 403 and "estimatedWeightedHours" in body:
         return errors.AllowanceExceededError
-    if status == 403 and set(body) == {"message"}:
-        return errors.GatewayForbiddenError
     if status >= 500:
         return errors.ServiceFaultError
     return _BY_STATUS.get(status, errors.ServiceError)
+
+
+def _choose_forbidden(sentence: str, path: str, body: Mapping[str, Any]) -> type[errors.ServiceError]:
+    """Which of the 403s it is where no code says so: by the words, by a gateway's bare body, by the route."""
+    for words, kind in _FORBIDDEN_WORDS:
+        if re.search(words, sentence, re.IGNORECASE):
+            return kind
+    if set(body) == {"message"}:
+        return errors.GatewayForbiddenError
+    return _FORBIDDEN_ROUTES.get(path, errors.ForbiddenError)
+
+
+def _advise(kind: type[errors.ServiceError], sentence: str) -> str:
+    """The service's sentence, with what to do next where no service says it."""
+    if kind is not errors.GatewayForbiddenError:
+        return sentence
+    return (
+        f"The gateway before the service answered: {sentence.rstrip('.')}. It saw no key that it knows."
+        " Look at the profile's address, and store its key with `foldnote profile key NAME`."
+    )
 
 
 def _read_body(answer: Answer) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from foldnote.models.recommendation import Recommendation, read_recommendation
 from foldnote.models.runtime import RuntimeInfo, read_runtime, write_runtime
 from foldnote.models.status import BatchStatus, JobStatus, read_batch_status, read_status
 from foldnote.models.submission import Receipt, Submission, read_receipt
-from foldnote.models.tool import Tool, ToolEngine, ToolOrigin, read_tool
+from foldnote.models.tool import Tool, ToolEngine, ToolOrigin
 from foldnote.models.verdict import BatchVerdict, Problem, RowVerdict, Verdict, read_verdict
 
 __all__ = [
@@ -50,7 +50,6 @@ __all__ = [
     "read_recommendation",
     "read_runtime",
     "read_status",
-    "read_tool",
     "read_verdict",
     "write_runtime",
 ]

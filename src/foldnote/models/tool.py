@@ -8,7 +8,7 @@ from typing import Any
 
 from pydantic import Field, PrivateAttr
 
-from foldnote.models.wire import WireModel, lower_first, read_object
+from foldnote.models.wire import WireModel
 
 
 class ToolEngine(WireModel):
@@ -106,15 +106,3 @@ class Tool(WireModel):
     def label(self) -> str:
         """What people read: the display name, or the type where there is none."""
         return self.display_name or self.name or self.type
-
-
-def read_tool(answer: object) -> Tool:
-    """The tool in ``answer``; foreign rows may lack everything but a name.
-
-    Raises:
-        ProtocolError: it is not an object.
-    """
-    fields = lower_first(read_object(answer, "a tool"))
-    name = str(fields.get("name") or fields.get("type") or fields.get("displayName") or "")
-    named = {"type": name, "name": name, "displayName": name}
-    return Tool.model_validate(named | {key: value for key, value in fields.items() if value is not None})

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from foldnote import errors
 from foldnote.client.effects import Answer
 from foldnote.client.refusals import read_json, refusal, understand
-from foldnote.models import read_file_page, read_job_answer, read_job_page, read_tool, read_verdict
+from foldnote.models import read_file_page, read_job_answer, read_job_page, read_verdict
 
 json_values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
@@ -56,7 +56,7 @@ def test_any_good_answer_is_read_as_json_or_text(content):
 
 @pytest.mark.parametrize(
     "read",
-    [read_job_answer, read_job_page, read_file_page, read_verdict, read_tool],
+    [read_job_answer, read_job_page, read_file_page, read_verdict],
     ids=lambda read: read.__name__,
 )
 @given(body=bodies)

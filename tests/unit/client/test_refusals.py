@@ -7,15 +7,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from foldnote import errors
+from foldnote.catalog.foreign import read_catalog, read_foreign_tool
 from foldnote.client.effects import Answer
 from foldnote.client.refusals import read_json, refusal, understand
-from foldnote.client.tools import _complete
 from foldnote.models import (
     read_file_page,
     read_job,
     read_job_answer,
     read_job_page,
-    read_tool,
     read_verdict,
 )
 
@@ -30,7 +29,15 @@ KEYS = [
     *("results", "valid", "index", "progress", "modalities", "0"),
 ]
 ANSWERS = VALUES | st.dictionaries(st.sampled_from(KEYS), VALUES, max_size=8)
-READERS = (read_file_page, read_job, read_job_answer, read_job_page, read_tool, read_verdict, _complete)
+READERS = (
+    read_file_page,
+    read_job,
+    read_job_answer,
+    read_job_page,
+    read_catalog,
+    read_foreign_tool,
+    read_verdict,
+)
 
 
 @pytest.mark.parametrize("read", READERS, ids=lambda read: read.__name__)
@@ -81,6 +88,51 @@ def test_any_good_body_is_a_value(body):
 )
 def test_each_refusal_is_its_own_class(status, body, kind):
     assert type(refusal(Answer(status, {}, json.dumps(body).encode()))) is kind
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "kind"),
+    [
+        ("/submit-job", {"error": "Your organization's budget is exceeded."}, errors.BudgetExceededError),
+        ("/submit-job", {"message": "Team budget exceeded"}, errors.BudgetExceededError),
+        ("/submit-job", "Budget exceeded", errors.BudgetExceededError),
+        ("/submit-job", {"error": "x", "code": "job_limit_reached", "jobsAllowed": 10}, errors.JobLimitError),
+        ("/submit-job", {"error": "You have no jobs left this month."}, errors.JobLimitError),
+        ("/submit-job", {"error": "rbfe needs 9 weighted hours"}, errors.AllowanceExceededError),
+        ("/submit-job", {"error": "no"}, errors.ForbiddenError),
+        ("/model-router", {"error": "Not enabled for your account."}, errors.RouterDisabledError),
+        ("/model-router", {"message": "Forbidden"}, errors.GatewayForbiddenError),
+        ("/run-pipeline", {"error": "Not open to this key."}, errors.RestrictedRouteError),
+        ("/virtual-screening", {"title": "Not allowed"}, errors.RestrictedRouteError),
+        ("/files", {"error": "Unclaimed keys may not do this."}, errors.RestrictedRouteError),
+        ("/jobs", {"message": "Missing Authentication Token"}, errors.GatewayForbiddenError),
+        ("/deploy-model", {"error": "x", "code": "admin_required"}, errors.ForbiddenError),
+    ],
+)
+def test_each_403_is_told_apart_by_code_words_or_route(path, body, kind):
+    assert type(refusal(Answer(403, {}, json.dumps(body).encode()), path)) is kind
+
+
+def test_a_gateway_s_refusal_says_what_to_do():
+    fault = refusal(Answer(403, {}, b'{"message": "Forbidden"}'), "/jobs")
+    assert "Forbidden" in fault.message
+    assert "foldnote profile key" in fault.message
+
+
+@pytest.mark.parametrize(
+    ("body", "names", "figures"),
+    [
+        ({"code": "budget_exceeded", "spentWeightedHours": 5.5, "budgetWeightedHours": 5},
+         ("spent_weighted_hours", "budget_weighted_hours"), (5.5, 5.0)),
+        ({"code": "job_limit_reached", "jobsAllowed": 10, "jobsUsed": 10}, ("jobs_allowed", "jobs_used"), (10, 10)),
+        ({"code": "job_limit_reached", "jobsAllowed": "ten"}, ("jobs_allowed", "jobs_used"), (None, None)),
+        ({"code": "allowance_exceeded", "estimatedWeightedHours": 9, "allowanceWeightedHours": 4},
+         ("estimated_weighted_hours", "allowance_weighted_hours"), (9.0, 4.0)),
+    ],
+)  # fmt: skip
+def test_a_refusal_has_its_figures(body, names, figures):
+    fault = refusal(Answer(403, {}, json.dumps(body).encode()))
+    assert tuple(getattr(fault, name) for name in names) == figures
 
 
 def test_the_parts_of_a_refusal_are_kept():

@@ -17,7 +17,6 @@ from foldnote.models import (
     read_file_page,
     read_receipt,
     read_runtime,
-    read_tool,
     read_verdict,
     write_runtime,
 )  # fmt: skip
@@ -58,10 +57,6 @@ def test_a_receipt_may_be_a_bare_sentence():
 def test_files_may_be_bare_names():
     page = read_file_page(["target.pdb", "set/lig.sdf"])
     assert [file.path for file in page.files] == ["target.pdb", "set/lig.sdf"]
-
-
-def test_a_foreign_tool_needs_only_a_name():
-    assert read_tool({"name": "alphafold"}).type == "alphafold"
 
 
 def test_the_runtime_file_is_private_and_its_key_is_not_in_a_repr(tmp_path):
