@@ -40,7 +40,9 @@ class Reading:
 class FieldHost(Protocol):
     """What a field may ask of the form that it stands in."""
 
-    looks: Looks
+    @property
+    def looks(self) -> Looks:
+        """The shared models."""
 
     @property
     def insists(self) -> bool:

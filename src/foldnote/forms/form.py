@@ -41,6 +41,9 @@ class Form:
     the one that the same cell submitted in an earlier run; both may put widgets into ``footer.children``.
     """
 
+    _resets_by_none = True
+    """Whether None means the default in a field that takes no null."""
+
     def __init__(
         self,
         tool: Tool,
@@ -137,16 +140,12 @@ class Form:
         """
         given = {**(values or {}), **more}
         known = self.section.names
-        unknown = [name for name in given if name not in known]
-        if unknown:
-            raise SettingsError(
-                [Problem(field=name, message=tell_unknown(name, known)) for name in unknown], self.tool.type
-            )
+        self._take_unknown({name: value for name, value in given.items() if name not in known})
         for field in self.section.fields:
             if field.spec.name not in given:
                 continue
             value = given[field.spec.name]
-            if value is None and not field.spec.nullable:
+            if value is None and self._resets_by_none and not field.spec.nullable:
                 field.reset()
             else:
                 field.write(value)
@@ -252,6 +251,14 @@ class Form:
         """The name that the client gives these settings; files of this computer are not read for it."""
         identity = identify(self.tool.type, judgement.normalized)
         return propose_job_name(self.tool.type, identity)
+
+    def _take_unknown(self, given: Mapping[str, Any]) -> None:
+        """Refuse names that the tool does not have."""
+        if given:
+            known = self.section.names
+            raise SettingsError(
+                [Problem(field=name, message=tell_unknown(name, known)) for name in given], self.tool.type
+            )
 
     def _forget_verdict(self, name: str) -> None:
         """The service's verdict on a field, or on what is inside it, is void once it changed."""

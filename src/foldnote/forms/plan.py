@@ -83,9 +83,9 @@ class Plan:
         """
         given = [(position, part) for position, part in enumerate(self.parts)]
         filled = {
-            part.spec.name: value
+            part.spec.name: known
             for position, part in reversed(given)
-            if (value := _fill(part.spec, raw[position])) is not MISSING
+            if (known := _fill(part.spec, raw[position])) is not MISSING
         }
         value: dict[str, Any] = {}
         applying: frozenset[int] = frozenset()
@@ -178,8 +178,8 @@ class _Reader:
         required = frozenset(_listed(plain.get("required"), str))
         if required:
             self._plan.demands.append(Demand(required, when))
-        for name in required:
-            self._add(name, {}, when)
+        for name in required:  # a name that is only asked for is shown at all times
+            self._add(name, {}, ())
         excluded = plain.get("not")
         if isinstance(excluded, Mapping) and set(excluded) == {"required"}:
             banned = _listed(excluded["required"], str)

@@ -35,7 +35,7 @@ def says_object(schema: Mapping[str, Any]) -> bool:
     """Whether the schema is of an object with names of its own."""
     types = schema.get("type")
     if types is not None:
-        return types == "object"
+        return bool(types == "object")
     return any(word in schema for word in OBJECT_WORDS)
 
 

@@ -23,7 +23,7 @@ _MOVED = ("$defs", "definitions")
 class SchemaForm(Form):
     """Any JSON Schema as a form in a notebook cell."""
 
-    can_submit = False
+    _resets_by_none = False
 
     def __init__(self, schema: Mapping[str, Any] | str | Path, value: Any = None) -> None:
         """Build the widgets and check the values.
@@ -38,20 +38,25 @@ class SchemaForm(Form):
         """
         self.schema: dict[str, Any] = read_schema(schema)
         plain = resolve(self.schema, self.schema)
-        self._is_object = is_object(plain)
-        super().__init__(_make_tool(self.schema, plain, is_object=self._is_object))
+        self.is_of_object = is_object(plain)
+        super().__init__(_make_tool(self.schema, plain, is_object=self.is_of_object))
         if value is not None:
             self.set_value(value)
 
     @property
     def data(self) -> Any:
         """The value that the schema describes; None where a form of one field is empty."""
-        return self.value if self._is_object else self.value.get(_ONLY)
+        return self.value if self.is_of_object else self.value.get(_ONLY)
 
     def set_value(self, value: Any) -> None:
         """Hold exactly ``value``: what an object does not name is not there."""
-        self.section.write(dict(value) if self._is_object else {_ONLY: value})
+        self.section.write(dict(value) if self.is_of_object else {_ONLY: value})
         self.refresh()
+
+    def _take_unknown(self, given: Mapping[str, Any]) -> None:
+        """Keep names that the schema does not know; if they are mistakes, the verdict says so."""
+        if given:
+            self.section.keep_extra(given)
 
     def code(self) -> str:
         """The values as Python that can be pasted into a cell."""

@@ -135,6 +135,11 @@ class Section:
         if field is not None:
             field.focus_at(path[len(name) + 1 :] if field is not self.more else path)
 
+    def keep_extra(self, given: Mapping[str, Any]) -> None:
+        """Take in names that are no fields, beside those that are there."""
+        more = self.more.read().value if self.more is not None else self.extra
+        self._write_extra({**(more if isinstance(more, Mapping) else {}), **given})
+
     def _write_extra(self, value: Mapping[str, Any]) -> None:
         names = set(self.names)
         others = {key: item for key, item in value.items() if key not in names}

@@ -34,7 +34,8 @@ class ObjectField(HolderField):
         self._fold: widgets.Button | None = None
         is_row = self.spec.name.isdecimal()
         parts: list[widgets.Widget] = [] if is_row else [self._head]
-        if not (self.spec.required or is_row):
+        self._is_recursive = self._recurs()
+        if self._is_recursive or not (self.spec.required or is_row):
             self._fold = looks.button("", "foldnote-subfold", tooltip=f"Open or close {self.spec.title}")
             self._fold.on_click(self._toggle)
             parts.insert(0, self._fold)
@@ -53,7 +54,7 @@ class ObjectField(HolderField):
     def parse(self) -> Reading:
         """The object, where there is a reason to send it."""
         if self._section is None:
-            return Reading(self.blank)
+            return Reading({} if self.spec.required and not self.spec.nullable else self.blank)
         read = self._section.read()
         is_needed = self.spec.required and not self.spec.nullable
         if not (is_needed or self._is_given or isinstance(self.spec.default, dict) or self._is_begun()):
@@ -65,27 +66,28 @@ class ObjectField(HolderField):
     def render(self, value: Any) -> None:
         """Hand the object's values to the fields inside."""
         self._is_given = isinstance(value, Mapping)
-        if isinstance(value, Mapping):
+        if isinstance(value, Mapping) and (value or not self._is_recursive):
             self._build_section().write(value)
         elif self._section is not None:
             self._section.reset({})
 
     def keep(self, value: Any) -> Any:
         """The fields inside keep what they were given; only what is no object is kept here."""
-        return MISSING if isinstance(value, Mapping) else value
+        return MISSING if isinstance(value, Mapping) and self._section is not None else value
 
     def start_with(self, value: Any) -> None:
         """Begin with ``value``, and where it is silent with the defaults of the fields inside."""
         self._is_writing = True
         try:
-            if isinstance(value, Mapping):
+            if isinstance(value, Mapping) and (value or not self._is_recursive):
                 self._build_section().reset(value)
             elif self._section is not None:
                 self._section.reset({})
         finally:
             self._is_writing = False
         self._is_given = self._is_cleared = self.is_touched = False
-        self._kept = MISSING if isinstance(value, Mapping) or value is MISSING else value
+        is_shown = isinstance(value, Mapping) and self._section is not None
+        self._kept = MISSING if is_shown or value is MISSING else value
         self.initial = self.read().value
 
     def express(self, read: Reading, problems: Sequence[Problem]) -> None:
@@ -139,6 +141,16 @@ class ObjectField(HolderField):
                 self.lock()
         return self._section
 
+    def _recurs(self) -> bool:
+        """Whether an object around this one has the same names: a schema that contains itself has no end."""
+        names = self.spec.schema.get("properties")
+        around: Any = self.host
+        while names and isinstance(around, HolderField):
+            if around.spec.schema.get("properties") is names:
+                return True
+            around = around.host
+        return bool(names) and names is self.spec.root.get("properties")
+
     def _is_begun(self) -> bool:
         if self._section is None:
             return False
@@ -150,7 +162,8 @@ class ObjectField(HolderField):
 
     def _toggle(self, _button: object = None) -> None:
         is_new = self._section is None
-        self._build_section()
+        if self._build_section() and isinstance(self._kept, Mapping):
+            self._kept = MISSING
         self._is_open = not self._is_open
         (self._body.remove_class if self._is_open else self._body.add_class)("foldnote-hidden")
         if self._fold is not None:
