@@ -88,7 +88,7 @@ def test_a_submission_that_arrived_while_it_was_looked_up_is_met(scripted, clien
 
 
 def test_a_submission_that_always_fails_is_an_error_in_the_end(scripted, client, monkeypatch):
-    monkeypatch.setattr("foldnote.client.submitting.retry_delays", lambda: iter([0.01, 0.01]))
+    monkeypatch.setattr("foldnote.client.once.retry_delays", lambda: iter([0.01, 0.01]))
     scripted.on("POST", "/submit-job", answers({"error": "broken"}, 500))
     scripted.on("GET", "/jobs", NOT_FOUND)
     with pytest.raises(ServiceFaultError, match="broken"):

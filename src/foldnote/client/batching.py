@@ -10,22 +10,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from foldnote.client.effects import Run, Sleep, Steps
+from foldnote.client.effects import Run, Steps
 from foldnote.client.judging import Row, check_rows, judge_rows, require_valid
 from foldnote.client.ledger import Ledger, identify
 from foldnote.client.link import Link
-from foldnote.client.pace import retry_delays
-from foldnote.client.submitting import compare, look_up, uploads_in
+from foldnote.client.once import Post, look_up, post_once, require_same
+from foldnote.client.submitting import compare, uploads_in
 from foldnote.client.waiting import list_many
-from foldnote.errors import (
-    BadRequestError,
-    JobNameTakenError,
-    ServiceError,
-    ServiceFaultError,
-    SettingsError,
-    ToolUnavailableError,
-    TransportError,
-)
+from foldnote.errors import SettingsError
 from foldnote.models import (
     BatchStatus,
     Job,
@@ -98,7 +90,7 @@ def find_batch(link: Link, ledger: Ledger, attempt: Attempt) -> Steps[Job | None
         return known
     job = yield from look_up(link, attempt.name)
     if job is not None:
-        yield from _require_same(link, attempt, job, None)
+        yield from require_same(_wanted(link, attempt), job)
     return job
 
 
@@ -200,21 +192,19 @@ def _check_names(
 
 
 def _post(link: Link, attempt: Attempt) -> Steps[Job]:
-    for pause in (*retry_delays(), None):
-        try:
-            yield from link.ask("POST", "/submit-batch", json=attempt.to_wire(), repeatable=False)
-        except BadRequestError as exc:
-            return (yield from _settle(link, attempt, exc))
-        except (TransportError, ServiceFaultError) as exc:
-            job = yield from look_up(link, attempt.name)
-            if job is not None:
-                return (yield from _require_same(link, attempt, job, None))
-            if pause is None:
-                raise
-            yield Sleep(max(pause, getattr(exc, "retry_after_s", None) or 0.0))
-        else:
-            return _parent(attempt)
-    raise AssertionError("the loop returns or raises")
+    posted = yield from post_once(link, _wanted(link, attempt))
+    return posted.job or _parent(attempt)
+
+
+def _wanted(link: Link, attempt: Attempt) -> Post:
+    def find_differences(job: Job) -> Steps[list[str]]:
+        differences = _compare_parents(attempt, job)
+        if not differences:
+            subjobs = yield from list_many(link, {"batch": attempt.name}, len(attempt.rows) + 1)
+            differences = _compare_rows(attempt, {subjob.job_name: subjob for subjob in subjobs})
+        return differences
+
+    return Post("/submit-batch", attempt.to_wire(), attempt.name, "batchName", find_differences)
 
 
 def _parent(attempt: Attempt) -> Job:
@@ -227,39 +217,6 @@ def _parent(attempt: Attempt) -> Job:
         batch_size=len(attempt.rows),
         project_tag=attempt.project_tag,
     )
-
-
-def _settle(link: Link, attempt: Attempt, refusal: BadRequestError) -> Steps[Job]:
-    """The batch whose name the refusal may say is taken, if it is this one; else the refusal."""
-    if refusal.code == "tool_unavailable":
-        raise ToolUnavailableError(refusal.message) from refusal
-    if refusal.code not in (None, "job_name_taken"):
-        raise refusal
-    job = yield from look_up(link, attempt.name)  # a deployment without codes may mean a taken name
-    if job is None:
-        raise refusal
-    return (yield from _require_same(link, attempt, job, refusal))
-
-
-def _require_same(link: Link, attempt: Attempt, job: Job, refusal: ServiceError | None) -> Steps[Job]:
-    """The job of this name if it is the same batch.
-
-    Raises:
-        JobNameTakenError: it is another one, or no batch.
-    """
-    differences = _compare_parents(attempt, job)
-    if not differences:
-        subjobs = yield from list_many(link, {"batch": attempt.name}, len(attempt.rows) + 1)
-        differences = _compare_rows(attempt, {subjob.job_name: subjob for subjob in subjobs})
-    if not differences:
-        return job
-    shown = "; ".join(differences[:3])
-    raise JobNameTakenError(
-        f"The name {attempt.name!r} belongs to something else ({shown}). Choose another batch_name.",
-        status=400,
-        code="job_name_taken",
-        field="batchName",
-    ) from refusal
 
 
 def _compare_parents(attempt: Attempt, job: Job) -> list[str]:

@@ -12,22 +12,12 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from foldnote import catalog
-from foldnote.client.effects import Run, Sleep, Steps
+from foldnote.client.effects import Run, Steps
 from foldnote.client.file_values import find_doubts
 from foldnote.client.ledger import Ledger, identify
 from foldnote.client.link import Link
-from foldnote.client.pace import retry_delays
-from foldnote.client.waiting import get_job
-from foldnote.errors import (
-    BadRequestError,
-    JobNameTakenError,
-    NotFoundError,
-    ServiceError,
-    ServiceFaultError,
-    SettingsError,
-    ToolUnavailableError,
-    TransportError,
-)
+from foldnote.client.once import Post, look_up, post_once
+from foldnote.errors import SettingsError
 from foldnote.models import (
     Job,
     JobStatus,
@@ -175,14 +165,6 @@ def _known_job(link: Link, ledger: Ledger, identity: str) -> Steps[Job | None]:
     return job
 
 
-def look_up(link: Link, name: str) -> Steps[Job | None]:
-    """The job of this name; None when there is none."""
-    try:
-        return (yield from get_job(link, name))
-    except NotFoundError:
-        return None
-
-
 def _free_name(link: Link, name: str) -> Steps[str]:
     stem = name[:95]
     for number in range(2, _MOST_NAMES):
@@ -194,53 +176,17 @@ def _free_name(link: Link, name: str) -> Steps[str]:
 
 def _post(link: Link, attempt: Attempt) -> Steps[Job]:
     wanted = attempt.wanted
-    for pause in (*retry_delays(), None):
-        try:
-            answer = yield from link.ask("POST", "/submit-job", json=wanted.to_wire(), repeatable=False)
-        except BadRequestError as exc:
-            return (yield from _settle(link, attempt, exc))
-        except (TransportError, ServiceFaultError) as exc:
-            job = yield from look_up(link, wanted.job_name)
-            if job is not None:
-                return _same_or_refuse(job, attempt, None)
-            if pause is None:
-                raise
-            yield Sleep(max(pause, getattr(exc, "retry_after_s", None) or 0.0))
-        else:
-            receipt = read_receipt(answer, wanted)
-            fields = wanted.to_wire() | {"jobName": receipt.job_name, "status": JobStatus.IN_QUEUE}
-            return Job.model_validate(fields)
-    raise AssertionError("the loop returns or raises")
 
+    def find_differences(job: Job) -> Steps[list[str]]:
+        yield from ()
+        return _differences(job, attempt)
 
-def _settle(link: Link, attempt: Attempt, refusal: BadRequestError) -> Steps[Job]:
-    """The job whose name the refusal may say is taken, if it is this submission; else the refusal."""
-    if refusal.code == "tool_unavailable":
-        raise ToolUnavailableError(refusal.message) from refusal
-    if refusal.code not in (None, "job_name_taken"):
-        raise refusal
-    job = yield from look_up(link, attempt.name)  # a deployment without codes may mean a taken name
-    if job is None:
-        raise refusal
-    return _same_or_refuse(job, attempt, refusal)
-
-
-def _same_or_refuse(job: Job, attempt: Attempt, refusal: ServiceError | None) -> Job:
-    """The job of this name if it is the same submission.
-
-    Raises:
-        JobNameTakenError: it is another one.
-    """
-    differences = _differences(job, attempt)
-    if not differences:
-        return job
-    shown = "; ".join(differences[:3])
-    raise JobNameTakenError(
-        f"The name {attempt.name!r} belongs to another job ({shown}). Choose another job_name.",
-        status=400,
-        code="job_name_taken",
-        field="jobName",
-    ) from refusal
+    post = Post("/submit-job", wanted.to_wire(), wanted.job_name, "jobName", find_differences)
+    posted = yield from post_once(link, post)
+    if posted.job is not None:
+        return posted.job
+    receipt = read_receipt(posted.answer, wanted)
+    return Job.model_validate(wanted.to_wire() | {"jobName": receipt.job_name, "status": JobStatus.IN_QUEUE})
 
 
 def _differences(job: Job, attempt: Attempt) -> list[str]:

@@ -1,0 +1,127 @@
+"""Sending what must not be sent twice: jobs, batches, runs of pipelines, screenings.
+
+Each has a name that is unique for the account, and the name is the witness. When no answer came, it is looked
+up before anything is sent again; when it is taken, what has it is compared with what was to be sent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from foldnote.client.effects import Sleep, Steps
+from foldnote.client.link import Link
+from foldnote.client.pace import retry_delays
+from foldnote.client.waiting import get_job
+from foldnote.errors import (
+    BadRequestError,
+    JobNameTakenError,
+    NotFoundError,
+    ServiceError,
+    ServiceFaultError,
+    ToolUnavailableError,
+    TransportError,
+)
+from foldnote.models import Job
+
+_MOST_SHOWN = 3
+
+
+@dataclass(frozen=True)
+class Post:
+    """A request that starts something under a name.
+
+    Attributes:
+        name: the job or batch that it makes.
+        name_field: what the body calls the name: ``jobName`` or ``batchName``.
+        compare: how an existing job of this name differs from what is wanted, in words; empty when it is
+            the same.
+    """
+
+    path: str
+    body: Mapping[str, Any]
+    name: str
+    name_field: str
+    compare: Callable[[Job], Steps[list[str]]]
+
+
+@dataclass(frozen=True)
+class Posted:
+    """How it went.
+
+    Attributes:
+        answer: what the service answered; None where the job was there before.
+        job: the job that was there before; None where it is new.
+    """
+
+    answer: Any = None
+    job: Job | None = None
+
+
+def post_once(link: Link, post: Post) -> Steps[Posted]:
+    """Send it, unless it is there.
+
+    Raises:
+        JobNameTakenError: the name belongs to something else; the message shows the difference.
+        ToolUnavailableError: the service cannot run the tool; the message says what to do.
+        ServiceError: the service refused.
+        TransportError: no answer came, and the service does not know the name.
+    """
+    for pause in (*retry_delays(), None):
+        try:
+            answer = yield from link.ask("POST", post.path, json=post.body, repeatable=False)
+        except BadRequestError as exc:
+            return Posted(job=(yield from _settle(link, post, exc)))
+        except (TransportError, ServiceFaultError) as exc:
+            job = yield from look_up(link, post.name)
+            if job is not None:
+                yield from require_same(post, job)
+                return Posted(job=job)
+            if pause is None:
+                raise
+            yield Sleep(max(pause, getattr(exc, "retry_after_s", None) or 0.0))
+        else:
+            return Posted(answer)
+    raise AssertionError("the loop returns or raises")
+
+
+def look_up(link: Link, name: str) -> Steps[Job | None]:
+    """The job of this name; None when there is none."""
+    try:
+        return (yield from get_job(link, name))
+    except NotFoundError:
+        return None
+
+
+def require_same(post: Post, job: Job, refusal: ServiceError | None = None) -> Steps[None]:
+    """Let pass the job of the name if it is what was to be sent.
+
+    Raises:
+        JobNameTakenError: it is another one.
+    """
+    differences = yield from post.compare(job)
+    if not differences:
+        return
+    shown = "; ".join(differences[:_MOST_SHOWN])
+    more = f"; and {len(differences) - _MOST_SHOWN} more" if len(differences) > _MOST_SHOWN else ""
+    argument = "batch_name" if post.name_field == "batchName" else "job_name"
+    raise JobNameTakenError(
+        f"The name {post.name!r} belongs to another job ({shown}{more}). Choose another {argument}.",
+        status=400,
+        code="job_name_taken",
+        field=post.name_field,
+    ) from refusal
+
+
+def _settle(link: Link, post: Post, refusal: BadRequestError) -> Steps[Job]:
+    """The job whose name the refusal may say is taken, if it is the same; else the refusal."""
+    if refusal.code == "tool_unavailable":
+        raise ToolUnavailableError(refusal.message) from refusal
+    if refusal.code not in (None, "job_name_taken"):
+        raise refusal
+    job = yield from look_up(link, post.name)  # a deployment without codes may mean a taken name
+    if job is None:
+        raise refusal
+    yield from require_same(post, job, refusal)
+    return job
