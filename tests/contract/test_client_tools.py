@@ -60,10 +60,3 @@ def test_what_is_no_catalog_says_so(scripted, connect, said):
     scripted.on("GET", "/tools", answers(said))
     with pytest.raises(ProtocolError):
         connect().tools.list()
-
-
-async def test_a_described_task_gives_tools_with_reasons(face, settle):
-    found = await settle(face.tools.recommend("Predict the structure of an antibody from its two chains"))
-    assert "abodybuilder" in [row.tool_id for row in found.tools]
-    assert all(row.reason for row in found.tools)
-    assert not found.abstain

@@ -18,6 +18,7 @@ from foldnote.client.handle import AsyncJobHandle, JobHandle
 from foldnote.client.jobs import AsyncJobs, Jobs
 from foldnote.client.ledger import Ledger
 from foldnote.client.link import Address, Link
+from foldnote.client.router import AsyncRouter, Router
 from foldnote.client.tools import AsyncTools, Tools
 from foldnote.client.transport import AsyncHttpWorld, HttpWorld
 from foldnote.errors import ConfigurationError
@@ -85,6 +86,7 @@ class Client(_Connected):
         self.batches = Batches(self._link, world)
         self.files = Files(self._link, world)
         self.tools = Tools(self._link, world)
+        self.router = Router(self._link, world)
 
     def close(self) -> None:
         """Give the connections back."""
@@ -119,6 +121,7 @@ class AsyncClient(_Connected):
         self.batches = AsyncBatches(self._link, world)
         self.files = AsyncFiles(self._link, world)
         self.tools = AsyncTools(self._link, world)
+        self.router = AsyncRouter(self._link, world)
 
     async def close(self) -> None:
         """Give the connections back."""

@@ -11,9 +11,7 @@ from foldnote.client.refusals import understand
 from foldnote.client.resource import AsyncResource, Resource, SyncResource
 from foldnote.client.tool_list import ToolList
 from foldnote.errors import UnknownToolError
-from foldnote.models import Recommendation, Tool, read_recommendation
-
-_ROUTER_TIMEOUT_S = 60.0
+from foldnote.models import Tool
 
 
 class ToolsSteps(Resource):
@@ -40,23 +38,6 @@ class ToolsSteps(Resource):
             UnknownToolError: the service has no such tool; near names are given.
         """
         return (yield from get_tool(self._link, tool_type))
-
-    @operation
-    def recommend(self, prompt: str) -> Steps[Recommendation]:
-        """The tools that fit a task described in words, best first; it may take half a minute.
-
-        Args:
-            prompt: what is wanted; sequences in it are used.
-
-        Raises:
-            RouterDisabledError: the service recommends nothing to this account.
-            ServiceError: the service refused.
-            TransportError: no answer came.
-        """
-        answer = yield from self._link.ask(
-            "POST", "/model-router", json={"prompt": prompt}, repeatable=True, timeout_s=_ROUTER_TIMEOUT_S
-        )
-        return understand(read_recommendation, answer)
 
 
 def list_tools(link: Link) -> Steps[ToolList]:

@@ -10,7 +10,12 @@ from foldnote.models.fault import ErrorBody
 from foldnote.models.file import FilePage, FileRecord, UploadReceipt, read_file_page
 from foldnote.models.job import Job, JobPage, StatusCounts, read_job, read_job_answer, read_job_page
 from foldnote.models.names import JOB_NAME_PATTERN, check_job_name, propose_job_name
-from foldnote.models.recommendation import Recommendation, read_recommendation
+from foldnote.models.recommendation import (
+    DetectedMolecule,
+    Recommendation,
+    RecommendedTool,
+    read_recommendation,
+)
 from foldnote.models.runtime import RuntimeInfo, read_runtime, write_runtime
 from foldnote.models.status import BatchStatus, JobStatus, read_batch_status, read_status
 from foldnote.models.submission import Receipt, Submission, read_receipt
@@ -21,6 +26,7 @@ __all__ = [
     "JOB_NAME_PATTERN",
     "BatchStatus",
     "BatchVerdict",
+    "DetectedMolecule",
     "ErrorBody",
     "FilePage",
     "FileRecord",
@@ -30,6 +36,7 @@ __all__ = [
     "Problem",
     "Receipt",
     "Recommendation",
+    "RecommendedTool",
     "RowVerdict",
     "RuntimeInfo",
     "StatusCounts",

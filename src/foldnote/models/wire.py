@@ -19,7 +19,11 @@ class WireModel(BaseModel):
     """A frozen record of the interface; unknown fields stay in ``model_extra``."""
 
     model_config = ConfigDict(
-        frozen=True, extra="allow", alias_generator=to_camel, populate_by_name=True, protected_namespaces=(),
+        frozen=True,
+        extra="allow",
+        alias_generator=to_camel,
+        populate_by_name=True,
+        protected_namespaces=(),
         defer_build=True,  # a program that only submits needs few of them
     )
 
@@ -49,10 +53,10 @@ def lower_first(fields: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def read_hidden_json(value: object) -> object:
-    """``value``, or what it holds when it is a string with a JSON object inside; other strings stay."""
-    if isinstance(value, str) and value.lstrip()[:1] == "{":
+    """``value``, or what it holds when it is a string with a JSON object or array inside; others stay."""
+    if isinstance(value, str) and value.lstrip()[:1] in ("{", "["):
         try:
             return json.loads(value)
-        except ValueError:
+        except (ValueError, RecursionError):
             return value
     return value
