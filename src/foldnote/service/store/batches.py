@@ -8,6 +8,7 @@ import sqlalchemy as sa
 
 from foldnote.models.status import BatchStatus, JobStatus
 from foldnote.service.store import clock
+from foldnote.service.store.conditions import IS_RUNNING
 from foldnote.service.store.counting import count_job, read_counts
 from foldnote.service.store.database import Database
 from foldnote.service.store.events import write_event
@@ -38,6 +39,14 @@ class Subjob:
     result_sha256: str | None
 
 
+_AGGREGATING = (
+    sa.select(jobs.c.id, jobs.c.account_id, jobs.c.name, jobs.c.tool == PIPELINE, jobs.c.settings)
+    .where(IS_RUNNING, jobs.c.batch_state == str(BatchStatus.AGGREGATING), jobs.c.deleted.is_(None))
+    .order_by(jobs.c.id)
+)
+_PARENT = sa.select(jobs).where(jobs.c.id == sa.bindparam("job"))
+
+
 class BatchStore:
     """Queries of the builder of batch archives."""
 
@@ -46,17 +55,8 @@ class BatchStore:
 
     def aggregating(self) -> list[Parent]:
         """Batches whose archive is to be built, the oldest first."""
-        query = (
-            sa.select(jobs.c.id, jobs.c.account_id, jobs.c.name, jobs.c.tool == PIPELINE, jobs.c.settings)
-            .where(
-                jobs.c.state == str(JobStatus.RUNNING),
-                jobs.c.batch_state == str(BatchStatus.AGGREGATING),
-                jobs.c.deleted.is_(None),
-            )
-            .order_by(jobs.c.id)
-        )
         with self._database.read() as connection:
-            return [Parent(*row) for row in connection.execute(query)]
+            return [Parent(*row) for row in connection.execute(_AGGREGATING)]
 
     def subjobs(self, parent_id: int) -> list[Subjob]:
         """The rows of a batch in the order of their submission."""
@@ -98,7 +98,7 @@ class BatchStore:
 
 def follow_subjob(connection: sa.Connection, parent_id: int) -> None:
     """Move the parent to what its subjobs' counts say; a stopped or deleted parent stays as it is."""
-    parent = connection.execute(sa.select(jobs).where(jobs.c.id == parent_id)).mappings().one()
+    parent = connection.execute(_PARENT, {"job": parent_id}).mappings().one()
     if parent["deleted"] is not None or JobStatus(parent["state"]).is_final:
         return
     if parent["hours_budget"] is not None:

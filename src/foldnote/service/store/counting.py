@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import sqlalchemy as sa
 from sqlalchemy.dialects.sqlite import insert
@@ -12,6 +12,21 @@ from foldnote.service.store.schema import counters
 
 TOP_LEVEL = 0
 ALL_JOBS = -1
+_WORDS = tuple(str(status) for status in JobStatus)
+_SCOPES_AT_ONCE = 500
+_STEP = insert(counters)
+_STEP = _STEP.on_conflict_do_update(
+    index_elements=["account_id", "parent_id", "state"],
+    set_={"count": counters.c.count + _STEP.excluded.count},
+)
+_COUNTS = (
+    sa.select(counters.c.parent_id, counters.c.state, sa.func.sum(counters.c.count))
+    .where(
+        counters.c.account_id.in_(sa.bindparam("owners", expanding=True)),
+        counters.c.parent_id.in_(sa.bindparam("scopes", expanding=True)),
+    )
+    .group_by(counters.c.parent_id, counters.c.state)
+)
 
 
 def count_job(
@@ -24,29 +39,28 @@ def count_job(
     number: int = 1,
 ) -> None:
     """Take jobs out of the status `left` and put them into `entered`; None means outside the listing."""
-    for scope in (parent_id or TOP_LEVEL, ALL_JOBS):
-        for state, step in ((left, -number), (entered, number)):
-            if state is not None:
-                _add(connection, account_id, scope, state, step)
-
-
-def _add(connection: sa.Connection, account_id: int, scope: int, state: str, step: int) -> None:
-    values = {"account_id": account_id, "parent_id": scope, "state": str(state), "count": step}
-    statement = insert(counters).values(values)
-    connection.execute(
-        statement.on_conflict_do_update(
-            index_elements=["account_id", "parent_id", "state"], set_={"count": counters.c.count + step}
-        )
-    )
+    steps = [
+        {"account_id": account_id, "parent_id": scope, "state": str(state), "count": step}
+        for scope in (parent_id or TOP_LEVEL, ALL_JOBS)
+        for state, step in ((left, -number), (entered, number))
+        if state is not None
+    ]
+    connection.execute(_STEP, steps)
 
 
 def read_counts(connection: sa.Connection, account_ids: Iterable[int], scope: int) -> dict[str, int]:
     """Jobs by status word, all four words present."""
-    query = (
-        sa.select(counters.c.state, sa.func.sum(counters.c.count))
-        .where(counters.c.account_id.in_(tuple(account_ids)), counters.c.parent_id == scope)
-        .group_by(counters.c.state)
-    )
-    counts = dict.fromkeys((str(status) for status in JobStatus), 0)
-    counts.update({state: int(count) for state, count in connection.execute(query)})
-    return counts
+    return read_many_counts(connection, account_ids, [scope])[scope]
+
+
+def read_many_counts(
+    connection: sa.Connection, account_ids: Iterable[int], scopes: Sequence[int]
+) -> dict[int, dict[str, int]]:
+    """For each scope the jobs by status word, all four words present."""
+    found = {scope: dict.fromkeys(_WORDS, 0) for scope in scopes}
+    owners = list(account_ids)
+    for start in range(0, len(scopes), _SCOPES_AT_ONCE):
+        some = list(scopes[start : start + _SCOPES_AT_ONCE])
+        for scope, state, count in connection.execute(_COUNTS, {"owners": owners, "scopes": some}):
+            found[scope][state] = int(count)
+    return found

@@ -7,10 +7,12 @@ import sqlalchemy as sa
 from foldnote.service.store import clock
 from foldnote.service.store.schema import events
 
+_APPEND = sa.insert(events).inline()
+
 
 def write_event(
     connection: sa.Connection, account_id: int, job_id: int | None, kind: str, detail: str | None = None
 ) -> None:
     """Append one event in the transaction of the change that it tells of."""
     row = {"at": clock.now(), "account_id": account_id, "job_id": job_id, "kind": kind, "detail": detail}
-    connection.execute(sa.insert(events).values(row))
+    connection.execute(_APPEND, row)

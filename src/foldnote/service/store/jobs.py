@@ -11,7 +11,7 @@ import sqlalchemy as sa
 from foldnote.models.status import JobStatus
 from foldnote.service.store import clock
 from foldnote.service.store.batches import follow_subjob
-from foldnote.service.store.counting import ALL_JOBS, TOP_LEVEL, count_job, read_counts
+from foldnote.service.store.counting import ALL_JOBS, TOP_LEVEL, count_job, read_counts, read_many_counts
 from foldnote.service.store.database import Database
 from foldnote.service.store.events import write_event
 from foldnote.service.store.insertion import NewJob, Place, insert_jobs
@@ -133,25 +133,12 @@ class JobStore:
 
     def page(self, wanted: JobFilter, *, before: int | None, limit: int) -> JobPageRows:
         """At most `limit` jobs older than the row `before`, newest first."""
-        query = (
-            sa.select(
-                jobs.c.id,
-                jobs.c.account_id,
-                jobs.c.name,
-                jobs.c.state,
-                jobs.c.type,
-                jobs.c.result_sha256,
-                jobs.c.record,
-            )
-            .where(*_conditions(wanted), *([jobs.c.id < before] if before is not None else []))
-            .order_by(jobs.c.id.desc())
-            .limit(limit + 1)
-        )
+        query = _page_query(wanted, before, limit + 1)
         with self._database.read() as connection:
             rows = connection.execute(query).all()
             counts = read_counts(connection, wanted.account_ids, wanted.scope)
             parents = [row.id for row in rows[:limit] if row.type == BATCH_TYPE]
-            children = {parent: read_counts(connection, wanted.account_ids, parent) for parent in parents}
+            children = read_many_counts(connection, wanted.account_ids, parents)
         return JobPageRows(rows[:limit], len(rows) > limit, counts, children)
 
     def child_counts(self, account_ids: Sequence[int], parent_id: int) -> dict[str, int]:
@@ -201,11 +188,37 @@ class StopRows:
     was_final: bool
 
 
-def _conditions(wanted: JobFilter) -> list[sa.ColumnElement[bool]]:
-    conditions: list[sa.ColumnElement[bool]] = [
-        jobs.c.account_id.in_(wanted.account_ids),
-        jobs.c.deleted.is_(None),
+_ACCOUNTS_APART = 400
+"""SQLite joins at most 500 selections."""
+_COLUMNS = (
+    jobs.c.id,
+    jobs.c.account_id,
+    jobs.c.name,
+    jobs.c.state,
+    jobs.c.type,
+    jobs.c.result_sha256,
+    jobs.c.record,
+)
+
+
+def _page_query(wanted: JobFilter, before: int | None, limit: int) -> sa.Select[Any]:
+    """Newest first. Of several accounts the newest of each are found in an index, then the newest of all."""
+    conditions = _conditions(wanted, before)
+    page = sa.select(*_COLUMNS).order_by(jobs.c.id.desc())
+    if wanted.parent_id is not None or not 1 < len(wanted.account_ids) <= _ACCOUNTS_APART:
+        return page.where(jobs.c.account_id.in_(wanted.account_ids), *conditions).limit(limit)
+    newest = sa.select(jobs.c.id).where(*conditions).order_by(jobs.c.id.desc()).limit(limit)
+    each = [
+        sa.select(newest.where(jobs.c.account_id == account).subquery()) for account in wanted.account_ids
     ]
+    ids = sa.union_all(*each).order_by(sa.desc("id")).limit(limit).subquery()
+    return page.join(ids, ids.c.id == jobs.c.id)
+
+
+def _conditions(wanted: JobFilter, before: int | None) -> list[sa.ColumnElement[bool]]:
+    conditions: list[sa.ColumnElement[bool]] = [jobs.c.deleted.is_(None)]
+    if before is not None:
+        conditions.append(jobs.c.id < before)
     if wanted.parent_id is not None:
         conditions.append(jobs.c.parent_id == wanted.parent_id)
     elif not wanted.has_subjobs:

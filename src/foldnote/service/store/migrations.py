@@ -194,3 +194,20 @@ def m0009_deployments(connection: sqlite3.Connection) -> None:
         "CREATE TABLE deployments (type TEXT PRIMARY KEY, definition TEXT NOT NULL, created TEXT NOT NULL)"
         " WITHOUT ROWID"
     )
+
+
+@migration
+def m0010_queue_indexes(connection: sqlite3.Connection) -> None:
+    """Indexes that the queue's queries really use (see `conditions.py`)."""
+    _run(
+        connection,
+        """
+        DROP INDEX jobs_unfinished;
+        DROP INDEX jobs_held;
+        CREATE INDEX jobs_claimable ON jobs (account_id, id)
+            WHERE state = 'In Queue' AND is_held = 0 AND type <> 'batch';
+        CREATE INDEX jobs_queued ON jobs (not_before) WHERE state = 'In Queue';
+        CREATE INDEX jobs_running ON jobs (id) WHERE state = 'Running';
+        CREATE INDEX jobs_held ON jobs (id) WHERE is_held = 1 AND state = 'In Queue';
+        """,
+    )

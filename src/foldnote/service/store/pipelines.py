@@ -13,6 +13,7 @@ from sqlalchemy.dialects.sqlite import insert
 from foldnote.models.status import JobStatus
 from foldnote.service.store import clock
 from foldnote.service.store.batches import follow_subjob, stop_waiting
+from foldnote.service.store.conditions import IS_HELD
 from foldnote.service.store.database import Database
 from foldnote.service.store.events import write_event
 from foldnote.service.store.insertion import Input, input_rows
@@ -45,6 +46,17 @@ class HeldStage:
     earlier: tuple[DoneStage, ...]
 
 
+_IS_HELD = (IS_HELD, jobs.c.deleted.is_(None))
+_before = jobs.alias()
+_UNFINISHED = sa.select(_before.c.id).where(
+    _before.c.parent_id == jobs.c.parent_id,
+    _before.c.row_index < jobs.c.row_index,
+    _before.c.state.in_([str(JobStatus.IN_QUEUE), str(JobStatus.RUNNING)]),
+    _before.c.deleted.is_(None),
+)
+_READY = sa.select(jobs).where(*_IS_HELD, ~sa.exists(_UNFINISHED)).order_by(jobs.c.id)
+
+
 class PipelineStore:
     """Queries about pipelines."""
 
@@ -73,21 +85,13 @@ class PipelineStore:
 
     def ready(self) -> list[HeldStage]:
         """Stages that wait while every stage before them has ended."""
-        before = jobs.alias()
-        unfinished = sa.select(before.c.id).where(
-            before.c.parent_id == jobs.c.parent_id,
-            before.c.row_index < jobs.c.row_index,
-            before.c.state.in_([str(JobStatus.IN_QUEUE), str(JobStatus.RUNNING)]),
-            before.c.deleted.is_(None),
-        )
-        query = sa.select(jobs).where(*_is_held(), ~sa.exists(unfinished)).order_by(jobs.c.id)
         with self._database.read() as connection:
-            return [_read_held(connection, row) for row in connection.execute(query).mappings().all()]
+            return [_read_held(connection, row) for row in connection.execute(_READY).mappings().all()]
 
     def release(self, held: HeldStage, given: Sequence[Input]) -> bool:
         """Let a stage be claimed, with all its inputs; False when it was stopped or deleted meanwhile."""
         with self._database.write() as connection:
-            statement = sa.update(jobs).where(jobs.c.id == held.job_id, *_is_held())
+            statement = sa.update(jobs).where(jobs.c.id == held.job_id, *_IS_HELD)
             if connection.execute(statement.values(is_held=0, message=None)).rowcount == 0:
                 return False
             connection.execute(sa.delete(inputs).where(inputs.c.job_id == held.job_id))
@@ -100,14 +104,10 @@ class PipelineStore:
     def abandon(self, held: HeldStage, error: str) -> None:
         """End a stage that cannot begin any more."""
         with self._database.write() as connection:
-            query = sa.select(jobs.c.id).where(jobs.c.id == held.job_id, *_is_held())
+            query = sa.select(jobs.c.id).where(jobs.c.id == held.job_id, *_IS_HELD)
             if connection.execute(query).first() is not None:
                 stop_waiting(connection, held.account_id, held.parent_id, held.job_id, error)
                 follow_subjob(connection, held.parent_id)
-
-
-def _is_held() -> tuple[sa.ColumnElement[bool], ...]:
-    return jobs.c.is_held == 1, jobs.c.state == str(JobStatus.IN_QUEUE), jobs.c.deleted.is_(None)
 
 
 def _read_held(connection: sa.Connection, row: sa.RowMapping) -> HeldStage:

@@ -25,7 +25,7 @@ def write_text(value: object) -> str:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
-def render_record(row: Mapping[str, Any], email: str) -> str:
+def render_record(row: Mapping[Any, Any], email: str) -> str:
     """The stored text of a job's record; `settings` and `score` are spliced in as they were serialised."""
     is_parent = row["type"] == BATCH_TYPE
     head = {"jobName": row["name"], "type": row["type"], "status": row["state"]}
@@ -58,9 +58,16 @@ def add_fields(record: str, fields: Mapping[str, object]) -> str:
     return f"{record[:-1]},{write_text(fields)[1:]}"
 
 
-def refresh_record(connection: sa.Connection, job_id: int) -> None:
-    """Serialise the job's row anew; the last step of every change."""
-    query = sa.select(jobs, accounts.c.email).join(accounts, accounts.c.id == jobs.c.account_id)
-    row = connection.execute(query.where(jobs.c.id == job_id)).mappings().one()
-    record = render_record(dict(row), row["email"])
-    connection.execute(sa.update(jobs).where(jobs.c.id == job_id).values(record=record))
+_ROW = (
+    sa.select(jobs, accounts.c.email)
+    .join(accounts, accounts.c.id == jobs.c.account_id)
+    .where(jobs.c.id == sa.bindparam("job"))
+)
+_KEEP = sa.update(jobs).where(jobs.c.id == sa.bindparam("job")).values(record=sa.bindparam("text"))
+
+
+def refresh_record(connection: sa.Connection, job_id: int) -> sa.RowMapping:
+    """Serialise the job's row anew, the last step of every change, and give the row."""
+    row = connection.execute(_ROW, {"job": job_id}).mappings().one()
+    connection.execute(_KEEP, {"job": job_id, "text": render_record(row, row["email"])})
+    return row

@@ -1,0 +1,39 @@
+"""Conditions that a partial index answers, so that no query of the queue reads all jobs there are.
+
+They are written out and not bound: SQLite takes a partial index only where the statement itself says what the
+index says. A test asks SQLite for the plan of each of these queries.
+"""
+
+from __future__ import annotations
+
+import sqlalchemy as sa
+
+from foldnote.models.status import JobStatus
+from foldnote.service.store.schema import jobs
+
+_RUNNING, _QUEUED = JobStatus.RUNNING.value, JobStatus.IN_QUEUE.value
+IS_RUNNING = sa.text(f"jobs.state = '{_RUNNING}'")
+"""Index `jobs_running`."""
+IS_QUEUED = sa.text(f"jobs.state = '{_QUEUED}'")
+"""Index `jobs_queued`."""
+IS_HELD = sa.text(f"jobs.is_held = 1 AND jobs.state = '{_QUEUED}'")
+"""Index `jobs_held`."""
+IS_UNPURGED = sa.text("jobs.deleted IS NOT NULL AND jobs.is_purged = 0")
+"""Index `jobs_unpurged`."""
+_CLAIMABLE = f"state = '{_QUEUED}' AND is_held = 0 AND type <> 'batch'"
+OLDEST_CLAIMABLE = sa.text(
+    f"""
+    WITH RECURSIVE owner (account) AS (
+        SELECT min(account_id) FROM jobs WHERE {_CLAIMABLE}
+        UNION ALL
+        SELECT (SELECT min(account_id) FROM jobs WHERE {_CLAIMABLE} AND account_id > account)
+        FROM owner WHERE account IS NOT NULL
+    )
+    SELECT jobs.id, jobs.account_id, jobs.type, jobs.attempt FROM owner JOIN jobs ON jobs.id = (
+        SELECT id FROM jobs WHERE {_CLAIMABLE} AND account_id = owner.account AND not_before <= :moment
+        ORDER BY id LIMIT 1
+    ) ORDER BY jobs.id
+    """  # noqa: S608  every part is written above
+).columns(jobs.c.id, jobs.c.account_id, jobs.c.type, jobs.c.attempt)
+"""The oldest job of each owner that may be claimed, by index `jobs_claimable`: a step for each owner, however
+long the queue is."""
