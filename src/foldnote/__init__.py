@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from foldnote.client import AsyncClient, Client
     from foldnote.notebook import (
+        batch,
+        batches,
         connect,
         form,
         inline,
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
         upload,
         uploaded,
         validate,
+        variable,
         view,
     )
 
@@ -33,6 +36,8 @@ _HOMES = {
     "Client": "foldnote.client",
     "_jupyter_labextension_paths": "foldnote.lab",
     "_jupyter_server_extension_points": "foldnote.lab",
+    "batch": "foldnote.notebook",
+    "batches": "foldnote.notebook",
     "connect": "foldnote.notebook",
     "form": "foldnote.notebook",
     "inline": "foldnote.notebook",
@@ -46,6 +51,7 @@ _HOMES = {
     "upload": "foldnote.notebook",
     "uploaded": "foldnote.notebook",
     "validate": "foldnote.notebook",
+    "variable": "foldnote.notebook",
     "view": "foldnote.notebook",
 }
 
@@ -53,6 +59,8 @@ __all__ = [
     "AsyncClient",
     "Client",
     "__version__",
+    "batch",
+    "batches",
     "connect",
     "form",
     "inline",
@@ -66,6 +74,7 @@ __all__ = [
     "upload",
     "uploaded",
     "validate",
+    "variable",
     "view",
 ]
 

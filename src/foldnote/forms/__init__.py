@@ -11,7 +11,9 @@ from foldnote.forms.field import Field, FieldHost, Reading
 from foldnote.forms.form import Form
 from foldnote.forms.registry import FieldKind, kind_for, kinds, register_kind
 from foldnote.forms.schema_form import SchemaForm
+from foldnote.forms.section import list_names
 from foldnote.forms.spec import MISSING, Choice, FieldSpec, read_specs
+from foldnote.forms.variable import Variable, variable
 
 __all__ = [
     "MISSING",
@@ -23,9 +25,12 @@ __all__ = [
     "Form",
     "Reading",
     "SchemaForm",
+    "Variable",
     "cell_key",
     "kind_for",
     "kinds",
+    "list_names",
     "read_specs",
     "register_kind",
+    "variable",
 ]

@@ -3,22 +3,41 @@
 from __future__ import annotations
 
 import keyword
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
 from typing import Any
+
+from foldnote.forms.file_reference import local_path
 
 _LONGEST_TEXT = 4000
 
 
-def write_call(tool_type: str, settings: Mapping[str, Any], job_name: str | None, secrets: set[str]) -> str:
+@dataclass(frozen=True, slots=True)
+class Marks:
+    """What of the settings is not written as plain values."""
+
+    secrets: Collection[str] = ()
+    variables: Mapping[str, str] = field(default_factory=dict)
+    """The variable that a setting follows."""
+    files: Collection[str] = ()
+    """Settings that name files."""
+    uploads: Collection[str] = ()
+    """Names of the account's uploads, as far as they are known."""
+
+
+def write_call(
+    tool_type: str, settings: Mapping[str, Any], job_name: str | None, marks: Marks = Marks()
+) -> str:
     """``fn.submit(...)`` with one argument a line.
 
-    Secrets and very long pasted contents are not repeated: they become names that the reader defines.
+    Secrets and very long pasted contents are not repeated: they become names that the reader defines. Files
+    of this computer are written as uploads, and bound variables as their names.
     """
     lines = [f"    {tool_type!r},"]
     before: list[str] = []
     others: dict[str, str] = {}
     for name, value in settings.items():
-        written = _write(name, value, name in secrets, before)
+        written = _write(name, value, marks, before)
         if name.isidentifier() and not keyword.iskeyword(name) and name not in _RESERVED:
             lines.append(f"    {name}={written},")
         else:
@@ -41,7 +60,26 @@ def write_value(value: Any) -> str:
 _RESERVED = {"tool", "settings", "job_name", "project_tag", "profile", "client"}
 
 
-def _write(name: str, value: Any, is_secret: bool, before: list[str]) -> str:
+def _write(name: str, value: Any, marks: Marks, before: list[str]) -> str:
+    if name in marks.variables:
+        return marks.variables[name]
+    if name in marks.files:
+        return _write_files(name, value, marks, before)
+    return _write_plain(name, value, name in marks.secrets, before)
+
+
+def _write_files(name: str, value: Any, marks: Marks, before: list[str]) -> str:
+    """A file as the value that says what it is."""
+    if isinstance(value, list):
+        return f"[{', '.join(_write_files(name, item, marks, before) for item in value)}]"
+    if isinstance(value, str) and value in marks.uploads:
+        return f"fn.uploaded({value!r})"
+    if isinstance(value, str) and local_path(value) is not None:
+        return f"fn.upload({value!r})"
+    return _write_plain(name, value, False, before)
+
+
+def _write_plain(name: str, value: Any, is_secret: bool, before: list[str]) -> str:
     variable = "".join(letter if letter.isalnum() else "_" for letter in name)
     if is_secret:
         before.append(f'{variable} = input("{name}: ")  # a secret is not written down here')

@@ -51,6 +51,9 @@ class FieldHost(Protocol):
     def field_changed(self, field: Field) -> None:
         """Hear that a person changed ``field``."""
 
+    def note_of(self, field: Field) -> str:
+        """What the form has to say at ``field``; mostly nothing."""
+
     def raw_value(self, name: str) -> Any:
         """What the field ``name`` holds now, hidden or not; `MISSING` when nothing or no such field."""
 
@@ -156,7 +159,7 @@ class Field(ABC):
             Notice(
                 errors=tuple(tell(problem) for problem in shown),
                 excerpt=read.excerpt if shown else None,
-                readout=read.readout,
+                readout="; ".join(filter(None, (read.readout, self.host.note_of(self)))),
                 is_changed=self.differs(read.value),
                 is_required=self.is_required,
             )

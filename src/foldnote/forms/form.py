@@ -16,17 +16,18 @@ from foldnote.catalog.wording import tell_unknown
 from foldnote.client.ledger import identify
 from foldnote.errors import SettingsError
 from foldnote.forms.cell import cell_key
-from foldnote.forms.code import write_call
+from foldnote.forms.code import Marks, write_call
 from foldnote.forms.field import Field
 from foldnote.forms.frame import Actions, Frame
 from foldnote.forms.judgement import Judgement, judge
-from foldnote.forms.kinds.file import FileField
+from foldnote.forms.kinds.file import FileField, is_file
 from foldnote.forms.looks import Looks
 from foldnote.forms.plan import read_plan
 from foldnote.forms.section import Section, first_step, share
 from foldnote.forms.spec import MISSING
 from foldnote.forms.static import write_static_html, write_static_text
 from foldnote.forms.submission import JOB_NAME, Submission
+from foldnote.forms.variable import Bindings
 from foldnote.models.names import check_job_name, propose_job_name
 from foldnote.models.tool import Tool
 from foldnote.models.verdict import Problem
@@ -82,7 +83,8 @@ class Form:
         actions = Actions(self._on_submit, self._on_copy, self._on_attend, self._on_rename)
         self.frame = Frame(tool, self.section.everything, self.looks, actions)
         self.submission = Submission(self, cell_key(tool.type))
-        self._given = dict(values or {})
+        self.bindings = Bindings(self)
+        self._given = self.bindings.take(values or {})
         if job_name:
             self.frame.job_name.value = job_name
         self.set(self._given)
@@ -138,7 +140,7 @@ class Form:
         Raises:
             SettingsError: a name is no setting of this tool; then nothing was changed.
         """
-        given = {**(values or {}), **more}
+        given = self.bindings.take({**(values or {}), **more})
         known = self.section.names
         self._take_unknown({name: value for name, value in given.items() if name not in known})
         for field in self.section.fields:
@@ -168,8 +170,11 @@ class Form:
             for name, value in self.value.items()
             if self.fields[name].spec.required or value != self.fields[name].spec.default
         }
-        secrets = {name for name, field in self.fields.items() if field.spec.is_secret}
-        return write_call(self.tool.type, settings, self.typed_job_name or None, secrets)
+        fields = self.fields
+        secrets = {name for name, field in fields.items() if field.spec.is_secret}
+        files = {name for name, field in fields.items() if is_file(field.spec)}
+        marks = Marks(secrets, self.bindings.names, files, self._uploads)
+        return write_call(self.tool.type, settings, self.typed_job_name or None, marks)
 
     def submit(self) -> Any:
         """Send the job if nothing is wrong: the job's handle, in a notebook the task that will give it.
@@ -221,7 +226,21 @@ class Form:
         """Hear that a person changed ``field``: the service's old verdict on it is void."""
         self.changed_at = time.monotonic()
         self._forget_verdict(field.spec.name)
+        self.bindings.release(field.spec.name)
         self.refresh()
+
+    def follow(self, values: Mapping[str, Any]) -> None:
+        """Take over what bound variables hold now; what does not fit is told at the fields."""
+        for field in self.section.fields:
+            if field.spec.name in values:
+                field.write(values[field.spec.name])
+                field.is_touched = True
+                self._forget_verdict(field.spec.name)
+        self.refresh()
+
+    def note_of(self, field: Field) -> str:
+        """What the form has to say at a field of its own: the variable that it follows."""
+        return self.bindings.tell(field.spec.name) if field in self.section.fields else ""
 
     def raw_value(self, name: str) -> Any:
         """What the field holds now, hidden or not; `MISSING` when nothing or no such field."""

@@ -40,6 +40,10 @@ class HolderField(Field):
         inside = next((field for field in self.inside() if field.spec.name == name), None)
         return inside.read().value if inside is not None else self.host.raw_value(name)
 
+    def note_of(self, _field: Field) -> str:
+        """Nothing is said of fields inside."""
+        return ""
+
     def known_uploads(self) -> tuple[str, ...]:
         """As the form knows them."""
         return self.host.known_uploads()
@@ -71,7 +75,7 @@ class HolderField(Field):
         own = [problem for problem in problems if not problem.field and not self.is_calm(problem)]
         return Notice(
             errors=tuple(tell(problem) for problem in own),
-            readout=read.readout,
+            readout="; ".join(filter(None, (read.readout, self.host.note_of(self)))),
             is_changed=self.differs(read.value),
             is_required=self.is_required,
         )

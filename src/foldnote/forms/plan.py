@@ -149,6 +149,8 @@ class _Reader:
             self._read_union(_listed(plain.get(keyword)), when, level)
 
     def finish(self, more: FieldSpec | None) -> Plan:
+        for name in sorted(name for demand in self._plan.demands for name in demand.names):
+            self._found.setdefault(name, [({}, ())])  # only asked for: shown at all times
         parts = [
             Part(self._read_spec(name, child, alternatives), tuple(when for _, when in alternatives))
             for name, found in self._found.items()
@@ -178,8 +180,6 @@ class _Reader:
         required = frozenset(_listed(plain.get("required"), str))
         if required:
             self._plan.demands.append(Demand(required, when))
-        for name in required:  # a name that is only asked for is shown at all times
-            self._add(name, {}, ())
         excluded = plain.get("not")
         if isinstance(excluded, Mapping) and set(excluded) == {"required"}:
             banned = _listed(excluded["required"], str)

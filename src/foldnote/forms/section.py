@@ -13,9 +13,10 @@ from typing import Any
 from foldnote.catalog.plain import read_plain
 from foldnote.catalog.validation import tell_faults
 from foldnote.forms.field import Field, FieldHost, Reading
-from foldnote.forms.plan import Plan, State
+from foldnote.forms.plan import Plan, State, read_plan
 from foldnote.forms.registry import kind_for
 from foldnote.forms.spec import MISSING
+from foldnote.models.tool import Tool
 from foldnote.models.verdict import Problem
 
 
@@ -146,6 +147,12 @@ class Section:
         self.extra = {} if self.more is not None else others
         if self.more is not None:
             self.more.write(others or MISSING)
+
+
+def list_names(tool: Tool) -> tuple[str, ...]:
+    """Names of all settings that a tool may have, under whatever conditions."""
+    schema = tool.settings_schema
+    return tuple(dict.fromkeys(part.spec.name for part in read_plan(schema, schema).parts))
 
 
 def list_own(name: str, read: Reading) -> list[Problem]:

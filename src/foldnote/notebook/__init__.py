@@ -8,17 +8,22 @@ still there when the notebook is opened again without its kernel.
 from __future__ import annotations
 
 from foldnote.client import inline, uploaded
+from foldnote.forms import variable
+from foldnote.notebook.batching import NotebookPreview, batch, batches, submit_batch
 from foldnote.notebook.connection import connect
 from foldnote.notebook.filling import NotebookForm, form
 from foldnote.notebook.live import NotebookBatch, NotebookJob
 from foldnote.notebook.looking import job, jobs, tool, tools, view
-from foldnote.notebook.submitting import submit, submit_batch, upload, validate
+from foldnote.notebook.submitting import submit, upload, validate
 from foldnote.results import open_result
 
 __all__ = [
     "NotebookBatch",
     "NotebookForm",
     "NotebookJob",
+    "NotebookPreview",
+    "batch",
+    "batches",
     "connect",
     "form",
     "inline",
@@ -32,5 +37,6 @@ __all__ = [
     "upload",
     "uploaded",
     "validate",
+    "variable",
     "view",
 ]

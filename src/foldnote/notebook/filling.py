@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from html import escape
-from typing import Any
+from pathlib import Path
+from typing import Any, overload
 
 from foldnote.client import Client, JobHandle
 from foldnote.errors import BadRequestError
-from foldnote.forms import Form
+from foldnote.forms import Form, SchemaForm, list_names
 from foldnote.models import Tool
 from foldnote.notebook import connection
 from foldnote.notebook.live import NotebookJob, make_card, make_live
@@ -64,21 +65,59 @@ class NotebookForm(Form):
         self._slot.show()
 
 
+@overload
 def form(
-    tool: str | Tool, /, *, job_name: str | None = None, profile: str | None = None, **values: Any
-) -> NotebookForm:
+    tool: str | Tool | JobHandle, /, *, job_name: str | None = None, profile: str | None = None, **values: Any
+) -> NotebookForm: ...
+@overload
+def form(schema: Mapping[str, Any] | Path, /, **values: Any) -> SchemaForm: ...
+
+
+def form(
+    subject: str | Tool | JobHandle | Mapping[str, Any] | Path,
+    /,
+    *,
+    job_name: str | None = None,
+    profile: str | None = None,
+    **values: Any,
+) -> NotebookForm | SchemaForm:
     """A form for a tool, made from its schema; nothing is sent until Submit is pressed.
 
     Args:
-        tool: the tool's type, or a tool of any catalog.
+        subject: the tool's type, or a tool of any catalog; or a job, whose settings the form begins with; or
+            a JSON Schema, as a mapping or the path of a ``.json`` file, for a form that gives values and
+            submits nothing.
         job_name: name of the job; by default one is proposed.
         profile: which service; by default the active profile's.
-        **values: settings to start with.
+        **values: settings to start with; ``fn.variable("name")`` lets a field follow a variable.
 
     Raises:
         UnknownToolError: the service has no such tool.
         SettingsError: ``values`` names a setting that the tool does not have.
+        FoldnoteError: the file cannot be read, or holds no schema.
     """
+    if isinstance(subject, Mapping | Path) or (isinstance(subject, str) and subject.endswith(".json")):
+        made = SchemaForm(subject)
+        made.set(values)
+        return made
     asked = connection.find_client(profile)
-    known = tool if isinstance(tool, Tool) else asked.tools.get(tool)
+    if isinstance(subject, JobHandle):
+        return _reopen(subject, asked, values, job_name)
+    known = subject if isinstance(subject, Tool) else asked.tools.get(subject)
     return NotebookForm(known, asked, values, job_name)
+
+
+def _reopen(job: JobHandle, asked: Client, values: Mapping[str, Any], job_name: str | None) -> NotebookForm:
+    """The form of an old job; settings that the tool does not have any more are named."""
+    if job.record.is_batch:
+        raise BadRequestError(
+            f"{job.job_name!r} is a batch: open one of its jobs, or use its table of settings.", status=400
+        )
+    tool = asked.tools.get(job.record.tool_type)
+    names = set(list_names(tool))
+    kept = {name: value for name, value in job.record.settings.items() if name in names}
+    made = NotebookForm(tool, asked, {**kept, **values}, job_name)
+    gone = [name for name in job.record.settings if name not in names]
+    lost = f" {', '.join(gone)} is left out: {tool.type} has no such setting now." if gone else ""
+    made.frame.say(f"These are the settings of {job.job_name}.{lost}")
+    return made
