@@ -6,50 +6,8 @@ import httpx
 import pytest
 from service_process import SETTINGS
 
-ROUTES = [
-    ("POST", "/submit-job"), ("POST", "/submit-batch"), ("POST", "/validate-job"), ("GET", "/jobs"),
-    ("GET", "/jobs/x/log"), ("POST", "/stop-job"), ("POST", "/result"), ("DELETE", "/delete-job"),
-    ("PUT", "/upload/x.pdb"), ("GET", "/files"), ("GET", "/files/x.pdb"), ("DELETE", "/delete-file"), ("GET", "/tools"),
-    ("GET", "/finetuned-models"), ("POST", "/cancelJob"), ("POST", "/cancelBatch"), ("POST", "/getPresignedUploadUrl"),
-    ("POST", "/submit-pipeline"), ("POST", "/run-pipeline"),
-    ("POST", "/model-router"),
-    ("POST", "/deploy-model"), ("POST", "/virtual-screening"),
-]  # fmt: skip
 OPEN = ["/tools.json", "/healthz", "/openapi.json"]
 PREFIXES = ["", "/v1", "/api"]
-
-
-def test_the_matrix_covers_the_document(service):
-    document = httpx.get(f"{service.url}/openapi.json").json()
-    keyed = {
-        (method.upper(), path)
-        for path, item in document["paths"].items()
-        for method, operation in item.items()
-        if operation.get("security")
-    }
-    names = {
-        (m, p.replace("/x/", "/{jobName}/").replace("upload/x.pdb", "upload/{filename}")) for m, p in ROUTES
-    }
-    assert {(m, p.replace("files/x.pdb", "files/{filePath}")) for m, p in names} == keyed
-
-
-@pytest.mark.parametrize("prefix", PREFIXES)
-@pytest.mark.parametrize(("method", "path"), ROUTES)
-def test_without_a_key(service, method, path, prefix):
-    answer = httpx.request(method, service.url + prefix + path, content=b"not even json")
-    if path == "/jobs":
-        assert (answer.status_code, answer.json()) == (403, {"message": "Forbidden"})
-    else:
-        assert (answer.status_code, answer.json()["code"]) == (401, "missing_api_key")
-        assert "POST /agent/provision" in answer.json()["error"]
-
-
-@pytest.mark.parametrize(("method", "path"), ROUTES)
-def test_with_a_wrong_key(service, method, path):
-    answer = httpx.request(
-        method, service.url + path, headers={"x-api-key": "wrong"}, content=b"not even json"
-    )
-    assert (answer.status_code, answer.json()["code"]) == (401, "invalid_api_key")
 
 
 def test_a_misnamed_header_is_no_key(service):

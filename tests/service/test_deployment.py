@@ -2,15 +2,17 @@
 
 import io
 import json
+import os
 import sys
+import time
 import zipfile
+from pathlib import Path
 
 import httpx
 import pytest
 from service_process import PDB, ServiceProcess
 
-from foldnote.service import admin
-from foldnote.service.deployment import container_command
+from foldnote.cli import main
 
 SCRIPT = """
 import json, pathlib
@@ -99,13 +101,131 @@ def test_it_is_off_until_it_is_turned_on(service):
 
 
 def test_it_needs_an_admin(open_service, capsys):
-    assert admin.main(["--data-dir", str(open_service.folder / "data"), "issue-key", "user@lab.org"]) == 0
+    assert main(["admin", "--data-dir", str(open_service.folder / "data"), "issue-key", "user@lab.org"]) == 0
     headers = {"x-api-key": capsys.readouterr().out.strip()}
     answer = httpx.post(f"{open_service.url}/deploy-model", headers=headers, content=b"not read")
     assert (answer.status_code, answer.json()["code"]) == (403, "admin_required")
 
 
-def test_an_image_runs_in_its_work_folder_without_a_network():
-    command = container_command("docker", "lab/tool:1")
-    assert command[-2:] == ("docker", "lab/tool:1")
-    assert "--network none" in command[2]
+def registered(service):
+    return [row["type"] for row in service.client.get("/deployed-models").json()["models"]]
+
+
+def remove(service, tool_type):
+    return service.client.request("DELETE", "/delete-model", json={"type": tool_type})
+
+
+SLEEPER = COUNTER | {"command": [sys.executable, "-c", "import time; time.sleep(2);" + SCRIPT]}
+
+
+def test_a_removed_tool_takes_no_more_jobs_and_those_that_run_go_on(make_service):
+    service = make_service("--no-rate-limit", "--allow-deploy-model", "--workers", "1")
+    deploy(service, type="sleeper", command=SLEEPER["command"])
+    for job in ("runs", "waits"):
+        service.submit(job, type="sleeper", settings={"structure": PDB})
+    service.wait("runs", ("Running",))
+    assert registered(service) == ["sleeper"]
+    assert remove(service, "sleeper").json() == {"message": "sleeper was removed. Its jobs and results stay."}
+    assert registered(service) == []
+    assert "sleeper" not in {row["type"] for row in service.client.get("/tools").json()}
+    refused = service.submit("late", type="sleeper", settings={"structure": PDB})
+    assert (refused.status_code, refused.json()["code"]) == (400, "unknown_tool")
+    assert service.wait("runs")["status"] == "Complete"
+    assert service.result("runs").status_code == 200
+    told = service.wait("waits")
+    assert (told["status"], told["error"]) == ("Stopped", "No engine for sleeper is left at this service.")
+    again = remove(service, "sleeper")
+    assert (again.status_code, again.json()["field"]) == (400, "type")
+
+
+@pytest.mark.parametrize(("method", "path"), [("GET", "/deployed-models"), ("DELETE", "/delete-model")])
+def test_registered_tools_are_for_admins(open_service, capsys, method, path):
+    assert main(["admin", "--data-dir", str(open_service.folder / "data"), "issue-key", "u@lab.org"]) == 0
+    headers = {"x-api-key": capsys.readouterr().out.strip()}
+    answer = httpx.request(method, open_service.url + path, headers=headers)
+    assert (answer.status_code, answer.json()["code"]) == (403, "admin_required")
+
+
+def test_the_admin_command_lists_and_removes_beside_a_running_service(open_service, capsys):
+    service = open_service
+    deploy(service, type="by-command")
+    arguments = ["admin", "--data-dir", str(service.folder / "data")]
+    assert main([*arguments, "tools"]) == 0
+    assert "by-command: " in capsys.readouterr().out
+    assert main([*arguments, "remove-tool", "by-command"]) == 0
+    assert main([*arguments, "remove-tool", "by-command"]) == 1
+    assert "foldnote admin tools" in capsys.readouterr().err
+    until = time.monotonic() + 15
+    while (answer := service.submit("x", type="by-command", settings={"structure": PDB})).status_code == 200:
+        assert time.monotonic() < until
+        service.wait("x")
+        service.client.request("DELETE", "/delete-job", json={"jobName": "x"})
+        time.sleep(0.3)
+    assert answer.json()["code"] == "unknown_tool"
+
+
+PODMAN = """#!{python}
+import os, subprocess, sys, time
+arguments = sys.argv[1:]
+folder = __file__ + ".d"
+os.makedirs(folder, exist_ok=True)
+if arguments[0] == "kill":
+    os.kill(int(open(os.path.join(folder, arguments[1])).read()), 15)
+    sys.exit()
+place = arguments[arguments.index("--volume") + 1].removesuffix(":/work")
+assert arguments[arguments.index("--network") + 1] == "none"
+program = subprocess.Popen([{python!r}, "-c", {script!r}], cwd=place, start_new_session=True)
+open(os.path.join(folder, arguments[arguments.index("--name") + 1]), "w").write(str(program.pid))
+sys.exit(program.wait())
+"""
+"""A podman that runs its one image's program for real, in the folder that is mounted, out of our sight."""
+
+
+@pytest.fixture
+def lab(make_service, tmp_path, monkeypatch):
+    """Starts services with this script as the only podman."""
+
+    def start(script):
+        folder = tmp_path / "bin"
+        folder.mkdir()
+        program = folder / "podman"
+        program.write_text(PODMAN.format(python=sys.executable, script=script))
+        program.chmod(0o755)
+        monkeypatch.setenv("PATH", f"{folder}:{os.environ['PATH']}")
+        return make_service("--no-rate-limit", "--allow-deploy-model")
+
+    return start
+
+
+def test_an_image_runs_in_its_work_folder_without_a_network(lab):
+    service = lab(SCRIPT)
+    assert deploy(service, type="boxed", command=None, image="lab/counter:1").json()["available"]
+    job = service.run("count", type="boxed", settings={"structure": PDB})
+    assert job["status"] == "Complete", job
+    archive = zipfile.ZipFile(io.BytesIO(httpx.get(service.result("count").json()).content))
+    assert json.loads(archive.read("count.json")) == {"atoms": 5, "by": 2}
+
+
+def test_stopping_a_job_stops_its_container(lab, tmp_path):
+    mark = tmp_path / "pid"
+    script = f"import os, time; open({str(mark)!r}, 'w').write(str(os.getpid())); time.sleep(60)"
+    service = lab(script)
+    deploy(service, type="boxed", command=None, image="lab/counter:1")
+    service.submit("long", type="boxed", settings={"structure": PDB})
+    until = time.monotonic() + 30
+    while not (mark.exists() and mark.read_text()):
+        assert time.monotonic() < until
+        time.sleep(0.05)
+    service.client.post("/stop-job", json={"jobName": "long"})
+    assert service.wait("long")["status"] == "Stopped"
+    assert not Path(f"/proc/{mark.read_text()}").exists()
+
+
+def test_without_a_container_program_an_image_says_so(make_service, tmp_path, monkeypatch):
+    monkeypatch.setenv("PATH", str(tmp_path))
+    service = make_service("--no-rate-limit", "--allow-deploy-model")
+    answer = deploy(service, type="boxed", command=None, image="lab/counter:1").json()
+    assert not answer["available"]
+    assert "podman or docker or apptainer" in answer["unavailableReason"]
+    refused = service.submit("x", type="boxed", settings={"structure": PDB})
+    assert (refused.status_code, refused.json()["code"]) == (400, "tool_unavailable")

@@ -46,6 +46,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         from foldnote.service.serve import run
 
         return run(given[1:])
+    if given[:1] == ["admin"]:
+        from foldnote.service.admin import main as administer
+
+        return administer(given[1:])
     parser = build_parser()
     if settings.is_completing():
         import argcomplete

@@ -38,6 +38,17 @@ def run_serve(_: argparse.Namespace) -> int:
     return run([])
 
 
+def add_admin(_: argparse.ArgumentParser) -> None:
+    """``admin`` has a parser of its own, as ``serve`` has."""
+
+
+def run_admin(_: argparse.Namespace) -> int:
+    """Say what can be administered."""
+    from foldnote.service.admin import main
+
+    return main(["--help"])
+
+
 def add_engines(parser: argparse.ArgumentParser) -> None:
     """Arguments of ``engines``."""
     parser.add_argument("action", choices=("list", "install", "remove"), nargs="?", default="list")

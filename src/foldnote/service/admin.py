@@ -1,4 +1,4 @@
-"""The administration of a service for several people: organizations, members, budgets and keys.
+"""The administration of a service for several people: organizations, members, budgets, keys and tools.
 
 It works on the data folder, beside a running service, which sees a change within seconds. It answers no
 request and starts nothing.
@@ -111,6 +111,33 @@ def revoke_keys(store: Store, options: argparse.Namespace) -> Report:
     return {"message": f"{count} keys were revoked.", "revoked": count}
 
 
+def list_tools(store: Store, _: argparse.Namespace) -> Report:
+    """Every tool that was registered with POST /deploy-model."""
+    rows = [
+        {
+            "type": each.type,
+            "created": each.created,
+            **{key: each.content.get(key) for key in ("command", "image")},
+        }
+        for each in store.tools.all()
+    ]
+    lines = [f"{row['type']}: {row['image'] or ' '.join(row['command'] or ())[:200]}" for row in rows]
+    return {"message": "\n".join(lines) or "No tools are registered.", "tools": rows}
+
+
+def remove_tool(store: Store, options: argparse.Namespace) -> Report:
+    """Forget a registered tool: jobs that run go on, those that wait end and say why.
+
+    Raises:
+        ConfigurationError: there is no such tool.
+    """
+    if not store.tools.remove(options.type):
+        raise ConfigurationError(
+            f"No tool is registered as {options.type!r}. `foldnote admin tools` lists them."
+        )
+    return {"message": f"{options.type} is removed; its jobs and results stay.", "type": options.type}
+
+
 COMMANDS: tuple[tuple[str, str, Callable[[Store, argparse.Namespace], Report], tuple[str, ...]], ...] = (
     ("add-organization", "Make an organization.", add_organization, ("name",)),
     ("organizations", "List organizations with members and budgets.", list_organizations, ()),
@@ -119,6 +146,8 @@ COMMANDS: tuple[tuple[str, str, Callable[[Store, argparse.Namespace], Report], t
     ("remove-member", "Take an account out of its organization.", remove_member, ("email",)),
     ("issue-key", "Make a key for an account and print it.", issue_key, ("email", "--days", "--admin")),
     ("revoke-keys", "Revoke a key, or all keys of an account.", revoke_keys, ("which",)),
+    ("tools", "List the tools that were registered.", list_tools, ()),
+    ("remove-tool", "Remove a tool that was registered.", remove_tool, ("type",)),
 )
 """Name, sentence, function, and the arguments of each command."""
 
@@ -143,6 +172,7 @@ _ARGUMENTS: dict[str, dict[str, Any]] = {
     "name": {"help": "name of the organization"},
     "hours": {"type": _read_hours, "help": "weighted hours, or none for no limit"},
     "email": {"type": _read_email, "help": "address of the account"},
+    "type": {"help": "type of the tool, as `tools` lists it"},
     "which": {"help": "the key itself, or the address of an account"},
     "--days": {"type": float, "help": "days after which the key expires (default: never)"},
     "--admin": {"action": "store_true", "help": "let the key administer the service"},
@@ -187,7 +217,7 @@ def _administer(folder: Path, options: argparse.Namespace) -> Report:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """The command line of `python -m foldnote.service.admin`."""
+    """The command line of `foldnote admin`."""
     parser = argparse.ArgumentParser(prog="foldnote admin", description="Administer a job service.")
     add_arguments(parser)
     return run_admin(parser.parse_args(arguments))

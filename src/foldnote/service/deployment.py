@@ -3,13 +3,15 @@
 Whoever may register a command may run it, so this needs an admin key, and on a service for several people it
 is off until it is turned on. The command speaks the engines' protocol: it runs in a folder with `job.json`
 and `inputs/` and leaves its files in `outputs/`. An image runs without a network, in that folder as `/work`.
+A tool that is removed takes no more jobs: those that run go on, those that wait end and say why.
 """
 
 from __future__ import annotations
 
 import copy
+import logging
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -20,16 +22,19 @@ from foldnote.service.engines.engine import Engine, Environment, Resources, Syst
 from foldnote.service.faults import RefusalError, bad_request
 from foldnote.service.requests import ModelDeployment
 from foldnote.service.store.accounts import Caller
-from foldnote.service.store.tools import ToolStore
-from foldnote.service.tooling import Toolbox
+from foldnote.service.store.database import StorageFaultError
+from foldnote.service.store.tools import Definition, ToolStore
+from foldnote.service.tooling import Registered, Toolbox
 
+log = logging.getLogger(__name__)
 HINTS = "x-foldnote"
 _DRAFT = "https://json-schema.org/draft/2020-12/schema"
-_CONTAINER_PROGRAMS = ("docker", "podman")
+CONTAINER_PROGRAMS = ("podman", "docker", "apptainer")
+"""What runs an image, the first that is on PATH."""
 
 
 class DeploymentDesk:
-    """Registers tools and brings back, at a start, those that were registered before.
+    """Registers, lists and removes tools; what another process changes is seen within seconds.
 
     Args:
         folder: where registered commands find `{engine_dir}`.
@@ -41,17 +46,25 @@ class DeploymentDesk:
         self._toolbox = toolbox
         self._folder = folder
         self._is_open = is_open
-        for definition in tools.all():
-            self._register(ModelDeployment.model_validate(definition))
+        self._known: dict[str, tuple[Definition, Tool]] = {}
+        toolbox.follow(self._read)
 
     def require(self, caller: Caller) -> None:
-        """Let an administrator pass where registering is turned on.
+        """Let an administrator pass.
 
         Raises:
             RefusalError: 403.
         """
         if not caller.is_admin:
-            raise RefusalError(403, "admin_required", "Registering a tool needs an administrator's key.")
+            raise RefusalError(403, "admin_required", "Registered tools are for an administrator's key.")
+
+    def require_open(self, caller: Caller) -> None:
+        """Let an administrator pass where registering is turned on.
+
+        Raises:
+            RefusalError: 403.
+        """
+        self.require(caller)
         if not self._is_open:
             sentence = "Registering tools is off at this service. Start it with --allow-deploy-model."
             raise RefusalError(403, "deployment_disabled", sentence)
@@ -68,14 +81,45 @@ class DeploymentDesk:
         if (wanted.command is None) == (wanted.image is None):
             raise bad_request("Give either command or image.", code="missing_field", field="command")
         check_schema(wanted.settings_schema)
-        tool = self._register(wanted)
         self._tools.put(wanted.type, wanted.model_dump(by_alias=True))
-        return tool
+        self._toolbox.refresh()
+        return self._toolbox.find(wanted.type)
 
-    def _register(self, wanted: ModelDeployment) -> Tool:
-        tool = make_tool(wanted)
-        self._toolbox.register(tool, make_engine(wanted, self._folder))
-        return tool
+    def remove(self, tool_type: str) -> None:
+        """Forget a tool.
+
+        Raises:
+            RefusalError: 400 where none is registered under this type.
+        """
+        if not self._tools.remove(tool_type):
+            sentence = (
+                f"No tool is registered as {tool_type[:100]!r}. GET /deployed-models lists those that are."
+            )
+            raise bad_request(sentence, code="unknown_tool", field="type")
+        self._toolbox.refresh()
+
+    def registered(self) -> list[tuple[Definition, Tool]]:
+        """Every registered tool with what was handed in, the oldest first."""
+        self._toolbox.refresh()
+        return [(definition, self._toolbox.describe(tool)) for definition, tool in list(self._known.values())]
+
+    def _read(self) -> Mapping[str, Registered]:
+        """What is registered now; a tool whose definition is the same stays the same object."""
+        try:
+            definitions = self._tools.all()
+        except StorageFaultError:
+            log.exception("Registered tools cannot be read now; those known before stay.")
+            definitions = [definition for definition, _ in self._known.values()]
+        known: dict[str, tuple[Definition, Tool]] = {}
+        registered: dict[str, Registered] = {}
+        for each in definitions:
+            wanted = ModelDeployment.model_validate(each.content)
+            old = self._known.get(each.type)
+            tool = old[1] if old is not None and old[0] == each else make_tool(wanted)
+            known[each.type] = (each, tool)
+            registered[each.type] = Registered(tool, make_engine(wanted, self._folder))
+        self._known = known
+        return registered
 
 
 def check_schema(schema: dict[str, Any]) -> None:
@@ -137,9 +181,12 @@ def make_tool(wanted: ModelDeployment) -> Tool:
 
 def make_engine(wanted: ModelDeployment, folder: Path) -> Engine:
     """The engine that runs the command or image."""
-    program = _container_program()
-    is_image = wanted.image is not None
-    needs = (SystemNeed(program, "docker.io" if program == "docker" else program),) if is_image else ()
+    program = find_container_program()
+    command = tuple(wanted.command or ())
+    needs: tuple[SystemNeed, ...] = ()
+    if wanted.image is not None:
+        command = container_command(program or CONTAINER_PROGRAMS[0], wanted.image)
+        needs = (SystemNeed(program or " or ".join(CONTAINER_PROGRAMS), "podman"),)
     return Engine(
         folder=folder,
         name=wanted.type,
@@ -148,7 +195,7 @@ def make_engine(wanted: ModelDeployment, folder: Path) -> Engine:
         version=wanted.version,
         tools=(wanted.type,),
         note="Registered by an administrator of this service.",
-        command=container_command(program, wanted.image) if wanted.image else tuple(wanted.command or ()),
+        command=command,
         time_limit_s=wanted.time_limit_seconds,
         environment=Environment(kind="host", system=needs),
         resources=Resources(cores=wanted.cores, memory_mb=wanted.memory_mb),
@@ -156,15 +203,27 @@ def make_engine(wanted: ModelDeployment, folder: Path) -> Engine:
 
 
 def container_command(program: str, image: str) -> tuple[str, ...]:
-    """Runs an image in the work folder, as the user of the service, without a network."""
-    script = (
-        'exec "$0" run --rm --init --network none --user "$(id -u):$(id -g)"'
-        ' --env FOLDNOTE_ATTEMPT --volume "$PWD:/work" --workdir /work "$1"'
-    )
+    """Runs an image in the work folder, as the user of the service, without a network.
+
+    The container has the attempt's name, so that a stop reaches it where it is the child of another program.
+    """
+    if program == "apptainer":
+        script = (
+            'exec "$0" run --containall --net --network none --env FOLDNOTE_ATTEMPT="$FOLDNOTE_ATTEMPT"'
+            ' --bind "$PWD:/work" --pwd /work "docker://$1"'
+        )
+    else:
+        script = (
+            'name="foldnote-$FOLDNOTE_ATTEMPT"; trap \'"$0" kill "$name" >/dev/null 2>&1\' TERM;'
+            ' "$0" run --rm --init --name "$name" --network none --user "$(id -u):$(id -g)"'
+            ' --env FOLDNOTE_ATTEMPT --volume "$PWD:/work" --workdir /work "$1" & child=$!;'
+            ' wait "$child"; code=$?;'
+            ' if kill -0 "$child" 2>/dev/null; then wait "$child"; code=$?; fi; exit "$code"'
+        )
     return ("/bin/sh", "-c", script, program, image)
 
 
-def _container_program() -> str:
+def find_container_program() -> str | None:
+    """The first program on PATH that runs images, None where there is none."""
     search = settings.process_environment().get("PATH")
-    found = (each for each in _CONTAINER_PROGRAMS if shutil.which(each, path=search))
-    return next(found, _CONTAINER_PROGRAMS[0])
+    return next((each for each in CONTAINER_PROGRAMS if shutil.which(each, path=search)), None)

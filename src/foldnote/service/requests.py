@@ -102,6 +102,12 @@ class NamedBatch(Body):
     batch_name: str
 
 
+class NamedTool(Body):
+    """A body that names one tool."""
+
+    type: str
+
+
 class ListedJob(Body):
     """One row of the other form of POST /submit-batch."""
 

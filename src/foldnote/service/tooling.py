@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from threading import Lock
 from typing import Any
 
@@ -18,12 +19,22 @@ FINETUNING = "fine-tuning"
 _REMEMBER_S = 3.0
 
 
+@dataclass(frozen=True)
+class Registered:
+    """A tool that is not of the catalog, with what runs it."""
+
+    tool: Tool
+    engine: Engine
+
+
 class Toolbox:
-    """Tools with what runs them now; an engine that is installed meanwhile is seen within seconds."""
+    """Tools with what runs them now; what is installed or registered meanwhile is seen within seconds."""
 
     def __init__(self, engines: Mapping[str, Engine]) -> None:
         self._engines = dict(engines)
-        self._registered: dict[str, Tool] = {}
+        self._registered: Mapping[str, Registered] = {}
+        self._read: Callable[[], Mapping[str, Registered]] = dict
+        self._read_next = 0.0
         self._lock = Lock()
         self._document = b"[]"
         self._until = 0.0
@@ -34,8 +45,9 @@ class Toolbox:
         Raises:
             RefusalError: 400 with the nearest types.
         """
-        if tool_type in self._registered:
-            return self._registered[tool_type]
+        registered = self._look().get(tool_type)
+        if registered is not None:
+            return registered.tool
         try:
             return catalog.tool(tool_type)
         except UnknownToolError as exc:
@@ -43,16 +55,28 @@ class Toolbox:
             sentence = f"There is no tool {tool_type!r} here. {hint}"
             raise bad_request(sentence, code="unknown_tool", field="type") from exc
 
-    def register(self, tool: Tool, engine: Engine) -> None:
-        """Add a tool that is not of the catalog, with what runs it; one of the same type is replaced."""
+    def follow(self, read: Callable[[], Mapping[str, Registered]]) -> None:
+        """Take what is registered from `read`, now and every few seconds: other processes change it too."""
+        self._read = read
+        self.refresh()
+
+    def refresh(self) -> None:
+        """Take what is registered as it is now."""
+        registered = self._read()
         with self._lock:
-            self._engines = self._engines | {f"registered {tool.type}": engine}
-            self._registered = self._registered | {tool.type: tool}
+            self._registered = registered
+            self._read_next = time.monotonic() + _REMEMBER_S
             self._until = 0.0
+
+    def _look(self) -> Mapping[str, Registered]:
+        if time.monotonic() > self._read_next:
+            self.refresh()
+        return self._registered
 
     def engine_of(self, tool_type: str) -> Engine | None:
         """The engine that serves the tool, installed or not; an installed one is preferred."""
-        return engine_for(tool_type, self._engines)
+        registered = self._look().get(tool_type)
+        return engine_for(tool_type, self._engines) if registered is None else registered.engine
 
     def require_engine(self, tool: Tool) -> Engine:
         """The installed engine of the tool.
@@ -68,7 +92,8 @@ class Toolbox:
 
     def tools(self) -> list[Tool]:
         """Every tool with what runs it now."""
-        return [self.describe(tool) for tool in (*catalog.tools().values(), *self._registered.values())]
+        registered = [each.tool for each in self._look().values()]
+        return [self.describe(tool) for tool in (*catalog.tools().values(), *registered)]
 
     def finetuning_types(self) -> list[str]:
         """Tools whose result is a model."""
@@ -76,12 +101,12 @@ class Toolbox:
 
     def document(self) -> bytes:
         """The body of /tools and /tools.json, serialised at most every few seconds."""
-        with self._lock:
-            if time.monotonic() > self._until:
-                rows = [_as_row(tool) for tool in self.tools()]
-                self._document = write_text(rows).encode()
+        if time.monotonic() > self._until:
+            document = write_text([_as_row(tool) for tool in self.tools()]).encode()
+            with self._lock:
+                self._document = document
                 self._until = time.monotonic() + _REMEMBER_S
-            return self._document
+        return self._document
 
     def describe(self, tool: Tool) -> Tool:
         """The tool with what runs it now."""

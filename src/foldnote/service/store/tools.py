@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import sqlalchemy as sa
@@ -13,6 +14,15 @@ from foldnote.service.store import clock
 from foldnote.service.store.database import Database
 from foldnote.service.store.records import write_text
 from foldnote.service.store.schema import deployments
+
+
+@dataclass(frozen=True)
+class Definition:
+    """A registered tool: its type, what was handed in, and when (RFC 3339 UTC)."""
+
+    type: str
+    content: dict[str, Any]
+    created: str
 
 
 class ToolStore:
@@ -29,8 +39,15 @@ class ToolStore:
         with self._database.write() as connection:
             connection.execute(statement.on_conflict_do_update(index_elements=["type"], set_=new))
 
-    def all(self) -> list[dict[str, Any]]:
+    def remove(self, tool_type: str) -> bool:
+        """Forget a definition; False when there is none of this type."""
+        with self._database.write() as connection:
+            statement = sa.delete(deployments).where(deployments.c.type == tool_type)
+            return connection.execute(statement).rowcount > 0
+
+    def all(self) -> list[Definition]:
         """Every definition, the oldest first."""
-        query = sa.select(deployments.c.definition).order_by(deployments.c.created)
+        query = sa.select(deployments.c.type, deployments.c.definition, deployments.c.created)
         with self._database.read() as connection:
-            return [json.loads(text) for text in connection.execute(query).scalars()]
+            rows = connection.execute(query.order_by(deployments.c.created, deployments.c.type)).all()
+        return [Definition(row.type, json.loads(row.definition), row.created) for row in rows]
