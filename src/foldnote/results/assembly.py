@@ -22,7 +22,7 @@ from foldnote.results.families import (
     strip_packing,
 )
 from foldnote.results.kinds import is_side_structure, structure_order
-from foldnote.results.metrics import RANKING_NAMES, has_scores
+from foldnote.results.metrics import RANKING_NAMES, find_metric, has_scores
 from foldnote.results.model import Model
 from foldnote.results.ranking_file import Order
 from foldnote.results.score_rows import find_stem
@@ -149,8 +149,7 @@ def _is_telling(name: str, book: EvidenceBook) -> bool:
 
 def _add_figures(draft: _Draft, book: EvidenceBook, orders: Iterable[Order], rows: Rows) -> None:
     for name in draft.files:
-        for key, value in book.figures(name).items():
-            draft.figures.setdefault(key, value)
+        _take_figures(draft, book.figures(name))
     for order in orders:
         if draft.key in order.links:
             draft.order = order.links.index(draft.key)
@@ -158,6 +157,13 @@ def _add_figures(draft: _Draft, book: EvidenceBook, orders: Iterable[Order], row
     for structure in draft.variants:
         row = rows.get(find_stem(structure.name), {})
         draft.figures |= {key: value for key, value in row.items() if key not in draft.figures}
+
+
+def _take_figures(draft: _Draft, figures: Mapping[str, Scalar]) -> None:
+    """Add the numbers of a file in which one at least is a known metric; others hold settings."""
+    if any(find_metric(name) for name in figures):
+        numbers = {key: value for key, value in figures.items() if not isinstance(value, str)}
+        draft.figures |= {key: value for key, value in numbers.items() if key not in draft.figures}
 
 
 def _join_copies(drafts: list[_Draft]) -> list[_Draft]:
@@ -209,8 +215,7 @@ def _adopt(ranked: list[_Draft], prediction: str, book: EvidenceBook, taken: set
         )
         if is_named and is_near and prediction and _is_telling(name, book):
             best.files.append(name)
-            for figure, value in book.figures(name).items():
-                best.figures.setdefault(figure, value)
+            _take_figures(best, book.figures(name))
 
 
 def _or_last(rank: int | None) -> float:

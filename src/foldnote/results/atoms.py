@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import warnings
 from importlib import import_module
 from typing import Any
 
@@ -22,6 +23,16 @@ _KINDS = {
     gemmi.EntityType.Branched: "glycan",
     gemmi.EntityType.Water: "water",
 }
+_SUGARS = (gemmi.ResidueKind.PYR, gemmi.ResidueKind.KET)
+
+
+def find_residue_kind(residue: gemmi.Residue) -> str:
+    """``polymer``, ``water``, ``glycan`` (a sugar outside a polymer) or ``ligand``."""
+    if residue.is_water():
+        return "water"
+    kind = _KINDS.get(residue.entity_type, "ligand")
+    is_sugar = residue.name == "FUL" or gemmi.find_tabulated_residue(residue.name).kind in _SUGARS
+    return "glycan" if kind == "ligand" and is_sugar else kind
 
 
 def make_atom_frame(structure: gemmi.Structure) -> pd.DataFrame:
@@ -30,7 +41,7 @@ def make_atom_frame(structure: gemmi.Structure) -> pd.DataFrame:
     for number, model in enumerate(structure, 1):
         for chain in model:
             for residue in chain:
-                kind = "water" if residue.is_water() else _KINDS.get(residue.entity_type, "ligand")
+                kind = find_residue_kind(residue)
                 where = (number, chain.name, str(residue.seqid), residue.name)
                 for atom in residue:
                     place = atom.pos
@@ -61,6 +72,8 @@ def make_biotite(structure: gemmi.Structure, name: str) -> Any:
     fields = ["b_factor", "occupancy", "charge"]
     try:
         one_model = 1 if len(structure) == 1 else None
-        return pdbx.get_structure(file, model=one_model, extra_fields=fields)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # of columns that equal others and are left out
+            return pdbx.get_structure(file, model=one_model, extra_fields=fields)
     except (ValueError, IndexError, KeyError, errors.BadStructureError) as exc:
         raise UnreadableFileError(f"{name} cannot be given as a biotite structure: {exc}.") from exc

@@ -189,10 +189,10 @@ def _weigh(layout: _Layout, claim: Claim) -> Confidence | None:
 
 def _spread(layout: _Layout, values: Floats) -> tuple[Floats, Floats | None] | None:
     """The values per residue and, where they are as fine, per atom; None when their number fits nothing."""
-    if len(values) == len(layout.atoms):
-        return layout.average(values), values
     if len(values) == len(layout.residues):
         return values, None
+    if len(values) == len(layout.atoms):
+        return layout.average(values), values
     is_polymer = layout.residues["is_polymer"].to_numpy(bool)
     if len(values) == is_polymer.sum():
         filled = np.full(len(is_polymer), np.nan)

@@ -17,7 +17,10 @@ from foldnote.results.molecule import Molecule
 from foldnote.results.tables import Scalar
 
 _CONFIDENCE = re.compile(r"confidence[_=]?(-?\d+(?:\.\d+)?)")
-_NAMED = re.compile(r"(^|[^a-z])(rank|pose|dock|docked|out)(?=[^a-z]|$)")
+_RANKED = re.compile(r"[_.\-]?(rank|pose)[_.\-]?\d+|[_.\-]?confidence[_=]?-?\d+(\.\d+)?")
+_FORMATS = ("sdf", "mol2", "pdbqt")
+_NAMED = re.compile(r"(^|[^a-z])(rank|poses?|dock|docked|out)(?=[^a-z]|$)")
+_NO_LIGAND = frozenset({"pose", "poses", "out", "output", "docked", "docking", "result", "results", "rank"})
 _ENERGIES = ("affinity", "minimizedAffinity", "free_energy", "docking_score")
 
 
@@ -27,7 +30,7 @@ class Pose:
 
     Attributes:
         file: name of the file.
-        ligand: what was docked: the record's title, or the file's name without rank.
+        ligand: what was docked, by the file's or the folder's name; "" where neither says it.
         rank: 1 for the best pose of its ligand.
         ranked_by: ``file name``, ``order in the file``, a figure, or "" where nothing ranks the poses.
         molecule: atoms, bonds and properties, coordinates in Å in the receptor's frame.
@@ -56,7 +59,7 @@ def rank_poses(molecules: Iterable[Molecule], *, has_receptor: bool) -> tuple[Po
         molecules: every molecule of a result.
         has_receptor: whether the result holds a structure.
     """
-    everything = [(molecule, find_scores(molecule)) for molecule in molecules]
+    everything = [(molecule, find_scores(molecule)) for molecule in _drop_forms(molecules)]
     told = [pair for pair in everything if _is_told(*pair)]
     if not told and has_receptor:
         told = [pair for pair in everything if not pair[0].is_flat]
@@ -111,8 +114,22 @@ def _is_told(molecule: Molecule, scores: Mapping[str, float]) -> bool:
 def _find_group(molecule: Molecule) -> tuple[str, str]:
     path = PurePosixPath(molecule.file)
     stem = PurePosixPath(strip_packing(path.name)).stem
-    plain = re.sub(r"[_.\-]?(rank|pose)[_.\-]?\d+|[_.\-]?confidence[_=]?-?\d+(\.\d+)?", "", stem).strip("_.-")
-    return str(path.parent), plain or molecule.name or (path.parent.name if path.parent.name else "")
+    plain = _RANKED.sub("", stem).strip("_.-")
+    return str(path.parent), "" if plain in _NO_LIGAND else plain or path.parent.name
+
+
+def _drop_forms(molecules: Iterable[Molecule]) -> list[Molecule]:
+    """Without the files that are the same poses in a second format; the one with bonds is kept."""
+    everything = list(molecules)
+    forms: dict[str, set[str]] = defaultdict(set)
+    for each in everything:
+        forms[_bare(each.file)].add(each.format)
+    best = {name: next(form for form in _FORMATS if form in found) for name, found in forms.items()}
+    return [each for each in everything if each.format == best[_bare(each.file)]]
+
+
+def _bare(name: str) -> str:
+    return str(PurePosixPath(strip_packing(name)).with_suffix(""))
 
 
 def _drop_twins(group: list[tuple[Molecule, dict[str, float]]]) -> list[tuple[Molecule, dict[str, float]]]:

@@ -17,7 +17,7 @@ import numpy as np
 import pandas as pd
 
 from foldnote.errors import UnreadableFileError
-from foldnote.results.atoms import make_atom_frame, make_biotite
+from foldnote.results.atoms import find_residue_kind, make_atom_frame, make_biotite
 from foldnote.results.confidence import Confidence, ReadClaims, find_confidence
 from foldnote.results.packing import unpack_single
 from foldnote.results.secondary import assign_secondary
@@ -61,12 +61,14 @@ class Ligand:
         chain: the author's chain name.
         number: residue number.
         atoms: number of its atoms.
+        kind: ``ion`` (one atom), ``glycan`` (a sugar) or ``ligand``.
     """
 
     name: str
     chain: str
     number: str
     atoms: int
+    kind: str = "ligand"
 
 
 class Structure:
@@ -206,7 +208,7 @@ class Structure:
             UnreadableFileError: the file is damaged or holds no atoms.
         """
         return tuple(
-            Ligand(residue.name, chain.name, str(residue.seqid), len(residue))
+            Ligand(residue.name, chain.name, str(residue.seqid), len(residue), _find_ligand_kind(residue))
             for chain in self._parsed[0]
             for residue in chain
             if not _is_polymer(residue) and residue.name not in _WATERS
@@ -273,6 +275,10 @@ class Structure:
             word: float(np.mean(letters == letter))
             for word, letter in (("helix", "H"), ("strand", "E"), ("coil", "C"))
         }
+
+
+def _find_ligand_kind(residue: gemmi.Residue) -> str:
+    return "ion" if len(residue) == 1 else find_residue_kind(residue)
 
 
 def _is_polymer(residue: gemmi.Residue) -> bool:

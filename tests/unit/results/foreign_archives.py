@@ -1,0 +1,135 @@
+"""Archives named as other programs name theirs; the contents are made here and small, no output of the programs."""
+
+import io
+import json
+
+import numpy as np
+from result_archives import FV, with_b_factors
+
+LENGTH = 227
+PLDDT = [round(float(value), 2) for value in np.random.default_rng(7).uniform(30, 98, LENGTH)]
+PAE = np.round(np.random.default_rng(8).uniform(0.5, 30, (LENGTH, LENGTH)), 1)
+CIF_HEAD = "loop_\n_ma_qa_metric.id\n_ma_qa_metric.mode\n_ma_qa_metric.name\n_ma_qa_metric.type\n1 local pLDDT pLDDT\n"
+
+
+def shifted(by):
+    return [round(min(99.0, value + by), 2) for value in PLDDT]
+
+
+def model(by=0.0):
+    """A PDB whose B-factors are a pLDDT, which nothing in the file says."""
+    return with_b_factors(shifted(by))
+
+
+def cif(by=0.0):
+    """An mmCIF that declares its B-factors to be a pLDDT."""
+    import gemmi
+
+    structure = gemmi.read_pdb_string(model(by))
+    structure.setup_entities()
+    return structure.make_mmcif_document().as_string() + CIF_HEAD
+
+
+def npz(**arrays):
+    stream = io.BytesIO()
+    np.savez(stream, **arrays)
+    return stream.getvalue()
+
+
+def alphafold2():
+    names = ["model_2_multimer_v3_pred_0", "model_1_multimer_v3_pred_0"]
+    ranking = {"iptm+ptm": {names[0]: 0.9, names[1]: 0.4}, "order": names}
+    confidence = {"residueNumber": list(range(1, LENGTH + 1)), "confidenceScore": PLDDT}
+    return {
+        "fv/ranking_debug.json": json.dumps(ranking),
+        "fv/ranked_0.pdb": model(),
+        "fv/ranked_1.pdb": model(-5),
+        f"fv/relaxed_{names[0]}.pdb": model(),
+        f"fv/unrelaxed_{names[0]}.pdb": model(),
+        f"fv/unrelaxed_{names[1]}.pdb": model(-5),
+        f"fv/confidence_{names[0]}.json": json.dumps(confidence),
+        f"fv/pae_{names[0]}.json": json.dumps([{"predicted_aligned_error": PAE.tolist()}]),
+        f"fv/result_{names[0]}.pkl": b"not read",
+        "fv/timings.json": json.dumps({"features": 1.5}),
+        "fv/msas/bfd_uniref_hits.a3m": ">q\nACD\n>h\nA-aaD\n",
+        "fv/msas/uniref90_hits.sto": "# STOCKHOLM 1.0\nq ACD\nh A-D\n//\n",
+    }
+
+
+def alphafold_database():
+    return {
+        "AF-P12345-F1-model_v4.pdb": model(),
+        "AF-P12345-F1-predicted_aligned_error_v4.json": json.dumps(
+            [{"predicted_aligned_error": PAE.tolist(), "max_predicted_aligned_error": 31.75}]
+        ),
+        "AF-P12345-F1-confidence_v4.json": json.dumps({"confidenceScore": PLDDT}),
+    }
+
+
+def alphafold3_local():
+    def summary(score):
+        return json.dumps({"ptm": 0.8, "iptm": 0.7, "ranking_score": score, "chain_ptm": [0.8, None]})
+
+    full = json.dumps({"pae": PAE.tolist(), "atom_plddts": PLDDT, "token_chain_ids": ["A"] * LENGTH})
+    members = {"fv/fv_ranking_scores.csv": "seed,sample,ranking_score\n1,0,0.5\n1,1,0.9\n"}
+    for folder, score, by in (("seed-1_sample-0", 0.5, -5), ("seed-1_sample-1", 0.9, 0)):
+        members[f"fv/{folder}/model.cif"] = cif(by)
+        members[f"fv/{folder}/confidences.json"] = full
+        members[f"fv/{folder}/summary_confidences.json"] = summary(score)
+    members["fv/fv_model.cif"] = cif()
+    members["fv/fv_confidences.json"] = full
+    members["fv/fv_summary_confidences.json"] = summary(0.9)
+    members["fv/fv_data.json"] = json.dumps({"name": "fv", "modelSeeds": [1]})
+    return members
+
+
+def boltz():
+    members = {"predictions/fv/affinity_fv.json": json.dumps({"affinity_pred_value": -1.2})}
+    for number, score, by in ((0, 0.9, 0), (1, 0.8, -5)):
+        stem = f"fv_model_{number}"
+        members[f"predictions/fv/{stem}.pdb"] = with_b_factors([0.0] * LENGTH)
+        members[f"predictions/fv/confidence_{stem}.json"] = json.dumps(
+            {"confidence_score": score, "ptm": 0.5}
+        )
+        members[f"predictions/fv/plddt_{stem}.npz"] = npz(plddt=np.array(shifted(by)) / 100)
+        members[f"predictions/fv/pae_{stem}.npz"] = npz(pae=PAE.astype("float32"))
+    return members
+
+
+def chai():
+    members = {}
+    for number, score in ((0, 0.3), (1, 0.7)):
+        members[f"pred.model_idx_{number}.cif"] = cif(-5 * number)
+        members[f"scores.model_idx_{number}.npz"] = npz(
+            aggregate_score=np.array([score]), ptm=np.array([0.5])
+        )
+    return members
+
+
+SDF = """{title}
+  made
+
+  2  1  0  0  0  0            999 V2000
+    1.0000    2.0000    3.0000 C   0  0
+    2.5000    2.0000    3.0000 O   0  0
+  1  2  1  0
+M  END
+"""
+
+
+def diffdock():
+    scores = {1: -0.53, 2: -1.9, 10: -3.25}
+    members = {"complex_0/rank1.sdf": SDF.format(title="lig"), "complex_0/protein.pdb": FV}
+    members |= {
+        f"complex_0/rank{rank}_confidence{score}.sdf": SDF.format(title="lig")
+        for rank, score in scores.items()
+    }
+    return members
+
+
+def gnina():
+    records = [
+        SDF.format(title="ligand") + f"> <minimizedAffinity>\n{energy}\n\n> <CNNscore>\n{score}\n\n$$$$\n"
+        for energy, score in ((-7.5, 0.9), (-8.5, 0.4))
+    ]
+    return {"receptor.pdb": FV, "docked.sdf.gz": __import__("gzip").compress("".join(records).encode())}

@@ -1,0 +1,212 @@
+"""The ways in which programs name their files are understood from the names, and nothing is made up."""
+
+import json
+
+import foreign_archives as foreign
+import numpy as np
+import pytest
+from result_archives import DATA, FV, with_b_factors, write_zip
+
+from foldnote.results import open_result
+from foldnote.results.families import PLDDT_FAMILIES, find_link, find_prediction
+
+
+@pytest.fixture
+def opened(tmp_path):
+    return lambda members: open_result(write_zip(tmp_path / "r.zip", members))
+
+
+def summarize(result):
+    return [(m.name.split("/")[-1], m.rank, m.ranked_by, len(m.variants)) for m in result.models]
+
+
+def test_alphafold2_is_ranked_by_its_list_and_forms_of_a_model_are_one(opened):
+    result = opened(foreign.alphafold2())
+
+    assert summarize(result) == [
+        ("ranked_0.pdb", 1, "the program's list", 2),
+        ("ranked_1.pdb", 2, "the program's list", 1),
+    ]
+    assert [m.scores["iptm+ptm"] for m in result.models] == [0.9, 0.4]
+    assert result.models[0].pae.chains == ("H", "L")
+    assert result.models[0].confidence.mean == pytest.approx(np.mean(foreign.PLDDT), abs=0.01)
+    assert "AlphaFold 2" in result.models[1].confidence.source
+
+
+def test_alphafold2s_alignments_are_read(opened):
+    alignments = opened(foreign.alphafold2()).alignments
+
+    assert {name: each.sequences for name, each in alignments.items()} == {
+        "fv/msas/bfd_uniref_hits.a3m": ("ACD", "A-D"),
+        "fv/msas/uniref90_hits.sto": ("ACD", "A-D"),
+    }
+
+
+def test_the_alphafold_database_has_confidence_and_aligned_error(opened):
+    (model,) = opened(foreign.alphafold_database()).models
+
+    assert model.confidence.mean == pytest.approx(np.mean(foreign.PLDDT), abs=0.01)
+    assert model.pae.matrix.shape == (227, 227)
+
+
+def test_the_copy_of_the_best_sample_is_no_second_model(opened):
+    models = opened(foreign.alphafold3_local()).models
+
+    assert [(m.name, m.rank, len(m.variants)) for m in models] == [
+        ("fv/seed-1_sample-1/model.cif", 1, 1),
+        ("fv/seed-1_sample-0/model.cif", 2, 0),
+    ]
+    assert {m.prediction for m in models} == {"fv"}
+    assert models[0].pae.matrix[3, 5] == np.float32(foreign.PAE[3, 5])
+    assert models[0].chain_scores["chain_ptm"].tolist()[0] == 0.8
+
+
+def test_confidence_and_error_in_npz_files_are_found_beside_b_factors_of_zero(opened):
+    best, second = opened(foreign.boltz()).models
+
+    assert best.confidence.mean == pytest.approx(np.mean(foreign.PLDDT), abs=0.01)
+    assert best.confidence.source.endswith("plddt_fv_model_0.npz")
+    assert best.confidence.atoms is None
+    assert best.pae.borders.tolist() == [120]
+    assert second.scores["confidence_score"] == 0.8
+
+
+def test_an_affinity_belongs_to_the_best_model(opened):
+    best, second = opened(foreign.boltz()).models
+
+    assert best.scores["affinity_pred_value"] == -1.2
+    assert "affinity_pred_value" not in second.scores
+
+
+def test_the_figure_ranks_where_names_do_not(opened):
+    assert summarize(opened(foreign.chai())) == [
+        ("pred.model_idx_1.cif", 1, "aggregate_score", 0),
+        ("pred.model_idx_0.cif", 2, "aggregate_score", 0),
+    ]
+
+
+def test_ranked_files_carry_their_confidence_in_the_name(opened):
+    result = opened(foreign.diffdock())
+
+    assert [(p.rank, p.scores["confidence"]) for p in result.poses] == [(1, -0.53), (2, -1.9), (3, -3.25)]
+    assert {(p.ligand, p.ranked_by) for p in result.poses} == {("complex_0", "file name")}
+
+
+def test_records_of_one_file_stay_in_the_programs_order(opened):
+    table = opened(foreign.gnina()).pose_table
+
+    assert table["rank"].tolist() == [1, 2]
+    assert table["minimizedAffinity"].tolist() == [-7.5, -8.5]
+    assert table["CNNscore"].tolist() == [0.9, 0.4]
+
+
+def test_vinas_poses_carry_their_affinity(opened):
+    members = {"receptor.pdb": FV, "out.pdbqt": (DATA / "vina_poses.pdbqt").read_bytes()}
+    poses = opened(members).poses
+
+    assert [pose.scores["affinity"] for pose in poses] == [-13.234, -11.293, -11.281]
+    assert poses[0].molecule.formula == "C29H3N7O"
+    assert poses[0].molecule.heavy_atoms == 37
+
+
+def test_the_same_poses_in_two_formats_are_counted_once(opened):
+    members = foreign.gnina() | {"docked.pdbqt": (DATA / "vina_poses.pdbqt").read_bytes()}
+
+    assert {pose.molecule.format for pose in opened(members).poses} == {"sdf"}
+
+
+def test_a_score_table_that_names_structures_ranks_them(opened):
+    members = {
+        "designs/a.pdb": FV,
+        "designs/b.pdb": FV,
+        "designs/scores.csv": "description,iptm,seed\na.pdb,0.2,1\nout/b.pdb,0.8,2\n",
+    }
+    table = opened(members).model_table
+
+    assert dict(zip(table["model"], table["iptm"], strict=True)) == {
+        "designs/a.pdb": 0.2,
+        "designs/b.pdb": 0.8,
+    }
+
+
+def test_predictions_in_one_archive_are_ranked_apart(opened):
+    members = {f"{job}_rank_00{rank}_model_1.pdb": FV for job in ("x", "y") for rank in (1, 2)}
+
+    assert [(m.prediction, m.rank) for m in opened(members).models] == [
+        ("x", 1),
+        ("x", 2),
+        ("y", 1),
+        ("y", 2),
+    ]
+
+
+def test_models_that_nothing_ranks_say_so(opened):
+    models = opened({"design_10.pdb": FV, "design_2.pdb": FV}).models
+
+    assert [(m.name, m.ranked_by) for m in models] == [("design_2.pdb", ""), ("design_10.pdb", "")]
+
+
+@pytest.mark.parametrize("values", [[0.0] * 227, [50.0] * 227, [1.0] * 227])
+def test_equal_b_factors_are_no_confidence_whatever_the_names_say(opened, values):
+    name = "x_unrelaxed_rank_001_alphafold2_ptm_model_1_seed_000.pdb"
+
+    assert opened({name: with_b_factors(values)}).models[0].confidence is None
+
+
+def test_a_score_file_that_contradicts_the_b_factors_proves_nothing(opened):
+    members = {
+        "x_rank_001.pdb": foreign.model(),
+        "x_scores_rank_001.json": json.dumps({"plddt": foreign.PLDDT[::-1]}),
+    }
+
+    assert opened(members).models[0].confidence is None
+
+
+def test_an_error_matrix_of_another_size_has_no_borders(opened):
+    pae = foreign.PAE[:50, :50].tolist()
+    members = {"x_rank_001.pdb": FV, "x_scores_rank_001.json": json.dumps({"pae": pae, "ptm": 0.5})}
+    found = opened(members).models[0].pae
+
+    assert (len(found), found.chains, found.borders.tolist()) == (50, (), [])
+
+
+@pytest.mark.parametrize(
+    "pae", [[], [[]], [[1, 2]], [["a", "b"], [1, 2]], [[-1.0, 1], [1, 1]], [[None, None]] * 2]
+)
+def test_what_is_no_error_matrix_is_none(opened, pae):
+    members = {"x.pdb": FV, "x_scores.json": json.dumps({"pae": pae, "ptm": 0.5})}
+
+    assert opened(members).models[0].pae is None
+
+
+def test_names_of_one_model_become_equal():
+    links = {
+        find_link(name)
+        for name in (
+            "x_model_0.cif",
+            "confidence_x_model_0.json",
+            "pae_x_model_0.npz",
+            "x_full_data_0.json",
+            "X_0.PDB.gz",
+        )
+    }
+
+    assert len(links) == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "prediction"),
+    [
+        ("p/dna_1_model_0.cif", "dna_1"),
+        ("job_unrelaxed_rank_001_alphafold2_ptm_model_3_seed_000.pdb", "job"),
+        ("out/seed-1_sample-0/model.cif", "out"),
+        ("pred.model_idx_0.cif", ""),
+        ("design_12.pdb", "design"),
+    ],
+)
+def test_the_prediction_is_what_names_share(name, prediction):
+    assert find_prediction(name) == prediction
+
+
+def test_every_family_says_what_it_is():
+    assert all(family.label and family.structure for family in PLDDT_FAMILIES)

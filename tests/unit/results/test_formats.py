@@ -1,0 +1,181 @@
+"""Every structure and molecule format gives the same kind of data."""
+
+import gzip
+import io
+
+import numpy as np
+import pandas as pd
+import pytest
+from result_archives import DATA, write_zip
+
+from foldnote.errors import UnreadableFileError
+from foldnote.results import Structure, open_result
+from foldnote.results.mol2 import read_mol2
+from foldnote.results.molfile import read_sdf
+from foldnote.results.pdbqt import read_pdbqt
+
+
+def read(reader, name):
+    return reader((DATA / name).read_bytes(), name)
+
+
+def test_binarycif_gives_the_coordinates_that_another_reader_gives():
+    frame = Structure.open(DATA / "trp_cage_two_models.bcif").to_frame()
+    expected = pd.read_csv(DATA / "trp_cage_two_models.csv")
+
+    assert frame["model"].value_counts().to_dict() == {1: 154, 2: 154}
+    assert np.allclose(frame[["x", "y", "z"]], expected, atol=5e-4)
+
+
+def test_binarycif_has_chains_and_secondary_structure():
+    structure = Structure.open(DATA / "trp_cage_two_models.bcif")
+
+    assert structure.models == 2
+    assert structure.chains[0].sequence == "NLYIQWLKDGGPSSGRPPPS"
+    assert structure.secondary["helix"] > 0.3
+    assert structure.plddt is None
+
+
+def test_alternate_locations_are_rows_of_their_own_and_one_residue():
+    structure = Structure.open(DATA / "altloc.cif")
+    frame = structure.to_frame()
+
+    assert set(frame["altloc"]) == {"A", "B", "C"}
+    assert structure.chains[0].sequence == "S"
+
+
+def test_insertion_codes_stay_in_the_numbers():
+    (chain,) = Structure.open(DATA / "glycan_insertion_codes.pdb").chains
+
+    assert chain.numbers[:5] == ("82", "82A", "82B", "82C", "83")
+
+
+def test_a_glycan_is_told_from_the_protein():
+    structure = Structure.open(DATA / "glycan_insertion_codes.pdb")
+    sugars = [ligand.name for ligand in structure.ligands]
+
+    assert sugars[:2] == ["NAG", "NDG"]
+    assert {ligand.kind for ligand in structure.ligands} == {"glycan"}
+    assert structure.to_frame()["kind"].value_counts().to_dict() == {"glycan": 110, "polymer": 43}
+
+
+def test_nucleic_acids_and_waters_are_told_apart():
+    structure = Structure.open(DATA / "dna_waters.pdb")
+
+    assert [(c.kind, c.sequence) for c in structure.chains] == [("DNA", "CGC"), ("DNA", "GCG")]
+    assert structure.waters == 4
+    assert structure.secondary == {}
+
+
+def test_the_frame_has_the_documented_columns_and_types():
+    frame = Structure.open(DATA / "dna_waters.pdb").to_frame()
+
+    assert list(frame.columns[:7]) == ["model", "chain", "number", "residue", "atom", "element", "altloc"]
+    assert frame["model"].dtype == "int64"
+    assert frame["b_factor"].dtype == "float64"
+    assert set(frame["kind"]) == {"polymer", "water"}
+
+
+def test_biotite_gets_the_same_atoms():
+    pytest.importorskip("biotite", reason="biotite is an optional package")
+    structure = Structure.open(DATA / "trp_cage_two_models.bcif")
+    stack = structure.to_biotite()
+
+    assert stack.shape == (2, 154)
+    assert np.allclose(stack.coord[1], structure.to_frame().query("model == 2")[["x", "y", "z"]], atol=1e-3)
+
+
+def test_gemmi_is_at_hand_under_two_names():
+    structure = Structure.open(DATA / "altloc.cif")
+
+    assert structure.gemmi[0].count_atom_sites() == structure.to_gemmi()[0].count_atom_sites()
+
+
+@pytest.mark.parametrize("name", ["tyr.sdf", "tyr_v3000.sdf"])
+def test_both_versions_of_sdf_are_the_same_molecule(name):
+    (molecule,) = read(read_sdf, name).molecules
+
+    assert (molecule.formula, molecule.heavy_atoms, len(molecule.bonds)) == ("C9H11NO3", 13, 24)
+    assert molecule.bonds["order"].value_counts().to_dict() == {1.0: 20, 2.0: 4}
+    assert molecule.coordinates[0] == pytest.approx([1.320, 0.952, 1.428], abs=1e-3)
+
+
+def test_formal_charges_are_read():
+    (molecule,) = read(read_sdf, "hwb_charged.sdf").molecules
+
+    assert molecule.atoms["charge"].sum() == 1
+
+
+def test_mol2_has_aromatic_bonds_and_partial_charges():
+    (benzene,) = read(read_mol2, "benzene.mol2").molecules
+
+    assert benzene.formula == "C6H6"
+    assert (benzene.bonds["order"] == 1.5).sum() == 6
+    assert benzene.atoms["charge"].sum() == pytest.approx(0, abs=1e-6)
+
+
+def test_pdbqt_types_become_elements():
+    found = read(read_pdbqt, "vina_poses.pdbqt").molecules
+
+    assert set(found[0].atoms["element"]) == {"C", "H", "N", "O"}
+    assert found[0].properties["affinity"] == -13.234
+
+
+@pytest.mark.parametrize(
+    ("name", "chain"), [("tyr.sdf", "A"), ("benzene.mol2", "A"), ("vina_poses.pdbqt", "A")]
+)
+def test_a_molecule_opens_as_a_structure_too(name, chain):
+    structure = Structure.open(DATA / name)
+
+    assert structure.ligands[0].chain == chain
+    assert structure.chains == ()
+
+
+def test_a_damaged_record_costs_only_itself(tmp_path):
+    good = (DATA / "tyr.sdf").read_text().split("$$$$")[0]
+    sdf = f"{good}> <QED>\n0.5\n\n$$$$\nbroken\n\n\n  9  9  0 V2000\n$$$$\n{good}> <QED>\n0.7\n\n$$$$\n"
+    result = open_result(write_zip(tmp_path / "r.zip", {"ligands.sdf": sdf}))
+
+    assert [molecule.index for molecule in result.molecules["ligands.sdf"]] == [0, 2]
+    assert "Record 2 of ligands.sdf" in result.problems[0].message
+    assert result.tables["ligands.sdf"]["QED"].tolist() == [0.5, 0.7]
+
+
+def test_a_receptor_is_no_molecule(tmp_path):
+    line = "ATOM      1  N   ASN A   1      -8.901   4.127  -0.555  1.00  0.00    -0.066 N \n"
+    result = open_result(write_zip(tmp_path / "r.zip", {"receptor.pdbqt": line * 3}))
+
+    assert list(result.molecules) == []
+
+
+@pytest.mark.parametrize("name", ["tyr.sdf", "benzene.mol2", "altloc.cif", "trp_cage_two_models.bcif"])
+def test_every_format_is_read_packed(tmp_path, name):
+    (tmp_path / f"{name}.gz").write_bytes(gzip.compress((DATA / name).read_bytes()))
+
+    assert Structure.open(tmp_path / f"{name}.gz").models >= 1
+
+
+def test_a_structure_that_is_not_there_is_told(tmp_path):
+    with pytest.raises(UnreadableFileError, match="cannot be read"):
+        Structure.open(tmp_path / "absent.pdb")
+
+
+def test_json_lines_are_a_table(tmp_path):
+    text = '{"name": "a", "score": {"iptm": 0.5}}\n\n{"name": "b", "score": {"iptm": 0.75}}\n'
+    result = open_result(write_zip(tmp_path / "r.zip", {"scores.jsonl": text}))
+
+    assert result.tables["scores.jsonl"]["score.iptm"].tolist() == [0.5, 0.75]
+
+
+def test_parquet_is_read_or_says_what_to_install(tmp_path):
+    frame = pd.DataFrame({"iptm": [0.1, 0.2]})
+    stream = io.BytesIO()
+    try:
+        frame.to_parquet(stream)
+    except ImportError:
+        result = open_result(write_zip(tmp_path / "r.zip", {"t.parquet": b"PAR1"}))
+        with pytest.raises(UnreadableFileError, match="pip install pyarrow"):
+            result.tables["t.parquet"]
+    else:
+        result = open_result(write_zip(tmp_path / "r.zip", {"t.parquet": stream.getvalue()}))
+        assert result.tables["t.parquet"]["iptm"].tolist() == [0.1, 0.2]
