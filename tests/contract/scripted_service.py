@@ -125,7 +125,7 @@ class ScriptedService:
                 said = self._script.get(
                     (method, path.split("?")[0]), [answers({"error": "no such route"}, 404)]
                 )
-                await (said.pop(0) if len(said) > 1 else said[0])(writer, {"headers": headers})
+                await (said.pop(0) if len(said) > 1 else said[0])(writer, {"headers": headers, "body": body})
                 await writer.drain()
         except (ConnectionError, asyncio.IncompleteReadError, asyncio.CancelledError):
             return

@@ -161,7 +161,11 @@ def test_settings_come_from_a_file_or_from_a_pipe(foldnote, tmp_path, monkeypatc
         (["submit", "anarci", "--settings", "/no/such.json"], 2, "/no/such.json"),
         (["submit", "admet", "--settings", "-"], 2, "should be one JSON object"),
         ([*ANARCI, "--name", "a b"], 2, "jobName"),
-        (["submit", "antiberty", "--set", "sequence=EVQL"], 3, "antiberty"),
+        (
+            ["submit", "antiberty", "--set", "task=embeddings", "--set", "heavyChain=EVQLVESGG"],
+            3,
+            "antiberty",
+        ),
         (["batch", "anarci"], 2, "TOOL TABLE"),
         (["batch", "anarci", "/no/such.csv"], 2, "/no/such.csv"),
         (["batch", "anarci", "-", "--sweep", "scheme=imgt"], 2, "no rows"),

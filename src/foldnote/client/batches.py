@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Generic, Self, TypeVar
 from foldnote.client import batching, waiting
 from foldnote.client.effects import AsyncFace, AsyncWorld, Run, Steps, SyncFace, World, operation
 from foldnote.client.file_values import name_uploads
-from foldnote.client.frames import tabulate_batch
+from foldnote.client.frames import tabulate_batch, tabulate_batches
 from foldnote.client.handle import HandleSteps
 from foldnote.client.judging import Row, judge_rows, require_valid
 from foldnote.client.ledger import Ledger
@@ -237,6 +237,18 @@ class BatchesSteps(Resource, Generic[B]):
         require_valid(preview.attempt.tool, preview.verdicts)
         job = yield from batching.submit_batch(self._link, self.ledger, preview.attempt, is_judged=True)
         return self._hold(job, Sheet.of_rows(job.job_name, preview.attempt.names, preview.rows))
+
+    @operation
+    def to_frame(self, limit: int = 100) -> Steps[pd.DataFrame]:
+        """The newest batches as a DataFrame.
+
+        Returns:
+            One row a batch, with the columns of ``client.jobs.to_frame`` and ``jobs``, ``complete`` and
+            ``stopped`` (Int64, jobs of the batch; missing where the service does not count them).
+        """
+        found = yield from waiting.list_many(self._link, {}, limit, lambda job: job.is_batch)
+        frame: pd.DataFrame = yield Run(lambda: tabulate_batches(found))
+        return frame
 
     @operation
     def list(self, *, limit: int = 100) -> Steps[builtins.list[B]]:

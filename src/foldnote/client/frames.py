@@ -38,6 +38,24 @@ def tabulate_batch(jobs: Iterable[Job]) -> pd.DataFrame:
     return pd.concat(parts, axis="columns")
 
 
+def tabulate_batches(batches: Iterable[Job]) -> pd.DataFrame:
+    """Batch parents, with the columns of ``tabulate_jobs`` and how many of their jobs are done.
+
+    Returns:
+        One row a batch; ``jobs``, ``complete`` and ``stopped`` (Int64) are missing where nobody counts them.
+    """
+    import pandas as pd
+
+    rows = list(batches)
+    frame = tabulate_jobs(rows)
+    counts: dict[str, list[int | None]] = {
+        "jobs": [row.batch_size for row in rows],
+        "complete": [row.statuses.complete if row.statuses else None for row in rows],
+        "stopped": [row.statuses.stopped if row.statuses else None for row in rows],
+    }
+    return frame.assign(**{name: pd.array(found, dtype="Int64") for name, found in counts.items()})
+
+
 def tabulate_jobs(jobs: Iterable[Job]) -> pd.DataFrame:
     """Jobs as a DataFrame, in their order.
 

@@ -235,6 +235,8 @@ def next_action(job: Job) -> str:
         return "finish() waits for it, refresh() looks again, stop() stops it"
     if job.is_failed:
         return "log() gives what the tool printed; submit(..., again=True) tries once more"
+    if job.is_batch and job.status is JobStatus.COMPLETE:
+        return "results() gives its rows with what came out, download() the archive of all results"
     if job.status is JobStatus.COMPLETE:
         return "download() fetches its result"
     return "submit(..., again=True) starts it anew"

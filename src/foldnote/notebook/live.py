@@ -46,7 +46,7 @@ class NotebookJob(JobHandle):
             self.refresh()
         if self.record.is_failed:
             raise JobFailedError(f"{self.job_name!r} failed: {self.record.error}", self.record)
-        return open_result(self.download())
+        return open_result(self.download(progress=True), origin=self.origin())
 
     def _ipython_display_(self) -> None:
         if not is_notebook():

@@ -1,0 +1,174 @@
+"""Batches from tables: looked at first, asked about when they are large, submitted, and found again."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from typing import TYPE_CHECKING, Any, Literal, overload
+
+import pandas as pd
+
+from foldnote import settings as options
+from foldnote.client import Client
+from foldnote.client.previews import Preview
+from foldnote.client.rows import Rows, expand_rows
+from foldnote.errors import FoldnoteError
+from foldnote.models import Tool
+from foldnote.notebook import connection
+from foldnote.notebook.live import NotebookBatch
+
+if TYPE_CHECKING:
+    from foldnote.client import BatchHandle
+    from foldnote.client.rows import Table
+
+
+@dataclass(frozen=True)
+class NotebookPreview(Preview):
+    """A batch that is not submitted yet; in a notebook it shows its cost and its first rows."""
+
+    client: Client = field(repr=False, kw_only=True)
+
+    def submit(self) -> NotebookBatch:
+        """Submit it; nothing is asked and no row is judged again.
+
+        Raises:
+            BatchSettingsError: rows break a rule; its ``to_frame()`` has the verdict on each row.
+            ServiceError: the service refused.
+        """
+        return make_live_batch(self.client.batches.send(self))
+
+
+@overload
+def submit_batch(
+    tool: str | Tool,
+    table: Table,
+    /,
+    *,
+    columns: Mapping[str, str] | None = ...,
+    sweep: Mapping[str, Sequence[Any]] | None = ...,
+    names: str | None = ...,
+    batch_name: str | None = ...,
+    project_tag: str | None = ...,
+    profile: str | None = ...,
+    max_runtime_s: float | None = ...,
+    weighted_hours_budget: float | None = ...,
+    preview: Literal[False] = ...,
+    ask: bool = ...,
+    **settings: Any,
+) -> NotebookBatch: ...
+@overload
+def submit_batch(
+    tool: str | Tool, table: Table, /, *, preview: Literal[True], **settings: Any
+) -> NotebookPreview: ...
+
+
+def submit_batch(
+    tool: str | Tool,
+    table: Table,
+    /,
+    *,
+    columns: Mapping[str, str] | None = None,
+    sweep: Mapping[str, Sequence[Any]] | None = None,
+    names: str | None = None,
+    batch_name: str | None = None,
+    project_tag: str | None = None,
+    profile: str | None = None,
+    max_runtime_s: float | None = None,
+    weighted_hours_budget: float | None = None,
+    preview: bool = False,
+    ask: bool = True,
+    **settings: Any,
+) -> NotebookBatch | NotebookPreview:
+    """The batch of one job for each row of a table and each combination of a sweep.
+
+    Every row is judged before any is submitted; the same call again finds the same batch.
+
+    Args:
+        tool: the tool's type, or a tool of any catalog.
+        table: a DataFrame, or a list of mappings; a missing cell leaves its setting out.
+        columns: the column of each setting; by default every column is the setting of its name.
+        sweep: values of a setting that every row gets in turn; several settings are combined.
+        names: the column with the jobs' names; by default they are the batch's name and a number.
+        batch_name: name of the batch; by default one is made of tool and rows.
+        project_tag: identifier of a project.
+        profile: which service; by default the active profile's.
+        max_runtime_s: seconds after which a job of the batch is ended, where the service knows that.
+        weighted_hours_budget: weighted hours for all jobs together, where the service knows that.
+        preview: judge and count the rows and show them; nothing is submitted until ``submit()`` is called.
+        ask: ask before a new batch of 50 jobs or more (the option ``ask_from_jobs``).
+        **settings: settings of every row.
+
+    Raises:
+        FoldnoteError: the table cannot be read so, or the answer was no; also what
+            ``client.batches.submit`` raises.
+        BatchSettingsError: rows break a rule; its ``to_frame()`` has the verdict on each row.
+    """
+    client = connection.find_client(profile)
+    rows = expand_rows(table, columns, sweep, settings, names)
+    limits = {
+        "project_tag": project_tag,
+        "max_runtime_s": max_runtime_s,
+        "weighted_hours_budget": weighted_hours_budget,
+    }
+    if not preview and not (ask and len(rows.settings) >= options.option("ask_from_jobs")):
+        return make_live_batch(client.batches.submit(tool, rows, batch_name, **limits))
+    found = _look(client, tool, rows, batch_name, limits)
+    if preview:
+        return found
+    _ask_before(found)
+    return found.submit()
+
+
+def _look(
+    client: Client, tool: str | Tool, rows: Rows, batch_name: str | None, limits: Mapping[str, Any]
+) -> NotebookPreview:
+    found = client.batches.preview(tool, rows, batch_name, **limits)
+    return NotebookPreview(**{row.name: getattr(found, row.name) for row in fields(Preview)}, client=client)
+
+
+def _ask_before(preview: Preview) -> None:
+    """Ask whether a large batch is meant.
+
+    Raises:
+        FoldnoteError: it is not, or nobody can be asked.
+    """
+    if preview.existing or not preview.is_valid:
+        return
+    question = "\n".join([*preview.summary(), f"Submit {preview.jobs_taken} jobs? [y/N] "])
+    try:
+        answer = input(question)
+    except (EOFError, OSError, NotImplementedError) as exc:  # a notebook that runs by itself, a script
+        raise FoldnoteError(
+            f"This would submit {preview.jobs_taken} jobs. Say ask=False to submit them unasked, or"
+            " preview=True to look first."
+        ) from exc
+    if answer.strip().lower() not in ("y", "yes"):
+        raise FoldnoteError("Nothing was submitted.")
+
+
+def batch(batch_name: str, /, *, profile: str | None = None) -> NotebookBatch:
+    """A batch by its name.
+
+    Raises:
+        NotFoundError: there is no such batch.
+    """
+    return make_live_batch(connection.find_client(profile).batches.get(batch_name))
+
+
+def batches(limit: int = 50, *, profile: str | None = None) -> pd.DataFrame:
+    """Batches, newest first.
+
+    Args:
+        limit: the most rows.
+        profile: which service; by default the active profile's.
+
+    Returns:
+        One row a batch, with the columns of ``fn.jobs()`` and ``jobs``, ``complete`` and ``stopped`` (Int64,
+        jobs of the batch; missing where the service does not count them).
+    """
+    return connection.find_client(profile).batches.to_frame(limit)
+
+
+def make_live_batch(handle: BatchHandle) -> NotebookBatch:
+    """The same batch, shown as a notebook shows it."""
+    return NotebookBatch(handle.record, handle._link, handle._world, handle.sheet)

@@ -1,0 +1,187 @@
+"""Batches from tables: looked at first, joined with what came out, tried again where it failed; both faces."""
+
+import math
+
+import pandas as pd
+import pytest
+
+import foldnote as fn
+from foldnote.client.rows import expand_rows
+from foldnote.errors import BadRequestError, FoldnoteError, NotFoundError, ServiceError
+
+
+@pytest.fixture
+def table(settings, name) -> pd.DataFrame:
+    """Three antibodies under their own index; the last one's job fails."""
+    ids = [f"{name}-a.score", f"{name}-b.score", f"{name}-c.fail"]
+    return pd.DataFrame({"id": ids, "VH": settings["sequence"], "note": ["x", "y", "z"]}, index=[10, 20, 30])
+
+
+@pytest.fixture
+def rows(table):
+    return expand_rows(table, {"sequence": "VH"}, shared={"scheme": "imgt"}, names="id")
+
+
+async def test_a_preview_counts_judges_and_submits_nothing(face, settle, rows, name):
+    preview = await settle(face.batches.preview("anarci", rows, name))
+    assert (preview.count, preview.is_valid, preview.jobs_taken, preview.existing) == (3, True, 3, None)
+    frame = preview.to_frame()
+    assert list(frame.index) == rows.names
+    assert list(frame["settings.scheme"]) == ["imgt"] * 3
+    with pytest.raises(NotFoundError):
+        await settle(face.batches.get(name))
+    batch = await settle(face.batches.send(preview))
+    again = await settle(face.batches.preview("anarci", rows, name))
+    assert (batch.job_name, again.jobs_taken, again.existing.job_name) == (name, 0, name)
+
+
+async def test_a_preview_has_the_verdict_on_each_wrong_row(face, settle, rows, name):
+    rows.settings[1]["scheme"] = "roman"
+    preview = await settle(face.batches.preview("anarci", rows, name))
+    assert list(preview.to_frame()["valid"]) == [True, False, True]
+    assert "1 of 3 rows are not valid" in str(preview)
+    assert "row 1, scheme" in str(preview)
+    with pytest.raises(FoldnoteError, match="scheme"):
+        await settle(face.batches.send(preview))
+
+
+async def test_a_preview_knows_what_earlier_jobs_took(face, settle, rows, name, settings):
+    job = await settle(face.jobs.submit("anarci", settings, job_name=f"{name}-earlier"))
+    await settle(job.finish(60))
+    preview = await settle(face.batches.preview("anarci", rows, name))
+    assert preview.experience.count >= 1
+    assert preview.duration_s == pytest.approx(3 * preview.experience.duration_s)
+    assert "of computing (median of" in str(preview)
+
+
+async def test_results_stand_beside_the_rows_that_went_in(face, settle, rows, table, name):
+    batch = await settle(face.batches.submit("anarci", rows, name))
+    await settle(batch.finish(60))
+    frame = await settle(batch.results())
+    assert list(frame.index) == [10, 20, 30]
+    assert list(frame["note"]) == ["x", "y", "z"]
+    assert list(frame["status"]) == ["Complete", "Complete", "Failed"]
+    assert list(frame["score.probe"])[:2] == [0.5, 0.5]
+    assert math.isnan(frame.loc[30, "score.probe"])
+    assert frame["duration_s"].dtype == "float64"
+    found = await settle(face.batches.get(name))
+    assert list((await settle(found.results(table)))["note"]) == ["x", "y", "z"]
+    assert list((await settle(found.results()))["scheme"]) == ["imgt"] * 3
+    with pytest.raises(FoldnoteError, match="2 rows and the batch 3"):
+        await settle(found.results(table.head(2)))
+
+
+async def test_only_failed_rows_are_tried_again_and_once(face, settle, rows, name):
+    batch = await settle(face.batches.submit("anarci", rows, name))
+    await settle(batch.finish(60))
+    again = await settle(batch.retry())
+    assert (again.job_name, again.record.batch_size) == (f"{name}-retry1", 1)
+    assert (await settle(batch.retry())).job_name == again.job_name
+    await settle(again.finish(60))
+    frame = await settle(again.results())
+    assert list(frame["job_name"]) == [*rows.names[:2], f"{rows.names[2]}-retry1"]
+    assert list(frame["note"]) == ["x", "y", "z"]
+    third = await settle(again.retry())
+    assert third.job_name == f"{name}-retry2"
+
+
+async def test_a_batch_without_failures_has_nothing_to_try_again(face, settle, settings, name):
+    batch = await settle(face.batches.submit("anarci", [settings], name))
+    await settle(batch.finish(60))
+    with pytest.raises(FoldnoteError, match="nothing is to be tried again"):
+        await settle(batch.retry())
+
+
+async def test_a_batch_on_its_way_is_not_tried_again(face, settle, settings, name):
+    batch = await settle(face.batches.submit("anarci", [settings], name, [f"{name}.sleep-60"]))
+    with pytest.raises(FoldnoteError, match="wait for it first"):
+        await settle(batch.retry())
+    await settle(batch.stop())
+
+
+async def test_a_job_that_is_gone_is_told_and_tried_again(face, settle, rows, name):
+    batch = await settle(face.batches.submit("anarci", rows, name))
+    await settle(batch.finish(60))
+    try:
+        await settle(face.jobs.delete(rows.names[0]))
+    except BadRequestError:
+        pytest.skip("the service keeps the jobs of a batch together")
+    assert next(iter((await settle(batch.results()))["status"])) == "Deleted"
+
+
+async def test_batches_are_listed_newest_first(face, settle, settings, name):
+    for number in (1, 2):
+        await settle(face.batches.submit("anarci", [settings], f"{name}-{number}"))
+    await settle(face.jobs.submit("anarci", settings, job_name=f"{name}-single"))
+    listed = [batch.job_name for batch in await settle(face.batches.list(limit=2))]
+    assert listed == [f"{name}-2", f"{name}-1"]
+    frame = await settle(face.batches.to_frame(2))
+    assert list(frame["jobs"]) == [1, 1]
+
+
+async def test_limits_reach_the_service(face, settle, settings, name):
+    slow = [f"{name}.sleep-30"]
+    batch = await settle(face.batches.submit("anarci", [settings], name, slow, max_runtime_s=1))
+    try:
+        await settle(batch.finish(30))
+    except FoldnoteError:
+        await settle(batch.refresh())
+    (job,) = await settle(batch.subjobs())
+    assert job.is_failed
+    with pytest.raises(ServiceError, match="weightedHoursBudget|weighted"):
+        await settle(face.batches.submit("anarci", [settings], f"{name}x", weighted_hours_budget=-1))
+
+
+def test_more_rows_than_one_validation_takes_are_one_batch(client, settings, name):
+    rows = [settings | {"sequence": settings["sequence"] + "S" * number} for number in range(60)]
+    many = [
+        row | {"scheme": scheme} for row in rows for scheme in ("imgt", "kabat", "chothia", "martin", "aho")
+    ] * 4
+    batch = client.batches.submit(
+        "anarci", many, name, [f"{name}.{number}.sleep-9" for number in range(len(many))]
+    )
+    assert len(many) > 1000
+    assert batch.refresh().batch_size == len(many)
+    batch.stop()
+    frame = batch.results()
+    assert (len(frame), list(frame["scheme"][:2])) == (len(many), ["imgt", "kabat"])
+
+
+@pytest.fixture
+def here(client, monkeypatch):
+    monkeypatch.setattr("foldnote.notebook.connection.find_client", lambda profile: client)
+
+
+def test_a_notebook_looks_before_it_submits(here, table, name):
+    given = {"columns": {"sequence": "VH"}, "names": "id", "batch_name": name, "scheme": "imgt"}
+    preview = fn.submit_batch("anarci", table, preview=True, **given)
+    html = preview._repr_html_()
+    assert f"<b>{name}: 3 jobs of anarci</b>" in html
+    assert "It takes 3 of the jobs" in html
+    batch = preview.submit().wait(60)
+    assert list(batch.results().index) == [10, 20, 30]
+    assert fn.batch(name).job_name == name
+    assert name in fn.batches().index
+
+
+@pytest.mark.parametrize(("answer", "is_sent"), [("y", True), ("", False)])
+def test_a_large_batch_asks_first(here, settings, name, monkeypatch, answer, is_sent):
+    monkeypatch.setenv("FOLDNOTE_ASK_FROM_JOBS", "2")
+    asked = []
+    monkeypatch.setattr("builtins.input", lambda question: asked.append(question) or answer)
+    table = [settings, settings | {"scheme": "kabat"}]
+    if is_sent:
+        assert fn.submit_batch("anarci", table, batch_name=name).job_name == name
+        fn.submit_batch("anarci", table, batch_name=name)
+    else:
+        with pytest.raises(FoldnoteError, match="Nothing was submitted"):
+            fn.submit_batch("anarci", table, batch_name=name)
+    assert len(asked) == 1
+    assert "Submit 2 jobs? [y/N]" in asked[0]
+
+
+def test_where_nobody_can_be_asked_a_large_batch_needs_a_word(here, settings, name, monkeypatch):
+    monkeypatch.setenv("FOLDNOTE_ASK_FROM_JOBS", "1")
+    with pytest.raises(FoldnoteError, match="ask=False"):
+        fn.submit_batch("anarci", [settings], batch_name=name)
+    assert fn.submit_batch("anarci", [settings], batch_name=name, ask=False).job_name == name
