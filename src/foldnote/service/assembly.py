@@ -92,10 +92,9 @@ class Service:
         wake = self.dispatcher.wake
         self.conductor = Conductor(self.store, self.objects, self.toolbox, self.files, wake)
         self.pipelines = PipelineDesk(self.store, self.toolbox, self.files, wake)
-        rows, hours = config.limits.batch_rows, config.trials.allowance_weighted_hours
-        allowance = Allowance(self.objects, hours)
+        allowance = Allowance(self.objects, config.trials.allowance_weighted_hours)
         self.intake = Intake(
-            self.store, self.toolbox, self.files, self.dispatcher.wake, batch_rows=rows, allowance=allowance
+            self.store, self.toolbox, self.files, wake, limits=config.limits, allowance=allowance
         )
         self.screening = ScreeningDesk(self.toolbox, self.intake, self.files)
 

@@ -20,6 +20,7 @@ class Limits:
         submission_bytes: largest body of /submit-job and /submit-batch, inline files included.
         small_body_bytes: largest body of every other route.
         batch_rows: most rows of a batch.
+        validation_rows: most rows of one validation.
         page_rows: most jobs of a page.
         inline_wait_s: seconds that POST /result waits for a batch's archive before it answers 202.
         link_s: seconds that a signed link works.
@@ -33,7 +34,8 @@ class Limits:
     validation_bytes: int = 4_500_000
     submission_bytes: int = 64 * MB
     small_body_bytes: int = MB
-    batch_rows: int = 1000
+    batch_rows: int = 10_000
+    validation_rows: int = 1000
     page_rows: int = 1000
     inline_wait_s: float = 290.0
     link_s: int = 3600

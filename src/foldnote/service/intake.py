@@ -15,6 +15,7 @@ from foldnote.models.names import check_job_name
 from foldnote.models.tool import Tool
 from foldnote.models.verdict import Problem
 from foldnote.service.access.allowance import Allowance
+from foldnote.service.config import Limits
 from foldnote.service.faults import RefusalError, bad_request
 from foldnote.service.requests import BatchSubmission, JobPayload, JobSubmission
 from foldnote.service.resolution import FileResolver, Located
@@ -40,7 +41,7 @@ class Intake:
 
     Args:
         wake: told after every commit that there is work.
-        batch_rows: most rows of a batch.
+        limits: most rows of a batch, and of one validation.
         allowance: what unclaimed keys may spend on free energies.
     """
 
@@ -51,14 +52,14 @@ class Intake:
         files: FileResolver,
         wake: Callable[[], None],
         *,
-        batch_rows: int,
+        limits: Limits,
         allowance: Allowance,
     ) -> None:
         self._store = store
         self._toolbox = toolbox
         self._files = files
         self._wake = wake
-        self._batch_rows = batch_rows
+        self._limits = limits
         self._allowance = allowance
 
     def submit(self, caller: Caller, submission: JobSubmission) -> None:
@@ -88,7 +89,7 @@ class Intake:
             RefusalError: 400 with the field and the row at fault, 403 for what the caller may not spend.
         """
         require_name(batch.batch_name, "batchName")
-        self._require_rows(batch.settings)
+        _require_rows(batch.settings, self._limits.batch_rows)
         names = batch.job_names or make_names(batch.batch_name, len(batch.settings))
         _require_names(names, len(batch.settings))
         tool = self._toolbox.find(batch.type)
@@ -128,7 +129,7 @@ class Intake:
     def _validate_rows(
         self, caller: Caller, tool: Tool, payload: JobPayload, rows: list[Any]
     ) -> dict[str, Any]:
-        self._require_rows(rows)
+        _require_rows(rows, self._limits.validation_rows)
         if payload.batch_name is not None:
             require_name(payload.batch_name, "batchName")
         if payload.job_names is not None:
@@ -175,10 +176,11 @@ class Intake:
         inputs = tuple(self._files.keep(located) for located in checked.located)
         return NewJob(name, tool.type, settings, checked.normalized, inputs=inputs)
 
-    def _require_rows(self, rows: Sequence[Any]) -> None:
-        if not 1 <= len(rows) <= self._batch_rows:
-            sentence = f"A batch has 1 to {self._batch_rows} rows; this one has {len(rows)}."
-            raise bad_request(sentence, code="batch_size", field="settings")
+
+def _require_rows(rows: Sequence[Any], most: int) -> None:
+    if not 1 <= len(rows) <= most:
+        sentence = f"There should be 1 to {most} rows; this has {len(rows)}."
+        raise bad_request(sentence, code="batch_size", field="settings")
 
 
 @contextmanager
