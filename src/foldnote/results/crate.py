@@ -12,7 +12,8 @@ import json
 import tempfile
 from collections.abc import Mapping
 from datetime import UTC, datetime
-from pathlib import Path
+from mimetypes import guess_type
+from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 from foldnote.errors import ArchiveError, ConfigurationError
@@ -27,6 +28,17 @@ _DONE = "http://schema.org/CompletedActionStatus"
 _FAILED = "http://schema.org/FailedActionStatus"
 _NO_LICENCE = "No licence is stated for this result; ask whoever ran the job before it is passed on."
 _MOST_TEXT = 2000
+_FORMATS = {
+    ".pdb": "chemical/x-pdb",
+    ".cif": "chemical/x-cif",
+    ".mmcif": "chemical/x-mmcif",
+    ".sdf": "chemical/x-mdl-sdfile",
+    ".mol2": "chemical/x-mol2",
+    ".fasta": "text/x-fasta",
+    ".a3m": "text/x-fasta",
+    ".log": "text/plain",
+    ".npz": "application/zip",
+}
 
 
 def save_crate(result: Result, place: Path, licence: str | None = None) -> Path:
@@ -75,7 +87,10 @@ def _describe_root(crate: ROCrate, about: Mapping[str, Any], licence: str | None
         f"What {about['method']['name'] or job['tool']} computed, with settings and provenance."
     )
     root["datePublished"] = job["ended"] or datetime.now(UTC).isoformat(timespec="seconds")
-    root["license"] = licence or _NO_LICENCE
+    if licence and licence.startswith(("https://", "http://")):
+        root["license"] = _add(crate, licence, "CreativeWork", name=licence, url=licence)
+    else:
+        root["license"] = licence or _NO_LICENCE
 
 
 def _describe_action(crate: ROCrate, about: Mapping[str, Any], files: Path) -> Any:
@@ -91,13 +106,14 @@ def _describe_action(crate: ROCrate, about: Mapping[str, Any], files: Path) -> A
     properties = {
         "@type": "CreateAction",
         "name": f"Run of {job['tool']}: {job['jobName']}",
-        "startTime": job["started"],
-        "endTime": job["ended"],
+        "description": f"{about['method']['name'] or job['tool']} ran as the job {job['jobName']}.",
+        "startTime": _write_time(job["started"]),
+        "endTime": _write_time(job["ended"]),
         "actionStatus": _FAILED if failed else _DONE,
         "object": [{"@id": entity.id} for entity in inputs],
         "result": [{"@id": entity.id} for entity in results],
         "instrument": {"@id": _add_method(crate, about).id},
-        "agent": {"@id": _add_client(crate, about).id},
+        "agent": {"@id": _add_agent(crate, about).id},
         "subjectOf": {"@id": record.id},
     }
     if about["service"].get("address"):
@@ -114,7 +130,7 @@ def _add_method(crate: ROCrate, about: Mapping[str, Any]) -> Any:
     ]
     return _add(
         crate,
-        "#method",
+        method["homepage"] or "#method",
         "SoftwareApplication",
         name=method["name"] or job["tool"],
         softwareVersion=method["version"] or "not stated",
@@ -127,7 +143,11 @@ def _add_method(crate: ROCrate, about: Mapping[str, Any]) -> Any:
     )
 
 
-def _add_client(crate: ROCrate, about: Mapping[str, Any]) -> Any:
+def _add_agent(crate: ROCrate, about: Mapping[str, Any]) -> Any:
+    """Whose account submitted the job; the client where the service does not say."""
+    owner = about["job"]["owner"]
+    if owner:
+        return _add(crate, "#owner", "Person", name=owner)
     client = about["client"]
     return _add(
         crate,
@@ -172,8 +192,25 @@ def _add_inputs(crate: ROCrate, about: Mapping[str, Any]) -> list[Any]:
 
 
 def _add_output(crate: ROCrate, files: Path, row: Mapping[str, Any]) -> Any:
-    properties = {"name": row["name"], "contentSize": str(row["sizeBytes"]), "sha256": row["sha256"]}
+    properties = {
+        "name": row["name"],
+        "contentSize": str(row["sizeBytes"]),
+        "sha256": row["sha256"],
+        "encodingFormat": _find_format(row["name"]),
+    }
     return crate.add_file(files / row["name"], row["name"], properties=properties)
+
+
+def _write_time(text: str | None) -> str | None:
+    """A time in whole seconds, which every reader of the profile takes."""
+    if not text:
+        return None
+    return datetime.fromisoformat(text).astimezone(UTC).isoformat(timespec="seconds")
+
+
+def _find_format(name: str) -> str:
+    ending = PurePosixPath(name.removesuffix(".gz")).suffix.lower()
+    return _FORMATS.get(ending) or guess_type(name)[0] or "application/octet-stream"
 
 
 def _add(crate: ROCrate, identifier: str, kind: str | None = None, **properties: Any) -> Any:

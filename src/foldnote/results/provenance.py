@@ -35,6 +35,7 @@ def describe(result: Result) -> dict[str, Any]:
             "jobName": manifest.job_name or record.get("jobName") or result.name,
             "tool": manifest.tool or record.get("tool") or record.get("type"),
             "status": record.get("status") or manifest.data.get("state"),
+            "owner": record.get("email"),
             "batch": record.get("batch"),
             "projectTag": record.get("projectTag"),
             "created": record.get("created"),
