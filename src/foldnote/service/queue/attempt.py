@@ -220,7 +220,7 @@ def read_json(path: Path) -> dict[str, Any] | None:
 
 def write_json(path: Path, content: Mapping[str, Any], *, is_durable: bool = True) -> None:
     """Publish ``content`` as ``path``, in ASCII: a lone surrogate of a user's text has no other encoding."""
-    publish(path, json.dumps(content, indent=1).encode(), is_durable=is_durable)
+    publish(path, json.dumps(content).encode(), is_durable=is_durable)
 
 
 def publish(path: Path, content: bytes, *, is_durable: bool = True) -> None:

@@ -89,6 +89,7 @@ class Dispatcher:
         self._disk = disk
         self._active: dict[int, Active] = {}
         self._live: dict[int, Live] = {}
+        self._untidy: list[Path] = []
         self._woken = threading.Event()
         self._is_asked = False
         self._hints: deque[Path] = deque()
@@ -149,6 +150,7 @@ class Dispatcher:
         if time.monotonic() >= self._next_sweep:
             self.recover()
         self._claim_waiting()
+        self._tidy()  # last, so that nothing that waits has to wait for it
 
     def _pause_s(self) -> float:
         moments = [self._next_sweep, *(active.look_at for active in self._active.values())]
@@ -275,7 +277,7 @@ class Dispatcher:
             return
         self._finish(active.claim, ending)
         self._forget(active)
-        self._tidy(active.folder)
+        self._untidy.append(active.folder)
 
     def _keep_result(self, folder: Path, outcome: Outcome) -> bool:
         sha256 = outcome.result_sha256
@@ -290,11 +292,12 @@ class Dispatcher:
         self._active.pop(active.claim.job_id, None)
         self._live.pop(active.claim.job_id, None)
 
-    @staticmethod
-    def _tidy(folder: Path) -> None:
+    def _tidy(self) -> None:
         """Drop what is kept elsewhere; the log and the manifest stay."""
-        shutil.rmtree(folder / WORK, ignore_errors=True)
-        (folder / RESULT).unlink(missing_ok=True)
+        while self._untidy:
+            folder = self._untidy.pop()
+            shutil.rmtree(folder / WORK, ignore_errors=True)
+            (folder / RESULT).unlink(missing_ok=True)
 
     # ends and losses
 

@@ -41,14 +41,13 @@ def publish_result(spec: AttemptSpec, state: str, started: str) -> Archive | Non
     """
     outputs = find_outputs(spec.folder / files.WORK / "outputs")
     manifest = _make_manifest(spec, state, started, outputs)
-    files.write_json(spec.folder / files.MANIFEST, manifest)
+    files.write_json(spec.folder / files.MANIFEST, manifest, is_durable=False)  # the archive holds it too
     if not outputs:
         return None
     draft = spec.folder / f".{files.RESULT}"
     _write_archive(spec.folder, outputs, draft)
     archive = Archive(draft.stat().st_size, _hash_file(draft))
-    draft.rename(spec.folder / files.RESULT)
-    files.sync_folder(spec.folder)
+    draft.rename(spec.folder / files.RESULT)  # durable with the outcome, which follows in the same folder
     return archive
 
 

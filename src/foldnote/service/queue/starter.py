@@ -13,6 +13,7 @@ import os
 import selectors
 import signal
 import socket
+import tempfile
 import traceback
 from pathlib import Path
 
@@ -42,6 +43,7 @@ class Starter:
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         self._selector.register(self._requests, selectors.EVENT_READ)
         self._selector.register(self._ear, selectors.EVENT_READ)
+        tempfile.gettempdir()  # found out once, not by each runner
         gc.collect()
         gc.freeze()  # a collection in a runner would copy every page that it shares with the starter
         while True:

@@ -18,6 +18,7 @@ from foldnote.service.store.records import render_record, write_text
 from foldnote.service.store.schema import accounts, events, inputs, jobs
 
 _NAMES_AT_ONCE = 500
+_OPTIONAL = tuple(column.name for column in jobs.columns if column.nullable)
 
 
 class NameTakenError(Exception):
@@ -62,6 +63,16 @@ class Place:
     batch: str
 
 
+_EMAIL = sa.select(accounts.c.email).where(accounts.c.id == sa.bindparam("account"))
+_NAMED = sa.select(jobs.c.name, jobs.c.id).where(
+    jobs.c.account_id == sa.bindparam("account"),
+    jobs.c.deleted.is_(None),
+    jobs.c.name.in_(sa.bindparam("names", expanding=True)),
+)
+_INSERT = sa.insert(jobs).inline()
+_TELL = sa.insert(events).inline()
+
+
 def insert_jobs(
     connection: sa.Connection,
     account_id: int,
@@ -76,25 +87,25 @@ def insert_jobs(
         NameTakenError: the account has a job of one of the names.
     """
     _refuse_taken_names(connection, account_id, new, is_batch=place is not None)
-    email = connection.execute(sa.select(accounts.c.email).where(accounts.c.id == account_id)).scalar_one()
+    email = connection.execute(_EMAIL, {"account": account_id}).scalar_one()
     moment = clock.now()
     rows = [_make_row(account_id, each, moment, more or {}) for each in new]
     for index, row in enumerate(rows):
         if place is not None:
             row |= {"parent_id": place.parent_id, "batch": place.batch, "row_index": index}
         row["record"] = render_record(row, email)
-    connection.execute(sa.insert(jobs), rows)
+    connection.execute(_INSERT, rows)
     ids = _find_ids(connection, account_id, new)
     _insert_inputs(connection, ids, new)
     parent_id = None if place is None else place.parent_id
     count_job(connection, account_id, parent_id, left=None, entered=JobStatus.IN_QUEUE, number=len(rows))
     told = {"at": moment, "account_id": account_id, "kind": "submitted"}
-    connection.execute(sa.insert(events), [told | {"job_id": job_id} for job_id in ids])
+    connection.execute(_TELL, [told | {"job_id": job_id} for job_id in ids])
     return ids
 
 
 def _make_row(account_id: int, new: NewJob, moment: str, more: Mapping[str, object]) -> dict[str, Any]:
-    row: dict[str, Any] = dict.fromkeys(column.name for column in jobs.columns if column.nullable)
+    row: dict[str, Any] = dict.fromkeys(_OPTIONAL)
     row |= {
         "account_id": account_id,
         "name": new.name,
@@ -129,10 +140,10 @@ def _find_ids(connection: sa.Connection, account_id: int, new: Sequence[NewJob])
 def _find_names(connection: sa.Connection, account_id: int, new: Sequence[NewJob]) -> dict[str, int]:
     """The row of each of the names that the account has."""
     found: dict[str, int] = {}
-    own = sa.select(jobs.c.name, jobs.c.id).where(jobs.c.account_id == account_id, jobs.c.deleted.is_(None))
     for start in range(0, len(new), _NAMES_AT_ONCE):
         names = [each.name for each in new[start : start + _NAMES_AT_ONCE]]
-        found.update({row.name: row.id for row in connection.execute(own.where(jobs.c.name.in_(names)))})
+        for row in connection.execute(_NAMED, {"account": account_id, "names": names}):
+            found[row.name] = row.id
     return found
 
 

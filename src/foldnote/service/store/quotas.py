@@ -54,12 +54,23 @@ class BudgetError(Exception):
         self.budget = budget
 
 
+_TIER = sa.select(accounts.c.tier).where(accounts.c.id == sa.bindparam("account"))
+_BUDGET = (
+    sa.select(organizations.c.id, organizations.c.budget_weighted_hours)
+    .join(accounts, accounts.c.organization_id == organizations.c.id)
+    .where(accounts.c.id == sa.bindparam("account"))
+)
+_ADD_HOURS = insert(usage)
+_ADD_HOURS = _ADD_HOURS.on_conflict_do_update(
+    index_elements=["account_id", "period"],
+    set_={"weighted_hours": usage.c.weighted_hours + _ADD_HOURS.excluded.weighted_hours},
+)
+
+
 def count_hours(connection: sa.Connection, account_id: int, weighted_hours: float) -> None:
     """Count what a run took, in the month in which it ended."""
     row = {"account_id": account_id, "period": _month(), "jobs": 0, "weighted_hours": weighted_hours}
-    statement = insert(usage).values(row)
-    more = {"weighted_hours": usage.c.weighted_hours + weighted_hours}
-    connection.execute(statement.on_conflict_do_update(index_elements=["account_id", "period"], set_=more))
+    connection.execute(_ADD_HOURS, [row])
 
 
 def find_spent(connection: sa.Connection, organization_id: int) -> float:
@@ -78,12 +89,7 @@ def require_budget(connection: sa.Connection, account_id: int) -> None:
     Raises:
         BudgetError: it is used up.
     """
-    query = (
-        sa.select(organizations.c.id, organizations.c.budget_weighted_hours)
-        .join(accounts, accounts.c.organization_id == organizations.c.id)
-        .where(accounts.c.id == account_id)
-    )
-    row = connection.execute(query).first()
+    row = connection.execute(_BUDGET, {"account": account_id}).first()
     if row is None or row.budget_weighted_hours is None:
         return
     spent = find_spent(connection, row.id)
@@ -103,7 +109,7 @@ def count_jobs(connection: sa.Connection, account_id: int, number: int, quotas: 
         BudgetError: its organization has no hours left.
     """
     require_budget(connection, account_id)
-    tier = connection.execute(sa.select(accounts.c.tier).where(accounts.c.id == account_id)).scalar_one()
+    tier = connection.execute(_TIER, {"account": account_id}).scalar_one()
     if tier == FULL:
         return
     period = TRIAL if tier == TRIAL else _month()
