@@ -1,4 +1,4 @@
-"""Who may: every route with no key, a wrong one and a right one; what others have is as if it were not."""
+"""Keys in their header, the catalog without one, the rate, and the log; test_auth_matrix.py has every route."""
 
 import time
 

@@ -156,12 +156,6 @@ class TestLinks:
         assert httpx.get(link.copy_set_param(key, changed)).status_code == 403
         assert httpx.get(link.copy_remove_param(key)).status_code == 403
 
-    def test_every_changed_character_of_the_signature_is_refused(self, link):
-        signature = link.params["signature"]
-        for index, letter in enumerate(signature):
-            changed = signature[:index] + ("0" if letter != "0" else "1") + signature[index + 1 :]
-            assert httpx.get(link.copy_set_param("signature", changed)).status_code == 403
-
     def test_another_path_is_refused(self, link):
         parts = link.path.split("/")
         for index in range(2, len(parts)):

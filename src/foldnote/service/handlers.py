@@ -21,6 +21,7 @@ from foldnote.service.store.database import StorageFaultError
 log = logging.getLogger(__name__)
 Handler = Callable[[Request, Any], Awaitable[Response]]
 
+METHODS = ("DELETE", "GET", "HEAD", "OPTIONS", "PATCH", "POST", "PUT")
 ROUTE_CODES = {404: "route_not_found", 405: "method_not_allowed"}
 
 
@@ -64,8 +65,13 @@ async def on_route_fault(request: Request, error: HTTPException) -> Response:
 
 def _allowed(request: Request) -> list[str]:
     """Every method that some route of this path takes."""
-    routes = [route for route in request.app.routes if route.matches(request.scope)[0] is not Match.NONE]
-    return sorted({method for route in routes for method in getattr(route, "methods", None) or ()})
+    scopes = {method: {**request.scope, "method": method} for method in METHODS}
+    routes = request.app.routes
+    return [
+        method
+        for method, scope in scopes.items()
+        if any(route.matches(scope)[0] is Match.FULL for route in routes)
+    ]
 
 
 async def on_storage_fault(_: Request, fault: StorageFaultError) -> Response:

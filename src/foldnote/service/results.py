@@ -31,8 +31,8 @@ class ResultDesk:
         self._objects = objects
         self._links = links
 
-    def link(self, account_ids: tuple[int, ...], wanted: ResultRequest) -> str:
-        """Path and query of the link.
+    def link(self, reader: int, account_ids: tuple[int, ...], wanted: ResultRequest) -> str:
+        """Path and query of a link for the account `reader` to a job of one of the accounts.
 
         Raises:
             PreparingError: the archive of the batch is being built.
@@ -51,11 +51,11 @@ class ResultDesk:
                 name, sha256 = f"{row['name']}-structures.zip", self._structures(archive)
         except archives.DamagedArchiveError as exc:
             raise damaged_result(row, exc) from exc
-        return self.sign(row["id"], row["account_id"], sha256, name)
+        return self.sign(row["id"], reader, sha256, name)
 
-    def sign(self, job_id: int, account_id: int, sha256: str, name: str) -> str:
-        """Path and query of a link to a content of a job."""
-        return self._links.sign(Target("job", str(job_id), account_id, sha256, name))
+    def sign(self, job_id: int, reader: int, sha256: str, name: str) -> str:
+        """Path and query of a link to a content of a job, for the account `reader`."""
+        return self._links.sign(Target("job", str(job_id), reader, sha256, name))
 
     def _find_result(self, row: JobRow) -> str:
         if row["batch_state"] == BatchStatus.AGGREGATING:

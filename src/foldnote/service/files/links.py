@@ -1,7 +1,8 @@
 """Signed links: what they may fetch is in their path, and the signature covers all of it.
 
-HMAC-SHA-256 over method, path, expiry, object, owner and the holder that must still exist. A changed or late
-link is 403; one whose job or file was deleted is 404. Links need no key, so they live for an hour only.
+HMAC-SHA-256 over method, path, expiry, object, the account that it was given to and the holder that must
+still exist. A changed or late link is 403, and so is one of an account whose keys are all dead; one whose
+job or file was deleted, or is not for that account any more, is 404. They need no key, so they live an hour.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ class Target:
     Attributes:
         holder: `job` or `file`: whose content it is.
         holder_id: row of the job, identifier of the file.
-        owner: row of the account.
+        owner: row of the account that the link was given to.
         sha256: the content.
         name: what the download is called.
     """
@@ -60,6 +61,11 @@ class UploadTarget:
         """Path of the link."""
         place = f"{self.folder}/{self.name}" if self.folder else self.name
         return f"/presigned/{quote(place)}"
+
+
+def link_revoked() -> RefusalError:
+    """403 for a link of an account that has no key any more."""
+    return RefusalError(403, "link_revoked", "The key that this link was made for is not valid any more.")
 
 
 class LinkSigner:

@@ -49,7 +49,7 @@ def errors(*statuses: int) -> Answers:
     """The errors that a route may answer, beside those that every route may."""
     return {
         status: {"model": ErrorBody, "description": MEANINGS[status]}
-        for status in sorted({*statuses, 500, 503})
+        for status in sorted({*statuses, 500, 503, 507})
     }
 
 

@@ -10,7 +10,7 @@ from pydantic import BeforeValidator
 
 from foldnote.service.assembly import Service
 from foldnote.service.faults import RefusalError, not_found
-from foldnote.service.files.links import Target
+from foldnote.service.files.links import Target, link_revoked
 from foldnote.service.routes.answers import Here, errors
 
 router = APIRouter(tags=["downloads"])
@@ -83,14 +83,16 @@ def file_answer(service: Service, sha256: str, name: str) -> Response:
 
 
 def _require_holder(service: Service, target: Target) -> None:
-    """The job or file of the link must still be there and be the owner's."""
+    """The job or file of the link must still be there, and its account must still be one that may read it."""
+    if not service.store.accounts.has_live_key(target.owner):
+        raise link_revoked()
     if target.holder == "job":
         row = service.store.jobs.find_by_id(int(target.holder_id))
         owner = None if row is None else row["account_id"]
     else:
         stored = service.store.files.find_by_id(target.holder_id)
         owner = None if stored is None else stored.account_id
-    if owner != target.owner:
+    if owner is None or not service.store.accounts.may_read(target.owner, owner):
         raise _gone()
 
 

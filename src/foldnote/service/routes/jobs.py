@@ -65,7 +65,7 @@ def get_jobs(
     """List the caller's jobs, or give one; with `since` and `waitSeconds`, when something changed."""
     owners = visible_accounts(service, caller, job_email, has_organization=organization is not None)
     if job_name is not None:
-        return _json(_one_job(request, service, owners, job_name))
+        return _json(_one_job(request, service, caller, owners, job_name))
     before = None if start_key is None else service.page_keys.read(caller.account_id, start_key)
     wanted = _filter(service, owners, batch, has_subjobs=include_subjobs is not None)
     rows = min(limit, service.config.limits.page_rows)
@@ -102,20 +102,24 @@ def _filter(service: Service, owners: tuple[int, ...], batch: str | None, *, has
     return JobFilter(owners, parent_id=parent["id"])
 
 
-def _one_job(request: Request, service: Service, owners: tuple[int, ...], name: str) -> str:
+def _one_job(request: Request, service: Service, caller: Caller, owners: tuple[int, ...], name: str) -> str:
     row = service.store.jobs.find(owners, name)
     if row is None:
         raise job_not_found(name)
     if row["type"] == BATCH_TYPE:
-        return _parent(request, service, row, service.store.jobs.child_counts(owners, row["id"]))
+        counts = service.store.jobs.child_counts(owners, row["id"])
+        return _parent(request, service, caller, row, counts)
     return _complete(service, row["id"], row["state"], row["record"])
 
 
-def _parent(request: Request, service: Service, row: Mapping[Any, Any], counts: Mapping[str, int]) -> str:
+def _parent(
+    request: Request, service: Service, caller: Caller, row: Mapping[Any, Any], counts: Mapping[str, int]
+) -> str:
     """A batch's record with its subjobs by status, and a fresh link once its archive is built."""
     more: dict[str, object] = {"statuses": counts}
     if row["result_sha256"] is not None:
-        path = service.results.sign(row["id"], row["account_id"], row["result_sha256"], f"{row['name']}.zip")
+        name = f"{row['name']}.zip"
+        path = service.results.sign(row["id"], caller.account_id, row["result_sha256"], name)
         more["resultUrl"] = absolute(request, service, path)
     return add_fields(row["record"], more)
 
@@ -130,16 +134,18 @@ def _complete(service: Service, job_id: int, state: str, record: str) -> str:
 
 
 def _join(request: Request, service: Service, caller: Caller, page: JobPageRows, mark: str | None) -> str:
-    texts = [_text(request, service, page.children, row) for row in page.rows]
+    texts = [_text(request, service, caller, page.children, row) for row in page.rows]
     tail: dict[str, Any] = {"statuses": page.counts} | ({} if mark is None else {"mark": mark})
     if page.has_more:
         tail = {"startKey": service.page_keys.write(caller.account_id, page.rows[-1].id)} | tail
     return f'{{"jobs":[{",".join(texts)}],{write_text(tail)[1:]}'
 
 
-def _text(request: Request, service: Service, children: Mapping[int, Mapping[str, int]], row: Any) -> str:
+def _text(
+    request: Request, service: Service, caller: Caller, children: Mapping[int, Mapping[str, int]], row: Any
+) -> str:
     if row.type == BATCH_TYPE:
-        return _parent(request, service, row._mapping, children[row.id])
+        return _parent(request, service, caller, row._mapping, children[row.id])
     return _complete(service, row.id, row.state, row.record)
 
 

@@ -13,7 +13,7 @@ from foldnote.service.assembly import Service
 from foldnote.service.bodies import read_json, read_model
 from foldnote.service.disk import require_space
 from foldnote.service.faults import not_found
-from foldnote.service.files.links import UploadTarget
+from foldnote.service.files.links import UploadTarget, link_revoked
 from foldnote.service.files.names import check_file_name, check_folder, split_path
 from foldnote.service.requests import UploadRequest
 from foldnote.service.routes.answers import Here, absolute, answers, errors, keyed, takes
@@ -71,7 +71,8 @@ async def put_presigned(
     signature: str = "",
 ) -> Response:
     """Store the raw body; a file of this name is replaced."""
-    target = _check(service, "PUT", UploadTarget(owner, *split_path(path)), expires, key_id, signature)
+    wanted = UploadTarget(owner, *split_path(path))
+    target = await run_in_threadpool(_check, service, "PUT", wanted, expires, key_id, signature)
     require_space(service.config)
     sha256, size = await receive(request, service)
     await run_in_threadpool(service.store.files.put, target.owner, target.folder, target.name, size, sha256)
@@ -103,4 +104,6 @@ def _check(
     service: Service, method: str, target: UploadTarget, expires: int, key_id: str, signature: str
 ) -> UploadTarget:
     service.links.check(target, method, expires=expires, key_id=key_id, signature=signature)
+    if not service.store.accounts.has_live_key(target.owner):
+        raise link_revoked()
     return target

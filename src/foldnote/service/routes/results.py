@@ -17,6 +17,7 @@ from foldnote.service.faults import bad_request
 from foldnote.service.requests import ResultRequest
 from foldnote.service.results import PreparingError
 from foldnote.service.routes.answers import Here, absolute, answers, keyed, takes, visible_accounts
+from foldnote.service.store.accounts import Caller
 
 router = APIRouter(tags=["results"])
 _LOOK_EVERY_S = 0.2
@@ -49,7 +50,7 @@ async def get_result(request: Request, caller: Admitted, service: Here) -> Respo
     wanted = read_model(value, ResultRequest)
     owners = await run_in_threadpool(visible_accounts, service, caller, wanted.job_email)
     wait_s = 0.0 if wanted.no_async else service.config.limits.inline_wait_s
-    path = await _wait_for_link(service, owners, wanted, wait_s)
+    path = await _wait_for_link(service, caller, owners, wanted, wait_s)
     if path is not None:
         return JSONResponse(absolute(request, service, path))
     if wanted.no_async:
@@ -58,13 +59,13 @@ async def get_result(request: Request, caller: Admitted, service: Here) -> Respo
 
 
 async def _wait_for_link(
-    service: Service, owners: tuple[int, ...], wanted: ResultRequest, wait_s: float
+    service: Service, caller: Caller, owners: tuple[int, ...], wanted: ResultRequest, wait_s: float
 ) -> str | None:
     """The link, or None when a batch's archive is not built within the time."""
     until = time.monotonic() + wait_s
     while True:
         try:
-            return await run_in_threadpool(service.results.link, owners, wanted)
+            return await run_in_threadpool(service.results.link, caller.account_id, owners, wanted)
         except PreparingError:
             if time.monotonic() >= until:
                 return None

@@ -93,6 +93,21 @@ class AccountStore:
             expires=row["expires"],
         )
 
+    def has_live_key(self, account_id: int) -> bool:
+        """Whether any key of the account still works."""
+        query = sa.select(keys.c.expires).where(keys.c.account_id == account_id, keys.c.revoked.is_(None))
+        with self._database.read() as connection:
+            return any(not clock.is_past(expires) for expires in connection.execute(query).scalars())
+
+    def may_read(self, reader: int, owner: int) -> bool:
+        """Whether an account may read what another one has: its own, and that of its organization."""
+        if reader == owner:
+            return True
+        query = sa.select(accounts.c.organization_id).where(accounts.c.id.in_([reader, owner]))
+        with self._database.read() as connection:
+            found = connection.execute(query).scalars().all()
+        return len(found) == 2 and found[0] is not None and found[0] == found[1]
+
     def members(self, organization_id: int) -> dict[str, int]:
         """The account of each member's address."""
         query = sa.select(accounts.c.email, accounts.c.id).where(
