@@ -15,7 +15,7 @@ import weakref
 from pathlib import Path
 from typing import IO
 
-from foldnote.errors import ArchiveError
+from foldnote.errors import ArchiveError, UnreadableFileError
 from foldnote.results.archive import (
     BROKEN,
     MAX_RATIO,
@@ -48,17 +48,20 @@ class TarArchive(Archive):
         Raises:
             ArchiveError: the file is no tar, holds nothing that can be read, or is not safe to read.
         """
-        raw: IO[bytes] = stream or path.open("rb")
         self._problems: list[tuple[str, str]] = []
+        self._lock = threading.Lock()
+        self._file: IO[bytes] = stream or path.open("rb")
         try:
-            packed_bytes = raw.seek(0, 2)
-            raw.seek(0)
-            self._file = self._unpack(path, raw, packed_bytes)
-            weakref.finalize(self, self._file.close)
-            self._lock = threading.Lock()
+            packed_bytes = self._file.seek(0, 2)
+            self._file.seek(0)
+            self._file = self._unpack(path, self._file, packed_bytes)
             self._places = self._list(path)
+        except UnreadableFileError as exc:
+            raise ArchiveError(f"{path.name}: {exc.message}") from exc
         except OSError as exc:
             raise ArchiveError(f"{path.name} cannot be read: {exc}.") from exc
+        finally:
+            weakref.finalize(self, self._file.close)
         check_amount(path, len(self._places), sum(size for _, size in self._places.values()), packed_bytes)
         if not self._places and self._problems:
             raise ArchiveError(f"{path.name} is no complete tar archive; download it again.")
@@ -84,6 +87,9 @@ class TarArchive(Archive):
                         f"{path.name} is not opened: {packed_bytes:,} bytes unpack to more than {allowed:,}; "
                         "this looks like a trap."
                     )
+        except ArchiveError:
+            target.close()
+            raise
         except BROKEN as exc:
             self._problems.append(
                 (path.name, f"{path.name} is cut off or damaged ({exc}); download it again.")
@@ -160,7 +166,7 @@ def is_tar(stream: IO[bytes]) -> bool:
         unpacked = open_packed(stream)
         head = (unpacked or stream).read(_HEADER_BYTES)
         tarfile.TarInfo.frombuf(head, "utf-8", "surrogateescape")
-    except _WORST:
+    except (UnreadableFileError, *_WORST):
         return False
     finally:
         stream.seek(0)

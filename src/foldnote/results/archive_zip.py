@@ -32,6 +32,8 @@ class ZipArchive(Archive):
         entries = [entry for entry in self._zip.infolist() if not _is_skipped(entry)]
         # A result and its parts refer to each other; this closes the file before that cycle is taken apart.
         weakref.finalize(self, self._zip.close)
+        if stream:
+            weakref.finalize(self, stream.close)
         _check_entries(path, entries, _find_size(path, stream))
         self._entries = {entry.filename: entry for entry in entries}
         super().__init__(path, (Member(entry.filename, entry.file_size) for entry in self._entries.values()))

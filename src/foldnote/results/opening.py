@@ -112,8 +112,15 @@ def _open_member(outer: Archive, name: str) -> Archive:
                     raise ArchiveError(
                         f"{name} is an archive of more than {MAX_READ_BYTES:,} bytes; not opened."
                     )
-    except BROKEN as exc:
+    except (ArchiveError, *BROKEN) as exc:
+        stream.close()
+        if isinstance(exc, ArchiveError):
+            raise
         raise UnreadableFileError(f"{name} in {outer.path.name} is damaged: {exc}.") from exc
     stream.seek(0)
     kind = ZipArchive if name.lower().endswith(".zip") else TarArchive
-    return kind(Path(PurePosixPath(name).name), stream)
+    try:
+        return kind(Path(PurePosixPath(name).name), stream)
+    except ArchiveError:
+        stream.close()
+        raise

@@ -27,7 +27,7 @@ def open_packed(stream: IO[bytes]) -> IO[bytes] | None:
     head = stream.read(6)
     stream.seek(-len(head), 1)
     if head[:2] == b"\x1f\x8b":
-        return gzip.GzipFile(fileobj=stream)  # type: ignore[return-value]
+        return gzip.GzipFile(fileobj=stream, mode="rb")  # type: ignore[return-value]
     if head[:3] == b"BZh":
         return bz2.BZ2File(stream)
     if head == b"\xfd7zXZ\x00":
