@@ -22,6 +22,7 @@ class Limits:
         batch_rows: most rows of a batch.
         validation_rows: most rows of one validation.
         page_rows: most jobs of a page.
+        file_rows: most files of a page.
         inline_wait_s: seconds that POST /result waits for a batch's archive before it answers 202.
         link_s: seconds that a signed link works.
         free_disk_bytes: below this much free space nothing new is accepted or started.
@@ -37,6 +38,7 @@ class Limits:
     batch_rows: int = 10_000
     validation_rows: int = 1000
     page_rows: int = 1000
+    file_rows: int = 100
     inline_wait_s: float = 290.0
     link_s: int = 3600
     free_disk_bytes: int = 64 * MB

@@ -27,9 +27,10 @@ from foldnote.errors import ConfigurationError, FoldnoteError
 from foldnote.models.runtime import RUNTIME_FILE, RuntimeInfo, read_runtime, write_runtime
 from foldnote.service.app import create_app
 from foldnote.service.assembly import Service
-from foldnote.service.config import ServiceConfig, TrialTerms
+from foldnote.service.config import ServiceConfig
 from foldnote.service.lock import FolderLock
 from foldnote.service.logs import start_logging
+from foldnote.service.options import add_limit_arguments, read_limits
 from foldnote.service.store.database import StorageFaultError
 
 GRACEFUL_S = 5
@@ -201,12 +202,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--allow-deploy-model", action="store_true", help="let admin keys register commands as tools"
     )
     parser.add_argument("--embedded", action="store_true", help="this user's own service; stops when idle")
+    add_limit_arguments(parser)
 
 
 def config_of(options: argparse.Namespace) -> ServiceConfig:
     """What the options ask for."""
     if options.embedded:
         return embedded_config()
+    limits, trials = read_limits(options)
     return ServiceConfig(
         data_dir=options.data_dir or settings.data_dir() / "server",
         host=options.host,
@@ -216,7 +219,8 @@ def config_of(options: argparse.Namespace) -> ServiceConfig:
         workers=options.workers,
         allows_deployment=options.allow_deploy_model,
         has_router=not options.no_model_router,
-        trials=TrialTerms(is_open=not options.no_provisioning),
+        limits=limits,
+        trials=trials,
     )
 
 

@@ -23,7 +23,6 @@ from foldnote.service.store.accounts import Caller
 from foldnote.service.store.files import FolderRow, StoredFile
 
 router = APIRouter(tags=["files"])
-MAX_ROWS = 100
 _WRITE_BYTES = 1 << 20
 RAW_BODY = {
     "requestBody": {
@@ -72,7 +71,8 @@ def list_files(
 ) -> Response:
     """List the files at the top or in a folder; with `includeFolders` the folders there come first."""
     place = check_folder(folder)
-    rows, total = _list(service, caller, place, offset, min(limit, MAX_ROWS), include_folders is not None)
+    limit = min(limit, service.config.limits.file_rows)
+    rows, total = _list(service, caller, place, offset, limit, include_folders is not None)
     return JSONResponse({"files": rows, "total": total, "hasMore": offset + len(rows) < total})
 
 

@@ -1,0 +1,114 @@
+"""The options of `foldnote serve` for limits: one row a limit, read into the configuration.
+
+A limit is a field of `Limits` or `TrialTerms`; a test fails when one has no row here.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from foldnote.service.config import MB, Limits, TrialTerms
+
+Number = int | float
+
+
+def _read_count(text: str) -> int:
+    """A whole number that is not negative."""
+    count = int(text)
+    if count < 0:
+        raise ValueError(text)
+    return count
+
+
+def _read_positive(text: str) -> int:
+    """A whole number above zero."""
+    count = int(text)
+    if count < 1:
+        raise ValueError(text)
+    return count
+
+
+def _read_amount(text: str) -> float:
+    """A finite number that is not negative."""
+    amount = float(text)
+    if not math.isfinite(amount) or amount < 0:
+        raise ValueError(text)
+    return amount
+
+
+def _read_rate(text: str) -> float:
+    """A finite number above zero."""
+    rate = _read_amount(text)
+    if rate == 0:
+        raise ValueError(text)
+    return rate
+
+
+@dataclass(frozen=True)
+class LimitOption:
+    """One row: `--flag NUMBER` sets `field` of `Limits` or `TrialTerms`."""
+
+    flag: str
+    field: str
+    read: Callable[[str], Number]
+    help: str
+    scale: int = 1
+    """What one unit of the option is in units of the field."""
+
+
+LIMIT_OPTIONS: tuple[LimitOption, ...] = (
+    LimitOption("requests-per-second", "requests_per_second", _read_rate, "requests of a key in a second"),
+    LimitOption("burst", "burst", _read_positive, "requests of a key at once"),
+    LimitOption("upload-mb", "upload_bytes", _read_positive, "largest upload in MB (2**20 bytes)", MB),
+    LimitOption("validation-bytes", "validation_bytes", _read_positive, "largest body of /validate-job"),
+    LimitOption("submission-mb", "submission_bytes", _read_positive,
+                "largest body of a submission in MB, inline files included", MB),
+    LimitOption("small-body-mb", "small_body_bytes", _read_positive,
+                "largest body of every other route in MB", MB),
+    LimitOption("batch-rows", "batch_rows", _read_positive, "most rows of a batch"),
+    LimitOption("validation-rows", "validation_rows", _read_positive, "most rows of one validation"),
+    LimitOption("page-rows", "page_rows", _read_positive, "most jobs of a page of GET /jobs"),
+    LimitOption("file-rows", "file_rows", _read_positive, "most files of a page of GET /files"),
+    LimitOption("inline-wait-s", "inline_wait_s", _read_amount,
+                "seconds that POST /result is held open while an archive is built"),
+    LimitOption("link-s", "link_s", _read_positive, "seconds that a signed link works"),
+    LimitOption("free-disk-mb", "free_disk_bytes", _read_count,
+                "MB that must be free for anything new to be accepted", MB),
+    LimitOption("ballast-mb", "ballast_bytes", _read_count,
+                "MB kept to be let go when the disk is full", MB),
+    LimitOption("trial-jobs", "jobs", _read_count, "jobs of an unclaimed key, in all"),
+    LimitOption("monthly-jobs", "monthly_jobs", _read_count, "jobs of a claimed account in a calendar month"),
+    LimitOption("trial-days", "days", _read_positive, "days that an unclaimed key lives"),
+    LimitOption("provisions-per-source", "hourly_per_source", _read_count,
+                "trial keys that one address gets in an hour"),
+    LimitOption("provisions", "hourly", _read_count, "trial keys that all addresses get in an hour"),
+    LimitOption("allowance-hours", "allowance_weighted_hours", _read_amount,
+                "weighted hours that a free-energy submission of an unclaimed key may take"),
+)  # fmt: skip
+
+
+def add_limit_arguments(parser: argparse.ArgumentParser) -> None:
+    """Every limit as an option, with its default."""
+    group = parser.add_argument_group("limits")
+    defaults = vars(Limits()) | vars(TrialTerms())
+    for row in LIMIT_OPTIONS:
+        default = defaults[row.field] / row.scale
+        group.add_argument(
+            f"--{row.flag}",
+            type=row.read,
+            metavar="NUMBER",
+            help=f"{row.help} (default: {default:.10g})",
+        )
+
+
+def read_limits(options: argparse.Namespace) -> tuple[Limits, TrialTerms]:
+    """The limits with what the options change."""
+    given = {row.field: getattr(options, row.flag.replace("-", "_")) for row in LIMIT_OPTIONS}
+    scales = {row.field: row.scale for row in LIMIT_OPTIONS}
+    changed = {field: value * scales[field] for field, value in given.items() if value is not None}
+    limits = {field: value for field, value in changed.items() if field in vars(Limits())}
+    terms = {field: value for field, value in changed.items() if field not in limits}
+    return Limits(**limits), TrialTerms(is_open=not options.no_provisioning, **terms)
