@@ -12,13 +12,17 @@ from pydantic import SecretStr
 
 from foldnote import settings
 from foldnote.client.batches import AsyncBatches, AsyncBatchHandle, Batches, BatchHandle
+from foldnote.client.deployments import AsyncModels, Models
 from foldnote.client.file_values import FileValue, inline, uploaded
 from foldnote.client.files import AsyncFiles, Files
 from foldnote.client.handle import AsyncJobHandle, JobHandle
 from foldnote.client.jobs import AsyncJobs, Jobs
 from foldnote.client.ledger import Ledger
 from foldnote.client.link import Address, Link
+from foldnote.client.pipelines import AsyncPipelineRun, AsyncPipelines, PipelineRun, Pipelines
 from foldnote.client.router import AsyncRouter, Router
+from foldnote.client.screening import AsyncScreenings, Screenings
+from foldnote.client.stages import Pipeline, Stage
 from foldnote.client.tools import AsyncTools, Tools
 from foldnote.client.transport import AsyncHttpWorld, HttpWorld
 from foldnote.errors import ConfigurationError
@@ -27,11 +31,15 @@ __all__ = [
     "AsyncBatchHandle",
     "AsyncClient",
     "AsyncJobHandle",
+    "AsyncPipelineRun",
     "BatchHandle",
     "Client",
     "FileValue",
     "JobHandle",
     "Ledger",
+    "Pipeline",
+    "PipelineRun",
+    "Stage",
     "inline",
     "uploaded",
 ]
@@ -87,6 +95,9 @@ class Client(_Connected):
         self.files = Files(self._link, world)
         self.tools = Tools(self._link, world)
         self.router = Router(self._link, world)
+        self.pipelines = Pipelines(self._link, world)
+        self.screenings = Screenings(self._link, world)
+        self.models = Models(self._link, world)
 
     def close(self) -> None:
         """Give the connections back."""
@@ -122,6 +133,9 @@ class AsyncClient(_Connected):
         self.files = AsyncFiles(self._link, world)
         self.tools = AsyncTools(self._link, world)
         self.router = AsyncRouter(self._link, world)
+        self.pipelines = AsyncPipelines(self._link, world)
+        self.screenings = AsyncScreenings(self._link, world)
+        self.models = AsyncModels(self._link, world)
 
     async def close(self) -> None:
         """Give the connections back."""

@@ -76,11 +76,15 @@ def name_uploads(tool: Tool, settings: Mapping[str, Any]) -> dict[str, Any]:
 
 def find_doubts(tool: Tool, settings: Mapping[str, Any]) -> list[Problem]:
     """The file fields whose text could be meant in two ways, each with what to write instead."""
+    fields = _file_fields(tool)
+    return [doubt for name in settings if name in fields for doubt in doubt_texts(name, settings[name])]
+
+
+def doubt_texts(field: str, value: Any) -> list[Problem]:
+    """The texts of one field, or list of files, that could be meant in two ways."""
     return [
-        Problem(field=name, message=_ask(text), code="doubtful_file")
-        for name in settings
-        if name in _file_fields(tool)
-        for text in _plain_texts(settings[name])
+        Problem(field=field, message=_ask(text), code="doubtful_file")
+        for text in _plain_texts(value)
         if _is_here(text)
     ]
 

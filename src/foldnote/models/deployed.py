@@ -1,0 +1,71 @@
+"""Models beyond the catalog: what jobs of the account trained, and what an administrator registered."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from datetime import datetime
+from typing import Any
+
+from foldnote.errors import ProtocolError
+from foldnote.models.wire import WireModel, lower_first, read_hidden_json
+
+
+class FinetunedModel(WireModel):
+    """A model that a job of the account made."""
+
+    model_name: str
+    """What a setting that takes a model names."""
+    type: str = ""
+    """The tool that made it; empty where a deployment gives names only."""
+    job_name: str = ""
+    """The job that made it; empty where a deployment gives names only."""
+    created: datetime | None = None
+    """When it was finished, UTC; null where a deployment does not say."""
+
+
+class DeployedTool(WireModel):
+    """The answer of POST /deploy-model: a tool that was registered."""
+
+    type: str
+    """What submissions name."""
+    available: bool = True
+    """Whether it can run at the service now."""
+    unavailable_reason: str | None = None
+    """Why not, and what to do; null when it can."""
+    message: str = ""
+
+
+def read_finetuned_models(answer: object) -> tuple[FinetunedModel, ...]:
+    """The models in ``answer``: an object with ``models``, a bare list, records or names.
+
+    Raises:
+        ProtocolError: it is none of these.
+    """
+    return tuple(
+        FinetunedModel.model_validate({"modelName": row} if isinstance(row, str) else _name_model(row))
+        for row in _read_rows(answer, "models")
+    )
+
+
+def read_deployed_tool(answer: object, tool_type: str) -> DeployedTool:
+    """The receipt in ``answer``, which some deployments give as a bare sentence."""
+    hidden = read_hidden_json(answer)
+    if not isinstance(hidden, Mapping):
+        return DeployedTool(type=tool_type, message=str(hidden or ""))
+    fields = {key: value for key, value in lower_first(hidden).items() if value is not None}
+    return DeployedTool.model_validate({"type": tool_type} | fields)
+
+
+def _name_model(row: Mapping[str, Any]) -> dict[str, Any]:
+    fields = {key: value for key, value in lower_first(row).items() if value not in (None, "")}
+    name = next((fields[word] for word in ("modelName", "name", "jobName") if word in fields), None)
+    return fields | ({"modelName": name} if name is not None else {})
+
+
+def _read_rows(answer: object, key: str) -> Iterator[Any]:
+    hidden = read_hidden_json(answer)
+    inner = lower_first(hidden).get(key) if isinstance(hidden, Mapping) else hidden
+    rows = read_hidden_json(inner)
+    if not isinstance(rows, list) or not all(isinstance(row, str | Mapping) for row in rows):
+        raise ProtocolError(f"The service should have answered its {key} as an array.")
+    yield from rows

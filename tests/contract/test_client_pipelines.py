@@ -1,0 +1,239 @@
+"""Pipelines, screenings and models beyond the catalog, through both faces, on our service and on others."""
+
+import json
+
+import pytest
+from job_settings import PDB, SETTINGS
+from scripted_service import answers, breaks
+
+from foldnote.client import Stage, inline
+from foldnote.errors import (
+    BadRequestError,
+    FoldnoteError,
+    ForbiddenError,
+    JobNameTakenError,
+    NotFoundError,
+    RestrictedRouteError,
+    SettingsError,
+    UnknownToolError,
+)
+
+SEQUENCE = SETTINGS["sequence"]
+LIGHT = "DIQMTQSPSSLSASVGDRVTITCRASQDVNTAVAWYQQKPGKAPKLLIYSASFLYSGVPSRFSGSRSGTDFTLTISSLQPEDFATYYCQQHYTTPPTFGQGTKVEIK"
+FOLD = Stage("fold.output-2", "abodybuilder", {"heavy": SEQUENCE, "light": LIGHT})
+ALIGN = Stage("align", "align-pdbs", {"pdbFiles": [FOLD.file("file-1.txt"), inline(PDB)]})
+
+
+@pytest.fixture
+def stages():
+    return [FOLD, ALIGN]
+
+
+async def test_a_pipeline_is_saved_and_its_stages_run_one_after_another(face, settle, name, stages):
+    saved = await settle(face.pipelines.submit(name, stages))
+    assert repr(saved) == f"<pipeline {name}: fold.output-2 (abodybuilder) → align (align-pdbs)>"
+    run = await settle(face.pipelines.run(saved))
+    assert run.status == "In Queue"
+    await settle(run.finish(60))
+    first, second = await settle(run.stages())
+    assert (first.type, second.type) == ("abodybuilder", "align-pdbs")
+    assert first.completed <= second.started
+    frame = await settle(run.to_frame())
+    assert list(frame["status"]) == ["Complete", "Complete"]
+    assert (await settle(run.download())).suffix == ".zip"
+
+
+def test_the_same_run_again_is_the_same_job_and_other_inputs_are_another(client, name, stages):
+    saved = client.pipelines.submit(name, stages)
+    first = client.pipelines.run(saved)
+    again = client.pipelines.run(saved)
+    other = client.pipelines.run(saved, {"fold.output-2": {"heavy": SEQUENCE[:-1]}})
+    assert first.job_name == again.job_name != other.job_name
+    assert client.pipelines.get(other.job_name).settings["inputs"] == {
+        "fold.output-2": {"heavy": SEQUENCE[:-1]}
+    }
+
+
+def test_a_changed_pipeline_of_the_same_name_makes_another_run(client, name, stages):
+    first = client.pipelines.run(client.pipelines.submit(name, stages))
+    changed = Stage(FOLD.name, FOLD.tool, dict(FOLD.settings, heavy=SEQUENCE[:-2]))
+    second = client.pipelines.run(client.pipelines.submit(name, [changed, ALIGN]))
+    assert first.job_name != second.job_name
+
+
+def test_a_taken_name_of_a_run_shows_the_difference(client, name, stages):
+    saved = client.pipelines.submit(name, stages)
+    client.pipelines.run(saved, job_name=f"{name}-run")
+    with pytest.raises(JobNameTakenError, match="its inputs are others"):
+        client.pipelines.run(saved, {"align": {"alignChain": "H"}}, job_name=f"{name}-run")
+
+
+@pytest.mark.parametrize(
+    ("stages", "field", "message"),
+    [
+        ([], "stages", "at least one"),
+        ([FOLD, FOLD], r"stages\[1\].name", "two stages"),
+        ([Stage("no name", "anarci", {})], r"stages\[0\].name", "not one of"),
+        ([Stage("a", "anarci", {"sequence": "123"})], r"stages\[0\].settings.sequence", "."),
+        ([Stage("a", "anarci", {"sequnce": "A"})], r"stages\[0\].settings.sequnce", "Did you mean sequence"),
+        ([ALIGN, FOLD], r"stages\[0\].settings.pdbFiles", "does not come before"),
+    ],
+)
+def test_a_pipeline_that_cannot_run_is_refused_before_it_is_sent(client, name, stages, field, message):
+    with pytest.raises(SettingsError, match=f"{field}.*{message}"):
+        client.pipelines.submit(name, stages)
+
+
+def test_an_unknown_stage_of_the_inputs_and_an_unknown_pipeline(client, name, stages):
+    saved = client.pipelines.submit(name, stages)
+    with pytest.raises(SettingsError, match="no stage fold"):
+        client.pipelines.run(saved, {"fold": {"heavy": "A"}})
+    with pytest.raises(NotFoundError, match="no pipeline"):
+        client.pipelines.run("nowhere")
+    with pytest.raises(UnknownToolError):
+        client.pipelines.submit(name, [Stage("a", "no-such-tool")])
+
+
+@pytest.mark.parametrize("path", ["/etc/passwd", "../x", "a/../../b", "a\nb"])
+def test_a_reference_that_leads_out_of_a_result_is_none(path):
+    with pytest.raises(FoldnoteError, match="no path inside"):
+        FOLD.file(path)
+
+
+@pytest.fixture
+def foreign(scripted, connect):
+    scripted.on("GET", "/tools", answers([{"name": "anarci"}]))
+    scripted.on("GET", "/jobs", answers({"error": "none"}, 404))
+    return connect()
+
+
+ONE = [Stage("number", "anarci", SETTINGS)]
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "p is saved.",
+        {"PipelineName": "p", "Stages": ["number"]},
+        {"stages": [{"name": "number"}]},
+        json.dumps({"x": 1}),
+    ],
+)
+def test_a_saved_pipeline_in_each_shape(scripted, foreign, said):
+    scripted.on("POST", "/submit-pipeline", answers(said))
+    assert foreign.pipelines.submit("p", ONE).name == "p"
+    body = json.loads(scripted.asked[-1].body)
+    assert body == {
+        "pipelineName": "p",
+        "stages": [{"name": "number", "type": "anarci", "settings": SETTINGS}],
+    }
+
+
+@pytest.mark.parametrize("said", ["ok", {"JobName": "r", "JobNames": ["r-number"]}, {"message": None}])
+def test_a_run_in_each_shape(scripted, foreign, said):
+    scripted.on("POST", "/run-pipeline", answers(said))
+    assert foreign.pipelines.run("p", job_name="r").job_name == "r"
+
+
+def test_a_lost_answer_to_a_run_is_looked_up_before_it_is_repeated(scripted, foreign):
+    run = {"jobName": "r", "type": "batch", "tool": "pipeline", "status": "Running", "batchStatus": "Running"}
+    scripted.on("GET", "/jobs", answers({"error": "none"}, 404), answers(run))
+    scripted.on("POST", "/run-pipeline", breaks())
+    assert foreign.pipelines.run("p", job_name="r").status == "Running"
+    assert scripted.count("POST", "/run-pipeline") == 1
+
+
+def test_an_unclaimed_key_is_told_why(scripted, foreign):
+    scripted.on("POST", "/submit-pipeline", answers({"error": "Not open."}, 403))
+    scripted.on("POST", "/virtual-screening", answers({"error": "Not open."}, 403))
+    with pytest.raises(RestrictedRouteError):
+        foreign.pipelines.submit("p", ONE)
+    with pytest.raises(RestrictedRouteError):
+        foreign.screenings.submit("r.pdb", ["a.sdf"])
+
+
+def test_a_screening_is_a_batch_that_is_found_again(scripted, foreign):
+    scripted.on(
+        "POST", "/virtual-screening", answers({"batchName": "s", "type": "af2dock", "jobNames": ["s-1"]})
+    )
+    batch = foreign.screenings.submit("r.pdb", ["a.sdf", "b.sdf"], settings={"numSamples": 3}, batch_name="s")
+    assert (batch.job_name, batch.record.tool, batch.record.batch_size) == ("s", "af2dock", 2)
+    body = json.loads(scripted.asked[-1].body)
+    assert (body["receptor"], body["ligands"], body["rankBy"]) == ("r.pdb", ["a.sdf", "b.sdf"], "affinity")
+    parent = {"jobName": "s", "type": "batch", "tool": "af2dock", "status": "Running", "batchSize": 2}
+    rows = [{"jobName": f"s-{each}", "type": "af2dock", "status": "Running",
+             "settings": {"numSamples": 3, "receptorFile": "r.pdb", "ligandFile": f"{each}.sdf"}} for each in "ba"]  # fmt: skip
+    scripted.on(
+        "GET", "/jobs", answers(parent), answers({"jobs": rows}), answers(parent), answers({"jobs": rows})
+    )
+    again = foreign.screenings.submit("r.pdb", ["a.sdf", "b.sdf"], settings={"numSamples": 3}, batch_name="s")
+    assert again.status == "Running"
+    with pytest.raises(JobNameTakenError, match="s-b: ligandFile differ"):
+        foreign.screenings.submit("r.pdb", ["a.sdf", "c.sdf"], settings={"numSamples": 3}, batch_name="s")
+    assert scripted.count("POST", "/virtual-screening") == 1
+
+
+def test_a_screening_names_itself_by_its_content(scripted, foreign):
+    scripted.on("POST", "/virtual-screening", answers("ok"))
+    names = {
+        foreign.screenings.submit("r.pdb", ligands).job_name for ligands in (["a.sdf"], ["a.sdf"], ["b.sdf"])
+    }
+    assert len(names) == 2
+
+
+def test_a_screening_without_ligands_or_with_a_doubtful_file_is_refused(scripted, foreign, tmp_path):
+    here = tmp_path / "r.pdb"
+    here.write_text("ATOM")
+    with pytest.raises(SettingsError, match="at least one ligand"):
+        foreign.screenings.submit("r.pdb", [])
+    with pytest.raises(SettingsError, match="fn.upload"):
+        foreign.screenings.submit(str(here), ["a.sdf"])
+    assert scripted.count("POST", "/virtual-screening") == 0
+
+
+async def test_our_service_screens_with_docking_tools_only(face, settle, name):
+    with pytest.raises(BadRequestError, match="anarci takes no receptorFile"):
+        await settle(face.screenings.submit(inline(PDB), [inline("C")], tool="anarci", batch_name=name))
+
+
+async def test_no_model_is_finetuned_yet(face, settle):
+    assert await settle(face.models.list()) == ()
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        {"models": [{"modelName": "m", "type": "t"}]},
+        {"Models": [{"ModelName": "m"}]},
+        [{"jobName": "m"}],
+        ["m"],
+        json.dumps({"models": ["m"]}),
+        {"models": json.dumps(["m"])},
+    ],
+)
+def test_finetuned_models_in_each_shape(scripted, foreign, said):
+    scripted.on("GET", "/finetuned-models", answers(said))
+    assert [model.model_name for model in foreign.models.list()] == ["m"]
+
+
+SCHEMA = {
+    "type": "object",
+    "properties": {"pdb": {"type": "string", "format": "binary"}},
+    "required": ["pdb"],
+}
+
+
+@pytest.mark.parametrize("said", ["done", {"Type": "my-tool"}, {"message": "ok", "available": True}])
+def test_a_deployed_tool_in_each_shape(scripted, foreign, said):
+    scripted.on("POST", "/deploy-model", answers(said))
+    assert foreign.models.deploy("my-tool", SCHEMA, command=["run"], cores=2).type == "my-tool"
+    body = json.loads(scripted.asked[-1].body)
+    assert body == {"type": "my-tool", "schema": SCHEMA, "command": ["run"], "cores": 2}
+
+
+def test_a_deployment_needs_a_command_or_an_image_and_an_administrator(scripted, foreign):
+    with pytest.raises(SettingsError, match="either command or image"):
+        foreign.models.deploy("my-tool", SCHEMA)
+    scripted.on("POST", "/deploy-model", answers({"error": "no", "code": "admin_required"}, 403))
+    with pytest.raises(ForbiddenError):
+        foreign.models.deploy("my-tool", SCHEMA, image="x/y")
