@@ -1,0 +1,167 @@
+"""How long the database takes for a page of jobs when there are a million, wherever the page begins.
+
+Each kind of page that GET /jobs can ask for is read at random places, beside the same page by OFFSET, which
+keys of pages save. Of each, the processor's time is told too: where it is far below the time that passed,
+other programs had the machine. The rows are made by SQLite itself in the service's own tables. Nothing here
+is a test: machines differ.
+
+    python benchmarks/service_pages.py [--rows 1000000] [--pages 100]
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import sqlite3
+import statistics
+import tempfile
+import time
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+
+from _service import report, say_load, share
+
+from foldnote.service.store.jobs import JobFilter
+from foldnote.service.store.store import Store
+
+LIMIT_MS = 10.0
+PAGE = 1000
+SUBJOBS = 1000
+RECORD = (
+    '{"jobName":"@","type":"anarci","status":"Complete","settings":{"sequence":"EVQLVESGGGLVQPGG","scheme":"imgt"},'
+    '"projectTag":null,"created":"2026-11-01T10:00:00.000Z","started":"2026-11-01T10:00:01.000Z",'
+    '"completed":"2026-11-01T10:00:09.000Z","email":"a@foldnote.invalid","batch":null,"score":{"plddt":91.5},'
+    '"weightedHours":0.002,"error":null,"progress":1.0,"message":null}'
+)
+FILL = """
+WITH RECURSIVE number (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM number WHERE n < :rows)
+INSERT INTO jobs (id, account_id, name, type, state, settings, normalized, parent_id, batch, row_index,
+    created, started, completed, record, batch_size, batch_state, tool)
+SELECT n,
+    CASE WHEN n <= :batched THEN 1 ELSE 1 + n % 3 END,
+    'job-' || n,
+    CASE WHEN n <= :batched AND n % :subjobs = 1 THEN 'batch' ELSE 'anarci' END,
+    CASE WHEN n > :rows - 500 THEN 'In Queue' WHEN n % 20 = 0 THEN 'Stopped' ELSE 'Complete' END,
+    '{}', '{}',
+    CASE WHEN n <= :batched AND n % :subjobs <> 1 THEN (n - 1) / :subjobs * :subjobs + 1 END,
+    CASE WHEN n <= :batched AND n % :subjobs <> 1 THEN 'job-' || ((n - 1) / :subjobs * :subjobs + 1) END,
+    n % :subjobs,
+    '2026-11-01T10:00:00.000Z', '2026-11-01T10:00:01.000Z', '2026-11-01T10:00:09.000Z',
+    replace(:record, '@', 'job-' || n), NULL, NULL, NULL
+FROM number
+"""
+COUNT = """
+INSERT INTO counters
+SELECT account_id, coalesce(parent_id, 0), state, count(*) FROM jobs GROUP BY 1, 2, 3
+UNION ALL SELECT account_id, -1, state, count(*) FROM jobs GROUP BY 1, 2, 3
+"""
+
+
+def fill(path: Path, rows: int) -> None:
+    """Three accounts of one organization; half of the jobs are subjobs of the first one's batches."""
+    store = Store(path)
+    for letter in "abc":
+        store.accounts.ensure_account(f"{letter}@foldnote.invalid")
+    store.close()
+    values = {"rows": rows, "batched": rows // 2, "subjobs": SUBJOBS, "record": RECORD}
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("PRAGMA synchronous=OFF")
+        connection.execute("PRAGMA cache_size=-400000")
+        connection.execute(FILL, values)
+        connection.execute(COUNT)
+        connection.commit()
+
+
+def measure(act: Callable[[], object], pages: int) -> tuple[list[float], list[float]]:
+    """Milliseconds that passed, and that the processor worked, for each call."""
+    passed, worked = [], []
+    for _ in range(pages + 3):
+        begun, cpu = time.perf_counter(), time.thread_time()
+        act()
+        passed.append((time.perf_counter() - begun) * 1000)
+        worked.append((time.thread_time() - cpu) * 1000)
+    return passed[3:], worked[3:]
+
+
+def kinds(store: Store, rows: int) -> dict[str, Callable[[], object]]:
+    """Every kind of page, each at a random place."""
+    some = random.Random(1)
+
+    def page(wanted: JobFilter, limit: int = PAGE, below: int = rows) -> Callable[[], object]:
+        def read() -> object:
+            return store.jobs.page(wanted, before=some.randrange(below // 2, below), limit=limit)
+
+        return read
+
+    def first(wanted: JobFilter) -> Callable[[], object]:
+        return lambda: store.jobs.page(wanted, before=None, limit=PAGE)
+
+    everyone = (1, 2, 3)
+    parent = rows // 4 // SUBJOBS * SUBJOBS + 1
+    return {
+        "the first page": first(JobFilter((1,))),
+        "a page anywhere (startKey)": page(JobFilter((1,))),
+        "a page of 50 anywhere": page(JobFilter((1,)), 50),
+        "of hundreds of batches with their counts": page(JobFilter((1,)), below=rows // 2),
+        "with subjobs (includeSubjobs)": page(JobFilter((1,), has_subjobs=True)),
+        "of an organization": page(JobFilter(everyone)),
+        "of an organization, with subjobs": page(JobFilter(everyone, has_subjobs=True)),
+        "of another member (jobEmail)": page(JobFilter((2,))),
+        "of a batch": first(JobFilter((1,), parent_id=parent)),
+        "one job by its name (jobName)": lambda: store.jobs.find((1,), f"job-{some.randrange(1, rows // 2)}"),
+        "one job of an organization": lambda: store.jobs.find(everyone, f"job-{some.randrange(1, rows)}"),
+    }
+
+
+def queue_kinds(store: Store) -> dict[str, Callable[[], object]]:
+    """What the dispatcher asks again and again."""
+    return {
+        "which jobs wait": store.queue.waiting,
+        "which are to be stopped": store.queue.cancelled,
+        "whether any is unfinished": store.queue.has_unfinished,
+        "which archives are to be built": store.batches.aggregating,
+    }
+
+
+def by_offset_ms(path: Path, rows: int) -> float:
+    """The peer: a page of 1,000 in the middle of an account's jobs, by OFFSET."""
+    query = (
+        "SELECT record FROM jobs WHERE account_id = 1 AND deleted IS NULL AND parent_id IS NULL"
+        " ORDER BY id DESC LIMIT 1000 OFFSET ?"
+    )
+    with closing(sqlite3.connect(path)) as connection:
+        passed, _ = measure(lambda: connection.execute(query, (rows // 12,)).fetchall(), 5)
+        return statistics.median(passed)
+
+
+def tell(what: str, act: Callable[[], object], pages: int, peer_ms: float | None = None) -> None:
+    passed, worked = measure(act, pages)
+    peers = {} if peer_ms is None else {"by OFFSET, in the middle (median)": peer_ms}
+    report(f"{what}, p99", share(passed, 0.99), LIMIT_MS, "ms", peers)
+    print(f"    p50 {share(passed, 0.5):.2f} ms; processor p99 {share(worked, 0.99):.2f} ms")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--rows", type=int, default=1_000_000)
+    parser.add_argument("--pages", type=int, default=100)
+    options = parser.parse_args()
+    say_load()
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "service.sqlite3"
+        begun = time.perf_counter()
+        fill(path, options.rows)
+        size, took_s = path.stat().st_size >> 20, time.perf_counter() - begun
+        print(f"{options.rows:,} jobs, {size} MB, made in {took_s:.0f} s")
+        store = Store(path)
+        peer_ms = by_offset_ms(path, options.rows)
+        for what, act in kinds(store, options.rows).items():
+            tell(what, act, options.pages, peer_ms if what.startswith("a page anywhere") else None)
+        for what, act in queue_kinds(store).items():
+            tell(f"queue: {what}", act, options.pages)
+        store.close()
+
+
+if __name__ == "__main__":
+    main()
