@@ -11,6 +11,7 @@ import httpx
 from pydantic import SecretStr
 
 from foldnote import settings
+from foldnote.client.account import AccountDesk, AsyncAccountDesk
 from foldnote.client.batches import AsyncBatches, AsyncBatchHandle, Batches, BatchHandle
 from foldnote.client.deployments import AsyncModels, Models
 from foldnote.client.file_values import FileValue, inline, uploaded
@@ -94,6 +95,7 @@ class Client(_Connected):
         self.batches = Batches(self._link, world)
         self.files = Files(self._link, world)
         self.tools = Tools(self._link, world)
+        self.account = AccountDesk(self._link, world)
         self.router = Router(self._link, world)
         self.pipelines = Pipelines(self._link, world)
         self.screenings = Screenings(self._link, world)
@@ -132,6 +134,7 @@ class AsyncClient(_Connected):
         self.batches = AsyncBatches(self._link, world)
         self.files = AsyncFiles(self._link, world)
         self.tools = AsyncTools(self._link, world)
+        self.account = AsyncAccountDesk(self._link, world)
         self.router = AsyncRouter(self._link, world)
         self.pipelines = AsyncPipelines(self._link, world)
         self.screenings = AsyncScreenings(self._link, world)

@@ -6,6 +6,7 @@ has one Python form afterwards. Nothing here does I/O; unknown fields are kept, 
 
 from __future__ import annotations
 
+from foldnote.models.account import Account, Credential, TrialLimits, read_credential
 from foldnote.models.fault import ErrorBody
 from foldnote.models.file import FilePage, FileRecord, UploadReceipt, read_file_page
 from foldnote.models.job import Job, JobPage, StatusCounts, read_job, read_job_answer, read_job_page
@@ -24,8 +25,10 @@ from foldnote.models.verdict import BatchVerdict, Problem, RowVerdict, Verdict, 
 
 __all__ = [
     "JOB_NAME_PATTERN",
+    "Account",
     "BatchStatus",
     "BatchVerdict",
+    "Credential",
     "DetectedMolecule",
     "ErrorBody",
     "FilePage",
@@ -44,11 +47,13 @@ __all__ = [
     "Tool",
     "ToolEngine",
     "ToolOrigin",
+    "TrialLimits",
     "UploadReceipt",
     "Verdict",
     "check_job_name",
     "propose_job_name",
     "read_batch_status",
+    "read_credential",
     "read_file_page",
     "read_job",
     "read_job_answer",

@@ -1,0 +1,181 @@
+"""Who the key belongs to: a trial credential as it was given out, and what is known of an account."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from pydantic import Field, SecretStr, field_validator
+
+from foldnote.errors import ProtocolError
+from foldnote.models.shown import show_pairs
+from foldnote.models.wire import WireModel, lower_first, read_hidden_json
+
+
+class TrialLimits(WireModel):
+    """What an unclaimed key may do."""
+
+    jobs: int | None = None
+    """Jobs in all, a batch counts one for each of its rows; null where a deployment does not say."""
+    allowed_tools: Any = None
+    """``all``, or what a deployment names."""
+    max_runtime_seconds: float | None = None
+    """Seconds that a run may take; null for no limit of its own."""
+    expires_in_days: int | None = None
+
+
+class Credential(WireModel):
+    """The answer of POST /agent/provision; no repr shows its key."""
+
+    api_key: SecretStr
+    email: str = ""
+    """Made-up address of the account."""
+    tier: str = ""
+    """Name of the trial."""
+    expires_at: datetime | None = None
+    """UTC; the key dies then unless it is claimed. Null where a deployment does not say."""
+    limits: TrialLimits = Field(default_factory=TrialLimits)
+    claim_url: str = Field(default="", repr=False)
+    """For a person: opens the page that claims the account. Whoever has it can claim the account."""
+
+    @field_validator("expires_at")
+    @classmethod
+    def _name_zone(cls, value: datetime | None) -> datetime | None:
+        return value.replace(tzinfo=UTC) if value is not None and value.tzinfo is None else value
+
+
+def read_credential(answer: object) -> Credential:
+    """The credential in ``answer``, also with capitalised keys or as JSON inside text.
+
+    Raises:
+        ProtocolError: it holds no key; what it holds is not repeated.
+    """
+    hidden = read_hidden_json(answer)
+    fields = lower_first(hidden) if isinstance(hidden, Mapping) else {}
+    given = {key: value for key, value in fields.items() if value is not None}
+    for name in ("limits", "apiKey"):
+        given[name] = read_hidden_json(given.get(name, {} if name == "limits" else None))
+    if not isinstance(given["apiKey"], str) or not given["apiKey"].strip():
+        raise ProtocolError("The service should have answered a key.")
+    if not isinstance(given["limits"], Mapping):
+        given["limits"] = {}
+    try:
+        return Credential.model_validate(given)
+    except ValueError:
+        needed = {name: given[name] for name in ("apiKey", "claimUrl") if isinstance(given.get(name), str)}
+        return Credential.model_validate(needed)  # the key is what must not be lost
+
+
+@dataclass(frozen=True)
+class Account:
+    """What is known of the account that the key belongs to, as far as the service tells.
+
+    Attributes:
+        service: address of the service; ``embedded`` for this user's own.
+        profile: name of the profile.
+        has_key: whether a key is sent.
+        email: the account's address; None where nothing tells it.
+        tier: name of the trial that the key was given out under; None for other keys.
+        is_claimed: whether a person has claimed the trial; None for other keys, or where nothing tells it.
+        expires_at: when an unclaimed key dies, UTC; None for other keys.
+        claim_url: for a person: opens the page that claims the account. Whoever has it can claim the
+            account, so that no repr shows it; None for other keys.
+        jobs_allowed: jobs that the account may have, in all (unclaimed) or this month; None for no limit that
+            is known.
+        jobs_used: jobs of these that are used, at least: the service does not tell deleted ones.
+        weighted_hours: what the listed jobs cost, in weighted hours; None where they are not counted.
+        allowance_weighted_hours: what a free-energy run of this key may cost, in weighted hours; None until a
+            run was refused for it.
+        estimated_weighted_hours: what that run would have cost, in weighted hours.
+        budget_weighted_hours: the organization's budget; None until a run was refused for it.
+        spent_weighted_hours: what was used of it then, in weighted hours.
+    """
+
+    service: str
+    profile: str
+    has_key: bool = True
+    email: str | None = None
+    tier: str | None = None
+    is_claimed: bool | None = None
+    expires_at: datetime | None = None
+    claim_url: str | None = None
+    jobs_allowed: int | None = None
+    jobs_used: int | None = None
+    weighted_hours: float | None = None
+    allowance_weighted_hours: float | None = None
+    estimated_weighted_hours: float | None = None
+    budget_weighted_hours: float | None = None
+    spent_weighted_hours: float | None = None
+
+    @property
+    def jobs_left(self) -> int | None:
+        """Jobs that may still be submitted, at most; None where no limit is known."""
+        if self.jobs_allowed is None or self.jobs_used is None:
+            return None
+        return max(0, self.jobs_allowed - self.jobs_used)
+
+    @property
+    def next_action(self) -> str | None:
+        """What a person can do now; None when there is nothing to do."""
+        if not self.has_key:
+            return "fn.provision() asks for a trial key; `foldnote profile key NAME` stores one that you have"
+        if self.tier is not None and self.is_claimed is not True:
+            return "open the address in account.claim_url to claim the account; its key then goes on working"
+        return None
+
+    def __repr__(self) -> str:
+        told = "; ".join(f"{name} {value}" for name, value in self._pairs().items() if value is not None)
+        return f"<account at {self.service}: {told}>"
+
+    def _repr_html_(self) -> str:
+        return show_pairs(f"Account at {self.service}", self._pairs())
+
+    def _pairs(self) -> dict[str, str | None]:
+        return {
+            "profile": self.profile,
+            "key": None if self.has_key else "none",
+            "email": self.email,
+            "trial": _tell_trial(self),
+            "key expires": _tell_end(self),
+            "jobs left": _tell_left(self),
+            "weighted hours": _tell_hours(self),
+            "allowance": _tell_limit(
+                self.allowance_weighted_hours,
+                "the refused run was estimated at",
+                self.estimated_weighted_hours,
+            ),
+            "budget": _tell_limit(self.budget_weighted_hours, "used:", self.spent_weighted_hours),
+            "next": self.next_action,
+        }
+
+
+def _tell_trial(account: Account) -> str | None:
+    if account.tier is None:
+        return None
+    return account.tier + {True: ", claimed", False: ", not claimed", None: ""}[account.is_claimed]
+
+
+def _tell_end(account: Account) -> str | None:
+    if account.expires_at is None or account.is_claimed is True:
+        return None
+    return f"{account.expires_at:%Y-%m-%d %H:%M} UTC, unless it is claimed"
+
+
+def _tell_left(account: Account) -> str | None:
+    if account.jobs_left is None:
+        return None
+    return f"at most {account.jobs_left} of {account.jobs_allowed}"
+
+
+def _tell_hours(account: Account) -> str | None:
+    if account.weighted_hours is None:
+        return None
+    return f"{account.weighted_hours:.4g} for the jobs that are listed"
+
+
+def _tell_limit(limit: float | None, words: str, figure: float | None) -> str | None:
+    if limit is None:
+        return None
+    return f"{limit:g} weighted hours" + ("" if figure is None else f"; {words} {figure:g}")
