@@ -7,7 +7,7 @@ import httpx
 import pytest
 from service_process import SETTINGS
 
-from foldnote.service import admin
+from foldnote.cli import main
 
 
 @pytest.fixture
@@ -15,7 +15,7 @@ def manage(capsys):
     """Runs the admin command on a data folder and gives its report, None when it refused."""
 
     def run(folder, *arguments):
-        status = admin.main(["--data-dir", str(folder), "--json", *arguments])
+        status = main(["admin", "--data-dir", str(folder), "--json", *arguments])
         said = capsys.readouterr()
         assert (status == 0) is bool(said.out), said
         return json.loads(said.out) if status == 0 else said.err
@@ -110,6 +110,21 @@ def test_who_leaves_sees_only_its_own(lab, manage):
     assert names(clients["bob"], jobEmail="ada@lab.org") == set()
 
 
+def test_an_administrator_moves_an_account_into_another(lab, manage):
+    service, clients = lab
+    for each in ("ada", "eve"):
+        submit(clients[each], "same")
+        wait(clients[each], "same")
+    data = service.folder / "data"
+    assert manage(data, "move-account", "eve@lab.org", "ada@lab.org")["moved"] == 1
+    assert names(clients["ada"]) == {"same", "same-2"}
+    assert clients["ada"].post("/result", json={"jobName": "same-2"}).status_code == 200
+    until = time.monotonic() + 15
+    while names(clients["eve"]) != {"same", "same-2"} and time.monotonic() < until:
+        time.sleep(0.3)
+    assert names(clients["eve"], organization="true") == {"same", "same-2"}
+
+
 class TestRefusals:
     """What the command cannot do it says in a sentence."""
 
@@ -132,6 +147,7 @@ class TestRefusals:
             ("remove-member", "a@b.org"),
             ("revoke-keys", "a@b.org"),
             ("revoke-keys", "fn_x"),
+            ("move-account", "a@b.org", "c@d.org"),
         ],
     )
     def test_what_is_not_there(self, manage, data, arguments):
@@ -146,4 +162,4 @@ class TestRefusals:
     )
     def test_wrong_arguments(self, data, arguments):
         with pytest.raises(SystemExit):
-            admin.main(["--data-dir", str(data), *arguments])
+            main(["admin", "--data-dir", str(data), *arguments])

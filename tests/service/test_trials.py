@@ -9,6 +9,7 @@ from service_process import PDB, SETTINGS
 from starlette.testclient import TestClient
 
 from foldnote.service.access.allowance import count_ligands, estimate_hours
+from foldnote.service.access.keys import hash_key
 from foldnote.service.app import create_app
 from foldnote.service.config import ServiceConfig, TrialTerms
 
@@ -56,8 +57,8 @@ def submit(client, headers, name, **more):
     return client.post("/submit-job", headers=headers, json=body)
 
 
-def claim(client, credential, email="person@lab.org"):
-    return client.post(credential["claimUrl"], json={"email": email})
+def claim(client, credential, email="person@lab.org", **more):
+    return client.post(credential["claimUrl"], json={"email": email} | more)
 
 
 def test_a_credential_has_the_shape_of_the_interface(client):
@@ -150,6 +151,101 @@ def test_the_claim_page_is_a_form_for_a_person(client, trial):
     assert "http" not in page.text
     done = client.post(credential["claimUrl"], data={"email": "person@lab.org"})
     assert (done.status_code, "is claimed" in done.text) == (200, True)
+
+
+class TestMoving:
+    """A claim by somebody who has an account here moves all that the trial account has into it."""
+
+    @pytest.fixture
+    def person(self, client, tmp_path):
+        """Address, key and headers of an account that has a job, a batch and a file."""
+        email = f"{tmp_path.name[-40:]}@lab.org"
+        key = client.app.state.service.issue_key(email)
+        headers = {"x-api-key": key}
+        submit(client, headers, "same")
+        client.put("/upload/same.pdb", headers=headers, content=b"mine")
+        return email, key, headers
+
+    @pytest.fixture
+    def filled(self, client, trial):
+        """A trial account with a job, a batch, a deleted job and two files."""
+        credential, headers = trial
+        for name in ("same", "other", "gone"):
+            submit(client, headers, name)
+        client.request("DELETE", "/delete-job", headers=headers, json={"jobName": "gone"})
+        batch = {"batchName": "many", "type": "anarci", "settings": [SETTINGS] * 2}
+        client.post("/submit-batch", headers=headers, json=batch)
+        for name in ("same.pdb", "new.pdb"):
+            client.put(f"/upload/{name}", headers=headers, content=b"theirs")
+        return credential, headers
+
+    def test_jobs_batches_and_files_are_the_persons_and_both_keys_see_them(self, client, person, filled):
+        email, key, own = person
+        credential, headers = filled
+        assert claim(client, credential, email, apiKey=key).status_code == 200
+        for each in (own, headers):
+            page = client.get("/jobs", headers=each).json()
+            assert {job["jobName"] for job in page["jobs"]} == {"same", "same-2", "other", "many"}
+            assert page["statuses"]["In Queue"] == 4
+            assert {job["email"] for job in page["jobs"]} == {email}
+            rows = client.get("/jobs", headers=each, params={"batch": "many"}).json()
+            assert ([job["batch"] for job in rows["jobs"]], rows["statuses"]["In Queue"]) == (["many"] * 2, 2)
+            everything = client.get("/jobs", headers=each, params={"includeSubjobs": "true"}).json()
+            assert (len(everything["jobs"]), everything["statuses"]["In Queue"]) == (6, 6)
+            files = client.get("/files", headers=each).json()
+            assert {row["name"] for row in files["files"]} == {"same.pdb", "same-2.pdb", "new.pdb"}
+        assert client.get("/files/same.pdb", headers=headers).content == b"mine"
+        assert client.get("/files/same-2.pdb", headers=own).content == b"theirs"
+
+    def test_the_key_has_the_persons_limits_and_does_not_expire(self, client, person, filled):
+        email, key, _ = person
+        credential, headers = filled
+        claim(client, credential, email, apiKey=key)
+        assert [submit(client, headers, f"n{number}").status_code for number in range(12)] == [200] * 12
+        service = client.app.state.service
+        caller = service.store.accounts.find_caller(hash_key(credential["apiKey"]))
+        assert (caller.email, caller.tier, caller.expires, caller.is_admin) == (email, "full", None, False)
+
+    def test_what_was_claimed_before_moves_later(self, client, person, filled):
+        email, key, own = person
+        credential, _ = filled
+        assert claim(client, credential, email).status_code == 200
+        assert len(client.get("/jobs", headers=own).json()["jobs"]) == 1
+        assert [claim(client, credential, email, apiKey=key).status_code for _ in range(2)] == [200, 200]
+        assert len(client.get("/jobs", headers=own).json()["jobs"]) == 4
+
+    def test_a_moved_batch_whose_name_is_taken_keeps_its_rows_together(self, client, person, filled):
+        email, key, own = person
+        batch = {"batchName": "many", "type": "anarci", "settings": [SETTINGS]}
+        client.post("/submit-batch", headers=own, json=batch)
+        claim(client, filled[0], email, apiKey=key)  # its rows are many-1 and many-2, so it becomes many-3
+        rows = client.get("/jobs", headers=own, params={"batch": "many-3"}).json()["jobs"]
+        assert {row["batch"] for row in rows} == {"many-3"}
+        assert len(rows) == 2
+        stopped = client.post("/stop-job", headers=own, json={"jobName": "many-3"})
+        assert stopped.status_code == 200
+        left = client.get("/jobs", headers=own, params={"batch": "many-3"}).json()["statuses"]
+        assert (left["Stopped"], left["In Queue"]) == (2, 0)
+
+    @pytest.mark.parametrize("which", ["none", "other", "trial"])
+    def test_a_key_that_is_not_the_persons_moves_nothing(self, client, person, filled, which):
+        email, _, own = person
+        credential, headers = filled
+        other = client.app.state.service.issue_key("somebody@lab.org")
+        key = {"none": "fn_x", "other": other, "trial": credential["apiKey"]}[which]
+        answer = claim(client, credential, email, apiKey=key)
+        assert (answer.status_code, answer.json()["code"]) == (403, "sign_in_failed")
+        assert len(client.get("/jobs", headers=own).json()["jobs"]) == 1
+        assert submit(client, headers, "still-a-trial").status_code == 200
+        assert client.post("/run-pipeline", headers=headers).json()["code"] == "route_restricted"
+
+    def test_the_page_moves_too(self, client, person, filled):
+        email, key, own = person
+        page = client.get(filled[0]["claimUrl"])
+        assert 'type="password"' in page.text
+        done = client.post(filled[0]["claimUrl"], data={"email": email, "apiKey": key})
+        assert (done.status_code, "is claimed" in done.text, key in done.text) == (200, True, False)
+        assert len(client.get("/jobs", headers=own).json()["jobs"]) == 4
 
 
 @pytest.mark.parametrize("email", ["", "nobody", "a@b c", "<b>@x"])

@@ -111,6 +111,20 @@ def revoke_keys(store: Store, options: argparse.Namespace) -> Report:
     return {"message": f"{count} keys were revoked.", "revoked": count}
 
 
+def move_account(store: Store, options: argparse.Namespace) -> Report:
+    """Move jobs, files, pipelines and keys of one account into another.
+
+    Raises:
+        ConfigurationError: one of them is not there, or they are the same.
+    """
+    moved = store.trials.merge(options.email, options.target)
+    if moved is None:
+        raise ConfigurationError(
+            f"{options.email} and {options.target} must be two accounts of this service."
+        )
+    return {"message": f"{moved} jobs of {options.email} are {options.target}'s now.", "moved": moved}
+
+
 def list_tools(store: Store, _: argparse.Namespace) -> Report:
     """Every tool that was registered with POST /deploy-model."""
     rows = [
@@ -146,6 +160,7 @@ COMMANDS: tuple[tuple[str, str, Callable[[Store, argparse.Namespace], Report], t
     ("remove-member", "Take an account out of its organization.", remove_member, ("email",)),
     ("issue-key", "Make a key for an account and print it.", issue_key, ("email", "--days", "--admin")),
     ("revoke-keys", "Revoke a key, or all keys of an account.", revoke_keys, ("which",)),
+    ("move-account", "Move all that an account has into another.", move_account, ("email", "target")),
     ("tools", "List the tools that were registered.", list_tools, ()),
     ("remove-tool", "Remove a tool that was registered.", remove_tool, ("type",)),
 )
@@ -172,6 +187,7 @@ _ARGUMENTS: dict[str, dict[str, Any]] = {
     "name": {"help": "name of the organization"},
     "hours": {"type": _read_hours, "help": "weighted hours, or none for no limit"},
     "email": {"type": _read_email, "help": "address of the account"},
+    "target": {"type": _read_email, "help": "address of the account that receives it"},
     "type": {"help": "type of the tool, as `tools` lists it"},
     "which": {"help": "the key itself, or the address of an account"},
     "--days": {"type": float, "help": "days after which the key expires (default: never)"},

@@ -63,7 +63,7 @@ class Service:
         self.page_keys = PageKeys(next(iter(secrets.values())))
         limiter = RateLimiter(config.limits.requests_per_second, config.limits.burst)
         self.gate = Gate(self.store.accounts, limiter if config.rate_limit else None)
-        self.trials = TrialDesk(self.store.trials, config, next(iter(secrets.values())))
+        self.trials = TrialDesk(self.store.trials, self.store.accounts, config, next(iter(secrets.values())))
         self.local_key = self._make_local_key()
         self._build_queue()
         self.results = ResultDesk(self.store, self.objects, self.links, self.aggregator)

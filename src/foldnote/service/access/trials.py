@@ -1,7 +1,8 @@
 """Trial keys: given to anybody within hourly caps, claimed later by a person through a link.
 
-A claim proves nothing about the address that is given, so it opens nothing but the account itself: no other
-account's jobs, and no organization. Secrets leave here once and are kept as hashes.
+An address alone proves nothing, so it opens nothing but the trial account itself: no other account's jobs,
+and no organization. Whoever has an account here proves it with its key, and the trial account's jobs, files
+and key move into it. Secrets leave here once and are kept as hashes.
 """
 
 from __future__ import annotations
@@ -18,6 +19,8 @@ from foldnote.service.access.limiter import whole_seconds
 from foldnote.service.config import ServiceConfig
 from foldnote.service.faults import RefusalError, bad_request, not_found
 from foldnote.service.store import clock
+from foldnote.service.store.accounts import AccountStore
+from foldnote.service.store.quotas import TRIAL
 from foldnote.service.store.trials import Caps, Claim, NewTrial, ProvisionCapError, TrialStore
 
 TIER = "agent-trial"
@@ -42,8 +45,11 @@ class TrialDesk:
         secret: hides the addresses of those who ask.
     """
 
-    def __init__(self, trials: TrialStore, config: ServiceConfig, secret: bytes) -> None:
+    def __init__(
+        self, trials: TrialStore, accounts: AccountStore, config: ServiceConfig, secret: bytes
+    ) -> None:
         self._trials = trials
+        self._accounts = accounts
         self._terms = config.trials
         self._is_open = config.trials.is_open and not config.embedded
         self._secret = hashlib.sha256(b"sources" + secret).digest()
@@ -79,21 +85,32 @@ class TrialDesk:
             raise _unknown_link()
         return found
 
-    def claim(self, token: str, email: str) -> None:
+    def claim(self, token: str, email: str, key: str | None = None) -> None:
         """Give the account to the person of this address, once; doing it again changes nothing.
 
+        With the `key` of the account that this person has here, all that the trial account has moves there.
+
         Raises:
-            RefusalError: 400 for what is no address, or when somebody else claimed it; 404.
+            RefusalError: 400 for what is no address, or when somebody else claimed it; 403 for a key that is
+                not of this address; 404.
         """
         if not _EMAIL.fullmatch(email):
             raise bad_request(
                 "email must be an address such as name@lab.org.", code="invalid_email", field="email"
             )
-        found = self._trials.claim(hash_key(token), email)
+        into = None if key is None else self._sign_in(email, key)
+        found = self._trials.claim(hash_key(token), email, into)
         if found is None:
             raise _unknown_link()
         if found.claimed_by not in (None, email):
             raise bad_request("This account was claimed before.", code="already_claimed", field="token")
+
+    def _sign_in(self, email: str, key: str) -> int:
+        owner = self._accounts.find_caller(hash_key(key))
+        if owner is None or owner.tier == TRIAL or owner.email != email:
+            sentence = f"The key is not one of an account of {email}. Correct it, or claim without a key."
+            raise RefusalError(403, "sign_in_failed", sentence, field="apiKey")
+        return owner.account_id
 
 
 def retry_later(status: int, code: str, sentence: str, seconds: int) -> RefusalError:

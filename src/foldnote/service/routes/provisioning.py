@@ -37,11 +37,13 @@ color:#1b1b1b;background:#fff}}input,button{{font:inherit;padding:.4rem .7rem}}l
 <body><main><h1>Claim your account</h1>{content}</main></body></html>
 """
 _FORM = """<p>A program made the account <strong>{email}</strong> for you. Claim it, and its key goes on
-working: it does not expire any more, and has its own number of jobs each month. Jobs and key stay as they
-are.</p>
+working: it does not expire any more, and has its own number of jobs each month. If you have an account here,
+give a key of it: the jobs, the files and the key move into your account.</p>
 <form method="post"><label for="email">Your email address</label>
 <input id="email" name="email" type="email" autocomplete="email" required maxlength="254">
-<button type="submit">Claim</button></form>"""
+<label for="key">An API key of your account here, if you have one</label>
+<input id="key" name="apiKey" type="password" autocomplete="off" maxlength="200">
+<p><button type="submit">Claim</button></p></form>"""
 _DONE = "<p>The account <strong>{email}</strong> is claimed. You can close this page.</p>"
 
 
@@ -123,7 +125,7 @@ def show_claim_page(service: Here, token: Annotated[str, Query(max_length=200)])
             "description": "It is claimed; as a page for a form, as JSON for JSON.",
             "content": {"application/json": {"schema": Message.model_json_schema()}, "text/html": {}},
         },
-        **errors(400, 404, 413),
+        **errors(400, 403, 404, 413),
     },
     openapi_extra=takes(ClaimRequest, FORM),
 )
@@ -136,7 +138,7 @@ async def claim_account(
     content = b"".join([chunk async for chunk in read_chunks(request, limit)])
     value = _read_form(content) if is_form else parse_json(content)
     wanted = read_model(value, ClaimRequest)
-    await run_in_threadpool(service.trials.claim, token, wanted.email)
+    await run_in_threadpool(service.trials.claim, token, wanted.email, wanted.api_key)
     service.gate.forget_all()
     if is_form:
         return _page(await run_in_threadpool(service.trials.find, token))
@@ -145,7 +147,7 @@ async def claim_account(
 
 def _read_form(content: bytes) -> dict[str, str]:
     fields = parse_qs(content.decode("utf-8", "replace"), max_num_fields=20)
-    return {name: values[0].strip() for name, values in fields.items()}
+    return {name: values[0].strip() for name, values in fields.items() if values[0].strip()}
 
 
 def _page(claim: Claim) -> Response:

@@ -13,6 +13,7 @@ import sqlalchemy as sa
 from foldnote.service.store import clock
 from foldnote.service.store.database import Database
 from foldnote.service.store.events import write_event
+from foldnote.service.store.moving import move_account
 from foldnote.service.store.quotas import CLAIMED, TRIAL
 from foldnote.service.store.schema import accounts, keys, provisions
 
@@ -81,21 +82,39 @@ class TrialStore:
         with self._database.read() as connection:
             return _find(connection, claim_sha256)
 
-    def claim(self, claim_sha256: str, email: str) -> Claim | None:
+    def claim(self, claim_sha256: str, email: str, into: int | None = None) -> Claim | None:
         """Give the account to a person: its keys expire no more, its tier is `claimed`.
 
-        What comes back is the claim as it stood before: one that was made already is left as it is.
+        With `into`, the row of the person's own account, all that it has moves there, also when it was
+        claimed by that person before. What comes back is the claim as it stood before: one that was made already is left as it is.
         """
         with self._database.write() as connection:
             found = _find(connection, claim_sha256)
-            if found is None or found.claimed_by is not None:
+            if found is None or found.claimed_by not in (None, email):
                 return found
-            values = {"tier": CLAIMED, "claimed": clock.now(), "claimed_by": email}
-            connection.execute(sa.update(accounts).where(accounts.c.id == found.account_id).values(values))
-            mine = keys.c.account_id == found.account_id
-            connection.execute(sa.update(keys).where(mine).values(expires=None))
-            write_event(connection, found.account_id, None, "claimed")
+            if found.claimed_by is None:
+                _mark_claimed(connection, found.account_id, email)
+            if into is not None and into != found.account_id:
+                move_account(connection, found.account_id, into)
             return found
+
+    def merge(self, source_email: str, target_email: str) -> int | None:
+        """Move all that one account has into another; None unless both are there and not the same."""
+        with self._database.write() as connection:
+            query = sa.select(accounts.c.email, accounts.c.id).where(
+                accounts.c.email.in_((source_email, target_email))
+            )
+            rows = {row.email: row.id for row in connection.execute(query)}
+            if len(rows) < 2:
+                return None
+            return move_account(connection, rows[source_email], rows[target_email])
+
+
+def _mark_claimed(connection: sa.Connection, account_id: int, email: str) -> None:
+    values = {"tier": CLAIMED, "claimed": clock.now(), "claimed_by": email}
+    connection.execute(sa.update(accounts).where(accounts.c.id == account_id).values(values))
+    connection.execute(sa.update(keys).where(keys.c.account_id == account_id).values(expires=None))
+    write_event(connection, account_id, None, "claimed")
 
 
 def _refuse_above(
