@@ -1,6 +1,6 @@
 """Request bodies: limited while they are read, strict JSON, then a model. Nothing hostile gets further.
 
-JSON here has no NaN or infinity, no lone surrogates, no endless depth, and is UTF-8.
+JSON here has no NaN or infinity, no lone surrogates, no endless depth, not too many values, and is UTF-8.
 """
 
 from __future__ import annotations
@@ -19,6 +19,10 @@ from foldnote.service.faults import RefusalError, bad_request, too_large
 
 MAX_DEPTH = 64
 MAX_DIGITS = 1000
+MAX_CONTAINERS = 50_000
+MAX_VALUES = 250_000
+_BLOCK_BYTES = 1 << 16
+_UNCOUNTED = bytes(set(range(256)) - set(b'",{['))
 _LARGE_BYTES = 256 * 1024
 BodyModel = TypeVar("BodyModel", bound=BaseModel)
 _WORDS = {
@@ -85,6 +89,7 @@ def parse_json(content: bytes) -> Any:
     """
     if not content.strip():
         raise bad_request("The request needs a JSON body.", code="invalid_json")
+    _require_few_values(content)
     try:
         text = content.removeprefix(codecs.BOM_UTF8).decode("utf-8")
         value = json.loads(
@@ -98,6 +103,32 @@ def parse_json(content: bytes) -> Any:
         raise bad_request(f"The body is not JSON: {_first_words(exc)}.", code="invalid_json") from exc
     _check_value(value)
     return value
+
+
+def _require_few_values(content: bytes) -> None:
+    """Three bytes become an object of sixty, so the number is limited before anything is made of them.
+
+    What stands in a text, such as the commas of a table, does not count.
+    """
+    if _has_few_values(content) or _has_few_values(_outside_of_texts(content)):
+        return
+    sentence = f"The body has more than {MAX_VALUES} values or {MAX_CONTAINERS} objects and arrays."
+    raise bad_request(sentence, code="invalid_json")
+
+
+def _outside_of_texts(content: bytes) -> bytes:
+    """The commas and opening brackets that no text holds; escaped quotes are put out of the way first."""
+    unescaped = content.replace(b"\\\\", b"").replace(b'\\"', b"").translate(None, _UNCOUNTED)
+    outside, is_text = bytearray(), 0
+    for start in range(0, len(unescaped), _BLOCK_BYTES):
+        parts = unescaped[start : start + _BLOCK_BYTES].split(b'"')
+        outside += b"".join(parts[is_text::2])
+        is_text ^= (len(parts) - 1) & 1
+    return bytes(outside)
+
+
+def _has_few_values(content: bytes) -> bool:
+    return content.count(b",") <= MAX_VALUES and content.count(b"{") + content.count(b"[") <= MAX_CONTAINERS
 
 
 def _check_value(value: Any) -> None:
