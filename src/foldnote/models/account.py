@@ -143,7 +143,7 @@ class Account:
             "weighted hours": _tell_hours(self),
             "allowance": _tell_limit(
                 self.allowance_weighted_hours,
-                "the refused run was estimated at",
+                "the refused run was at",
                 self.estimated_weighted_hours,
             ),
             "budget": _tell_limit(self.budget_weighted_hours, "used:", self.spent_weighted_hours),
