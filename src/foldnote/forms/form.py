@@ -15,7 +15,9 @@ import ipywidgets as widgets
 from foldnote.catalog.wording import tell_unknown
 from foldnote.client.ledger import identify
 from foldnote.errors import SettingsError
+from foldnote.forms.batch_table import BatchTable
 from foldnote.forms.cell import cell_key
+from foldnote.forms.checking import Checking
 from foldnote.forms.code import Marks, write_call
 from foldnote.forms.field import Field
 from foldnote.forms.frame import Actions, Frame
@@ -42,6 +44,9 @@ class Form:
     the one that the same cell submitted in an earlier run; both may put widgets into ``footer.children``.
     """
 
+    _has_job = True
+    """Whether the form is of a tool, whose settings become a job."""
+
     _resets_by_none = True
     """Whether None means the default in a field that takes no null."""
 
@@ -54,6 +59,7 @@ class Form:
         job_name: str | None = None,
         on_submit: JobHook | None = None,
         on_attach: JobHook | None = None,
+        on_batch: JobHook | None = None,
     ) -> None:
         """Build the widgets and check the values; nothing is sent.
 
@@ -64,6 +70,7 @@ class Form:
             job_name: name to start with; without one a name is proposed.
             on_submit: see above.
             on_attach: see above.
+            on_batch: called with the handle of a batch that was submitted from the form's table.
 
         Raises:
             SettingsError: ``values`` names a setting that the tool does not have.
@@ -80,16 +87,21 @@ class Form:
         self._verdicts: dict[str, str] = {}
         schema = tool.settings_schema
         self.section = Section(read_plan(schema, schema), self)
-        actions = Actions(self._on_submit, self._on_copy, self._on_attend, self._on_rename)
-        self.frame = Frame(tool, self.section.everything, self.looks, actions)
+        self.frame = Frame(tool, self.section.everything, self.looks, self._actions(), has_job=self._has_job)
         self.submission = Submission(self, cell_key(tool.type))
+        self.checking = Checking(self)
+        self.batch_table = BatchTable(self, on_batch)
+        self.batch: Any = None
+        """Handle of the last batch of this form; None before there is one."""
         self.bindings = Bindings(self)
         self._given = self.bindings.take(values or {})
         if job_name:
             self.frame.job_name.value = job_name
-        self.set(self._given)
+        self._put(self._given)
         self.submission.attach(self._given)
         self.submission.load_uploads()
+        if self._has_job:
+            self.checking.learn_cost()
 
     @property
     def fields(self) -> dict[str, Field]:
@@ -140,7 +152,9 @@ class Form:
         Raises:
             SettingsError: a name is no setting of this tool; then nothing was changed.
         """
-        given = self.bindings.take({**(values or {}), **more})
+        self._put(self.bindings.take({**(values or {}), **more}))
+
+    def _put(self, given: Mapping[str, Any]) -> None:
         known = self.section.names
         self._take_unknown({name: value for name, value in given.items() if name not in known})
         for field in self.section.fields:
@@ -188,6 +202,7 @@ class Form:
         judgement = self._judge()
         self.section.express(judgement.read, judgement.problems)
         self._show_counts(judgement)
+        self.batch_table.refresh()
 
     def show_verdict(self, name: str | None, message: str) -> bool:
         """Say what the service found wrong with ``name``; False where the form has no such field."""
@@ -296,24 +311,60 @@ class Form:
         self.frame.show_general(general)
         self.frame.show_attention(wrong, calm)
         self.frame.show_fold()
+        read = judgement.read
+        self.frame.changes.show(
+            [
+                field
+                for position, field in enumerate(self.section.fields)
+                if position in read.state.applying and field.differs(read.readings[position].value)
+            ]
+        )
         self.frame.show_job_name(self._propose_name(judgement), wrong_name)
-        if self.frame.shows_code:
-            self.frame.show_code(self.code())
+        if self.frame.shown_language:
+            self._show_code(self.frame.shown_language)
 
-    def _on_submit(self, _button: object = None) -> None:
-        self.submission.press()
+    def json(self) -> str:
+        """The settings as JSON: a tool's as the body of ``POST /submit-job``; secrets are left out."""
+        import json
 
-    def _on_copy(self, _button: object = None) -> None:
-        code = "" if self.frame.shows_code else self.code()
-        self.frame.show_code(code)
+        secrets = {name for name, field in self.fields.items() if field.spec.is_secret}
+        settings = {name: value for name, value in self.value.items() if name not in secrets}
+        body = {"jobName": self.job_name, "type": self.tool.type, "settings": settings}
+        return json.dumps(body if self._has_job else settings, indent=2, ensure_ascii=False, default=str)
 
-    def _on_attend(self, _button: object = None) -> None:
-        self.submission.guard(self.insist)
+    def is_own(self, job: Any) -> bool:
+        """Whether ``job`` is what these settings became before."""
+        if self.submission.job is not None and self.submission.job.job_name == job.job_name:
+            return True
+        identity = identify(self.tool.type, self._judge().normalized)
+        return bool(self.client.ledger.find(identity) == job.job_name)
+
+    def _actions(self) -> Actions:
+        return Actions(
+            submit=lambda _=None: self.submission.press(),
+            validate=lambda _=None: self.submission.guard(self.checking.validate),
+            add_row=lambda _=None: self.submission.guard(self.batch_table.add_current),
+            copy=lambda _=None: self._toggle_code("Python"),
+            copy_json=lambda _=None: self._toggle_code("JSON"),
+            attend=lambda _=None: self.submission.guard(self.insist),
+            rename=self._on_rename,
+            reset=self.reset,
+        )
+
+    def _toggle_code(self, language: str) -> None:
+        if self.frame.shown_language == language:
+            self.frame.show_code("")
+        else:
+            self._show_code(language)
+
+    def _show_code(self, language: str) -> None:
+        self.frame.show_code(self.code() if language == "Python" else self.json(), language)
 
     def _on_rename(self, _change: object = None) -> None:
         self.changed_at = time.monotonic()
         self.submission.name_error = None
         self.refresh()
+        self.checking.look_up_name()
 
     def _repr_mimebundle_(self, **_kwargs: Any) -> dict[str, Any]:
         """The live form, and a readable one for where no kernel or no widget support is."""

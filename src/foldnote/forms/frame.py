@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from html import escape
 
 import ipywidgets as widgets
 
+from foldnote.forms.changes import Changes
 from foldnote.forms.field import Field
 from foldnote.forms.label import LabelParts, Notice, write_label
 from foldnote.forms.looks import Looks
@@ -19,6 +21,8 @@ from foldnote.forms.words import count
 from foldnote.models.tool import Tool
 
 _TITLES = {"required": "Required", "common": "Settings", "advanced": "More settings"}
+_LONG = 14
+"""Fields from which on a form has a search box."""
 _COPY = (
     "var p=this.parentNode.querySelector('pre'),r=document.createRange(),s=getSelection();"
     "r.selectNodeContents(p);s.removeAllRanges();s.addRange(r);document.execCommand('copy');"
@@ -29,11 +33,16 @@ _COPY = (
 class Frame:
     """The widgets around the fields."""
 
-    def __init__(self, tool: Tool, fields: Iterable[Field], looks: Looks, actions: Actions) -> None:
+    def __init__(
+        self, tool: Tool, fields: Iterable[Field], looks: Looks, actions: Actions, *, has_job: bool = True
+    ) -> None:
         self.looks = looks
+        self.has_job = has_job
         self._fields = tuple(fields)
         self._said = ""
         self._code = ""
+        self.shown_language = ""
+        self._cost = ""
         self._general = ""
         self.slot = looks.box([], "foldnote-slot")
         self.header = looks.html("", "foldnote-header")
@@ -45,19 +54,35 @@ class Frame:
         )
         self.submit = looks.button("Submit", "foldnote-submit", tooltip="Send this job to the service")
         self.attention = looks.button("", "foldnote-attention", "foldnote-hidden", tooltip="Go to the first")
-        self.copy = looks.button(
-            "Copy as Python", "foldnote-second", tooltip="Show the call that does the same"
+        self.validate = looks.button(
+            "Validate", "foldnote-second", tooltip="Ask the service for its verdict; nothing is submitted"
         )
+        self.add_row = looks.button(
+            "Add to batch", "foldnote-second", tooltip="These settings as a row of a batch"
+        )
+        self.copy = looks.button(
+            "Copy as Python", "foldnote-second", tooltip="Show the code that does the same"
+        )
+        self.copy_json = looks.button("Copy as JSON", "foldnote-second", tooltip="Show the settings as JSON")
+        self.changes = Changes(looks, actions.reset)
+        self.search: widgets.Text | None = None
+        self.batch = looks.box([], "foldnote-batch", "foldnote-hidden")
         self.message = looks.html("", "foldnote-message")
         self._fold: widgets.Button | None = None
         self._advanced: widgets.Box | None = None
         self.show_tool(tool)
+        self._build_search()
+        found = [self.search] if self.search is not None else []
         self.widget = looks.box(
-            [self.header, *self._build_groups(), self._build_footer(), self.slot], "foldnote-form"
+            [self.header, *found, *self._build_groups(), self._build_footer(), self.batch, self.slot],
+            "foldnote-form",
         )
         for button, action in (
             (self.submit, actions.submit),
             (self.copy, actions.copy),
+            (self.copy_json, actions.copy_json),
+            (self.validate, actions.validate),
+            (self.add_row, actions.add_row),
             (self.attention, actions.attend),
         ):
             button.on_click(action)
@@ -71,7 +96,8 @@ class Frame:
         self.header.value = (
             f"<style>{read_style()}</style>"
             f'<div class="fn-title" role="heading" aria-level="3">{title}</div>'
-            f'<div class="fn-about">{about}</div><div class="fn-method {mark}"><span>{told}</span></div>'
+            f'<div class="fn-about">{about}</div>'
+            + (f'<div class="fn-method {mark}"><span>{told}</span></div>' if self.has_job else "")
         )
 
     def show_job_name(self, proposal: str, error: str | None) -> None:
@@ -121,11 +147,12 @@ class Frame:
         )
         self._show_message()
 
-    def show_code(self, code: str) -> None:
-        """The Python call with a button that copies it; an empty text closes it."""
+    def show_code(self, code: str, language: str = "Python") -> None:
+        """The code with a button that copies it; an empty text closes it."""
+        self.shown_language = language if code else ""
         self._code = (
             f'<div class="fn-code"><button type="button" onclick="{escape(_COPY)}">Copy</button>'
-            f'<pre tabindex="0" aria-label="Python code">{escape(code)}</pre></div>'
+            f'<pre tabindex="0" aria-label="{language} code">{escape(code)}</pre></div>'
             if code
             else ""
         )
@@ -138,13 +165,40 @@ class Frame:
             self._general = told
             self._show_message()
 
-    def _show_message(self) -> None:
-        self.message.value = self._general + self._said + self._code
+    def show_cost(self, words: str) -> None:
+        """What a submission takes, said before it."""
+        self._cost = f'<div class="fn-cost">{escape(words)}</div>' if words else ""
+        self._show_message()
 
-    @property
-    def shows_code(self) -> bool:
-        """Whether the Python call is shown."""
-        return bool(self._code)
+    def show_batch(self, parts: list[widgets.Widget]) -> None:
+        """The batch table below the buttons."""
+        self.batch.children = parts
+        self.batch.remove_class("foldnote-hidden")
+
+    def show_sought(self, text: str) -> None:
+        """Leave only the fields that have all words of ``text`` in their names or descriptions."""
+        words = text.lower().split()
+        for field in self._fields:
+            spec = field.spec
+            told = f"{spec.name} {spec.title} {spec.help}".lower()
+            field.set_class("foldnote-unsought", not all(word in told for word in words))
+        if words:
+            self.unfold()
+
+    def _build_search(self) -> None:
+        if len(self._fields) < _LONG:
+            return
+        self.search = widgets.Text(
+            description="Search",
+            placeholder=f"Search {len(self._fields)} settings",
+            layout=self.looks.layout,
+            style=self.looks.text,
+            _dom_classes=("foldnote-search",),
+        )
+        self.search.observe(lambda change: self.show_sought(str(change["new"])), "value")
+
+    def _show_message(self) -> None:
+        self.message.value = self._general + self._cost + self._said + self._code
 
     def show_sending(self, words: str) -> None:
         """Say on the button that something is under way; an empty text ends it.
@@ -175,8 +229,11 @@ class Frame:
         return built
 
     def _build_footer(self) -> widgets.Box:
-        actions = self.looks.box([self.submit, self.copy, self.attention], "foldnote-actions")
-        return self.looks.box([self.job_name, actions, self.message], "foldnote-footer")
+        own = [self.submit, self.validate, self.add_row] if self.has_job else []
+        buttons = [*own, self.copy, self.copy_json, self.attention, self.changes.button]
+        actions = self.looks.box(buttons, "foldnote-actions")
+        name = [self.job_name] if self.has_job else []
+        return self.looks.box([*name, actions, self.changes.panel, self.message], "foldnote-footer")
 
     def _toggle_fold(self, _button: object = None) -> None:
         if self._advanced is not None:
@@ -184,20 +241,18 @@ class Frame:
             self.show_fold()
 
 
+@dataclass(frozen=True)
 class Actions:
     """What the frame's controls do; each takes whatever ipywidgets hands it."""
 
-    def __init__(
-        self,
-        submit: Callable[..., None],
-        copy: Callable[..., None],
-        attend: Callable[..., None],
-        rename: Callable[..., None],
-    ) -> None:
-        self.submit = submit
-        self.copy = copy
-        self.attend = attend
-        self.rename = rename
+    submit: Callable[..., None]
+    validate: Callable[..., None]
+    add_row: Callable[..., None]
+    copy: Callable[..., None]
+    copy_json: Callable[..., None]
+    attend: Callable[..., None]
+    rename: Callable[..., None]
+    reset: Callable[..., None]
 
 
 def tell_method(tool: Tool) -> tuple[str, str]:

@@ -73,6 +73,8 @@ class Plan:
     bans: list[Demand] = field(default_factory=list)
     options: list[tuple[When, Rules]] = field(default_factory=list)
     """The schemas of a union, each with the conditions under which it is meant."""
+    kinds: list[Demand] = field(default_factory=list)
+    """Names that tell the options of a union apart and must be given."""
     more: FieldSpec | None = None
     """The field for names that the schema does not know, where it says what they hold."""
 
@@ -221,6 +223,7 @@ class _Reader:
         self._found[name] = [(self._join_kinds(name, plains), when)]
         if any(name in _listed(plain.get("required"), str) for plain in plains):
             self._plan.demands.append(Demand(frozenset([name]), when))
+            self._plan.kinds.append(self._plan.demands[-1])
         for plain in plains:
             kind = read_fixed(plain["properties"][name], self._root)[0]
             told = {"properties": {name: {"const": kind}}, "required": [name]}

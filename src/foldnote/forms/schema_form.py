@@ -23,6 +23,7 @@ _MOVED = ("$defs", "definitions")
 class SchemaForm(Form):
     """Any JSON Schema as a form in a notebook cell."""
 
+    _has_job = False
     _resets_by_none = False
 
     def __init__(self, schema: Mapping[str, Any] | str | Path, value: Any = None) -> None:
@@ -52,6 +53,11 @@ class SchemaForm(Form):
         """Hold exactly ``value``: what an object does not name is not there."""
         self.section.write(dict(value) if self.is_of_object else {_ONLY: value})
         self.refresh()
+
+    def json(self) -> str:
+        """The values as JSON; secrets are left out."""
+        text = super().json()
+        return text if self.is_of_object else json.dumps(self.data, indent=2, ensure_ascii=False, default=str)
 
     def _take_unknown(self, given: Mapping[str, Any]) -> None:
         """Keep names that the schema does not know; if they are mistakes, the verdict says so."""

@@ -66,6 +66,12 @@ class Section:
         ]
         if more is not None:
             inner += [*(Problem(field="", message=message) for message in more.errors), *more.inner]
+        inner += [
+            Problem(field=name, message="This is required and missing.", code="missing_field")
+            for kind in self.plan.kinds
+            for name in kind.names - value.keys()
+            if all(condition.holds(state.value) for condition in kind.when)
+        ]
         for when, rules in self.plan.options:
             if all(condition.holds(state.value) for condition in when):
                 inner += tell_faults(rules, read_plain(value))

@@ -99,7 +99,7 @@ class Submission:
         try:
             action()
         except Exception as error:  # noqa: BLE001 - the edge of a click: nothing may vanish
-            self._tell_fault(error)
+            self.tell_fault(error)
 
     def attach(self, given: Mapping[str, Any]) -> None:
         """Show the job that this cell submitted before, if the values in the cell are still that job's."""
@@ -122,7 +122,7 @@ class Submission:
 
     def load_uploads(self) -> None:
         """Learn which files the account has, in a notebook and where a field can use them."""
-        fields = self._form.fields.values()
+        fields = self._form.section.fields
         if (
             self._form.client is not None
             and has_running_loop()
@@ -134,7 +134,7 @@ class Submission:
         try:
             job = await self._post()
         except Exception as error:  # noqa: BLE001 - the edge of a task: nothing may vanish
-            self._tell_fault(error)
+            self.tell_fault(error)
             return None
         finally:
             self.is_sending = False
@@ -144,17 +144,23 @@ class Submission:
 
     async def _post(self) -> Any:
         form = self._form
-        settings = form.value
-        for name, value in settings.items():
-            if is_file(form.fields[name].spec):
-                settings[name] = await self._upload(value)
-        settings = name_uploads(form.tool, settings)  # the fields have said what each text means
+        settings = await self.prepare()
         self._say_sending("Sending…")
         wished = form.typed_job_name or None
         job = await call(form.client.jobs, "submit", form.tool, settings, job_name=wished)
         if job.status is JobStatus.STOPPED:  # failed or stopped: who submits it again wants another run
             return await call(form.client.jobs, "submit", form.tool, settings, job_name=wished, again=True)
         return job
+
+    async def prepare(self, given: Mapping[str, Any] | None = None) -> dict[str, Any]:
+        """The form's settings, or ``given`` ones, with the files of this computer uploaded."""
+        form = self._form
+        settings = dict(form.value if given is None else given)
+        fields = form.fields
+        for name, value in settings.items():
+            if name in fields and is_file(fields[name].spec):
+                settings[name] = await self._upload(value)
+        return dict(name_uploads(form.tool, settings))  # the fields have said what each text means
 
     async def _load_uploads(self) -> None:
         try:
@@ -195,7 +201,7 @@ class Submission:
     def _tell_lost(self, error: Exception, name: str) -> None:
         """Say that this cell's job could not be read; one that was deleted is no news."""
         if not isinstance(error, NotFoundError):
-            self._tell_fault(error, f"The job {name}, which this cell submitted, could not be read.")
+            self.tell_fault(error, f"The job {name}, which this cell submitted, could not be read.")
 
     def _show_attached(self, job: Any, given: Mapping[str, Any]) -> None:
         form = self._form
@@ -214,7 +220,7 @@ class Submission:
     def _say_sending(self, words: str) -> None:
         self._form.frame.show_sending(words)
 
-    def _tell_fault(self, error: Exception, lead: str = "") -> None:
+    def tell_fault(self, error: Exception, lead: str = "") -> None:
         """Say what went wrong, at the field that it names where it names one."""
         form = self._form
         at_fields = [form.show_verdict(name, said) for name, said in _read_verdicts(error)]

@@ -45,6 +45,13 @@ def size(size_bytes: int) -> str:
     return f"{size_bytes / 1_000_000:,.3g} MB" if size_bytes < 10**9 else f"{size_bytes / 1e9:,.3g} GB"
 
 
+def duration(seconds: float) -> str:
+    """``40 s``, ``12 min``, ``3.5 h``."""
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
+
+
 def in_one_line(value: Any, limit: int = 120) -> str:
     """``value`` as a person would write it on one line, cut after ``limit`` characters.
 

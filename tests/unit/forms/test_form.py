@@ -137,6 +137,8 @@ def test_copy_shows_the_code_and_keeps_it_up_to_date():
     assert "depth=8" in form.frame.message.value
     form.frame.copy.click()
     assert form.frame.message.value == ""
+    form.frame.copy_json.click()
+    assert "&quot;depth&quot;: 8" in form.frame.message.value
 
 
 def test_the_saved_rendering_reads_without_a_kernel_and_escapes_what_was_typed():

@@ -35,9 +35,7 @@ def without_hidden(form, value):
     """The value as the form sends it: names that only another condition knows are left out."""
     if not form.is_of_object:
         return value
-    hidden = {
-        name for name, field in form.fields.items() if "foldnote-hidden" in field.widget._dom_classes
-    }
+    hidden = {name for name, field in form.fields.items() if "foldnote-hidden" in field.widget._dom_classes}
     return {name: item for name, item in value.items() if name not in hidden}
 
 

@@ -323,6 +323,8 @@ UNION = {
 def test_a_union_of_objects_is_chosen_by_what_tells_them_apart():
     form = form_of({"site": UNION}, ["site"])
     kind = inner(form, "site", "kind")
+    assert messages(form) == {"site.kind": "This is required and missing."}
+    assert "fn-error" not in kind.widget.description
     assert [label for label, _ in kind.widget.options] == ["choose…", "By distance", "By name"]
     kind.widget.index = 1
     inner(form, "site", "nm").widget.value = "5"

@@ -1,0 +1,122 @@
+"""What a form asks of the service without submitting: its verdict, whether a name is free, what a job takes.
+
+Everything here is free of charge and changes nothing but that files are uploaded before a verdict, because a
+service judges files that it has.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from typing import TYPE_CHECKING, Any
+
+from foldnote.client.previews import Experience, learn
+from foldnote.errors import FoldnoteError, NotFoundError
+from foldnote.forms.sending import call, has_running_loop, start
+from foldnote.forms.words import duration
+
+if TYPE_CHECKING:
+    from foldnote.forms.form import Form
+
+_SETTLE_S = 0.5
+"""Seconds without a change after which a typed name is looked up."""
+_JOBS_LOOKED_AT = 200
+
+_log = logging.getLogger("foldnote.forms")
+
+
+class Checking:
+    """The questions of one form."""
+
+    def __init__(self, form: Form) -> None:
+        self._form = form
+        self._asked_at = 0.0
+        self.is_validating = False
+
+    def validate(self) -> Any:
+        """Have the service judge the settings: its verdict stands at the field that it names."""
+        form = self._form
+        if self.is_validating or form.submission.is_sending or not form.insist():
+            return None
+        if form.client is None:
+            form.frame.say(
+                "No problem was found here. The form is not connected to a service that could judge."
+            )
+            return None
+        self.is_validating = True
+        return start(self._validate())
+
+    def look_up_name(self) -> None:
+        """Say at the job's name if another job has it, once typing has ended."""
+        form = self._form
+        self._asked_at = time.monotonic()
+        if form.client is not None and has_running_loop() and form.typed_job_name:
+            start(self._look_up(form.typed_job_name, self._asked_at))
+
+    def learn_cost(self) -> None:
+        """Say before submission what it takes; how long, where earlier jobs tell."""
+        form = self._form
+        if form.client is None:
+            return
+        form.frame.show_cost(tell_cost(Experience()))
+        if has_running_loop():
+            start(self._learn())
+
+    async def _validate(self) -> None:
+        form = self._form
+        try:
+            settings = await form.submission.prepare()
+            verdict = await call(
+                form.client.jobs, "validate", form.tool.type, settings, job_name=form.job_name
+            )
+        except Exception as error:  # noqa: BLE001 - the edge of a task: nothing may vanish
+            form.submission.tell_fault(error)
+            return
+        finally:
+            self.is_validating = False
+            form.frame.show_sending("")
+        if verdict.valid:
+            form.frame.say(
+                "The service finds nothing wrong with these settings. Nothing was submitted.", kind="well"
+            )
+            return
+        said = verdict.error or "The service refuses these settings and does not say why."
+        is_shown = form.show_verdict(verdict.field, said)
+        form.frame.say("The service found this wrong; the field is marked." if is_shown else said, kind="bad")
+
+    async def _look_up(self, name: str, asked_at: float) -> None:
+        form = self._form
+        await asyncio.sleep(_SETTLE_S)
+        if asked_at != self._asked_at or form.typed_job_name != name:
+            return
+        try:
+            job = await call(form.client.jobs, "get", name)
+        except NotFoundError:
+            return
+        except FoldnoteError as error:
+            _log.info("Whether the name %s is free could not be asked: %s", name, error)
+            return
+        if form.typed_job_name == name and not form.is_own(job):
+            form.submission.name_error = f"There is a job {name} already. Choose another name."
+            form.refresh()
+
+    async def _learn(self) -> None:
+        form = self._form
+        try:
+            page = await call(form.client.jobs, "list", limit=_JOBS_LOOKED_AT, include_subjobs=True)
+        except FoldnoteError as error:
+            _log.info("Earlier jobs could not be looked at: %s", error)
+            return
+        form.frame.show_cost(tell_cost(learn(page.jobs, form.tool.type)))
+
+
+def tell_cost(experience: Experience) -> str:
+    """What a submission takes, in words."""
+    taken = "Submitting takes 1 job of your allowance"
+    if experience.duration_s is None:
+        return f"{taken}; how long it takes is not known yet."
+    hours = experience.weighted_hours
+    more = f" and {hours:.3g} weighted hours" if hours else ""
+    based = f"median of {experience.count} earlier" if experience.count > 1 else "as the one before"
+    return f"{taken}, about {duration(experience.duration_s)}{more} ({based})."

@@ -1,0 +1,173 @@
+"""What a form offers beside its fields: changes and resets, search, code, the service's verdict, batches."""
+
+import json
+
+import pytest
+from form_builders import label_of, make_form, make_tool
+
+from foldnote import catalog
+from foldnote.forms import Form, SchemaForm, variable
+from foldnote.forms.batch_table import write_rows
+from foldnote.forms.table_text import read_table
+
+TOOL = {
+    "heavy": {"type": "string", "title": "Heavy chain"},
+    "count": {"type": "integer", "default": 2, "maximum": 9},
+    "fast": {"type": "boolean", "default": False},
+    "mode": {"enum": ["a", "b"], "default": "a"},
+    "regions": {"type": "array", "items": {"type": "string"}},
+}
+
+
+def test_what_was_changed_is_listed_and_each_default_can_be_put_back():
+    form = make_form(TOOL, heavy="EVQ")
+    assert "foldnote-hidden" in form.frame.changes.button._dom_classes
+    form.fields["count"].widget.value = "5"
+    form.fields["mode"].widget.index = 1
+    assert form.frame.changes.button.description == "2 changed"
+    form.frame.changes.button.click()
+    first, _second, everything = form.frame.changes.panel.children
+    assert first.description == "Reset Count"
+    first.click()
+    assert form.value["count"] == 2
+    assert form.value["mode"] == "b"
+    form.fields["count"].widget.value = "5"
+    form.frame.changes.panel.children[-1].click()
+    assert form.value == {"heavy": "EVQ", "count": 2, "fast": False, "mode": "a"}
+    assert everything.comm is None
+
+
+def test_a_long_form_can_be_searched_and_a_short_one_has_no_search():
+    assert make_form(TOOL).frame.search is None
+    form = make_form({f"setting{number}": {"type": "string"} for number in range(20)})
+    form.frame.search.value = "setting1"
+    shown = [
+        name for name, field in form.fields.items() if "foldnote-unsought" not in field.widget._dom_classes
+    ]
+    assert len(shown) == 11
+    form.frame.search.value = ""
+    assert not any("foldnote-unsought" in field.widget._dom_classes for field in form.fields.values())
+
+
+def test_json_is_what_would_be_sent_without_secrets():
+    form = make_form(
+        {"n": {"type": "number"}, "key": {"type": "string", "format": "password"}}, n=3, key="s3cret"
+    )
+    body = json.loads(form.json())
+    assert body["type"] == "trial"
+    assert body["settings"] == {"n": 3}
+    assert body["jobName"] == form.job_name
+    assert json.loads(SchemaForm({"type": "object", "properties": {"a": {"default": 1}}}).json()) == {"a": 1}
+
+
+def test_the_code_of_a_schema_is_its_value():
+    form = SchemaForm({"type": "object", "properties": {"a": {"default": [1, None]}, "b": {"default": "x"}}})
+    scope = {}
+    exec(form.code(), scope)
+    assert scope["settings"] == form.value
+
+
+def test_files_are_written_as_what_they_are(tmp_path):
+    path = tmp_path / "target.pdb"
+    path.write_text("ATOM\n")
+    form = make_form({"pdb": {"type": "string", "format": "binary"}}, pdb=str(path))
+    assert f"pdb=fn.upload({str(path)!r})" in form.code()
+    form.offer_uploads(("old.pdb",))
+    form.set(pdb="old.pdb")
+    assert "pdb=fn.uploaded('old.pdb')" in form.code()
+
+
+def test_a_bound_field_follows_its_variable_until_a_person_takes_it_over(shell):
+    shell.user_ns["my_sequence"] = "EVQ"
+    form = make_form(TOOL, heavy=variable("my_sequence"))
+    assert form.value["heavy"] == "EVQ"
+    assert "follows the variable my_sequence" in label_of(form, "heavy")
+    assert "heavy=my_sequence" in form.code()
+    shell.run_cell("my_sequence = 'DIQ'")
+    assert form.value["heavy"] == "DIQ"
+    form.fields["heavy"].widget.value = "AAA"
+    shell.run_cell("my_sequence = 'CCC'")
+    assert form.value["heavy"] == "AAA"
+    assert "follows" not in label_of(form, "heavy")
+    assert shell.user_ns["my_sequence"] == "CCC"
+
+
+def test_a_variable_that_is_not_there_yet_is_said_and_taken_when_it_comes(shell):
+    form = make_form(TOOL, heavy=variable("later"))
+    assert "not there yet" in label_of(form, "heavy")
+    shell.run_cell("later = 'EVQ'")
+    assert form.value["heavy"] == "EVQ"
+
+
+def test_a_name_that_is_none_is_refused():
+    with pytest.raises(Exception, match="name of a variable"):
+        variable("not a name")
+
+
+@pytest.fixture
+def shell():
+    """An interactive shell, as a notebook's kernel has one."""
+    from IPython.core.interactiveshell import InteractiveShell
+
+    yield InteractiveShell.instance()
+    InteractiveShell.clear_instance()
+
+
+def specs():
+    return [field.spec for field in make_form(TOOL).section.fields]
+
+
+@pytest.mark.parametrize("mark", ["\t", ",", ";"])
+def test_a_pasted_table_is_read_by_names_or_titles_and_by_the_settings_types(mark):
+    text = "\n".join(
+        mark.join(row) for row in (["Heavy chain", "count", "fast", "MODE"], ["EVQ", "3", "yes", "b"])
+    )
+    assert read_table(text, specs()) == [{"heavy": "EVQ", "count": 3, "fast": True, "mode": "b"}]
+
+
+def test_an_empty_cell_leaves_its_setting_to_the_form():
+    assert read_table("heavy,count\nEVQ,\n,4\n", specs()) == [{"heavy": "EVQ"}, {"count": 4}]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [("heavy\n", "a line for each job"), ("heavi\nEVQ", "Did you mean heavy"), ("heavy\nA,B", "Row 1 has 2")],
+)
+def test_a_table_that_cannot_be_read_says_why(text, said):
+    with pytest.raises(Exception, match=said):
+        read_table(text, specs())
+
+
+def test_rows_are_judged_one_by_one_with_what_the_form_says_beside_them():
+    form = make_form(TOOL, heavy="EVQ")
+    form.frame.add_row.click()
+    assert form.batch_table.add_text("heavy\tcount\nDIQ\t3\nQQQ\t50\n")
+    assert [row["count"] for row in form.batch_table.settings()] == [2, 3, 50]
+    assert form.batch_table.verdicts() == ["", "", "count: 50 is too large; the most is 9."]
+    assert form.batch_table._send.description == "1 row needs attention"
+    form.fields["mode"].widget.index = 1
+    assert form.batch_table.settings()[1]["mode"] == "b"
+    assert form.batch_table.settings()[0]["mode"] == "a"
+
+
+def test_the_table_of_rows_escapes_what_was_pasted():
+    written = write_rows([{"a": "<img src=x>"}], ["<b>"])
+    assert "<img" not in written
+    assert "<b>" not in written
+
+
+def test_nothing_is_added_while_the_form_needs_attention():
+    form = Form(catalog.tool("abodybuilder"))
+    form.frame.add_row.click()
+    assert form.batch_table.rows == []
+    assert "need attention" in form.batch_table._said.value
+
+
+def test_what_concerns_the_settings_as_a_whole_is_said_below_them():
+    form = SchemaForm({"type": "object", "properties": {"a": {}, "b": {}}, "minProperties": 2}, {"a": 1})
+    assert "the fewest allowed is 2" in form.frame.message.value
+
+
+def test_a_tool_without_conditions_of_its_own_needs_no_second_look():
+    form = Form(make_tool(TOOL))
+    assert form.section.plan.options == []
