@@ -20,6 +20,7 @@ from pathlib import Path, PurePosixPath
 from typing import IO
 
 from foldnote.errors import ArchiveError, UnreadableFileError
+from foldnote.results.wording import explain
 
 MAX_MEMBERS = 10_000
 MAX_TOTAL_BYTES = 10 * 1024**3
@@ -103,7 +104,7 @@ class Archive(ABC):
             with self.open(name) as stream:
                 return stream.read(size_bytes)
         except BROKEN as exc:
-            raise UnreadableFileError(f"{name} in {self.path.name} is damaged: {exc}.") from exc
+            raise UnreadableFileError(f"{name} in {self.path.name} is damaged: {explain(exc)}.") from exc
 
     def copy(self, name: str, place: Path) -> None:
         """Write a member to ``place``, piece by piece; a damaged one leaves nothing behind.
@@ -117,7 +118,7 @@ class Archive(ABC):
                 shutil.copyfileobj(stream, target, 1024**2)
         except BROKEN as exc:
             place.unlink(missing_ok=True)
-            raise UnreadableFileError(f"{name} in {self.path.name} is damaged: {exc}.") from exc
+            raise UnreadableFileError(f"{name} in {self.path.name} is damaged: {explain(exc)}.") from exc
 
     @abstractmethod
     def open(self, name: str) -> IO[bytes]:

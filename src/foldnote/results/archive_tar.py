@@ -28,6 +28,7 @@ from foldnote.results.archive import (
     is_skipped,
 )
 from foldnote.results.packing import open_packed
+from foldnote.results.wording import explain
 
 _PIECE_BYTES = 1024**2
 _IN_MEMORY_BYTES = 32 * 1024**2
@@ -59,7 +60,7 @@ class TarArchive(Archive):
         except UnreadableFileError as exc:
             raise ArchiveError(f"{path.name}: {exc.message}") from exc
         except OSError as exc:
-            raise ArchiveError(f"{path.name} cannot be read: {exc}.") from exc
+            raise ArchiveError(f"{path.name} cannot be read: {explain(exc)}.") from exc
         finally:
             weakref.finalize(self, self._file.close)
         check_amount(path, len(self._places), sum(size for _, size in self._places.values()), packed_bytes)
@@ -92,7 +93,7 @@ class TarArchive(Archive):
             raise
         except BROKEN as exc:
             self._problems.append(
-                (path.name, f"{path.name} is cut off or damaged ({exc}); download it again.")
+                (path.name, f"{path.name} is cut off or damaged ({explain(exc)}); download it again.")
             )
         finally:
             raw.close()
@@ -121,7 +122,7 @@ class TarArchive(Archive):
         except _WORST as exc:
             if isinstance(exc, tarfile.ReadError) and not places and not self._problems:
                 raise ArchiveError(
-                    f"{path.name} is no readable tar archive: {exc}. Download it again."
+                    f"{path.name} is no readable tar archive: {explain(exc)}. Download it again."
                 ) from exc
             message = f"{path.name} is cut off or damaged after {len(places)} files; download it again."
             self._problems.append((path.name, message))

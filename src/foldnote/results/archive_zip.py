@@ -10,6 +10,7 @@ from typing import IO
 
 from foldnote.errors import ArchiveError
 from foldnote.results.archive import BROKEN, Archive, Member, check_amount, check_name, is_skipped
+from foldnote.results.wording import explain
 
 
 class ZipArchive(Archive):
@@ -28,7 +29,9 @@ class ZipArchive(Archive):
         try:
             self._zip = zipfile.ZipFile(stream or path)
         except (*BROKEN, UnicodeDecodeError) as exc:
-            raise ArchiveError(f"{path.name} is no complete ZIP archive: {exc}. Download it again.") from exc
+            raise ArchiveError(
+                f"{path.name} is no complete ZIP archive: {explain(exc)}. Download it again."
+            ) from exc
         entries = [entry for entry in self._zip.infolist() if not _is_skipped(entry)]
         # A result and its parts refer to each other; this closes the file before that cycle is taken apart.
         weakref.finalize(self, self._zip.close)

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from foldnote.errors import UnreadableFileError
 from foldnote.results.tables import Scalar, find_figures
+from foldnote.results.wording import explain
 
 Array = NDArray[Any]
 
@@ -64,7 +65,7 @@ def read_npz(data: bytes, name: str, *, limit_bytes: int = MAX_ARRAY_BYTES) -> M
                 if array is not None:
                     arrays[entry.filename.removesuffix(".npy")] = array
     except _BROKEN as exc:
-        raise UnreadableFileError(f"{name} is not a readable npz file: {exc}.") from exc
+        raise UnreadableFileError(f"{name} is not a readable npz file: {explain(exc)}.") from exc
     return arrays
 
 
@@ -77,7 +78,7 @@ def read_npy(data: bytes, name: str) -> Array | None:
     try:
         return _read_array(data)
     except _BROKEN as exc:
-        raise UnreadableFileError(f"{name} is not a readable npy file: {exc}.") from exc
+        raise UnreadableFileError(f"{name} is not a readable npy file: {explain(exc)}.") from exc
 
 
 def _read_array(data: bytes) -> Array | None:

@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 
 from foldnote.errors import UnreadableFileError
+from foldnote.results.wording import explain
 
 COLUMNS = (
     "model", "chain", "number", "residue", "atom", "element", "altloc", "x", "y", "z",
@@ -76,4 +77,4 @@ def make_biotite(structure: gemmi.Structure, name: str) -> Any:
             warnings.simplefilter("ignore", UserWarning)  # of columns that equal others and are left out
             return pdbx.get_structure(file, model=one_model, extra_fields=fields)
     except (ValueError, IndexError, KeyError, errors.BadStructureError) as exc:
-        raise UnreadableFileError(f"{name} cannot be given as a biotite structure: {exc}.") from exc
+        raise UnreadableFileError(f"{name} cannot be given as a biotite structure: {explain(exc)}.") from exc

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from foldnote.errors import UnreadableFileError
 from foldnote.results.messagepack import MessagePackError, unpack
+from foldnote.results.wording import explain
 
 _WANTED = """
 _atom_site _entity _entity_poly _entity_poly_seq _struct_asym _struct_conf _struct_sheet_range _struct_conn
@@ -52,7 +53,7 @@ def convert_to_mmcif(data: bytes, name: str) -> str:
         for block in content["dataBlocks"]:
             _add_block(document, block)
     except _BROKEN as exc:
-        raise UnreadableFileError(f"{name} is no readable BinaryCIF file: {exc}.") from exc
+        raise UnreadableFileError(f"{name} is no readable BinaryCIF file: {explain(exc)}.") from exc
     return document.as_string()
 
 

@@ -67,7 +67,7 @@ def save_crate(result: Result, place: Path, licence: str | None = None) -> Path:
     return place
 
 
-def _find_library() -> type[ROCrate]:
+def _find_library() -> Any:
     try:
         from rocrate.rocrate import ROCrate
     except ImportError as exc:
@@ -103,7 +103,7 @@ def _describe_action(crate: ROCrate, about: Mapping[str, Any], files: Path) -> A
         properties={"name": "Provenance of the result", "encodingFormat": "application/json"},
     )
     failed = job["status"] not in ("Complete", "succeeded", None)
-    properties = {
+    properties: dict[str, Any] = {
         "@type": "CreateAction",
         "name": f"Run of {job['tool']}: {job['jobName']}",
         "description": f"{about['method']['name'] or job['tool']} ran as the job {job['jobName']}.",

@@ -15,6 +15,7 @@ from foldnote.results.molecule import (
     make_bonds,
     require_molecules,
 )
+from foldnote.results.wording import explain
 
 _MARK = "@<TRIPOS>"
 _ORDERS = {"1": 1.0, "2": 2.0, "3": 3.0, "ar": 1.5, "am": 1.0}
@@ -35,7 +36,7 @@ def read_mol2(data: bytes, name: str) -> MoleculeFile:
         try:
             molecules.append(_read_record(record, name, index))
         except (ValueError, IndexError, OverflowError) as exc:
-            problems.append(f"Record {index + 1} of {name} cannot be read: {exc}.")
+            problems.append(f"Record {index + 1} of {name} cannot be read: {explain(exc)}.")
     return require_molecules(MoleculeFile(tuple(molecules), tuple(problems)), name)
 
 

@@ -22,6 +22,7 @@ from foldnote.results.molecule import (
     require_molecules,
 )
 from foldnote.results.tables import Scalar
+from foldnote.results.wording import explain
 
 _ORDERS = {1: 1.0, 2: 2.0, 3: 3.0, 4: 1.5}
 _CHARGES = {1: 3, 2: 2, 3: 1, 5: -1, 6: -2, 7: -3}
@@ -41,7 +42,7 @@ def read_sdf(data: bytes, name: str) -> MoleculeFile:
         try:
             molecules.append(_read_record(record, name, index))
         except (ValueError, IndexError, OverflowError) as exc:
-            problems.append(f"Record {index + 1} of {name} cannot be read: {exc}.")
+            problems.append(f"Record {index + 1} of {name} cannot be read: {explain(exc)}.")
     return require_molecules(MoleculeFile(tuple(molecules), tuple(problems)), name)
 
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import pandas as pd
 
 from foldnote.errors import UnreadableFileError
+from foldnote.results.wording import explain
 
 COLUMNS = ("chain", "index", "residue", "position", "region", "scheme", "cdr_definition")
 
@@ -67,7 +68,7 @@ def read_numbering(data: bytes, name: str) -> pd.DataFrame:
             raise UnreadableFileError(f"{name} lacks the column {missing[0]!r} that a numbering has.")
         frame["index"] = pd.to_numeric(frame["index"]).astype("int64")
     except (ValueError, OverflowError) as exc:
-        raise UnreadableFileError(f"{name} cannot be read as a numbering: {exc}.") from exc
+        raise UnreadableFileError(f"{name} cannot be read as a numbering: {explain(exc)}.") from exc
     return frame
 
 

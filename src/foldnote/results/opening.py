@@ -23,6 +23,7 @@ from foldnote.results.archive import (
 )
 from foldnote.results.archive_tar import TarArchive, is_tar
 from foldnote.results.archive_zip import ZipArchive
+from foldnote.results.wording import explain
 
 DEEPEST = 3
 """Archives in archives are opened down to this many levels."""
@@ -73,7 +74,7 @@ def open_archive(path: str | Path) -> Archive:
         with place.open("rb") as stream:
             kind = _find_kind(stream, place.name)
     except OSError as exc:
-        raise ArchiveError(f"{place} cannot be read: {exc}.") from exc
+        raise ArchiveError(f"{place} cannot be read: {explain(exc)}.") from exc
     return SingleFile(place) if kind is None else _open_inner(kind(place))
 
 
@@ -116,7 +117,7 @@ def _open_member(outer: Archive, name: str) -> Archive:
         stream.close()
         if isinstance(exc, ArchiveError):
             raise
-        raise UnreadableFileError(f"{name} in {outer.path.name} is damaged: {exc}.") from exc
+        raise UnreadableFileError(f"{name} in {outer.path.name} is damaged: {explain(exc)}.") from exc
     stream.seek(0)
     kind = ZipArchive if name.lower().endswith(".zip") else TarArchive
     try:

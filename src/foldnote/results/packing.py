@@ -14,6 +14,7 @@ from typing import IO
 from foldnote.errors import UnreadableFileError
 from foldnote.results.archive import BROKEN, MAX_RATIO, MAX_READ_BYTES, SMALL_BYTES
 from foldnote.results.families import PACKED
+from foldnote.results.wording import explain
 
 _ZSTANDARD = b"\x28\xb5\x2f\xfd"
 
@@ -64,7 +65,7 @@ def unpack_single(data: bytes, name: str, *, limit_bytes: int = MAX_READ_BYTES) 
     except EOFError as exc:
         raise UnreadableFileError(f"{name} is damaged: its compressed data is cut off.") from exc
     except BROKEN as exc:
-        raise UnreadableFileError(f"{name} is damaged: {exc}.") from exc
+        raise UnreadableFileError(f"{name} is damaged: {explain(exc)}.") from exc
     if len(content) > allowed:
         raise UnreadableFileError(f"{name} unpacks to more than {allowed:,} bytes; it is not read.")
     return content

@@ -18,6 +18,7 @@ from foldnote.results.molecule import (
     require_molecules,
 )
 from foldnote.results.tables import Scalar
+from foldnote.results.wording import explain
 
 _ELEMENTS = {
     "A": "C", "OA": "O", "OS": "O", "NA": "N", "NS": "N", "SA": "S", "HD": "H", "HS": "H", "G": "C", "J": "C",
@@ -42,7 +43,7 @@ def read_pdbqt(data: bytes, name: str) -> MoleculeFile:
         try:
             molecules.append(_read_record(record, name, index))
         except (ValueError, IndexError, OverflowError) as exc:
-            problems.append(f"Pose {index + 1} of {name} cannot be read: {exc}.")
+            problems.append(f"Pose {index + 1} of {name} cannot be read: {explain(exc)}.")
     return require_molecules(MoleculeFile(tuple(molecules), tuple(problems)), name)
 
 

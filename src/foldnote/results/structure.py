@@ -22,6 +22,7 @@ from foldnote.results.confidence import Confidence, ReadClaims, find_confidence
 from foldnote.results.packing import unpack_single
 from foldnote.results.secondary import assign_secondary
 from foldnote.results.structure_formats import find_format, parse_structure, read_structure_text
+from foldnote.results.wording import explain
 
 _WATERS = frozenset({"HOH", "WAT", "DOD", "H2O"})
 _NUCLEIC = {
@@ -116,7 +117,7 @@ class Structure:
         try:
             data = unpack_single(place.read_bytes(), place.name)
         except OSError as exc:
-            raise UnreadableFileError(f"{place} cannot be read: {exc}.") from exc
+            raise UnreadableFileError(f"{place} cannot be read: {explain(exc)}.") from exc
         return cls(place.name, find_format(place.name, data[:2000]), read_structure_text(data, place.name))
 
     def __repr__(self) -> str:

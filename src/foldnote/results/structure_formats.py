@@ -14,6 +14,7 @@ from foldnote.results.families import strip_packing
 from foldnote.results.mol2 import read_mol2
 from foldnote.results.molfile import read_sdf
 from foldnote.results.pdbqt import read_pdbqt
+from foldnote.results.wording import explain
 
 _SUFFIXES = {
     ".cif": "mmcif", ".mmcif": "mmcif", ".bcif": "mmcif", ".pdb": "pdb", ".ent": "pdb", ".pdb1": "pdb",
@@ -59,7 +60,7 @@ def parse_structure(text: str, form: str, name: str) -> gemmi.Structure:
     except UnreadableFileError:
         raise
     except (ValueError, RuntimeError, IndexError, OverflowError, MemoryError) as exc:
-        raise UnreadableFileError(f"{name} cannot be read as {form}: {exc}.") from exc
+        raise UnreadableFileError(f"{name} cannot be read as {form}: {explain(exc)}.") from exc
     if len(parsed) == 0 or parsed[0].count_atom_sites() == 0:
         raise UnreadableFileError(f"{name} holds no atoms.")
     return parsed

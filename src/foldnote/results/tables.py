@@ -17,6 +17,7 @@ import pandas as pd
 
 from foldnote.errors import UnreadableFileError
 from foldnote.results.families import strip_packing
+from foldnote.results.wording import explain
 
 Scalar = str | int | float | bool | None
 
@@ -34,7 +35,7 @@ def read_delimited(data: bytes, name: str) -> pd.DataFrame:
     try:
         return pd.read_csv(io.BytesIO(data), sep=separator, low_memory=False)
     except (ValueError, csv.Error, OverflowError, MemoryError) as exc:
-        raise UnreadableFileError(f"{name} cannot be read as a table: {exc}.") from exc
+        raise UnreadableFileError(f"{name} cannot be read as a table: {explain(exc)}.") from exc
 
 
 def read_table(data: bytes, name: str) -> pd.DataFrame:
@@ -70,7 +71,7 @@ def _read_parquet(data: bytes, name: str) -> pd.DataFrame:
     try:
         frame: pd.DataFrame = read_arrow(io.BytesIO(data)).to_pandas()
     except (ArrowException, OSError, ValueError, KeyError, MemoryError) as exc:
-        raise UnreadableFileError(f"{name} is no readable Parquet file: {exc}.") from exc
+        raise UnreadableFileError(f"{name} is no readable Parquet file: {explain(exc)}.") from exc
     return frame
 
 
@@ -86,7 +87,7 @@ def _read_lines(data: bytes, name: str) -> pd.DataFrame:
     try:
         return pd.json_normalize(records)  # type: ignore[arg-type]
     except (ValueError, TypeError, RecursionError, AttributeError, NotImplementedError) as exc:
-        raise UnreadableFileError(f"{name} cannot be read as a table: {exc}.") from exc
+        raise UnreadableFileError(f"{name} cannot be read as a table: {explain(exc)}.") from exc
 
 
 def is_list(head: bytes | None) -> bool:
@@ -103,7 +104,7 @@ def read_json(data: bytes, name: str) -> Any:
     try:
         return json.loads(data)
     except (ValueError, RecursionError) as exc:
-        raise UnreadableFileError(f"{name} is not readable JSON: {exc}.") from exc
+        raise UnreadableFileError(f"{name} is not readable JSON: {explain(exc)}.") from exc
 
 
 def find_table(content: object) -> pd.DataFrame | None:

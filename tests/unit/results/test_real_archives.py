@@ -3,7 +3,7 @@
 import pytest
 from result_archives import SHARED, needs_shared
 
-from foldnote.results import open_result
+from foldnote.results import open_result, superpose
 
 pytestmark = needs_shared
 
@@ -42,3 +42,78 @@ def test_tables_are_found():
 
 def test_the_relaxed_first_rank_is_shown_first():
     assert "_relaxed_rank_001_" in open_result(SHARED / "colabfold-dimer.zip").structure.name
+
+
+def test_models_are_ranked_and_carry_their_scores(case):
+    models = case[0].models
+
+    assert [model.rank for model in models] == list(range(1, len(models) + 1))
+    assert all(model.ranked_by for model in models)
+    assert all(case[4] in model.scores for model in models)
+
+
+def test_forms_of_one_model_are_one_model():
+    models = open_result(SHARED / "colabfold-dimer.zip").models
+
+    assert len(models) == 40
+    assert [len(model.variants) for model in models[:6]] == [1, 1, 1, 1, 1, 0]
+
+
+@pytest.mark.parametrize(
+    ("name", "chains", "borders"),
+    [
+        ("colabfold-dimer", "AB", [42]),
+        ("boltz-protein-dna-ligand", "ABCDE", [586, 612, 625, 638]),
+        ("alphafold3-server-protein-dna-zn", "ABCDEF", [90, 91, 92, 93, 104]),
+    ],
+)
+def test_aligned_errors_know_their_chains(name, chains, borders):
+    pae = open_result(SHARED / f"{name}.zip").models[0].pae
+
+    assert pae.chains == tuple(chains)
+    assert pae.borders.tolist() == borders
+    assert pae.by_chain().shape == (len(chains), len(chains))
+
+
+def test_the_borders_are_those_that_the_file_itself_names():
+    model = open_result(SHARED / "alphafold3-server-protein-dna-zn.zip").models[0]
+    named = model._book.look_up(model.pae.source).tokens["chain"].tolist()
+
+    assert model.pae.tokens["chain"].tolist() == named
+
+
+def test_confidence_per_atom_is_that_of_the_score_file_but_for_rounding():
+    result = open_result(SHARED / "alphafold3-server-protein-dna-zn.zip")
+    model = result.models[0]
+    own = model._book.look_up(model.pae.source).plddt
+
+    assert model.confidence.atoms["plddt"].tolist() == pytest.approx(own.tolist(), abs=0.11)
+
+
+def test_confidence_per_residue_is_the_score_files_own():
+    result = open_result(SHARED / "colabfold-dimer.zip")
+    model = result.models[0]
+    own = model._book.look_up(model.files[0]).plddt
+
+    assert model.plddt["plddt"].tolist() == pytest.approx(own.tolist())
+
+
+def test_the_ligand_has_a_confidence_too():
+    residues = open_result(SHARED / "boltz-protein-dna-ligand.zip").models[0].confidence.residues
+
+    assert residues[~residues["is_polymer"]]["plddt"].tolist() == pytest.approx([98.2])
+
+
+def test_alignments_are_read():
+    alignments = open_result(SHARED / "colabfold-dimer.zip").alignments
+
+    assert [(each.depth, each.length) for each in alignments.values()] == [(407, 42), (23, 42), (383, 42)]
+
+
+def test_two_ranks_are_laid_over_each_other():
+    models = open_result(SHARED / "boltz-protein-dna-ligand.zip").models
+    found = superpose(models[0], models[1])
+
+    assert found.aligned == 638
+    assert found.rmsd < 0.5
+    assert found.tm_score > 0.99

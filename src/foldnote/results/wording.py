@@ -1,0 +1,15 @@
+"""A library's complaint as part of a sentence for people: one line, short, and without control characters.
+
+What a damaged file holds may stand in the complaint, and goes no further than here.
+"""
+
+from __future__ import annotations
+
+_LONGEST = 160
+
+
+def explain(exc: BaseException) -> str:
+    """What ``exc`` says, on one line of at most 160 letters and without a full stop, or else its kind."""
+    text = " ".join("".join(c if c.isprintable() else " " for c in str(exc)[:2000]).split()).rstrip(".")
+    short = text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1].rstrip()}…"
+    return short or type(exc).__name__

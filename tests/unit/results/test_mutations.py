@@ -1,0 +1,174 @@
+"""No bytes make a reader do anything but read or say which file cannot be read."""
+
+import json
+import random
+
+import numpy as np
+import pytest
+from foreign_archives import CIF_HEAD, npz
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from result_archives import DATA, FV, write_zip
+
+from foldnote.errors import UnreadableFileError
+from foldnote.results import open_result
+from foldnote.results.alignment import read_alignment
+from foldnote.results.confidence import Claim, find_confidence
+from foldnote.results.evidence import read_evidence
+from foldnote.results.molecules import read_molecules, read_property_table
+from foldnote.results.structure import Structure
+from foldnote.results.structure_formats import find_format, read_structure_text
+from foldnote.results.tables import read_table
+
+
+def data(name):
+    return (DATA / name).read_bytes()
+
+
+def read_structure(content, name):
+    structure = Structure(name, find_format(name), read_structure_text(content, name), lambda: [CLAIM])
+    frame = structure.to_frame()
+    assert len(frame) > 0
+    assert all(len(chain.sequence) == len(chain) for chain in structure.chains)
+    assert structure.mean_plddt is None or 0 <= structure.mean_plddt <= 100
+    assert len(structure.ligands) >= 0
+
+
+CLAIM = Claim(np.linspace(0, 1, 20), "scores.json")
+SCORES = json.dumps(
+    {"plddt": [50.5, 60], "pae": [[0.5, 1], [2, 3]], "iptm": 0.5, "chain_pair_iptm": [[1, None]]}
+)
+MODEL_CIF = CIF_HEAD + (
+    "loop_\n_ma_qa_metric_local.label_asym_id\n_ma_qa_metric_local.label_seq_id\n_ma_qa_metric_local.metric_id\n"
+    "_ma_qa_metric_local.metric_value\nA 22 1 0.9\n"
+)
+CASES = {
+    "tyr.sdf": (read_molecules, data("tyr.sdf") + b"> <QED>\n0.5\n\n$$$$\n"),
+    "tyr_v3000.sdf": (read_molecules, data("tyr_v3000.sdf")),
+    "table.sdf": (read_property_table, data("tyr.sdf").replace(b"$$$$", b"> <QED>\n0.5\n\n$$$$")),
+    "benzene.mol2": (read_molecules, data("benzene.mol2")),
+    "vina_poses.pdbqt": (read_molecules, b"\n".join(data("vina_poses.pdbqt").splitlines()[:40])),
+    "x.bcif": (read_structure, data("trp_cage_two_models.bcif")),
+    "altloc.cif": (read_structure, data("altloc.cif") + b"\n" + MODEL_CIF.encode()),
+    "glycan.pdb": (read_structure, data("glycan_insertion_codes.pdb")[: 81 * 60]),
+    "clustal.aln": (read_alignment, data("clustal.aln")),
+    "x.a3m": (read_alignment, b"#3,2\t2,1\n>query the one\nACDEFGHI\n>near\nACDklEFGH-\n"),
+    "x.sto": (read_alignment, b"# STOCKHOLM 1.0\n#=GS a DE first\na ACD\nb A-D\n//\n"),
+    "scores.json": (read_evidence, SCORES.encode()),
+    "old.json": (read_evidence, b'[{"residue1":[1,1,2,2],"residue2":[1,2,1,2],"distance":[0,1,2,3]}]'),
+    "scores.npz": (read_evidence, npz(plddt=np.ones(5), pae=np.ones((2, 2)), ptm=np.array([0.5]))),
+    "pae.npy": (read_evidence, npz(pae=np.ones((2, 2)))[40:]),
+    "lines.jsonl": (read_table, b'{"a": {"b": 1}}\n{"a": 2}\n'),
+    "table.csv": (read_table, b'name,iptm\n"a,b",0.5\nc,0.25\n'),
+    "table.tsv": (read_table, b"name\tiptm\na\t0.5\n"),
+}
+HOSTILE = (
+    b"",
+    b"\x00" * 4000,
+    b"\xff" * 4000,
+    b"<script>alert(1)</script>",
+    b"999999999 999999999",
+    b"-1",
+    b"1e400",
+    b"NaN",
+    b"[" * 3000,
+    "\u202e𝔞\ud7ff".encode(),
+    b"999999  0  0  0  0  0            999 V2000\n",
+    b"\xdf\xff\xff\xff\xff",
+    b"\xc6\xff\xff\xff\xff",
+)
+
+
+def attempt(name, content):
+    reader = CASES[name][0]
+    try:
+        reader(content, name)
+    except UnreadableFileError as exc:
+        assert name in exc.message or "scores" in exc.message
+        assert len(exc.message) < 1500
+
+
+@pytest.mark.parametrize("name", CASES)
+@settings(max_examples=40, deadline=None)
+@given(
+    place=st.integers(0, 20_000),
+    noise=st.one_of(st.sampled_from(HOSTILE), st.binary(max_size=12)),
+    is_cut=st.booleans(),
+)
+def test_a_file_with_any_bytes_in_it_is_read_or_refused(name, place, noise, is_cut):
+    content = CASES[name][1]
+    place %= len(content) + 1
+    attempt(name, content[:place] + noise + (b"" if is_cut else content[place + len(noise) :]))
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_shuffled_doubled_and_reversed_lines_are_read_or_refused(name):
+    lines = CASES[name][1].splitlines(keepends=True)
+    shuffled = random.Random(1).sample(lines, len(lines))
+
+    for content in (shuffled, lines[::-1], lines * 2, lines[1:], lines[:1] * 50):
+        attempt(name, b"".join(content))
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_what_is_meant_is_read(name):
+    if name != "pae.npy":
+        CASES[name][0](CASES[name][1], name)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.recursive(
+    st.none() | st.booleans() | st.floats() | st.integers() | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=4)
+    | st.dictionaries(
+        st.sampled_from(["pae", "plddt", "order", "chain_iptm", "distance", "residue1", "residue2", "iptm", "0", "x"]),
+        inner,
+        max_size=5,
+    ),
+    max_leaves=25,
+))  # fmt: skip
+def test_score_files_of_any_shape_leave_a_model_that_can_be_asked(tmp_path_factory, content):
+    folder = tmp_path_factory.mktemp("json")
+    members = {
+        "x_rank_1.pdb": FV,
+        "x_scores_rank_1.json": json.dumps(content),
+        "ranking_debug.json": json.dumps(content),
+    }
+    result = open_result(write_zip(folder / "r.zip", members))
+
+    (model,) = result.models
+    assert model.pae is None or model.pae.matrix.ndim == 2
+    assert model.confidence is None or 0 <= model.confidence.mean <= 100
+    assert isinstance(dict(model.chain_scores), dict)
+    assert len(result.model_table) == 1
+
+
+@given(st.lists(st.floats(), max_size=40))
+def test_claims_of_any_values_are_weighed(values):
+    structure = Structure("x.pdb", "pdb", FV).to_gemmi()
+    claim = Claim(np.array(values * 6)[:227], "x.json")
+
+    found = find_confidence(structure, FV, "pdb", lambda: [claim])
+
+    assert found is None or 0 <= found.mean <= 100
+
+
+def test_a_small_file_cannot_ask_for_much_memory():
+    import tracemalloc
+
+    huge_npy = (
+        b"\x93NUMPY\x01\x00v\x00{'descr': '<f8', 'fortran_order': False, 'shape': (100000000000,), }".ljust(
+            128
+        )
+    )
+    tracemalloc.start()
+    with pytest.raises(UnreadableFileError):
+        read_evidence(huge_npy + b"\n", "pae.npy")
+    with pytest.raises(UnreadableFileError):
+        read_molecules(b"\n\n\n999999  0  0  0  0  0            999 V2000\n", "x.sdf")
+    with pytest.raises(UnreadableFileError):
+        read_structure_text(b"\x81\xaadataBlocks\xdd\x7f\xff\xff\xff", "x.bcif")
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+
+    assert peak < 10 * 1024**2
