@@ -49,11 +49,16 @@ class Call:
 
 @dataclass(frozen=True)
 class Answer:
-    """What came back."""
+    """What came back.
+
+    Attributes:
+        sha256: of a download, the SHA-256 (hex) of the whole file; None where it was not computed.
+    """
 
     status: int
     headers: Mapping[str, str]
     body: bytes
+    sha256: str | None = None
 
 
 @dataclass(frozen=True)

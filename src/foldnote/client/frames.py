@@ -6,6 +6,7 @@ pandas is imported when a frame is made, never with the client: a program that o
 from __future__ import annotations
 
 from collections.abc import Iterable
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from foldnote.models import Job
@@ -79,8 +80,7 @@ def tabulate_jobs(jobs: Iterable[Job]) -> pd.DataFrame:
         "status": pd.Series([str(row.status) for row in rows], dtype="str"),
     }
     for name in _TIMES:
-        times = pd.Series([getattr(row, name) for row in rows], dtype="object")
-        columns[name] = pd.to_datetime(times, utc=True).astype("datetime64[us, UTC]")
+        columns[name] = _read_times([getattr(row, name) for row in rows])
     for name in _NUMBERS:
         columns[name] = pd.Series([getattr(row, name) for row in rows], dtype="float64")
     for name in ("batch", "error"):
@@ -88,3 +88,12 @@ def tabulate_jobs(jobs: Iterable[Job]) -> pd.DataFrame:
     return pd.DataFrame(columns).set_index(
         pd.Index([row.job_name for row in rows], dtype="str", name="job_name")
     )
+
+
+def _read_times(times: Iterable[datetime | None]) -> pd.DatetimeIndex:
+    """Times as microseconds of UTC; pandas alone takes each time zone object by itself."""
+    import numpy as np
+    import pandas as pd
+
+    stamps = [pd.NaT.value if time is None else round(time.timestamp() * 1e6) for time in times]
+    return pd.DatetimeIndex(np.array(stamps, dtype="int64").view("datetime64[us]"), tz="UTC")

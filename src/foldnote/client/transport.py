@@ -18,6 +18,7 @@ import httpx
 
 from foldnote.client.cache import read_mark, write_mark
 from foldnote.client.effects import Answer, Call, Download, Effect, Run, Sleep
+from foldnote.client.hashing import RunningHash
 from foldnote.errors import ProtocolError, RequestTimeoutError, ServiceUnreachableError, TransportError
 
 _CHUNK_BYTES = 1 << 20
@@ -61,7 +62,7 @@ class HttpWorld:
             with _Target(effect, answer) as target:
                 for chunk in answer.iter_bytes():
                     target.write(chunk)
-        return _received(answer, effect.part)
+        return _received(answer, effect.part, target.sha256)
 
     def close(self) -> None:
         """Give the connections back; a client that was given is its owner's to close."""
@@ -113,7 +114,7 @@ class AsyncHttpWorld:
             with _Target(effect, answer) as target:  # local disk: short writes, no thread needed
                 async for chunk in answer.aiter_bytes():
                     target.write(chunk)
-        return _received(answer, effect.part)
+        return _received(answer, effect.part, target.sha256)
 
     async def close(self) -> None:
         """Give the connections back; a client that was given is its owner's to close."""
@@ -230,11 +231,15 @@ class _Target:
     def __init__(self, download: Download, answer: httpx.Response) -> None:
         mode = _mode(answer, download.part)
         self._file = download.part.open(mode)
+        self._hash = RunningHash(download.part, self._file.tell())
+        self.sha256: str | None = None
+        """SHA-256 (hex) of the whole file; None until the file is closed."""
         self._meter = download.meter
         self._total = _announced_size(answer) if download.meter else None
 
     def write(self, chunk: bytes) -> None:
         self._file.write(chunk)
+        self._hash.feed(chunk)
         if self._meter:
             self._meter(self._file.tell(), self._total)
 
@@ -243,6 +248,7 @@ class _Target:
 
     def __exit__(self, *_: object) -> None:
         self._file.close()
+        self.sha256 = self._hash.close()
 
 
 def _mode(response: httpx.Response, part: Path) -> str:
@@ -265,7 +271,7 @@ def _mode(response: httpx.Response, part: Path) -> str:
     return "ab"
 
 
-def _received(response: httpx.Response, part: Path) -> Answer:
+def _received(response: httpx.Response, part: Path, sha256: str | None) -> Answer:
     """The answer, after its length was compared with what is on disk.
 
     Raises:
@@ -278,7 +284,7 @@ def _received(response: httpx.Response, part: Path) -> Answer:
         if found > expected:
             part.unlink(missing_ok=True)
         raise ServiceUnreachableError(f"The download ended after {found} of {expected} bytes.")
-    return Answer(response.status_code, response.headers, b"")
+    return Answer(response.status_code, response.headers, b"", sha256)
 
 
 def _announced_size(response: httpx.Response) -> int | None:

@@ -105,7 +105,7 @@ def submit_batch(
     """
     client = connection.find_client(profile)
     rows = expand_rows(table, columns, sweep, settings, names)
-    limits = {
+    limits: dict[str, Any] = {
         "project_tag": project_tag,
         "max_runtime_s": max_runtime_s,
         "weighted_hours_budget": weighted_hours_budget,
