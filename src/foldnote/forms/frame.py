@@ -72,7 +72,7 @@ class Frame:
         self._advanced: widgets.Box | None = None
         self.show_tool(tool)
         self._build_search()
-        found = [self.search] if self.search is not None else []
+        found: list[widgets.Widget] = [self.search] if self.search is not None else []
         self.widget = looks.box(
             [self.header, *found, *self._build_groups(), self._build_footer(), self.batch, self.slot],
             "foldnote-form",

@@ -272,3 +272,55 @@ def test_an_id_that_a_person_gave_means_a_cell_of_this_notebook_only(in_cell):
 
 def test_outside_a_cell_there_is_no_key():
     assert cell_key("anarci") is None
+
+
+def test_validate_shows_the_services_verdict_at_the_field_that_it_names_and_submits_nothing(client):
+    form = make_form(client, "af2bind", values={"pdbFile": "none.pdb", "chain": "A"})
+    form.frame.validate.click()
+    assert "not uploaded" in label_of(form, "pdbFile")
+    form = make_form(client, values=ABB)
+    form.frame.validate.click()
+    assert "finds nothing wrong" in form.frame.message.value
+    assert names_of(client) == []
+
+
+def test_a_batch_is_priced_first_and_submitted_by_a_second_press(client):
+    form = make_form(client, values=ABB)
+    form.frame.add_row.click()
+    form.batch_table.add_text("heavy\nEVQLVESGGGLVQP\nEVQLVESGGGLVQPGGSL\n")
+    form.batch_table._send.click()
+    assert names_of(client) == []
+    assert "It takes 3 of the jobs" in form.batch_table._said.value
+    assert form.batch_table._send.description == "Submit 3 jobs"
+    form.batch_table._send.click()
+    assert names_of(client) == [form.batch.job_name]
+    assert len(client.batches.get(form.batch.job_name).subjobs()) == 3
+
+
+def test_a_batch_that_changed_after_its_price_is_priced_again(client):
+    form = make_form(client, values=ABB)
+    form.frame.add_row.click()
+    form.batch_table.add_text("heavy\nEVQLVESGGGLVQP\n")
+    form.batch_table._send.click()
+    form.set(light="DIQMTQ")
+    assert form.batch_table._send.description == "Check and price 2 jobs"
+
+
+async def test_a_name_that_another_job_has_is_said_once_typing_has_ended(app, client):
+    await asyncio.to_thread(client.jobs.submit, "abodybuilder", ABB, job_name="fv")
+    form = make_form(client, values=ABB | {"light": "DIQ"})
+    form.frame.job_name.value = "fv"
+    for _ in range(40):
+        await asyncio.sleep(0.05)
+        if form.submission.name_error:
+            break
+    assert "There is a job fv already" in form.frame.job_name.description
+    form.frame.job_name.value = "fv-2"
+    assert "already" not in form.frame.job_name.description
+
+
+async def test_what_a_job_takes_is_said_before_it_is_submitted(client):
+    form = make_form(client, values=ABB)
+    assert "takes 1 job of your allowance" in form.frame.message.value
+    await asyncio.sleep(0.2)
+    assert "not known yet" in form.frame.message.value
