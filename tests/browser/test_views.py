@@ -173,6 +173,92 @@ canvas => {
     assert canvas.evaluate(magenta) > 500
 
 
+_COLOURS = """
+canvas => {
+  const flat = document.createElement('canvas');
+  flat.width = canvas.width; flat.height = canvas.height;
+  const pen = flat.getContext('2d');
+  pen.drawImage(canvas, 0, 0);
+  const data = pen.getImageData(0, 0, flat.width, flat.height).data;
+  const ground = [data[0], data[1], data[2]];
+  let count = 0, blue = 0, orange = 0;
+  for (let i = 0; i < data.length; i += 4) {
+    if (Math.abs(data[i] - ground[0]) + Math.abs(data[i + 1] - ground[1]) + Math.abs(data[i + 2] - ground[2]) < 30) continue;
+    count += 1;
+    if (data[i + 2] > data[i] + 60) blue += 1;
+    if (data[i] > data[i + 2] + 60) orange += 1;
+  }
+  return { count, blue, orange };
+}
+"""
+
+
+def test_a_reader_chooses_colours_and_styles(notebook):
+    view = show(notebook, _SHOW_RESULT)
+    canvas = view.locator("canvas").first
+    notebook.wait_until_drawn(canvas)
+    by_chain = canvas.evaluate(_COLOURS)
+    view.get_by_label("Colour by").select_option("secondary")
+    notebook.page.wait_for_timeout(300)
+    by_secondary = canvas.evaluate(_COLOURS)
+    expect(view.locator(".fnv-legend")).to_contain_text("Strand")
+    expect(view.locator(".fnv-legend")).not_to_contain_text("SRWGGDGFYAMDY")
+    notebook.picture("view-secondary", view)
+    view.get_by_label("Style").select_option("spheres")
+    notebook.page.wait_for_timeout(300)
+    spheres = canvas.evaluate(_COLOURS)
+    notebook.picture("view-spheres", view)
+    assert by_chain["blue"] > 1000
+    assert by_secondary["blue"] < 0.2 * by_chain["blue"]
+    assert by_secondary["orange"] > by_chain["orange"]
+    assert spheres["count"] > 1.3 * by_secondary["count"]
+    assert notebook.accessibility_faults(".jp-OutputArea .fnv-view") == []
+
+
+def test_a_picture_is_saved_at_twice_its_size(notebook):
+    view = show(notebook, _SHOW_RESULT)
+    stage = view.locator(".fnv-stage").bounding_box()
+    with notebook.page.expect_download() as download:
+        view.get_by_role("button", name="Save picture").click()
+    png = Path(download.value.path()).read_bytes()
+    assert png.startswith(b"\x89PNG")
+    assert abs(int.from_bytes(png[16:20], "big") - 2 * stage["width"]) < 8
+    assert download.value.suggested_filename.endswith(".png")
+
+
+_MANY = (
+    _RESULT
+    + """
+scene = fn.view(result).model_copy(update={"height_px": 130})
+for _ in range(10):
+    display(scene)
+"""
+)
+
+
+def test_eight_views_live_and_the_others_rest(notebook):
+    show(notebook, _MANY)
+    views = notebook.page.locator(".fnv-view")
+    expect(views).to_have_count(10)
+    for place in range(10):
+        views.nth(place).locator(".fnv-stage").scroll_into_view_if_needed()
+        notebook.page.wait_for_function(
+            "place => document.querySelectorAll('.fnv-view')[place].dataset.fnState !== undefined", arg=place
+        )
+    states = views.evaluate_all("nodes => nodes.map(node => node.dataset.fnState)")
+    assert states.count("drawn") <= 8
+    assert set(states) == {"drawn", "asleep"}
+    place = states.index("asleep")
+    button = views.nth(place).get_by_role("button", name="Show in 3D")
+    views.nth(place).locator(".fnv-stage").scroll_into_view_if_needed()
+    if button.is_visible():
+        button.click()
+    notebook.page.wait_for_function(
+        "place => document.querySelectorAll('.fnv-view')[place].dataset.fnState === 'drawn'", arg=place
+    )
+    assert 1 <= notebook.page.evaluate("window.foldnoteLive.length") <= 8
+
+
 def test_hostile_names_are_only_words(notebook, server):
     lines = [f"TITLE     {HOSTILE[:60]}", f"COMPND    {HOSTILE[:60]}"]
     lines += [line.replace(" H ", " < ", 1) for line in FV.splitlines() if " H " in line]
@@ -185,7 +271,7 @@ def test_hostile_names_are_only_words(notebook, server):
     view = show(notebook, code)
     assert state(view) == "drawn"
     expect(view).to_contain_text("</script><script>window.hacked=1</script>")
-    assert notebook.page.locator(".fnv-view img").count() == 0
+    assert notebook.page.locator(".fnv-view img:not(.fnv-still)").count() == 0
     assert notebook.page.evaluate("window.hacked") is None
 
 
@@ -214,6 +300,8 @@ def test_an_untrusted_notebook_says_what_it_holds(chromium, notebook, server):
     expect(output).to_contain_text("Trust Notebook")
     expect(output).to_contain_text("CDR-H3")
     expect(output).to_contain_text("120 residues")
+    still = output.locator("img").first
+    assert still.evaluate("image => image.complete && image.naturalWidth") > 100
     later.picture("view-untrusted", output)
     assert later.page.locator(".jp-OutputArea canvas").count() == 0
     later.page.context.close()

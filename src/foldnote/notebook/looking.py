@@ -12,7 +12,8 @@ from foldnote.models import Tool
 from foldnote.notebook import connection
 from foldnote.notebook.live import NotebookJob, make_live
 from foldnote.results import Result, Structure
-from foldnote.viewers import Scene, compose, compose_result
+from foldnote.viewers import Scene, choose, compose, compose_result
+from foldnote.viewers.scene import Style
 
 
 def job(job_name: str, /, *, profile: str | None = None) -> NotebookJob:
@@ -67,16 +68,32 @@ def tool(tool_type: str, /, *, profile: str | None = None) -> Tool:
     return connection.find_client(profile).tools.get(tool_type)
 
 
-def view(item: Result | Structure | Scene | str | Path, /) -> Scene:
+def view(
+    item: Result | Structure | Scene | str | Path,
+    /,
+    *,
+    color: str | None = None,
+    style: Style | None = None,
+    table: pd.DataFrame | None = None,
+) -> Scene:
     """A structure as a Scene: plain data that a cell draws, and ``.py3dmol()`` gives as a py3Dmol view.
 
     Args:
         item: a result (its first structure, CDRs marked where a numbering is there), a structure, a scene, or
             the path of a structure file.
+        color: ``chain``, ``confidence``, ``rainbow``, ``secondary``, ``hydrophobicity``, ``b-factor``, as far as
+            the structure has the data, or a column of ``table``; the page offers the same choice.
+        style: ``cartoon``, ``sticks``, ``spheres`` or ``surface``.
+        table: one row a residue, with ``chain``, ``number`` and the column that ``color`` names.
 
     Raises:
         UnreadableFileError: the structure cannot be read.
+        BadRequestError: the structure cannot be coloured so, or there is no such style.
     """
+    return choose(_find_scene(item), color, style, table)
+
+
+def _find_scene(item: Result | Structure | Scene | str | Path) -> Scene:
     if isinstance(item, Scene):
         return item
     if isinstance(item, Result):

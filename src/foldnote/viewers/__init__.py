@@ -18,22 +18,26 @@ from foldnote.viewers.bundles import (
     result_bundles,
     table_bundle,
 )
+from foldnote.viewers.choosing import choose
 from foldnote.viewers.compose import compose
 from foldnote.viewers.library import load_script
 from foldnote.viewers.page import write_page
-from foldnote.viewers.scene import Highlight, Scene, SceneChain, SceneModel
+from foldnote.viewers.scene import Coloring, Highlight, LegendItem, Scene, SceneChain, SceneModel
 from foldnote.viewers.show import show_result
 
 if TYPE_CHECKING:
     from foldnote.viewers.card import JobCard
 
 __all__ = [
+    "Coloring",
     "Highlight",
     "JobCard",
+    "LegendItem",
     "Scene",
     "SceneChain",
     "SceneModel",
     "bundle",
+    "choose",
     "compose",
     "compose_result",
     "join_bundles",

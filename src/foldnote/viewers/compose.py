@@ -11,18 +11,17 @@ import math
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from foldnote.errors import UnreadableFileError
 from foldnote.results import Chain, Region, Structure
 from foldnote.viewers import palette
+from foldnote.viewers.coloring import find_colorings
 from foldnote.viewers.describe import describe, find_marking
-from foldnote.viewers.scene import Highlight, Scene, SceneChain, SceneModel
+from foldnote.viewers.scene import Coloring, Highlight, Scene, SceneChain, SceneModel
+from foldnote.viewers.traces import Points, Trace, join_points, read_traces
 
 _ROLES = {"H": "Heavy chain", "L": "Light chain"}
 _TAG_OFFSET_A = 3.0
-
-Points = NDArray[np.float64]
 
 
 def compose(
@@ -41,13 +40,14 @@ def compose(
     """
     cdrs, notes = _place_cdrs(structure, regions)
     is_antibody = bool(cdrs)
-    traces = _read_traces(structure)
-    everything = np.concatenate([*(trace for _, trace in traces.values()), np.empty((0, 3))])
+    traces = read_traces(structure)
+    everything = join_points(traces)
     highlights = tuple(_make_highlight(region, numbers, traces, everything) for region, numbers in cdrs)
-    bare = _find_bare_chains(structure)
+    bare = frozenset(name for name, trace in traces.items() if trace.is_bare)
     chains = tuple(_make_chain(chain, i, is_antibody, bare) for i, chain in enumerate(structure.chains))
     if not chains and not structure.ligands:
         raise UnreadableFileError(f"{structure.name} holds neither a chain nor a ligand to draw.")
+    colorings = find_colorings(structure, traces)
     ions = {ligand.name for ligand in structure.ligands if ligand.atoms == 1}
     model = SceneModel(
         name=structure.name,
@@ -64,6 +64,8 @@ def compose(
         marking=find_marking([region for region, _ in cdrs]),
         facts=describe(structure, chains, cdrs),
         notes=notes,
+        colorings=colorings,
+        color=_choose_coloring(colorings, bool(cdrs)),
         rotation=_find_rotation(everything, traces, highlights),
         height_px=height_px,
     )
@@ -77,9 +79,17 @@ def _make_chain(chain: Chain, index: int, is_antibody: bool, bare: frozenset[str
         label=f"{role or kind} {chain.name}".strip(),
         kind=chain.kind,
         length=len(chain),
+        numbers=chain.numbers,
+        sequence=chain.sequence,
         is_trace=chain.name in bare,
         color=palette.ANTIBODY_CHAINS[chain.name] if role else palette.chain_color(index),
     )
+
+
+def _choose_coloring(colorings: Sequence[Coloring], has_cdrs: bool) -> str:
+    """Confidence first where there is one, unless CDRs are marked."""
+    keys = [coloring.key for coloring in colorings]
+    return "confidence" if "confidence" in keys and not has_cdrs else "chain"
 
 
 def _place_cdrs(
@@ -115,38 +125,14 @@ def _find_numbers(region: Region, chains: Mapping[str, Chain]) -> tuple[str, ...
     return None
 
 
-def _read_traces(structure: Structure) -> dict[str, tuple[list[str], Points]]:
-    """Residue numbers and one central atom each (Cα, C4' or the first), in Å, of every polymer chain."""
-    traces = {}
-    for chain in structure.to_gemmi()[0]:
-        residues = [residue for residue in chain.get_polymer().first_conformer() if len(residue)]
-        if residues:
-            atoms = [r.find_atom("CA", "*") or r.find_atom("C4'", "*") or r[0] for r in residues]
-            points = np.array([atom.pos.tolist() for atom in atoms], dtype=np.float64)
-            traces[chain.name] = ([str(residue.seqid) for residue in residues], points)
-    return traces
-
-
-def _find_bare_chains(structure: Structure) -> frozenset[str]:
-    """Names of the chains whose residues mostly lack the atoms that a ribbon is laid through."""
-    bare = set()
-    for chain in structure.to_gemmi()[0]:
-        residues = [residue for residue in chain.get_polymer().first_conformer() if len(residue)]
-        full = sum(bool(r.find_atom("O", "*") or r.find_atom("C3'", "*")) for r in residues)
-        if 2 * full < len(residues):
-            bare.add(chain.name)
-    return frozenset(bare)
-
-
 def _make_highlight(
     region: Region,
     numbers: tuple[str, ...],
-    traces: Mapping[str, tuple[list[str], Points]],
+    traces: Mapping[str, Trace],
     everything: Points,
 ) -> Highlight:
-    names, points = traces[region.chain]
-    wanted = set(numbers)
-    own = points[[name in wanted for name in names]]
+    trace, wanted = traces[region.chain], set(numbers)
+    own = trace.points[[name in wanted for name in trace.numbers]]
     return Highlight(
         label=region.label,
         tag=region.label.removeprefix("CDR-"),
@@ -167,7 +153,7 @@ def _find_tag_place(own: Points, centre: Points) -> tuple[float, float, float]:
 
 
 def _find_rotation(
-    everything: Points, traces: Mapping[str, tuple[list[str], Points]], highlights: Sequence[Highlight]
+    everything: Points, traces: Mapping[str, Trace], highlights: Sequence[Highlight]
 ) -> tuple[float, float, float, float] | None:
     """Turns marked stretches to the top, or else the longest extent to the horizontal."""
     finite = everything[np.isfinite(everything).all(axis=1)]
@@ -178,7 +164,7 @@ def _find_rotation(
     marks = np.array([highlight.centre for highlight in highlights if highlight.centre])
     if len(marks):
         up = marks.mean(axis=0) - middle
-        ends = [traces[name][1].mean(axis=0) for name in ("H", "L") if name in traces]
+        ends = [traces[name].points.mean(axis=0) for name in ("H", "L") if name in traces]
         across = ends[1] - ends[0] if len(ends) == 2 else axes[0]
     else:
         across, up = axes[0], axes[1]

@@ -29,14 +29,32 @@ def write_label(scene: Scene) -> str:
 
 
 def write_legend(scene: Scene) -> str:
-    """The legend as HTML: chains, then marked stretches under the definition that is used."""
+    """The legend of the colouring that is shown first."""
+    first = scene.coloring.key if scene.coloring else "chain"
+    return f'<div class="fnv-legend">{write_legends(scene)[first]}</div>'
+
+
+def write_legends(scene: Scene) -> dict[str, str]:
+    """The inside of the legend for each colouring: chains and marked stretches, or a property's colours."""
+    others = list(filter(None, (_write_others(model.ligands, model.ions) for model in scene.models)))
+    legends = {"chain": _write_chain_legend(scene, others)}
+    for coloring in scene.colorings:
+        heading = coloring.name + (f" · {coloring.source}" if coloring.source else "")
+        lines = [
+            f"<li>{write_swatch(line.color)}<span>{escape(line.label)}</span></li>"
+            for line in coloring.legend
+        ]
+        legends[coloring.key] = _write_section(heading, [*lines, *others], "fnv-row")
+    return legends
+
+
+def _write_chain_legend(scene: Scene, others: Sequence[str]) -> str:
     chains = [_write_chain(chain) for model in scene.models for chain in model.chains]
-    others = [_write_others(model.ligands, model.ions) for model in scene.models]
     marks = [_write_mark(highlight) for model in scene.models for highlight in model.highlights]
-    parts = [_write_section("Coloured by chain", [*chains, *filter(None, others)])]
+    parts = [_write_section("Coloured by chain", [*chains, *others])]
     if marks:
         parts.append(_write_section(scene.marking or "Marked", marks, "fnv-columns"))
-    return f'<div class="fnv-legend">{"".join(parts)}</div>'
+    return "".join(parts)
 
 
 def write_words(scene: Scene) -> str:

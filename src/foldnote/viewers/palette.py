@@ -27,6 +27,32 @@ OTHER_REGION = "#7a5195"
 """A marked region that is none of the six CDRs."""
 
 
+UNKNOWN = "#9aa0a6"
+"""A residue that the chosen property says nothing of."""
+
+SEQUENTIAL = ("#440154", "#3b528b", "#21918c", "#5ec962", "#fde725")
+"""Dark to light and evenly so: the viridis colours of Smith and van der Walt (2015)."""
+
+DIVERGING = ("#2166ac", "#92c5de", "#f7f7f7", "#f4a582", "#b2182b")
+"""Blue, white, red, of ColorBrewer's RdBu (Brewer 2002), which colour-blind people can tell apart."""
+
+RAINBOW = ("#3b4cc0", "#00a6ca", "#35b779", "#f9c80e", "#e4572e")
+"""Blue to red along a chain, as is the custom, but rising and falling in lightness only once."""
+
+
+def ramp(anchors: tuple[str, ...], steps: int) -> tuple[str, ...]:
+    """``steps`` colours from the first anchor to the last, evenly between them."""
+    rows = [[int(color[i : i + 2], 16) for i in (1, 3, 5)] for color in anchors]
+    made = []
+    for step in range(steps):
+        place = step * (len(rows) - 1) / max(steps - 1, 1)
+        left = min(int(place), len(rows) - 2)
+        part = place - left
+        mixed = (round(a + (b - a) * part) for a, b in zip(rows[left], rows[left + 1], strict=True))
+        made.append("#" + "".join(f"{channel:02x}" for channel in mixed))
+    return tuple(made)
+
+
 def chain_color(index: int) -> str:
     """The colour of the chain at place ``index`` (0-based), as ``#rrggbb``."""
     return CHAINS[index % len(CHAINS)]

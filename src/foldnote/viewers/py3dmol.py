@@ -8,18 +8,20 @@ from the internet, and a view that cannot be drawn says why.
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterable
 from typing import Any
 
 import py3Dmol
 
-from foldnote.viewers import palette
-from foldnote.viewers.scene import Highlight, Scene, SceneModel
+from foldnote.viewers.looks import (
+    SURFACE_OPACITY,
+    dress,
+    list_labels,
+    list_others,
+    list_paints,
+    list_surfaces,
+)
+from foldnote.viewers.scene import Coloring, Scene, Style
 
-Selection = dict[str, Any]
-
-_FORMATS = {"pdb": "pdb", "mmcif": "cif"}
-_CDR_THICKNESS = 1.0
 _FILL = 1.25
 """3Dmol.js fits a sphere around all atoms into the picture, which leaves wide margins."""
 
@@ -60,8 +62,7 @@ class SceneView(py3Dmol.view):
 def render(scene: Scene) -> SceneView:
     """The scene as a py3Dmol view with all its styles, labels and its first orientation."""
     view = SceneView(scene)
-    for index, model in enumerate(scene.models):
-        _style_model(view, index, model)
+    paint(view, scene, scene.coloring, scene.style)
     view.zoomTo()
     if scene.rotation:
         x, y, z, angle = scene.rotation
@@ -70,72 +71,16 @@ def render(scene: Scene) -> SceneView:
     return view
 
 
-def model_format(model: SceneModel) -> str:
-    """What 3Dmol.js calls the model's format."""
-    return _FORMATS[model.format]
-
-
-def select(model: int, chain: str) -> Selection:
-    """The 3Dmol.js selection of a whole chain."""
-    return {"model": model, "chain": chain}
-
-
-def select_highlight(index: int, model: SceneModel, highlight: Highlight) -> Selection:
-    """The 3Dmol.js selection of a highlight's residues, insertion codes told apart where 3Dmol.js can.
-
-    It keeps number and code of a PDB file together as ``rescode`` (``"112"``, ``"112^A"``); of an mmCIF file
-    it reads no insertion code.
-    """
-    selection = select(index, highlight.chain)
-    parts = [_split_number(number) for number in highlight.numbers]
-    if model.format == "pdb":
-        return selection | {"rescode": [f"{digits}^{code}" if code else digits for digits, code in parts]}
-    return selection | {"resi": list(dict.fromkeys(int(digits) for digits, _ in parts))}
-
-
-def _split_number(number: str) -> tuple[str, str]:
-    """``("112", "A")`` for ``"112A"``."""
-    digits = number.rstrip("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz ")
-    return digits, number[len(digits) :].strip()
-
-
-def _style_model(view: SceneView, index: int, model: SceneModel) -> None:
-    view.setStyle({"model": index}, {})
-    traces = {chain.name for chain in model.chains if chain.is_trace}
-    for chain in model.chains:
-        look = _ribbon(chain.color, is_trace=chain.is_trace)
-        view.setStyle({**select(index, chain.name), "not": {"resn": [*model.ligands, *model.ions]}}, look)
-    for highlight in model.highlights:
-        look = _ribbon(highlight.color, is_trace=highlight.chain in traces, thickness=_CDR_THICKNESS)
-        view.setStyle(select_highlight(index, model, highlight), look)
-        if highlight.tag and highlight.centre:
-            view.addLabel(highlight.tag, _tag_style(highlight))
-    _style_ligands(view, index, model.ligands, {"stick": {"radius": 0.22}})
-    _style_ligands(view, index, model.ions, {"sphere": {"scale": 0.5}})
-
-
-def _ribbon(color: str, *, is_trace: bool, **more: float) -> dict[str, Any]:
-    """A ribbon, or a tube where 3Dmol.js would draw nothing for want of atoms."""
-    if is_trace:
-        return {"cartoon": {"color": color, "style": "trace", **more}}
-    return {"cartoon": {"color": color, "arrows": True, **more}}
-
-
-def _style_ligands(view: SceneView, index: int, names: Iterable[str], look: dict[str, Any]) -> None:
-    wanted = list(names)
-    if wanted:
-        view.setStyle({"model": index, "resn": wanted}, look)
-
-
-def _tag_style(highlight: Highlight) -> dict[str, Any]:
-    x, y, z = highlight.centre or (0.0, 0.0, 0.0)
-    return {
-        "position": {"x": x, "y": y, "z": z},
-        "backgroundColor": highlight.color,
-        "backgroundOpacity": 0.92,
-        "fontColor": palette.text_color(highlight.color),
-        "fontSize": 12,
-        "padding": 3,
-        "alignment": "center",
-        "inFront": True,
-    }
+def paint(view: SceneView, scene: Scene, coloring: Coloring | None, style: Style) -> None:
+    """Record the calls that give the scene's models this colouring and style."""
+    view.setStyle({}, {})
+    for part in list_paints(scene, coloring):
+        view.setStyle(part[0], dress(style, part))
+    if style == "surface":
+        for who, ink in list_surfaces(scene, coloring):
+            view.addSurface(py3Dmol.VDW, {"opacity": SURFACE_OPACITY, **ink}, who)
+    for who, look in list_others(scene):
+        view.setStyle(who, look)
+    if coloring is None:
+        for text, look in list_labels(scene):
+            view.addLabel(text, look)

@@ -7,12 +7,16 @@ page draws it, a panel of the lab extension can draw the same JSON.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal, Self
+from typing import TYPE_CHECKING, Any, Literal, Self, get_args
 
 from pydantic import BaseModel, ConfigDict, Field
 
 if TYPE_CHECKING:
     from foldnote.viewers.py3dmol import SceneView
+
+
+Style = Literal["cartoon", "sticks", "spheres", "surface"]
+STYLES: tuple[Style, ...] = get_args(Style)
 
 
 class _Plain(BaseModel):
@@ -30,6 +34,10 @@ class SceneChain(_Plain):
     """``protein``, ``DNA``, ``RNA`` or ``DNA/RNA hybrid``."""
     length: int = Field(ge=0)
     """Residues that are present."""
+    numbers: tuple[str, ...] = ()
+    """Number of each residue with insertion code, such as ``112A``."""
+    sequence: str = ""
+    """One letter for each."""
     is_trace: bool = False
     """Whether only the course of the chain is known (one atom a residue), so that no ribbon can be drawn."""
     color: str = Field(pattern=r"^#[0-9a-fA-F]{6}$")
@@ -50,6 +58,31 @@ class Highlight(_Plain):
     """One-letter residues, shown in the legend."""
     centre: tuple[float, float, float] | None = None
     """Where the tag is written, in Å; without it there is no tag."""
+
+
+class LegendItem(_Plain):
+    """A line of a colouring's legend."""
+
+    label: str
+    color: str = Field(pattern=r"^#[0-9a-fA-F]{6}$")
+
+
+class Coloring(_Plain):
+    """A way to colour residues one by one, by a property of theirs."""
+
+    key: str
+    """What Python code calls it, such as ``confidence``."""
+    name: str
+    """What people read, with the unit, such as ``Confidence (pLDDT, 0 to 100)``."""
+    source: str = ""
+    """Where the property is from: a file, a scale, a method."""
+    palette: tuple[str, ...]
+    """Colours as ``#rrggbb``."""
+    legend: tuple[LegendItem, ...]
+    shades: tuple[dict[str, tuple[int, ...]], ...]
+    """For each model and chain, the place of each residue's colour in the palette; -1 for none."""
+    values: tuple[dict[str, tuple[float | None, ...]], ...] = ()
+    """For each model and chain, the property itself, as far as it is a number; shown under the pointer."""
 
 
 class SceneModel(_Plain):
@@ -77,9 +110,20 @@ class Scene(_Plain):
     """The text alternative: pairs of a term and what is to be said of it."""
     notes: tuple[str, ...] = ()
     """Sentences that a reader of the picture must know."""
+    colorings: tuple[Coloring, ...] = ()
+    """Colours to choose from, besides those of the chains."""
+    color: str = "chain"
+    """The key of the colouring that is shown first, or ``chain``."""
+    style: Style = "cartoon"
+    """How polymers are drawn at first."""
     rotation: tuple[float, float, float, float] | None = None
     """Axis (x, y, z) and angle in degrees, by which the picture is turned at the beginning."""
     height_px: int = Field(default=440, ge=120, le=4000)
+
+    @property
+    def coloring(self) -> Coloring | None:
+        """The colouring that is shown first; None for the colours of the chains."""
+        return next((coloring for coloring in self.colorings if coloring.key == self.color), None)
 
     def to_json(self) -> str:
         """The scene as JSON text."""

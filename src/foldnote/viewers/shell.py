@@ -8,7 +8,7 @@ server of the same page, draws, and only then takes the message away. No address
 from __future__ import annotations
 
 import base64
-import gzip
+import hashlib
 import json
 import re
 from functools import cache
@@ -16,9 +16,28 @@ from html import escape
 from importlib.resources import files
 from typing import Any
 
-from foldnote.viewers.describe_html import write_label, write_legend, write_notes, write_words
-from foldnote.viewers.py3dmol import model_format, select, select_highlight
-from foldnote.viewers.scene import Scene, SceneModel
+from foldnote.viewers import palette
+from foldnote.viewers.describe_html import (
+    write_label,
+    write_legend,
+    write_legends,
+    write_notes,
+    write_words,
+)
+from foldnote.viewers.looks import (
+    SURFACE_OPACITY,
+    list_bases,
+    list_labels,
+    list_others,
+    list_paints,
+    list_surfaces,
+    model_format,
+    select,
+    select_highlight,
+)
+from foldnote.viewers.packing import pack, turn
+from foldnote.viewers.picture import draw_picture
+from foldnote.viewers.scene import Coloring, Scene, SceneModel
 
 LIBRARY_VERSION = "2.5.5"
 SERVED_LIBRARY = f"foldnote/api/static/3Dmol-min.js?v={LIBRARY_VERSION}"
@@ -43,21 +62,21 @@ def make_html(scene: Scene, view_id: str, commands: str) -> str:
         "id": view_id,
         "served": SERVED_LIBRARY,
         "height": scene.height_px,
-        "models": [_pack_model(model) for model in scene.models],
-        "marks": [_list_marks(model) for model in scene.models],
-        "targets": _list_targets(scene),
+        "color": scene.coloring.key if scene.coloring else "chain",
+        "style": scene.style,
+        "packed": pack(_make_payload(scene)),
     }
     dress = f"function(viewer_{view_id}){{\n{escape_script(commands)}}}"
     stage = (
         f'<div class="fnv-stage" tabindex="0" role="group" aria-label="{escape(write_label(scene))}">'
-        '<div class="fnv-canvas" aria-hidden="true"></div>'
+        f'{_write_picture(scene)}<div class="fnv-canvas" aria-hidden="true"></div>'
         f'<div class="fnv-note" role="status"><strong>No 3D view yet</strong><p>{_NOT_RUN}</p></div></div>'
     )
     return (
         f'<div class="fnv-view" id="{view_id}"><style>{read_asset("scene.css")}</style>'
         f'<p class="fnv-head">{escape(scene.title)}</p>{stage}{write_legend(scene)}'
         f"{write_notes(scene.notes)}{write_words(scene)}"
-        f"<script>{read_asset('scene.js')}({write_json(data)},{dress});</script></div>"
+        f"<script>{read_asset('start.js')}({write_json(data)},{dress});</script></div>"
     )
 
 
@@ -83,12 +102,40 @@ def read_asset(name: str) -> str:
     return "\n".join(line for line in lines if line)
 
 
-def _pack_model(model: SceneModel) -> dict[str, str]:
-    packed = gzip.compress(model.text.encode("utf-8", "replace"), 9, mtime=0)
+def _pack_model(model: SceneModel) -> dict[str, Any]:
+    return {"name": model.name, "format": model_format(model), "pieces": turn(model.text)}
+
+
+def _make_payload(scene: Scene) -> dict[str, Any]:
+    """What the page unpacks: the program that draws, once a page, and what it draws."""
+    code, style = read_asset("scene.js"), read_asset("scene_live.css")
     return {
-        "name": model.name,
-        "format": model_format(model),
-        "data": base64.b64encode(packed).decode("ascii"),
+        "name": "foldnoteScene" + hashlib.sha256((code + style).encode()).hexdigest()[:8],
+        "code": code,
+        "style": style,
+        "opacity": SURFACE_OPACITY,
+        "unknown": palette.UNKNOWN,
+        "models": [_pack_model(model) for model in scene.models],
+        "marks": [_list_marks(model) for model in scene.models],
+        "bases": list_bases(scene),
+        "chain": {
+            "paints": list_paints(scene, None),
+            "surfaces": list_surfaces(scene, None),
+            "targets": _list_targets(scene),
+        },
+        "legends": write_legends(scene),
+        "looks": {coloring.key: _pack_look(coloring) for coloring in scene.colorings},
+        "labels": list_labels(scene),
+        "others": list_others(scene),
+    }
+
+
+def _pack_look(coloring: Coloring) -> dict[str, Any]:
+    return {
+        "name": coloring.name,
+        "palette": coloring.palette,
+        "shades": coloring.shades,
+        "values": coloring.values,
     }
 
 
@@ -97,8 +144,18 @@ def _list_marks(model: SceneModel) -> list[dict[str, Any]]:
 
 
 def _list_targets(scene: Scene) -> list[Any]:
-    """What each line of the legend shows when it is chosen, in the legend's order; None for nothing."""
+    """What each line of the chains' legend shows when it is chosen, in its order; None for nothing."""
     models = list(enumerate(scene.models))
     targets: list[Any] = [select(i, chain.name) for i, model in models for chain in model.chains]
     targets += [None for _, model in models if model.ligands or model.ions]
     return targets + [select_highlight(i, model, mark) for i, model in models for mark in model.highlights]
+
+
+def _write_picture(scene: Scene) -> str:
+    """The still picture before, and instead of, the 3D view; the stage's label says it in words."""
+    png = draw_picture(scene)
+    if png is None:
+        return ""
+    return (
+        f'<img class="fnv-still" alt="" src="data:image/png;base64,{base64.b64encode(png).decode("ascii")}">'
+    )

@@ -112,7 +112,7 @@ def test_the_view_is_a_genuine_py3dmol_view_to_go_on_with(scene):
 
 
 def test_insertion_codes_are_told_apart_in_pdb(scene):
-    from foldnote.viewers.py3dmol import select_highlight
+    from foldnote.viewers.looks import select_highlight
 
     mark = scene.models[0].highlights[2].model_copy(update={"numbers": ("111", "111A", "112B")})
 

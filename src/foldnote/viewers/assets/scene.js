@@ -1,11 +1,8 @@
-// Draws one scene into the element before this script. Comments and indentation are taken out when it is written.
-(function (data, dress) {
-  var script = document.currentScript;
-  var root = (script && script.closest && script.closest('.fnv-view')) || document.getElementById(data.id);
-  if (!root || root.dataset.fnDrawn) return;
-  root.dataset.fnDrawn = '1';
+// Draws one scene into ``root``. Comments and indentation are taken out when it is written into a page.
+(function (data, dress, scene, root) {
   var find = function (name) { return root.querySelector('.fnv-' + name); };
   var stage = find('stage'), note = find('note'), words = find('words');
+  var engine, viewer, kept, color = data.color, style = data.style;
   var make = function (tag, name, parent) {
     var node = document.createElement(tag);
     node.className = 'fnv-' + name;
@@ -13,13 +10,14 @@
   };
 
   function fail(title, advice) {
+    release();
+    showStill();
     note.hidden = false;
     note.replaceChildren(document.createElement('strong'), document.createElement('p'));
     note.firstChild.textContent = title;
     note.lastChild.textContent = advice + ' The description below says what the structure holds.';
     words.open = true;
     stage.style.height = '';
-    find('canvas').replaceChildren();
     root.dataset.fnState = 'failed';
   }
 
@@ -69,9 +67,17 @@
     return window.foldnoteWebGL;
   }
 
-  function unpack(text) {
-    var bytes = Uint8Array.from(atob(text), function (letter) { return letter.charCodeAt(0); });
-    return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream('gzip'))).text();
+  // Lines of one length were written column by column: see foldnote.viewers.packing.
+  function turnBack(pieces) {
+    return pieces.map(function (piece) {
+      if (typeof piece === 'string') return piece;
+      var length = piece[0], letters = piece[1], count = letters.length / length, lines = [];
+      for (var line = 0; line < count; line++) {
+        for (var text = '', column = 0; column < length; column++) text += letters[column * count + line];
+        lines.push(text);
+      }
+      return lines.join('\n');
+    }).join('\n');
   }
 
   function ground() {
@@ -87,50 +93,152 @@
   function describe(atom) {
     var number = atom.resi + (atom.icode || '').trim();
     var region = '';
-    (data.marks[atom.model] || []).forEach(function (mark) {
+    (scene.marks[atom.model] || []).forEach(function (mark) {
       if (mark.chain === atom.chain && mark.numbers.indexOf(number) >= 0) region = mark.label;
     });
-    return 'Chain ' + atom.chain + ' · ' + atom.resn + ' ' + number + (region ? ' · ' + region : '');
+    var parts = ['Chain ' + atom.chain, atom.resn + ' ' + number];
+    if (region) parts.push(region);
+    var look = scene.looks[color], values = look && (look.values[atom.model] || {})[atom.chain];
+    var base = values && scene.bases.find(function (one) { return one[0] === atom.model && one[1] === atom.chain; });
+    var value = base ? values[base[4].indexOf(atom[base[3]])] : null;
+    if (typeof value === 'number') parts.push(shorten(look.name) + ' ' + value);
+    return parts.join(' · ');
   }
 
-  function addHands(viewer) {
-    var first = viewer.getView(), awake = false;
-    var hover = make('output', 'hover', stage), tools = make('div', 'tools', stage);
-    var reset = tools.appendChild(document.createElement('button'));
-    reset.type = 'button';
-    reset.textContent = 'Reset view';
-    var fit = 1;
-    // 3Dmol.js fits a structure to the height; in a picture that is narrower than that its sides would be cut off.
-    var adapt = function () {
-      var wanted = Math.min(1, stage.clientWidth / (1.2 * stage.clientHeight));
-      if (!wanted || Math.abs(wanted / fit - 1) < 0.02) return;
-      viewer.zoom(wanted / fit);
-      fit = wanted;
-    };
-    var flight = 0;
-    // By the clock and not by frames, so that it takes no longer without a graphics card; a later one takes its place.
-    var fly = function (selection) {
-      cancelAnimationFrame(flight);
-      var from = viewer.getView(), start = performance.now();
-      viewer.zoomTo(selection);
-      var to = viewer.getView(), span = matchMedia('(prefers-reduced-motion: reduce)').matches ? 0 : 350;
-      (function step() {
-        var part = span ? Math.min(1, (performance.now() - start) / span) : 1;
-        viewer.setView(to.map(function (value, index) { return from[index] + (value - from[index]) * part; }));
-        if (part < 1) flight = requestAnimationFrame(step);
-      })();
-    };
-    var again = function () {
-      cancelAnimationFrame(flight);
-      viewer.setView(first);
-      fit = 1;
-      adapt();
-      viewer.render();
-    };
-    new ResizeObserver(adapt).observe(stage);
-    reset.onclick = again;
-    viewer.setHoverable({}, true, function (atom) { hover.textContent = describe(atom); }, function () { hover.textContent = ''; });
+  // ``Confidence`` for ``Confidence (pLDDT, 0 to 100)``.
+  function shorten(name) { return name.replace(/ \(.*/, ''); }
+
+  // Every chain with an ink that gives each residue its colour.
+  function inkResidues(look) {
+    return scene.bases.map(function (base) {
+      var shades = (look.shades[base[0]] || {})[base[1]] || [], map = {};
+      shades.forEach(function (shade, index) { if (shade >= 0) map[base[4][index]] = look.palette[shade]; });
+      return [base[2], { color: scene.unknown, colorscheme: { prop: base[3], map: map } }, base[5]];
+    });
+  }
+
+  function ribbon(ink, options) {
+    var look = Object.assign({}, ink, options.trace ? { style: 'trace' } : { arrows: true });
+    if (options.thickness) look.thickness = options.thickness;
+    return { cartoon: look };
+  }
+
+  // The carbons of a stick take the colour, other elements keep their own.
+  function stick(ink) {
+    var map = { N: '#3050f8', O: '#e0302a', S: '#c8a400', P: '#ff8000', H: '#c8c8c8', SE: '#ffa100', C: ink.color };
+    return { stick: Object.assign({ radius: 0.16 }, ink.colorscheme ? ink : { colorscheme: { prop: 'elem', map: map } }) };
+  }
+
+  var styles = {
+    cartoon: ribbon,
+    sticks: stick,
+    spheres: function (ink) { return { sphere: ink }; },
+    surface: ribbon
+  };
+
+  // The choices of a reader; what Python recorded is drawn first and stays as it is until something is chosen.
+  function repaint() {
+    var look = scene.looks[color], paints = look ? inkResidues(look) : scene.chain.paints;
+    viewer.removeAllSurfaces();
+    viewer.removeAllLabels();
+    viewer.setStyle({}, {});
+    paints.forEach(function (part) { viewer.setStyle(part[0], styles[style](part[1], part[2])); });
+    if (style === 'surface') (look ? paints : scene.chain.surfaces).forEach(function (part) {
+      viewer.addSurface(window.$3Dmol.SurfaceType.VDW, Object.assign({ opacity: scene.opacity }, part[1]), part[0]);
+    });
+    scene.others.forEach(function (part) { viewer.setStyle(part[0], part[1]); });
+    if (color === 'chain') scene.labels.forEach(function (label) { viewer.addLabel(label[0], label[1]); });
+    showLegend();
     viewer.render();
+  }
+
+  // Python wrote and escaped the legends; the lines of the chains' one bring the reader to what they name.
+  function showLegend() {
+    find('legend').innerHTML = scene.legends[color];
+    if (color === 'chain') root.querySelectorAll('.fnv-legend li').forEach(function (item, index) {
+      var wanted = scene.chain.targets[index];
+      if (!wanted) return;
+      var go = document.createElement('button');
+      go.type = 'button';
+      go.title = 'Show in the picture';
+      go.append.apply(go, Array.from(item.childNodes));
+      go.onclick = function () { wake(true).then(function () { if (viewer) fly(wanted); }); };
+      item.appendChild(go);
+    });
+  }
+
+  function addChoice(tools, word, names, first, change) {
+    var select = tools.appendChild(document.createElement('select'));
+    select.setAttribute('aria-label', word);
+    select.title = word;
+    names.forEach(function (pair) { select.add(new Option(pair[1], pair[0], false, pair[0] === first)); });
+    select.onchange = function () { change(select.value); repaint(); };
+  }
+
+  function addButton(tools, word, title, act) {
+    var button = tools.appendChild(document.createElement('button'));
+    button.type = 'button';
+    button.textContent = word;
+    button.title = title;
+    button.onclick = act;
+  }
+
+  // 3Dmol.js draws finer than is seen, so that the file has twice the size and is sharp in print.
+  function savePicture() {
+    var link = document.createElement('a');
+    link.href = viewer.pngURI();
+    link.download = (find('head').textContent || 'structure').replace(/[^\w.-]+/g, '-').slice(0, 80) + '.png';
+    link.click();
+  }
+
+  var fit, first, flight = 0;
+  // 3Dmol.js fits a structure to the height; in a picture that is narrower than that its sides would be cut off.
+  function adapt() {
+    var wanted = Math.min(1, stage.clientWidth / (1.2 * stage.clientHeight));
+    if (!viewer || !wanted || Math.abs(wanted / fit - 1) < 0.02) return;
+    viewer.zoom(wanted / fit);
+    fit = wanted;
+  }
+
+  // By the clock and not by frames, so that it takes no longer without a graphics card; a later one takes its place.
+  function fly(selection) {
+    cancelAnimationFrame(flight);
+    var from = viewer.getView(), start = performance.now();
+    viewer.zoomTo(selection);
+    var to = viewer.getView(), span = matchMedia('(prefers-reduced-motion: reduce)').matches ? 0 : 350;
+    (function step() {
+      if (!viewer) return;
+      var part = span ? Math.min(1, (performance.now() - start) / span) : 1;
+      viewer.setView(to.map(function (value, index) { return from[index] + (value - from[index]) * part; }));
+      if (part < 1) flight = requestAnimationFrame(step);
+    })();
+  }
+
+  function resetView() {
+    cancelAnimationFrame(flight);
+    viewer.setView(first);
+    fit = 1;
+    adapt();
+    viewer.render();
+  }
+
+  function watchPointer() {
+    var hover = find('hover');
+    viewer.setHoverable({}, true, function (atom) { hover.textContent = describe(atom); }, function () { hover.textContent = ''; });
+  }
+
+  // What is there once, however often the picture is put to sleep and woken.
+  function addHands() {
+    var awake = false;
+    make('output', 'hover', stage);
+    var tools = make('div', 'tools', stage);
+    var looks = Object.keys(scene.looks).map(function (key) { return [key, 'Colour: ' + shorten(scene.looks[key].name)]; });
+    if (looks.length) addChoice(tools, 'Colour by', [['chain', 'Colour: Chain']].concat(looks), color, function (value) { color = value; });
+    var words = [['cartoon', 'Cartoon'], ['sticks', 'Sticks'], ['spheres', 'Spheres'], ['surface', 'Surface']];
+    addChoice(tools, 'Style', words, style, function (value) { style = value; });
+    addButton(tools, 'Save picture', 'Save what is seen as a PNG, at twice its size', savePicture);
+    addButton(tools, 'Reset view', 'Turn back to the first view', resetView);
+    new ResizeObserver(adapt).observe(stage);
     // The wheel scrolls the notebook until the picture was clicked, so that nobody gets stuck in it.
     stage.addEventListener('pointerdown', function () { awake = true; });
     stage.addEventListener('pointerleave', function () { awake = false; });
@@ -140,7 +248,8 @@
     };
     stage.addEventListener('keydown', function (event) {
       var act = keys[event.key];
-      if (event.key === 'Home') again();
+      if (!viewer || event.target !== stage) return;
+      if (event.key === 'Home') resetView();
       else if (Array.isArray(act)) viewer.rotate(act[0], act[1]);
       else if (act) viewer.zoom(act);
       else return;
@@ -151,70 +260,140 @@
     root.addEventListener('keydown', function (event) {
       var isPress = event.key === 'Enter' || event.key === ' ';
       if (isPress && !event.shiftKey && event.target.closest('button, summary')) event.stopPropagation();
-    });
-    root.querySelectorAll('.fnv-legend li').forEach(function (item, index) {
-      var wanted = data.targets[index];
-      if (!wanted) return;
-      var go = document.createElement('button');
-      go.type = 'button';
-      go.title = 'Show in the picture';
-      go.append.apply(go, Array.from(item.childNodes));
-      go.onclick = function () { fly(wanted); };
-      item.appendChild(go);
+      if (event.target.tagName === 'SELECT' && !event.ctrlKey && !event.metaKey) event.stopPropagation();
     });
     var hint = document.createElement('p');
     hint.className = 'fnv-hint';
-    hint.textContent = 'Drag to turn, click and then scroll to zoom; or use the arrow keys, + and −. Choose a line of the legend to look at it.';
+    hint.textContent = 'Drag to turn, click and then scroll to zoom; or use the arrow keys, + and −.';
     stage.after(hint);
+    showLegend();
   }
 
-  function followTheme(viewer) {
+  function followTheme() {
     var paint = function () {
-      if (!root.isConnected) { eyes.disconnect(); return; }
+      if (!viewer || !root.isConnected) return;
       viewer.setBackgroundColor(ground());
       viewer.render();
     };
+    // A notebook takes outputs that are out of sight from the page and puts them back: the watching goes on.
     var eyes = new MutationObserver(function () { setTimeout(paint, 50); });
     eyes.observe(document.body, { attributes: true });
     eyes.observe(document.documentElement, { attributes: true });
     matchMedia('(prefers-color-scheme: dark)').addEventListener('change', paint);
   }
 
-  async function draw() {
-    note.querySelector('strong').textContent = 'Drawing…';
-    note.querySelector('p').textContent = '';
+  // Browsers drop the oldest of about 16 WebGL contexts without a word, so that few live and the others are pictures.
+  var live = (window.foldnoteLive = window.foldnoteLive || []);
+  var MOST_LIVE = 8;
+  var self = { isSeen: false, sleep: sleep, root: root };
+
+  function makeRoom(isAsked) {
+    live.filter(function (other) { return !other.root.isConnected; }).forEach(function (other) { other.sleep(); });
+    if (live.length < MOST_LIVE) return true;
+    var unseen = live.filter(function (other) { return !other.isSeen; });
+    var last = unseen[0] || (isAsked && live[0]);
+    if (last) last.sleep();
+    return !!last;
+  }
+
+  function release() {
+    var place = live.indexOf(self), canvas = find('canvas').querySelector('canvas');
+    if (place >= 0) live.splice(place, 1);
+    var context = canvas && (canvas.getContext('webgl2') || canvas.getContext('webgl'));
+    var end = context && context.getExtension('WEBGL_lose_context');
+    if (end) end.loseContext();
+    find('canvas').replaceChildren();
+    viewer = window['viewer_' + data.id] = undefined;
+  }
+
+  function showStill(picture) {
+    var still = find('still');
+    if (!still) return;
+    if (picture) still.src = picture;
+    still.hidden = false;
+  }
+
+  function sleep() {
+    if (!viewer) return;
+    kept = viewer.getView();
+    showStill(viewer.pngURI());
+    release();
+    root.dataset.fnState = 'asleep';
+    note.hidden = false;
+    note.replaceChildren();
+    addButton(note, 'Show in 3D', 'Bring this picture back to life', function () { wake(true); });
+  }
+
+  async function prepare() {
     if (!canDraw()) {
-      return fail('No 3D view: this browser gives no WebGL.', 'Turn on hardware acceleration in its settings, or open the notebook in another browser.');
+      throw ['No 3D view: this browser gives no WebGL.', 'Turn on hardware acceleration in its settings, or open the notebook in another browser.'];
     }
-    if (!window.DecompressionStream) {
-      return fail('No 3D view: this browser is too old.', 'Use a version from 2023 or later.');
-    }
-    var engine;
     try {
       engine = await library();
     } catch (error) {
-      return fail('No 3D view: 3Dmol.js, which draws it, is not on this page (' + error.message + ').',
-        'In JupyterLab, see that the foldnote extension is enabled and reload the page. Elsewhere, run "foldnote.viewers.load_script()" in a cell, then this cell again.');
+      throw ['No 3D view: 3Dmol.js, which draws it, is not on this page (' + error.message + ').',
+        'In JupyterLab, see that the foldnote extension is enabled and reload the page. Elsewhere, run "foldnote.viewers.load_script()" in a cell, then this cell again.'];
     }
+  }
+
+  function build() {
+    stage.style.height = data.height + 'px';
+    viewer = engine.createViewer(find('canvas'), { backgroundColor: ground(), hoverDuration: 50 });
+    scene.models.forEach(function (one) {
+      var model = viewer.addModel(turnBack(one.pieces), one.format, { keepH: true });
+      if (!model.selectedAtoms({}).length) throw new Error('it finds no atoms in ' + one.name);
+    });
+    window['viewer_' + data.id] = viewer;
+    dress(viewer);
+    viewer.render();
+    first = viewer.getView();
+    fit = 1;
+    if (!find('tools')) addHands();
+    watchPointer();
+    if (kept) { repaint(); viewer.setView(kept); } else adapt();
+    viewer.render();
+  }
+
+  var waking = null;
+  function wake(isAsked) {
+    if (viewer) {
+      live.push(live.splice(live.indexOf(self), 1)[0]);
+      return Promise.resolve();
+    }
+    return (waking = waking || rise(isAsked).finally(function () { waking = null; }));
+  }
+
+  async function rise(isAsked) {
     try {
-      stage.style.height = data.height + 'px';
-      var texts = await Promise.all(data.models.map(function (model) { return unpack(model.data); }));
-      var viewer = engine.createViewer(find('canvas'), { backgroundColor: ground(), hoverDuration: 50 });
-      texts.forEach(function (text, index) {
-        var model = viewer.addModel(text, data.models[index].format, { keepH: true });
-        if (!model.selectedAtoms({}).length) throw new Error('it finds no atoms in ' + data.models[index].name);
-      });
-      window['viewer_' + data.id] = viewer;
-      dress(viewer);
-      viewer.render();
-      addHands(viewer);
-      followTheme(viewer);
+      if (!engine) {
+        note.querySelector('strong').textContent = 'Drawing…';
+        note.querySelector('p').textContent = '';
+        await prepare();
+        followTheme();
+      }
+      if (!makeRoom(isAsked)) return sleepUndrawn();
+      live.push(self);
+      build();
       note.hidden = true;
+      if (find('still')) find('still').hidden = true;
       words.open = false;
       root.dataset.fnState = 'drawn';
     } catch (error) {
+      if (Array.isArray(error)) return fail(error[0], error[1]);
       fail('No 3D view: 3Dmol.js cannot draw this structure (' + (error.message || error) + ').', 'The file itself can still be saved and opened elsewhere.');
     }
   }
-  draw();
+
+  function sleepUndrawn() {
+    root.dataset.fnState = 'asleep';
+    words.open = false;
+    note.replaceChildren();
+    addButton(note, 'Show in 3D', 'Other pictures of this page are live; one of them will rest instead', function () { wake(true); });
+  }
+
+  // Nothing is drawn before it comes into sight.
+  new IntersectionObserver(function (entries) {
+    self.isSeen = entries[entries.length - 1].isIntersecting;
+    if (self.isSeen && root.dataset.fnState !== 'failed') wake();
+  }, { rootMargin: '200px' }).observe(stage);
 })

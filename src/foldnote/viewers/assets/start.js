@@ -1,0 +1,28 @@
+// Unpacks one view and hands it to the program that draws; that program is put on the page once.
+(function (data, dress) {
+  var script = document.currentScript;
+  var root = (script && script.closest && script.closest('.fnv-view')) || document.getElementById(data.id);
+  if (!root || root.dataset.fnDrawn) return;
+  root.dataset.fnDrawn = '1';
+  function fail(title, advice) {
+    root.querySelector('.fnv-note strong').textContent = title;
+    root.querySelector('.fnv-note p').textContent = advice + ' The description below says what the structure holds.';
+    root.dataset.fnState = 'failed';
+  }
+  function put(tag, text) {
+    var node = document.createElement(tag);
+    node.textContent = text;
+    document.head.appendChild(node);
+  }
+  if (!window.DecompressionStream) return fail('No 3D view: this browser is too old.', 'Use a version from 2023 or later.');
+  var bytes = Uint8Array.from(atob(data.packed), function (letter) { return letter.charCodeAt(0); });
+  new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream('gzip'))).json().then(function (scene) {
+    if (!window[scene.name]) {
+      put('style', scene.style);
+      put('script', 'window.' + scene.name + '=' + scene.code);
+    }
+    window[scene.name](data, dress, scene, root);
+  }).catch(function (error) {
+    fail('No 3D view: the page does not let it be drawn (' + (error.message || error) + ').', 'Open the notebook in JupyterLab, or the file in a viewer.');
+  });
+})

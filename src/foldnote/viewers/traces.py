@@ -1,0 +1,72 @@
+"""The course of each chain: one point a residue, which pictures and colours are made from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import gemmi
+import numpy as np
+from numpy.typing import NDArray
+
+from foldnote.results import Structure
+from foldnote.results.secondary import assign_secondary
+
+Points = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Trace:
+    """One polymer chain in residues, in the order of the file.
+
+    Attributes:
+        numbers: residue numbers with insertion code.
+        points: shape (n, 3), Å: Cα, C4' or, without both, the residue's first atom.
+        is_calpha: shape (n,): whether the point is a Cα.
+        b_factors: mean B-factor of each residue's atoms, Å².
+        is_bare: whether most residues lack the atoms that a ribbon is laid through.
+    """
+
+    numbers: tuple[str, ...]
+    points: Points
+    is_calpha: NDArray[np.bool_]
+    b_factors: tuple[float, ...]
+    is_bare: bool
+
+    @cached_property
+    def secondary(self) -> str:
+        """A letter for each residue, ``H``, ``E`` or ``C``, by P-SEA from the Cα atoms."""
+        letters = np.full(len(self.numbers), "C", dtype="<U1")
+        letters[self.is_calpha] = assign_secondary(self.points[self.is_calpha])
+        return "".join(letters)
+
+
+def read_traces(structure: Structure) -> dict[str, Trace]:
+    """The traces of the first model's polymer chains, by name.
+
+    Raises:
+        UnreadableFileError: the structure's file is damaged or holds no atoms.
+    """
+    found = ((chain.name, _read_trace(chain)) for chain in structure.to_gemmi()[0])
+    return {name: trace for name, trace in found if trace is not None}
+
+
+def join_points(traces: dict[str, Trace]) -> Points:
+    """All points of all chains, shape (n, 3), Å."""
+    return np.concatenate([*(trace.points for trace in traces.values()), np.empty((0, 3))])
+
+
+def _read_trace(chain: gemmi.Chain) -> Trace | None:
+    residues = [residue for residue in chain.get_polymer().first_conformer() if len(residue)]
+    if not residues:
+        return None
+    alphas = [residue.find_atom("CA", "*", gemmi.Element("C")) for residue in residues]
+    atoms = [a or r.find_atom("C4'", "*") or r[0] for a, r in zip(alphas, residues, strict=True)]
+    full = sum(bool(r.find_atom("O", "*") or r.find_atom("C3'", "*")) for r in residues)
+    return Trace(
+        numbers=tuple(str(residue.seqid) for residue in residues),
+        points=np.array([atom.pos.tolist() for atom in atoms], dtype=np.float64),
+        is_calpha=np.array([bool(alpha) for alpha in alphas]),
+        b_factors=tuple(sum(a.b_iso for a in residue) / len(residue) for residue in residues),
+        is_bare=2 * full < len(residues),
+    )

@@ -1,0 +1,123 @@
+"""Colours say what the structure has, and nothing that it has not."""
+
+import zlib
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from foldnote.errors import BadRequestError
+from foldnote.results import Structure
+from foldnote.viewers import compose
+from foldnote.viewers.choosing import choose
+from foldnote.viewers.coloring import color_by_column, find_colorings
+from foldnote.viewers.looks import dress, list_paints
+from foldnote.viewers.picture import HEIGHT, WIDTH, draw_picture
+
+FV = (Path(__file__).parents[1] / "results" / "data" / "trastuzumab_fv_ca.pdb").read_text()
+
+
+def make(b_factors=None, header=""):
+    """The Fv with other B-factors, of which ``b_factors`` is asked by the place of the line."""
+    lines = [line for line in FV.splitlines() if line.startswith("ATOM")]
+    if b_factors:
+        lines = [f"{line[:60]}{b_factors(i):6.2f}{line[66:]}" for i, line in enumerate(lines)]
+    return Structure("fv.pdb", "pdb", "\n".join([*filter(None, [header]), *lines]))
+
+
+def keys(structure):
+    return [coloring.key for coloring in find_colorings(structure)]
+
+
+def test_constant_b_factors_give_neither_confidence_nor_b_factors():
+    assert keys(make(lambda i: 0.0)) == ["rainbow", "secondary", "hydrophobicity"]
+
+
+def test_b_factors_without_evidence_are_b_factors():
+    found = {coloring.key: coloring for coloring in find_colorings(make(lambda i: 20 + i % 50))}
+    assert "confidence" not in found
+    assert found["b-factor"].legend[-1].label == "69 Å²"
+
+
+def test_confidence_has_the_bands_of_the_field():
+    structure = make(lambda i: (95.0, 80.0, 60.0, 30.0)[i % 4], "REMARK   1 PLDDT IN THE B-FACTOR COLUMN")
+    scene = compose(structure)
+    bands = scene.coloring.shades[0]["H"]
+    assert scene.color == "confidence"
+    assert bands[:4] == (0, 1, 2, 3)
+    assert [item.color for item in scene.coloring.legend] == ["#0053d6", "#65cbf3", "#ffdb13", "#ff7d45"]
+    assert scene.coloring.values[0]["H"][:2] == (95.0, 80.0)
+
+
+def test_a_column_of_numbers_is_a_scale():
+    structure = make()
+    chain = structure.chains[0]
+    table = pd.DataFrame({"chain": "H", "number": chain.numbers, "burial": range(len(chain))})
+    made = color_by_column(table, "burial", structure.chains)
+    assert made.shades[0]["H"][0] == 0
+    assert made.shades[0]["H"][-1] == len(made.palette) - 1
+    assert set(made.shades[0]["L"]) == {-1}, "nothing is said of the light chain"
+
+
+def test_a_column_of_words_has_a_colour_for_each():
+    structure = make()
+    numbers = structure.chains[0].numbers
+    table = pd.DataFrame({"chain": "H", "number": numbers, "kind": ["core", "edge"] * (len(numbers) // 2)})
+    made = color_by_column(table, "kind", structure.chains)
+    assert [item.label for item in made.legend] == ["core", "edge"]
+
+
+@pytest.mark.parametrize(
+    ("table", "said"),
+    [
+        (pd.DataFrame({"chain": ["H"], "number": ["1"]}), "no column 'kind'; it has chain, number"),
+        (pd.DataFrame({"chain": ["Z"], "number": ["1"], "kind": ["x"]}), "whose chains are H, L"),
+    ],
+)
+def test_a_table_that_does_not_fit_is_refused_in_words(table, said):
+    with pytest.raises(BadRequestError, match=said):
+        color_by_column(table, "kind", make().chains)
+
+
+def test_every_residue_is_painted_once_in_a_colouring():
+    scene = compose(make())
+    rainbow = next(coloring for coloring in scene.colorings if coloring.key == "rainbow")
+    paints = list_paints(scene, rainbow)
+    assert [who["chain"] for who, _, _ in paints] == ["H", "L"]
+    assert len(paints[0][1]["colorscheme"]["map"]) == len(set(scene.models[0].chains[0].numbers))
+
+
+def test_sticks_keep_the_colours_of_elements():
+    paint = list_paints(compose(make()), None)[0]
+    assert dress("sticks", paint)["stick"]["colorscheme"]["map"]["N"] == "#3050f8"
+    assert "cartoon" in dress("surface", paint)
+
+
+def test_the_still_picture_shows_the_colours_of_the_scene():
+    png = draw_picture(compose(make()))
+    assert png[16:24] == WIDTH.to_bytes(4, "big") + HEIGHT.to_bytes(4, "big")
+    start = png.index(b"IDAT") + 4
+    length = int.from_bytes(png[start - 8 : start - 4], "big")
+    rows = zlib.decompress(png[start : start + length])
+    assert len(rows) == HEIGHT * (WIDTH + 1)
+    assert sum(1 for place in rows if place) > 0.05 * WIDTH * HEIGHT
+
+
+def test_a_look_is_chosen_by_name():
+    scene = choose(compose(make()), "rainbow", "surface")
+    assert (scene.coloring.key, scene.style) == ("rainbow", "surface")
+    assert "addSurface" in scene.py3dmol()._repr_html_()
+
+
+@pytest.mark.parametrize(
+    ("wish", "said"),
+    [
+        ({"color": "confidence"}, "nothing in the result says"),
+        ({"color": "colour"}, "Choose one of chain, rainbow"),
+        ({"style": "ball"}, "Choose one of cartoon, sticks"),
+        ({"table": pd.DataFrame()}, "Say which column"),
+    ],
+)
+def test_a_look_that_is_not_there_is_refused_in_words(wish, said):
+    with pytest.raises(BadRequestError, match=said):
+        choose(compose(make(lambda i: 0.0)), **wish)

@@ -1,0 +1,29 @@
+"""What travels in a page comes out as it went in, and is small."""
+
+import base64
+import gzip
+import json
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from foldnote.viewers.packing import pack, turn, turn_back
+
+
+@given(st.text())
+def test_any_text_comes_back(text):
+    assert turn_back(turn(text)) == text
+
+
+@given(
+    st.lists(st.text(alphabet="AB ", min_size=3, max_size=3), min_size=8, max_size=30), st.text(max_size=20)
+)
+def test_lines_of_one_length_come_back(lines, tail):
+    text = "\n".join([*lines, tail])
+    assert turn_back(json.loads(json.dumps(turn(text)))) == text
+
+
+def test_what_is_packed_is_json_in_safe_letters():
+    packed = pack({"a": ["</script>", "\u2028", 1.5]})
+    assert json.loads(gzip.decompress(base64.b64decode(packed))) == {"a": ["</script>", "\u2028", 1.5]}
+    assert "<" not in packed
