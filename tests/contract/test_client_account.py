@@ -229,3 +229,12 @@ def test_what_a_service_calls_itself_is_escaped():
     account = Account(service="http://x/<b>", profile="<i>", email="<script>")
     assert "<script>" not in account._repr_html_()
     assert "<b>" not in account._repr_html_().replace("<b>Account at http://x/&lt;b&gt;</b>", "")
+
+
+def test_a_preview_tells_the_jobs_that_are_left(lab):
+    client = Client(base_url=URL, http_client=lab)
+    client.account.provision()
+    rows = [SETTINGS | {"sequence": SETTINGS["sequence"] + "S" * number} for number in range(11)]
+    preview = client.batches.preview("anarci", rows)
+    assert preview.jobs_left == 10
+    assert "10 jobs left, which is not enough" in str(preview)

@@ -235,3 +235,20 @@ def test_bash_completes_commands_tools_options_and_jobs(foldnote, line, offered)
 @pytest.mark.parametrize("shell", ["zsh", "fish"])
 def test_other_shells_have_their_script(foldnote, shell):
     assert "foldnote" in foldnote("completion", shell)
+
+
+def test_a_trial_key_is_asked_for_once_and_never_shown(foldnote):
+    service = foldnote.start("serve", "--port", "0", "--data-dir", str(foldnote.folder / "lab"), "--json")
+    try:
+        url = json.loads(service.stdout.readline())["url"]
+        foldnote("profile", "add", "trial", url)
+        first = foldnote.data("provision", "--profile", "trial")
+        assert (first["jobsLeft"], first["isClaimed"], first["hasKey"]) == (10, False, True)
+        assert first["claimUrl"].startswith("http")
+        assert foldnote.data("account", "--profile", "trial")["email"] == first["email"]
+        keys = json.loads((foldnote.folder / "home" / "config" / "keys.json").read_text())
+        said = json.dumps(first) + foldnote("provision", "--profile", "trial") + foldnote.err
+        assert not [key for key in keys.values() if key in said]
+    finally:
+        service.terminate()
+        service.communicate(timeout=20)

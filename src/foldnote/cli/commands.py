@@ -6,8 +6,8 @@ import argparse
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from foldnote.cli import completion, files, jobs, machine, profiles, results, submitting, tools
-from foldnote.cli.connection import add_names
+from foldnote.cli import accounts, completion, files, jobs, machine, profiles, results, submitting, tools
+from foldnote.cli.connection import add_connection, add_names
 
 
 @dataclass(frozen=True)
@@ -32,6 +32,10 @@ COMMANDS: tuple[Command, ...] = (
             machine.run_doctor),
     Command("profile", "List, add, choose, test or remove services, or store a key.", profiles.add_profile,
             profiles.run_profile),
+    Command("account", "Say what is known of the account: trial, jobs left, claim link.", add_connection,
+            accounts.run_account),
+    Command("provision", "Ask the service for a trial key, once, and keep it.", add_connection,
+            accounts.run_provision),
     Command("tools", "List the tools of the connected service.", tools.add_tools, tools.run_tools),
     Command("schema", "Show what a tool takes.", tools.add_schema, tools.run_schema),
     Command("example", "Print settings of a tool that are valid as they stand.", tools.add_example,

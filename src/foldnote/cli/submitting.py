@@ -136,6 +136,7 @@ def _as_data(preview: Preview) -> Mapping[str, Any]:
         "valid": preview.is_valid,
         "isSubmitted": preview.existing is not None,
         "jobsTaken": preview.jobs_taken,
+        "jobsLeft": preview.jobs_left,
         "secondsExpected": preview.duration_s,
         "weightedHoursExpected": preview.weighted_hours,
         "results": [

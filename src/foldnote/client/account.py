@@ -126,6 +126,14 @@ def _look(link: Link) -> Steps[Account]:
     return Account(**about)
 
 
+def count_left(link: Link) -> Steps[int | None]:
+    """Jobs that may still be submitted, at most; None where no limit is known, which costs no request."""
+    kept = yield Run(lambda: trials.find_trial(link.service))
+    if kept is None and JobLimitError not in link.refusals:
+        return None
+    return (yield from _look(link)).jobs_left
+
+
 def _is_claimed(link: Link) -> Steps[bool | None]:
     """Whether a person has claimed the key: routes that are closed to others say so before they read."""
     try:

@@ -7,10 +7,11 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Generic, Self, TypeVar
 
 from foldnote.client import batching, waiting
+from foldnote.client.account import count_left
 from foldnote.client.effects import AsyncFace, AsyncWorld, Run, Steps, SyncFace, World, operation
 from foldnote.client.file_values import name_uploads
 from foldnote.client.frames import tabulate_batch, tabulate_batches
-from foldnote.client.handle import HandleSteps
+from foldnote.client.handle import AsyncHandle, HandleSteps, SyncHandle
 from foldnote.client.judging import Row, judge_rows, require_valid
 from foldnote.client.ledger import Ledger
 from foldnote.client.link import Link
@@ -114,7 +115,7 @@ class BatchHandleSteps(HandleSteps):
         return self._hold_retry(job, after)
 
 
-class BatchHandle(SyncFace, BatchHandleSteps):
+class BatchHandle(SyncHandle, BatchHandleSteps):
     """A batch; each operation returns when it is done."""
 
     def __init__(self, record: Job, link: Link, world: World, sheet: Sheet | None = None) -> None:
@@ -124,7 +125,7 @@ class BatchHandle(SyncFace, BatchHandleSteps):
         return type(self)(job, self._link, self._world, sheet)
 
 
-class AsyncBatchHandle(AsyncFace, BatchHandleSteps):
+class AsyncBatchHandle(AsyncHandle, BatchHandleSteps):
     """A batch; each operation is awaited."""
 
     def __init__(self, record: Job, link: Link, world: AsyncWorld, sheet: Sheet | None = None) -> None:
@@ -224,7 +225,8 @@ class BatchesSteps(Resource, Generic[B]):
                 verdicts = yield from judge_rows(self._link, known, attempt.rows)
         earlier = yield from waiting.list_page(self._link, {"limit": "200", "includeSubjobs": "true"})
         experience = learn(earlier.jobs, known.type)
-        return Preview(attempt, tuple(verdicts), existing, experience, given)
+        left = yield from count_left(self._link)
+        return Preview(attempt, tuple(verdicts), existing, experience, given, left)
 
     @operation
     def send(self, preview: Preview) -> Steps[B]:

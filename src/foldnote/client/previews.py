@@ -51,6 +51,7 @@ class Preview:
         verdicts: one for each row.
         existing: the batch that these rows became before; None when they would be a new one.
         experience: what earlier jobs of the tool took.
+        jobs_left: jobs that the account may still submit, at most; None where no limit is known.
         rows: the rows as they were given.
     """
 
@@ -59,6 +60,7 @@ class Preview:
     existing: Job | None
     experience: Experience
     rows: Rows = field(repr=False)
+    jobs_left: int | None = None
 
     @property
     def batch_name(self) -> str:
@@ -126,7 +128,12 @@ class Preview:
             return lines
         if not tool.available:
             lines.append(tool.unavailable_reason or "The service cannot run this tool now.")
-        lines.append(f"It takes {self.count} of the jobs that the account may submit.{self._cost()}")
+        left = "jobs that the account may submit"
+        if self.jobs_left is not None:
+            left = f"{self.jobs_left} jobs that the account has left"
+            if self.jobs_left < self.count:
+                lines.append(f"The account has {self.jobs_left} jobs left, which is not enough.")
+        lines.append(f"It takes {self.count} of the {left}.{self._cost()}")
         return lines
 
     def _cost(self) -> str:
