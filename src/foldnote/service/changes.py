@@ -41,9 +41,12 @@ async def _wait(
     if since is None:
         return None
     service: Service = request.app.state.service
+    database = service.store.database
     end = time.monotonic() + min(wait_s, LONGEST_WAIT_S)
+    version, mark = None, since
     while True:
-        mark = await run_in_threadpool(read_mark, service.store.database, [caller.account_id])
+        if (now := database.version()) != version:
+            version, mark = now, await run_in_threadpool(read_mark, database, [caller.account_id])
         if mark != since or time.monotonic() >= end or service.is_closing or await request.is_disconnected():
             return mark
         await asyncio.sleep(_LOOK_S)

@@ -36,7 +36,7 @@ class Message(WireModel):
     """What was done."""
 
 
-def _find_service(request: Request) -> Service:
+async def _find_service(request: Request) -> Service:
     service: Service = request.app.state.service
     return service
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Path, Query, Request, Response
+from fastapi.concurrency import run_in_threadpool
 
 from foldnote.models.job import Job, JobPage
 from foldnote.models.status import JobStatus
@@ -19,7 +20,8 @@ from foldnote.service.queue.launching import attempt_folder
 from foldnote.service.requests import Email
 from foldnote.service.routes.answers import Here, absolute, answers, keyed, visible_accounts
 from foldnote.service.store.accounts import Caller
-from foldnote.service.store.jobs import JobFilter, JobPageRows
+from foldnote.service.store.jobs import JobFilter
+from foldnote.service.store.pages import Page
 from foldnote.service.store.records import BATCH_TYPE, add_fields, write_text
 
 router = APIRouter(tags=["jobs"])
@@ -49,7 +51,7 @@ class GatewayMessage(WireModel):
         403: {"model": GatewayMessage, "description": "No key, or a misnamed header."},
     },
 )
-def get_jobs(
+async def get_jobs(
     request: Request,
     caller: AdmittedByGateway,
     service: Here,
@@ -63,14 +65,26 @@ def get_jobs(
     job_email: Annotated[Email | None, Query(alias="jobEmail")] = None,
 ) -> Response:
     """List the caller's jobs, or give one; with `since` and `waitSeconds`, when something changed."""
-    owners = visible_accounts(service, caller, job_email, has_organization=organization is not None)
-    if job_name is not None:
-        return _json(_one_job(request, service, caller, owners, job_name))
     before = None if start_key is None else service.page_keys.read(caller.account_id, start_key)
-    wanted = _filter(service, owners, batch, has_subjobs=include_subjobs is not None)
     rows = min(limit, service.config.limits.page_rows)
-    page = service.store.jobs.page(wanted, before=before, limit=rows)
-    return _json(_join(request, service, caller, page, mark))
+    has_subjobs = include_subjobs is not None
+    if job_name is None and batch is None and organization is None and job_email is None:
+        own = JobFilter((caller.account_id,), has_subjobs=has_subjobs)
+        page = service.store.pages.find(own, before, rows)
+        if page is not None and page.records is not None:
+            return _json(_join(request, service, caller, page, mark))
+
+    def answer() -> Response:
+        owners = visible_accounts(service, caller, job_email, has_organization=organization is not None)
+        if job_name is not None:
+            return _json(_one_job(request, service, caller, owners, job_name).encode())
+        wanted = _filter(service, owners, batch, has_subjobs=has_subjobs)
+        found = service.store.pages.find(wanted, before, rows) or service.store.pages.read(
+            wanted, before, rows
+        )
+        return _json(_join(request, service, caller, found, mark))
+
+    return await run_in_threadpool(answer)
 
 
 @router.get(
@@ -89,7 +103,7 @@ def get_job_log(
     if row is None:
         raise job_not_found(name)
     folder = attempt_folder(service.config.data_dir / "jobs", row["id"], row["attempt"])
-    return _json(write_text({"log": read_log(folder, min(max_lines, 10**9))}))
+    return _json(write_text({"log": read_log(folder, min(max_lines, 10**9))}).encode())
 
 
 def _filter(service: Service, owners: tuple[int, ...], batch: str | None, *, has_subjobs: bool) -> JobFilter:
@@ -133,12 +147,15 @@ def _complete(service: Service, job_id: int, state: str, record: str) -> str:
     return add_fields(record, {"progress": progress, "message": message})
 
 
-def _join(request: Request, service: Service, caller: Caller, page: JobPageRows, mark: str | None) -> str:
-    texts = [_text(request, service, caller, page.children, row) for row in page.rows]
-    tail: dict[str, Any] = {"statuses": page.counts} | ({} if mark is None else {"mark": mark})
-    if page.has_more:
-        tail = {"startKey": service.page_keys.write(caller.account_id, page.rows[-1].id)} | tail
-    return f'{{"jobs":[{",".join(texts)}],{write_text(tail)[1:]}'
+def _join(request: Request, service: Service, caller: Caller, page: Page, mark: str | None) -> bytes:
+    rows, records = page.rows, page.records
+    if records is None:
+        texts = [_text(request, service, caller, rows.children, row) for row in rows.rows]
+        records = ",".join(texts).encode()
+    tail: dict[str, Any] = {"statuses": rows.counts} | ({} if mark is None else {"mark": mark})
+    if rows.has_more:
+        tail = {"startKey": service.page_keys.write(caller.account_id, rows.rows[-1].id)} | tail
+    return b'{"jobs":[' + records + b"]," + write_text(tail)[1:].encode()
 
 
 def _text(
@@ -149,5 +166,5 @@ def _text(
     return _complete(service, row.id, row.state, row.record)
 
 
-def _json(text: str) -> Response:
-    return Response(text, media_type="application/json")
+def _json(body: bytes) -> Response:
+    return Response(body, media_type="application/json")

@@ -211,3 +211,9 @@ def m0010_queue_indexes(connection: sqlite3.Connection) -> None:
         CREATE INDEX jobs_held ON jobs (id) WHERE is_held = 1 AND state = 'In Queue';
         """,
     )
+
+
+@migration
+def m0011_account_events(connection: sqlite3.Connection) -> None:
+    """The newest event of an account, which whoever waits for a change asks for."""
+    connection.execute("CREATE INDEX events_of_account ON events (account_id, id)")

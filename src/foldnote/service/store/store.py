@@ -11,6 +11,7 @@ from foldnote.service.store.database import Database
 from foldnote.service.store.files import FileStore
 from foldnote.service.store.jobs import JobStore
 from foldnote.service.store.organizations import OrganizationStore
+from foldnote.service.store.pages import PageStore
 from foldnote.service.store.pipelines import PipelineStore
 from foldnote.service.store.queue import QueueStore
 from foldnote.service.store.quotas import Quotas
@@ -35,9 +36,11 @@ class Store:
         self.accounts = AccountStore(self.database)
         self.organizations = OrganizationStore(self.database)
         self.trials = TrialStore(self.database)
-        self.jobs = JobStore(self.database, quotas or Quotas())
+        limits = quotas or Quotas()
+        self.jobs = JobStore(self.database, limits)
+        self.pages = PageStore(self.database, self.jobs)
         self.batches = BatchStore(self.database)
-        self.pipelines = PipelineStore(self.database)
+        self.pipelines = PipelineStore(self.database, limits)
         self.queue = QueueStore(self.database)
         self.tools = ToolStore(self.database)
         self.files = FileStore(self.database)

@@ -4,6 +4,7 @@ import pytest
 import sqlalchemy as sa
 
 from foldnote.models.status import JobStatus
+from foldnote.service.changes import read_mark
 from foldnote.service.store.insertion import NewJob
 from foldnote.service.store.jobs import JobFilter
 from foldnote.service.store.queue import Ending
@@ -45,6 +46,7 @@ QUERIES = {
     "stages whose turn it is": lambda s: s.pipelines.ready(),
     "subjobs of a batch": lambda s: s.batches.subjobs(1),
     "a run from claim to end": run_one_job,
+    "the mark of an account": lambda s: read_mark(s.database, [1]),
     "a stop": lambda s: s.jobs.stop(1, "batch"),
     "a deletion": lambda s: s.jobs.delete(1, "batch"),
 }
