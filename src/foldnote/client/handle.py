@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from datetime import datetime
-from html import escape
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, Self
 
+import foldnote
 from foldnote.client import ending, fetching, waiting
-from foldnote.client.effects import AsyncFace, AsyncWorld, Steps, SyncFace, World, operation
+from foldnote.client.effects import AsyncFace, AsyncWorld, Run, Steps, SyncFace, World, operation
 from foldnote.client.file_values import FileValue, job_file
 from foldnote.client.link import Link
 from foldnote.client.origins import describe_origin
@@ -16,6 +16,10 @@ from foldnote.client.progress import Meter, follow
 from foldnote.client.waiting import Watcher
 from foldnote.errors import JobFailedError, JobStoppedError
 from foldnote.models import BatchStatus, Job, JobStatus
+from foldnote.models.shown import show_pairs
+
+if TYPE_CHECKING:
+    from foldnote.results import Result
 
 _TAIL_LINES = 20
 
@@ -122,12 +126,30 @@ class HandleSteps:
         """
 
         def keep(job: Job) -> None:
-            self.record = job
+            self._keep(job)
             if on_change is not None:
                 on_change(job)
 
         with follow(progress, [self.job_name], keep) as note:
             return (yield from finish(self._link, self.job_name, timeout_s, note))
+
+    @operation
+    def result(self) -> Steps[Result]:
+        """What the job left behind: structures, tables, scores and files, fetched and opened.
+
+        Raises:
+            JobFailedError: the run failed; the log's end is in the exception.
+            BadRequestError: the job is not finished.
+            NotFoundError: it left nothing.
+            ArchiveError: the archive is damaged or not safe to unpack.
+        """
+        if not self.record.is_final or self.record.completed is None:
+            self.record = yield from waiting.get_job(self._link, self.job_name)
+        if self.record.is_failed:
+            raise (yield from explain_failure(self._link, self.record))
+        path = yield from fetching.fetch_result(self._link, self.record, None, False)
+        result: Result = yield Run(lambda: foldnote.open_result(path))  # the package knows who reads results
+        return result
 
     @operation
     def stop(self) -> Steps[Job]:
@@ -143,8 +165,15 @@ class HandleSteps:
 
     @operation
     def log(self, max_lines: int = 1000) -> Steps[str]:
-        """The last lines of the job's log."""
+        """The last lines of the job's log.
+
+        Raises:
+            NotFoundError: there is no such job, or the service tells no logs.
+        """
         return (yield from ending.read_log(self._link, self.job_name, max_lines))
+
+    logs = log
+    """The same, by the name of the command line."""
 
     @operation
     def download(
@@ -160,6 +189,9 @@ class HandleSteps:
         if not self.record.is_final or self.record.completed is None:
             self.record = yield from waiting.get_job(self._link, self.job_name)
         return (yield from fetching.fetch_result(self._link, self.record, file_name, pdbs_only, progress))
+
+    def _keep(self, record: Job) -> None:
+        self.record = record
 
     def __repr__(self) -> str:
         parts = [f"{self.job_name!r}", self.type, str(self.status)]
@@ -181,23 +213,51 @@ class HandleSteps:
             "reason": record.error,
             "next": next_action(record),
         }
-        left = "style='text-align:left'"
-        cells = "".join(
-            f"<tr><th {left}>{name}</th><td {left}>{escape(str(value))}</td></tr>"
-            for name, value in rows.items()
-            if value is not None
-        )
-        return f"<table><caption {left}><b>{escape(record.job_name)}</b></caption>{cells}</table>"
+        return show_pairs(record.job_name, rows)
 
 
-class JobHandle(SyncFace, HandleSteps):
+class SyncHandle(SyncFace, HandleSteps):
+    """A job whose operations return when they are done."""
+
+    def wait(self, timeout_s: float | None = None, *, progress: bool = False) -> Self:
+        """Wait until the job is complete, and return it.
+
+        Args:
+            timeout_s: seconds after which the waiting ends; the job goes on.
+            progress: show a bar, in a cell or on standard error.
+
+        Raises:
+            JobFailedError: the run failed; the log's end is in the exception.
+            JobStoppedError: somebody stopped it.
+            WaitTimeoutError: it was not final in time.
+        """
+        self.finish(timeout_s, progress=progress)
+        return self
+
+
+class AsyncHandle(AsyncFace, HandleSteps):
+    """A job whose operations are awaited."""
+
+    async def wait(self, timeout_s: float | None = None, *, progress: bool = False) -> Self:
+        """Wait until the job is complete, and return it; see ``SyncHandle.wait``.
+
+        Raises:
+            JobFailedError: the run failed; the log's end is in the exception.
+            JobStoppedError: somebody stopped it.
+            WaitTimeoutError: it was not final in time.
+        """
+        await self.finish(timeout_s, progress=progress)
+        return self
+
+
+class JobHandle(SyncHandle):
     """A job; each operation returns when it is done."""
 
     def __init__(self, record: Job, link: Link, world: World) -> None:
         self.record, self._link, self._world = record, link, world
 
 
-class AsyncJobHandle(AsyncFace, HandleSteps):
+class AsyncJobHandle(AsyncHandle):
     """A job; each operation is awaited."""
 
     def __init__(self, record: Job, link: Link, world: AsyncWorld) -> None:
@@ -209,8 +269,7 @@ def finish(link: Link, job_name: str, timeout_s: float | None, on_change: Watche
     done = yield from waiting.wait_all(link, [job_name], timeout_s, on_change)
     job = done[job_name]
     if job.is_failed:
-        tail = yield from ending.read_tail(link, job_name, _TAIL_LINES)
-        raise JobFailedError(f"{job_name!r} failed: {job.error}", job, tail)
+        raise (yield from explain_failure(link, job))
     if job.batch_status is BatchStatus.AGGREGATION_FAILED:
         raise JobFailedError(
             f"The archive of the batch {job_name!r} could not be built. "
@@ -220,6 +279,12 @@ def finish(link: Link, job_name: str, timeout_s: float | None, on_change: Watche
     if job.status is JobStatus.STOPPED:
         raise JobStoppedError(f"{job_name!r} was stopped before it was complete.", job)
     return job
+
+
+def explain_failure(link: Link, job: Job) -> Steps[JobFailedError]:
+    """The exception for a run that failed by itself, with the end of its log where the service tells it."""
+    tail = yield from ending.read_tail(link, job.job_name, _TAIL_LINES)
+    return JobFailedError(f"{job.job_name!r} failed: {job.error}", job, tail)
 
 
 def _progress(job: Job) -> str | None:
@@ -232,11 +297,11 @@ def _progress(job: Job) -> str | None:
 def next_action(job: Job) -> str:
     """What a person can do with the job now."""
     if not job.is_final:
-        return "finish() waits for it, refresh() looks again, stop() stops it"
+        return "wait() waits for it, refresh() looks again, stop() stops it"
     if job.is_failed:
-        return "log() gives what the tool printed; submit(..., again=True) tries once more"
+        return "logs() gives what the tool printed; submit(..., again=True) tries once more"
     if job.is_batch and job.status is JobStatus.COMPLETE:
         return "results() gives its rows with what came out, download() the archive of all results"
     if job.status is JobStatus.COMPLETE:
-        return "download() fetches its result"
+        return "result() opens what it left, download() fetches the archive"
     return "submit(..., again=True) starts it anew"

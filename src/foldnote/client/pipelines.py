@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from foldnote.client import waiting
 from foldnote.client.effects import AsyncFace, AsyncWorld, Run, Steps, SyncFace, World, operation
 from foldnote.client.frames import tabulate_batch
-from foldnote.client.handle import HandleSteps
+from foldnote.client.handle import AsyncHandle, HandleSteps, SyncHandle
 from foldnote.client.ledger import Ledger, identify
 from foldnote.client.link import Link
 from foldnote.client.once import Post, look_up, post_once, require_same
@@ -50,14 +50,14 @@ class PipelineRunSteps(HandleSteps):
         return frame
 
 
-class PipelineRun(SyncFace, PipelineRunSteps):
+class PipelineRun(SyncHandle, PipelineRunSteps):
     """A run of a pipeline; each operation returns when it is done."""
 
     def __init__(self, record: Job, link: Link, world: World) -> None:
         self.record, self._link, self._world = record, link, world
 
 
-class AsyncPipelineRun(AsyncFace, PipelineRunSteps):
+class AsyncPipelineRun(AsyncHandle, PipelineRunSteps):
     """A run of a pipeline; each operation is awaited."""
 
     def __init__(self, record: Job, link: Link, world: AsyncWorld) -> None:

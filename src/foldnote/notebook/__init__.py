@@ -12,8 +12,9 @@ from foldnote.forms import variable
 from foldnote.notebook.batching import NotebookPreview, batch, batches, submit_batch
 from foldnote.notebook.connection import connect
 from foldnote.notebook.filling import NotebookForm, form
-from foldnote.notebook.live import NotebookBatch, NotebookJob
+from foldnote.notebook.live import NotebookBatch, NotebookJob, NotebookRun
 from foldnote.notebook.looking import job, jobs, tool, tools, view
+from foldnote.notebook.planning import account, pipeline, provision, recommend, screen, stage
 from foldnote.notebook.submitting import submit, upload, validate
 from foldnote.results import open_result
 
@@ -22,6 +23,8 @@ __all__ = [
     "NotebookForm",
     "NotebookJob",
     "NotebookPreview",
+    "NotebookRun",
+    "account",
     "batch",
     "batches",
     "connect",
@@ -30,6 +33,11 @@ __all__ = [
     "job",
     "jobs",
     "open_result",
+    "pipeline",
+    "provision",
+    "recommend",
+    "screen",
+    "stage",
     "submit",
     "submit_batch",
     "tool",

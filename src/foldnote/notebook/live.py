@@ -3,50 +3,42 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
-from foldnote.client import BatchHandle, JobHandle
-from foldnote.errors import JobFailedError
+from foldnote.client import BatchHandle, JobHandle, PipelineRun
+from foldnote.client.handle import SyncHandle
 from foldnote.models import Job, JobStatus
 from foldnote.notebook import connection
-from foldnote.results import Result, open_result
 from foldnote.viewers.output import ResultSlot, is_notebook, show_live, show_progress
 
 if TYPE_CHECKING:
     from foldnote.viewers import JobCard
 
 
-class NotebookJob(JobHandle):
-    """A job in a notebook: shown, it is a live card with its result below; used, it is a ``JobHandle``."""
+class ShownHandle(SyncHandle):
+    """What waits with its progress in the cell."""
 
-    def wait(self, timeout_s: float | None = None) -> NotebookJob:
+    def wait(self, timeout_s: float | None = None, *, progress: bool = True) -> Self:
         """Wait until the job is complete, with its progress in the cell, and return it.
 
         Args:
             timeout_s: seconds after which the waiting ends; the job goes on.
+            progress: whether the cell shows it.
 
         Raises:
             JobFailedError: the run failed; the log's end is in the exception.
             JobStoppedError: somebody stopped it.
             WaitTimeoutError: it was not final in time.
         """
+        if not progress:
+            return super().wait(timeout_s)
         with show_progress(self.record) as show:
             self.finish(timeout_s, show)
         return self
 
-    def result(self) -> Result:
-        """What the job left behind: structures, tables, scores and files.
 
-        Raises:
-            JobFailedError: the run failed.
-            BadRequestError: the job is not finished.
-            ArchiveError: the archive is damaged or not safe to unpack.
-        """
-        if not self.record.is_final or self.record.completed is None:
-            self.refresh()
-        if self.record.is_failed:
-            raise JobFailedError(f"{self.job_name!r} failed: {self.record.error}", self.record)
-        return open_result(self.download(progress=True), origin=self.origin())
+class NotebookJob(ShownHandle, JobHandle):
+    """A job in a notebook: shown, it is a live card with its result below; used, it is a ``JobHandle``."""
 
     def _ipython_display_(self) -> None:
         if not is_notebook():
@@ -58,23 +50,12 @@ class NotebookJob(JobHandle):
         slot.show()
 
 
-class NotebookBatch(BatchHandle):
+class NotebookBatch(ShownHandle, BatchHandle):
     """A batch in a notebook."""
 
-    def wait(self, timeout_s: float | None = None) -> NotebookBatch:
-        """Wait until the batch is complete and its archive built, and return it.
 
-        Args:
-            timeout_s: seconds after which the waiting ends; the batch goes on.
-
-        Raises:
-            JobFailedError: no job of the batch left a result, or the archive could not be built.
-            JobStoppedError: somebody stopped it.
-            WaitTimeoutError: it was not final in time.
-        """
-        with show_progress(self.record) as show:
-            self.finish(timeout_s, show)
-        return self
+class NotebookRun(ShownHandle, PipelineRun):
+    """A run of a pipeline in a notebook."""
 
 
 def make_card(job: NotebookJob, slot: ResultSlot) -> JobCard:

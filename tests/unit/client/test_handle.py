@@ -35,11 +35,11 @@ def test_what_a_job_says_is_text_and_not_markup():
 @pytest.mark.parametrize(
     ("status", "more", "advice"),
     [
-        ("In Queue", {}, "finish()"),
+        ("In Queue", {}, "wait()"),
         ("Running", {}, "stop()"),
         ("Complete", {}, "download()"),
         ("Stopped", {}, "again=True"),
-        ("Failed", {}, "log()"),
+        ("Failed", {}, "logs()"),
     ],
 )
 def test_the_next_action_is_one_that_exists(status, more, advice):
