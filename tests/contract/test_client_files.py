@@ -7,6 +7,7 @@ import gemmi
 import pandas as pd
 import pytest
 from job_settings import PDB
+from scripted_service import answers
 
 from foldnote.client.sources import name_source, open_source
 from foldnote.errors import BadRequestError, FoldnoteError, JobNameTakenError
@@ -147,3 +148,30 @@ async def test_a_named_job_is_not_taken_for_one_with_other_files(face, settle, n
     await settle(face.files.upload(CONTENT + b"END\n", f"{name}-a.pdb"))
     with pytest.raises(JobNameTakenError, match="other contents"):
         await settle(face.jobs.submit("align-pdbs", settings, job_name=name))
+
+
+async def test_files_as_a_frame_over_all_pages(face, settle, name):
+    for number in range(3):
+        await settle(face.files.upload(b"ATOM", f"{name}-{number}.pdb", folder=name))
+    frame = await settle(face.files.to_frame(folder=name))
+    assert sorted(frame.index) == [f"{name}/{name}-{number}.pdb" for number in range(3)]
+    assert (frame.index.name, list(frame.columns)) == ("path", ["name", "folder", "size_bytes", "uploaded"])
+    assert (frame["size_bytes"].tolist(), str(frame["uploaded"].dt.tz)) == ([4, 4, 4], "UTC")
+
+
+def test_a_deployment_that_ignores_paging_ends_where_nothing_new_comes(scripted, connect):
+    row = {"fileId": "1", "fileName": "a.pdb"}
+    scripted.on("GET", "/files", answers({"files": [row], "total": 9, "hasMore": True}))
+    assert list(connect().files.to_frame().index) == ["a.pdb"]
+    assert scripted.count("GET", "/files") == 2
+
+
+def test_names_alone_are_a_frame_with_gaps(scripted, connect):
+    scripted.on("GET", "/files", answers(["a.pdb", "in/<b>.pdb"]))
+    client = connect()
+    frame = client.files.to_frame()
+    assert frame["size_bytes"].isna().all()
+    assert frame.loc["in/<b>.pdb", "folder"] == "in"
+    shown = client.files.list()
+    assert "<b>" not in shown._repr_html_()
+    assert repr(shown).startswith("2 of 2 files")

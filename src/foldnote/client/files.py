@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from foldnote.client.effects import Call, Run, Steps, operation
 from foldnote.client.file_values import FileValue
@@ -14,9 +15,13 @@ from foldnote.client.refusals import read_json, understand
 from foldnote.client.resource import AsyncResource, Resource, SyncResource, path_part
 from foldnote.client.sources import Source, name_source, open_source
 from foldnote.errors import ServiceError, TooLargeError
-from foldnote.models import FilePage, read_file_page
+from foldnote.models import FilePage, FileRecord, read_file_page
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 _UPLOAD_TIMEOUT_S = 3600.0
+_LARGEST_PAGE = 100
 
 
 class FilesSteps(Resource):
@@ -69,8 +74,24 @@ class FilesSteps(Resource):
             offset: files to skip.
             folder: only the files of this folder.
         """
-        params = {"limit": str(limit), "offset": str(offset)} | ({"folder": folder} if folder else {})
-        return understand(read_file_page, (yield from self._link.ask("GET", "/files", params=params)))
+        return (yield from _list_page(self._link, limit, offset, folder))
+
+    @operation
+    def to_frame(self, limit: int = 1000, *, folder: str | None = None) -> Steps[pd.DataFrame]:
+        """The account's files as a DataFrame.
+
+        Args:
+            limit: the most rows, from as many pages as it takes.
+            folder: only the files of this folder.
+
+        Returns:
+            One row a file, with the index ``path`` (str, what a file field takes) and the columns ``name``
+            and ``folder`` (str), ``size_bytes`` (Int64) and ``uploaded`` (datetime64[us, UTC]); what is not
+            there is missing.
+        """
+        page = yield from _list_many(self._link, limit, folder)
+        frame: pd.DataFrame = yield Run(page.to_frame)
+        return frame
 
     @operation
     def delete(self, path: str) -> Steps[None]:
@@ -80,6 +101,24 @@ class FilesSteps(Resource):
             BadRequestError: there is no such file.
         """
         yield from self._link.ask("DELETE", "/delete-file", params={"filePath": path}, repeatable=False)
+
+
+def _list_page(link: Link, limit: int, offset: int, folder: str | None) -> Steps[FilePage]:
+    params = {"limit": str(limit), "offset": str(offset)} | ({"folder": folder} if folder else {})
+    return understand(read_file_page, (yield from link.ask("GET", "/files", params=params)))
+
+
+def _list_many(link: Link, limit: int, folder: str | None) -> Steps[FilePage]:
+    """At most ``limit`` files, from as many pages as it takes."""
+    found: dict[str, FileRecord] = {}
+    total, has_more = 0, True
+    while has_more and len(found) < limit:
+        page = yield from _list_page(link, min(_LARGEST_PAGE, limit - len(found)), len(found), folder)
+        before = len(found)
+        found |= {file.path: file for file in page.files}
+        total = max(page.total, len(found))
+        has_more = page.has_more and len(found) > before  # some deployments ignore paging
+    return FilePage(files=tuple(found.values())[:limit], total=total, has_more=has_more)
 
 
 def _send(

@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from foldnote.models.shown import show_grid, write_grid
 from foldnote.models.wire import WireModel, lower_first, read_object
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_COLUMNS = ("file", "size", "uploaded")
 
 
 class FileRecord(WireModel):
@@ -37,6 +43,40 @@ class FilePage(WireModel):
     total: int
     """Files that match, on all pages."""
     has_more: bool
+
+    def to_frame(self) -> pd.DataFrame:
+        """The files as a DataFrame.
+
+        Returns:
+            One row a file, with the index ``path`` (str, what a file field takes) and the columns ``name``
+            and ``folder`` (str; missing at the top), ``size_bytes`` (Int64) and ``uploaded`` (datetime64[us,
+            UTC]); the last two are missing where a deployment gives names only.
+        """
+        import pandas as pd
+
+        times = pd.Series([file.upload_time for file in self.files], dtype="object")
+        columns = {
+            "name": pd.Series([file.file_name for file in self.files], dtype="str"),
+            "folder": pd.Series([file.folder for file in self.files], dtype="str"),
+            "size_bytes": pd.Series([file.file_size for file in self.files], dtype="Int64"),
+            "uploaded": pd.to_datetime(times, utc=True).astype("datetime64[us, UTC]"),
+        }
+        paths = pd.Index([file.path for file in self.files], dtype="str", name="path")
+        return pd.DataFrame(columns).set_index(paths)
+
+    def __repr__(self) -> str:
+        return write_grid(self._title(), _COLUMNS, map(_row, self.files))
+
+    def _repr_html_(self) -> str:
+        return show_grid(self._title(), _COLUMNS, map(_row, self.files))
+
+    def _title(self) -> str:
+        return f"{len(self.files)} of {self.total} files"
+
+
+def _row(file: FileRecord) -> tuple[object, ...]:
+    size = None if file.file_size is None else f"{file.file_size:,} B"
+    return file.path, size, None if file.upload_time is None else f"{file.upload_time:%Y-%m-%d %H:%M} UTC"
 
 
 class UploadReceipt(WireModel):

@@ -10,7 +10,24 @@ from hypothesis import strategies as st
 from foldnote import errors
 from foldnote.client.effects import Answer
 from foldnote.client.refusals import read_json, refusal, understand
-from foldnote.models import read_file_page, read_job_answer, read_job_page, read_verdict
+from foldnote.models import (
+    Credential,
+    FileRecord,
+    Recommendation,
+    Tool,
+    read_credential,
+    read_file_page,
+    read_job_answer,
+    read_job_page,
+    read_recommendation,
+    read_verdict,
+)
+from foldnote.models.deployed import (
+    FinetunedModel,
+    read_deployed_tool,
+    read_finetuned_models,
+)
+from foldnote.models.pipeline import PipelineReceipt, read_pipeline_receipt, read_run_receipt
 
 json_values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
@@ -19,7 +36,8 @@ json_values = st.recursive(
 )
 known_keys = st.sampled_from(
     ["error", "message", "detail", "title", "code", "field", "row", "retryAfterSeconds", "errors", "jobs",
-     "jobName", "status", "Settings", "Score", "created", "statuses", "results", "valid", "files", "name", "0"]
+     "jobName", "status", "Settings", "Score", "created", "statuses", "results", "valid", "files", "name", "0",
+     "apiKey", "limits", "claimUrl", "expiresAt", "tools", "detected", "abstain", "models", "stages", "type"]
 )  # fmt: skip
 bodies = st.dictionaries(known_keys, json_values, max_size=6) | json_values
 statuses = st.integers(400, 599)
@@ -54,17 +72,48 @@ def test_any_good_answer_is_read_as_json_or_text(content):
     assert value is None or isinstance(value, str | int | float | bool | list | dict)
 
 
+def read_tool_receipt(body):
+    return read_deployed_tool(body, "t")
+
+
+def read_saved(body):
+    return read_pipeline_receipt(body, "p", ("a",))
+
+
+def read_run(body):
+    return read_run_receipt(body, "r", "p")
+
+
 @pytest.mark.parametrize(
     "read",
-    [read_job_answer, read_job_page, read_file_page, read_verdict],
+    [read_job_answer, read_job_page, read_file_page, read_verdict, read_credential, read_recommendation,
+     read_finetuned_models, read_tool_receipt, read_saved, read_run],
     ids=lambda read: read.__name__,
-)
+)  # fmt: skip
 @given(body=bodies)
 def test_any_value_is_a_record_or_a_protocol_error(read, body):
     try:
         understand(read, body)
     except errors.ProtocolError as exc:
         assert exc.message
+
+
+SMALLEST = {
+    FileRecord: {"fileId": "a", "fileName": "a", "name": "a"},
+    Tool: {"type": "a"},
+    Credential: {"apiKey": "a"},
+    Recommendation: {},
+    FinetunedModel: {"modelName": "a"},
+    PipelineReceipt: {"pipelineName": "a", "stages": []},
+}
+
+
+@pytest.mark.parametrize("record", SMALLEST, ids=lambda record: record.__name__)
+@given(extra=st.dictionaries(st.from_regex(r"x[a-z]{3,9}", fullmatch=True), json_values, max_size=4))
+def test_what_a_record_does_not_know_it_keeps(record, extra):
+    kept = record.model_validate(SMALLEST[record] | extra)
+    assert json.dumps(kept.model_extra, sort_keys=True) == json.dumps(extra, sort_keys=True)
+    assert repr(kept)
 
 
 def test_brackets_without_end_are_text():
