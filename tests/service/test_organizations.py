@@ -163,3 +163,17 @@ class TestRefusals:
     def test_wrong_arguments(self, data, arguments):
         with pytest.raises(SystemExit):
             main(["admin", "--data-dir", str(data), *arguments])
+
+
+def test_a_kept_page_gives_each_member_a_key_of_their_own(lab):
+    _, clients = lab
+    for number in range(3):
+        assert submit(clients["bob"], f"paged{number}.output-1").status_code == 200
+    for number in range(3):
+        wait(clients["bob"], f"paged{number}.output-1")
+    for who in ("bob", "ada", "bob", "ada"):
+        params = {"limit": 2, "jobEmail": "bob@lab.org"}
+        first = clients[who].get("/jobs", params=params).json()
+        rest = clients[who].get("/jobs", params=params | {"startKey": first["startKey"]})
+        assert rest.status_code == 200
+        assert [job["jobName"] for job in rest.json()["jobs"]] == ["paged0.output-1"]

@@ -20,7 +20,7 @@ from foldnote.service.queue.launching import attempt_folder
 from foldnote.service.requests import Email
 from foldnote.service.routes.answers import Here, absolute, answers, keyed, visible_accounts
 from foldnote.service.store.accounts import Caller
-from foldnote.service.store.jobs import JobFilter
+from foldnote.service.store.jobs import JobFilter, JobPageRows
 from foldnote.service.store.pages import Page
 from foldnote.service.store.records import BATCH_TYPE, add_fields, write_text
 
@@ -71,8 +71,8 @@ async def get_jobs(
     if job_name is None and batch is None and organization is None and job_email is None:
         own = JobFilter((caller.account_id,), has_subjobs=has_subjobs)
         page = service.store.pages.find(own, before, rows)
-        if page is not None and page.records is not None:
-            return _json(_join(request, service, caller, page, mark))
+        if page is not None and page.is_plain:
+            return _json(_answer(request, service, caller, page, mark))
 
     def answer() -> Response:
         owners = visible_accounts(service, caller, job_email, has_organization=organization is not None)
@@ -82,7 +82,7 @@ async def get_jobs(
         found = service.store.pages.find(wanted, before, rows) or service.store.pages.read(
             wanted, before, rows
         )
-        return _json(_join(request, service, caller, found, mark))
+        return _json(_answer(request, service, caller, found, mark))
 
     return await run_in_threadpool(answer)
 
@@ -147,15 +147,22 @@ def _complete(service: Service, job_id: int, state: str, record: str) -> str:
     return add_fields(record, {"progress": progress, "message": message})
 
 
-def _join(request: Request, service: Service, caller: Caller, page: Page, mark: str | None) -> bytes:
-    rows, records = page.rows, page.records
-    if records is None:
-        texts = [_text(request, service, caller, rows.children, row) for row in rows.rows]
-        records = ",".join(texts).encode()
+def _answer(request: Request, service: Service, caller: Caller, page: Page, mark: str | None) -> bytes:
+    """The body; of a plain page it is made once for each account that asks."""
+    if mark is not None or not page.is_plain:
+        return _join(request, service, caller, page.rows, mark)
+    body = page.bodies.get(caller.account_id)
+    if body is None:
+        body = page.bodies[caller.account_id] = _join(request, service, caller, page.rows, None)
+    return body
+
+
+def _join(request: Request, service: Service, caller: Caller, rows: JobPageRows, mark: str | None) -> bytes:
+    texts = [_text(request, service, caller, rows.children, row) for row in rows.rows]
     tail: dict[str, Any] = {"statuses": rows.counts} | ({} if mark is None else {"mark": mark})
     if rows.has_more:
         tail = {"startKey": service.page_keys.write(caller.account_id, rows.rows[-1].id)} | tail
-    return b'{"jobs":[' + records + b"]," + write_text(tail)[1:].encode()
+    return f'{{"jobs":[{",".join(texts)}],{write_text(tail)[1:]}'.encode()
 
 
 def _text(

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from foldnote.models.status import JobStatus
 from foldnote.service.store.database import Database
@@ -26,11 +26,13 @@ class Page:
 
     Attributes:
         rows: its rows and counts.
-        records: those of all rows, joined, as they go out; None where some are completed for each answer.
+        is_plain: whether all records go out as they are; those of batches and running jobs do not.
+        bodies: answers that were made of a plain page, by the account that asked.
     """
 
     rows: JobPageRows
-    records: bytes | None
+    is_plain: bool
+    bodies: dict[int, bytes] = field(default_factory=dict)
 
 
 class PageStore:
@@ -56,7 +58,7 @@ class PageStore:
         """At most `limit` jobs older than the row `before`, newest first."""
         version = self._database.version()  # before the rows: what is committed between is read again
         rows = self._jobs.page(wanted, before=before, limit=limit)
-        page = Page(rows, _join(rows))
+        page = Page(rows, _is_plain(rows))
         with self._lock:
             self._forget_old(version)
             if version == self._version:
@@ -71,6 +73,5 @@ class PageStore:
             self._kept.clear()
 
 
-def _join(page: JobPageRows) -> bytes | None:
-    is_plain = all(row.state != JobStatus.RUNNING and row.type != BATCH_TYPE for row in page.rows)
-    return ",".join([row.record for row in page.rows]).encode() if is_plain else None
+def _is_plain(page: JobPageRows) -> bool:
+    return all(row.state != JobStatus.RUNNING and row.type != BATCH_TYPE for row in page.rows)

@@ -31,7 +31,7 @@ def test_a_page_is_found_once_it_was_read(store):
     page = store.pages.read(MINE, None, 10)
     assert store.pages.find(MINE, None, 10) is page
     assert store.pages.find(MINE, None, 9) is None
-    assert page.records.startswith(b'{"jobName":"first"')
+    assert page.is_plain
 
 
 def test_a_change_of_this_process_ends_it(store):
@@ -65,10 +65,10 @@ def test_what_is_committed_while_a_page_is_read_is_not_missed(store, monkeypatch
 
 def test_records_of_batches_and_running_jobs_are_completed_for_each_answer(store):
     store.jobs.add_batch(1, NewJob("batch", "anarci", {}, {}), [NewJob("row", "anarci", {}, {})])
-    assert store.pages.read(MINE, None, 10).records is None
-    assert store.pages.read(JobFilter((1,), parent_id=2), None, 10).records is not None
+    assert store.pages.read(MINE, None, 10).is_plain is False
+    assert store.pages.read(JobFilter((1,), parent_id=2), None, 10).is_plain
     store.queue.claim(store.queue.waiting()[0], "nonce")
-    assert store.pages.read(MINE, 2, 10).records is None
+    assert store.pages.read(MINE, 2, 10).is_plain is False
 
 
 def test_only_so_many_pages_are_kept(store):
