@@ -1,0 +1,194 @@
+"""A form over everything that JSON Schema can say, in real JupyterLab: one page, one form, driven by hand."""
+
+import ast
+import re
+
+import pytest
+from form_schema import FEATURES
+from lab_page import LabPage
+from playwright.sync_api import expect
+
+NOTEBOOK = f"import foldnote as fn\nform = fn.form({FEATURES!r})\nform"
+
+
+@pytest.fixture(scope="module")
+def lab_page(chromium, server):
+    """One page with one form for all tests of this module; each leaves its own fields filled in."""
+    context = chromium.new_context(viewport={"width": 1400, "height": 1000})
+    context.set_default_timeout(15_000)
+    page = LabPage(context, server)
+    server.write_notebook("schema.ipynb", "1")
+    page.open("schema.ipynb")
+    page.page.keyboard.press("Control+b")
+    page.run_code(NOTEBOOK)
+    page.page.locator(".foldnote-form").wait_for()
+    yield page
+    context.close()
+
+
+@pytest.fixture(scope="module")
+def form(lab_page):
+    return lab_page.page.locator(".foldnote-form")
+
+
+def field(form, name):
+    has_name = form.page.locator(".fn-name, .widget-label-basic", has_text=re.compile(rf"^\s*{name}\W*$"))
+    return form.locator(".foldnote-field").filter(has=has_name).last
+
+
+def control(form, name):
+    return field(form, name).locator("input, textarea, select").first
+
+
+def group(form, name):
+    """The innermost object, list or map with this title."""
+    title = form.page.locator(f':is(.fn-name, .foldnote-subfold):text-matches("^{name}")')
+    return form.locator(".foldnote-object").filter(has=title).last
+
+
+def value_of(form):
+    """What the shown Python code assigns, once it has settled."""
+    if not form.locator(".fn-code").count():
+        form.get_by_role("button", name="Copy as Python").click()
+    form.page.wait_for_timeout(250)
+    return ast.literal_eval(form.locator(".fn-code pre").inner_text().partition("=")[2].strip())
+
+
+def test_defaults_constants_and_locked_values_are_there_from_the_start(form):
+    expect(control(form, "Width")).to_have_value("5")
+    expect(control(form, "Fixed read-only")).to_be_disabled()
+    expect(form.locator(".foldnote-ticks").get_by_label("H3")).to_be_checked()
+    expect(field(form, "Pair")).to_contain_text("Written as JSON: each place of this list")
+    expect(control(form, "Name")).to_have_attribute("placeholder", "e.g. run-1")
+    expect(form.locator(".fn-error")).to_have_count(0)
+    value = value_of(form)
+    assert (value["fixed"], value["loops"], value["size"], value["box"]) == ("v1", ["H3"], None, {"y": 2})
+
+
+def test_bounds_patterns_formats_and_steps_are_told_as_typed(form):
+    for name, wrong, said, right in (
+        ("Name", "A", "the shortest allowed is 2", "run-1"),
+        ("Size", "0", "more than 0", "2.5"),
+        ("Started", "21.11.", "Write it like 2026-11-21", "2026-11-21"),
+        ("Width", "10", "the most is 9", "4"),
+        ("Step", "7", "not a multiple of 5", "10"),
+    ):
+        control(form, name).fill(wrong)
+        expect(field(form, name).locator(".fn-error").first).to_contain_text(said)
+        control(form, name).fill(right)
+        expect(field(form, name).locator(".fn-error")).to_have_count(0)
+    value = value_of(form)
+    assert [value[name] for name in ("name", "size", "width", "step")] == ["run-1", 2.5, 4, 10]
+
+
+def test_choices_ticks_switches_lists_and_maps_end_in_the_value(form):
+    control(form, "Kind").select_option("Light")
+    control(form, "Version").select_option("2")
+    form.get_by_label("Fast").check()
+    form.locator(".foldnote-ticks").get_by_label("H1").check()
+    control(form, "Names").fill("a\nb")
+    control(form, "Residues").fill("H: 26 27\nL: 50")
+    control(form, "Pair").fill('[1, "x"]')
+    value = value_of(form)
+    assert (value["kind"], value["version"], value["fast"]) == ("l", 2, True)
+    assert (value["loops"], value["names"]) == (["H1", "H3"], ["a", "b"])
+    assert value["residues"] == {"H": "26 27", "L": "50"}
+    assert value["pair"] == [1, "x"]
+
+
+def test_objects_inside_have_fields_of_their_own(form):
+    control(form, "X").fill("0")
+    expect(field(form, "X").locator(".fn-error")).to_contain_text("the least is 1")
+    control(form, "X").fill("3")
+    form.get_by_role("button", name="Restraints").click()
+    control(form, "Force").fill("12")
+    value = value_of(form)
+    assert value["box"] == {"x": 3, "y": 2}
+    assert value["restraints"] == {"force": 12}
+
+
+def test_rows_are_added_moved_and_removed(form):
+    chains = group(form, "Chains")
+    for number, letter in enumerate("HLA", start=1):
+        chains.get_by_role("button", name="Add chain").click()
+        expect(chains.locator(".foldnote-row")).to_have_count(number)
+        chains.locator(".foldnote-row").last.locator("input").first.fill(letter)
+    chains.get_by_title("Move Row 3 up").click()
+    chains.get_by_title("Remove Row 1").click()
+    expect(chains.locator(".foldnote-row")).to_have_count(2)
+    masks = group(form, "Masks")
+    masks.get_by_role("button", name="Add entry").click()
+    masks.get_by_label("Name").fill("H")
+    masks.locator(".foldnote-row input").last.fill("7")
+    value = value_of(form)
+    assert value["chains"] == [{"letter": "A"}, {"letter": "L"}]
+    assert value["masks"] == {"H": {"start": 7}}
+
+
+def test_unions_are_chosen_and_keep_what_was_typed(form):
+    control(form, "How").select_option("By distance")
+    control(form, "Nm").fill("1.5")
+    control(form, "How").select_option("By name")
+    expect(field(form, "Nm")).to_be_hidden()
+    assert value_of(form)["site"] == {"how": "name"}
+    control(form, "How").select_option("By distance")
+    control(form, "Target").select_option("list")
+    group(form, "Target").locator("textarea").fill("a\nb")
+    value = value_of(form)
+    assert value["site"] == {"how": "distance", "nm": 1.5}
+    assert value["target"] == ["a", "b"]
+
+
+def test_conditions_show_and_hide_fields(form):
+    expect(field(form, "Range")).to_be_hidden()
+    control(form, "Task").select_option("mask")
+    control(form, "Range").fill("3-9")
+    control(form, "Task").select_option("scan")
+    expect(field(form, "Range")).to_be_hidden()
+    assert "range" not in value_of(form)
+    control(form, "Task").select_option("mask")
+    expect(control(form, "Range")).to_have_value("3-9")
+    control(form, "Card").fill("1")
+    expect(field(form, "Address")).to_be_visible()
+    expect(field(form, "Partner").locator(".fn-required")).to_be_visible()
+    control(form, "Partner").fill("2")
+    assert value_of(form)["range"] == "3-9"
+
+
+def test_what_was_changed_can_be_put_back(form):
+    form.get_by_role("button", name=re.compile(r"^\d+ changed$")).click()
+    form.get_by_role("button", name="Reset Width").click()
+    expect(control(form, "Width")).to_have_value("5")
+
+
+def test_search_leaves_what_was_asked_for(form):
+    form.get_by_label("Search").fill("resid")
+    expect(field(form, "Residues")).to_be_visible()
+    expect(field(form, "Kind")).to_be_hidden()
+    form.get_by_label("Search").fill("")
+    expect(field(form, "Kind")).to_be_visible()
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_the_whole_form_is_accessible_at_every_width(lab_page, form, theme):
+    lab_page.set_theme(theme)
+    for width in (400, 700, 1600):
+        lab_page.page.set_viewport_size({"width": width, "height": 1000})
+        lab_page.page.wait_for_timeout(150)
+        assert form.evaluate("node => node.scrollWidth <= node.clientWidth + 1")
+    assert lab_page.accessibility_faults(".foldnote-form") == []
+    lab_page.picture(f"schema-form-{theme}", form)
+    assert lab_page.faults == []
+
+
+def test_rows_are_added_and_filled_in_by_keyboard_alone(lab_page, form):
+    lab_page.page.set_viewport_size({"width": 1400, "height": 1000})
+    group(form, "Chains").get_by_role("button", name="Add chain").focus()
+    keyboard = lab_page.page.keyboard
+    keyboard.press("Enter")
+    expect(group(form, "Chains").locator(".foldnote-row")).to_have_count(3)
+    expect(group(form, "Chains").locator(".foldnote-row").last.locator("input").first).to_be_focused()
+    keyboard.type("K")
+    keyboard.press("Tab")
+    keyboard.type("9")
+    assert value_of(form)["chains"][-1] == {"letter": "K", "length": 9}
