@@ -1,0 +1,132 @@
+"""What a service is, in a few dictionaries: the simplest thing that gives the same answers.
+
+Jobs by account and name; a batch is a job with rows. Whoever runs jobs calls `claim`, `finish`, `lose` and
+`aggregate`; everything else is what a client may ask for.
+"""
+
+from dataclasses import dataclass, field
+
+QUEUED, RUNNING, COMPLETE, STOPPED = "In Queue", "Running", "Complete", "Stopped"
+FINAL = (COMPLETE, STOPPED)
+
+
+@dataclass
+class ModelJob:
+    name: str
+    status: str = QUEUED
+    parent: "ModelJob | None" = None
+    rows: "list[ModelJob] | None" = None
+    batch_status: str | None = None
+    is_cancelled: bool = False
+    is_deleted: bool = False
+    content: str | None = None
+    """What the job's result holds."""
+    archive: dict[str, str] | None = None
+    """Of a batch whose archive is built: the content of each subjob in it."""
+
+    @property
+    def living_rows(self) -> "list[ModelJob]":
+        return [row for row in self.rows or [] if not row.is_deleted]
+
+
+@dataclass
+class Model:
+    """The jobs of one account, oldest first, deleted ones included."""
+
+    jobs: list[ModelJob] = field(default_factory=list)
+
+    def find(self, name: str) -> ModelJob | None:
+        return next((job for job in self.jobs if job.name == name and not job.is_deleted), None)
+
+    def listed(self, *, has_subjobs: bool = False, batch: str | None = None) -> list[ModelJob]:
+        """Newest first."""
+        found = [job for job in self.jobs if not job.is_deleted]
+        if batch is not None:
+            parent = self.find(batch)
+            found = [] if parent is None else parent.living_rows
+        elif not has_subjobs:
+            found = [job for job in found if job.parent is None]
+        return found[::-1]
+
+    # what clients ask for
+
+    def submit(self, name: str) -> bool:
+        if self.find(name):
+            return False
+        self.jobs.append(ModelJob(name))
+        return True
+
+    def submit_batch(self, name: str, rows: list[str]) -> bool:
+        if any(self.find(each) for each in (name, *rows)):
+            return False
+        parent = ModelJob(name, rows=[], batch_status=QUEUED)
+        parent.rows = [ModelJob(row, parent=parent) for row in rows]
+        self.jobs += [parent, *parent.rows]
+        return True
+
+    def stop(self, name: str) -> bool:
+        job = self.find(name)
+        if job is None:
+            return False
+        for each in (job, *job.living_rows):
+            if each.status == RUNNING and each.rows is None:
+                each.is_cancelled = True
+            elif each.status not in FINAL:
+                self._end(each)
+        self._follow(job.parent)
+        return True
+
+    def delete(self, name: str) -> bool:
+        job = self.find(name)
+        if job is None:
+            return False
+        for each in (job, *job.living_rows):
+            each.is_deleted = True
+            if each.status == QUEUED or (each.rows is not None and each.status not in FINAL):
+                self._end(each)
+            elif each.status == RUNNING:
+                each.is_cancelled = True
+        self._follow(job.parent)
+        return True
+
+    @staticmethod
+    def _end(job: ModelJob) -> None:
+        job.status = STOPPED
+        if job.rows is not None:
+            job.batch_status = STOPPED
+
+    # what whoever runs jobs says
+
+    def claim(self, job: ModelJob) -> None:
+        job.status = RUNNING
+        self._follow(job.parent)
+
+    def finish(self, job: ModelJob, status: str, content: str | None) -> None:
+        job.status, job.content = status, content
+        self._follow(job.parent)
+
+    def lose(self, job: ModelJob) -> None:
+        job.status = QUEUED
+        self._follow(job.parent)
+
+    def aggregate(self) -> None:
+        for job in self.jobs:
+            if job.batch_status == "Aggregating" and not job.is_deleted:
+                job.archive = self.contents(job) or None
+                job.status = job.batch_status = COMPLETE if job.archive else STOPPED
+
+    @staticmethod
+    def contents(batch: ModelJob) -> dict[str, str]:
+        return {row.name: row.content for row in batch.living_rows if row.content is not None}
+
+    @staticmethod
+    def _follow(parent: ModelJob | None) -> None:
+        if parent is None or parent.is_deleted or parent.status in FINAL:
+            return
+        statuses = [row.status for row in parent.living_rows]
+        if QUEUED not in statuses and RUNNING not in statuses:
+            parent.status, parent.batch_status = RUNNING, "Aggregating"
+        elif set(statuses) == {QUEUED}:
+            parent.status = parent.batch_status = QUEUED
+        else:
+            parent.status = parent.batch_status = RUNNING
