@@ -20,7 +20,7 @@ from foldnote.results.families import strip_packing
 from foldnote.results.numbers import Floats
 
 GAP = "-"
-_GAPS = np.frombuffer(b"-.~ ", dtype=np.uint8)
+_IS_RESIDUE = ~np.isin(np.arange(256), list(b"-.~ "))
 _INSERTED = str.maketrans("", "", "abcdefghijklmnopqrstuvwxyz.")
 _LENGTHS = re.compile(r"#\s*(\d+(?:,\d+)*)\t(\d+(?:,\d+)*)\s*$")
 _CLUSTAL_LINE = re.compile(r"(\S+)\s+([A-Za-z\-.*~]+)(?:\s+\d+)?\s*$")
@@ -96,7 +96,7 @@ class Alignment:
         Raises:
             UnreadableFileError: the sequences are of unequal length.
         """
-        return ~np.isin(self.letters, _GAPS)
+        return np.asarray(_IS_RESIDUE[self.letters])
 
     @property
     def coverage(self) -> NDArray[np.int64]:

@@ -171,13 +171,9 @@ class EvidenceBook:
             read: the evidence in a file; None when it is damaged, which the reader reports.
         """
         self.sizes = sizes
+        self.names = frozenset(sizes)
         self._read = read
         self._kept: dict[str, Evidence] = {}
-
-    @property
-    def names(self) -> frozenset[str]:
-        """The files that may hold evidence."""
-        return frozenset(self.sizes)
 
     def look_up(self, name: str) -> Evidence:
         """What the file ``name`` says; nothing when it is damaged."""

@@ -11,8 +11,6 @@ from foldnote.results.molecule import (
     MoleculeFile,
     RecordError,
     find_element,
-    make_atoms,
-    make_bonds,
     require_molecules,
 )
 from foldnote.results.wording import explain
@@ -61,10 +59,10 @@ def _read_record(record: str, name: str, index: int) -> Molecule:
         file=name,
         index=index,
         format="mol2",
-        atoms=make_atoms(atoms),
-        bonds=make_bonds(bonds, len(atoms)),
         properties={},
         text=record,
+        _atom_rows=atoms,
+        _bond_rows=bonds,
     )
 
 

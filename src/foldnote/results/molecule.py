@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property, lru_cache
+from math import isfinite
 
 import gemmi
 import numpy as np
@@ -51,20 +53,45 @@ class Molecule:
     file: str
     index: int
     format: str
-    atoms: pd.DataFrame
-    bonds: pd.DataFrame
     properties: Mapping[str, Scalar]
     text: str = field(repr=False)
+    _atom_rows: Sequence[AtomRow] = field(repr=False)
+    _bond_rows: Sequence[BondRow] = field(repr=False)
+
+    def __post_init__(self) -> None:
+        """Check what a reader found.
+
+        Raises:
+            RecordError: there is no atom, a coordinate is no finite number, or a bond names no atom.
+        """
+        if not self._atom_rows:
+            raise RecordError("it holds no atoms")
+        if not all(isfinite(x) and isfinite(y) and isfinite(z) for _, _, x, y, z, _ in self._atom_rows):
+            raise RecordError("a coordinate is no finite number")
+        count = len(self._atom_rows)
+        if any(not (0 <= first < count and 0 <= second < count) for first, second, _ in self._bond_rows):
+            raise RecordError("a bond names an atom that is not there")
+
+    @cached_property
+    def atoms(self) -> pd.DataFrame:
+        """The atoms, one a row; the columns are those of the class's description."""
+        return pd.DataFrame(list(self._atom_rows), columns=["name", "element", "x", "y", "z", "charge"])
+
+    @cached_property
+    def bonds(self) -> pd.DataFrame:
+        """The bonds, one a row; the columns are those of the class's description."""
+        frame = pd.DataFrame(list(self._bond_rows), columns=["first", "second", "order"])
+        return frame.astype({"first": "int64", "second": "int64", "order": "float64"})
 
     @property
     def coordinates(self) -> Floats:
         """Places of the atoms in Å, shape (n, 3)."""
-        return self.atoms[["x", "y", "z"]].to_numpy(np.float64)
+        return np.array([row[2:5] for row in self._atom_rows], dtype=np.float64)
 
     @property
     def heavy_atoms(self) -> int:
         """Number of atoms that are no hydrogen."""
-        return int((~self.atoms["element"].isin(["H", "D"])).sum())
+        return sum(element not in ("H", "D") for _, element, *_ in self._atom_rows)
 
     @property
     def formula(self) -> str:
@@ -72,7 +99,7 @@ class Molecule:
 
         Hydrogens only where the file writes them.
         """
-        counts = Counter(self.atoms["element"])
+        counts = Counter(element for _, element, *_ in self._atom_rows)
         first = [symbol for symbol in ("C", "H") if symbol in counts] if "C" in counts else []
         order = [*first, *sorted(symbol for symbol in counts if symbol not in first)]
         return "".join(f"{symbol}{counts[symbol] if counts[symbol] > 1 else ''}" for symbol in order)
@@ -80,7 +107,7 @@ class Molecule:
     @property
     def is_flat(self) -> bool:
         """Whether all atoms lie in the plane of the paper: a drawing, not a shape."""
-        return bool((self.atoms["z"] == 0).all())
+        return all(row[4] == 0 for row in self._atom_rows)
 
     def to_gemmi(self) -> gemmi.Structure:
         """The atoms as one residue ``LIG`` of chain ``A``, coordinates in Å; bonds are not carried."""
@@ -119,32 +146,7 @@ class MoleculeFile:
     problems: tuple[str, ...]
 
 
-def make_atoms(rows: Sequence[AtomRow]) -> pd.DataFrame:
-    """Atom rows as a frame.
-
-    Raises:
-        RecordError: there is no atom, or a coordinate is no finite number.
-    """
-    if not rows:
-        raise RecordError("it holds no atoms")
-    frame = pd.DataFrame(rows, columns=["name", "element", "x", "y", "z", "charge"])
-    if not np.isfinite(frame[["x", "y", "z"]].to_numpy(np.float64)).all():
-        raise RecordError("a coordinate is no finite number")
-    return frame
-
-
-def make_bonds(rows: Sequence[BondRow], atoms: int) -> pd.DataFrame:
-    """Bond rows as a frame.
-
-    Raises:
-        RecordError: a bond names an atom that is not there.
-    """
-    if any(not (0 <= first < atoms and 0 <= second < atoms) for first, second, _ in rows):
-        raise RecordError("a bond names an atom that is not there")
-    frame = pd.DataFrame(rows, columns=["first", "second", "order"])
-    return frame.astype({"first": "int64", "second": "int64", "order": "float64"})
-
-
+@lru_cache(maxsize=1024)
 def find_element(symbol: str) -> str:
     """The element's symbol in its usual spelling; ``X`` for what is none (a dummy, a query)."""
     element = gemmi.Element(symbol.strip().capitalize())

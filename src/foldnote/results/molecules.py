@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 import pandas as pd
 
 from foldnote.results.families import strip_packing
 from foldnote.results.mol2 import read_mol2
-from foldnote.results.molecule import MoleculeFile
+from foldnote.results.molecule import Molecule, MoleculeFile
 from foldnote.results.molfile import read_sdf
 from foldnote.results.pdbqt import is_ligand, read_pdbqt
 
@@ -45,18 +45,15 @@ def read_molecules(data: bytes, name: str) -> MoleculeFile:
     return reader(data, name)
 
 
-def read_property_table(data: bytes, name: str) -> pd.DataFrame:
+def make_property_table(molecules: Iterable[Molecule]) -> pd.DataFrame:
     """The properties of a file's molecules.
 
     Returns:
         One row a molecule that can be read: ``title`` str, ``formula`` str, ``heavy_atoms`` int64, then one
         column a property, with dtypes by its values.
-
-    Raises:
-        UnreadableFileError: nothing in it can be read.
     """
     rows = [
         {"title": each.name, "formula": each.formula, "heavy_atoms": each.heavy_atoms, **each.properties}
-        for each in read_molecules(data, name).molecules
+        for each in molecules
     ]
     return pd.DataFrame(rows)

@@ -16,8 +16,6 @@ from foldnote.results.molecule import (
     MoleculeFile,
     RecordError,
     find_element,
-    make_atoms,
-    make_bonds,
     read_value,
     require_molecules,
 )
@@ -62,10 +60,10 @@ def _read_record(record: str, name: str, index: int) -> Molecule:
         file=name,
         index=index,
         format="sdf",
-        atoms=make_atoms(atoms),
-        bonds=make_bonds(bonds, len(atoms)),
         properties=_read_properties(lines),
         text=record.rstrip("\n") + "\n$$$$\n",
+        _atom_rows=atoms,
+        _bond_rows=bonds,
     )
 
 

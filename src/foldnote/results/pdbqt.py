@@ -12,8 +12,6 @@ from foldnote.results.molecule import (
     Molecule,
     MoleculeFile,
     find_element,
-    make_atoms,
-    make_bonds,
     read_value,
     require_molecules,
 )
@@ -62,10 +60,10 @@ def _read_record(record: str, name: str, index: int) -> Molecule:
         file=name,
         index=index,
         format="pdbqt",
-        atoms=make_atoms(rows),
-        bonds=make_bonds([], len(rows)),
         properties=properties,
         text=record,
+        _atom_rows=rows,
+        _bond_rows=(),
     )
 
 

@@ -29,7 +29,7 @@ from foldnote.results.manifest import Manifest, read_manifest
 from foldnote.results.metrics import has_scores
 from foldnote.results.model import Model
 from foldnote.results.molecule import Molecule
-from foldnote.results.molecules import PROPERTY_MARK, is_molecule_file, read_molecules, read_property_table
+from foldnote.results.molecules import PROPERTY_MARK, is_molecule_file, make_property_table, read_molecules
 from foldnote.results.numbering import Region, find_regions, read_numbering
 from foldnote.results.opening import open_archive
 from foldnote.results.poses import Pose, make_pose_table, rank_poses
@@ -354,8 +354,9 @@ class Result:
     def _json_names(self) -> tuple[str, ...]:
         """JSON files that may be a table or a list: not too large, and none of large arrays."""
         names = self._reader.named(FileKind.DATA)
+        known = frozenset(names)
         small = (name for name in names if self._reader.sizes[name] <= MAX_JSON_BYTES)
-        return tuple(name for name in small if not is_bulk(name, frozenset(names)))
+        return tuple(name for name in small if not is_bulk(name, known))
 
     def _read_json(self, name: str) -> Any:
         return self._reader.attempt(name, self._reader.parse, read_json, name)
@@ -363,13 +364,13 @@ class Result:
     def _read_table(self, name: str) -> pd.DataFrame:
         kind = find_kind(name)
         if kind is FileKind.MOLECULE:
-            return self._reader.parse(read_property_table, name)
+            return make_property_table(self.molecules[name])
         reader = read_numbering if kind is FileKind.NUMBERING else read_table
         return self._reader.parse(reader, name)
 
 
 def open_result(path: str | Path, name: str | None = None, origin: Mapping[str, Any] | None = None) -> Result:
-    """The result at ``path``: a ZIP archive, an unpacked folder, or a single file.
+    """The result at ``path``: a ZIP or tar archive, an unpacked folder, or a single file.
 
     Args:
         path: where it is.

@@ -15,7 +15,7 @@ from foldnote.results import open_result
 from foldnote.results.alignment import read_alignment
 from foldnote.results.confidence import Claim, find_confidence
 from foldnote.results.evidence import read_evidence
-from foldnote.results.molecules import read_molecules, read_property_table
+from foldnote.results.molecules import read_molecules
 from foldnote.results.structure import Structure
 from foldnote.results.structure_formats import find_format, read_structure_text
 from foldnote.results.tables import read_table
@@ -45,7 +45,7 @@ MODEL_CIF = CIF_HEAD + (
 CASES = {
     "tyr.sdf": (read_molecules, data("tyr.sdf") + b"> <QED>\n0.5\n\n$$$$\n"),
     "tyr_v3000.sdf": (read_molecules, data("tyr_v3000.sdf")),
-    "table.sdf": (read_property_table, data("tyr.sdf").replace(b"$$$$", b"> <QED>\n0.5\n\n$$$$")),
+    "table.sdf": (read_molecules, data("tyr.sdf").replace(b"$$$$", b"> <QED>\n0.5\n\n$$$$")),
     "benzene.mol2": (read_molecules, data("benzene.mol2")),
     "vina_poses.pdbqt": (read_molecules, b"\n".join(data("vina_poses.pdbqt").splitlines()[:40])),
     "x.bcif": (read_structure, data("trp_cage_two_models.bcif")),
