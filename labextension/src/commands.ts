@@ -7,15 +7,22 @@ import type { ReadonlyJSONObject, ReadonlyPartialJSONObject } from '@lumino/core
 export const CommandIDs = {
   /** Takes {@link NewCellArgs}. */
   newCell: 'foldnote:new-cell',
-  /** Takes {@link JobArgs}. */
+  /** Takes {@link JobArgs}, as the next ones do. Without a job, they are about the selected ones. */
+  openJob: 'foldnote:open-job',
   loadJob: 'foldnote:load-job',
-  /** Takes {@link JobArgs}. */
+  againJob: 'foldnote:again-job',
+  downloadJob: 'foldnote:download-job',
+  copyJob: 'foldnote:copy-job-name',
   stopJob: 'foldnote:stop-job',
-  /** Takes {@link JobArgs}. */
   deleteJob: 'foldnote:delete-job',
+  /** Takes {@link FileArgs}. */
+  insertFile: 'foldnote:insert-file',
+  deleteFile: 'foldnote:delete-file',
+  connect: 'foldnote:connect',
   refresh: 'foldnote:refresh',
   showJobs: 'foldnote:show-jobs',
-  showTools: 'foldnote:show-tools'
+  showTools: 'foldnote:show-tools',
+  showFiles: 'foldnote:show-files'
 } as const;
 
 /** What `foldnote:new-cell` takes. */
@@ -24,14 +31,28 @@ export interface NewCellArgs extends ReadonlyJSONObject {
   readonly tool: string;
 }
 
-/** What the commands about one job take. */
-export interface JobArgs extends ReadonlyJSONObject {
+/** What the commands about jobs take. */
+export interface JobArgs extends ReadonlyPartialJSONObject {
   /** Name of the job. */
-  readonly job: string;
+  readonly job?: string;
+  /** Names of several jobs. */
+  readonly jobs?: string[];
+}
+
+/** What the commands about files take. */
+export interface FileArgs extends ReadonlyJSONObject {
+  /** The file as a setting names it. */
+  readonly path: string;
 }
 
 /** The text under `key`; empty when the caller gave none. */
 export function readText(args: ReadonlyPartialJSONObject, key: string): string {
   const value = args[key];
   return typeof value === 'string' ? value : '';
+}
+
+/** The texts under `key`; none when the caller gave none. */
+export function readTexts(args: ReadonlyPartialJSONObject, key: string): readonly string[] {
+  const value = args[key];
+  return Array.isArray(value) ? value.filter(each => typeof each === 'string') : [];
 }

@@ -1,10 +1,13 @@
 /** The extension: a list of plugins, each with one task. */
 import { commandsPlugin } from './plugins/commands';
 import { fallbackPlugin } from './plugins/fallback';
+import { jobsPlugin } from './plugins/jobs';
 import { launcherPlugin } from './plugins/launcher';
 import { modelsPlugin } from './plugins/models';
 import { notificationsPlugin } from './plugins/notifications';
 import { sidebarPlugin } from './plugins/sidebar';
+import { statusPlugin } from './plugins/status';
+import { structuresPlugin } from './plugins/structures';
 import { viewer3dPlugin } from './plugins/viewer3d';
 
 export default [
@@ -12,7 +15,10 @@ export default [
   fallbackPlugin,
   modelsPlugin,
   commandsPlugin,
+  jobsPlugin,
   launcherPlugin,
   sidebarPlugin,
-  notificationsPlugin
+  notificationsPlugin,
+  statusPlugin,
+  structuresPlugin
 ];

@@ -11,6 +11,7 @@ interface CellLike {
     readonly type: string;
     readonly sharedModel: { getSource(): string; setSource(source: string): void };
   };
+  readonly editor: { replaceSelection?(text: string): void; focus(): void } | null;
 }
 
 /** The members of a notebook panel that the extension uses. */
@@ -59,6 +60,22 @@ export async function runInCell(app: JupyterFrontEnd, code: string, cwd: string)
   cell.model.sharedModel.setSource(code);
   await app.commands.execute('notebook:run-cell');
   return notebook;
+}
+
+/**
+ * Writes `code` at the cursor of the active code cell of the current notebook.
+ *
+ * @returns whether there was such a place
+ */
+export function insertAtCursor(app: JupyterFrontEnd, code: string): boolean {
+  const current = app.shell.currentWidget;
+  const cell = isNotebook(current) ? current.content.activeCell : null;
+  if (!cell?.editor?.replaceSelection || cell.model.type !== 'code' || isBlank(cell)) {
+    return false;
+  }
+  cell.editor.replaceSelection(code);
+  cell.editor.focus();
+  return true;
 }
 
 async function createNotebook(app: JupyterFrontEnd, cwd: string): Promise<NotebookLike> {

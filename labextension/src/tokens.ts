@@ -3,22 +3,40 @@
  */
 import { Token } from '@lumino/coreutils';
 
+import type { LabApi } from './api/lab';
 import type { Attention } from './models/attention';
+import type { EnginesModel } from './models/engines';
+import type { FilesModel } from './models/files';
 import type { JobsModel } from './models/jobs';
+import type { ProfilesModel } from './models/profiles';
+import type { Selection } from './models/selection';
 import type { ToolsModel } from './models/tools';
+import type { Trans } from './models/words';
 
-/** The page's one truth about jobs and tools. */
+/** The page's one truth about jobs, tools and files. */
 export interface IFoldnote {
   /** Every job; asks the server only while somebody watches. */
   readonly jobs: JobsModel;
+  /** The jobs that a person has selected in the list. */
+  readonly selection: Selection;
   /** The catalog. */
   readonly tools: ToolsModel;
+  /** The account's files. */
+  readonly files: FilesModel;
+  /** The services that can be chosen. */
+  readonly profiles: ProfilesModel;
+  /** The engines of the server's computer. */
+  readonly engines: EnginesModel;
   /** Looks for jobs that end, also while no view shows them. */
   readonly attention: Attention;
+  /** The server extension. */
+  readonly api: LabApi;
+  /** The words of the page's language. */
+  readonly trans: Trans;
 }
 
 /** The token of {@link IFoldnote}. */
 export const IFoldnote = new Token<IFoldnote>(
   'foldnote:IFoldnote',
-  'The jobs and tools of the protein-analysis service that this JupyterLab talks to.'
+  'The jobs, tools and files of the protein-analysis service that this JupyterLab talks to.'
 );

@@ -1,12 +1,11 @@
 /** What is told about jobs that end, and how long the page looks for it. */
 import { Attention } from '../src/models/attention';
 import { endingNote, Endings, endingSummary } from '../src/models/endings';
-import type { JobsState } from '../src/models/jobs';
+import { EMPTY, type JobsState } from '../src/models/jobs';
 import { makeJob, SERVICE } from './records';
 
 function stateOf(...jobs: JobsState['jobs']): JobsState {
-  const rest = { statuses: null, lost: null, receivedAt: 0, pending: new Set<string>() };
-  return { jobs, service: SERVICE, complaint: null, ...rest };
+  return { ...EMPTY, jobs, service: SERVICE };
 }
 
 const RUNNING = makeJob();

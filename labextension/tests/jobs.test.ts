@@ -1,29 +1,47 @@
-import type { JobsAnswer, Tagged } from '../src/api/answers';
+import type { JobRecord, JobsAnswer, OlderAnswer, Tagged } from '../src/api/answers';
+import { mergeAnswer } from '../src/models/joblist';
 import { JobsModel, type JobsSource } from '../src/models/jobs';
 import { makeAnswer, makeJob } from './records';
 
-/** A source that keeps a list of jobs in memory and counts what it is asked. */
+/** A source that keeps a list of jobs in memory, holds questions while nothing changes, and counts what it is asked. */
 class MemorySource implements JobsSource {
   answer: JobsAnswer = makeAnswer([makeJob()]);
   tags: (string | null)[] = [];
   fault: Error | null = null;
+  deleteFaults: readonly string[] = [];
 
-  jobs(tag: string | null): Promise<Tagged<JobsAnswer>> {
+  async jobs(tag: string | null, waitS: number, signal?: AbortSignal): Promise<Tagged<JobsAnswer>> {
     this.tags.push(tag);
     if (this.fault) {
-      return Promise.reject(this.fault);
+      throw this.fault;
+    }
+    const end = Date.now() + waitS * 1000;
+    while (tag === JSON.stringify(this.answer) && Date.now() < end && !signal?.aborted) {
+      await pause(5);
     }
     const current = JSON.stringify(this.answer);
-    return Promise.resolve({ body: tag === current ? null : this.answer, tag: current });
+    return { body: tag === current ? null : this.answer, tag: current };
   }
 
-  stop(name: string): Promise<void> {
-    this.answer = makeAnswer([makeJob({ jobName: name, status: 'Stopped' })]);
+  older(key: string): Promise<OlderAnswer> {
+    return Promise.resolve({ jobs: [makeJob({ jobName: key })], olderKey: null });
+  }
+
+  subjobs(name: string): Promise<OlderAnswer> {
+    return Promise.resolve({ jobs: [makeJob({ jobName: `${name}-1` })], olderKey: null });
+  }
+
+  hurry(): Promise<void> {
     return Promise.resolve();
   }
 
-  delete(): Promise<void> {
-    return Promise.reject(new Error('The job does not exist.'));
+  stop([name = '']: readonly string[]): Promise<readonly string[]> {
+    this.answer = makeAnswer([makeJob({ jobName: name, status: 'Stopped' })]);
+    return Promise.resolve([]);
+  }
+
+  delete(): Promise<readonly string[]> {
+    return Promise.resolve(this.deleteFaults);
   }
 
   log(): Promise<string> {
@@ -36,12 +54,13 @@ let model: JobsModel;
 
 beforeEach(() => {
   source = new MemorySource();
-  model = new JobsModel(source, { busy: 10, idle: 30, longest: 60 });
+  model = new JobsModel(source, { wait: 40, pause: 1, longest: 60 });
 });
 
 afterEach(() => model.dispose());
 
 const pause = (ms: number): Promise<void> => new Promise(resolve => setTimeout(resolve, ms));
+const names = (jobs: readonly JobRecord[]): readonly string[] => jobs.map(job => job.jobName);
 
 describe('JobsModel', () => {
   it('asks nothing before somebody watches', async () => {
@@ -52,7 +71,7 @@ describe('JobsModel', () => {
 
   it('holds the jobs after the first look', async () => {
     await model.refresh();
-    expect(model.state().jobs.map(job => job.jobName)).toEqual(['trastuzumab']);
+    expect(names(model.state().jobs)).toEqual(['trastuzumab']);
     expect(model.state().service?.state).toBe('ok');
   });
 
@@ -64,25 +83,34 @@ describe('JobsModel', () => {
     expect(model.state().jobs).toBe(jobs);
   });
 
+  it('shows a change as soon as the server tells, with one question under way', async () => {
+    model.watch();
+    await pause(20);
+    const asked = source.tags.length;
+    source.answer = makeAnswer([makeJob({ status: 'Complete' })]);
+    await vi.waitFor(() => expect(model.state().jobs[0]?.status).toBe('Complete'));
+    expect(source.tags.length - asked).toBeLessThan(3);
+  });
+
   it('goes on asking while it is watched and stops afterwards', async () => {
     const unwatch = model.watch();
-    await pause(80);
+    await pause(150);
     expect(source.tags.length).toBeGreaterThan(2);
     unwatch();
     await pause(30);
     const asked = source.tags.length;
-    await pause(80);
+    await pause(100);
     expect(source.tags.length).toBe(asked);
   });
 
   it('asks nothing while the page is hidden', async () => {
     const hidden = vi.spyOn(document, 'hidden', 'get').mockReturnValue(true);
     model.watch();
-    await pause(30);
-    const asked = source.tags.length;
     await pause(60);
-    expect(source.tags.length).toBe(asked);
+    expect(source.tags).toEqual([]);
     hidden.mockRestore();
+    document.dispatchEvent(new Event('visibilitychange'));
+    await vi.waitFor(() => expect(source.tags.length).toBeGreaterThan(0));
   });
 
   it('says that the server is lost, keeps the jobs, and recovers', async () => {
@@ -98,15 +126,56 @@ describe('JobsModel', () => {
 
   it('shows a stopped job as soon as the service knows', async () => {
     await model.refresh();
-    await model.stop('trastuzumab');
+    await model.stop(['trastuzumab']);
     expect(model.state().jobs[0]?.status).toBe('Stopped');
     expect(model.state().pending.size).toBe(0);
   });
 
   it('tells why a request of the user failed', async () => {
-    await model.delete('gone');
+    await model.refresh();
+    source.deleteFaults = ['The job does not exist.'];
+    await model.delete(['trastuzumab']);
     expect(model.state().complaint).toBe('The job does not exist.');
+    expect(model.state().jobs).toHaveLength(1);
     model.dismissComplaint();
     expect(model.state().complaint).toBeNull();
+  });
+
+  it('forgets deleted jobs that the server follows no more', async () => {
+    source.answer = { ...source.answer, olderKey: 'old' };
+    await model.refresh();
+    await model.loadOlder();
+    expect(names(model.state().jobs)).toEqual(['trastuzumab', 'old']);
+    await model.delete(['old']);
+    expect(names(model.state().jobs)).toEqual(['trastuzumab']);
+  });
+
+  it('loads the jobs of a batch when it is opened', async () => {
+    model.toggleBatch('panel');
+    expect(model.state().open.get('panel')).toBeNull();
+    await vi.waitFor(() =>
+      expect(names(model.state().open.get('panel') ?? [])).toEqual(['panel-1'])
+    );
+    model.toggleBatch('panel');
+    expect(model.state().open.has('panel')).toBe(false);
+  });
+});
+
+describe('an answer with differences', () => {
+  const old = { jobName: 'old', created: '2026-11-20T10:00:00.000Z' };
+  const known = [makeJob({ jobName: 'b' }), makeJob({ jobName: 'a' }), makeJob(old)];
+
+  it('puts new jobs to the front, changes others in place and drops what is gone', () => {
+    const jobs = [makeJob({ jobName: 'c' }), makeJob({ jobName: 'a', status: 'Complete' })];
+    const merged = mergeAnswer(known, { jobs, removed: ['b'], isWhole: false, olderKey: null });
+    expect(names(merged)).toEqual(['c', 'a', 'old']);
+    expect(merged[1]?.status).toBe('Complete');
+  });
+
+  it('keeps older pages behind a whole answer, unless there is nothing older', () => {
+    const jobs = [makeJob({ jobName: 'c' }), makeJob({ jobName: 'a' })];
+    const whole = { jobs, removed: [], isWhole: true };
+    expect(names(mergeAnswer(known, { ...whole, olderKey: 'k' }))).toEqual(['c', 'a', 'old']);
+    expect(names(mergeAnswer(known, { ...whole, olderKey: null }))).toEqual(['c', 'a']);
   });
 });

@@ -26,10 +26,6 @@ export function makeJob(change: Partial<JobRecord> = {}): JobRecord {
     error: null,
     progress: null,
     message: null,
-    tool: null,
-    batchStatus: null,
-    batchSize: null,
-    statuses: null,
     ...change
   };
 }
@@ -42,7 +38,8 @@ export function makeAnswer(
   for (const job of jobs) {
     statuses[job.status] += 1;
   }
-  return { jobs, statuses, service: { ...SERVICE, ...service } };
+  const rest = { removed: [], isWhole: true, olderKey: null };
+  return { jobs, statuses, ...rest, service: { ...SERVICE, ...service } };
 }
 
 export function makeTool(change: Partial<ToolRecord> = {}): ToolRecord {

@@ -4,4 +4,17 @@ import { afterEach, vi } from 'vitest';
 // jsdom has none, and Lumino extends it.
 vi.stubGlobal('DragEvent', class extends MouseEvent {});
 
+// jsdom lays nothing out, so that nothing changes its size.
+vi.stubGlobal(
+  'ResizeObserver',
+  class {
+    observe(): void {
+      return undefined;
+    }
+    disconnect(): void {
+      return undefined;
+    }
+  }
+);
+
 afterEach(cleanup);

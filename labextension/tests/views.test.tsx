@@ -1,37 +1,51 @@
 import { fireEvent, render, screen, within } from '@testing-library/react';
 import { userEvent } from '@testing-library/user-event';
-import type { ReactElement } from 'react';
+import { useState, useSyncExternalStore, type ReactElement } from 'react';
 
 import type { JobRecord, ServiceReport } from '../src/api/answers';
 import { JobsView, type JobsViewProps } from '../src/components/JobsView';
-import { ToolsView } from '../src/components/ToolsView';
-import type { JobsState } from '../src/models/jobs';
+import { ToolsView, type ToolsViewProps } from '../src/components/ToolsView';
+import { EMPTY, type JobsState } from '../src/models/jobs';
+import { FIRST_CHOICES } from '../src/models/listing';
+import { Selection } from '../src/models/selection';
 import { makeJob, makeTool, SERVICE } from './records';
 
 const STATE: JobsState = {
-  jobs: [],
-  statuses: null,
+  ...EMPTY,
   service: SERVICE,
-  lost: null,
-  receivedAt: Date.parse('2026-11-21T10:01:00Z'),
-  pending: new Set(),
-  complaint: null
+  receivedAt: Date.parse('2026-11-21T10:01:00Z')
 };
 
-function jobsView(state: Partial<JobsState>, acts: Partial<JobsViewProps> = {}): ReactElement {
-  const props: JobsViewProps = {
-    state: { ...STATE, ...state },
+/** The view with a selection of its own, as the sidebar gives it. */
+function Shown(props: Partial<JobsViewProps> & { readonly state: JobsState }): ReactElement {
+  const [selection] = useState(() => new Selection());
+  const selected = useSyncExternalStore(selection.subscribe, selection.state);
+  const [choices, setChoices] = useState(FIRST_CHOICES);
+  const rest: Omit<JobsViewProps, 'state'> = {
+    choices,
+    selection,
+    selected,
     toolName: type => (type === 'abodybuilder' ? 'AbodyBuilder' : type),
+    onOpen: vi.fn(),
     onStop: vi.fn(),
+    onStopMany: vi.fn(),
     onInsert: vi.fn(),
     onDelete: vi.fn(),
+    onDownload: vi.fn(),
+    onChoose: change => setChoices({ ...choices, ...change }),
+    onUnfold: vi.fn(),
+    onOlder: vi.fn(),
     onRetry: vi.fn(),
+    onConnect: vi.fn(),
     onShowTools: vi.fn(),
     onDismissComplaint: vi.fn(),
-    readLog: () => Promise.resolve('first line\nlast line'),
-    ...acts
+    readLog: () => Promise.resolve('first line\nlast line')
   };
-  return <JobsView {...props} />;
+  return <JobsView {...rest} {...props} />;
+}
+
+function jobsView(state: Partial<JobsState>, acts: Partial<JobsViewProps> = {}): ReactElement {
+  return <Shown {...acts} state={{ ...STATE, ...state }} />;
 }
 
 function showJobs(state: Partial<JobsState>, acts: Partial<JobsViewProps> = {}): void {
@@ -40,6 +54,11 @@ function showJobs(state: Partial<JobsState>, acts: Partial<JobsViewProps> = {}):
 
 const names = (): (string | null)[] =>
   screen.queryAllByRole('row').map(row => row.querySelector('bdi')?.textContent ?? null);
+
+const selectedNames = (): (string | null)[] =>
+  screen
+    .queryAllByRole('row', { selected: true })
+    .map(row => row.querySelector('bdi')?.textContent ?? null);
 
 const JOBS: readonly JobRecord[] = [
   makeJob({ jobName: 'one', progress: 0.42, message: 'Refining' }),
@@ -62,7 +81,7 @@ describe('JobsView', () => {
 
   it('filters by state and takes the filter back', async () => {
     showJobs({ jobs: JOBS });
-    await userEvent.click(screen.getByRole('button', { name: 'Complete, 1 jobs' }));
+    await userEvent.click(screen.getByRole('button', { name: 'Complete, 1 job' }));
     expect(names()).toEqual(['two']);
     await userEvent.click(screen.getByRole('button', { name: 'All, 3 jobs' }));
     expect(names()).toHaveLength(3);
@@ -90,40 +109,82 @@ describe('JobsView', () => {
     expect(screen.getByRole('button', { name: 'Stop one' }).hasAttribute('disabled')).toBe(true);
   });
 
-  it('offers to delete any job, by its button and by the Delete key', async () => {
-    const onDelete = vi.fn();
-    showJobs({ jobs: JOBS }, { onDelete });
-    await userEvent.click(screen.getByRole('button', { name: 'Delete one' }));
-    screen.getByRole('row', { name: /two/ }).focus();
-    await userEvent.keyboard('{Delete}');
-    expect(onDelete.mock.calls).toEqual([['one'], ['two']]);
+  it('is moved through with the arrow keys and says where the keyboard is', async () => {
+    showJobs({ jobs: JOBS });
+    const grid = screen.getByRole('treegrid', { name: 'Jobs' });
+    grid.focus();
+    await userEvent.keyboard('{ArrowDown}');
+    expect(selectedNames()).toEqual(['two']);
+    await userEvent.keyboard('{End}{Enter}');
+    expect(screen.getByLabelText('Log of three')).toBeTruthy();
+    const at = grid.getAttribute('aria-activedescendant') ?? '';
+    expect(document.getElementById(at)?.getAttribute('aria-label')).toBe(
+      'three, AbodyBuilder, Failed'
+    );
+    await userEvent.keyboard('{Escape}');
+    expect(screen.queryByLabelText('Log of three')).toBeNull();
   });
 
-  it('does not delete a job twice', async () => {
+  it('selects several with Shift and with Ctrl, by key and by mouse', async () => {
+    showJobs({ jobs: JOBS });
+    screen.getByRole('treegrid').focus();
+    await userEvent.keyboard('{Home}{Shift>}{ArrowDown}{/Shift}');
+    expect(selectedNames()).toEqual(['one', 'two']);
+    const third = screen.getByRole('row', { name: /three/ });
+    fireEvent.mouseDown(third, { ctrlKey: true });
+    expect(selectedNames()).toEqual(['one', 'two', 'three']);
+    fireEvent.mouseDown(third);
+    expect(selectedNames()).toEqual(['three']);
+    await userEvent.keyboard('{Control>}a{/Control}');
+    expect(selectedNames()).toHaveLength(3);
+  });
+
+  it('deletes what is selected with one key, but nothing twice', async () => {
     const onDelete = vi.fn();
     showJobs({ jobs: JOBS, pending: new Set(['one']) }, { onDelete });
-    screen.getByRole('row', { name: /one/ }).focus();
-    await userEvent.keyboard('{Delete}');
-    expect(onDelete).not.toHaveBeenCalled();
-    expect(screen.getByRole('button', { name: 'Delete one' }).hasAttribute('disabled')).toBe(true);
+    screen.getByRole('treegrid').focus();
+    await userEvent.keyboard('{Control>}a{/Control}{Delete}');
+    expect(onDelete).toHaveBeenCalledWith(['two', 'three']);
   });
 
-  it('gives the focus of a deleted row to the next one', () => {
+  it('opens the result of a complete job with Enter and with a double click', async () => {
+    const onOpen = vi.fn();
+    showJobs({ jobs: JOBS }, { onOpen });
+    screen.getByRole('treegrid').focus();
+    await userEvent.keyboard('{ArrowDown}{Enter}');
+    await userEvent.dblClick(screen.getByRole('row', { name: /two/ }));
+    expect(onOpen.mock.calls).toEqual([['two'], ['two']]);
+  });
+
+  it('keeps the keyboard in the list when a row goes', () => {
     const { rerender } = render(jobsView({ jobs: JOBS }));
-    screen.getByRole('button', { name: 'Delete two' }).focus();
-    rerender(jobsView({ jobs: JOBS.filter(job => job.jobName !== 'two') }));
-    expect(document.activeElement?.getAttribute('aria-label')).toBe('three, AbodyBuilder, Failed');
+    const grid = screen.getByRole('treegrid');
+    grid.focus();
+    rerender(jobsView({ jobs: JOBS.filter(job => job.jobName !== 'one') }));
+    expect(document.activeElement).toBe(grid);
   });
 
-  it('leads with Escape from a button to its row, and closes the log', async () => {
-    showJobs({ jobs: JOBS });
-    screen.getByRole('row', { name: /one/ }).focus();
-    await userEvent.keyboard('{Enter}');
-    screen.getByRole('button', { name: 'Hide the log of one' }).focus();
-    await userEvent.keyboard('{Escape}');
-    expect(document.activeElement).toBe(screen.getByRole('row', { name: /one/ }));
-    await userEvent.keyboard('{Escape}');
-    expect(screen.queryByLabelText('Log of one')).toBeNull();
+  it('draws few of many rows', () => {
+    const jobs = Array.from({ length: 10_000 }, (_, index) => makeJob({ jobName: `job-${index}` }));
+    showJobs({ jobs });
+    expect(screen.getByRole('treegrid').getAttribute('aria-rowcount')).toBe('10000');
+    expect(screen.getAllByRole('row').length).toBeLessThan(100);
+  });
+
+  it('asks for older jobs when the end is near', () => {
+    const onOlder = vi.fn();
+    showJobs({ jobs: JOBS, hasOlder: true }, { onOlder });
+    expect(onOlder).toHaveBeenCalled();
+  });
+
+  it('groups by tool, folds a group, and shows the progress of a batch', async () => {
+    const statuses = { 'In Queue': 59, Running: 2, Complete: 37, Stopped: 2 };
+    const batch = { batchStatus: 'Running', batchSize: 100, statuses, tool: 'anarci' } as const;
+    showJobs({ jobs: [...JOBS, makeJob({ jobName: 'panel', type: 'batch', ...batch })] });
+    expect(screen.getByText(/37 of 100, 2 without a result/)).toBeTruthy();
+    await userEvent.selectOptions(screen.getByLabelText('Groups'), 'tool');
+    await userEvent.click(screen.getByRole('row', { name: 'AbodyBuilder 2' }));
+    expect(names()).toEqual(['AbodyBuilder', 'anarci', 'two', 'panel']);
   });
 
   it('opens and closes the log', async () => {
@@ -132,17 +193,6 @@ describe('JobsView', () => {
     expect((await screen.findByLabelText('Log of two')).textContent).toContain('last line');
     await userEvent.click(screen.getByRole('button', { name: 'Hide the log of two' }));
     expect(screen.queryByLabelText('Log of two')).toBeNull();
-  });
-
-  it('is moved through with the arrow keys, and Enter opens the log', async () => {
-    showJobs({ jobs: JOBS });
-    const [first] = screen.getAllByRole('row');
-    first?.focus();
-    await userEvent.keyboard('{ArrowDown}');
-    expect(document.activeElement?.getAttribute('aria-label')).toContain('two');
-    await userEvent.keyboard('{End}{Enter}');
-    expect(screen.getByLabelText('Log of three')).toBeTruthy();
-    expect(screen.getAllByRole('row').filter(row => row.tabIndex === 0)).toHaveLength(1);
   });
 
   it('shows hostile names as text', () => {
@@ -190,13 +240,27 @@ describe('JobsView', () => {
     fireEvent.click(screen.getByRole('button', { name: 'Try now' }));
     expect(onRetry).toHaveBeenCalledOnce();
   });
-
-  it('says how many jobs are not listed', () => {
-    const statuses = { 'In Queue': 0, Running: 1, Complete: 900, Stopped: 1 };
-    showJobs({ jobs: JOBS, statuses });
-    expect(screen.getByText('The newest 3 of 902 jobs.')).toBeTruthy();
-  });
 });
+
+const TOOL_ACTS: Omit<ToolsViewProps, 'state'> = {
+  toolName: type => type,
+  onNewCell: vi.fn(),
+  onRetry: vi.fn(),
+  onAsk: () =>
+    Promise.resolve({
+      tools: [{ toolId: 'abodybuilder', reason: 'Antibodies.' }],
+      abstain: false,
+      summary: ''
+    }),
+  describe: type =>
+    Promise.resolve({
+      type,
+      inputs: [
+        { name: 'heavy', title: 'Heavy chain', description: 'A sequence', isRequired: true }
+      ],
+      citation: { text: 'Abanades et al.', doi: null }
+    })
+};
 
 describe('ToolsView', () => {
   const tools = [
@@ -206,7 +270,7 @@ describe('ToolsView', () => {
 
   it('parts what runs from what does not, with the reason', () => {
     const state = { tools, service: SERVICE, isAsking: false, lost: null };
-    render(<ToolsView state={state} onNewCell={vi.fn()} onRetry={vi.fn()} />);
+    render(<ToolsView {...TOOL_ACTS} state={state} />);
     expect(
       within(screen.getByLabelText('Run on this computer')).getByText('AbodyBuilder')
     ).toBeTruthy();
@@ -216,9 +280,24 @@ describe('ToolsView', () => {
   it('inserts the form of the chosen tool', async () => {
     const onNewCell = vi.fn();
     const state = { tools, service: SERVICE, isAsking: false, lost: null };
-    render(<ToolsView state={state} onNewCell={onNewCell} onRetry={vi.fn()} />);
+    render(<ToolsView {...TOOL_ACTS} state={state} onNewCell={onNewCell} />);
     await userEvent.type(screen.getByLabelText('Search tools'), 'abody');
     await userEvent.click(screen.getByRole('button', { name: /New cell/ }));
     expect(onNewCell).toHaveBeenCalledWith('abodybuilder');
+  });
+
+  it('says what a tool takes and whom to cite when it is unfolded', async () => {
+    const state = { tools, service: SERVICE, isAsking: false, lost: null };
+    render(<ToolsView {...TOOL_ACTS} state={state} />);
+    await userEvent.click(screen.getByRole('button', { name: 'AbodyBuilder' }));
+    expect(await screen.findByText('A sequence')).toBeTruthy();
+    expect(screen.getByText('Abanades et al.')).toBeTruthy();
+  });
+
+  it('ranks tools for a described task, with reasons', async () => {
+    const state = { tools, service: SERVICE, isAsking: false, lost: null };
+    render(<ToolsView {...TOOL_ACTS} state={state} />);
+    await userEvent.type(screen.getByLabelText('Describe your task'), 'model my Fv{Enter}');
+    expect(await screen.findByText('Antibodies.')).toBeTruthy();
   });
 });

@@ -64,6 +64,16 @@ def server(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
     server.stop()
 
 
+@pytest.fixture(scope="module")
+def shared_lab(chromium: Browser, server: LabServer) -> Iterator[LabPage]:
+    """One page for all tests of a module, which leave it as they found it; not yet opened."""
+    context = chromium.new_context(viewport={"width": 1600, "height": 1000}, accept_downloads=True)
+    context.set_default_timeout(30_000)
+    page = LabPage(context, server)
+    yield page
+    context.close()
+
+
 @pytest.fixture
 def lab(chromium: Browser, server: LabServer) -> Iterator[LabPage]:
     """A page of 1600 by 1000 pixels; not yet opened."""

@@ -4,8 +4,9 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from foldnote.lab.answers import ServiceReport, ServiceState, write_jobs, write_tools
+from foldnote.lab.known import KnownJobs
 from foldnote.models.job import Job, JobPage, StatusCounts
-from foldnote.models.status import JobStatus
+from foldnote.models.status import BatchStatus, JobStatus
 from foldnote.models.tool import Tool, ToolEngine
 
 
@@ -21,8 +22,9 @@ def make_job(name: str, status: JobStatus = JobStatus.COMPLETE, *, age_s: float 
 def jobs_body(*jobs: Job, state: ServiceState = ServiceState.OK, **report: Any) -> bytes:
     """The body of ``GET jobs``."""
     counts = {status: sum(job.status is status for job in jobs) for status in JobStatus}
-    page = JobPage(jobs=jobs, statuses=StatusCounts.model_validate(counts))
-    return write_jobs(page, make_report(state, **report)).body
+    known = KnownJobs()
+    known.take_all(JobPage(jobs=jobs, statuses=StatusCounts.model_validate(counts)))
+    return write_jobs(known, "", make_report(state, **report), "tag").body
 
 
 def tools_body(*tools: Tool) -> bytes:
@@ -40,7 +42,21 @@ JOBS = (
     make_job("pertuzumab-fv", JobStatus.IN_QUEUE, age_s=12),
     make_job("trastuzumab-fv", JobStatus.RUNNING, age_s=75, progress=0.42, message="Refining with OpenMM"),
     make_job("panel-numbering", JobStatus.RUNNING, age_s=35, type="anarci"),
-    make_job("adalimumab-fv-a-second-attempt-with-a-name-that-nobody-can-read-to-its-end", age_s=4000),
+    make_job(
+        "screen-of-the-panel",
+        JobStatus.RUNNING,
+        age_s=600,
+        type="batch",
+        tool="anarci",
+        batch_status=BatchStatus.RUNNING,
+        batch_size=100,
+        statuses={"In Queue": 59, "Running": 2, "Complete": 37, "Stopped": 2},
+    ),
+    make_job(
+        "adalimumab-fv-a-second-attempt-with-a-name-that-nobody-can-read-to-its-end",
+        age_s=4000,
+        score={"ptm": 0.8712},
+    ),
     make_job("cetuximab-fv", JobStatus.STOPPED, age_s=9000, error="ANARCI found no heavy chain in VH."),
     make_job("rituximab-fv", JobStatus.STOPPED, age_s=90000),
     make_job("<img src=x onerror=window.hacked=1>", age_s=200000, type="anarci"),

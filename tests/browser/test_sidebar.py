@@ -2,73 +2,156 @@
 
 import pytest
 from playwright.sync_api import expect
-from service_records import JOBS, TOOLS, jobs_body, tools_body
+from service_records import JOBS, TOOLS, jobs_body, make_job, tools_body
 
 from foldnote.lab.answers import ServiceState
 
+FILES = (
+    b'{"files": [{"fileId": "1", "fileName": "target-with-a-long-name-that-ends-late.pdb", "fileSize": 271400,\
+ "uploadTime": "2026-11-20T10:00:00Z"}, {"fileId": "2", "fileName": "<img src=x>.csv", "fileSize": 12,\
+ "uploadTime": "2026-11-19T10:00:00Z"}], "total": 2, "hasMore": false}'
+)
+
+
+@pytest.fixture(scope="module")
+def opened(shared_lab):
+    """A page whose service is played by its routes."""
+    shared_lab.answer("jobs", jobs_body(*JOBS))
+    shared_lab.answer("refresh", b"{}")
+    shared_lab.answer("tools", tools_body(*TOOLS))
+    shared_lab.answer("tools/[^/]+", b'{"type": "a", "inputs": [], "citation": null}')
+    shared_lab.answer("files", FILES)
+    shared_lab.answer("jobs/[^/]+/log", b'{"log": "first line\\nlast line"}')
+    shared_lab.open()
+    return shared_lab
+
 
 @pytest.fixture
-def filled(lab):
-    """A page whose sidebar shows jobs in every state, and two tools."""
-    lab.answer("jobs", jobs_body(*JOBS))
-    lab.answer("tools", tools_body(*TOOLS))
-    lab.answer("jobs/[^/]+/log", b'{"log": "first line\\nlast line"}')
-    lab.open()
-    return lab
+def filled(opened):
+    """The page with jobs in every state, nothing selected or filtered."""
+    sidebar = opened.show_sidebar("jobs", 300)
+    sidebar.get_by_role("button", name="All, 9 jobs").click()
+    sidebar.get_by_role("treegrid").focus()
+    opened.page.keyboard.press("Home")
+    opened.page.keyboard.press("Escape")
+    return opened
 
 
-@pytest.mark.parametrize("view", ["jobs", "tools"])
-def test_it_is_readable_in_every_width_and_theme(filled, view):
-    for theme in ("light", "dark"):
-        filled.set_theme(theme)
-        for width in (300, 1200):
-            sidebar = filled.show_sidebar(view, width)
-            filled.picture(f"sidebar-{view}-{width}-{theme}", sidebar)
-            assert sidebar.evaluate("node => node.scrollWidth <= node.clientWidth")
-            assert filled.accessibility_faults("#foldnote-sidebar") == []
+@pytest.mark.parametrize("view", ["jobs", "tools", "files"])
+def test_it_is_readable_in_every_width_and_theme(opened, view):
+    for theme, width in (("light", 300), ("dark", 300), ("dark", 500), ("light", 1100)):
+        opened.set_theme(theme)
+        sidebar = opened.show_sidebar(view, width)
+        opened.picture(f"sidebar-{view}-{width}-{theme}", sidebar)
+        assert sidebar.evaluate("node => node.scrollWidth <= node.clientWidth")
+        assert opened.accessibility_faults("#foldnote-sidebar") == []
 
 
 def test_words_stand_beside_the_icons_of_a_row(filled):
     sidebar = filled.show_sidebar("jobs", 300)
     row = sidebar.get_by_role("row", name="trastuzumab-fv, AbodyBuilder, Running")
     expect(row).to_contain_text("Running")
-    expect(row).to_contain_text("AbodyBuilder")
     expect(row).to_contain_text("42 % · Refining with OpenMM")
     expect(sidebar.get_by_role("row", name="cetuximab-fv")).to_contain_text("found no heavy chain")
+    expect(sidebar.get_by_role("row", name="screen-of-the-panel")).to_contain_text("37 of 100")
+    expect(sidebar.get_by_role("row", name="adalimumab")).to_contain_text("ptm 0.871")
 
 
 def test_counts_are_filters(filled):
     sidebar = filled.show_sidebar("jobs", 300)
-    sidebar.get_by_role("button", name="Running, 2 jobs").click()
-    expect(sidebar.get_by_role("row")).to_have_count(2)
-    sidebar.get_by_role("button", name="All, 8 jobs").click()
-    expect(sidebar.get_by_role("row")).to_have_count(8)
+    sidebar.get_by_role("button", name="Running, 3 jobs").click()
+    expect(sidebar.get_by_role("row")).to_have_count(3)
+    sidebar.get_by_label("Search jobs").fill("nothing is called so")
+    expect(sidebar.get_by_text("No job matches")).to_be_visible()
+    sidebar.get_by_role("button", name="Show all jobs").click()
+    expect(sidebar.get_by_role("row")).to_have_count(9)
 
 
 def test_the_list_is_used_with_the_keyboard(filled):
     sidebar = filled.show_sidebar("jobs", 300)
-    sidebar.get_by_role("row").first.focus()
+    grid = sidebar.get_by_role("treegrid", name="Jobs")
+    grid.focus()
     filled.page.keyboard.press("ArrowDown")
-    expect(sidebar.get_by_role("row", name="trastuzumab-fv")).to_be_focused()
+    expect(sidebar.get_by_role("row", selected=True)).to_have_attribute("data-job", "trastuzumab-fv")
     filled.page.keyboard.press("Enter")
     expect(sidebar.get_by_label("Log of trastuzumab-fv", exact=True)).to_contain_text("last line")
+    filled.page.keyboard.press("Shift+ArrowDown")
+    filled.page.keyboard.press("Shift+ArrowDown")
+    expect(sidebar.get_by_role("toolbar", name="Selected jobs")).to_contain_text("3 selected")
+    filled.picture("sidebar-many", sidebar)
+    assert filled.accessibility_faults("#foldnote-sidebar") == []
+    filled.page.keyboard.press("Escape")
+    expect(sidebar.get_by_role("row", selected=True)).to_have_count(0)
 
 
-def test_stopping_asks_first(filled):
+def test_every_act_is_in_the_context_menu_and_asks_before_it_destroys(filled):
+    sidebar = filled.show_sidebar("jobs", 300)
     asked = []
     filled.page.on("request", lambda request: asked.append(request.url) if request.method == "POST" else None)
-    sidebar = filled.show_sidebar("jobs", 300)
+    sidebar.locator("[data-job=panel-numbering]").click()
+    sidebar.locator("[data-job=rituximab-fv]").click(modifiers=["ControlOrMeta"])
+    sidebar.locator("[data-job=rituximab-fv]").click(button="right")
+    menu = filled.page.locator(".lm-Menu")
+    for label in (
+        "Open the Result",
+        "Insert a Cell That Loads the Job",
+        "Download the Result",
+        "Copy the Name",
+    ):
+        expect(menu.get_by_text(label, exact=True)).to_be_visible()
+    filled.picture("sidebar-menu")
+    menu.get_by_text("Delete", exact=True).last.click()
+    dialog = filled.page.get_by_role("dialog")
+    expect(dialog).to_contain_text("Delete 2 jobs?")
+    dialog.get_by_role("button", name="Cancel").click()
+    sidebar.locator("[data-job=trastuzumab-fv]").hover()
     sidebar.get_by_role("button", name="Stop trastuzumab-fv").click()
-    filled.page.get_by_role("button", name="Cancel").click()
-    assert [url for url in asked if "foldnote" in url] == []
+    expect(dialog).to_contain_text("Stop the job trastuzumab-fv?")
+    dialog.get_by_role("button", name="Cancel").click()
+    assert [url for url in asked if "/stop" in url or "/delete" in url] == []
+
+
+def test_the_button_of_a_row_opens_the_same_menu(filled):
+    sidebar = filled.show_sidebar("jobs", 300)
+    sidebar.locator("[data-job=rituximab-fv]").hover()
+    sidebar.get_by_role("button", name="More for rituximab-fv").click()
+    menu = filled.page.locator(".lm-Menu")
+    expect(menu.get_by_text("Copy the Name")).to_be_visible()
+    filled.page.keyboard.press("Escape")
+    expect(menu).to_have_count(0)
 
 
 def test_hostile_names_are_text(filled):
-    sidebar = filled.show_sidebar("jobs", 1200)
+    sidebar = filled.show_sidebar("jobs", 1100)
     expect(sidebar.get_by_text("<img src=x onerror=window.hacked=1>")).to_be_visible()
+    filled.show_sidebar("files")
+    expect(sidebar.get_by_text("<img src=x>.csv")).to_be_visible()
     assert sidebar.locator("img").count() == 0
     assert filled.page.evaluate("window.hacked") is None
     assert filled.faults == []
+
+
+def test_the_status_bar_and_the_tab_count_unfinished_jobs(filled):
+    expect(filled.page.get_by_role("button", name="3 jobs run, 1 waits")).to_be_visible()
+    tab = filled.page.locator(".lm-TabBar-tab.fn-SideTab")
+    expect(tab).to_have_attribute("data-count", "4")
+
+
+def test_ten_thousand_jobs_are_a_hundred_rows(opened):
+    jobs = [make_job(f"job-{index:05}", age_s=index) for index in range(10_000)]
+    opened.answer("jobs", jobs_body(*jobs))
+    opened.execute("foldnote:refresh")
+    sidebar = opened.show_sidebar("jobs", 500)
+    sidebar.get_by_role("button", name="All, 10000 jobs").click()
+    grid = sidebar.get_by_role("treegrid", name="Jobs")
+    grid.focus()
+    opened.page.keyboard.press("End")
+    expect(sidebar.get_by_role("row", name="job-09999")).to_be_visible()
+    assert sidebar.get_by_role("row").count() <= 100
+    opened.page.keyboard.press("Home")
+    opened.answer("jobs", jobs_body(*JOBS))
+    opened.execute("foldnote:refresh")
+    expect(sidebar.get_by_role("button", name="All, 9 jobs")).to_be_visible()
 
 
 _STATES = (
@@ -83,59 +166,59 @@ _STATES = (
 )
 
 
-def test_each_state_says_what_to_do(lab):
-    lab.answer("tools", tools_body(*TOOLS))
-    lab.answer("jobs", jobs_body(state=ServiceState.STARTING, url=None))
-    lab.open()
-    sidebar = lab.show_sidebar("jobs", 300)
+def test_each_state_says_what_to_do(opened):
+    sidebar = opened.show_sidebar("jobs", 300)
     for state, report, title in _STATES:
-        lab.answer("jobs", jobs_body(state=state, **report))
-        lab.execute("foldnote:refresh")
+        opened.answer("jobs", jobs_body(state=state, **report))
+        opened.execute("foldnote:refresh")
         expect(sidebar.get_by_text(title)).to_be_visible()
-        lab.picture(f"sidebar-state-{state}", sidebar)
-        assert lab.accessibility_faults("#foldnote-sidebar") == []
+        opened.picture(f"sidebar-state-{state}", sidebar)
+        assert opened.accessibility_faults("#foldnote-sidebar") == []
+    opened.answer("jobs", jobs_body(*JOBS))
+    opened.execute("foldnote:refresh")
 
 
-def test_it_asks_nothing_while_it_is_hidden_and_no_job_can_end(filled):
-    filled.answer("jobs", jobs_body(*(job for job in JOBS if job.is_final)))
-    filled.execute("foldnote:refresh")
+def test_a_cut_network_is_said_and_recovered_from(opened):
+    sidebar = opened.show_sidebar("jobs", 300)
+    opened.page.context.set_offline(True)
+    opened.page.route("**/foldnote/api/**", lambda route: route.abort())
+    expect(sidebar.get_by_text("No connection to JupyterLab’s server")).to_be_visible()
+    expect(sidebar.get_by_role("row", name="rituximab-fv")).to_be_visible()
+    opened.picture("sidebar-offline", sidebar)
+    opened.page.context.set_offline(False)
+    opened.page.unroute("**/foldnote/api/**")
+    sidebar.get_by_role("button", name="Try now").click()
+    expect(sidebar.get_by_text("No connection to JupyterLab’s server")).to_have_count(0)
+
+
+def test_it_asks_nothing_while_it_is_hidden_and_no_job_can_end(opened):
+    opened.answer("jobs", jobs_body(*(job for job in JOBS if job.is_final)))
+    opened.execute("foldnote:refresh")
     asked = []
-    filled.page.on("request", lambda request: asked.append(request.url))
-    filled.execute("filebrowser:activate")
-    filled.page.wait_for_timeout(300)
+    opened.page.on("request", lambda request: asked.append(request.url))
+    opened.execute("filebrowser:activate")
+    opened.page.wait_for_timeout(500)
     asked.clear()
-    filled.page.wait_for_timeout(4000)
+    opened.page.wait_for_timeout(2500)
     assert [url for url in asked if "foldnote/api" in url] == []
+    opened.answer("jobs", jobs_body(*JOBS))
 
 
-def test_a_tool_of_the_list_becomes_a_cell_of_a_new_notebook(filled):
-    sidebar = filled.show_sidebar("tools", 300)
+def test_a_tool_of_the_list_becomes_a_cell_of_a_new_notebook(opened):
+    sidebar = opened.show_sidebar("tools", 300)
     sidebar.get_by_role("button", name="New cell with the form of AbodyBuilder").click()
-    filled.page.locator(".jp-Notebook .jp-InputPrompt", has_text="[1]:").wait_for(timeout=60_000)
-    assert filled.cells()[0] == 'import foldnote as fn\n\nfn.form("abodybuilder")'
+    opened.page.locator(".jp-Notebook .jp-InputPrompt", has_text="[1]:").wait_for(timeout=60_000)
+    assert opened.cells()[0] == 'import foldnote as fn\n\nfn.form("abodybuilder")'
 
 
-def test_a_card_of_the_launcher_becomes_a_cell_of_a_new_notebook(filled):
-    card = filled.page.locator(".jp-LauncherCard", has_text="AbodyBuilder")
-    expect(card).to_have_count(1)
-    filled.picture("launcher")
-    card.click()
-    filled.page.locator(".jp-Notebook .jp-InputPrompt", has_text="[1]:").wait_for(timeout=60_000)
-    assert filled.cells()[0].endswith('fn.form("abodybuilder")')
-    expect(filled.page.locator(".jp-LauncherCard")).to_have_count(0)
-
-
-def test_a_job_is_loaded_below_the_active_cell(filled, server):
-    server.write_notebook("work.ipynb", "1 + 1")
-    filled.open("work.ipynb", workspace="work")
-    filled.wait_for_kernel()
-    sidebar = filled.show_sidebar("jobs", 300)
+def test_a_job_is_loaded_below_the_active_cell(opened):
+    sidebar = opened.show_sidebar("jobs", 300)
+    sidebar.locator("[data-job=rituximab-fv]").hover()
     sidebar.get_by_role("button", name="Insert a cell that loads rituximab-fv").click()
-    filled.page.locator(".jp-Notebook .jp-InputPrompt", has_text="[1]:").wait_for(timeout=60_000)
-    assert filled.cells() == ["1 + 1", 'import foldnote as fn\n\nfn.job("rituximab-fv")']
+    opened.page.locator(".jp-Notebook .jp-InputPrompt", has_text="[2]:").wait_for(timeout=60_000)
+    assert opened.cells()[-1] == 'import foldnote as fn\n\nfn.job("rituximab-fv")'
 
 
-def test_nothing_outside_this_computer_was_wanted(filled, server):
-    filled.show_sidebar("jobs", 300)
-    assert filled.outside == []
+def test_nothing_outside_this_computer_was_wanted(opened, server):
+    assert opened.outside == []
     assert server.refused == []

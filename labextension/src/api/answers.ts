@@ -5,8 +5,12 @@ import type { components } from './wire';
 
 type Schemas = components['schemas'];
 
-/** One job as the sidebar knows it: no settings, no result link. */
-export type JobRecord = Omit<Known<Schemas['Job']>, 'settings' | 'resultUrl'>;
+/** What only the parent of a batch has. */
+type ParentField = 'tool' | 'batchStatus' | 'batchSize' | 'statuses';
+
+/** One job as the sidebar knows it: no settings, no result link; only the parent of a batch has a batch's fields. */
+export type JobRecord = Omit<Known<Schemas['Job']>, 'settings' | 'resultUrl' | ParentField> &
+  Partial<Pick<Known<Schemas['Job']>, ParentField>>;
 
 /** One tool of the catalog, without its schema. */
 export type ToolRecord = Omit<Known<Schemas['Tool']>, 'schema' | 'exampleJob'>;
@@ -20,11 +24,20 @@ export type StatusCounts = Known<Schemas['StatusCounts']>;
 /** Which service answers, and how it is. */
 export type ServiceReport = Known<Schemas['ServiceReport']>;
 
-/** Every job that the server's poller knows, newest first. */
+/** Jobs of the server's poller, newest first: all, or those that are other than before. */
 export interface JobsAnswer {
   readonly jobs: readonly JobRecord[];
+  readonly removed: readonly string[];
+  readonly isWhole: boolean;
   readonly statuses: StatusCounts;
+  readonly olderKey: string | null;
   readonly service: ServiceReport;
+}
+
+/** A page of older jobs, or of a batch's. */
+export interface OlderAnswer {
+  readonly jobs: readonly JobRecord[];
+  readonly olderKey: string | null;
 }
 
 /** The catalog of the service. */
@@ -32,6 +45,44 @@ export interface ToolsAnswer {
   readonly tools: readonly ToolRecord[];
   readonly service: ServiceReport;
 }
+
+/** What a person wants to know of one tool. */
+export type ToolAnswer = Known<Schemas['ToolAnswer']>;
+
+/** Tools for a described task. */
+export type AdviceAnswer = Known<Schemas['AdviceAnswer']>;
+
+/** One uploaded file. */
+export type FileRecord = Known<Schemas['FileRecord']>;
+
+/** A page of the account's files. */
+export interface FilesAnswer {
+  readonly files: readonly FileRecord[];
+  readonly total: number;
+  readonly hasMore: boolean;
+}
+
+/** One service that can be chosen. */
+export type ProfileRecord = Known<Schemas['ProfileRecord']>;
+
+/** The services that can be chosen. */
+export interface ProfilesAnswer {
+  readonly profiles: readonly ProfileRecord[];
+}
+
+/** What came of trying a connection. */
+export type ConnectionVerdict = Known<Schemas['ConnectionVerdict']>;
+
+/** One program that runs tools on the server's computer. */
+export type EngineRecord = Known<Schemas['EngineRecord']>;
+
+/** The programs of the server's computer. */
+export interface EnginesAnswer {
+  readonly engines: readonly EngineRecord[];
+}
+
+/** A result, laid out for a page. */
+export type ResultAnswer = Known<Schemas['ResultAnswer']>;
 
 /** An answer that may be "as before": `body` is null when the tag still holds. */
 export interface Tagged<T> {

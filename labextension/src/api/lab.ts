@@ -1,99 +1,169 @@
-/**
- * The only place that speaks HTTP: the routes of foldnote's server extension.
- *
- * It knows no job service and no key; those stay on the server's side.
- */
-import { URLExt } from '@jupyterlab/coreutils';
-import { ServerConnection } from '@jupyterlab/services';
+/** The routes of foldnote's server extension, one method each. */
+import type { ServerConnection } from '@jupyterlab/services';
 
-import type { JobsAnswer, Tagged, ToolsAnswer } from './answers';
+import type {
+  AdviceAnswer,
+  ConnectionVerdict,
+  EnginesAnswer,
+  FilesAnswer,
+  JobsAnswer,
+  OlderAnswer,
+  ProfilesAnswer,
+  ResultAnswer,
+  Tagged,
+  ToolAnswer,
+  ToolsAnswer
+} from './answers';
+import { Requests, type OnProgress } from './request';
 
-const NAMESPACE = 'foldnote/api';
-
-/** What went wrong with a request, in a sentence that can be shown. */
-export class LabRequestError extends Error {
-  /**
-   * @param message - a sentence for the user
-   * @param status - HTTP status; 0 when no answer came
-   */
-  constructor(
-    message: string,
-    readonly status: number
-  ) {
-    super(message);
-    this.name = 'LabRequestError';
-  }
+/** What a connection is made of; the key goes to the server once and is not kept here. */
+export interface NewConnection {
+  readonly name: string;
+  readonly url: string;
+  readonly key: string;
 }
 
-/** The routes of the server extension, one method each. */
+/** Everything that a page can ask of the server extension. */
 export class LabApi {
   /** @param settings - how to reach the Jupyter server; the page's own by default */
-  constructor(settings: ServerConnection.ISettings = ServerConnection.makeSettings()) {
-    this.settings = settings;
+  constructor(settings?: ServerConnection.ISettings) {
+    this.requests = new Requests(settings);
   }
 
-  /** All jobs; `body` is null when nothing changed since `tag`. */
-  async jobs(tag: string | null): Promise<Tagged<JobsAnswer>> {
-    const response = await this.request('jobs', { headers: tag ? { 'If-None-Match': tag } : {} });
+  /** Name of the profile whose service is meant; null for the one that notebooks use. */
+  get profile(): string | null {
+    return this.requests.profile;
+  }
+
+  /** Means another service from now on. */
+  set profile(name: string | null) {
+    this.requests.profile = name;
+  }
+
+  /**
+   * Jobs, or what is other than at `tag`; `body` is null when nothing is.
+   *
+   * @param waitS - how long the server may wait for something new, in seconds
+   * @param signal - gives the question up
+   */
+  async jobs(tag: string | null, waitS: number, signal?: AbortSignal): Promise<Tagged<JobsAnswer>> {
+    const query = { since: tag, wait_s: tag === null ? null : waitS };
+    const response = await this.requests.send('jobs', query, signal ? { signal } : {});
     if (response.status === 304) {
       return { body: null, tag };
     }
-    return { body: (await response.json()) as JobsAnswer, tag: response.headers.get('ETag') };
+    const found = response.headers.get('ETag')?.match(/"(.*)"/)?.[1] ?? null;
+    return { body: (await response.json()) as JobsAnswer, tag: found };
   }
 
-  /** The catalog of the service. */
-  async tools(): Promise<ToolsAnswer> {
-    const response = await this.request('tools', {});
-    return (await response.json()) as ToolsAnswer;
+  /** Jobs that are older than those of {@link LabApi.jobs}. */
+  older(key: string): Promise<OlderAnswer> {
+    return this.requests.get('jobs/older', { key });
   }
 
-  /** Asks the service to stop a job. */
-  async stop(name: string): Promise<void> {
-    await this.request(`jobs/${encodeURIComponent(name)}/stop`, { method: 'POST' });
+  /** A page of a batch's jobs. */
+  subjobs(name: string, key: string | null): Promise<OlderAnswer> {
+    return this.requests.get(about(name, 'subjobs'), { key });
   }
 
-  /** Deletes a job and its results. */
-  async delete(name: string): Promise<void> {
-    await this.request(`jobs/${encodeURIComponent(name)}`, { method: 'DELETE' });
+  /** Has the service asked at once. */
+  async hurry(): Promise<void> {
+    await this.requests.post('refresh');
+  }
+
+  /** Asks the service to stop jobs; gives what could not be done. */
+  async stop(names: readonly string[]): Promise<readonly string[]> {
+    return (await this.requests.post<Faults>('jobs/stop', { names })).faults;
+  }
+
+  /** Deletes jobs and their results; gives what could not be done. */
+  async delete(names: readonly string[]): Promise<readonly string[]> {
+    return (await this.requests.post<Faults>('jobs/delete', { names })).faults;
   }
 
   /** The end of a job's log. */
   async log(name: string): Promise<string> {
-    const response = await this.request(`jobs/${encodeURIComponent(name)}/log`, {});
-    return ((await response.json()) as { log: string }).log;
+    return (await this.requests.get<{ log: string }>(about(name, 'log'))).log;
   }
 
-  private async request(path: string, init: RequestInit): Promise<Response> {
-    const url = URLExt.join(this.settings.baseUrl, NAMESPACE, path);
-    let response: Response;
-    try {
-      response = await ServerConnection.makeRequest(url, init, this.settings);
-    } catch {
-      throw new LabRequestError('The Jupyter server does not answer. Is it still running?', 0);
-    }
-    if (!response.ok && response.status !== 304) {
-      throw new LabRequestError(await explain(response), response.status);
-    }
-    return response;
+  /** What a job was submitted with, as JSON text. */
+  readonly readSettings = async (name: string): Promise<string> =>
+    (await this.requests.get<{ settings: string }>(about(name, 'settings'))).settings;
+
+  /** A job's result, laid out. */
+  readonly readResult = (name: string): Promise<ResultAnswer> =>
+    this.requests.get(about(name, 'view'));
+
+  /** A structure file of the file browser, laid out. */
+  structure(path: string): Promise<ResultAnswer> {
+    return this.requests.get('view', { path });
   }
 
-  private readonly settings: ServerConnection.ISettings;
+  /** Where a job's result archive, or one file of it, can be saved from. */
+  resultAddress(name: string, file: string | null = null): string {
+    return this.requests.address(about(name, 'result'), { file });
+  }
+
+  /** The catalog of the service. */
+  tools(): Promise<ToolsAnswer> {
+    return this.requests.get('tools');
+  }
+
+  /** What a person wants to know of one tool. */
+  readonly tool = (type: string): Promise<ToolAnswer> =>
+    this.requests.get(`tools/${encodeURIComponent(type)}`);
+
+  /** Tools for a task that is described in words. */
+  readonly advise = (prompt: string): Promise<AdviceAnswer> =>
+    this.requests.post('advice', { prompt });
+
+  /** A page of the account's files. */
+  files(offset: number): Promise<FilesAnswer> {
+    return this.requests.get('files', { offset });
+  }
+
+  /** Sends a file of the reader's computer. */
+  async upload(file: File, onProgress: OnProgress, signal: AbortSignal): Promise<void> {
+    await this.requests.upload('files/upload', { name: file.name }, file, onProgress, signal);
+  }
+
+  /** Sends a file of JupyterLab's file browser. */
+  async uploadContents(path: string): Promise<void> {
+    await this.requests.post('files/contents', { path });
+  }
+
+  /** Deletes a file of the account. */
+  async deleteFile(path: string): Promise<void> {
+    await this.requests.delete('files', { path });
+  }
+
+  /** The services that can be chosen. */
+  profiles(): Promise<ProfilesAnswer> {
+    return this.requests.get('profiles');
+  }
+
+  /** Tries a connection, and keeps it on the server when it is good. */
+  connect(connection: NewConnection): Promise<ConnectionVerdict> {
+    return this.requests.post('profiles', connection);
+  }
+
+  /** The engines of the server's computer. */
+  engines(): Promise<EnginesAnswer> {
+    return this.requests.get('engines');
+  }
+
+  /** Begins to install or to remove an engine. */
+  async changeEngine(name: string, action: 'install' | 'remove'): Promise<void> {
+    await this.requests.post(`engines/${encodeURIComponent(name)}`, { action });
+  }
+
+  private readonly requests: Requests;
 }
 
-async function explain(response: Response): Promise<string> {
-  const fallback = `The Jupyter server answered ${response.status} ${response.statusText}.`;
-  try {
-    const body: unknown = await response.json();
-    return isFault(body) ? body.error : fallback;
-  } catch {
-    return response.status === 404
-      ? 'foldnote’s server extension is not running. Restart JupyterLab; “jupyter server extension list” should name foldnote.'
-      : fallback;
-  }
+interface Faults {
+  readonly faults: readonly string[];
 }
 
-function isFault(body: unknown): body is { error: string } {
-  return (
-    typeof body === 'object' && body !== null && 'error' in body && typeof body.error === 'string'
-  );
+function about(name: string, part: string): string {
+  return `jobs/${encodeURIComponent(name)}/${part}`;
 }

@@ -6,11 +6,201 @@ export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
         /**
+         * Advice
+         * @description One tool that fits a described task.
+         */
+        Advice: {
+            /**
+             * Reason
+             * @default
+             */
+            reason: string;
+            /** Toolid */
+            toolId: string;
+        } & {
+            [key: string]: unknown;
+        };
+        /**
+         * AdviceAnswer
+         * @description Tools for a described task, best first.
+         */
+        AdviceAnswer: {
+            /**
+             * Abstain
+             * @default false
+             */
+            abstain: boolean;
+            /**
+             * Summary
+             * @default
+             */
+            summary: string;
+            /**
+             * Tools
+             * @default []
+             */
+            tools: components["schemas"]["Advice"][];
+        } & {
+            [key: string]: unknown;
+        };
+        /**
          * BatchStatus
          * @description The states of a batch parent; the value is the word on the wire.
          * @enum {string}
          */
         BatchStatus: "In Queue" | "Running" | "Aggregating" | "Complete" | "Stopped" | "AggregationFailed";
+        /**
+         * Citation
+         * @description What to cite.
+         */
+        Citation: {
+            /**
+             * Doi
+             * @default null
+             */
+            doi: string | null;
+            /**
+             * Text
+             * @default
+             */
+            text: string;
+        } & {
+            [key: string]: unknown;
+        };
+        /**
+         * ConnectionVerdict
+         * @description What came of trying an address and a key.
+         */
+        ConnectionVerdict: {
+            /** Isgood */
+            isGood: boolean;
+            /** Message */
+            message: string;
+        } & {
+            [key: string]: unknown;
+        };
+        /**
+         * EngineRecord
+         * @description A program that runs tools on this computer.
+         */
+        EngineRecord: {
+            /**
+             * Fraction
+             * @default null
+             */
+            fraction: number | null;
+            /**
+             * Hasfailed
+             * @default false
+             */
+            hasFailed: boolean;
+            /**
+             * How
+             * @default
+             */
+            how: string;
+            /**
+             * Isbusy
+             * @default false
+             */
+            isBusy: boolean;
+            /**
+             * Isinstalled
+             * @default false
+             */
+            isInstalled: boolean;
+            /**
+             * Kind
+             * @default genuine
+             */
+            kind: string;
+            /**
+             * Licence
+             * @default
+             */
+            licence: string;
+            /**
+             * Message
+             * @default
+             */
+            message: string;
+            /** Method */
+            method: string;
+            /** Name */
+            name: string;
+            /**
+             * Tools
+             * @default []
+             */
+            tools: string[];
+        } & {
+            [key: string]: unknown;
+        };
+        /**
+         * EnginesAnswer
+         * @description The programs that this computer has or can have.
+         */
+        EnginesAnswer: {
+            /**
+             * Engines
+             * @default []
+             */
+            engines: components["schemas"]["EngineRecord"][];
+        } & {
+            [key: string]: unknown;
+        };
+        /**
+         * FileRecord
+         * @description One uploaded file.
+         */
+        FileRecord: {
+            /** Fileid */
+            fileId: string;
+            /** Filename */
+            fileName: string;
+            /**
+             * Filesize
+             * @default null
+             */
+            fileSize: number | null;
+            /**
+             * Folder
+             * @default null
+             */
+            folder: string | null;
+            /** Name */
+            name: string;
+            /**
+             * Uploadtime
+             * @default null
+             */
+            uploadTime: string | null;
+        } & {
+            [key: string]: unknown;
+        };
+        /**
+         * FilesAnswer
+         * @description One page of the account's files.
+         */
+        FilesAnswer: {
+            /**
+             * Files
+             * @default []
+             */
+            files: components["schemas"]["FileRecord"][];
+            /**
+             * Hasmore
+             * @default false
+             */
+            hasMore: boolean;
+            /**
+             * Total
+             * @default 0
+             */
+            total: number;
+        } & {
+            [key: string]: unknown;
+        };
         /**
          * Job
          * @description One job, or the parent of a batch.
@@ -97,14 +287,29 @@ export interface components {
         };
         /**
          * JobsAnswer
-         * @description Every job that the poller knows, newest first.
+         * @description Every job that the poller knows, or those that are other than in the state that the page has.
          */
         JobsAnswer: {
+            /**
+             * Iswhole
+             * @default true
+             */
+            isWhole: boolean;
             /**
              * Jobs
              * @default []
              */
             jobs: components["schemas"]["Job"][];
+            /**
+             * Olderkey
+             * @default null
+             */
+            olderKey: string | null;
+            /**
+             * Removed
+             * @default []
+             */
+            removed: string[];
             service: components["schemas"]["ServiceReport"];
             statuses?: components["schemas"]["StatusCounts"];
         } & {
@@ -123,6 +328,93 @@ export interface components {
         LogAnswer: {
             /** Log */
             log: string;
+        } & {
+            [key: string]: unknown;
+        };
+        /**
+         * OlderAnswer
+         * @description A page of jobs beyond those that are followed: older ones, or the jobs of a batch.
+         */
+        OlderAnswer: {
+            /**
+             * Jobs
+             * @default []
+             */
+            jobs: components["schemas"]["Job"][];
+            /**
+             * Olderkey
+             * @default null
+             */
+            olderKey: string | null;
+        } & {
+            [key: string]: unknown;
+        };
+        /**
+         * ProfileRecord
+         * @description One service that can be chosen.
+         */
+        ProfileRecord: {
+            /**
+             * Isactive
+             * @default false
+             */
+            isActive: boolean;
+            /** Name */
+            name: string;
+            /**
+             * Url
+             * @default null
+             */
+            url: string | null;
+        } & {
+            [key: string]: unknown;
+        };
+        /**
+         * ProfilesAnswer
+         * @description The services that are known here.
+         */
+        ProfilesAnswer: {
+            /**
+             * Profiles
+             * @default []
+             */
+            profiles: components["schemas"]["ProfileRecord"][];
+        } & {
+            [key: string]: unknown;
+        };
+        /**
+         * ResultAnswer
+         * @description A result, laid out for a page: the same HTML that a cell shows.
+         */
+        ResultAnswer: {
+            /**
+             * Files
+             * @default []
+             */
+            files: components["schemas"]["ResultFileRecord"][];
+            /** Html */
+            html: string;
+            /**
+             * Manifest
+             * @default
+             */
+            manifest: string;
+            /** Title */
+            title: string;
+        } & {
+            [key: string]: unknown;
+        };
+        /**
+         * ResultFileRecord
+         * @description One file of a result.
+         */
+        ResultFileRecord: {
+            /** Kind */
+            kind: string;
+            /** Name */
+            name: string;
+            /** Sizebytes */
+            sizeBytes: number;
         } & {
             [key: string]: unknown;
         };
@@ -160,6 +452,16 @@ export interface components {
          * @enum {string}
          */
         ServiceState: "starting" | "ok" | "unreachable" | "unauthorized";
+        /**
+         * SettingsAnswer
+         * @description The settings that a job was submitted with.
+         */
+        SettingsAnswer: {
+            /** Settings */
+            settings: string;
+        } & {
+            [key: string]: unknown;
+        };
         /**
          * StatusCounts
          * @description Jobs by status; all four keys are always there.
@@ -252,6 +554,23 @@ export interface components {
             [key: string]: unknown;
         };
         /**
+         * ToolAnswer
+         * @description What a person wants to know of one tool before using it.
+         */
+        ToolAnswer: {
+            /** @default null */
+            citation: components["schemas"]["Citation"] | null;
+            /**
+             * Inputs
+             * @default []
+             */
+            inputs: components["schemas"]["ToolInput"][];
+            /** Type */
+            type: string;
+        } & {
+            [key: string]: unknown;
+        };
+        /**
          * ToolEngine
          * @description The program that runs a tool at one service, called by its own name.
          */
@@ -285,6 +604,31 @@ export interface components {
              * @default null
              */
             version: string | null;
+        } & {
+            [key: string]: unknown;
+        };
+        /**
+         * ToolInput
+         * @description One setting of a tool, in words.
+         */
+        ToolInput: {
+            /**
+             * Description
+             * @default
+             */
+            description: string;
+            /**
+             * Isrequired
+             * @default false
+             */
+            isRequired: boolean;
+            /** Name */
+            name: string;
+            /**
+             * Title
+             * @default
+             */
+            title: string;
         } & {
             [key: string]: unknown;
         };

@@ -5,7 +5,9 @@ import type { ReactElement, ReactNode } from 'react';
 export interface IconButtonProps {
   readonly label: string;
   readonly children: ReactNode;
-  readonly onClick: () => void;
+  readonly onClick?: () => void;
+  /** The same, for those who want to know where the button is. */
+  readonly onPress?: (button: HTMLElement) => void;
   readonly isDisabled?: boolean;
   readonly isPressed?: boolean;
   readonly tabIndex?: number;
@@ -22,9 +24,12 @@ export function IconButton(props: IconButtonProps): ReactElement {
       aria-pressed={props.isPressed}
       disabled={props.isDisabled}
       tabIndex={props.tabIndex}
+      onMouseDown={event => event.stopPropagation()}
+      onDoubleClick={event => event.stopPropagation()}
       onClick={event => {
         event.stopPropagation();
-        props.onClick();
+        props.onClick?.();
+        props.onPress?.(event.currentTarget);
       }}
     >
       {props.children}

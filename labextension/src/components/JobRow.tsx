@@ -1,94 +1,89 @@
 /** One job in the list: what it is, how it stands, why it failed, and what can be done with it. */
-import { memo, type KeyboardEvent, type ReactElement, type Ref } from 'react';
+import { memo, type MouseEvent, type ReactElement } from 'react';
 
 import type { JobRecord } from '../api/answers';
+import { batchShare, batchWords, isBatch } from '../models/batch';
+import { findScore, formatScore } from '../models/score';
 import { isLive, shownState, stateRow } from '../models/status';
 import { visibleText } from '../models/text';
 import { formatMoment, jobAge, jobDuration } from '../models/time';
 import { IconButton } from './IconButton';
-import { DeleteIcon, InsertIcon, LogIcon, StateIcon, StopIcon } from './icons';
+import { FoldIcon, InsertIcon, LogIcon, MoreIcon, OpenIcon, StateIcon, StopIcon } from './icons';
 import { LogPane } from './LogPane';
+import { useWords } from './words';
 
-/** What can be done with a job. */
+/** What can be done with jobs. */
 export interface JobActions {
+  readonly onOpen: (name: string) => void;
   readonly onStop: (name: string) => void;
   readonly onInsert: (name: string) => void;
-  /** Asks the person first. */
-  readonly onDelete: (name: string) => void;
   readonly readLog: (name: string) => Promise<string>;
 }
 
 /** What a row needs. */
 export interface JobRowProps {
   readonly job: JobRecord;
+  readonly id: string;
+  readonly rowKey: string;
+  readonly level: 1 | 2;
   /** What people call the tool. */
   readonly toolName: string;
   /** Milliseconds since 1970. */
   readonly now: number;
   readonly isCurrent: boolean;
+  readonly isSelected: boolean;
   readonly isLogOpen: boolean;
+  /** Whether the batch is unfolded; null for a job that is none. */
+  readonly isUnfolded: boolean | null;
   readonly isPending: boolean;
   readonly index: number;
   readonly actions: JobActions;
-  readonly rowRef: Ref<HTMLDivElement>;
-  readonly onCurrent: (name: string) => void;
-  readonly onToggleLog: (name: string) => void;
-  readonly onKeyDown: (event: KeyboardEvent) => void;
+  readonly onPress: (rowKey: string, event: MouseEvent) => void;
+  readonly onToggleLog: (rowKey: string) => void;
+  readonly onUnfold: (name: string) => void;
 }
 
 /** A row of the jobs list. */
 export const JobRow = memo(function JobRow(props: JobRowProps): ReactElement {
-  const { job, toolName, now, isCurrent, isLogOpen } = props;
+  const trans = useWords();
+  const { job, toolName, isCurrent, isSelected, isLogOpen, isUnfolded } = props;
   const state = shownState(job);
-  const { word } = stateRow(state);
-  const duration = jobDuration(job, now);
+  const word = trans.__(stateRow(state).word);
   const name = visibleText(job.jobName);
+  const marks = [isCurrent && 'fn-mod-current', isSelected && 'fn-mod-selected'].filter(Boolean).join(' ');
   return (
     <div
-      className={`fn-JobRow fn-mod-${state}`}
+      className={`fn-JobRow fn-mod-${state} fn-mod-level${props.level} ${marks}`}
       role="row"
-      ref={props.rowRef}
-      tabIndex={isCurrent ? 0 : -1}
+      id={props.id}
+      data-key={props.rowKey}
+      data-job={job.jobName}
       aria-rowindex={props.index + 1}
-      aria-selected={isCurrent}
-      aria-label={`${name}, ${toolName}, ${word}`}
-      aria-keyshortcuts="Enter Delete"
-      onFocus={() => props.onCurrent(job.jobName)}
-      onKeyDown={props.onKeyDown}
+      aria-level={props.level}
+      aria-selected={isSelected}
+      aria-expanded={isUnfolded ?? undefined}
+      aria-label={[name, toolName, word, batchWords(job, trans)].filter(Boolean).join(', ')}
+      onMouseDown={event => props.onPress(props.rowKey, event)}
+      onDoubleClick={() => props.actions.onOpen(job.jobName)}
     >
       <div className="fn-JobRow-icon" role="gridcell">
         <StateIcon state={state} />
       </div>
       <div className="fn-JobRow-name" role="gridcell" title={name}>
+        {isUnfolded !== null && (
+          <IconButton
+            label={isUnfolded ? trans.__('Fold %1', name) : trans.__('Show the jobs of %1', name)}
+            tabIndex={-1}
+            onClick={() => props.onUnfold(job.jobName)}
+          >
+            <FoldIcon isOpen={isUnfolded} />
+          </IconButton>
+        )}
         <bdi>{name}</bdi>
       </div>
-      <div className="fn-JobRow-facts" role="gridcell">
-        <span className="fn-JobRow-word">{word}</span>
-        <span className="fn-JobRow-tool" title={toolName}>
-          {toolName}
-        </span>
-        {duration !== '' && (
-          <span className="fn-JobRow-duration" title={`Started ${formatMoment(job.started)}`}>
-            {duration}
-          </span>
-        )}
-        {state !== 'running' && (
-          <time className="fn-JobRow-age" title={`Submitted ${formatMoment(job.created)}`}>
-            {jobAge(job, now)}
-          </time>
-        )}
-      </div>
+      <Facts {...props} word={word} />
       <RowActions {...props} />
-      {(state === 'running' || job.error !== null) && (
-        <div className="fn-JobRow-detail" role="gridcell">
-          {state === 'running' && <Progress job={job} />}
-          {job.error !== null && (
-            <p className="fn-JobRow-error" dir="auto">
-              {visibleText(job.error)}
-            </p>
-          )}
-        </div>
-      )}
+      {hasDetail(job) && <Detail job={job} isWhole={isLogOpen} />}
       {isLogOpen && (
         <div className="fn-JobRow-log" role="gridcell">
           <LogPane name={job.jobName} isLive={isLive(job)} read={props.actions.readLog} />
@@ -98,15 +93,62 @@ export const JobRow = memo(function JobRow(props: JobRowProps): ReactElement {
   );
 });
 
+/** A guess of the row's height in pixels, before it was seen. */
+export function guessHeight(job: JobRecord): number {
+  return hasDetail(job) ? 72 : 47;
+}
+
+function hasDetail(job: JobRecord): boolean {
+  return shownState(job) === 'running' || job.error !== null || isBatch(job);
+}
+
+function Facts(props: JobRowProps & { readonly word: string }): ReactElement {
+  const trans = useWords();
+  const { job, toolName, now, word } = props;
+  const duration = jobDuration(job, now);
+  const score = findScore(job);
+  return (
+    <div className="fn-JobRow-facts" role="gridcell">
+      <span className="fn-JobRow-word">{word}</span>
+            <span className="fn-JobRow-tool" title={toolName}>
+        {toolName}
+      </span>
+      {score !== null && (
+        <span className="fn-JobRow-score" title={`${visibleText(score.name)}: ${score.value}`}>
+          {formatScore(score)}
+        </span>
+      )}
+      {duration !== '' && (
+        <span className="fn-JobRow-duration" title={trans.__('Started %1', formatMoment(job.started))}>
+          {duration}
+        </span>
+      )}
+      <time className="fn-JobRow-age" title={trans.__('Submitted %1', formatMoment(job.created))}>
+        {jobAge(job, now, trans)}
+      </time>
+    </div>
+  );
+}
+
 function RowActions(props: JobRowProps): ReactElement {
+  const trans = useWords();
   const { job, actions, isCurrent, isLogOpen, isPending } = props;
   const tabIndex = isCurrent ? 0 : -1;
   const name = visibleText(job.jobName);
   return (
     <div className="fn-JobRow-actions" role="gridcell">
+      {job.status === 'Complete' && (
+        <IconButton
+          label={trans.__('Open the result of %1', name)}
+          tabIndex={tabIndex}
+          onClick={() => actions.onOpen(job.jobName)}
+        >
+          <OpenIcon />
+        </IconButton>
+      )}
       {isLive(job) && (
         <IconButton
-          label={`Stop ${name}`}
+          label={trans.__('Stop %1', name)}
           isDisabled={isPending}
           tabIndex={tabIndex}
           onClick={() => actions.onStop(job.jobName)}
@@ -114,51 +156,80 @@ function RowActions(props: JobRowProps): ReactElement {
           <StopIcon />
         </IconButton>
       )}
+      {!isBatch(job) && (
+        <IconButton
+          label={isLogOpen ? trans.__('Hide the log of %1', name) : trans.__('Show the log of %1', name)}
+          isPressed={isLogOpen}
+          tabIndex={tabIndex}
+          onClick={() => props.onToggleLog(props.rowKey)}
+        >
+          <LogIcon />
+        </IconButton>
+      )}
       <IconButton
-        label={isLogOpen ? `Hide the log of ${name}` : `Show the log of ${name}`}
-        isPressed={isLogOpen}
-        tabIndex={tabIndex}
-        onClick={() => props.onToggleLog(job.jobName)}
-      >
-        <LogIcon />
-      </IconButton>
-      <IconButton
-        label={`Insert a cell that loads ${name}`}
+        label={trans.__('Insert a cell that loads %1', name)}
         tabIndex={tabIndex}
         onClick={() => actions.onInsert(job.jobName)}
       >
         <InsertIcon />
       </IconButton>
-      <IconButton
-        label={`Delete ${name}`}
-        isDisabled={isPending}
-        tabIndex={tabIndex}
-        onClick={() => actions.onDelete(job.jobName)}
-      >
-        <DeleteIcon />
+      <IconButton label={trans.__('More for %1', name)} tabIndex={tabIndex} onPress={openMenu}>
+        <MoreIcon />
       </IconButton>
     </div>
   );
 }
 
+/** Opens JupyterLab's context menu at the button, as a right click on the row does. */
+function openMenu(button: HTMLElement): void {
+  const { left, bottom } = button.getBoundingClientRect();
+  const at = { bubbles: true, cancelable: true, clientX: left, clientY: bottom };
+  button.closest('[data-job]')?.dispatchEvent(new window.MouseEvent('contextmenu', at));
+}
+
+function Detail({ job, isWhole }: { readonly job: JobRecord; readonly isWhole: boolean }): ReactElement {
+  return (
+    <div className="fn-JobRow-detail" role="gridcell">
+      {shownState(job) === 'running' ? <Progress job={job} /> : <InBatch job={job} />}
+      {job.error !== null && (
+        <p
+          className={`fn-JobRow-error${isWhole ? ' fn-mod-whole' : ''}`}
+          dir="auto"
+          title={visibleText(job.error)}
+        >
+          {visibleText(job.error)}
+        </p>
+      )}
+    </div>
+  );
+}
+
+/** The jobs of a batch that does not run, in words. */
+function InBatch({ job }: { readonly job: JobRecord }): ReactElement | null {
+  const words = batchWords(job, useWords());
+  return words === '' ? null : <p className="fn-JobRow-message">{words}</p>;
+}
+
 function Progress({ job }: { readonly job: JobRecord }): ReactElement {
-  const { progress, message } = job;
-  const percent = progress === null ? null : Math.round(Math.min(1, Math.max(0, progress)) * 100);
+  const trans = useWords();
+  const share = job.progress ?? batchShare(job);
+  const percent = share === null ? null : Math.round(Math.min(1, Math.max(0, share)) * 100);
+  const message = batchWords(job, trans) || visibleText(job.message ?? '');
   return (
     <>
       <div
         className={`fn-Bar${percent === null ? ' fn-mod-endless' : ''}`}
         role="progressbar"
-        aria-label={`Progress of ${visibleText(job.jobName)}`}
+        aria-label={trans.__('Progress of %1', visibleText(job.jobName))}
         aria-valuemin={0}
         aria-valuemax={100}
         aria-valuenow={percent ?? undefined}
       >
         <div className="fn-Bar-done" style={{ width: `${percent ?? 0}%` }} />
       </div>
-      {(message !== null || percent !== null) && (
+      {(message !== '' || percent !== null) && (
         <p className="fn-JobRow-message" dir="auto">
-          {[percent === null ? '' : `${percent} %`, visibleText(message ?? '')].filter(Boolean).join(' · ')}
+          {[percent === null ? '' : `${percent} %`, message].filter(Boolean).join(' · ')}
         </p>
       )}
     </>

@@ -1,61 +1,66 @@
-/** The list of jobs with its filters, and every state it can be in. */
-import {
-  useCallback,
-  useLayoutEffect,
-  useMemo,
-  useRef,
-  useState,
-  type FocusEvent,
-  type KeyboardEvent,
-  type ReactElement
-} from 'react';
+/** The jobs with their filters, and every state they can be in. */
+import { useCallback, useMemo, useState, type ReactElement } from 'react';
 
-import type { JobRecord } from '../api/answers';
 import type { JobsState } from '../models/jobs';
-import { countStates, shownState, type ShownState } from '../models/status';
-import { CloseIcon } from './icons';
+import { listRows, type Choices } from '../models/listing';
+import type { Selection, SelectionState } from '../models/selection';
+import { countStates, isLive } from '../models/status';
+import { CloseIcon, DeleteIcon, DownloadIcon, StopIcon } from './icons';
 import { IconButton } from './IconButton';
-import { JobRow, type JobActions } from './JobRow';
+import { JobList } from './JobList';
+import type { JobActions } from './JobRow';
+import { ListOptions } from './ListOptions';
 import { Notice } from './Notice';
 import { SearchBox } from './SearchBox';
 import { ServiceNotice } from './ServiceNotice';
 import { StatusFilters } from './StatusFilters';
+import { useWords } from './words';
+
+/** What is done with several jobs at once. */
+export interface ManyActions {
+  readonly onStopMany: (names: readonly string[]) => void;
+  /** Asks the person first. */
+  readonly onDelete: (names: readonly string[]) => void;
+  readonly onDownload: (names: readonly string[]) => void;
+}
 
 /** What the view needs. */
-export interface JobsViewProps extends JobActions {
+export interface JobsViewProps extends JobActions, ManyActions {
   readonly state: JobsState;
+  readonly choices: Choices;
+  readonly selection: Selection;
+  readonly selected: SelectionState;
   /** What people call a tool. */
   readonly toolName: (type: string) => string;
+  readonly onChoose: (change: Partial<Choices>) => void;
+  readonly onUnfold: (batch: string) => void;
+  readonly onOlder: () => void;
   readonly onRetry: () => void;
+  readonly onConnect: () => void;
   readonly onShowTools: () => void;
   readonly onDismissComplaint: () => void;
 }
 
 /** The jobs of the account. */
 export function JobsView(props: JobsViewProps): ReactElement {
-  const { state, toolName } = props;
+  const { state, choices, toolName, onChoose } = props;
+  const trans = useWords();
   const { jobs, service, lost } = state;
-  const [chosen, setChosen] = useState<ShownState | null>(null);
-  const [query, setQuery] = useState('');
-  const counts = useMemo(() => countStates(jobs), [jobs]);
-  const shown = useMemo(
-    () => jobs.filter(job => matches(job, chosen, query, toolName)),
-    [jobs, chosen, query, toolName]
-  );
   const hasJobs = jobs.length > 0;
   return (
-    <div className="fn-View">
+    <div className="fn-View fn-mod-fixed">
       <ServiceNotice
         service={service}
         lost={lost}
         now={Date.now()}
         isWhole={!hasJobs}
         onRetry={props.onRetry}
+        onConnect={props.onConnect}
       />
       {state.complaint !== null && (
         <div className="fn-Complaint" role="alert">
           <span>{state.complaint}</span>
-          <IconButton label="Dismiss" onClick={props.onDismissComplaint}>
+          <IconButton label={trans.__('Dismiss')} onClick={props.onDismissComplaint}>
             <CloseIcon />
           </IconButton>
         </div>
@@ -64,188 +69,156 @@ export function JobsView(props: JobsViewProps): ReactElement {
       {service?.state === 'ok' && lost === null && !hasJobs && (
         <Notice
           tone="plain"
-          title="No jobs yet"
+          title={trans.__('No jobs yet')}
           isWhole
-          action={{ label: 'Choose a tool', onClick: props.onShowTools }}
+          action={{ label: trans.__('Choose a tool'), onClick: props.onShowTools }}
         >
-          Choose a tool, fill in its form and submit it. The job appears here and in its cell.
+          {trans.__('Choose a tool, fill in its form and submit it. The job appears here and in its cell.')}
         </Notice>
       )}
       {hasJobs && (
         <>
           <div className="fn-Toolbar">
-            <StatusFilters counts={counts} chosen={chosen} onChoose={setChosen} />
-            <SearchBox label="Search jobs" value={query} onChange={setQuery} />
+            <Filters {...props} />
+            <div className="fn-Toolbar-row">
+              <SearchBox
+                label={trans.__('Search jobs')}
+                value={choices.query}
+                onChange={query => onChoose({ query })}
+              />
+              <ListOptions choices={choices} onChoose={onChoose} />
+            </div>
           </div>
-          <JobList {...props} shown={shown} />
-          {shown.length === 0 && (
-            <Notice
-              tone="plain"
-              title="No job matches"
-              isWhole
-              action={{
-                label: 'Show all jobs',
-                onClick: () => {
-                  setChosen(null);
-                  setQuery('');
-                }
-              }}
-            >
-              {jobs.length} jobs are hidden by the filter.
-            </Notice>
-          )}
-          <Remainder state={state} />
+          <ManyBar {...props} />
+          <Rows {...props} toolName={toolName} />
         </>
       )}
     </div>
   );
 }
 
-function JobList(props: JobsViewProps & { readonly shown: readonly JobRecord[] }): ReactElement {
-  const { shown, state, toolName } = props;
-  const [current, setCurrent] = useState<string | null>(null);
-  const [openLog, setOpenLog] = useState<string | null>(null);
-  const rows = useRef(new Map<string, HTMLDivElement>());
-  const toggleLog = useCallback((name: string) => {
-    setOpenLog(open => (open === name ? null : name));
-  }, []);
-  const keepFocus = useFocusKeeper(shown, rows.current);
-  const currentName = shown.some(job => job.jobName === current) ? current : shown[0]?.jobName;
-
-  const onKeyDown = (event: KeyboardEvent, index: number): void => {
-    const name = shown[index]?.jobName ?? '';
-    const isInside = event.target !== event.currentTarget;
-    const target = shown[nextIndex(event.key, index, shown.length)];
-    if (isInside && event.key === 'Escape') {
-      rows.current.get(name)?.focus();
-    } else if (isInside) {
-      return;
-    } else if (target) {
-      rows.current.get(target.jobName)?.focus();
-    } else if (event.key === 'Enter' || event.key === ' ') {
-      toggleLog(name);
-    } else if (event.key === 'Escape' && openLog === name) {
-      setOpenLog(null);
-    } else if (event.key === 'Delete' && !state.pending.has(name)) {
-      props.onDelete(name);
-    } else {
-      return;
-    }
-    event.preventDefault();
-    event.stopPropagation();
-  };
-
+function Filters({ state, choices, onChoose }: JobsViewProps): ReactElement {
+  const counts = useMemo(() => countStates(state.jobs), [state.jobs]);
   return (
-    <div
-      className="fn-JobList"
-      role="grid"
-      aria-label="Jobs"
-      aria-rowcount={shown.length}
-      {...keepFocus}
-    >
-      {shown.map((job, index) => (
-        <JobRow
-          key={job.jobName}
-          job={job}
-          index={index}
-          toolName={toolName(toolType(job))}
-          now={state.receivedAt}
-          isCurrent={job.jobName === currentName}
-          isLogOpen={job.jobName === openLog}
-          isPending={state.pending.has(job.jobName)}
-          actions={props}
-          rowRef={element => {
-            if (element) {
-              rows.current.set(job.jobName, element);
-            } else {
-              rows.current.delete(job.jobName);
-            }
-          }}
-          onCurrent={setCurrent}
-          onToggleLog={toggleLog}
-          onKeyDown={event => onKeyDown(event, index)}
-        />
-      ))}
+    <StatusFilters
+      counts={counts}
+      hasMore={state.hasOlder}
+      chosen={choices.state}
+      onChoose={chosen => onChoose({ state: chosen })}
+    />
+  );
+}
+
+function Rows(props: JobsViewProps): ReactElement {
+  const { state, choices, toolName, onChoose, onOlder } = props;
+  const trans = useWords();
+  const [folded, setFolded] = useState<ReadonlySet<string>>(new Set());
+  const { jobs, open, receivedAt } = state;
+  const needsNow = choices.sort === 'duration' || choices.grouping === 'day';
+  const now = needsNow ? receivedAt : 0;
+  const rows = useMemo(
+    () => listRows({ jobs, open, folded }, choices, { toolName, now, trans }),
+    [jobs, open, folded, choices, toolName, now, trans]
+  );
+  const onEnd = useCallback(() => {
+    if (state.hasOlder && !state.isLoadingOlder) {
+      onOlder();
+    }
+  }, [state.hasOlder, state.isLoadingOlder, onOlder]);
+  if (rows.length === 0) {
+    const action = {
+      label: trans.__('Show all jobs'),
+      onClick: () => onChoose({ state: null, query: '' })
+    };
+    return (
+      <Notice tone="plain" title={trans.__('No job matches')} isWhole action={action}>
+        {trans._n('%1 job is hidden by the filter.', '%1 jobs are hidden by the filter.', jobs.length)}
+        {state.hasOlder && (
+          <button type="button" className="fn-Link" disabled={state.isLoadingOlder} onClick={onOlder}>
+            {trans.__('Look among older jobs')}
+          </button>
+        )}
+      </Notice>
+    );
+  }
+  return (
+    <JobList
+      {...props}
+      rows={rows}
+      folded={folded}
+      onFold={title =>
+        setFolded(before => {
+          const after = new Set(before);
+          if (!after.delete(title)) {
+            after.add(title);
+          }
+          return after;
+        })
+      }
+      onEnd={onEnd}
+      foot={<Foot state={state} choices={choices} />}
+    />
+  );
+}
+
+function Foot(props: { readonly state: JobsState; readonly choices: Choices }): ReactElement | null {
+  const trans = useWords();
+  const { state, choices } = props;
+  if (!state.hasOlder) {
+    return null;
+  }
+  const isSorted = choices.sort !== 'newest' || choices.grouping !== 'none';
+  const known = trans.__('The newest %1 jobs are known.', state.jobs.length);
+  return (
+    <p className="fn-Remainder" aria-hidden="true">
+      {isSorted ? `${known} ` : ''}
+      {trans.__('Older jobs follow …')}
+    </p>
+  );
+}
+
+/** What can be done with the selected jobs; there when there are two or more. */
+function ManyBar(props: JobsViewProps): ReactElement | null {
+  const { selected, selection, state } = props;
+  const trans = useWords();
+  const names = [...selected.names];
+  if (names.length < 2) {
+    return null;
+  }
+  const chosen = state.jobs.filter(job => selected.names.has(job.jobName));
+  const canStop = chosen.some(isLive);
+  const canDownload = chosen.some(job => job.status === 'Complete');
+  return (
+    <div className="fn-ManyBar" role="toolbar" aria-label={trans.__('Selected jobs')}>
+      <span role="status">{trans._n('%1 selected', '%1 selected', names.length)}</span>
+      <IconButton
+        label={trans.__('Download the results of the selected jobs')}
+        isDisabled={!canDownload}
+        onClick={() => props.onDownload(names)}
+      >
+        <DownloadIcon />
+      </IconButton>
+      <IconButton
+        label={trans.__('Stop the selected jobs')}
+        isDisabled={!canStop}
+        onClick={() => props.onStopMany(names)}
+      >
+        <StopIcon />
+      </IconButton>
+      <IconButton label={trans.__('Delete the selected jobs')} onClick={() => props.onDelete(names)}>
+        <DeleteIcon />
+      </IconButton>
+      <IconButton label={trans.__('Select none')} onClick={() => selection.clear()}>
+        <CloseIcon />
+      </IconButton>
     </div>
   );
 }
 
-/** Gives the focus of a row that is gone to the one that took its place; returns the list's handlers. */
-function useFocusKeeper(
-  shown: readonly JobRecord[],
-  rows: ReadonlyMap<string, HTMLDivElement>
-): { onFocus: (event: FocusEvent) => void; onBlur: (event: FocusEvent) => void } {
-  const focused = useRef<{ name: string; index: number } | null>(null);
-  useLayoutEffect(() => {
-    const last = focused.current;
-    const isGone = last !== null && !shown.some(job => job.jobName === last.name);
-    if (isGone && document.activeElement === document.body) {
-      const heir = shown[Math.min(last.index, shown.length - 1)];
-      rows.get(heir?.jobName ?? '')?.focus();
-    }
-  }, [shown, rows]);
-  return {
-    onFocus: event => {
-      const index = shown.findIndex(job => rows.get(job.jobName)?.contains(event.target));
-      const name = shown[index]?.jobName;
-      focused.current = name === undefined ? null : { name, index };
-    },
-    onBlur: event => {
-      if (event.relatedTarget !== null && !event.currentTarget.contains(event.relatedTarget)) {
-        focused.current = null;
-      }
-    }
-  };
-}
-
-/** Where a key leads in a list of `length` rows; -1 when it leads nowhere. */
-function nextIndex(key: string, index: number, length: number): number {
-  switch (key) {
-    case 'ArrowDown':
-      return Math.min(index + 1, length - 1);
-    case 'ArrowUp':
-      return Math.max(index - 1, 0);
-    case 'Home':
-      return 0;
-    case 'End':
-      return length - 1;
-    default:
-      return -1;
-  }
-}
-
-function toolType(job: JobRecord): string {
-  return job.tool ?? job.type;
-}
-
-function matches(
-  job: JobRecord,
-  chosen: ShownState | null,
-  query: string,
-  toolName: (type: string) => string
-): boolean {
-  if (chosen !== null && shownState(job) !== chosen) {
-    return false;
-  }
-  const text = `${job.jobName} ${toolType(job)} ${toolName(toolType(job))}`.toLowerCase();
-  return query
-    .toLowerCase()
-    .split(/\s+/)
-    .every(word => text.includes(word));
-}
-
-function Remainder({ state }: { readonly state: JobsState }): ReactElement | null {
-  const total = Object.values(state.statuses ?? {}).reduce((sum, count) => sum + count, 0);
-  return total > state.jobs.length ? (
-    <p className="fn-Remainder">
-      The newest {state.jobs.length} of {total} jobs.
-    </p>
-  ) : null;
-}
-
 function Loading(): ReactElement {
+  const trans = useWords();
   return (
-    <div className="fn-Loading" role="status" aria-label="Asking for jobs">
+    <div className="fn-Loading" role="status" aria-label={trans.__('Asking for jobs')}>
       {[72, 54, 63].map(width => (
         <div className="fn-Loading-row" key={width}>
           <span style={{ width: `${width}%` }} />

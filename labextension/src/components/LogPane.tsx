@@ -1,6 +1,10 @@
 /** The end of a job's log; follows it while the job lives. */
 import { useEffect, useRef, useState, type ReactElement } from 'react';
 
+import { visibleText } from '../models/text';
+import type { Trans } from '../models/words';
+import { useWords } from './words';
+
 /** What the pane needs. */
 export interface LogPaneProps {
   readonly name: string;
@@ -16,6 +20,7 @@ const NEAR_END_PX = 24;
 
 /** A log in the row of its job. */
 export function LogPane({ name, isLive, read, paceMs = PACE_MS }: LogPaneProps): ReactElement {
+  const trans = useWords();
   const [text, setText] = useState<string | null>(null);
   const [fault, setFault] = useState<string | null>(null);
   const pane = useRef<HTMLPreElement>(null);
@@ -58,24 +63,24 @@ export function LogPane({ name, isLive, read, paceMs = PACE_MS }: LogPaneProps):
       className="fn-Log"
       ref={pane}
       tabIndex={0}
-      aria-label={`Log of ${name}`}
+      aria-label={trans.__('Log of %1', visibleText(name))}
       aria-live={isLive ? 'polite' : 'off'}
       onScroll={event => {
         const { scrollHeight, scrollTop, clientHeight } = event.currentTarget;
         isAtEnd.current = scrollHeight - scrollTop - clientHeight < NEAR_END_PX;
       }}
     >
-      {fault !== null ? `The log cannot be read. ${fault}` : shown(text, isLive)}
+      {fault !== null ? trans.__('The log cannot be read. %1', fault) : shown(text, isLive, trans)}
     </pre>
   );
 }
 
-function shown(text: string | null, isLive: boolean): string {
+function shown(text: string | null, isLive: boolean, trans: Trans): string {
   if (text === null) {
-    return 'Reading the log …';
+    return trans.__('Reading the log …');
   }
   if (text.trim() === '') {
-    return isLive ? 'Nothing written yet.' : 'The job wrote no log.';
+    return isLive ? trans.__('Nothing written yet.') : trans.__('The job wrote no log.');
   }
   return text;
 }

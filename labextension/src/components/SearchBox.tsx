@@ -3,6 +3,7 @@ import type { ReactElement } from 'react';
 
 import { CloseIcon, SearchIcon } from './icons';
 import { IconButton } from './IconButton';
+import { useWords } from './words';
 
 /** What a search box needs. */
 export interface SearchBoxProps {
@@ -13,6 +14,7 @@ export interface SearchBoxProps {
 
 /** A search field. */
 export function SearchBox({ label, value, onChange }: SearchBoxProps): ReactElement {
+  const trans = useWords();
   return (
     <div className="fn-SearchBox" role="search">
       <SearchIcon />
@@ -31,7 +33,7 @@ export function SearchBox({ label, value, onChange }: SearchBoxProps): ReactElem
         }}
       />
       {value !== '' && (
-        <IconButton label="Empty the search" onClick={() => onChange('')}>
+        <IconButton label={trans.__('Empty the search')} onClick={() => onChange('')}>
           <CloseIcon />
         </IconButton>
       )}

@@ -3,28 +3,39 @@ import type { ReactElement } from 'react';
 
 import { STATES, type ShownState } from '../models/status';
 import { StateIcon } from './icons';
+import { useWords } from './words';
 
 /** What the filters need. */
 export interface StatusFiltersProps {
   readonly counts: ReadonlyMap<ShownState, number>;
+  /** Whether there are older jobs that are not counted. */
+  readonly hasMore?: boolean;
   /** The state that is shown alone; null for all. */
   readonly chosen: ShownState | null;
   readonly onChoose: (state: ShownState | null) => void;
 }
 
 /** A row of filters. */
-export function StatusFilters({ counts, chosen, onChoose }: StatusFiltersProps): ReactElement {
+export function StatusFilters(props: StatusFiltersProps): ReactElement {
+  const { counts, chosen, onChoose } = props;
+  const trans = useWords();
   const total = [...counts.values()].reduce((sum, count) => sum + count, 0);
+  const more = props.hasMore ? '+' : '';
+  const jobs = (count: number): string => trans._n('%1 job', '%1 jobs', count);
   return (
-    <div className="fn-Filters" role="group" aria-label="Filter by status">
+    <div className="fn-Filters" role="group" aria-label={trans.__('Filter by status')}>
       <button
         type="button"
         className="fn-Filter"
         aria-pressed={chosen === null}
-        aria-label={`All, ${total} jobs`}
+        aria-label={`${trans.__('All')}, ${jobs(total)}`}
         onClick={() => onChoose(null)}
       >
-        All <span className="fn-Filter-count">{total}</span>
+        {trans.__('All')}{' '}
+        <span className="fn-Filter-count">
+          {total}
+          {more}
+        </span>
       </button>
       {STATES.map(row => {
         const count = counts.get(row.state) ?? 0;
@@ -34,12 +45,12 @@ export function StatusFilters({ counts, chosen, onChoose }: StatusFiltersProps):
             type="button"
             className={`fn-Filter${count === 0 ? ' fn-mod-none' : ''}`}
             aria-pressed={chosen === row.state}
-            aria-label={`${row.word}, ${count} jobs`}
-            title={`${row.word}: ${row.hint}`}
+            aria-label={`${trans.__(row.word)}, ${jobs(count)}`}
+            title={`${trans.__(row.word)}: ${trans.__(row.hint)}`}
             onClick={() => onChoose(chosen === row.state ? null : row.state)}
           >
             <StateIcon state={row.state} />
-            <span className="fn-Filter-word">{row.word}</span>
+            <span className="fn-Filter-word">{trans.__(row.word)}</span>
             <span className="fn-Filter-count">{count}</span>
           </button>
         );

@@ -9,6 +9,8 @@ export interface Tab<K extends string> {
 
 /** What the tabs need. */
 export interface TabsProps<K extends string> {
+  /** Tells several of them on the same page apart. */
+  readonly id: string;
   readonly label: string;
   readonly tabs: readonly Tab<K>[];
   readonly chosen: K;
@@ -22,6 +24,8 @@ export interface TabsProps<K extends string> {
 /** Tabs over a view. */
 export function Tabs<K extends string>(props: TabsProps<K>): ReactElement {
   const { tabs, chosen, onChoose } = props;
+  const tabId = (key: string): string => `fn-tab-${props.id}-${key}`;
+  const panelId = `fn-panel-${props.id}`;
   const list = useRef<HTMLDivElement>(null);
   const onKeyDown = (event: KeyboardEvent): void => {
     const step = event.key === 'ArrowRight' ? 1 : event.key === 'ArrowLeft' ? -1 : 0;
@@ -45,7 +49,7 @@ export function Tabs<K extends string>(props: TabsProps<K>): ReactElement {
               role="tab"
               className="fn-Tab"
               aria-selected={tab.key === chosen}
-              aria-controls={tab.key === chosen ? `fn-panel-${tab.key}` : undefined}
+              aria-controls={tab.key === chosen ? panelId : undefined}
               tabIndex={tab.key === chosen ? 0 : -1}
               onClick={() => onChoose(tab.key)}
             >
@@ -58,15 +62,11 @@ export function Tabs<K extends string>(props: TabsProps<K>): ReactElement {
       <div
         className="fn-TabPanel"
         role="tabpanel"
-        id={`fn-panel-${chosen}`}
+        id={panelId}
         aria-labelledby={tabId(chosen)}
       >
         {props.children}
       </div>
     </>
   );
-}
-
-function tabId(key: string): string {
-  return `fn-tab-${key}`;
 }

@@ -1,54 +1,90 @@
 /** The catalog: what the service can do, what runs here and by which method. */
-import { useMemo, useState, type ReactElement } from 'react';
+import { useEffect, useMemo, useRef, useState, type ReactElement, type ReactNode } from 'react';
 
-import type { ToolRecord } from '../api/answers';
-import { methodOf, searchTools, type ToolsState } from '../models/tools';
-import { PlusIcon } from './icons';
+import type { AdviceAnswer, ToolAnswer, ToolRecord } from '../api/answers';
+import { searchTools, type ToolsState } from '../models/tools';
+import { AskBox } from './AskBox';
 import { Notice } from './Notice';
 import { SearchBox } from './SearchBox';
 import { ServiceNotice } from './ServiceNotice';
+import { ToolItem } from './ToolItem';
+import { useWords } from './words';
 
 /** What the view needs. */
 export interface ToolsViewProps {
   readonly state: ToolsState;
+  readonly toolName: (type: string) => string;
   readonly onNewCell: (tool: string) => void;
   readonly onRetry: () => void;
+  readonly onAsk: (prompt: string) => Promise<AdviceAnswer>;
+  readonly describe: (tool: string) => Promise<ToolAnswer>;
+  /** What stands below the tools of this computer. */
+  readonly engines?: ReactNode;
 }
 
 /** The tools of the service. */
-export function ToolsView({ state, onNewCell, onRetry }: ToolsViewProps): ReactElement {
+export function ToolsView(props: ToolsViewProps): ReactElement {
+  const { state, onRetry } = props;
+  const trans = useWords();
   const { tools, service, lost, isAsking } = state;
   const [query, setQuery] = useState('');
+  const [open, setOpen] = useState<string | null>(null);
+  const view = useRef<HTMLDivElement>(null);
   const found = useMemo(() => searchTools(tools ?? [], query), [tools, query]);
   const ready = found.filter(tool => tool.available);
   const others = found.filter(tool => !tool.available);
   const hasTools = tools !== null && tools.length > 0;
+  const toggle = (tool: string): void => setOpen(before => (before === tool ? null : tool));
+  const [shownTool, setShownTool] = useState<string | null>(null);
+  useEffect(() => {
+    if (shownTool !== null) {
+      view.current?.querySelector(`#fn-tool-${CSS.escape(shownTool)}`)?.scrollIntoView({ block: 'center' });
+      setShownTool(null);
+    }
+  }, [shownTool]);
+  const section = { ...props, open, onToggle: toggle };
   return (
-    <div className="fn-View">
+    <div className="fn-View" ref={view}>
       <ServiceNotice service={service} lost={lost} now={Date.now()} isWhole={!hasTools} onRetry={onRetry} />
-      {tools === null && isAsking && <Notice tone="busy" title="Asking for the tools" isWhole />}
+      {tools === null && isAsking && <Notice tone="busy" title={trans.__('Asking for the tools')} isWhole />}
       {service?.state === 'ok' && tools?.length === 0 && (
-        <Notice tone="plain" title="No tools" isWhole action={{ label: 'Ask again', onClick: onRetry }}>
-          The service lists no tools.
+        <Notice
+          tone="plain"
+          title={trans.__('No tools')}
+          isWhole
+          action={{ label: trans.__('Ask again'), onClick: onRetry }}
+        >
+          {trans.__('The service lists no tools.')}
         </Notice>
       )}
       {hasTools && (
         <>
           <div className="fn-Toolbar">
-            <SearchBox label="Search tools" value={query} onChange={setQuery} />
+            <SearchBox label={trans.__('Search tools')} value={query} onChange={setQuery} />
           </div>
+          {query === '' && (
+            <AskBox
+              onAsk={props.onAsk}
+              toolName={props.toolName}
+              onChoose={tool => {
+                setOpen(tool);
+                setShownTool(tool);
+              }}
+            />
+          )}
           <ToolSection
-            title={service?.isEmbedded ? 'Run on this computer' : 'Ready to run'}
+            title={service?.isEmbedded ? trans.__('Run on this computer') : trans.__('Ready to run')}
             tools={ready}
-            onNewCell={onNewCell}
+            {...section}
           />
-          <ToolSection title="Known, but nothing runs them here" tools={others} onNewCell={onNewCell} />
+          {query === '' && props.engines}
+          <ToolSection title={trans.__('Known, but nothing runs them here')} tools={others} {...section} />
           {found.length === 0 && (
             <Notice
               tone="plain"
-              title="No tool matches"
+              title={trans.__('No tool matches')}
               isWhole
-              action={{ label: 'Show all tools', onClick: () => setQuery('') }}
+              action={{ label: trans.__('Show all tools'), onClick: () => setQuery('') }}
             />
           )}
         </>
@@ -60,10 +96,14 @@ export function ToolsView({ state, onNewCell, onRetry }: ToolsViewProps): ReactE
 interface ToolSectionProps {
   readonly title: string;
   readonly tools: readonly ToolRecord[];
+  readonly open: string | null;
+  readonly onToggle: (tool: string) => void;
   readonly onNewCell: (tool: string) => void;
+  readonly describe: (tool: string) => Promise<ToolAnswer>;
 }
 
-function ToolSection({ title, tools, onNewCell }: ToolSectionProps): ReactElement | null {
+function ToolSection(props: ToolSectionProps): ReactElement | null {
+  const { title, tools, open, onToggle, onNewCell, describe } = props;
   if (tools.length === 0) {
     return null;
   }
@@ -74,46 +114,16 @@ function ToolSection({ title, tools, onNewCell }: ToolSectionProps): ReactElemen
       </h3>
       <ul className="fn-ToolList">
         {tools.map(tool => (
-          <ToolItem key={tool.type} tool={tool} onNewCell={onNewCell} />
+          <ToolItem
+            key={tool.type}
+            tool={tool}
+            isOpen={open === tool.type}
+            onToggle={onToggle}
+            onNewCell={onNewCell}
+            describe={describe}
+          />
         ))}
       </ul>
     </section>
-  );
-}
-
-function ToolItem(props: {
-  readonly tool: ToolRecord;
-  readonly onNewCell: (tool: string) => void;
-}): ReactElement {
-  const { tool, onNewCell } = props;
-  const method = methodOf(tool);
-  return (
-    <li className={`fn-Tool${tool.available ? '' : ' fn-mod-unavailable'}`}>
-      <div className="fn-Tool-name">
-        <bdi>{tool.displayName}</bdi>
-      </div>
-      <button
-        type="button"
-        className="fn-Button fn-mod-small"
-        aria-label={`New cell with the form of ${tool.displayName}`}
-        title="Insert a cell with this tool’s form"
-        onClick={() => onNewCell(tool.type)}
-      >
-        <PlusIcon /> New cell
-      </button>
-      <p className="fn-Tool-text" title={tool.description}>
-        {tool.description}
-      </p>
-      {tool.available && method !== '' && (
-        <p className="fn-Tool-method" title={tool.engine?.note ?? undefined}>
-          Method: {method}
-        </p>
-      )}
-      {!tool.available && tool.unavailableReason !== null && (
-        <p className="fn-Tool-reason" title={tool.unavailableReason}>
-          {tool.unavailableReason}
-        </p>
-      )}
-    </li>
   );
 }

@@ -124,3 +124,47 @@ export const CloseIcon = (): ReactElement => (
     <path d="M4 4l8 8M12 4l-8 8" {...STROKE} />
   </Glyph>
 );
+
+/** Three dots: more. */
+export const MoreIcon = (): ReactElement => (
+  <Glyph>
+    <circle cx="8" cy="3.5" r="1.3" fill="currentColor" />
+    <circle cx="8" cy="8" r="1.3" fill="currentColor" />
+    <circle cx="8" cy="12.5" r="1.3" fill="currentColor" />
+  </Glyph>
+);
+
+/** A window with an arrow out of it: open the result. */
+export const OpenIcon = (): ReactElement => (
+  <Glyph>
+    <path d="M7 3H3.5a1 1 0 0 0-1 1v8.5a1 1 0 0 0 1 1H12a1 1 0 0 0 1-1V9M9.5 2.5h4v4M13 3L7.5 8.5" {...STROKE} />
+  </Glyph>
+);
+
+/** An arrow down to a tray. */
+export const DownloadIcon = (): ReactElement => (
+  <Glyph>
+    <path d="M8 2.5v7M5 6.8L8 9.8l3-3M2.5 11v1.5a1 1 0 0 0 1 1h9a1 1 0 0 0 1-1V11" {...STROKE} />
+  </Glyph>
+);
+
+/** An arrow up from a tray. */
+export const UploadIcon = (): ReactElement => (
+  <Glyph>
+    <path d="M8 9.8v-7M5 5.5l3-3 3 3M2.5 11v1.5a1 1 0 0 0 1 1h9a1 1 0 0 0 1-1V11" {...STROKE} />
+  </Glyph>
+);
+
+/** An arrowhead that points right when closed and down when open. */
+export const FoldIcon = ({ isOpen }: { readonly isOpen: boolean }): ReactElement => (
+  <Glyph>
+    <path d={isOpen ? 'M4 6l4 4 4-4' : 'M6 4l4 4-4 4'} {...STROKE} />
+  </Glyph>
+);
+
+/** A sheet. */
+export const FileIcon = (): ReactElement => (
+  <Glyph>
+    <path d="M4 2.5h5l3 3v7a1 1 0 0 1-1 1H4a1 1 0 0 1-1-1v-9a1 1 0 0 1 1-1zM9 2.5v3h3" {...STROKE} />
+  </Glyph>
+);

@@ -2,14 +2,29 @@
  * The Python that the extension writes into cells. Values are quoted, so that a hostile name stays a name.
  */
 
-/** Code that shows the form of a tool. */
-export function formCode(tool: string): string {
-  return `import foldnote as fn\n\nfn.form(${quote(tool)})`;
+/** Code that shows the form of a tool; `profile` is named when it is not the one that notebooks use anyway. */
+export function formCode(tool: string, profile: string | null = null): string {
+  return `import foldnote as fn\n\nfn.form(${quote(tool)}${named(profile)})`;
 }
 
 /** Code that shows a job and its result. */
-export function jobCode(name: string): string {
-  return `import foldnote as fn\n\nfn.job(${quote(name)})`;
+export function jobCode(name: string, profile: string | null = null): string {
+  return `import foldnote as fn\n\nfn.job(${quote(name)}${named(profile)})`;
+}
+
+/** Code that shows a form with the settings of a job, to be changed and submitted anew. */
+export function againCode(name: string, tool: string, profile: string | null = null): string {
+  const settings = `fn.job(${quote(name)}${named(profile)}).record.settings`;
+  return `import foldnote as fn\n\nfn.form(${quote(tool)}${named(profile)}, **${settings})`;
+}
+
+/** Code that stands for an uploaded file in a setting. */
+export function fileCode(path: string): string {
+  return `fn.uploaded(${quote(path)})`;
+}
+
+function named(profile: string | null): string {
+  return profile === null ? '' : `, profile=${quote(profile)}`;
 }
 
 /** A Python string literal; JSON's escapes are a part of Python's. */

@@ -5,6 +5,7 @@ import type { JobRecord } from '../api/answers';
 import type { JobsState } from './jobs';
 import { countStates, isLive, shownState, STATES, stateRow, type ShownState } from './status';
 import { visibleText } from './text';
+import { PLAIN, type Trans } from './words';
 
 const LONGEST_NAME = 60;
 
@@ -34,20 +35,21 @@ export class Endings {
 }
 
 /** What to say about a job that ended: the word of its state, its name and, when it failed, why. */
-export function endingNote(job: JobRecord, toolName: string): EndingNote {
+export function endingNote(job: JobRecord, toolName: string, trans: Trans = PLAIN): EndingNote {
   const state = shownState(job);
   const reason = job.error === null ? '' : ` ${visibleText(job.error)}`;
   const name = shorten(visibleText(job.jobName));
-  return { tone: toneOf(state), text: `${stateRow(state).word}: ${name} (${toolName}).${reason}` };
+  const word = trans.__(stateRow(state).word);
+  return { tone: toneOf(state), text: `${word}: ${name} (${toolName}).${reason}` };
 }
 
 /** What to say about many jobs that ended together: how many in each state. */
-export function endingSummary(jobs: readonly JobRecord[]): EndingNote {
+export function endingSummary(jobs: readonly JobRecord[], trans: Trans = PLAIN): EndingNote {
   const counts = countStates(jobs);
   const present = STATES.filter(row => (counts.get(row.state) ?? 0) > 0);
-  const parts = present.map(row => `${counts.get(row.state) ?? 0} ${row.word}`);
+  const parts = present.map(row => `${counts.get(row.state) ?? 0} ${trans.__(row.word)}`);
   const worst = present.at(-1)?.state ?? 'stopped'; // the table ends with the states that went wrong
-  return { tone: toneOf(worst), text: `${jobs.length} jobs ended: ${parts.join(', ')}.` };
+  return { tone: toneOf(worst), text: trans.__('%1 jobs ended: %2.', jobs.length, parts.join(', ')) };
 }
 
 function toneOf(state: ShownState): EndingNote['tone'] {

@@ -1,33 +1,42 @@
 /**
  * What the page knows about jobs. It asks the server extension, never the job service, and only while a view watches and
- * the page can be seen.
+ * the page can be seen. The server answers when something changed, so that one question lasts long.
  */
-import type { JobRecord, JobsAnswer, ServiceReport, StatusCounts, Tagged } from '../api/answers';
-import { isLive } from './status';
+import type { JobRecord, JobsAnswer, OlderAnswer, ServiceReport, StatusCounts, Tagged } from '../api/answers';
+import { appendOlder, mergeAnswer } from './joblist';
 import { Store } from './store';
 
 /** Where jobs come from. */
 export interface JobsSource {
-  jobs(tag: string | null): Promise<Tagged<JobsAnswer>>;
-  stop(name: string): Promise<void>;
-  delete(name: string): Promise<void>;
+  jobs(tag: string | null, waitS: number, signal?: AbortSignal): Promise<Tagged<JobsAnswer>>;
+  older(key: string): Promise<OlderAnswer>;
+  subjobs(name: string, key: string | null): Promise<OlderAnswer>;
+  hurry(): Promise<void>;
+  stop(names: readonly string[]): Promise<readonly string[]>;
+  delete(names: readonly string[]): Promise<readonly string[]>;
   log(name: string): Promise<string>;
 }
 
-/** How often to ask the Jupyter server, in milliseconds; how often that one asks the service is its own affair. */
+/** How the Jupyter server is asked, in milliseconds; how often that one asks the service is its own affair. */
 export interface Pace {
-  /** While a job is unfinished or the service is starting. */
-  readonly busy: number;
-  /** Otherwise. */
-  readonly idle: number;
+  /** How long the server may hold a question until something changes. */
+  readonly wait: number;
+  /** Between two questions. */
+  readonly pause: number;
   /** The longest pause after failures. */
   readonly longest: number;
 }
 
 /** Everything a view shows about jobs. */
 export interface JobsState {
+  /** Newest first. */
   readonly jobs: readonly JobRecord[];
   readonly statuses: StatusCounts | null;
+  /** Whether there are older jobs that are not in `jobs`. */
+  readonly hasOlder: boolean;
+  readonly isLoadingOlder: boolean;
+  /** Jobs of open batches by the batch's name; null while they are asked for. */
+  readonly open: ReadonlyMap<string, readonly JobRecord[] | null>;
   /** Null before the first answer. */
   readonly service: ServiceReport | null;
   /** Why the Jupyter server itself did not answer; null while it does. */
@@ -40,11 +49,17 @@ export interface JobsState {
   readonly complaint: string | null;
 }
 
-const PACE: Pace = { busy: 1500, idle: 2000, longest: 20000 };
+const PACE: Pace = { wait: 25_000, pause: 250, longest: 20_000 };
 
-const EMPTY: JobsState = {
+const ACT_WAIT_MS = 1500;
+
+/** The state before anybody asked. */
+export const EMPTY: JobsState = {
   jobs: [],
   statuses: null,
+  hasOlder: false,
+  isLoadingOlder: false,
+  open: new Map(),
   service: null,
   lost: null,
   receivedAt: 0,
@@ -64,39 +79,99 @@ export class JobsModel extends Store<JobsState> {
   /** Keeps the jobs fresh until the returned function is called. */
   watch(): () => void {
     this.watchers += 1;
-    void this.refresh();
+    this.begin();
     let isOver = false;
     return () => {
       if (!isOver) {
         isOver = true;
         this.watchers -= 1;
+        this.pauseIfUnwatched();
       }
     };
   }
 
-  /** Asks at once, or joins the question that is under way; resolves when the answer is in the state. */
-  refresh(): Promise<void> {
-    clearTimeout(this.timer);
-    this.asking ??= this.ask().finally(() => {
-      this.asking = null;
-      this.schedule();
+  /** Has the service asked at once; resolves when its answer is in the state, or told why there is none. */
+  async refresh(): Promise<void> {
+    try {
+      await this.source.hurry();
+      await this.ask(0);
+    } catch (error) {
+      this.fail(error);
+    }
+    this.begin();
+  }
+
+  /** Forgets everything: another service is meant from now on. */
+  reset(): void {
+    this.giveUp();
+    this.tag = null;
+    this.olderKey = null;
+    this.update({ ...EMPTY });
+    this.begin();
+  }
+
+  /** Asks for the page of jobs that follows after the oldest one known. */
+  async loadOlder(): Promise<void> {
+    const key = this.olderKey;
+    if (key === null || this.state().isLoadingOlder) {
+      return;
+    }
+    this.update({ isLoadingOlder: true });
+    try {
+      const page = await this.source.older(key);
+      this.olderKey = page.olderKey;
+      this.isBeyondHead = true;
+      this.update({
+        jobs: appendOlder(this.state().jobs, page.jobs),
+        hasOlder: page.olderKey !== null
+      });
+    } catch (error) {
+      this.update({ complaint: sentence(error) });
+    } finally {
+      this.update({ isLoadingOlder: false });
+    }
+  }
+
+  /** Opens or closes a batch in the list. */
+  toggleBatch(name: string): void {
+    const open = new Map(this.state().open);
+    if (open.delete(name)) {
+      this.update({ open });
+    } else {
+      this.update({ open: open.set(name, null) });
+      void this.loadBatch(name);
+    }
+  }
+
+  /** Asks the service to stop the jobs. */
+  stop(names: readonly string[]): Promise<void> {
+    return this.act(names, () => this.source.stop(names));
+  }
+
+  /** Deletes the jobs and their results. */
+  delete(names: readonly string[]): Promise<void> {
+    return this.act(names, async () => {
+      const faults = await this.source.delete(names);
+      if (faults.length === 0) {
+        this.forget(new Set(names)); // the server follows the newest jobs only
+      }
+      return faults;
     });
-    return this.asking;
-  }
-
-  /** Asks the service to stop the job. */
-  stop(name: string): Promise<void> {
-    return this.act(name, () => this.source.stop(name));
-  }
-
-  /** Deletes the job and its results. */
-  delete(name: string): Promise<void> {
-    return this.act(name, () => this.source.delete(name));
   }
 
   /** The end of the job's log. */
-  log(name: string): Promise<string> {
-    return this.source.log(name);
+  readonly log = (name: string): Promise<string> => this.source.log(name);
+
+  /** The record of a job, also of one in an open batch. */
+  find(name: string): JobRecord | undefined {
+    const { jobs, open } = this.state();
+    const isMeant = (job: JobRecord): boolean => job.jobName === name;
+    return jobs.find(isMeant) ?? [...open.values()].flatMap(subjobs => subjobs ?? []).find(isMeant);
+  }
+
+  /** Shows why something that a person wanted failed. */
+  complain(error: unknown): void {
+    this.update({ complaint: sentence(error) });
   }
 
   /** Forgets why the last request failed. */
@@ -108,68 +183,163 @@ export class JobsModel extends Store<JobsState> {
   dispose(): void {
     document.removeEventListener('visibilitychange', this.onVisibility);
     this.watchers = 0;
-    clearTimeout(this.timer);
+    this.giveUp();
   }
 
-  private async ask(): Promise<void> {
+  private get isWanted(): boolean {
+    return this.watchers > 0 && !document.hidden;
+  }
+
+  private begin(): void {
+    if (this.isWanted && this.asking === null) {
+      const asking = new AbortController();
+      this.asking = asking;
+      void this.follow(asking.signal);
+    }
+  }
+
+  private async follow(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      try {
+        await this.ask(this.pace.wait, signal);
+      } catch (error) {
+        this.failUnless(signal, error);
+      }
+      await pause(this.pauseMs(), signal);
+    }
+  }
+
+  private failUnless(signal: AbortSignal, error: unknown): void {
+    if (!signal.aborted) {
+      this.fail(error);
+    }
+  }
+
+  private giveUp(): void {
+    this.asking?.abort();
+    this.asking = null;
+  }
+
+  private pauseIfUnwatched(): void {
+    if (!this.isWanted) {
+      this.giveUp();
+    }
+  }
+
+  private async ask(waitMs: number, signal?: AbortSignal): Promise<void> {
+    const answer = await this.source.jobs(this.tag, waitMs / 1000, signal);
+    if (signal?.aborted) {
+      return;
+    }
+    this.tag = answer.tag;
+    this.failures = 0;
+    this.take(answer.body);
+  }
+
+  private take(body: JobsAnswer | null): void {
+    const heard = { lost: null, receivedAt: Date.now() };
+    if (body === null) {
+      this.update(heard);
+      return;
+    }
+    const { jobs, open } = this.state();
+    if (!this.isBeyondHead) {
+      this.olderKey = body.olderKey;
+    }
+    const merged = mergeAnswer(jobs, body);
+    this.update({
+      ...heard,
+      jobs: merged,
+      statuses: body.statuses,
+      hasOlder: this.olderKey !== null,
+      service: body.service
+    });
+    const changed = new Set(body.jobs.map(job => job.jobName));
+    for (const name of open.keys()) {
+      if (changed.has(name)) {
+        void this.loadBatch(name);
+      }
+    }
+  }
+
+  private async loadBatch(name: string): Promise<void> {
     try {
-      const answer = await this.source.jobs(this.tag);
-      this.tag = answer.tag;
-      this.failures = 0;
-      this.update({ ...answer.body, lost: null, receivedAt: Date.now() });
+      const found: JobRecord[] = [];
+      let key: string | null = null;
+      do {
+        const page: OlderAnswer = await this.source.subjobs(name, key);
+        found.push(...page.jobs);
+        key = page.olderKey;
+      } while (key !== null);
+      if (this.state().open.has(name)) {
+        this.update({ open: new Map(this.state().open).set(name, found.reverse()) });
+      }
     } catch (error) {
-      this.failures += 1;
-      this.update({ lost: sentence(error) });
+      const open = new Map(this.state().open);
+      open.delete(name);
+      this.update({ open, complaint: sentence(error) });
     }
   }
 
-  private schedule(): void {
-    clearTimeout(this.timer);
-    if (this.watchers > 0 && !document.hidden) {
-      this.timer = setTimeout(() => void this.refresh(), this.pause());
-    }
+  private forget(names: ReadonlySet<string>): void {
+    const left = (jobs: readonly JobRecord[]): readonly JobRecord[] =>
+      jobs.filter(job => !names.has(job.jobName));
+    const { jobs, open } = this.state();
+    const batches = [...open].map(([name, subjobs]) => [name, subjobs && left(subjobs)] as const);
+    this.update({ jobs: left(jobs), open: new Map(batches) });
   }
 
-  /** Milliseconds until the next question. */
-  private pause(): number {
-    const { jobs, service } = this.state();
-    if (this.failures > 0) {
-      return Math.min(this.pace.idle * 2 ** (this.failures - 1), this.pace.longest);
-    }
-    return service?.state === 'starting' || jobs.some(isLive) ? this.pace.busy : this.pace.idle;
+  private fail(error: unknown): void {
+    this.failures += 1;
+    this.update({ lost: sentence(error) });
   }
 
-  private async act(name: string, request: () => Promise<void>): Promise<void> {
-    this.update({ pending: new Set([...this.state().pending, name]), complaint: null });
+  private pauseMs(): number {
+    const { longest, pause: first } = this.pace;
+    return this.failures === 0 ? first : Math.min(1000 * 2 ** (this.failures - 1), longest);
+  }
+
+  private async act(
+    names: readonly string[],
+    request: () => Promise<readonly string[]>
+  ): Promise<void> {
+    this.update({ pending: new Set([...this.state().pending, ...names]), complaint: null });
     try {
-      await request();
-      await this.asking; // that answer may be older than the request
-      await this.refresh();
+      const faults = await request();
+      if (faults.length > 0) {
+        this.update({ complaint: faults.slice(0, 3).join(' ') });
+      }
+      await this.ask(ACT_WAIT_MS);
     } catch (error) {
       this.update({ complaint: sentence(error) });
     } finally {
-      this.update({ pending: new Set([...this.state().pending].filter(other => other !== name)) });
+      this.update({ pending: new Set([...this.state().pending].filter(name => !names.includes(name))) });
     }
   }
 
   private readonly onVisibility = (): void => {
-    if (this.watchers === 0) {
-      return;
-    }
-    if (document.hidden) {
-      clearTimeout(this.timer);
-    } else {
-      void this.refresh();
-    }
+    this.pauseIfUnwatched();
+    this.begin();
   };
 
   private readonly source: JobsSource;
   private readonly pace: Pace;
   private watchers = 0;
   private failures = 0;
-  private timer: ReturnType<typeof setTimeout> | undefined;
-  private asking: Promise<void> | null = null;
+  private asking: AbortController | null = null;
   private tag: string | null = null;
+  private olderKey: string | null = null;
+  private isBeyondHead = false;
+}
+
+function pause(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise(resolve => {
+    const timer = setTimeout(resolve, ms);
+    signal.addEventListener('abort', () => {
+      clearTimeout(timer);
+      resolve();
+    });
+  });
 }
 
 function sentence(error: unknown): string {

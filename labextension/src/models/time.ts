@@ -2,6 +2,7 @@
  * Times as people say them. All inputs are RFC 3339 UTC strings of the wire, or milliseconds since 1970.
  */
 import type { JobRecord } from '../api/answers';
+import { PLAIN, type Trans } from './words';
 
 const MINUTE = 60;
 const HOUR = 60 * MINUTE;
@@ -23,17 +24,17 @@ export function formatDuration(seconds: number): string {
 }
 
 /** How long ago, roughly: `just now`, `5 min ago`, `3 h ago`, `2 d ago`. */
-export function formatAge(seconds: number): string {
+export function formatAge(seconds: number, trans: Trans = PLAIN): string {
   if (seconds < MINUTE) {
-    return 'just now';
+    return trans.__('just now');
   }
   if (seconds < HOUR) {
-    return `${Math.floor(seconds / MINUTE)} min ago`;
+    return trans.__('%1 min ago', Math.floor(seconds / MINUTE));
   }
   if (seconds < DAY) {
-    return `${Math.floor(seconds / HOUR)} h ago`;
+    return trans.__('%1 h ago', Math.floor(seconds / HOUR));
   }
-  return `${Math.floor(seconds / DAY)} d ago`;
+  return trans.__('%1 d ago', Math.floor(seconds / DAY));
 }
 
 /** The moment in the reader's own time zone and language; empty for null. */
@@ -41,26 +42,50 @@ export function formatMoment(time: string | null | undefined): string {
   return time ? new Date(time).toLocaleString() : '';
 }
 
+/** The day in the reader's own time zone and language, with words for the last two; empty for null. */
+export function formatDay(time: string | null | undefined, now: number, trans: Trans = PLAIN): string {
+  if (!time) {
+    return '';
+  }
+  const day = startOfDay(Date.parse(time));
+  const days = Math.round((startOfDay(now) - day) / (DAY * 1000));
+  if (days === 0) {
+    return trans.__('Today');
+  }
+  if (days === 1) {
+    return trans.__('Yesterday');
+  }
+  return new Date(day).toLocaleDateString(undefined, { dateStyle: 'full' });
+}
+
 /** Age of a job since it was submitted; empty when the service does not say. */
-export function jobAge(job: JobRecord, now: number): string {
-  return job.created ? formatAge(secondsBetween(job.created, now)) : '';
+export function jobAge(job: JobRecord, now: number, trans: Trans = PLAIN): string {
+  return job.created ? formatAge((now - Date.parse(job.created)) / 1000, trans) : '';
+}
+
+/** Seconds that the job ran, or has been running; null before it started. */
+export function jobSeconds(job: JobRecord, now: number): number | null {
+  if (!job.started) {
+    return null;
+  }
+  const end = job.completed ? Date.parse(job.completed) : now;
+  return (end - Date.parse(job.started)) / 1000;
 }
 
 /** How long the job ran, or has been running; empty before it started. */
 export function jobDuration(job: JobRecord, now: number): string {
-  if (!job.started) {
-    return '';
-  }
-  const end = job.completed ? Date.parse(job.completed) : now;
-  return formatDuration(secondsBetween(job.started, end));
+  const seconds = jobSeconds(job, now);
+  return seconds === null ? '' : formatDuration(seconds);
+}
+
+function startOfDay(time: number): number {
+  const day = new Date(time);
+  day.setHours(0, 0, 0, 0);
+  return day.getTime();
 }
 
 function pair(whole: number, big: number, bigUnit: string, small: number, smallUnit: string): string {
   const rest = Math.floor((whole % big) / small);
   const head = `${Math.floor(whole / big)} ${bigUnit}`;
   return rest === 0 ? head : `${head} ${rest} ${smallUnit}`;
-}
-
-function secondsBetween(start: string, end: number): number {
-  return (end - Date.parse(start)) / 1000;
 }

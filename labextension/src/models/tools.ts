@@ -3,6 +3,7 @@
  */
 import type { ServiceReport, ToolRecord, ToolsAnswer } from '../api/answers';
 import { Store } from './store';
+import { PLAIN, type Trans } from './words';
 
 /** Where tools come from. */
 export interface ToolsSource {
@@ -46,8 +47,13 @@ export class ToolsModel extends Store<ToolsState> {
   }
 
   /** What people call the tool; its type while the catalog is unknown. */
-  displayName(type: string): string {
-    return this.state().tools?.find(tool => tool.type === type)?.displayName ?? type;
+  readonly displayName = (type: string): string =>
+    this.state().tools?.find(tool => tool.type === type)?.displayName ?? type;
+
+  /** Forgets everything: another service is meant from now on. */
+  reset(): void {
+    this.update({ tools: null, service: null, lost: null });
+    void this.refresh();
   }
 
   private async ask(): Promise<readonly ToolRecord[]> {
@@ -85,18 +91,18 @@ export function searchTools(tools: readonly ToolRecord[], query: string): readon
 }
 
 /** How the method that really runs relates to the tool's name, in words; empty when nothing runs it. */
-export function methodOf(tool: ToolRecord): string {
+export function methodOf(tool: ToolRecord, trans: Trans = PLAIN): string {
   const { engine } = tool;
   if (!engine) {
     return '';
   }
   switch (engine.kind) {
     case 'substitute':
-      return `${engine.method} (substitute)`;
+      return trans.__('%1 (substitute)', engine.method);
     case 'genuine-task':
-      return `${engine.method} (same task)`;
+      return trans.__('%1 (same task)', engine.method);
     case 'adapter':
-      return `${engine.method} (your installation)`;
+      return trans.__('%1 (your installation)', engine.method);
     default:
       return engine.method;
   }

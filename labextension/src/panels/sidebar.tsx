@@ -1,39 +1,52 @@
 /** The sidebar as a Lumino widget: it watches while it can be seen and hands plain data to the views. */
 import { ReactWidget } from '@jupyterlab/ui-components';
 import type { Message } from '@lumino/messaging';
-import { useSyncExternalStore, type ReactElement } from 'react';
+import { useCallback, useSyncExternalStore, type ReactElement } from 'react';
 
+import { EnginesView } from '../components/EnginesView';
+import { FilesView } from '../components/FilesView';
 import { IconButton } from '../components/IconButton';
 import { RefreshIcon } from '../components/icons';
-import { JobsView } from '../components/JobsView';
+import type { JobActions } from '../components/JobRow';
+import { JobsView, type ManyActions } from '../components/JobsView';
+import { ServiceBar } from '../components/ServiceBar';
 import { Tabs, type Tab } from '../components/Tabs';
 import { ToolsView } from '../components/ToolsView';
+import { Words } from '../components/words';
+import type { EngineRecord } from '../api/answers';
+import type { ChoicesModel } from '../models/choices';
 import type { IFoldnote } from '../tokens';
 
 /** The views of the sidebar. */
-export type SidebarView = 'jobs' | 'tools';
+export type SidebarView = 'jobs' | 'tools' | 'files';
 
 /** What the sidebar needs. */
-export interface SidebarOptions {
+export interface SidebarOptions extends Omit<JobActions, 'readLog'>, ManyActions {
   readonly foldnote: IFoldnote;
+  readonly choices: ChoicesModel;
   readonly onNewCell: (tool: string) => void;
-  readonly onInsert: (job: string) => void;
-  readonly onStop: (job: string) => void;
-  readonly onDelete: (job: string) => void;
+  readonly onInsertFile: (path: string) => void;
+  readonly onDeleteFile: (path: string) => void;
+  readonly onInstall: (engine: EngineRecord) => void;
+  readonly onRemove: (engine: EngineRecord) => void;
   readonly onRefresh: () => void;
+  readonly onConnect: () => void;
+  readonly onChooseProfile: (name: string) => void;
 }
 
-const TABS: readonly Tab<SidebarView>[] = [
-  { key: 'jobs', label: 'Jobs' },
-  { key: 'tools', label: 'Tools' }
-];
+const DRAGGED_FILES = 'application/x-jupyter-icontents';
 
-/** Jobs and tools. */
+/** Jobs, tools and files. */
 export class Sidebar extends ReactWidget {
   constructor(options: SidebarOptions) {
     super();
     this.options = options;
     this.addClass('fn-Sidebar');
+  }
+
+  /** The view in front. */
+  get view(): SidebarView {
+    return this.shownView;
   }
 
   /** Brings one of the views to the front; without one, shows the widget as Lumino does. */
@@ -44,6 +57,21 @@ export class Sidebar extends ReactWidget {
     }
   }
 
+  /** Takes files that are dragged from JupyterLab's file browser. */
+  handleEvent(event: Event): void {
+    const drag = event as DragEvent & LuminoDrag;
+    if (this.shownView !== 'files' || !drag.mimeData.hasData(DRAGGED_FILES)) {
+      return;
+    }
+    event.preventDefault();
+    event.stopPropagation();
+    this.toggleClass('fn-mod-over', event.type === 'lm-dragenter' || event.type === 'lm-dragover');
+    drag.dropAction = 'copy';
+    if (event.type === 'lm-drop') {
+      void this.options.foldnote.files.uploadContents(drag.mimeData.getData(DRAGGED_FILES) as string[]);
+    }
+  }
+
   protected override onAfterShow(message: Message): void {
     super.onAfterShow(message);
     this.watch();
@@ -51,6 +79,9 @@ export class Sidebar extends ReactWidget {
 
   protected override onAfterAttach(message: Message): void {
     super.onAfterAttach(message);
+    for (const type of DRAGS) {
+      this.node.addEventListener(type, this);
+    }
     if (this.isVisible) {
       this.watch();
     }
@@ -62,22 +93,46 @@ export class Sidebar extends ReactWidget {
   }
 
   protected override onBeforeDetach(message: Message): void {
+    for (const type of DRAGS) {
+      this.node.removeEventListener(type, this);
+    }
     this.unwatch();
     super.onBeforeDetach(message);
   }
 
   protected override render(): ReactElement {
-    return <SidebarContent {...this.options} view={this.view} onView={view => this.choose(view)} />;
+    return (
+      <Words.Provider value={this.options.foldnote.trans}>
+        <SidebarContent
+          {...this.options}
+          view={this.shownView}
+          onView={view => this.choose(view)}
+        />
+      </Words.Provider>
+    );
   }
 
   private choose(view: SidebarView): void {
-    this.view = view;
+    this.shownView = view;
+    if (this.isVisible) {
+      this.load();
+    }
     this.update();
   }
 
   private watch(): void {
-    this.stopWatching ??= this.options.foldnote.jobs.watch();
-    void this.options.foldnote.tools.load();
+    const { jobs, profiles, tools } = this.options.foldnote;
+    this.stopWatching ??= jobs.watch();
+    void tools.load();
+    void profiles.load();
+    this.load();
+  }
+
+  /** Asks for what only the view in front shows. */
+  private load(): void {
+    if (this.shownView === 'files') {
+      void this.options.foldnote.files.refresh();
+    }
   }
 
   private unwatch(): void {
@@ -86,8 +141,16 @@ export class Sidebar extends ReactWidget {
   }
 
   private readonly options: SidebarOptions;
-  private view: SidebarView = 'jobs';
+  private shownView: SidebarView = 'jobs';
   private stopWatching: (() => void) | null = null;
+}
+
+const DRAGS = ['lm-dragenter', 'lm-dragover', 'lm-dragleave', 'lm-drop'];
+
+/** The members of Lumino's drag events that are used here. */
+interface LuminoDrag {
+  readonly mimeData: { hasData(type: string): boolean; getData(type: string): unknown };
+  dropAction: string;
 }
 
 interface ContentProps extends SidebarOptions {
@@ -96,36 +159,67 @@ interface ContentProps extends SidebarOptions {
 }
 
 function SidebarContent(props: ContentProps): ReactElement {
-  const { view, onView, onRefresh } = props;
+  const { view, onView, onRefresh, foldnote } = props;
+  const { jobs, profiles, trans } = foldnote;
+  const { service } = useSyncExternalStore(jobs.subscribe, jobs.state);
+  const known = useSyncExternalStore(profiles.subscribe, profiles.state);
+  const tabs: readonly Tab<SidebarView>[] = [
+    { key: 'jobs', label: trans.__('Jobs') },
+    { key: 'tools', label: trans.__('Tools') },
+    { key: 'files', label: trans.__('Files') }
+  ];
   return (
-    <Tabs
-      label="Protein analysis"
-      tabs={TABS}
-      chosen={view}
-      onChoose={onView}
-      extra={
-        <IconButton label="Refresh" onClick={onRefresh}>
-          <RefreshIcon />
-        </IconButton>
-      }
-    >
-      {view === 'jobs' ? <JobsTab {...props} /> : <ToolsTab {...props} />}
-    </Tabs>
+    <>
+      <Tabs
+        id="sidebar"
+        label={trans.__('Protein analysis')}
+        tabs={tabs}
+        chosen={view}
+        onChoose={onView}
+        extra={
+          <IconButton label={trans.__('Refresh')} onClick={onRefresh}>
+            <RefreshIcon />
+          </IconButton>
+        }
+      >
+        {view === 'jobs' && <JobsTab {...props} />}
+        {view === 'tools' && <ToolsTab {...props} />}
+        {view === 'files' && <FilesTab {...props} />}
+      </Tabs>
+      <ServiceBar
+        service={service}
+        state={known}
+        onChoose={props.onChooseProfile}
+        onConnect={props.onConnect}
+      />
+    </>
   );
 }
 
 function JobsTab(props: ContentProps): ReactElement {
-  const { jobs, tools } = props.foldnote;
+  const { jobs, tools, selection } = props.foldnote;
+  const { choices } = props;
   const state = useSyncExternalStore(jobs.subscribe, jobs.state);
-  useSyncExternalStore(tools.subscribe, tools.state); // names of tools appear when the catalog does
+  const chosen = useSyncExternalStore(choices.subscribe, choices.state);
+  const selected = useSyncExternalStore(selection.subscribe, selection.state);
+  const { tools: known } = useSyncExternalStore(tools.subscribe, tools.state);
+  const toolName = useCallback(
+    (type: string) => known?.find(tool => tool.type === type)?.displayName ?? type,
+    [known]
+  );
+  const onOlder = useCallback(() => void jobs.loadOlder(), [jobs]);
   return (
     <JobsView
+      {...props}
       state={state}
-      toolName={type => tools.displayName(type)}
-      onStop={props.onStop}
-      onInsert={props.onInsert}
-      onDelete={props.onDelete}
-      readLog={name => jobs.log(name)}
+      choices={chosen}
+      selection={selection}
+      selected={selected}
+      toolName={toolName}
+      readLog={jobs.log}
+      onChoose={change => choices.choose(change)}
+      onUnfold={name => jobs.toggleBatch(name)}
+      onOlder={onOlder}
       onRetry={props.onRefresh}
       onShowTools={() => props.onView('tools')}
       onDismissComplaint={() => jobs.dismissComplaint()}
@@ -133,8 +227,44 @@ function JobsTab(props: ContentProps): ReactElement {
   );
 }
 
-function ToolsTab({ foldnote, onNewCell }: ContentProps): ReactElement {
-  const { tools } = foldnote;
+function ToolsTab({ foldnote, onNewCell, onInstall, onRemove }: ContentProps): ReactElement {
+  const { api, engines, tools } = foldnote;
   const state = useSyncExternalStore(tools.subscribe, tools.state);
-  return <ToolsView state={state} onNewCell={onNewCell} onRetry={() => void tools.refresh()} />;
+  const found = useSyncExternalStore(engines.subscribe, engines.state);
+  return (
+    <ToolsView
+      state={state}
+      toolName={tools.displayName}
+      onNewCell={onNewCell}
+      onRetry={() => void tools.refresh()}
+      onAsk={api.advise}
+      describe={api.tool}
+      engines={
+        state.service?.isEmbedded && (
+          <EnginesView
+            state={found}
+            onInstall={onInstall}
+            onRemove={onRemove}
+            onOpen={isOpen => isOpen && engines.watch()}
+          />
+        )
+      }
+    />
+  );
+}
+
+function FilesTab({ foldnote, onInsertFile, onDeleteFile }: ContentProps): ReactElement {
+  const { files } = foldnote;
+  const state = useSyncExternalStore(files.subscribe, files.state);
+  return (
+    <FilesView
+      state={state}
+      onUpload={chosen => void files.upload(chosen)}
+      onDismiss={id => files.dismiss(id)}
+      onInsert={onInsertFile}
+      onDelete={onDeleteFile}
+      onMore={() => void files.loadMore()}
+      onRetry={() => void files.refresh()}
+    />
+  );
 }

@@ -1,12 +1,13 @@
-/** The commands, and their places in the palette. */
+/** The commands about cells, files and services, and the places of all commands in the palette. */
 import type { JupyterFrontEnd, JupyterFrontEndPlugin } from '@jupyterlab/application';
 import { Dialog, ICommandPalette, Notification, showDialog } from '@jupyterlab/apputils';
 import type { Widget } from '@lumino/widgets';
 
 import { CommandIDs, readText, type NewCellArgs } from '../commands';
-import { formCode, jobCode } from '../models/code';
+import { fileCode, formCode } from '../models/code';
 import { visibleText } from '../models/text';
-import { runInCell } from '../notebooks';
+import { insertAtCursor, runInCell } from '../notebooks';
+import { askConnection } from '../panels/connection';
 import { IFoldnote } from '../tokens';
 
 /** Where the commands stand in the palette. */
@@ -15,66 +16,83 @@ export const CATEGORY = 'Protein analysis';
 /** The commands. */
 export const commandsPlugin: JupyterFrontEndPlugin<void> = {
   id: 'foldnote:commands',
-  description: 'Commands for protein-analysis tools and jobs.',
+  description: 'Commands for protein-analysis tools, files and services.',
   autoStart: true,
   requires: [IFoldnote],
   optional: [ICommandPalette],
   activate: (app: JupyterFrontEnd, foldnote: IFoldnote, palette: ICommandPalette | null) => {
-    addCellCommands(app, foldnote);
-    addJobCommands(app, foldnote);
+    addCellCommand(app, foldnote);
+    addFileCommands(app, foldnote);
+    addServiceCommands(app, foldnote);
     if (palette) {
-      palette.addItem({ command: CommandIDs.refresh, category: CATEGORY });
+      for (const command of [CommandIDs.refresh, CommandIDs.connect]) {
+        palette.addItem({ command, category: CATEGORY });
+      }
       offerTools(foldnote, palette);
     }
   }
 };
 
-function addCellCommands(app: JupyterFrontEnd, { tools }: IFoldnote): void {
+function addCellCommand(app: JupyterFrontEnd, { tools, profiles, trans }: IFoldnote): void {
   app.commands.addCommand(CommandIDs.newCell, {
-    label: args => `New cell: ${tools.displayName(readText(args, 'tool'))}`,
-    caption: 'Insert a cell with the form of a tool',
+    label: args => trans.__('New cell: %1', tools.displayName(readText(args, 'tool'))),
+    caption: trans.__('Insert a cell with the form of a tool'),
     describedBy: { args: textArgument('tool', 'Type of the tool, for example abodybuilder') },
-    execute: args =>
-      orNotify(runInCell(app, formCode(readText(args, 'tool')), readText(args, 'cwd')))
-  });
-  app.commands.addCommand(CommandIDs.loadJob, {
-    label: args => `Insert a cell that loads ${visibleText(readText(args, 'job'))}`,
-    describedBy: { args: textArgument('job', 'Name of the job') },
-    execute: args => orNotify(runInCell(app, jobCode(readText(args, 'job')), ''))
+    execute: args => {
+      const code = formCode(readText(args, 'tool'), profiles.forCode());
+      return orNotify(runInCell(app, code, readText(args, 'cwd')));
+    }
   });
 }
 
-function addJobCommands(app: JupyterFrontEnd, { jobs, tools }: IFoldnote): void {
-  app.commands.addCommand(CommandIDs.stopJob, {
-    label: args => `Stop the job ${visibleText(readText(args, 'job'))}`,
-    describedBy: { args: textArgument('job', 'Name of the job') },
+function addFileCommands(app: JupyterFrontEnd, { files, trans }: IFoldnote): void {
+  const describedBy = { args: textArgument('path', 'The file as a setting names it') };
+  app.commands.addCommand(CommandIDs.insertFile, {
+    label: args => trans.__('Insert %1 into the notebook', visibleText(readText(args, 'path'))),
+    describedBy,
     execute: async args => {
-      const job = readText(args, 'job');
-      const name = visibleText(job);
-      const body = 'What it computed so far is lost, unless the tool has written it already.';
-      if (await isConfirmed(`Stop the job ${name}?`, body, 'Stop')) {
-        await jobs.stop(job);
+      const code = fileCode(readText(args, 'path'));
+      if (!insertAtCursor(app, code)) {
+        await orNotify(runInCell(app, `import foldnote as fn\n\n${code}`, ''));
       }
     }
   });
-  app.commands.addCommand(CommandIDs.deleteJob, {
-    label: args => `Delete the job ${visibleText(readText(args, 'job'))}`,
-    describedBy: { args: textArgument('job', 'Name of the job') },
+  app.commands.addCommand(CommandIDs.deleteFile, {
+    label: args => trans.__('Delete the file %1', visibleText(readText(args, 'path'))),
+    describedBy,
     execute: async args => {
-      const job = readText(args, 'job');
-      const name = visibleText(job);
-      const body =
-        'Its record, its log and its results are removed from the service for good. What still runs is stopped.';
-      if (await isConfirmed(`Delete the job ${name}?`, body, 'Delete')) {
-        await jobs.delete(job);
+      const path = readText(args, 'path');
+      const title = trans.__('Delete the file %1?', visibleText(path));
+      const body = trans.__('Jobs that were submitted with it keep their copy.');
+      if (await isConfirmed(title, body, trans.__('Delete'), trans.__('Cancel'))) {
+        await files.delete(path);
       }
     }
   });
+}
+
+function addServiceCommands(app: JupyterFrontEnd, foldnote: IFoldnote): void {
+  const { api, files, jobs, profiles, tools, trans } = foldnote;
   app.commands.addCommand(CommandIDs.refresh, {
-    label: 'Refresh jobs and tools',
+    label: trans.__('Refresh jobs and tools'),
     describedBy: { args: null },
     execute: async () => {
-      await Promise.all([jobs.refresh(), tools.refresh()]);
+      const looks = files.state().files ? [files.refresh()] : [];
+      await Promise.all([jobs.refresh(), tools.refresh(), profiles.load(), ...looks]);
+    }
+  });
+  app.commands.addCommand(CommandIDs.connect, {
+    label: trans.__('Connect to a service …'),
+    describedBy: { args: null },
+    execute: async () => {
+      const service = jobs.state().service;
+      const before = service && !service.isEmbedded ? { name: service.profile, url: service.url ?? '' } : undefined;
+      const name = await askConnection(api, trans, before);
+      if (name !== null) {
+        await profiles.load();
+        profiles.choose(name);
+        await jobs.refresh();
+      }
     }
   });
 }
@@ -93,13 +111,19 @@ function offerTools({ tools }: IFoldnote, palette: ICommandPalette): void {
   });
 }
 
-async function isConfirmed(title: string, body: string, act: string): Promise<boolean> {
-  const buttons = [Dialog.cancelButton(), Dialog.warnButton({ label: act })];
+/** Whether the person agrees. */
+export async function isConfirmed(
+  title: string,
+  body: string,
+  act: string,
+  cancel: string
+): Promise<boolean> {
+  const buttons = [Dialog.cancelButton({ label: cancel }), Dialog.warnButton({ label: act })];
   return (await showDialog({ title, body, buttons, defaultButton: 0 })).button.accept;
 }
 
 /** The result, or null after telling the user why there is none. */
-async function orNotify(work: Promise<Widget>): Promise<Widget | null> {
+export async function orNotify(work: Promise<Widget>): Promise<Widget | null> {
   try {
     return await work;
   } catch (error) {
@@ -108,10 +132,7 @@ async function orNotify(work: Promise<Widget>): Promise<Widget | null> {
   }
 }
 
-function textArgument(name: string, description: string) {
-  return {
-    type: 'object',
-    required: [name],
-    properties: { [name]: { type: 'string', description } }
-  };
+/** What a command takes, for those who ask it. */
+export function textArgument(name: string, description: string) {
+  return { type: 'object', properties: { [name]: { type: 'string', description } } };
 }

@@ -1,21 +1,43 @@
-/** Provides the page's one truth about jobs and tools. */
+/** Provides the page's one truth about jobs, tools and files. */
 import type { JupyterFrontEnd, JupyterFrontEndPlugin } from '@jupyterlab/application';
+import { ITranslator } from '@jupyterlab/translation';
 
 import { LabApi } from '../api/lab';
 import { Attention } from '../models/attention';
+import { EnginesModel } from '../models/engines';
+import { FilesModel } from '../models/files';
 import { JobsModel } from '../models/jobs';
+import { ProfilesModel } from '../models/profiles';
+import { Selection } from '../models/selection';
 import { ToolsModel } from '../models/tools';
+import { PLAIN } from '../models/words';
 import { IFoldnote } from '../tokens';
 
 /** The models. */
 export const modelsPlugin: JupyterFrontEndPlugin<IFoldnote> = {
   id: 'foldnote:models',
-  description: 'Keeps the jobs and tools of the protein-analysis service.',
+  description: 'Keeps the jobs, tools and files of the protein-analysis service.',
   autoStart: true,
   provides: IFoldnote,
-  activate: (app: JupyterFrontEnd): IFoldnote => {
+  optional: [ITranslator],
+  activate: (app: JupyterFrontEnd, translator: ITranslator | null): IFoldnote => {
     const api = new LabApi(app.serviceManager.serverSettings);
     const jobs = new JobsModel(api);
-    return { jobs, tools: new ToolsModel(api), attention: new Attention(jobs) };
+    const selection = new Selection();
+    const tools = new ToolsModel(api);
+    const files = new FilesModel(api);
+    const profiles = new ProfilesModel(api);
+    const engines = new EnginesModel(api);
+    profiles.onChange = () => {
+      selection.clear();
+      jobs.reset();
+      tools.reset();
+      files.reset();
+    };
+    engines.onEnd = () => void tools.refresh();
+    jobs.subscribe(() => selection.keepOnly(name => jobs.find(name) !== undefined));
+    const trans = translator?.load('foldnote') ?? PLAIN;
+    const attention = new Attention(jobs);
+    return { jobs, selection, tools, files, profiles, engines, attention, api, trans };
   }
 };

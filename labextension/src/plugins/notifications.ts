@@ -6,8 +6,12 @@ import { ISettingRegistry } from '@jupyterlab/settingregistry';
 import type { JobRecord } from '../api/answers';
 import { CommandIDs, type JobArgs } from '../commands';
 import { endingNote, Endings, endingSummary, type EndingNote } from '../models/endings';
+import { toolType } from '../models/batch';
 import { visibleText } from '../models/text';
+import type { Trans } from '../models/words';
+import { Sidebar } from '../panels/sidebar';
 import { IFoldnote } from '../tokens';
+import { followSettings, SETTINGS, type Settings } from './settings';
 
 /** Jobs that end in the same moment and are still told one by one. */
 const MOST_AT_ONCE = 3;
@@ -16,7 +20,7 @@ const SHOWN_MS = 15_000;
 
 /** The notifications; the extension's settings go by this plugin's name. */
 export const notificationsPlugin: JupyterFrontEndPlugin<void> = {
-  id: 'foldnote:plugin',
+  id: SETTINGS,
   description: 'Notifies when a protein-analysis job ends.',
   autoStart: true,
   requires: [IFoldnote],
@@ -25,65 +29,60 @@ export const notificationsPlugin: JupyterFrontEndPlugin<void> = {
     const { attention, jobs } = foldnote;
     const endings = new Endings();
     let isOn = false;
-    const turn = (isWanted: boolean): void => {
-      isOn = isWanted;
-      attention.turn(isWanted);
-    };
     jobs.subscribe(() => {
       const ended = endings.note(jobs.state());
       if (isOn) {
         tell(app, foldnote, ended);
       }
     });
-    void app.restored.then(() => followSetting(registry, turn));
+    const apply = ({ hasNotifications, profile }: Settings): void => {
+      isOn = hasNotifications;
+      attention.turn(hasNotifications);
+      foldnote.profiles.choose(profile);
+    };
+    void app.restored.then(() => followSettings(registry, apply));
   }
 };
 
-/** Calls `turn` with the setting, now and whenever it changes; without settings, notifications are on. */
-async function followSetting(
-  registry: ISettingRegistry | null,
-  turn: (isWanted: boolean) => void
-): Promise<void> {
-  try {
-    const settings = await registry?.load(notificationsPlugin.id);
-    const apply = (): void => turn(settings?.composite.notifications !== false);
-    settings?.changed.connect(apply);
-    apply();
-  } catch (error) {
-    console.warn('The settings of foldnote cannot be read; its notifications are on.', error);
-    turn(true);
-  }
-}
-
-function tell(app: JupyterFrontEnd, { tools }: IFoldnote, ended: readonly JobRecord[]): void {
+function tell(app: JupyterFrontEnd, { tools, trans }: IFoldnote, ended: readonly JobRecord[]): void {
   if (ended.length > MOST_AT_ONCE) {
-    emit(endingSummary(ended), showJobs(app));
+    emit(app, endingSummary(ended, trans), showJobs(app, trans));
     return;
   }
   for (const job of ended) {
-    const note = endingNote(job, tools.displayName(job.tool ?? job.type));
-    emit(note, job.status === 'Complete' ? loadResult(app, job.jobName) : showJobs(app));
+    const note = endingNote(job, tools.displayName(toolType(job)), trans);
+    emit(app, note, job.status === 'Complete' ? openResult(app, job.jobName, trans) : showJobs(app, trans));
   }
 }
 
-function emit({ tone, text }: EndingNote, action: Notification.IAction): void {
-  Notification.emit(text, tone, { autoClose: SHOWN_MS, actions: [action] });
+/** Tells; without a pop-up while the list of jobs can be seen, which shows the same. */
+function emit(app: JupyterFrontEnd, { tone, text }: EndingNote, action: Notification.IAction): void {
+  Notification.emit(text, tone, { autoClose: isListSeen(app) ? 0 : SHOWN_MS, actions: [action] });
 }
 
-function loadResult({ commands }: JupyterFrontEnd, job: string): Notification.IAction {
+function isListSeen(app: JupyterFrontEnd): boolean {
+  for (const widget of app.shell.widgets('left')) {
+    if (widget instanceof Sidebar) {
+      return widget.isVisible && widget.view === 'jobs';
+    }
+  }
+  return false;
+}
+
+function openResult({ commands }: JupyterFrontEnd, job: string, trans: Trans): Notification.IAction {
   const args: JobArgs = { job };
   return {
-    label: 'Load result',
-    caption: `Insert a cell that loads ${visibleText(job)}`,
+    label: trans.__('Open result'),
+    caption: trans.__('Open the result of %1', visibleText(job)),
     displayType: 'accent',
-    callback: () => void commands.execute(CommandIDs.loadJob, args)
+    callback: () => void commands.execute(CommandIDs.openJob, args)
   };
 }
 
-function showJobs({ commands }: JupyterFrontEnd): Notification.IAction {
+function showJobs({ commands }: JupyterFrontEnd, trans: Trans): Notification.IAction {
   return {
-    label: 'Show jobs',
-    caption: 'Show the jobs in the sidebar',
+    label: trans.__('Show jobs'),
+    caption: trans.__('Show the jobs in the sidebar'),
     callback: () => void commands.execute(CommandIDs.showJobs)
   };
 }

@@ -1,71 +1,129 @@
-/** The sidebar with jobs and tools. */
+/** The sidebar with jobs, tools and files. */
 import {
   ILayoutRestorer,
   type JupyterFrontEnd,
   type JupyterFrontEndPlugin
 } from '@jupyterlab/application';
 import { ICommandPalette } from '@jupyterlab/apputils';
+import { ISettingRegistry } from '@jupyterlab/settingregistry';
+import { IStateDB } from '@jupyterlab/statedb';
 
-import { CommandIDs, type JobArgs, type NewCellArgs } from '../commands';
+import type { EngineRecord } from '../api/answers';
+import { CommandIDs, type FileArgs, type JobArgs, type NewCellArgs } from '../commands';
 import { markIcon } from '../icons';
+import { ChoicesModel } from '../models/choices';
+import { isLive } from '../models/status';
 import { Sidebar, type SidebarView } from '../panels/sidebar';
 import { IFoldnote } from '../tokens';
-import { CATEGORY } from './commands';
+import { CATEGORY, isConfirmed } from './commands';
+import { SETTINGS } from './settings';
 
 /** The sidebar. */
 export const sidebarPlugin: JupyterFrontEndPlugin<void> = {
   id: 'foldnote:sidebar',
-  description: 'Jobs and tools in the sidebar.',
+  description: 'Jobs, tools and files in the sidebar.',
   autoStart: true,
   requires: [IFoldnote],
-  optional: [ICommandPalette, ILayoutRestorer],
+  optional: [ICommandPalette, ILayoutRestorer, IStateDB, ISettingRegistry],
   activate: (
     app: JupyterFrontEnd,
     foldnote: IFoldnote,
     palette: ICommandPalette | null,
-    restorer: ILayoutRestorer | null
+    restorer: ILayoutRestorer | null,
+    state: IStateDB | null,
+    registry: ISettingRegistry | null
   ) => {
-    const sidebar = createSidebar(app, foldnote);
+    const choices = new ChoicesModel(state);
+    void app.restored.then(() => choices.restore());
+    const sidebar = createSidebar(app, foldnote, choices, registry);
     app.shell.add(sidebar, 'left', { rank: 600, type: 'Protein analysis' });
     restorer?.add(sidebar, sidebar.id);
-    addShowCommand(app, sidebar, CommandIDs.showJobs, 'jobs', 'Show jobs');
-    addShowCommand(app, sidebar, CommandIDs.showTools, 'tools', 'Show tools');
-    for (const command of [CommandIDs.showJobs, CommandIDs.showTools]) {
+    const { trans } = foldnote;
+    const views: readonly (readonly [string, SidebarView, string])[] = [
+      [CommandIDs.showJobs, 'jobs', trans.__('Show jobs')],
+      [CommandIDs.showTools, 'tools', trans.__('Show tools')],
+      [CommandIDs.showFiles, 'files', trans.__('Show files')]
+    ];
+    for (const [command, view, label] of views) {
+      addShowCommand(app, sidebar, command, view, label);
       palette?.addItem({ command, category: CATEGORY });
     }
   }
 };
 
-function createSidebar(app: JupyterFrontEnd, foldnote: IFoldnote): Sidebar {
-  const { commands } = app;
+function createSidebar(
+  app: JupyterFrontEnd,
+  foldnote: IFoldnote,
+  choices: ChoicesModel,
+  registry: ISettingRegistry | null
+): Sidebar {
+  const run = (command: string, args: JobArgs | NewCellArgs | FileArgs = {}): void => {
+    void app.commands.execute(command, args);
+  };
   const sidebar = new Sidebar({
     foldnote,
-    onNewCell: tool => {
-      const args: NewCellArgs = { tool };
-      void commands.execute(CommandIDs.newCell, args);
-    },
-    onInsert: job => {
-      const args: JobArgs = { job };
-      void commands.execute(CommandIDs.loadJob, args);
-    },
-    onStop: job => {
-      const args: JobArgs = { job };
-      void commands.execute(CommandIDs.stopJob, args);
-    },
-    onDelete: job => {
-      const args: JobArgs = { job };
-      void commands.execute(CommandIDs.deleteJob, args);
-    },
-    onRefresh: () => {
-      void commands.execute(CommandIDs.refresh);
+    choices,
+    onNewCell: tool => run(CommandIDs.newCell, { tool }),
+    onOpen: job => run(CommandIDs.openJob, { job }),
+    onInsert: job => run(CommandIDs.loadJob, { job }),
+    onStop: job => run(CommandIDs.stopJob, { job }),
+    onStopMany: names => run(CommandIDs.stopJob, { jobs: [...names] }),
+    onDelete: names => run(CommandIDs.deleteJob, { jobs: [...names] }),
+    onDownload: names => run(CommandIDs.downloadJob, { jobs: [...names] }),
+    onInsertFile: path => run(CommandIDs.insertFile, { path }),
+    onDeleteFile: path => run(CommandIDs.deleteFile, { path }),
+    onInstall: engine => void install(foldnote, engine),
+    onRemove: engine => void remove(foldnote, engine),
+    onRefresh: () => run(CommandIDs.refresh),
+    onConnect: () => run(CommandIDs.connect),
+    onChooseProfile: name => {
+      foldnote.profiles.choose(name);
+      void registry?.set(SETTINGS, 'profile', name);
     }
   });
   sidebar.id = 'foldnote-sidebar';
   sidebar.title.icon = markIcon;
-  sidebar.title.caption = 'Protein analysis: jobs and tools';
   sidebar.node.setAttribute('role', 'region');
-  sidebar.node.setAttribute('aria-label', 'Protein analysis');
+  sidebar.node.setAttribute('aria-label', foldnote.trans.__('Protein analysis'));
+  showCount(sidebar, foldnote);
   return sidebar;
+}
+
+/** Says in the sidebar's own tab how many jobs are unfinished. */
+function showCount(sidebar: Sidebar, { jobs, trans }: IFoldnote): void {
+  const show = (): void => {
+    const count = jobs.state().jobs.filter(isLive).length;
+    const what = trans.__('Protein analysis: jobs, tools and files');
+    const running = trans._n('%1 job is unfinished', '%1 jobs are unfinished', count);
+    const caption = count > 0 ? `${what} (${running})` : what;
+    if (sidebar.title.caption !== caption) {
+      sidebar.title.caption = caption;
+      sidebar.title.dataset = count > 0 ? { count: count > 99 ? '99+' : `${count}` } : {};
+      sidebar.title.className = count > 0 ? 'fn-SideTab fn-mod-busy' : 'fn-SideTab';
+    }
+  };
+  jobs.subscribe(show);
+  show();
+}
+
+async function install({ engines, trans }: IFoldnote, engine: EngineRecord): Promise<void> {
+  const title = trans.__('Install %1?', engine.method);
+  const licence = engine.licence || trans.__('not stated');
+  const body = trans.__(
+    'Its licence: %1. It is downloaded and installed into an environment of its own on this computer; that may take minutes and gigabytes.',
+    licence
+  );
+  if (await isConfirmed(title, body, trans.__('Install'), trans.__('Cancel'))) {
+    await engines.change(engine.name, 'install');
+  }
+}
+
+async function remove({ engines, trans }: IFoldnote, engine: EngineRecord): Promise<void> {
+  const title = trans.__('Remove %1?', engine.method);
+  const body = trans.__('Its environment is deleted from this computer. Jobs and results stay.');
+  if (await isConfirmed(title, body, trans.__('Remove'), trans.__('Cancel'))) {
+    await engines.change(engine.name, 'remove');
+  }
 }
 
 function addShowCommand(

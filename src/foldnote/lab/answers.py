@@ -18,12 +18,13 @@ from typing import Any
 from pydantic import Field
 from pydantic.json_schema import models_json_schema
 
+from foldnote.lab.known import KnownJobs, page_records
+from foldnote.models.file import FileRecord
 from foldnote.models.job import Job, JobPage, StatusCounts
 from foldnote.models.tool import Tool
 from foldnote.models.wire import WireModel
 
-_KEPT_FROM_THE_PAGE = ("settings", "resultUrl")
-_NEEDLESS_OF_A_TOOL = ("schema", "exampleJob")
+_NEEDLESS_OF_A_TOOL = ("schema", "exampleJob", "citation", "outputs")
 
 
 class ServiceState(StrEnum):
@@ -59,12 +60,28 @@ class LogAnswer(WireModel):
 
 
 class JobsAnswer(WireModel):
-    """Every job that the poller knows, newest first."""
+    """Every job that the poller knows, or those that are other than in the state that the page has."""
 
     jobs: tuple[Job, ...] = ()
+    """Newest first."""
+    removed: tuple[str, ...] = ()
+    """Names of jobs that the page has and the service has no more."""
+    is_whole: bool = True
+    """Whether ``jobs`` is everything, so that the page forgets what it had."""
     statuses: StatusCounts = Field(default_factory=StatusCounts)
     """Counts of all jobs at the service, also of those that ``jobs`` does not hold."""
+    older_key: str | None = None
+    """Where older jobs begin; null when there are none."""
     service: ServiceReport
+
+
+class OlderAnswer(WireModel):
+    """A page of jobs beyond those that are followed: older ones, or the jobs of a batch."""
+
+    jobs: tuple[Job, ...] = ()
+    """Newest first."""
+    older_key: str | None = None
+    """Where the next page begins; null on the last."""
 
 
 class ToolsAnswer(WireModel):
@@ -74,35 +91,183 @@ class ToolsAnswer(WireModel):
     service: ServiceReport
 
 
+class Citation(WireModel):
+    """What to cite."""
+
+    text: str = ""
+    doi: str | None = None
+
+
+class ToolInput(WireModel):
+    """One setting of a tool, in words."""
+
+    name: str
+    title: str = ""
+    description: str = ""
+    is_required: bool = False
+
+
+class ToolAnswer(WireModel):
+    """What a person wants to know of one tool before using it."""
+
+    type: str
+    inputs: tuple[ToolInput, ...] = ()
+    citation: Citation | None = None
+
+
+class Advice(WireModel):
+    """One tool that fits a described task."""
+
+    tool_id: str
+    reason: str = ""
+
+
+class AdviceAnswer(WireModel):
+    """Tools for a described task, best first."""
+
+    tools: tuple[Advice, ...] = ()
+    abstain: bool = False
+    summary: str = ""
+    """What was understood, or what was missing."""
+
+
+class FilesAnswer(WireModel):
+    """One page of the account's files."""
+
+    files: tuple[FileRecord, ...] = ()
+    total: int = 0
+    has_more: bool = False
+
+
+class ProfileRecord(WireModel):
+    """One service that can be chosen."""
+
+    name: str
+    url: str | None = None
+    """Base address; null for the service of this computer."""
+    is_active: bool = False
+    """Whether notebooks use it unless they say otherwise."""
+
+
+class ProfilesAnswer(WireModel):
+    """The services that are known here."""
+
+    profiles: tuple[ProfileRecord, ...] = ()
+
+
+class ConnectionVerdict(WireModel):
+    """What came of trying an address and a key."""
+
+    is_good: bool
+    message: str
+    """What happened and what to do, in a sentence."""
+
+
+class EngineRecord(WireModel):
+    """A program that runs tools on this computer."""
+
+    name: str
+    method: str
+    kind: str = "genuine"
+    licence: str = ""
+    tools: tuple[str, ...] = ()
+    is_installed: bool = False
+    how: str = ""
+    """Why it does not run, and what to do; empty when it does."""
+    is_busy: bool = False
+    """Whether it is being installed or removed now."""
+    fraction: float | None = None
+    """Share of the installation that is done, 0 to 1; null when that is not known."""
+    message: str = ""
+    """What the installation does, or why the last one failed."""
+    has_failed: bool = False
+
+
+class EnginesAnswer(WireModel):
+    """The programs that this computer has or can have."""
+
+    engines: tuple[EngineRecord, ...] = ()
+
+
+class ResultFileRecord(WireModel):
+    """One file of a result."""
+
+    name: str
+    size_bytes: int
+    kind: str
+
+
+class ResultAnswer(WireModel):
+    """A result, laid out for a page: the same HTML that a cell shows."""
+
+    title: str
+    html: str
+    """Made by foldnote from escaped values; it holds the script that draws the scene."""
+    files: tuple[ResultFileRecord, ...] = ()
+    manifest: str = ""
+    """The manifest as JSON text, indented; empty when the result has none."""
+
+
+class SettingsAnswer(WireModel):
+    """The settings that a job was submitted with."""
+
+    settings: str
+    """JSON text, indented; contents of files are shortened."""
+
+
 @dataclass(frozen=True)
 class Answer:
     """A body that is ready to be sent.
 
     Attributes:
         body: JSON, UTF-8.
-        tag: weak ETag; equal while the page would show the same.
+        tag: what a weak ETag quotes; equal while the page would show the same.
     """
 
     body: bytes
     tag: str
 
 
-def write_jobs(page: JobPage, report: ServiceReport) -> Answer:
-    """The jobs answer."""
-    jobs = [_without(job.to_wire(), _KEPT_FROM_THE_PAGE) for job in page.jobs]
-    return _write({"jobs": jobs, "statuses": page.statuses.to_wire()}, report)
+_ANSWERS = (
+    *(JobsAnswer, OlderAnswer, ToolsAnswer, ToolAnswer, AdviceAnswer, LogAnswer, FilesAnswer),
+    *(ProfilesAnswer, ConnectionVerdict, EnginesAnswer, ResultAnswer, SettingsAnswer),
+)
+
+
+def write_jobs(known: KnownJobs, mark: str, report: ServiceReport, tag: str) -> Answer:
+    """The jobs answer for a page that has the state of ``mark``."""
+    difference = known.since(mark)
+    content = {
+        "jobs": difference.jobs,
+        "removed": difference.removed,
+        "isWhole": difference.is_whole,
+        "statuses": known.statuses.to_wire(),
+        "olderKey": known.older_key,
+    }
+    return Answer(_dump(content | {"service": report.to_wire()}), tag)
+
+
+def write_older(page: JobPage) -> Answer:
+    """A page of older jobs, or of a batch's."""
+    return _write({"jobs": page_records(page.jobs), "olderKey": page.start_key})
 
 
 def write_tools(tools: tuple[Tool, ...], report: ServiceReport) -> Answer:
     """The tools answer."""
-    return _write({"tools": [_without(tool.to_wire(), _NEEDLESS_OF_A_TOOL) for tool in tools]}, report)
+    records = [_without(tool.to_wire(), _NEEDLESS_OF_A_TOOL) for tool in tools]
+    return _write({"tools": records, "service": _shown(report).to_wire()})
+
+
+def tag_report(known: KnownJobs, report: ServiceReport) -> str:
+    """A mark of what a page shows beside the jobs themselves."""
+    content = [known.statuses.to_wire(), known.older_key, _shown(report).to_wire()]
+    return hashlib.blake2b(_dump(content), digest_size=6).hexdigest()
 
 
 def openapi() -> dict[str, Any]:
     """The records above as an OpenAPI document, for the generator of the page's types."""
-    answers = (JobsAnswer, ToolsAnswer, LogAnswer)
     _, schemas = models_json_schema(
-        [(model, "serialization") for model in answers],
+        [(model, "serialization") for model in _ANSWERS],
         by_alias=True,
         ref_template="#/components/schemas/{model}",
     )
@@ -119,16 +284,17 @@ def _without(record: dict[str, Any], names: tuple[str, ...]) -> dict[str, Any]:
     return {name: value for name, value in record.items() if name not in names}
 
 
-def _write(content: dict[str, Any], report: ServiceReport) -> Answer:
-    """``content`` with the service's report; the time of the last good answer alone makes nothing new."""
-    is_moving = report.state is ServiceState.OK
-    shown = report.model_copy(update={"last_good": None}) if is_moving else report
-    key = _dump(content | {"service": shown.to_wire()})
-    tag = f'W/"{hashlib.blake2b(key, digest_size=12).hexdigest()}"'
-    return Answer(_dump(content | {"service": report.to_wire()}) if is_moving else key, tag)
+def _shown(report: ServiceReport) -> ServiceReport:
+    """The report without the time of the last good answer while all is well: that alone is nothing new."""
+    return report.model_copy(update={"last_good": None}) if report.state is ServiceState.OK else report
 
 
-def _dump(content: dict[str, Any]) -> bytes:
+def _write(content: dict[str, Any]) -> Answer:
+    body = _dump(content)
+    return Answer(body, hashlib.blake2b(body, digest_size=12).hexdigest())
+
+
+def _dump(content: Any) -> bytes:
     return json.dumps(content, ensure_ascii=False, separators=(",", ":")).encode()
 
 

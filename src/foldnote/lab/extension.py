@@ -10,7 +10,8 @@ from typing import Any
 
 from jupyter_server.extension.application import ExtensionApp
 
-from foldnote.lab.handlers import POLLER, ROUTES
+from foldnote.lab.handlers import DESKS
+from foldnote.lab.routes import ROUTES
 
 
 class FoldnoteExtension(ExtensionApp):
@@ -20,8 +21,8 @@ class FoldnoteExtension(ExtensionApp):
     load_other_extensions = True
 
     def initialize_settings(self) -> None:
-        """Leave the place of the one poller of this server empty until a page looks."""
-        self.settings[POLLER] = None
+        """Leave the place of this server's desks empty until a page looks."""
+        self.settings[DESKS] = None
 
     def initialize_handlers(self) -> None:
         """Register the routes."""
@@ -30,6 +31,6 @@ class FoldnoteExtension(ExtensionApp):
 
     async def stop_extension(self) -> None:
         """Stop asking the service."""
-        poller = self.settings[POLLER]
-        if poller is not None:
-            await poller.close()
+        desks = self.settings[DESKS]
+        if desks is not None:
+            await desks.close()

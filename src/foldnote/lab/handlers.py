@@ -1,17 +1,19 @@
-"""The routes below ``<base_url>foldnote/api/``: each wants a logged-in user, and writing ones the XSRF token.
+"""What all routes share, and the routes about jobs, below ``<base_url>foldnote/api/``.
 
-This is the whole list: nothing else of the job service can be reached through the Jupyter server.
+Each wants a logged-in user, and writing ones the XSRF token. ``?profile=NAME`` says which service is meant;
+without it the active profile's is.
 """
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Awaitable
-from pathlib import Path
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from jupyter_server.auth.decorator import authorized
-from jupyter_server.base.handlers import APIHandler, FileFindHandler
+from jupyter_server.base.handlers import APIHandler
 from tornado import web
 
 from foldnote.errors import (
@@ -20,48 +22,62 @@ from foldnote.errors import (
     FoldnoteError,
     NotFoundError,
     RateLimitedError,
+    SettingsError,
     TransportError,
 )
 
 if TYPE_CHECKING:
     from foldnote.lab.answers import Answer
-    from foldnote.lab.poller import Poller
+    from foldnote.lab.desk import Desk
+    from foldnote.lab.desks import Desks
+    from foldnote.models.wire import WireModel
 
-STATIC = Path(__file__).parent.parent / "static"
-"""Folder of 3Dmol.js; filled by the build."""
+DESKS = "foldnote_desks"
+"""Name of the server's setting that holds the desks; None before the first page looks."""
 
-POLLER = "foldnote_poller"
-"""Name of the server's setting that holds the poller; None before the first page looks."""
-
+_MOST_NAMES = 1000
 _Value = TypeVar("_Value")
 
 _STATUSES: tuple[tuple[type[FoldnoteError], int], ...] = (
     (NotFoundError, 404),
     (BadRequestError, 400),
     (RateLimitedError, 429),
-    (ConfigurationError, 500),
+    (ConfigurationError, 400),
+    (SettingsError, 400),
     (TransportError, 503),
     (FoldnoteError, 502),
 )
 
 
 class FoldnoteHandler(APIHandler):
-    """What all routes share: the poller, and faults as one JSON shape ``{"error", "message"}``."""
+    """What all routes share: the desks, and faults as one JSON shape ``{"error", "message"}``."""
 
     auth_resource = "foldnote"
 
     @property
-    def poller(self) -> Poller:
-        """The poller of this server; the first page to look has it made."""
-        poller: Poller | None = self.settings[POLLER]
-        if poller is None:
-            poller = self.settings[POLLER] = _make_poller()
-        return poller
+    def desks(self) -> Desks:
+        """The desks of this server; the first page to look has them made."""
+        desks: Desks | None = self.settings[DESKS]
+        if desks is None:
+            desks = self.settings[DESKS] = _make_desks()
+        return desks
+
+    @property
+    def desk(self) -> Desk:
+        """The desk of the service that the request means.
+
+        Raises:
+            HTTPError: there is no such profile.
+        """
+        try:
+            return self.desks.find(self.get_query_argument("profile", "") or None)
+        except FoldnoteError as exc:
+            raise fault(404, str(exc)) from exc
 
     def write_error(self, status_code: int, **kwargs: Any) -> None:
         """Answer a fault in one sentence; ``message`` repeats it for JupyterLab's own readers."""
-        fault = kwargs.get("exc_info", (None, None, None))[1]
-        sentence = getattr(fault, "log_message", None) or f"The Jupyter server answered {status_code}."
+        exc = kwargs.get("exc_info", (None, None, None))[1]
+        sentence = getattr(exc, "log_message", None) or f"The Jupyter server answered {status_code}."
         self.finish(json.dumps({"error": sentence, "message": sentence}))
 
     async def ask(self, work: Awaitable[_Value]) -> _Value:
@@ -73,32 +89,114 @@ class FoldnoteHandler(APIHandler):
         try:
             return await work
         except TimeoutError as exc:
-            raise _fault(504, "The job service does not answer in time. Try again.") from exc
+            raise fault(504, "The job service does not answer in time. Try again.") from exc
         except FoldnoteError as exc:
             status = next(status for kind, status in _STATUSES if isinstance(exc, kind))
-            raise _fault(status, str(exc).partition("\n")[0]) from exc
+            raise fault(status, str(exc).partition("\n")[0]) from exc
+
+    def read_field(self, name: str) -> str:
+        """A text of the JSON body.
+
+        Raises:
+            HTTPError: it is not there.
+        """
+        value = (self.get_json_body() or {}).get(name)
+        if not isinstance(value, str) or not value:
+            raise fault(400, f"The request needs the text {name!r}.")
+        return value
+
+    def read_names(self) -> list[str]:
+        """The list ``names`` of the JSON body.
+
+        Raises:
+            HTTPError: it is no list of at most 1000 texts.
+        """
+        names = (self.get_json_body() or {}).get("names")
+        if not isinstance(names, list) or not all(isinstance(name, str) and name for name in names):
+            raise fault(400, "The request needs a list of names.")
+        if len(names) > _MOST_NAMES:
+            raise fault(400, f"At most {_MOST_NAMES} jobs at once.")
+        return names
 
     def send(self, answer: Answer) -> None:
         """Answer with a body, or with 304 when the page has it already."""
         self.set_header("Cache-Control", "no-cache, private")
-        self.set_header("ETag", answer.tag)
+        self.set_header("ETag", f'W/"{answer.tag}"')
         if self.check_etag_header():
             self.set_status(304)
             self.finish()
         else:
             self.finish(answer.body)
 
+    def send_record(self, record: WireModel) -> None:
+        """Answer with a record."""
+        self.finish(record.to_wire())
+
 
 class JobsHandler(FoldnoteHandler):
-    """``GET jobs``: every job. Looking is not work: it keeps no idle server alive."""
+    """``GET jobs``: every job, or what is new. Looking is not work: it keeps no idle server alive."""
+
+    _track_activity = False
+    _waiting: asyncio.Task[Answer] | None = None
+
+    @web.authenticated
+    @authorized
+    async def get(self) -> None:
+        """What the poller knows; with ``since`` what is other than then, waited for ``wait_s`` seconds."""
+        poller = self.desk.poller
+        since = self.get_query_argument("since", "") or None
+        wait_s = _read_seconds(self.get_query_argument("wait_s", "0"))
+        if since is None or wait_s == 0:
+            self.send(poller.look(since))
+            return
+        self._waiting = asyncio.ensure_future(poller.look_later(since, wait_s))
+        with suppress(asyncio.CancelledError):
+            answer = await self._waiting
+            if answer.tag != since:
+                self.send(answer)
+            else:
+                self.set_status(304)
+                self.finish()
+
+    def on_connection_close(self) -> None:
+        """Wait no longer for a page that is gone: it must not keep the service being asked."""
+        if self._waiting is not None:
+            self._waiting.cancel()
+        super().on_connection_close()
+
+
+class OlderHandler(FoldnoteHandler):
+    """``GET jobs/older?key=``: jobs older than those that are followed."""
+
+    @web.authenticated
+    @authorized
+    async def get(self) -> None:
+        """A page of them."""
+        self.send(_older(await self.ask(self.desk.list_older(self.get_query_argument("key")))))
+
+
+class BatchHandler(FoldnoteHandler):
+    """``GET jobs/NAME/subjobs``."""
 
     _track_activity = False
 
     @web.authenticated
     @authorized
-    async def get(self) -> None:
-        """What the poller knows."""
-        self.send(self.poller.look())
+    async def get(self, name: str) -> None:
+        """A page of a batch's jobs."""
+        key = self.get_query_argument("key", "") or None
+        self.send(_older(await self.ask(self.desk.list_batch(name, key))))
+
+
+class RefreshHandler(FoldnoteHandler):
+    """``POST refresh``."""
+
+    @web.authenticated
+    @authorized
+    async def post(self) -> None:
+        """Have the service asked now."""
+        self.desk.hurry()
+        self.finish({"message": "The service is asked."})
 
 
 class ToolsHandler(FoldnoteHandler):
@@ -108,29 +206,47 @@ class ToolsHandler(FoldnoteHandler):
     @authorized
     async def get(self) -> None:
         """The tools of the service."""
-        self.send(await self.ask(self.poller.tools()))
+        self.send(await self.ask(self.desk.poller.tools()))
 
 
-class JobHandler(FoldnoteHandler):
-    """``DELETE jobs/NAME``."""
+class ToolHandler(FoldnoteHandler):
+    """``GET tools/TYPE``."""
 
     @web.authenticated
     @authorized
-    async def delete(self, name: str) -> None:
-        """Delete a job and its results."""
-        await self.ask(self.poller.delete_job(name))
-        self.finish({"message": f"{name} is deleted."})
+    async def get(self, tool_type: str) -> None:
+        """What a person wants to know of one tool."""
+        self.send_record(await self.ask(self.desk.describe(tool_type)))
+
+
+class AdviceHandler(FoldnoteHandler):
+    """``POST advice``."""
+
+    @web.authenticated
+    @authorized
+    async def post(self) -> None:
+        """Tools for the task that ``prompt`` describes."""
+        self.send_record(await self.ask(self.desk.advise(self.read_field("prompt"))))
+
+
+class DeleteHandler(FoldnoteHandler):
+    """``POST jobs/delete``."""
+
+    @web.authenticated
+    @authorized
+    async def post(self) -> None:
+        """Delete the jobs of ``names`` with their results."""
+        self.finish({"faults": await self.ask(self.desk.delete(self.read_names()))})
 
 
 class StopHandler(FoldnoteHandler):
-    """``POST jobs/NAME/stop``."""
+    """``POST jobs/stop``."""
 
     @web.authenticated
     @authorized
-    async def post(self, name: str) -> None:
-        """Stop a job."""
-        await self.ask(self.poller.stop_job(name))
-        self.finish({"message": f"{name} is asked to stop."})
+    async def post(self) -> None:
+        """Stop the jobs of ``names``."""
+        self.finish({"faults": await self.ask(self.desk.stop(self.read_names()))})
 
 
 class LogHandler(FoldnoteHandler):
@@ -142,28 +258,39 @@ class LogHandler(FoldnoteHandler):
     @authorized
     async def get(self, name: str) -> None:
         """The end of a job's log."""
-        self.finish({"log": await self.ask(self.poller.read_log(name))})
+        self.finish({"log": await self.ask(self.desk.read_log(name))})
 
 
-_ROOT = "/foldnote/api"
+class SettingsHandler(FoldnoteHandler):
+    """``GET jobs/NAME/settings``."""
 
-ROUTES: tuple[tuple[Any, ...], ...] = (
-    (f"{_ROOT}/jobs", JobsHandler),
-    (f"{_ROOT}/tools", ToolsHandler),
-    (rf"{_ROOT}/jobs/([^/]+)", JobHandler),
-    (rf"{_ROOT}/jobs/([^/]+)/stop", StopHandler),
-    (rf"{_ROOT}/jobs/([^/]+)/log", LogHandler),
-    (rf"{_ROOT}/static/(3Dmol-min\.js)", FileFindHandler, {"path": [str(STATIC)]}),
-)
-"""Every route; the extension manager puts the server's own prefix before each."""
+    @web.authenticated
+    @authorized
+    async def get(self, name: str) -> None:
+        """What a job was submitted with."""
+        self.finish({"settings": await self.ask(self.desk.read_settings(name))})
 
 
-def _make_poller() -> Poller:
-    """A poller; it is imported here because Jupyter's start need not wait for the models."""
-    from foldnote.lab.poller import Poller
-
-    return Poller()
-
-
-def _fault(status: int, sentence: str) -> web.HTTPError:
+def fault(status: int, sentence: str) -> web.HTTPError:
+    """An error answer with a sentence for a person."""
     return web.HTTPError(status, sentence.replace("%", "%%"))
+
+
+def _older(page: Any) -> Answer:
+    from foldnote.lab.answers import write_older
+
+    return write_older(page)
+
+
+def _read_seconds(text: str) -> float:
+    try:
+        return max(0.0, float(text))
+    except ValueError as exc:
+        raise fault(400, "wait_s is a number of seconds.") from exc
+
+
+def _make_desks() -> Desks:
+    """The desks; they are imported here because Jupyter's start need not wait for the models."""
+    from foldnote.lab.desks import Desks
+
+    return Desks()

@@ -1,7 +1,8 @@
-"""The one poller: however many pages look, the service is asked once.
+"""The one poller of a service: however many pages look, the service is asked once.
 
-It asks often while jobs run, seldom when nothing happens, and not at all when nobody has looked for a while.
-What it knows is answered at once, also while the service is slow or dead.
+It asks a service that can wait to answer when something changes, asks another one often while jobs run and
+seldom when nothing happens, and asks nothing when nobody has looked for a while. What it knows is answered at
+once, also while the service is slow or dead.
 """
 
 from __future__ import annotations
@@ -11,62 +12,41 @@ import logging
 import time
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from foldnote import settings
-from foldnote.errors import FoldnoteError, GatewayForbiddenError, UnauthorizedError
-from foldnote.lab.answers import Answer, ServiceReport, ServiceState, write_jobs, write_tools
-from foldnote.lab.connection import Connect, Connection, connect
+from foldnote.errors import BadRequestError, FoldnoteError, GatewayForbiddenError, UnauthorizedError
+from foldnote.lab.answers import Answer, ServiceReport, ServiceState, tag_report, write_jobs, write_tools
+from foldnote.lab.connection import Connection, Line
+from foldnote.lab.known import WHOLE, KnownJobs
+from foldnote.lab.pace import Allowance, Pace
 from foldnote.models.job import JobPage
 from foldnote.models.tool import Tool
 
-LISTED_JOBS = 500
-"""Jobs that are held, newest first."""
-
-LOG_LINES = 400
-"""Lines of a log's end that a page gets."""
-
 _log = logging.getLogger(__name__)
 _REFUSALS = (UnauthorizedError, GatewayForbiddenError)
-
-
-@dataclass(frozen=True)
-class Pace:
-    """Pauses between two questions to the service, in seconds.
-
-    Attributes:
-        busy_s: while a job is unfinished, and always for this computer's own service.
-        idle_s: otherwise.
-        longest_s: after repeated failures; the pause doubles up to here.
-        attention_s: how long after a page's last look the poller goes on.
-        patience_s: how long one question may take, the client's own repetitions included.
-        tools_s: how long the catalog counts as fresh.
-    """
-
-    busy_s: float = 1.5
-    idle_s: float = 5.0
-    longest_s: float = 30.0
-    attention_s: float = 30.0
-    patience_s: float = 15.0
-    tools_s: float = 60.0
+_LONGEST_LOOK_S = 55.0
 
 
 class Poller:
     """Keeps the jobs of one service fresh while pages look."""
 
-    def __init__(self, open_connection: Connect = connect, pace: Pace | None = None) -> None:
+    def __init__(self, line: Line, pace: Pace | None = None) -> None:
         """Prepare; nothing is asked before the first look."""
-        self._open_connection = open_connection
+        self._line = line
         self._pace = pace or Pace()
-        self._connection: Connection | None = None
-        self._connecting = asyncio.Lock()
-        self._page = JobPage(jobs=())
+        self._allowance = Allowance(self._pace)
+        self._known = KnownJobs()
+        self._mark = ""
+        self._may_wait = True
+        self._whole_at = float("-inf")
         self._tools: tuple[Tool, ...] = ()
         self._tools_at = float("-inf")
         self._report = _first_report()
-        self._answer = write_jobs(self._page, self._report)
+        self._tag = self._read_tag()
+        self._changed = asyncio.Event()
         self._failures = 0
+        self._lookers = 0
         self._looked_at = float("-inf")
         self._wake = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
@@ -76,54 +56,45 @@ class Poller:
         """Whether the service is being asked by itself."""
         return self._task is not None and not self._task.done()
 
-    def look(self) -> Answer:
-        """The jobs as they are known now; keeps the poller going."""
+    def look(self, tag: str | None = None) -> Answer:
+        """The jobs as they are known now, or what is other than at ``tag``; keeps the poller going."""
         self._looked_at = time.monotonic()
         if not self.is_running:
             self._task = asyncio.create_task(self._run(), name="foldnote-poller")
-        return self._answer
+        jobs_mark = (tag or "").partition(".")[0]
+        return write_jobs(self._known, jobs_mark, self._report, self._tag)
+
+    async def look_later(self, tag: str | None, wait_s: float) -> Answer:
+        """The same, as soon as it is other than at ``tag``, or after ``wait_s`` seconds."""
+        self._lookers += 1
+        try:
+            self.look(tag)
+            with suppress(TimeoutError):
+                async with asyncio.timeout(min(wait_s, _LONGEST_LOOK_S)):
+                    while self._tag == tag:
+                        await self._changed.wait()
+            return self.look(tag)
+        finally:
+            self._lookers -= 1
+
+    def hurry(self) -> None:
+        """Ask now, and without waiting for a change: somebody knows that there is something new."""
+        self._failures = 0
+        self._mark = ""
+        self._wake.set()
 
     async def tools(self) -> Answer:
         """The catalog; the service is asked when what is known is not fresh."""
         if time.monotonic() - self._tools_at > self._pace.tools_s:
-            if self._connection is None:
-                self.look()  # the loop connects; until then the answer says that the service is starting
+            if self._line.is_open:
+                await self._guard(self._ask_tools, self._pace.patience_s)
             else:
-                await self._guard(self._ask_tools)
+                self.look()  # the loop connects; until then the answer says that the service is starting
         return write_tools(self._tools, self._report)
-
-    async def stop_job(self, name: str) -> None:
-        """Ask the service to stop a job, and look again soon.
-
-        Raises:
-            FoldnoteError: the service cannot be reached or refuses.
-        """
-        async with asyncio.timeout(self._pace.patience_s):
-            await (await self._connected()).client.jobs.stop(name)
-        self._wake.set()
-
-    async def delete_job(self, name: str) -> None:
-        """Ask the service to delete a job, and look again soon.
-
-        Raises:
-            FoldnoteError: the service cannot be reached or refuses.
-        """
-        async with asyncio.timeout(self._pace.patience_s):
-            await (await self._connected()).client.jobs.delete(name)
-        self._wake.set()
-
-    async def read_log(self, name: str) -> str:
-        """The end of a job's log.
-
-        Raises:
-            FoldnoteError: the service cannot be reached or knows no such job.
-        """
-        async with asyncio.timeout(self._pace.patience_s):
-            return await (await self._connected()).client.jobs.log(name, max_lines=LOG_LINES)
 
     async def ask_now(self) -> None:
         """Ask for the jobs; a failure becomes the report."""
-        await self._guard(self._ask_jobs)
+        await self._guard(self._ask_jobs, self._wait_s() + self._pace.patience_s)
 
     async def close(self) -> None:
         """Stop asking and drop the connection."""
@@ -131,26 +102,36 @@ class Poller:
             self._task.cancel()
             with suppress(asyncio.CancelledError):
                 await self._task
-        await self._disconnect()
-
-    async def _run(self) -> None:
-        while time.monotonic() - self._looked_at < self._pace.attention_s:
-            await self.ask_now()
-            self._wake.clear()
-            with suppress(TimeoutError):
-                await asyncio.wait_for(self._wake.wait(), self.pause_s())
+        await self._line.close()
 
     def pause_s(self) -> float:
         """Seconds until the next question."""
         if self._failures:
-            return min(self._pace.idle_s * 2.0 ** (self._failures - 1), self._pace.longest_s)
-        is_busy = self._report.is_embedded or any(not job.is_final for job in self._page.jobs)
-        return self._pace.busy_s if is_busy else self._pace.idle_s
+            return min(self._pace.busy_s * 2.0 ** (self._failures - 1), self._pace.longest_s)
+        if self._mark:
+            return self._allowance.pause_s()
+        pause_s = self._pace.busy_s if self._known.is_busy else self._pace.idle_s
+        return max(pause_s, self._allowance.pause_s())
 
-    async def _guard(self, ask: Callable[[], Awaitable[None]]) -> None:
+    def _is_wanted(self) -> bool:
+        return self._lookers > 0 or time.monotonic() - self._looked_at < self._pace.attention_s
+
+    async def _run(self) -> None:
+        while self._is_wanted():
+            self._wake.clear()
+            await _until(self._wake, self.ask_now())
+            if not self._wake.is_set():
+                await _until(self._wake, asyncio.sleep(self.pause_s()))
+
+    def _wait_s(self) -> float:
+        if not self._mark:
+            return 0.0
+        return self._pace.busy_wait_s if self._known.is_busy else self._pace.idle_wait_s
+
+    async def _guard(self, ask: Callable[[], Awaitable[None]], limit_s: float) -> None:
         """Ask; a failure becomes the report, and the next question begins with a new connection."""
         try:
-            async with asyncio.timeout(self._pace.patience_s):
+            async with asyncio.timeout(limit_s):
                 await ask()
         except _REFUSALS as exc:
             self._note_failure(ServiceState.UNAUTHORIZED, f"{_first_line(exc)} {self._key_advice()}")
@@ -166,33 +147,46 @@ class Poller:
                 ServiceState.UNREACHABLE, "An unexpected fault; see the log of the Jupyter server."
             )
         if self._report.state is not ServiceState.OK:
-            await self._disconnect()
+            self._mark = ""
+            await self._line.close()
 
     async def _ask_jobs(self) -> None:
-        connection = await self._connected()
-        page = await connection.client.jobs.list(limit=LISTED_JOBS)
+        connection = await self._open()
+        is_fresh = time.monotonic() - self._whole_at < self._pace.whole_s
+        limit = self._known.window if is_fresh else WHOLE
+        page = await self._list(connection, limit, self._mark)
+        if limit < WHOLE and not self._known.take_newest(page):
+            limit = WHOLE
+            page = await self._list(connection, limit, "")
+        if limit == WHOLE:
+            self._known.take_all(page)
+            self._whole_at = time.monotonic()
+        self._mark = page.mark or ""
         self._failures = 0
-        self._page = page
         self._publish(self._report.model_copy(update=_good(connection)))
 
+    async def _list(self, connection: Connection, limit: int, mark: str) -> JobPage:
+        """A page of jobs; with a mark, when the service has something else to tell or has waited enough."""
+        self._allowance.take()
+        jobs = connection.client.jobs
+        if not self._may_wait:
+            return await jobs.list(limit=limit)
+        try:
+            return await jobs.list(limit=limit, since=mark, wait_s=self._wait_s() if mark else 0.0)
+        except BadRequestError:
+            self._may_wait = False  # a deployment that refuses parameters which it does not know
+            return await jobs.list(limit=limit)
+
     async def _ask_tools(self) -> None:
-        connection = await self._connected()
+        connection = await self._open()
         self._tools = tuple(await connection.client.tools.list())
         self._tools_at = time.monotonic()
         self._publish(self._report.model_copy(update=_good(connection)))
 
-    async def _connected(self) -> Connection:
-        async with self._connecting:
-            if self._connection is None:
-                profile = settings.active_profile()
-                self._publish(self._report.model_copy(update=_named(profile)))
-                self._connection = await self._open_connection(profile)
-            return self._connection
-
-    async def _disconnect(self) -> None:
-        connection, self._connection = self._connection, None
-        if connection is not None:
-            await connection.client.close()
+    async def _open(self) -> Connection:
+        if not self._line.is_open:
+            self._publish(self._report.model_copy(update=_named(self._line.find_profile())))
+        return await self._line.open()
 
     def _note_failure(self, state: ServiceState, error: str) -> None:
         self._failures += 1
@@ -200,12 +194,31 @@ class Poller:
 
     def _publish(self, report: ServiceReport) -> None:
         self._report = report
-        self._answer = write_jobs(self._page, report)
+        tag = self._read_tag()
+        if tag != self._tag:
+            self._tag = tag
+            self._changed.set()
+            self._changed = asyncio.Event()
+
+    def _read_tag(self) -> str:
+        return f"{self._known.mark()}.{tag_report(self._known, self._report)}"
 
     def _key_advice(self) -> str:
         if self._report.profile == "environment":
             return "Correct FOLDNOTE_API_KEY and start JupyterLab again."
-        return f"Store a valid key on the server: foldnote profile key {self._report.profile}"
+        return f"Store a valid key: choose Connect… here, or run: foldnote profile key {self._report.profile}"
+
+
+async def _until(event: asyncio.Event, work: Awaitable[None]) -> None:
+    """Wait for the end of ``work``, or give it up when ``event`` is set."""
+    task = asyncio.ensure_future(work)
+    bell = asyncio.ensure_future(event.wait())
+    try:
+        await asyncio.wait({task, bell}, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        for each in (task, bell):
+            each.cancel()
+        await asyncio.gather(task, bell, return_exceptions=True)
 
 
 def _first_report() -> ServiceReport:

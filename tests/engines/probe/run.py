@@ -5,7 +5,7 @@ The job's name is split at dots; each part that is known is done, in this order 
 ``alone`` (note in ``alive/double`` beside this file when another run of the job lives),
 ``deaf`` (ignore TERM), ``daemon`` (leave a process in a session of its own that ignores TERM and has an
 emptied environment), ``child`` (the same with the environment kept), ``memory-MB``, ``output-COUNT``,
-``chatter-LINES``, ``score``, ``env`` (write the environment to outputs/environment.json). Other parts do nothing.
+``chatter-LINES``, ``score``, ``structure`` (a Fv of Cα atoms), ``env`` (write the environment to outputs/environment.json). Other parts do nothing.
 """
 
 import fcntl
@@ -92,13 +92,32 @@ def score(_: str) -> None:
     Path("score.json").write_text(json.dumps({"probe": 0.5}))
 
 
+def structure(_: str) -> None:
+    fv = Path(__file__).parents[2] / "unit" / "results" / "data" / "trastuzumab_fv_ca.pdb"
+    Path("outputs/model.pdb").write_bytes(fv.read_bytes())
+
+
 def env(_: str) -> None:
     Path("outputs/environment.json").write_text(json.dumps(dict(os.environ)))
 
 
 DOINGS = {
     each.__name__: each
-    for each in (sleep, fail, crash, alone, deaf, daemon, child, memory, output, chatter, score, env)
+    for each in (
+        sleep,
+        fail,
+        crash,
+        alone,
+        deaf,
+        daemon,
+        child,
+        memory,
+        output,
+        chatter,
+        score,
+        structure,
+        env,
+    )
 }
 
 

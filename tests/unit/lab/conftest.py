@@ -11,6 +11,8 @@ from tornado.httpserver import HTTPServer
 from tornado.netutil import bind_sockets
 from traitlets.config import Config
 
+from foldnote.lab.connection import Line
+from foldnote.lab.desks import Desks
 from foldnote.lab.poller import Poller
 from foldnote.service.app import create_app
 from foldnote.service.config import ServiceConfig
@@ -28,14 +30,22 @@ async def service(tmp_path: Path) -> AsyncIterator[JobService]:
 @pytest.fixture
 async def poller(service: JobService) -> AsyncIterator[Poller]:
     """A hasty poller of that service."""
-    poller = Poller(service.connect, PACE)
+    poller = Poller(Line(None, service.connect), PACE)
     yield poller
     await poller.close()
 
 
 @pytest.fixture
-async def jupyter(tmp_path: Path, poller: Poller, monkeypatch) -> AsyncIterator[httpx.AsyncClient]:
-    """A client of a Jupyter server that has our extension and that poller; it sends no token by itself."""
+async def desks(service: JobService) -> AsyncIterator[Desks]:
+    """Desks whose every profile is that service."""
+    desks = Desks(service.connect, PACE)
+    yield desks
+    await desks.close()
+
+
+@pytest.fixture
+async def jupyter(tmp_path: Path, desks: Desks, monkeypatch) -> AsyncIterator[httpx.AsyncClient]:
+    """A client of a Jupyter server that has our extension and those desks; it sends no token by itself."""
     for name in ("CONFIG", "DATA", "RUNTIME"):
         monkeypatch.setenv(f"JUPYTER_{name}_DIR", str(tmp_path / name.lower()))
     options = {
@@ -48,7 +58,7 @@ async def jupyter(tmp_path: Path, poller: Poller, monkeypatch) -> AsyncIterator[
     }
     server = ServerApp(config=Config(options))
     server.initialize(argv=[], new_httpserver=False, find_extensions=False)
-    server.web_app.settings["foldnote_poller"] = poller
+    server.web_app.settings["foldnote_desks"] = desks
     sockets = bind_sockets(0, "127.0.0.1")
     front = HTTPServer(server.web_app)
     front.add_sockets(sockets)

@@ -9,12 +9,22 @@ import httpx
 
 from foldnote.client import AsyncClient
 from foldnote.lab.connection import Connection
-from foldnote.lab.poller import Pace
+from foldnote.lab.pace import Pace
 from foldnote.settings import Profile
 
 URL = "http://service.test"
 TOKEN = "a-token-for-tests"
-PACE = Pace(busy_s=0.05, idle_s=0.05, longest_s=0.2, attention_s=5.0, patience_s=0.7, tools_s=0.0)
+PACE = Pace(
+    busy_s=0.05,
+    idle_s=0.05,
+    longest_s=0.2,
+    attention_s=5.0,
+    patience_s=4.0,
+    tools_s=0.0,
+    busy_wait_s=0.2,
+    idle_wait_s=0.2,
+    burst=1000.0,
+)
 
 
 @dataclass
@@ -26,6 +36,7 @@ class JobService:
         offered_key: the key that the extension offers; a wrong one shows how a refusal looks.
         is_down: whether connections are refused.
         requests: how many requests arrived.
+        paths: their paths with queries.
     """
 
     app: object
@@ -33,6 +44,7 @@ class JobService:
     offered_key: str = ""
     is_down: bool = False
     requests: int = 0
+    paths: list[str] = field(default_factory=list)
     connections: list[AsyncClient] = field(default_factory=list)
 
     async def connect(self, profile: Profile) -> Connection:
@@ -55,6 +67,7 @@ class _Switched(httpx.AsyncBaseTransport):
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
         self._service.requests += 1
+        self._service.paths.append(request.url.raw_path.decode())
         if self._service.is_down:
             raise httpx.ConnectError("refused", request=request)
         return await self._inner.handle_async_request(request)

@@ -5,7 +5,8 @@ import subprocess
 from datetime import UTC, datetime
 from pathlib import Path
 
-from foldnote.lab.answers import ServiceReport, ServiceState, write_jobs
+from foldnote.lab.answers import ServiceReport, ServiceState, tag_report, write_jobs
+from foldnote.lab.known import KnownJobs
 from foldnote.models.job import Job, JobPage
 from foldnote.models.status import JobStatus
 
@@ -13,24 +14,37 @@ ROOT = Path(__file__).parents[3]
 OK = ServiceReport(state=ServiceState.OK, profile="embedded", is_embedded=True)
 
 
+def _known(**fields) -> KnownJobs:
+    known = KnownJobs()
+    known.take_all(_page(**fields))
+    return known
+
+
 def _page(**fields) -> JobPage:
     return JobPage(jobs=(Job(job_name="a", type="anarci", status=JobStatus.RUNNING, **fields),))
 
 
 def test_settings_and_links_stay_on_the_server():
-    page = _page(settings={"pdbFile": "ATOM"}, type_="x", result_url="https://example.org/?signature=1")
-    job = json.loads(write_jobs(page, OK).body)["jobs"][0]
-    assert {"settings", "resultUrl"}.isdisjoint(job)
+    link = "https://example.org/?signature=1"
+    known = _known(settings={"pdbFile": "ATOM"}, result_url=link, anotherLink=link)
+    body = write_jobs(known, "", OK, "tag").body
+    assert {"settings", "resultUrl"}.isdisjoint(json.loads(body)["jobs"][0])
+    assert b"signature" not in body
 
 
 def test_the_tag_changes_with_what_is_shown():
-    tags = {write_jobs(_page(progress=progress), OK).tag for progress in (0.1, 0.2)}
-    assert len(tags) == 2
+    assert len({_known(progress=progress).mark() for progress in (0.1, 0.2)}) == 2
 
 
 def test_a_later_good_answer_alone_is_nothing_new():
     later = OK.model_copy(update={"last_good": datetime.now(UTC)})
-    assert write_jobs(_page(), OK).tag == write_jobs(_page(), later).tag
+    assert tag_report(_known(), OK) == tag_report(_known(), later)
+
+
+def test_a_page_that_was_away_gets_everything():
+    answer = json.loads(write_jobs(_known(), "forgotten", OK, "tag").body)
+    assert answer["isWhole"]
+    assert [job["jobName"] for job in answer["jobs"]] == ["a"]
 
 
 def test_the_page_types_match_the_answers():

@@ -12,8 +12,25 @@ ROUTES = (
     ("GET", "jobs"),
     ("GET", "tools"),
     ("GET", "jobs/any/log"),
-    ("POST", "jobs/any/stop"),
-    ("DELETE", "jobs/any"),
+    ("GET", "jobs/any/settings"),
+    ("GET", "jobs/any/subjobs"),
+    ("GET", "jobs/any/result"),
+    ("GET", "jobs/any/view"),
+    ("GET", "jobs/older?key=a"),
+    ("POST", "jobs/stop"),
+    ("POST", "jobs/delete"),
+    ("POST", "refresh"),
+    ("GET", "tools/anarci"),
+    ("POST", "advice"),
+    ("GET", "files"),
+    ("DELETE", "files?path=a"),
+    ("PUT", "files/upload?name=a"),
+    ("POST", "files/contents"),
+    ("GET", "view?path=a"),
+    ("GET", "profiles"),
+    ("POST", "profiles"),
+    ("GET", "engines"),
+    ("POST", "engines/anarci"),
 )
 
 
@@ -36,7 +53,7 @@ async def test_every_route_wants_a_login(jupyter, method, path):
 async def test_a_cookie_alone_does_not_let_a_stranger_stop_a_job(jupyter):
     await jupyter.get("jobs", headers=LOGIN)
     assert (await jupyter.get("jobs")).status_code == 200  # the cookie of the login is enough to look
-    answer = await jupyter.post("jobs/any/stop")
+    answer = await jupyter.post("jobs/stop", json={"names": ["any"]})
     assert answer.status_code == 403
 
 
@@ -77,16 +94,16 @@ async def test_a_log_is_handed_through(jupyter, submitted):
 
 
 async def test_a_job_is_stopped_and_deleted(jupyter, submitted, service):
-    assert (await jupyter.post(f"jobs/{submitted}/stop", headers=LOGIN)).status_code == 200
+    names = {"names": [submitted]}
+    assert (await jupyter.post("jobs/stop", headers=LOGIN, json=names)).json() == {"faults": []}
     await wait_for_state(jupyter, "ok", until=lambda body: body["jobs"][0]["completed"] is not None)
-    assert (await jupyter.delete(f"jobs/{submitted}", headers=LOGIN)).status_code == 200
+    assert (await jupyter.post("jobs/delete", headers=LOGIN, json=names)).json() == {"faults": []}
     await wait_for_state(jupyter, "ok", until=lambda body: body["jobs"] == [])
 
 
 async def test_an_unknown_job_is_refused_in_a_sentence(jupyter):
-    answer = await jupyter.post("jobs/no-such-job/stop", headers=LOGIN)
-    assert answer.status_code == 400
-    assert "no-such-job" in answer.json()["error"]
+    answer = await jupyter.post("jobs/stop", headers=LOGIN, json={"names": ["no-such-job"]})
+    assert "no-such-job" in answer.json()["faults"][0]
 
 
 async def test_a_dead_service_delays_no_page(jupyter, service):
@@ -118,7 +135,9 @@ async def test_no_answer_holds_the_key_or_a_signed_link(jupyter, submitted, serv
         jupyter, "ok", until=lambda body: body["jobs"][0]["status"] in ("Complete", "Stopped")
     )
     texts = [json.dumps(done)]
-    for path in ("tools", f"jobs/{submitted}/log", "jobs/none/log"):
+    await jupyter.put("files/upload?name=a.txt", headers=LOGIN, content=b"abc")
+    about_job = [f"jobs/{submitted}/{part}" for part in ("log", "view", "result", "subjobs")]
+    for path in ("tools", "tools/anarci", "files", "profiles", "jobs/none/log", *about_job):
         answer = await jupyter.get(path, headers=LOGIN)
         texts += [answer.text, str(answer.headers)]
     for text in texts:

@@ -6,7 +6,12 @@ import dataclasses
 from lab_fixtures import PACE
 
 from foldnote.lab.answers import ServiceState
+from foldnote.lab.connection import Line
 from foldnote.lab.poller import Poller
+
+
+def _poller(service, **pace) -> Poller:
+    return Poller(Line(None, service.connect), dataclasses.replace(PACE, **pace))
 
 
 async def _settle(poller: Poller, state: ServiceState) -> None:
@@ -22,7 +27,7 @@ async def test_nothing_is_asked_before_a_look(service, poller):
 
 
 async def test_many_looks_are_one_question(service):
-    poller = Poller(service.connect, dataclasses.replace(PACE, busy_s=60.0))
+    poller = _poller(service, idle_wait_s=20.0)
     for _ in range(50):
         poller.look()
     await _settle(poller, ServiceState.OK)
@@ -31,7 +36,7 @@ async def test_many_looks_are_one_question(service):
 
 
 async def test_it_ends_when_nobody_looks_and_begins_again(service):
-    poller = Poller(service.connect, dataclasses.replace(PACE, attention_s=0.2))
+    poller = _poller(service, attention_s=0.2)
     await _settle(poller, ServiceState.OK)
     async with asyncio.timeout(10):
         while poller.is_running:
@@ -56,7 +61,7 @@ async def test_it_finds_a_service_that_was_restarted(service, poller):
 
 async def test_it_asks_less_often_after_failures(service):
     service.is_down = True
-    poller = Poller(service.connect, dataclasses.replace(PACE, longest_s=0.4, patience_s=0.2))
+    poller = _poller(service, longest_s=0.4, patience_s=0.2)
     pauses = []
     for _ in range(5):
         await poller.ask_now()

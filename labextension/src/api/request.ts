@@ -1,0 +1,143 @@
+/**
+ * The only place that speaks HTTP. It knows no job service and no key; those stay on the server's side.
+ */
+import { URLExt } from '@jupyterlab/coreutils';
+import { ServerConnection } from '@jupyterlab/services';
+
+const NAMESPACE = 'foldnote/api';
+
+/** What went wrong with a request, in a sentence that can be shown. */
+export class LabRequestError extends Error {
+  /**
+   * @param message - a sentence for the user
+   * @param status - HTTP status; 0 when no answer came
+   */
+  constructor(
+    message: string,
+    readonly status: number
+  ) {
+    super(message);
+    this.name = 'LabRequestError';
+  }
+}
+
+/** A query's values; what is null or empty is left out. */
+export type Query = Readonly<Record<string, string | number | null | undefined>>;
+
+/** How much of a body is sent, 0 to 1. */
+export type OnProgress = (fraction: number) => void;
+
+/** Requests to the routes of the server extension, for one profile. */
+export class Requests {
+  /** @param settings - how to reach the Jupyter server; the page's own by default */
+  constructor(settings: ServerConnection.ISettings = ServerConnection.makeSettings()) {
+    this.settings = settings;
+  }
+
+  /** Name of the profile whose service is meant; null for the one that notebooks use. */
+  profile: string | null = null;
+
+  /** The address of a route, for links and downloads. */
+  address(path: string, query: Query = {}): string {
+    const given: Query = { ...query, profile: this.profile };
+    const named = Object.entries(given).flatMap(([name, value]) =>
+      value === null || value === undefined || value === '' ? [] : [[name, String(value)]]
+    );
+    const text = new URLSearchParams(named).toString();
+    return URLExt.join(this.settings.baseUrl, NAMESPACE, path) + (text === '' ? '' : `?${text}`);
+  }
+
+  /** The answer to a GET. */
+  async get<T>(path: string, query: Query = {}, signal?: AbortSignal): Promise<T> {
+    return (await (await this.send(path, query, signal ? { signal } : {})).json()) as T;
+  }
+
+  /** The answer to a POST of a JSON body. */
+  async post<T>(path: string, body: object = {}): Promise<T> {
+    const init = { method: 'POST', body: JSON.stringify(body) };
+    return (await (await this.send(path, {}, init)).json()) as T;
+  }
+
+  /** Deletes something. */
+  async delete(path: string, query: Query): Promise<void> {
+    await this.send(path, query, { method: 'DELETE' });
+  }
+
+  /**
+   * Any request.
+   *
+   * @throws LabRequestError with a sentence
+   */
+  async send(path: string, query: Query, init: RequestInit): Promise<Response> {
+    let response: Response;
+    try {
+      response = await ServerConnection.makeRequest(this.address(path, query), init, this.settings);
+    } catch (error) {
+      if (init.signal?.aborted) {
+        throw error;
+      }
+      throw new LabRequestError('The Jupyter server does not answer. Is it still running?', 0);
+    }
+    if (!response.ok && response.status !== 304) {
+      throw new LabRequestError(await explain(response), response.status);
+    }
+    return response;
+  }
+
+  /** Sends a file as the body, and tells how far it is; `signal` gives it up. */
+  upload<T>(
+    path: string,
+    query: Query,
+    file: Blob,
+    onProgress: OnProgress,
+    signal: AbortSignal
+  ): Promise<T> {
+    return new Promise((done, refuse) => {
+      const request = new XMLHttpRequest(); // fetch does not tell how much is sent
+      request.open('PUT', this.address(path, query));
+      request.setRequestHeader('Content-Type', 'application/octet-stream');
+      const { token } = this.settings;
+      if (token) {
+        request.setRequestHeader('Authorization', `token ${token}`);
+      }
+      request.setRequestHeader('X-XSRFToken', readCookie('_xsrf'));
+      request.upload.onprogress = event => onProgress(event.total ? event.loaded / event.total : 0);
+      request.onload = () => {
+        if (request.status < 300) {
+          done(JSON.parse(request.responseText) as T);
+        } else {
+          const text = readFault(request.responseText) ?? `The Jupyter server answered ${request.status}.`;
+          refuse(new LabRequestError(text, request.status));
+        }
+      };
+      request.onerror = () => refuse(new LabRequestError('The connection was lost. Try again.', 0));
+      request.onabort = () => refuse(new LabRequestError('The upload was given up.', 0));
+      signal.addEventListener('abort', () => request.abort());
+      request.send(file);
+    });
+  }
+
+  private readonly settings: ServerConnection.ISettings;
+}
+
+async function explain(response: Response): Promise<string> {
+  const fallback = `The Jupyter server answered ${response.status} ${response.statusText}.`;
+  const sentence = readFault(await response.text());
+  if (sentence === null && response.status === 404) {
+    return 'foldnote’s server extension is not running. Restart JupyterLab; “jupyter server extension list” should name foldnote.';
+  }
+  return sentence ?? fallback;
+}
+
+function readFault(text: string): string | null {
+  try {
+    const body: unknown = JSON.parse(text);
+    return body instanceof Object && 'error' in body && typeof body.error === 'string' ? body.error : null;
+  } catch {
+    return null;
+  }
+}
+
+function readCookie(name: string): string {
+  return new RegExp(`\\b${name}=([^;]*)\\b`).exec(document.cookie)?.[1] ?? '';
+}

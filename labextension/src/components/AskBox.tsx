@@ -1,0 +1,94 @@
+/** "Describe your task": the service ranks tools and says why. */
+import { useState, type ReactElement } from 'react';
+
+import type { AdviceAnswer } from '../api/answers';
+import { visibleText } from '../models/text';
+import { Notice } from './Notice';
+import { useWords } from './words';
+
+/** What the box needs. */
+export interface AskBoxProps {
+  readonly onAsk: (prompt: string) => Promise<AdviceAnswer>;
+  readonly toolName: (type: string) => string;
+  readonly onChoose: (tool: string) => void;
+}
+
+/** A question and its answer. */
+export function AskBox({ onAsk, toolName, onChoose }: AskBoxProps): ReactElement {
+  const trans = useWords();
+  const [prompt, setPrompt] = useState('');
+  const [answer, setAnswer] = useState<AdviceAnswer | null>(null);
+  const [fault, setFault] = useState<string | null>(null);
+  const [isAsking, setAsking] = useState(false);
+  const ask = async (): Promise<void> => {
+    setAsking(true);
+    setFault(null);
+    try {
+      setAnswer(await onAsk(prompt.trim()));
+    } catch (error) {
+      setFault(error instanceof Error ? error.message : String(error));
+    } finally {
+      setAsking(false);
+    }
+  };
+  return (
+    <form
+      className="fn-Ask"
+      onSubmit={event => {
+        event.preventDefault();
+        void ask();
+      }}
+    >
+      <label className="fn-Ask-label" htmlFor="fn-ask">
+        {trans.__('Describe your task')}
+      </label>
+      <div className="fn-Toolbar-row">
+        <textarea
+          id="fn-ask"
+          rows={2}
+          value={prompt}
+          placeholder={trans.__('For example: dock this ligand into my kinase')}
+          onChange={event => setPrompt(event.currentTarget.value)}
+          onKeyDown={event => {
+            if (event.key === 'Enter' && !event.shiftKey && prompt.trim() !== '') {
+              event.preventDefault();
+              void ask();
+            }
+          }}
+        />
+        <button
+          type="submit"
+          className="fn-Button fn-mod-small"
+          disabled={isAsking || prompt.trim() === ''}
+        >
+          {trans.__('Ask')}
+        </button>
+      </div>
+      {isAsking && (
+        <Notice tone="busy" title={trans.__('Comparing the tools')}>
+          {trans.__('This may take half a minute.')}
+        </Notice>
+      )}
+      {fault !== null && (
+        <Notice tone="warning" title={trans.__('No recommendation')}>
+          {fault}
+        </Notice>
+      )}
+      {answer !== null && !isAsking && (
+        <div className="fn-Advice" role="status">
+          {answer.summary !== '' && <p className="fn-Tool-method">{visibleText(answer.summary)}</p>}
+          <ol>
+            {answer.tools.map(({ toolId, reason }) => (
+              <li key={toolId}>
+                <button type="button" className="fn-Link" onClick={() => onChoose(toolId)}>
+                  {toolName(toolId)}
+                </button>
+                <p className="fn-Tool-method">{visibleText(reason)}</p>
+              </li>
+            ))}
+          </ol>
+        </div>
+      )}
+    </form>
+  );
+}

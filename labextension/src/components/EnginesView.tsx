@@ -1,0 +1,98 @@
+/** The programs that run tools on this computer: what is there, what can be had, under which licence. */
+import { useState, type ReactElement } from 'react';
+
+import type { EngineRecord } from '../api/answers';
+import type { EnginesState } from '../models/engines';
+import { FoldIcon } from './icons';
+import { Notice } from './Notice';
+import { useWords } from './words';
+
+/** What the view needs. */
+export interface EnginesViewProps {
+  readonly state: EnginesState;
+  /** Shows the licence and asks the person first. */
+  readonly onInstall: (engine: EngineRecord) => void;
+  /** Asks the person first. */
+  readonly onRemove: (engine: EngineRecord) => void;
+  readonly onOpen: (isOpen: boolean) => void;
+}
+
+/** A fold of the tools panel. */
+export function EnginesView(props: EnginesViewProps): ReactElement {
+  const { state } = props;
+  const trans = useWords();
+  const [isOpen, setOpen] = useState(false);
+  return (
+    <section className="fn-Engines" aria-label={trans.__('Engines of this computer')}>
+      <button
+        type="button"
+        className="fn-Fold"
+        aria-expanded={isOpen}
+        onClick={() => {
+          setOpen(!isOpen);
+          props.onOpen(!isOpen);
+        }}
+      >
+        <FoldIcon isOpen={isOpen} /> {trans.__('Engines of this computer')}
+      </button>
+      {isOpen && state.complaint !== null && (
+        <Notice tone="warning" title={trans.__('The engines cannot be listed')}>
+          {state.complaint}
+        </Notice>
+      )}
+      {isOpen && state.engines === null && state.complaint === null && (
+        <Notice tone="busy" title={trans.__('Looking for engines')} />
+      )}
+      {isOpen && state.engines?.map(engine => <Engine key={engine.name} engine={engine} {...props} />)}
+    </section>
+  );
+}
+
+function Engine(props: EnginesViewProps & { readonly engine: EngineRecord }): ReactElement {
+  const { engine } = props;
+  const trans = useWords();
+  const percent = engine.fraction === null ? null : Math.round(engine.fraction * 100);
+  return (
+    <div className="fn-Engine">
+      <div className="fn-Engine-name">{engine.method}</div>
+      {!engine.isBusy && (
+        <button
+          type="button"
+          className="fn-Button fn-mod-small"
+          aria-label={
+            engine.isInstalled
+              ? trans.__('Remove %1', engine.name)
+              : trans.__('Install %1', engine.name)
+          }
+          onClick={() => (engine.isInstalled ? props.onRemove(engine) : props.onInstall(engine))}
+        >
+          {engine.isInstalled ? trans.__('Remove') : trans.__('Install …')}
+        </button>
+      )}
+      <p className="fn-Tool-method">
+        {[
+          trans.__('Runs %1', engine.tools.join(', ')),
+          engine.licence && trans.__('Licence: %1', engine.licence)
+        ]
+          .filter(Boolean)
+          .join(' · ')}
+      </p>
+      {engine.isBusy && (
+        <>
+          <div
+            className={`fn-Bar${percent === null ? ' fn-mod-endless' : ''}`}
+            role="progressbar"
+            aria-label={trans.__('Change of %1', engine.name)}
+            aria-valuemin={0}
+            aria-valuemax={100}
+            aria-valuenow={percent ?? undefined}
+          >
+            <div className="fn-Bar-done" style={{ width: `${percent ?? 0}%` }} />
+          </div>
+          <p className="fn-JobRow-message">{engine.message}</p>
+        </>
+      )}
+      {engine.hasFailed && !engine.isBusy && <p className="fn-JobRow-error">{engine.message}</p>}
+    </div>
+  );
+}

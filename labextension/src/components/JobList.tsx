@@ -1,0 +1,281 @@
+/** The jobs as rows, with the mouse and the keyboard of a list box that selects several. */
+import {
+  useCallback,
+  useEffect,
+  useMemo,
+  useRef,
+  useState,
+  type KeyboardEvent,
+  type MouseEvent,
+  type ReactElement,
+  type ReactNode
+} from 'react';
+
+import type { JobsState } from '../models/jobs';
+import { isBatch, toolType } from '../models/batch';
+import { selectable, type ListRow } from '../models/listing';
+import { choosingOf, type Choosing, type Selection, type SelectionState } from '../models/selection';
+import { FoldIcon } from './icons';
+import { guessHeight, JobRow, type JobActions } from './JobRow';
+import { VirtualRows, type VirtualHandle } from './VirtualRows';
+import { isLive } from '../models/status';
+import { useWords } from './words';
+
+/** What the list needs. */
+export interface JobListProps extends JobActions {
+  readonly rows: readonly ListRow[];
+  readonly state: JobsState;
+  readonly selection: Selection;
+  readonly selected: SelectionState;
+  readonly folded: ReadonlySet<string>;
+  readonly toolName: (type: string) => string;
+  readonly onDelete: (names: readonly string[]) => void;
+  readonly onFold: (group: string) => void;
+  readonly onUnfold: (batch: string) => void;
+  readonly onEnd: () => void;
+  readonly foot?: ReactNode;
+}
+
+const GROUP_PX = 32;
+const SECOND_MS = 1000;
+
+/** Names of rows in the document. */
+const rowId = (key: string): string => `fn-row-${key.replace(/[^\w-]/g, letter => `_${letter.charCodeAt(0)}`)}`;
+
+/** The list. */
+export function JobList(props: JobListProps): ReactElement {
+  const { rows, selection, selected, state } = props;
+  const trans = useWords();
+  const [openLog, setOpenLog] = useState<string | null>(null);
+  const list = useRef<VirtualHandle>(null);
+  const order = useMemo(() => selectable(rows), [rows]);
+  const measured = useMemo(() => rows.map(row => ({ key: row.key, guess: guessOf(row), row })), [rows]);
+  const found = rows.findIndex(row => row.key === selected.current);
+  const last = useRef(0);
+  const at = found >= 0 ? found : Math.min(last.current, rows.length - 1);
+  useEffect(() => {
+    last.current = Math.max(0, at);
+  });
+  const current = rows[at];
+  const now = useClock(state.receivedAt, state.jobs.some(isLive));
+  const toggleLog = useCallback((key: string) => setOpenLog(open => (open === key ? null : key)), []);
+
+  const choose = (index: number, how: Choosing): void => {
+    const row = rows[index];
+    if (row) {
+      selection.choose(row.key, row.kind === 'job' ? row.job.jobName : null, how, order);
+      list.current?.reveal(index);
+    }
+  };
+  const rowsNow = useRef({ rows, order });
+  rowsNow.current = { rows, order };
+  const onPress = useCallback(
+    (key: string, event: MouseEvent): void => {
+      const row = rowsNow.current.rows.find(each => each.key === key);
+      if (row?.kind !== 'job') {
+        return;
+      }
+      const { jobName } = row.job;
+      const isMenu = event.button === 2;
+      const isKept = isMenu && selection.state().names.has(jobName);
+      const how = isKept ? 'keep' : isMenu ? 'alone' : choosingOf(event);
+      selection.choose(key, jobName, how, rowsNow.current.order);
+      if (event.shiftKey) {
+        event.preventDefault(); // no text is marked
+      }
+      list.current?.focus();
+    },
+    [selection]
+  );
+
+  const act = (event: KeyboardEvent): boolean => {
+    const row = current;
+    const target = nextIndex(event.key, at, rows.length, list.current?.pageRows() ?? 10);
+    const isStrong = event.ctrlKey || event.metaKey;
+    if (target >= 0) {
+      choose(target, event.shiftKey ? 'range' : isStrong ? 'keep' : 'alone');
+    } else if (isStrong && event.key.toLowerCase() === 'a') {
+      selection.chooseAll(order);
+    } else if (event.key === 'Escape' && (selected.names.size > 0 || openLog !== null)) {
+      setOpenLog(null);
+      selection.clear();
+    } else if (event.key === 'Delete' && selected.names.size > 0) {
+      props.onDelete([...selected.names].filter(name => !state.pending.has(name)));
+    } else if (row?.kind === 'group') {
+      return actOnGroup(event.key, row.title);
+    } else if (row?.kind === 'job') {
+      return actOnJob(event.key, row, isStrong);
+    } else {
+      return false;
+    }
+    return true;
+  };
+  const actOnGroup = (key: string, title: string): boolean => {
+    const isFolded = props.folded.has(title);
+    const isMeant = key === 'Enter' || key === ' ' || key === (isFolded ? 'ArrowRight' : 'ArrowLeft');
+    if (isMeant) {
+      props.onFold(title);
+    }
+    return isMeant;
+  };
+  const actOnJob = (
+    key: string,
+    row: Extract<ListRow, { kind: 'job' }>,
+    isStrong: boolean
+  ): boolean => {
+    const name = row.job.jobName;
+    const isOpen = isBatch(row.job) ? state.open.has(name) : openLog === row.key;
+    if (key === ' ') {
+      choose(at, isStrong || selected.names.has(name) ? 'toggle' : 'alone');
+    } else if (key === 'Enter' && row.job.status === 'Complete') {
+      props.onOpen(name);
+    } else if (key === 'Enter' || key === (isOpen ? 'ArrowLeft' : 'ArrowRight')) {
+      if (isBatch(row.job)) {
+        props.onUnfold(name);
+      } else {
+        toggleLog(row.key);
+      }
+    } else {
+      return false;
+    }
+    return true;
+  };
+  const onKeyDown = (event: KeyboardEvent): void => {
+    const isInside = event.target !== event.currentTarget;
+    if (isInside && event.key === 'Escape') {
+      list.current?.focus();
+    } else if (isInside || !act(event)) {
+      return;
+    }
+    event.preventDefault();
+    event.stopPropagation();
+  };
+
+  return (
+    <VirtualRows
+      rows={measured}
+      handle={list}
+      onEnd={props.onEnd}
+      foot={props.foot}
+      attributes={{
+        className: 'fn-JobList',
+        role: 'treegrid',
+        tabIndex: 0,
+        'aria-label': trans.__('Jobs'),
+        'aria-multiselectable': true,
+        'aria-rowcount': rows.length,
+        'aria-activedescendant': current ? rowId(current.key) : undefined,
+        'aria-keyshortcuts': 'Enter Delete Control+A',
+        onKeyDown
+      }}
+      draw={({ row }, index) =>
+        row.kind === 'job' ? (
+          <JobRow
+            key={row.key}
+            id={rowId(row.key)}
+            rowKey={row.key}
+            job={row.job}
+            level={row.level}
+            index={index}
+            toolName={props.toolName(toolType(row.job))}
+            now={now}
+            isCurrent={index === at}
+            isSelected={selected.names.has(row.job.jobName)}
+            isLogOpen={row.key === openLog}
+            isUnfolded={isBatch(row.job) ? state.open.has(row.job.jobName) : null}
+            isPending={state.pending.has(row.job.jobName)}
+            actions={props}
+            onPress={onPress}
+            onToggleLog={toggleLog}
+            onUnfold={props.onUnfold}
+          />
+        ) : (
+          <OtherRow
+            key={row.key}
+            row={row}
+            index={index}
+            isCurrent={index === at}
+            isFolded={row.kind === 'group' && props.folded.has(row.title)}
+            onPress={() => {
+              choose(index, 'alone');
+              list.current?.focus();
+              if (row.kind === 'group') {
+                props.onFold(row.title);
+              }
+            }}
+          />
+        )
+      }
+    />
+  );
+}
+
+/** The time of the last answer, and while `isRunning` the present second, so that durations go on between answers. */
+function useClock(heard: number, isRunning: boolean): number {
+  const [now, setNow] = useState(0);
+  useEffect(() => {
+    if (!isRunning) {
+      return undefined;
+    }
+    const timer = setInterval(() => setNow(Date.now()), SECOND_MS);
+    return () => clearInterval(timer);
+  }, [isRunning]);
+  return isRunning ? Math.max(heard, now) : heard;
+}
+
+function OtherRow(props: {
+  readonly row: Exclude<ListRow, { kind: 'job' }>;
+  readonly index: number;
+  readonly isCurrent: boolean;
+  readonly isFolded: boolean;
+  readonly onPress: () => void;
+}): ReactElement {
+  const { row, isFolded } = props;
+  return (
+    <div
+      className={`fn-OtherRow fn-mod-${row.kind}${props.isCurrent ? ' fn-mod-current' : ''}`}
+      role="row"
+      id={rowId(row.key)}
+      data-key={row.key}
+      aria-rowindex={props.index + 1}
+      aria-level={row.kind === 'group' ? 1 : 2}
+      aria-expanded={row.kind === 'group' ? !isFolded : undefined}
+      onClick={props.onPress}
+    >
+      <div role="gridcell">
+        {row.kind === 'group' ? (
+          <>
+            <FoldIcon isOpen={!isFolded} />
+            <bdi>{row.title}</bdi> <span className="fn-Filter-count">{row.count}</span>
+          </>
+        ) : (
+          row.text
+        )}
+      </div>
+    </div>
+  );
+}
+
+function guessOf(row: ListRow): number {
+  return row.kind === 'job' ? guessHeight(row.job) : GROUP_PX;
+}
+
+/** Where a key leads in a list of `length` rows; -1 when it leads nowhere. */
+function nextIndex(key: string, index: number, length: number, page: number): number {
+  switch (key) {
+    case 'ArrowDown':
+      return Math.min(index + 1, length - 1);
+    case 'ArrowUp':
+      return Math.max(index - 1, 0);
+    case 'PageDown':
+      return Math.min(index + page, length - 1);
+    case 'PageUp':
+      return Math.max(index - page, 0);
+    case 'Home':
+      return 0;
+    case 'End':
+      return length - 1;
+    default:
+      return -1;
+  }
+}

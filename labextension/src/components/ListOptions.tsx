@@ -1,0 +1,59 @@
+/** Order and grouping of the list, as two drop-down lists. */
+import type { ReactElement } from 'react';
+
+import { GROUPS, SORTS, type Choices, type Grouping, type Sort } from '../models/listing';
+import { useWords } from './words';
+
+/** What the options need. */
+export interface ListOptionsProps {
+  readonly choices: Choices;
+  readonly onChoose: (change: Partial<Choices>) => void;
+}
+
+/** The options. */
+export function ListOptions({ choices, onChoose }: ListOptionsProps): ReactElement {
+  const trans = useWords();
+  const sorts: Readonly<Record<Sort, string>> = {
+    newest: trans.__('Newest first'),
+    oldest: trans.__('Oldest first'),
+    name: trans.__('By name'),
+    status: trans.__('By status'),
+    duration: trans.__('Longest first'),
+    score: trans.__('Best score first')
+  };
+  const groups: Readonly<Record<Grouping, string>> = {
+    none: trans.__('No groups'),
+    tool: trans.__('Group by tool'),
+    day: trans.__('Group by day')
+  };
+  return (
+    <div className="fn-Options">
+      <select
+        className="fn-Select"
+        aria-label={trans.__('Order')}
+        title={trans.__('Order')}
+        value={choices.sort}
+        onChange={event => onChoose({ sort: event.currentTarget.value as Sort })}
+      >
+        {SORTS.map(sort => (
+          <option key={sort} value={sort}>
+            {sorts[sort]}
+          </option>
+        ))}
+      </select>
+      <select
+        className="fn-Select"
+        aria-label={trans.__('Groups')}
+        title={trans.__('Groups')}
+        value={choices.grouping}
+        onChange={event => onChoose({ grouping: event.currentTarget.value as Grouping })}
+      >
+        {GROUPS.map(grouping => (
+          <option key={grouping} value={grouping}>
+            {groups[grouping]}
+          </option>
+        ))}
+      </select>
+    </div>
+  );
+}

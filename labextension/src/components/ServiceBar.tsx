@@ -1,0 +1,60 @@
+/** The foot of the sidebar: which service is meant, how it is, and the way to another one. */
+import type { ReactElement } from 'react';
+
+import type { ServiceReport } from '../api/answers';
+import type { ProfilesState } from '../models/profiles';
+import { useWords } from './words';
+
+/** What the bar needs. */
+export interface ServiceBarProps {
+  readonly service: ServiceReport | null;
+  readonly state: ProfilesState;
+  readonly onChoose: (profile: string) => void;
+  readonly onConnect: () => void;
+}
+
+const CONNECT = '\u0000connect';
+
+/** The service bar. */
+export function ServiceBar({ service, state, onChoose, onConnect }: ServiceBarProps): ReactElement {
+  const trans = useWords();
+  const words = {
+    starting: trans.__('Starting'),
+    ok: trans.__('Connected'),
+    unreachable: trans.__('No answer'),
+    unauthorized: trans.__('Key refused')
+  };
+  const active = state.profiles.find(profile => profile.isActive)?.name;
+  const chosen = state.chosen ?? active ?? service?.profile ?? 'embedded';
+  const names = state.profiles.length > 0 ? state.profiles.map(profile => profile.name) : [chosen];
+  const word = service ? words[service.state] : trans.__('Connecting');
+  return (
+    <div className="fn-ServiceBar">
+      <span className={`fn-Dot fn-mod-${service?.state ?? 'starting'}`} aria-hidden="true" />
+      <select
+        className="fn-Select"
+        aria-label={trans.__('Service')}
+        title={service?.url ?? trans.__('Service')}
+        value={chosen}
+        onChange={event => {
+          const name = event.currentTarget.value;
+          if (name === CONNECT) {
+            onConnect();
+          } else {
+            onChoose(name);
+          }
+        }}
+      >
+        {names.map(name => (
+          <option key={name} value={name}>
+            {name === 'embedded' ? trans.__('This computer') : name}
+          </option>
+        ))}
+        <option value={CONNECT}>{trans.__('Connect to a service …')}</option>
+      </select>
+      <span className="fn-ServiceBar-word" role="status">
+        {word}
+      </span>
+    </div>
+  );
+}

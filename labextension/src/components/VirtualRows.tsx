@@ -1,0 +1,178 @@
+/** A long list of which only the rows in sight are in the document. Rows may have any height; it is measured. */
+import {
+  useCallback,
+  useEffect,
+  useImperativeHandle,
+  useLayoutEffect,
+  useMemo,
+  useRef,
+  useState,
+  type HTMLAttributes,
+  type ReactElement,
+  type ReactNode,
+  type Ref,
+  type RefObject
+} from 'react';
+
+import { placeRows, rowAt, scrollFor, sliceRows, type Measured } from '../models/layout';
+
+/** What can be asked of the list. */
+export interface VirtualHandle {
+  /** Scrolls until the row is in sight. */
+  readonly reveal: (index: number) => void;
+  /** How many rows fit into the view. */
+  readonly pageRows: () => number;
+  readonly focus: () => void;
+}
+
+/** What the list needs. */
+export interface VirtualRowsProps<R extends Measured> {
+  readonly rows: readonly R[];
+  /** Draws a row; its outermost element must carry `data-key`. */
+  readonly draw: (row: R, index: number) => ReactNode;
+  /** Attributes of the element that scrolls. */
+  readonly attributes: HTMLAttributes<HTMLDivElement>;
+  readonly handle: Ref<VirtualHandle>;
+  /** The last rows came into sight. */
+  readonly onEnd: () => void;
+  /** What stands behind the last row. */
+  readonly foot?: ReactNode;
+}
+
+const UNSEEN_HEIGHT_PX = 600;
+const NEAR_END_ROWS = 30;
+
+/** The rows that are in sight. */
+export function VirtualRows<R extends Measured>(props: VirtualRowsProps<R>): ReactElement {
+  const { rows, onEnd } = props;
+  const box = useRef<HTMLDivElement>(null);
+  const heights = useRef(new Map<string, number>());
+  const [version, setVersion] = useState(0);
+  const view = useView(box);
+  const tops = useMemo(
+    () => placeRows(rows, heights.current),
+    [rows, version] // eslint-disable-line react-hooks/exhaustive-deps -- a measured height changes where rows stand
+  );
+  const slice = sliceRows(tops, view.top, view.height);
+
+  const measure = useCallback(() => {
+    let isOther = false;
+    for (const node of box.current?.querySelectorAll<HTMLElement>('[data-key]') ?? []) {
+      const height = node.offsetHeight;
+      const key = node.dataset.key ?? '';
+      if (height > 0 && heights.current.get(key) !== height) {
+        heights.current.set(key, height);
+        isOther = true;
+      }
+    }
+    if (isOther) {
+      setVersion(before => before + 1);
+    }
+  }, []);
+  useLayoutEffect(measure);
+  useResize(box, measure);
+  useAnchor(box, rows, tops);
+
+  const isNearEnd = slice.end >= rows.length - NEAR_END_ROWS;
+  useEffect(() => {
+    if (isNearEnd) {
+      onEnd();
+    }
+  }, [isNearEnd, rows.length, onEnd]);
+
+  useImperativeHandle(props.handle, () => ({
+    reveal: index => {
+      const to = scrollFor(tops[index] ?? 0, tops[index + 1] ?? 0, view.top, view.height);
+      if (to !== null && box.current) {
+        box.current.scrollTop = to;
+      }
+    },
+    pageRows: () => Math.max(1, rowAt(tops, view.top + view.height) - rowAt(tops, view.top) - 1),
+    focus: () => box.current?.focus()
+  }));
+
+  return (
+    <div {...props.attributes} ref={box}>
+      <div style={{ height: slice.before }} aria-hidden="true" />
+      {rows.slice(slice.start, slice.end).map((row, place) => props.draw(row, slice.start + place))}
+      <div style={{ height: slice.after }} aria-hidden="true" />
+      {props.foot}
+    </div>
+  );
+}
+
+/** What of the element's content is in sight, in pixels. */
+function useView(box: RefObject<HTMLDivElement>): { top: number; height: number } {
+  const [view, setView] = useState({ top: 0, height: UNSEEN_HEIGHT_PX });
+  useLayoutEffect(() => {
+    const node = box.current;
+    if (!node) {
+      return undefined;
+    }
+    let frame = 0;
+    const look = (): void => {
+      setView({ top: node.scrollTop, height: node.clientHeight || UNSEEN_HEIGHT_PX });
+    };
+    const onScroll = (): void => {
+      cancelAnimationFrame(frame);
+      frame = requestAnimationFrame(look);
+    };
+    const observer = new ResizeObserver(look);
+    node.addEventListener('scroll', onScroll, { passive: true });
+    observer.observe(node);
+    look();
+    return () => {
+      cancelAnimationFrame(frame);
+      node.removeEventListener('scroll', onScroll);
+      observer.disconnect();
+    };
+  }, [box]);
+  return view;
+}
+
+/** Calls `measure` when a row changes its height by itself, as a log does that grows. */
+function useResize(box: RefObject<HTMLDivElement>, measure: () => void): void {
+  useEffect(() => {
+    const node = box.current;
+    if (!node) {
+      return undefined;
+    }
+    const observer = new ResizeObserver(measure);
+    const follow = (): void => {
+      observer.disconnect();
+      node.querySelectorAll('[data-key]').forEach(row => observer.observe(row));
+    };
+    const changes = new MutationObserver(follow);
+    changes.observe(node, { childList: true });
+    follow();
+    return () => {
+      changes.disconnect();
+      observer.disconnect();
+    };
+  }, [box, measure]);
+}
+
+/** Keeps what a reader looks at in its place when rows come or go above it; at the top, new rows are shown. */
+function useAnchor(
+  box: RefObject<HTMLDivElement>,
+  rows: readonly Measured[],
+  tops: Float64Array
+): void {
+  const anchor = useRef<{ key: string; top: number } | null>(null);
+  useLayoutEffect(() => {
+    const node = box.current;
+    const last = anchor.current;
+    if (!node) {
+      return;
+    }
+    if (last && node.scrollTop > 0) {
+      const now = tops[rows.findIndex(row => row.key === last.key)];
+      if (now !== undefined && now !== last.top) {
+        node.scrollTop += now - last.top;
+      }
+    }
+    const index = rowAt(tops, node.scrollTop);
+    const row = rows[index];
+    anchor.current = row ? { key: row.key, top: tops[index] ?? 0 } : null;
+  });
+}

@@ -1,0 +1,41 @@
+/** What a batch's record says of its jobs. */
+import type { JobRecord } from '../api/answers';
+import { PLAIN, type Trans } from './words';
+
+/** Whether the record is the parent of a batch. */
+export function isBatch(job: JobRecord): boolean {
+  return Boolean(job.batchStatus) || job.type.toLowerCase() === 'batch';
+}
+
+/** The tool that runs, for a batch too. */
+export function toolType(job: JobRecord): string {
+  return job.tool ?? job.type;
+}
+
+/** Share of a batch's jobs that have ended, 0 to 1; null when the service does not say. */
+export function batchShare(job: JobRecord): number | null {
+  const { statuses } = job;
+  const size = batchSize(job);
+  return statuses && size ? (statuses.Complete + statuses.Stopped) / size : null;
+}
+
+/** The jobs of a batch in words: `37 of 100, 2 without a result`; empty when the service does not say. */
+export function batchWords(job: JobRecord, trans: Trans = PLAIN): string {
+  const { statuses } = job;
+  const size = batchSize(job);
+  if (!statuses || !size) {
+    return '';
+  }
+  const done = trans.__('%1 of %2', statuses.Complete, size);
+  return statuses.Stopped > 0
+    ? `${done}, ${trans._n('%1 without a result', '%1 without a result', statuses.Stopped)}`
+    : done;
+}
+
+function batchSize(job: JobRecord): number {
+  const { statuses } = job;
+  const counted = statuses
+    ? statuses['In Queue'] + statuses.Running + statuses.Complete + statuses.Stopped
+    : 0;
+  return job.batchSize ?? counted;
+}

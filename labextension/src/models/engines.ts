@@ -1,0 +1,79 @@
+/** The engines of the server's computer; asked for while somebody looks, and often while one is being installed. */
+import type { EngineRecord, EnginesAnswer } from '../api/answers';
+import { Store } from './store';
+
+/** Where engines come from. */
+export interface EnginesSource {
+  engines(): Promise<EnginesAnswer>;
+  changeEngine(name: string, action: 'install' | 'remove'): Promise<void>;
+}
+
+/** Everything a view shows about engines. */
+export interface EnginesState {
+  /** Null before the first answer. */
+  readonly engines: readonly EngineRecord[] | null;
+  readonly complaint: string | null;
+}
+
+const BUSY_MS = 2000;
+
+/** The engines. */
+export class EnginesModel extends Store<EnginesState> {
+  constructor(source: EnginesSource, busyMs: number = BUSY_MS) {
+    super({ engines: null, complaint: null });
+    this.source = source;
+    this.busyMs = busyMs;
+  }
+
+  /** Calls back when an installation or removal has ended: other tools may run from now on. */
+  onEnd: () => void = () => undefined;
+
+  /** Keeps the list fresh until the returned function is called. */
+  watch(): () => void {
+    this.isWatched = true;
+    void this.refresh();
+    return () => {
+      this.isWatched = false;
+      clearTimeout(this.timer);
+    };
+  }
+
+  /** Begins to install or to remove one. */
+  async change(name: string, action: 'install' | 'remove'): Promise<void> {
+    try {
+      await this.source.changeEngine(name, action);
+    } catch (error) {
+      this.update({ complaint: sentence(error) });
+    }
+    await this.refresh();
+  }
+
+  /** Asks again. */
+  async refresh(): Promise<void> {
+    clearTimeout(this.timer);
+    const isBusy = (): boolean => this.state().engines?.some(engine => engine.isBusy) ?? false;
+    const wasBusy = isBusy();
+    try {
+      const { engines } = await this.source.engines();
+      this.update({ engines, complaint: null });
+    } catch (error) {
+      this.update({ complaint: sentence(error) });
+    }
+    if (wasBusy && !isBusy()) {
+      this.onEnd();
+    }
+    if (this.isWatched && isBusy()) {
+      clearTimeout(this.timer);
+      this.timer = setTimeout(() => void this.refresh(), this.busyMs);
+    }
+  }
+
+  private readonly source: EnginesSource;
+  private readonly busyMs: number;
+  private isWatched = false;
+  private timer: ReturnType<typeof setTimeout> | undefined;
+}
+
+function sentence(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

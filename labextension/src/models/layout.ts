@@ -1,0 +1,75 @@
+/**
+ * Where the rows of a long list stand, so that only those in sight are in the document. Heights are guessed until a row
+ * was seen, and measured from then on.
+ */
+
+/** Something with a key and a guess of its height in pixels. */
+export interface Measured {
+  readonly key: string;
+  readonly guess: number;
+}
+
+/** The rows from `start` to before `end`, and the empty space before and after them, in pixels. */
+export interface Slice {
+  readonly start: number;
+  readonly end: number;
+  readonly before: number;
+  readonly after: number;
+}
+
+/** At most this many rows are in the document. */
+export const MOST_ROWS = 90;
+
+const BEYOND_PX = 300;
+
+/** Tops of all rows, and their whole height at the end. */
+export function placeRows(
+  rows: readonly Measured[],
+  heights: ReadonlyMap<string, number>
+): Float64Array {
+  const tops = new Float64Array(rows.length + 1);
+  let top = 0;
+  rows.forEach((row, index) => {
+    tops[index] = top;
+    top += heights.get(row.key) ?? row.guess;
+  });
+  tops[rows.length] = top;
+  return tops;
+}
+
+/** The rows that can be seen in `height` pixels from `top` on, and some more on either side. */
+export function sliceRows(tops: Float64Array, top: number, height: number): Slice {
+  const count = tops.length - 1;
+  const start = rowAt(tops, top - BEYOND_PX);
+  const end = Math.min(count, rowAt(tops, top + height + BEYOND_PX) + 1, start + MOST_ROWS);
+  const whole = tops[count] ?? 0;
+  return { start, end, before: tops[start] ?? 0, after: whole - (tops[end] ?? whole) };
+}
+
+/** The row at a height; the first above all and the last below all. */
+export function rowAt(tops: Float64Array, y: number): number {
+  let low = 0;
+  let high = Math.max(0, tops.length - 2);
+  while (low < high) {
+    const middle = (low + high + 1) >> 1;
+    if ((tops[middle] ?? 0) <= y) {
+      low = middle;
+    } else {
+      high = middle - 1;
+    }
+  }
+  return low;
+}
+
+/** Where to scroll so that the row from `top` to `bottom` is in sight; null when it is already. */
+export function scrollFor(
+  top: number,
+  bottom: number,
+  scrollTop: number,
+  height: number
+): number | null {
+  if (top < scrollTop) {
+    return top;
+  }
+  return bottom > scrollTop + height ? Math.max(0, bottom - height) : null;
+}

@@ -1,0 +1,160 @@
+/**
+ * From jobs to the rows of the list: filtered, sorted, grouped, with the jobs of open batches below their batch. Pure
+ * functions over plain data.
+ */
+import type { JobRecord } from '../api/answers';
+import { isBatch, toolType } from './batch';
+import { findScore } from './score';
+import { shownState, STATES, type ShownState } from './status';
+import { formatDay, jobSeconds } from './time';
+import { PLAIN, type Trans } from './words';
+
+/** Orders of the list. */
+export const SORTS = ['newest', 'oldest', 'name', 'status', 'duration', 'score'] as const;
+/** Ways to group the list. */
+export const GROUPS = ['none', 'tool', 'day'] as const;
+
+/** An order of the list. */
+export type Sort = (typeof SORTS)[number];
+/** A way to group the list. */
+export type Grouping = (typeof GROUPS)[number];
+
+/** How a person wants to see the list. */
+export interface Choices {
+  /** The state that is shown alone; null for all. */
+  readonly state: ShownState | null;
+  readonly query: string;
+  readonly sort: Sort;
+  readonly grouping: Grouping;
+}
+
+/** The choices before anybody chose. */
+export const FIRST_CHOICES: Choices = { state: null, query: '', sort: 'newest', grouping: 'none' };
+
+/** A row of the list. */
+export type ListRow =
+  | { readonly kind: 'job'; readonly key: string; readonly job: JobRecord; readonly level: 1 | 2 }
+  | { readonly kind: 'group'; readonly key: string; readonly title: string; readonly count: number }
+  | { readonly kind: 'note'; readonly key: string; readonly text: string };
+
+/** What the list is made of. */
+export interface Listed {
+  readonly jobs: readonly JobRecord[];
+  /** Jobs of open batches by the batch's name; null while they are asked for. */
+  readonly open: ReadonlyMap<string, readonly JobRecord[] | null>;
+  /** Titles of groups that are folded. */
+  readonly folded: ReadonlySet<string>;
+}
+
+/** What rows are made with. */
+export interface Naming {
+  /** What people call a tool. */
+  readonly toolName: (type: string) => string;
+  /** Milliseconds since 1970. */
+  readonly now: number;
+  readonly trans?: Trans;
+}
+
+/** The rows for `choices`. */
+export function listRows(listed: Listed, choices: Choices, naming: Naming): readonly ListRow[] {
+  const shown = sortJobs(filterJobs(listed.jobs, choices, naming.toolName), choices.sort, naming.now);
+  if (choices.grouping === 'none') {
+    return shown.flatMap(job => withSubjobs(job, listed, naming));
+  }
+  return [...groupJobs(shown, choices.grouping, naming)].flatMap(([title, jobs]) => {
+    const head: ListRow = { kind: 'group', key: `group ${title}`, title, count: jobs.length };
+    const rows = listed.folded.has(title) ? [] : jobs.flatMap(job => withSubjobs(job, listed, naming));
+    return [head, ...rows];
+  });
+}
+
+/** The jobs in the chosen state whose text holds every word of the query. */
+export function filterJobs(
+  jobs: readonly JobRecord[],
+  { state, query }: Choices,
+  toolName: (type: string) => string
+): readonly JobRecord[] {
+  const words = query.toLowerCase().split(/\s+/).filter(Boolean);
+  if (state === null && words.length === 0) {
+    return jobs;
+  }
+  return jobs.filter(job => {
+    if (state !== null && shownState(job) !== state) {
+      return false;
+    }
+    const type = toolType(job);
+    const text = `${job.jobName} ${type} ${toolName(type)} ${job.projectTag ?? ''}`.toLowerCase();
+    return words.every(word => text.includes(word));
+  });
+}
+
+/** The jobs in another order; those that lack what is compared come last. */
+export function sortJobs(jobs: readonly JobRecord[], sort: Sort, now: number): readonly JobRecord[] {
+  const order = STATES.map(row => row.state);
+  switch (sort) {
+    case 'newest':
+      return jobs;
+    case 'oldest':
+      return [...jobs].reverse();
+    case 'name':
+      return [...jobs].sort((a, b) => a.jobName.localeCompare(b.jobName, undefined, { numeric: true }));
+    case 'status':
+      return [...jobs].sort((a, b) => order.indexOf(shownState(a)) - order.indexOf(shownState(b)));
+    case 'duration':
+      return sortDown(jobs, job => jobSeconds(job, now));
+    case 'score':
+      return sortDown(jobs, job => findScore(job)?.value ?? null);
+  }
+}
+
+/** Jobs that a person can select, in the order of the rows. */
+export function selectable(rows: readonly ListRow[]): readonly string[] {
+  return rows.flatMap(row => (row.kind === 'job' ? [row.job.jobName] : []));
+}
+
+function withSubjobs(job: JobRecord, { open }: Listed, { trans = PLAIN }: Naming): readonly ListRow[] {
+  const row: ListRow = { kind: 'job', key: job.jobName, job, level: 1 };
+  if (!isBatch(job) || !open.has(job.jobName)) {
+    return [row];
+  }
+  const subjobs = open.get(job.jobName);
+  if (!subjobs || subjobs.length === 0) {
+    const text = subjobs ? trans.__('No jobs are left in this batch.') : trans.__('Asking for its jobs …');
+    return [row, { kind: 'note', key: `note ${job.jobName}`, text }];
+  }
+  return [
+    row,
+    ...subjobs.map(
+      (each): ListRow => ({ kind: 'job', key: `${job.jobName} / ${each.jobName}`, job: each, level: 2 })
+    )
+  ];
+}
+
+function groupJobs(
+  jobs: readonly JobRecord[],
+  grouping: Grouping,
+  { toolName, now, trans = PLAIN }: Naming
+): ReadonlyMap<string, readonly JobRecord[]> {
+  const groups = new Map<string, JobRecord[]>();
+  for (const job of jobs) {
+    const title =
+      grouping === 'tool'
+        ? toolName(toolType(job))
+        : formatDay(job.created, now, trans) || trans.__('Day unknown');
+    const group = groups.get(title);
+    if (group) {
+      group.push(job);
+    } else {
+      groups.set(title, [job]);
+    }
+  }
+  return groups;
+}
+
+function sortDown(
+  jobs: readonly JobRecord[],
+  value: (job: JobRecord) => number | null
+): readonly JobRecord[] {
+  const valued = jobs.map(job => ({ job, at: value(job) ?? Number.NEGATIVE_INFINITY }));
+  return valued.sort((a, b) => b.at - a.at || 0).map(({ job }) => job);
+}

@@ -1,0 +1,91 @@
+/**
+ * Which jobs of a list are selected, with the habits of a list box: a click selects one, with Ctrl it adds or takes away,
+ * with Shift it selects up to there; keys do the same.
+ */
+import { Store } from './store';
+
+/** How a choice changes the selection. */
+export type Choosing = 'alone' | 'toggle' | 'range' | 'keep';
+
+/** What is selected. */
+export interface SelectionState {
+  readonly names: ReadonlySet<string>;
+  /** Key of the row that the keyboard is at; null before the first. */
+  readonly current: string | null;
+}
+
+/** The selection of the jobs list. */
+export class Selection extends Store<SelectionState> {
+  constructor() {
+    super({ names: new Set(), current: null });
+  }
+
+  /**
+   * Goes to a row and selects.
+   *
+   * @param key - of the row
+   * @param name - of its job; null for a row without one
+   * @param how - what becomes of the rest
+   * @param order - names of all rows as they are shown, for ranges
+   */
+  choose(key: string, name: string | null, how: Choosing, order: readonly string[] = []): void {
+    if (name === null || how === 'keep') {
+      this.update({ current: key });
+      return;
+    }
+    if (how !== 'range' || this.anchor === null) {
+      this.anchor = name;
+    }
+    this.update({ current: key, names: this.next(name, how, order) });
+  }
+
+  /** Selects every one of these. */
+  chooseAll(names: readonly string[]): void {
+    this.update({ names: new Set(names) });
+  }
+
+  /** Selects nothing. */
+  clear(): void {
+    this.anchor = null;
+    this.update({ names: new Set() });
+  }
+
+  /** Forgets jobs that are gone. */
+  keepOnly(isThere: (name: string) => boolean): void {
+    const left = [...this.state().names].filter(isThere);
+    if (left.length < this.state().names.size) {
+      this.update({ names: new Set(left) });
+    }
+  }
+
+  private next(name: string, how: Choosing, order: readonly string[]): ReadonlySet<string> {
+    const { names } = this.state();
+    if (how === 'toggle') {
+      const changed = new Set(names);
+      if (!changed.delete(name)) {
+        changed.add(name);
+      }
+      return changed;
+    }
+    const from = order.indexOf(this.anchor ?? name);
+    const to = order.indexOf(name);
+    if (how === 'range' && from >= 0 && to >= 0) {
+      return new Set(order.slice(Math.min(from, to), Math.max(from, to) + 1));
+    }
+    return new Set([name]);
+  }
+
+  private anchor: string | null = null;
+}
+
+/** How a click with these keys selects. */
+export function choosingOf(event: {
+  readonly shiftKey: boolean;
+  readonly ctrlKey: boolean;
+  readonly metaKey: boolean;
+}): Choosing {
+  if (event.shiftKey) {
+    return 'range';
+  }
+  return event.ctrlKey || event.metaKey ? 'toggle' : 'alone';
+}

@@ -1,0 +1,96 @@
+/**
+ * The form of a new connection. The key goes from its field to the server and is forgotten; it is part of no state, no
+ * log and no answer.
+ */
+import { Dialog, showDialog } from '@jupyterlab/apputils';
+import { Widget } from '@lumino/widgets';
+
+import type { LabApi } from '../api/lab';
+import type { Trans } from '../models/words';
+
+interface Given {
+  readonly name: string;
+  readonly url: string;
+  readonly key: string;
+}
+
+/**
+ * Asks for a connection, tries it and has it kept.
+ *
+ * @returns the name of the profile; null when the person gave it up
+ */
+export async function askConnection(
+  api: LabApi,
+  trans: Trans,
+  before: Omit<Given, 'key'> = { name: '', url: '' },
+  fault = ''
+): Promise<string | null> {
+  const { button, value } = await showDialog({
+    title: trans.__('Connect to a service'),
+    body: new ConnectionForm(trans, before, fault),
+    buttons: [
+      Dialog.cancelButton({ label: trans.__('Cancel') }),
+      Dialog.okButton({ label: trans.__('Test and store') })
+    ],
+    focusNodeSelector: before.url === '' ? 'input' : 'input[type=password]'
+  });
+  if (!button.accept || !value) {
+    return null;
+  }
+  const complaint = await tryConnection(api, value);
+  return complaint === null ? value.name : askConnection(api, trans, value, complaint);
+}
+
+/** Why it cannot be used; null when it is kept. */
+async function tryConnection(api: LabApi, given: Given): Promise<string | null> {
+  try {
+    const verdict = await api.connect(given);
+    return verdict.isGood ? null : verdict.message;
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
+}
+
+class ConnectionForm extends Widget implements Dialog.IBodyWidget<Given> {
+  constructor(trans: Trans, { name, url }: Omit<Given, 'key'>, fault: string) {
+    super();
+    this.addClass('fn-ConnectionForm');
+    this.name = this.addField(trans.__('Name of the profile'), 'text', name, 'lab');
+    this.url = this.addField(trans.__('Address of the service'), 'url', url, 'https://jobs.example.org/v1');
+    this.key = this.addField(trans.__('API key'), 'password', '', '');
+    const note = this.node.appendChild(document.createElement('p'));
+    note.textContent = trans.__(
+      'The key is stored on the computer that runs Jupyter and is never shown again.'
+    );
+    if (fault !== '') {
+      const alert = this.node.appendChild(document.createElement('p'));
+      alert.className = 'fn-JobRow-error fn-mod-whole';
+      alert.setAttribute('role', 'alert');
+      alert.textContent = fault;
+    }
+  }
+
+  /** What was filled in; the key's field is emptied. */
+  getValue(): Given {
+    const given = { name: this.name.value.trim(), url: this.url.value.trim(), key: this.key.value.trim() };
+    this.key.value = '';
+    return given;
+  }
+
+  private addField(label: string, type: string, value: string, placeholder: string): HTMLInputElement {
+    const row = this.node.appendChild(document.createElement('label'));
+    row.append(label);
+    const input = row.appendChild(document.createElement('input'));
+    input.type = type;
+    input.value = value;
+    input.placeholder = placeholder;
+    input.autocomplete = 'off';
+    input.spellcheck = false;
+    input.className = 'jp-mod-styled';
+    return input;
+  }
+
+  private readonly name: HTMLInputElement;
+  private readonly url: HTMLInputElement;
+  private readonly key: HTMLInputElement;
+}

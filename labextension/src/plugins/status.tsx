@@ -1,0 +1,66 @@
+/** The number of unfinished jobs in the status bar, where there is one. */
+import type { JupyterFrontEnd, JupyterFrontEndPlugin } from '@jupyterlab/application';
+import { IStatusBar } from '@jupyterlab/statusbar';
+import { ReactWidget } from '@jupyterlab/ui-components';
+import { Signal } from '@lumino/signaling';
+import { useSyncExternalStore, type ReactElement } from 'react';
+
+import { CommandIDs } from '../commands';
+import { StateIcon } from '../components/icons';
+import { isLive } from '../models/status';
+import { IFoldnote } from '../tokens';
+
+/** The status bar item. */
+export const statusPlugin: JupyterFrontEndPlugin<void> = {
+  id: 'foldnote:status',
+  description: 'Shows in the status bar how many protein-analysis jobs are unfinished.',
+  autoStart: true,
+  requires: [IFoldnote],
+  optional: [IStatusBar],
+  activate: (app: JupyterFrontEnd, foldnote: IFoldnote, bar: IStatusBar | null) => {
+    if (!bar) {
+      return;
+    }
+    const { jobs } = foldnote;
+    const show = (): void => void app.commands.execute(CommandIDs.showJobs);
+    const item = ReactWidget.create(<Count foldnote={foldnote} onShow={show} />);
+    const isActive = (): boolean => jobs.state().jobs.some(isLive);
+    const changed = new Signal<object, void>(item);
+    let was = false;
+    jobs.subscribe(() => {
+      if (isActive() !== was) {
+        was = isActive();
+        changed.emit();
+      }
+    });
+    bar.registerStatusItem('foldnote:status', {
+      item,
+      align: 'left',
+      rank: 90,
+      isActive,
+      activeStateChanged: changed
+    });
+  }
+};
+
+function Count(props: { readonly foldnote: IFoldnote; readonly onShow: () => void }): ReactElement {
+  const { jobs, trans } = props.foldnote;
+  const state = useSyncExternalStore(jobs.subscribe, jobs.state);
+  const live = state.jobs.filter(isLive);
+  const running = live.filter(job => job.status === 'Running').length;
+  const waiting = live.length - running;
+  const words = [
+    running > 0 && trans._n('%1 job runs', '%1 jobs run', running),
+    waiting > 0 && trans._n('%1 waits', '%1 wait', waiting)
+  ];
+  return (
+    <button
+      type="button"
+      className="fn-StatusItem"
+      title={trans.__('Show the jobs in the sidebar')}
+      onClick={props.onShow}
+    >
+      <StateIcon state={running > 0 ? 'running' : 'queued'} /> {words.filter(Boolean).join(', ')}
+    </button>
+  );
+}

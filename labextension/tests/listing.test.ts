@@ -1,0 +1,157 @@
+/** From jobs to rows, which rows are in sight, and which are selected. */
+import { ChoicesModel } from '../src/models/choices';
+import { againCode, fileCode, jobCode } from '../src/models/code';
+import { placeRows, rowAt, scrollFor, sliceRows } from '../src/models/layout';
+import {
+  FIRST_CHOICES,
+  listRows,
+  sortJobs,
+  type Choices,
+  type ListRow
+} from '../src/models/listing';
+import { findScore, formatScore } from '../src/models/score';
+import { Selection } from '../src/models/selection';
+import { formatSize } from '../src/models/size';
+import { makeJob } from './records';
+
+const JOBS = [
+  makeJob({ jobName: 'c', status: 'Complete', score: { ptm: 0.5, note: 'x' } }),
+  makeJob({ jobName: 'a10', type: 'anarci', created: '2026-11-20T10:00:00.000Z' }),
+  makeJob({
+    jobName: 'a9',
+    status: 'Complete',
+    score: { ptm: 0.9 },
+    created: '2026-11-19T10:00:00.000Z'
+  })
+];
+const NAMING = { toolName: (type: string) => type, now: Date.parse('2026-11-21T12:00:00Z') };
+
+function rows(choices: Partial<Choices>, open = new Map<string, null>()): readonly string[] {
+  const listed = { jobs: JOBS, open, folded: new Set<string>() };
+  return listRows(listed, { ...FIRST_CHOICES, ...choices }, NAMING).map(show);
+}
+
+function show(row: ListRow): string {
+  switch (row.kind) {
+    case 'job':
+      return row.job.jobName;
+    case 'group':
+      return `${row.title}: ${row.count}`;
+    case 'note':
+      return row.text;
+  }
+}
+
+describe('rows', () => {
+  it('are the jobs as they come, newest first', () => {
+    expect(rows({})).toEqual(['c', 'a10', 'a9']);
+  });
+
+  it('are filtered by state and by every word', () => {
+    expect(rows({ state: 'complete' })).toEqual(['c', 'a9']);
+    expect(rows({ query: 'ANARCI a1' })).toEqual(['a10']);
+  });
+
+  it('are grouped by tool and by day', () => {
+    expect(rows({ grouping: 'tool' })).toEqual(['abodybuilder: 2', 'c', 'a9', 'anarci: 1', 'a10']);
+    expect(rows({ grouping: 'day' })[0]).toBe('Today: 1');
+    expect(rows({ grouping: 'day' })[2]).toBe('Yesterday: 1');
+  });
+
+  it('are sorted by name as people count, and by score with the best first', () => {
+    const names = (sort: Choices['sort']): string[] =>
+      sortJobs(JOBS, sort, NAMING.now).map(job => job.jobName);
+    expect(names('name')).toEqual(['a9', 'a10', 'c']);
+    expect(names('score')).toEqual(['a9', 'c', 'a10']);
+  });
+});
+
+describe('the rows in sight', () => {
+  const list = Array.from({ length: 10_000 }, (_, index) => ({ key: `${index}`, guess: 40 }));
+
+  it('are few, and the space around them stands for the rest', () => {
+    const tops = placeRows(list, new Map([['0', 100]]));
+    const slice = sliceRows(tops, 200_000, 800);
+    expect(slice.end - slice.start).toBeLessThan(90);
+    const shown = (tops[slice.end] ?? 0) - (tops[slice.start] ?? 0);
+    expect(slice.before + shown + slice.after).toBe(100 + 9999 * 40);
+  });
+
+  it('are found by their height', () => {
+    const tops = placeRows(list, new Map());
+    expect([rowAt(tops, -5), rowAt(tops, 85), rowAt(tops, 1e9)]).toEqual([0, 2, 9999]);
+  });
+
+  it('are scrolled to only when they are out of sight', () => {
+    expect(scrollFor(100, 140, 0, 200)).toBeNull();
+    expect(scrollFor(300, 340, 0, 200)).toBe(140);
+    expect(scrollFor(100, 140, 120, 200)).toBe(100);
+  });
+});
+
+describe('the selection', () => {
+  const order = ['a', 'b', 'c', 'd'];
+
+  it('goes from where it began with Shift, and adds and takes away with Ctrl', () => {
+    const selection = new Selection();
+    selection.choose('b', 'b', 'alone', order);
+    selection.choose('d', 'd', 'range', order);
+    expect([...selection.state().names]).toEqual(['b', 'c', 'd']);
+    selection.choose('a', 'a', 'range', order);
+    expect([...selection.state().names]).toEqual(['a', 'b']);
+    selection.choose('a', 'a', 'toggle', order);
+    expect([...selection.state().names]).toEqual(['b']);
+  });
+
+  it('forgets jobs that are gone', () => {
+    const selection = new Selection();
+    selection.chooseAll(order);
+    selection.keepOnly(name => name === 'c');
+    expect([...selection.state().names]).toEqual(['c']);
+  });
+});
+
+describe('what a person chose', () => {
+  it('is found again, except the search', async () => {
+    const kept = new Map<string, unknown>();
+    const keeper = {
+      fetch: (id: string) => Promise.resolve(kept.get(id)),
+      save: (id: string, value: unknown) => Promise.resolve(void kept.set(id, value))
+    };
+    new ChoicesModel(keeper).choose({
+      sort: 'score',
+      grouping: 'day',
+      state: 'failed',
+      query: 'x'
+    });
+    const next = new ChoicesModel(keeper);
+    await next.restore();
+    expect(next.state()).toEqual({ sort: 'score', grouping: 'day', state: 'failed', query: '' });
+  });
+});
+
+describe('figures and code', () => {
+  it('shows the most telling score with its name', () => {
+    const score = findScore(makeJob({ score: { seconds: 3, mean_plddt: 91.234, model: 'm' } }));
+    expect(score && formatScore(score)).toBe('mean_plddt 91.2');
+    expect(findScore(makeJob({ score: { model: 'm' } }))).toBeNull();
+  });
+
+  it('says sizes as people do', () => {
+    expect([0, 999, 271_400, 5_000_000_000].map(formatSize)).toEqual([
+      '0 B',
+      '999 B',
+      '271 kB',
+      '5 GB'
+    ]);
+  });
+
+  it('names the profile only where another one is meant', () => {
+    expect(jobCode('a')).toBe('import foldnote as fn\n\nfn.job("a")');
+    expect(jobCode('a', 'lab')).toBe('import foldnote as fn\n\nfn.job("a", profile="lab")');
+    expect(againCode('a', 'anarci')).toBe(
+      'import foldnote as fn\n\nfn.form("anarci", **fn.job("a").record.settings)'
+    );
+    expect(fileCode('dir/a".pdb')).toBe('fn.uploaded("dir/a\\".pdb")');
+  });
+});

@@ -1,0 +1,168 @@
+"""What pages can have done at one service: the allowed acts, each with a limit of time.
+
+One desk stands for one profile. It holds the one poller and the one connection of that service.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Awaitable, Callable, Iterable
+from functools import partial
+from pathlib import Path
+from typing import Any, TypeVar
+
+from foldnote.client import AsyncClient
+from foldnote.errors import FoldnoteError
+from foldnote.lab.answers import Advice, AdviceAnswer, Citation, FilesAnswer, ToolAnswer, ToolInput
+from foldnote.lab.connection import Connect, Line, connect
+from foldnote.lab.known import WHOLE
+from foldnote.lab.pace import Pace
+from foldnote.lab.poller import Poller
+from foldnote.models.job import Job, JobPage
+from foldnote.models.tool import Tool
+
+LOG_LINES = 400
+"""Lines of a log's end that a page gets."""
+
+_LONGEST_TEXT = 400
+_TRANSFER_S = 3600.0
+_ROUTER_S = 90.0
+_Value = TypeVar("_Value")
+
+
+class Desk:
+    """The acts that pages may ask for at the service of one profile.
+
+    Every method but ``hurry`` raises FoldnoteError when the service refuses or cannot be reached, and
+    TimeoutError when it does not answer in time.
+    """
+
+    def __init__(
+        self, profile_name: str | None, open_connection: Connect = connect, pace: Pace | None = None
+    ) -> None:
+        """Nothing is asked yet; ``profile_name`` None means the active profile."""
+        self._line = Line(profile_name, open_connection)
+        self._patience_s = (pace or Pace()).patience_s
+        self.poller = Poller(self._line, pace)
+
+    async def stop(self, names: Iterable[str]) -> list[str]:
+        """Stop jobs or batches; gives what could not be done, a sentence each."""
+        return await self._each(names, lambda client, name: client.jobs.stop(name))
+
+    async def delete(self, names: Iterable[str]) -> list[str]:
+        """Delete jobs or batches with their results; gives what could not be done, a sentence each."""
+        return await self._each(names, lambda client, name: client.jobs.delete(name))
+
+    async def read_log(self, name: str) -> str:
+        """The end of a job's log."""
+        return await self._ask(lambda client: client.jobs.log(name, max_lines=LOG_LINES))
+
+    async def read_job(self, name: str) -> Job:
+        """A job's whole record."""
+        return (await self._ask(lambda client: client.jobs.get(name))).record
+
+    async def read_settings(self, name: str) -> str:
+        """A job's settings as JSON text; contents of files are shortened."""
+        return json.dumps(_shorten((await self.read_job(name)).settings), indent=2, ensure_ascii=False)
+
+    async def list_older(self, key: str) -> JobPage:
+        """The jobs that follow after the continuation key."""
+        return await self._ask(lambda client: client.jobs.list(limit=WHOLE, start_key=key))
+
+    async def list_batch(self, name: str, key: str | None) -> JobPage:
+        """The jobs of a batch, from the continuation key on."""
+        return await self._ask(lambda client: client.jobs.list(limit=WHOLE, batch=name, start_key=key))
+
+    async def download(self, name: str, file_name: str | None = None) -> Path:
+        """A job's result archive, or one file of it, in the cache folder of this computer."""
+        return await self._ask(lambda client: client.jobs.download(name, file_name), _TRANSFER_S)
+
+    async def describe(self, tool_type: str) -> ToolAnswer:
+        """What a person wants to know of a tool."""
+        return describe_tool(await self._ask(lambda client: client.tools.get(tool_type)))
+
+    async def advise(self, prompt: str) -> AdviceAnswer:
+        """Tools for a described task."""
+        found = await self._ask(lambda client: client.router.ask(prompt), _ROUTER_S)
+        rows = tuple(Advice(tool_id=row.tool_id, reason=row.reason) for row in found.tools)
+        return AdviceAnswer(tools=rows, abstain=found.abstain, summary=found.summary)
+
+    async def list_files(self, limit: int, offset: int) -> FilesAnswer:
+        """One page of the account's files."""
+        page = await self._ask(lambda client: client.files.list(limit=limit, offset=offset))
+        return FilesAnswer(files=page.files, total=page.total, has_more=page.has_more)
+
+    async def upload(self, path: Path, name: str, folder: str | None) -> str:
+        """Send a file of this computer; gives what a file field takes for it."""
+        return str(await self._ask(lambda client: client.files.upload(path, name, folder), _TRANSFER_S))
+
+    async def delete_file(self, path: str) -> None:
+        """Delete a file of the account."""
+        await self._ask(lambda client: client.files.delete(path))
+
+    def hurry(self) -> None:
+        """Have the service asked at once."""
+        self.poller.hurry()
+
+    async def close(self) -> None:
+        """Stop asking and drop the connection."""
+        await self.poller.close()
+
+    async def _ask(
+        self, work: Callable[[AsyncClient], Awaitable[_Value]], limit_s: float | None = None
+    ) -> _Value:
+        async with asyncio.timeout(limit_s or self._patience_s):
+            return await work((await self._line.open()).client)
+
+    async def _each(
+        self, names: Iterable[str], act: Callable[[AsyncClient, str], Awaitable[None]]
+    ) -> list[str]:
+        faults = []
+        for name in names:
+            try:
+                await self._ask(partial(_apply, act, name))
+            except TimeoutError:
+                faults.append(f"{name}: the service does not answer in time. Try again.")
+            except FoldnoteError as exc:
+                faults.append(str(exc).partition("\n")[0])
+        self.hurry()
+        return faults
+
+
+def _apply(
+    act: Callable[[AsyncClient, str], Awaitable[None]], name: str, client: AsyncClient
+) -> Awaitable[None]:
+    return act(client, name)
+
+
+def describe_tool(tool: Tool) -> ToolAnswer:
+    """The settings and the citation of a tool, in words."""
+    required = set(tool.settings_schema.get("required", ()))
+    properties = tool.settings_schema.get("properties", {})
+    inputs = tuple(
+        ToolInput(
+            name=name,
+            title=str(field.get("title", name)),
+            description=str(field.get("description", "")),
+            is_required=name in required,
+        )
+        for name, field in properties.items()
+        if isinstance(field, dict)
+    )
+    notes = tool.settings_schema.get("x-foldnote", {})
+    given = (tool.model_extra or {}).get("citation") or notes.get("citation")
+    citation = Citation.model_validate(given) if isinstance(given, dict) else None
+    if isinstance(given, str):
+        citation = Citation(text=given)
+    return ToolAnswer(type=tool.type, inputs=inputs, citation=citation)
+
+
+def _shorten(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _shorten(each) for name, each in value.items()}
+    if isinstance(value, list):
+        return [_shorten(each) for each in value]
+    if isinstance(value, str) and len(value) > _LONGEST_TEXT and "\n" in value.strip():
+        return f"{value.strip().partition(chr(10))[0][:80]} … ({len(value)} characters)"
+    return value

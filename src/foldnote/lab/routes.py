@@ -1,0 +1,43 @@
+"""The allowlist: every route of the extension. Nothing else of a service can be reached through Jupyter."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from jupyter_server.base.handlers import FileFindHandler
+
+from foldnote.lab import file_handlers as files
+from foldnote.lab import handlers as jobs
+from foldnote.lab import setup_handlers as setup
+
+STATIC = Path(__file__).parent.parent / "static"
+"""Folder of 3Dmol.js; filled by the build."""
+
+_ROOT = "/foldnote/api"
+_NAME = "([^/]+)"
+
+ROUTES: tuple[tuple[Any, ...], ...] = (
+    (f"{_ROOT}/jobs", jobs.JobsHandler),
+    (f"{_ROOT}/jobs/older", jobs.OlderHandler),
+    (f"{_ROOT}/jobs/stop", jobs.StopHandler),
+    (f"{_ROOT}/jobs/delete", jobs.DeleteHandler),
+    (f"{_ROOT}/jobs/{_NAME}/subjobs", jobs.BatchHandler),
+    (f"{_ROOT}/jobs/{_NAME}/log", jobs.LogHandler),
+    (f"{_ROOT}/jobs/{_NAME}/settings", jobs.SettingsHandler),
+    (f"{_ROOT}/jobs/{_NAME}/result", files.DownloadHandler),
+    (f"{_ROOT}/jobs/{_NAME}/view", files.ResultHandler),
+    (f"{_ROOT}/refresh", jobs.RefreshHandler),
+    (f"{_ROOT}/tools", jobs.ToolsHandler),
+    (f"{_ROOT}/tools/{_NAME}", jobs.ToolHandler),
+    (f"{_ROOT}/advice", jobs.AdviceHandler),
+    (f"{_ROOT}/files", files.FilesHandler),
+    (f"{_ROOT}/files/upload", files.UploadHandler),
+    (f"{_ROOT}/files/contents", files.UploadContentsHandler),
+    (f"{_ROOT}/view", files.StructureHandler),
+    (f"{_ROOT}/profiles", setup.ProfilesHandler),
+    (f"{_ROOT}/engines", setup.EnginesHandler),
+    (f"{_ROOT}/engines/{_NAME}", setup.EngineHandler),
+    (rf"{_ROOT}/static/(3Dmol-min\.js)", FileFindHandler, {"path": [str(STATIC)]}),
+)
+"""Every route; the extension manager puts the server's own prefix before each."""
