@@ -1,4 +1,4 @@
-"""The examples of the README are run as they stand, against the embedded service and the real engines."""
+"""The examples of the README and the docs are run as they stand, on the embedded service and real engines."""
 
 import os
 import re
@@ -10,6 +10,9 @@ import pytest
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text()
 BLOCKS = re.findall(r"```python\n(.*?)```", README, re.S)
+PAGES = sorted((ROOT / "docs").glob("*.md"))
+RUN = {page.name: re.findall(r"```python run\n(.*?)```", page.read_text(), re.S) for page in PAGES}
+"""The blocks of each page of the docs that are marked to be run, in their order."""
 
 pytestmark = [pytest.mark.engine, pytest.mark.timeout(600)]
 
@@ -26,14 +29,29 @@ def service_ends():
         os.kill(running.pid, signal.SIGTERM)
 
 
-def test_the_python_examples_work_in_their_order(service_ends):
+def run_blocks(name, blocks):
+    """What the blocks define, run one after another with clients of their own."""
     from foldnote.notebook.connection import find_async_client, find_client
 
     find_client.cache_clear()
     find_async_client.cache_clear()
     names: dict[str, object] = {}
-    for block in BLOCKS:
-        exec(compile(block, "README.md", "exec"), names)
+    for block in blocks:
+        exec(compile(block, name, "exec"), names)
+    return names
+
+
+@pytest.mark.parametrize("name", [name for name, blocks in RUN.items() if blocks])
+def test_the_marked_examples_of_a_page_of_the_docs_work_in_their_order(name, service_ends):
+    names = run_blocks(name, RUN[name])
+    if name == "client.md":
+        assert len(names["numbering"]) == 120
+        assert names["advice"].tools[0].tool_id == "anarci"
+        assert names["account"].jobs_left is None
+
+
+def test_the_python_examples_work_in_their_order(service_ends):
+    names = run_blocks("README.md", BLOCKS)
     numbering, cdrs = names["numbering"], names["cdrs"]
     assert len(numbering) == 227
     assert set(cdrs["region"]) == {"CDR1", "CDR2", "CDR3"}
@@ -42,8 +60,13 @@ def test_the_python_examples_work_in_their_order(service_ends):
 
 
 def test_every_file_that_the_readme_points_to_is_there():
-    targets = re.findall(r"\]\(([^)#]+)\)", README)
-    missing = [target for target in targets if not target.startswith("http") and not (ROOT / target).exists()]
+    pages = {ROOT / "README.md": README} | {page: page.read_text() for page in PAGES}
+    missing = [
+        (page.name, target)
+        for page, text in pages.items()
+        for target in re.findall(r"\]\(([^)#]+)\)", text)
+        if not target.startswith("http") and not (page.parent / target).exists()
+    ]
     assert missing == []
 
 
