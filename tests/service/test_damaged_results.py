@@ -1,0 +1,113 @@
+"""A stored archive that an engine or the disk has spoilt: every route that reads it refuses it, and says so."""
+
+import io
+import stat
+import time
+import zipfile
+
+import httpx
+import pytest
+from chaos import rows
+from service_process import SETTINGS
+
+MB = 1 << 20
+PIECES = range(0, 100, 1)
+
+
+def archive(name="x.pdb", content=b"ATOM\n", mode=stat.S_IFREG):
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as made:
+        info = zipfile.ZipInfo(name)
+        info.external_attr = (mode | 0o600) << 16
+        info.compress_type = zipfile.ZIP_DEFLATED
+        made.writestr(info, content)
+        made.writestr("settings.json", "{}")
+    return stream.getvalue()
+
+
+SPOILT = {
+    "traversal": archive("../../../../escaped.pdb"),
+    "absolute": archive("/tmp/escaped.pdb"),
+    "backslash": archive("..\\escaped.pdb"),
+    "link": archive(content=b"/etc/passwd", mode=stat.S_IFLNK),
+    "device": archive(content=b"", mode=stat.S_IFCHR),
+    "bomb": archive(content=bytes(101 * MB)),
+    "no archive": b"hello",
+    "empty": b"",
+}
+
+
+@pytest.fixture(scope="module")
+def spoil(service):
+    """A complete job whose stored archive can be exchanged."""
+    service.run("spoilt.output-1")
+    found = rows(service, "SELECT result_sha256 FROM jobs WHERE name = 'spoilt.output-1'")[0][0]
+    path = service.folder / "data" / "objects" / found[:2] / found
+
+    def exchange(content):
+        path.write_bytes(content)
+
+    exchange.good = path.read_bytes()
+    return exchange
+
+
+def ask(service, job="spoilt.output-1"):
+    """Every request that reads inside of the result of a job."""
+    settings = {"pdbFile": f"{job}/x.pdb", "chain": "A"}
+    body = {"jobName": "reader", "type": "af2bind", "settings": settings}
+    return [
+        service.result(job, fileName="x.pdb"),
+        service.result(job, pdbsOnly=True),
+        service.client.post("/submit-job", json=body),
+        service.client.post(
+            "/submit-batch", json={"batchName": "readers", "type": "af2bind", "settings": [settings]}
+        ),
+    ]
+
+
+@pytest.mark.parametrize("kind", SPOILT)
+def test_a_spoilt_archive_is_refused_wherever_it_is_read(service, spoil, kind):
+    spoil(SPOILT[kind])
+    answers = ask(service)
+    assert [answer.status_code for answer in answers] == [404, 404, 400, 400]
+    assert {answer.json()["code"] for answer in answers[:2]} == {"result_damaged"}
+    verdict = {"type": "af2bind", "settings": {"pdbFile": "spoilt.output-1/x.pdb", "chain": "A"}}
+    assert service.client.post("/validate-job", json=verdict).status_code == 200
+    assert httpx.get(service.result("spoilt.output-1").json()).status_code == 200
+    assert not [path for path in service.folder.rglob("*") if "escaped" in path.name]
+
+
+def test_an_archive_that_ends_at_each_hundredth_is_refused(service, spoil):
+    for percent in PIECES:
+        spoil(spoil.good[: len(spoil.good) * percent // 100])
+        answers = ask(service)[:3]
+        assert [answer.status_code for answer in answers] == [404, 404, 400], percent
+
+
+def test_a_batch_with_a_spoilt_result_says_that_it_has_no_archive(make_service):
+    """Its row is spoilt after the run and before the archive is built: the service starts between."""
+    service = make_service("--no-rate-limit")
+    body = {
+        "batchName": "batch",
+        "type": "anarci",
+        "settings": [SETTINGS],
+        "jobNames": ["row.sleep-1.output-1"],
+    }
+    assert service.client.post("/submit-batch", json=body).status_code == 200
+    service.wait("row.sleep-1.output-1", ("Running",))
+    service.kill()
+    results = wait_for_result(service)
+    results.write_bytes(archive("../escaped.pdb"))
+    service.start()
+    batch = service.wait("batch")
+    assert (batch["status"], batch["batchStatus"]) == ("Stopped", "AggregationFailed")
+    assert "leads elsewhere" in batch["error"]
+
+
+def wait_for_result(service):
+    """The archive that a runner left while there was no service."""
+    until = time.monotonic() + 30
+    while not (found := list((service.folder / "data" / "jobs").glob("*/*/*/outcome.json"))):
+        assert time.monotonic() < until
+        time.sleep(0.05)
+    return found[0].with_name("result.zip")
