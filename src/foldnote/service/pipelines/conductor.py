@@ -1,13 +1,16 @@
 """Gives each stage its turn: when the stages before it are complete, it takes their files and may be claimed.
 
 One thread, woken by every end of a job. What it decides is committed by compare-and-set, so that a crash
-between two lines is made good by the next start.
+between two lines is made good by the next start. Where all models of a stage go on (`chooseBest` false) and
+a field takes one file, the stage becomes a job for each.
 """
 
 from __future__ import annotations
 
+import itertools
 import json
 import logging
+import math
 from collections.abc import Callable
 
 from foldnote.models.status import JobStatus
@@ -24,11 +27,16 @@ from foldnote.service.pipelines.references import (
 from foldnote.service.resolution import FileResolver, Located, file_values
 from foldnote.service.rounds import Rounds
 from foldnote.service.store.insertion import Input
-from foldnote.service.store.pipelines import DoneStage, HeldStage
+from foldnote.service.store.pipelines import DoneStage, HeldStage, Variant
+from foldnote.service.store.quotas import BudgetError, QuotaError
 from foldnote.service.store.store import Store
 from foldnote.service.tooling import Toolbox
 
 log = logging.getLogger(__name__)
+MOST_VARIANTS = 100
+"""Jobs that one stage may become."""
+Option = tuple[str | None, list[Input]]
+"""What one job takes at one place of its settings: the path that stands there then, and the contents."""
 
 
 class Conductor:
@@ -66,48 +74,70 @@ class Conductor:
             self._store.pipelines.abandon(held, _failure(broken))
             return
         try:
-            given = self._gather(held)
+            self._store.pipelines.release(held, self._gather(held))
+        except (QuotaError, BudgetError):
+            self._store.pipelines.abandon(held, "The stage cannot begin: the account has no jobs left.")
         except (ReferenceFaultError, RefusalError, OSError, ValueError) as exc:
             if isinstance(exc, OSError) and is_passing(exc):
                 raise
             self._store.pipelines.abandon(held, f"The stage cannot begin: {exc}")
-            return
-        self._store.pipelines.release(held, given)
 
-    def _gather(self, held: HeldStage) -> list[Input]:
-        """Every input of the stage in the order of its settings."""
+    def _gather(self, held: HeldStage) -> list[Variant]:
+        """The inputs in the order of the settings, of every job that the stage becomes."""
         tool = self._toolbox.find(held.type)
         names = [stage.name for stage in held.earlier]
         known = list(held.inputs)
-        given: list[Input] = []
+        places: list[tuple[str, list[Option]]] = []
         for field, path, value, _ in file_values(tool, json.loads(held.normalized)):
             reference = read_reference(value, names)
             if reference is None:
-                given.append(known.pop(next(i for i, each in enumerate(known) if each.field == field)))
+                own = known.pop(next(i for i, each in enumerate(known) if each.field == field))
+                places.append((field, [(None, [own])]))
             else:
-                given.extend(self._follow(held, tool, field, reference, takes_many="." in path))
-        return given
+                options = self._follow(held, tool, field, reference, takes_many="." in path)
+                places.append((field, options))
+        return _combine(places)
 
     def _follow(
         self, held: HeldStage, tool: Tool, field: str, reference: Reference, *, takes_many: bool
-    ) -> list[Input]:
-        stage = next(each for each in held.earlier if each.name == reference.stage)
+    ) -> list[Option]:
+        """What a reference means: one option of all files for a field of many, else one for each file."""
+        found: list[tuple[str, Input]] = []
         hints = tool.settings_schema["properties"][field].get("x-foldnote", {})
-        sha256 = stage.result_sha256 or ""
-        try:
-            members = choose_members(
-                self._objects.path(sha256),
-                reference.path,
-                hints.get("extensions") or [],
-                takes_many=takes_many,
-                choose_best=json.loads(stage.normalized).get("chooseBest"),
-            )
-        except ReferenceFaultError as exc:
-            raise ReferenceFaultError(f"{field} takes a file of the stage {stage.name}, but {exc}") from exc
-        return [
-            self._files.keep(Located(field, each.rpartition("/")[2], sha256=sha256, member=each))
-            for each in members
-        ]
+        for stage in held.earlier:
+            if stage.name != reference.stage:
+                continue
+            sha256 = stage.result_sha256 or ""
+            try:
+                members = choose_members(
+                    self._objects.path(sha256),
+                    reference.path,
+                    hints.get("extensions") or [],
+                    takes_many=takes_many,
+                    choose_best=json.loads(stage.normalized).get("chooseBest"),
+                )
+            except ReferenceFaultError as exc:
+                sentence = f"{field} takes a file of the stage {stage.name}, but {exc}"
+                raise ReferenceFaultError(sentence) from exc
+            for each in members:
+                located = Located(field, each.rpartition("/")[2], sha256=sha256, member=each)
+                found.append((f"{stage.name}/{each}", self._files.keep(located)))
+        if takes_many:
+            return [(None, [content for _, content in found])]
+        return [(path, [content]) for path, content in found]
+
+
+def _combine(places: list[tuple[str, list[Option]]]) -> list[Variant]:
+    """A variant for each combination of options; where there is one, the settings stay as they are."""
+    count = math.prod(len(options) for _, options in places)
+    if count > MOST_VARIANTS:
+        raise ReferenceFaultError(f"it would become {count} jobs, and {MOST_VARIANTS} are the most.")
+    variants = []
+    for chosen in itertools.product(*(options for _, options in places)):
+        fields = zip(places, chosen, strict=True)
+        paths = {field: path for (field, options), (path, _) in fields if path and len(options) > 1}
+        variants.append(Variant(tuple(each for _, contents in chosen for each in contents), paths))
+    return variants
 
 
 def _is_complete(stage: DoneStage) -> bool:

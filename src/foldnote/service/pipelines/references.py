@@ -4,7 +4,7 @@
 of which the files with the field's extensions count. Where a pattern or folder has several and the field
 takes one, or the stage's `chooseBest` is true, the best model goes on: the one whose name has the smallest
 rank (`rank_1`), else the one that a ranking file (`ranking_debug.json`: `order`) names first, else the first
-by name. With `chooseBest` false a field for one file must be given one.
+by name. With `chooseBest` false all go on: a field for one file then makes a job for each.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def choose_members(
     """The members of a stage's result that a reference means, the best first.
 
     Raises:
-        ReferenceFaultError: it has none, or several for a field that takes one.
+        ReferenceFaultError: it has none.
     """
     if (exact := archives.find_member(archive, path)) is not None:
         return [exact]
@@ -58,11 +58,7 @@ def choose_members(
     if not found:
         raise ReferenceFaultError(f"its result has no file {path!r}.{near_names(archive, path)}")
     ranked = rank(archive, found)
-    if choose_best or (choose_best is None and not takes_many):
-        return ranked[:1]
-    if not takes_many and len(ranked) > 1:
-        raise ReferenceFaultError(f"{path!r} means {len(ranked)} files and the field takes one.")
-    return ranked
+    return ranked[:1] if choose_best or (choose_best is None and not takes_many) else ranked
 
 
 def _match(names: Sequence[str], path: str, extensions: Sequence[str]) -> list[str]:

@@ -16,7 +16,8 @@ from foldnote.service.store.batches import follow_subjob, stop_waiting
 from foldnote.service.store.conditions import IS_HELD
 from foldnote.service.store.database import Database
 from foldnote.service.store.events import write_event
-from foldnote.service.store.insertion import Input, input_rows
+from foldnote.service.store.insertion import Input, NewJob, Place, input_rows, insert_jobs
+from foldnote.service.store.quotas import Quotas, count_jobs
 from foldnote.service.store.records import refresh_record, write_text
 from foldnote.service.store.schema import inputs, jobs, pipelines
 
@@ -34,12 +35,26 @@ class DoneStage:
 
 
 @dataclass(frozen=True)
+class Variant:
+    """One job that a stage becomes: its inputs, and the paths of those that set it apart, by field."""
+
+    inputs: tuple[Input, ...]
+    paths: Mapping[str, str]
+
+
+@dataclass(frozen=True)
 class HeldStage:
     """A stage whose turn it is; `inputs` are those that were known when the pipeline was started."""
 
     job_id: int
     account_id: int
     parent_id: int
+    name: str
+    batch: str
+    stage: str
+    row_index: int
+    project_tag: str | None
+    settings: str
     type: str
     normalized: str
     inputs: tuple[Input, ...]
@@ -60,8 +75,9 @@ _READY = sa.select(jobs).where(*_IS_HELD, ~sa.exists(_UNFINISHED)).order_by(jobs
 class PipelineStore:
     """Queries about pipelines."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, quotas: Quotas) -> None:
         self._database = database
+        self._quotas = quotas
 
     def save(self, account_id: int, name: str, stages: Sequence[Mapping[str, Any]]) -> None:
         """Keep a pipeline; one of the same name is replaced."""
@@ -88,18 +104,52 @@ class PipelineStore:
         with self._database.read() as connection:
             return [_read_held(connection, row) for row in connection.execute(_READY).mappings().all()]
 
-    def release(self, held: HeldStage, given: Sequence[Input]) -> bool:
-        """Let a stage be claimed, with all its inputs; False when it was stopped or deleted meanwhile."""
+    def release(self, held: HeldStage, variants: Sequence[Variant]) -> bool:
+        """Let a stage be claimed, with all its inputs; False when it was stopped or deleted meanwhile.
+
+        A stage of several variants becomes as many jobs, which stand at the same place of the pipeline.
+
+        Raises:
+            QuotaError: the account may not have so many jobs; nothing is changed.
+        """
+        first, *others = variants
         with self._database.write() as connection:
+            values: dict[str, object] = {"is_held": 0, "message": None}
+            if first.paths:
+                values["settings"] = _with_paths(held.settings, first)
+                values["normalized"] = _with_paths(held.normalized, first)
             statement = sa.update(jobs).where(jobs.c.id == held.job_id, *_IS_HELD)
-            if connection.execute(statement.values(is_held=0, message=None)).rowcount == 0:
+            if connection.execute(statement.values(values)).rowcount == 0:
                 return False
             connection.execute(sa.delete(inputs).where(inputs.c.job_id == held.job_id))
-            if given:
-                connection.execute(sa.insert(inputs), input_rows(held.job_id, given))
+            if first.inputs:
+                connection.execute(sa.insert(inputs), input_rows(held.job_id, first.inputs))
             write_event(connection, held.account_id, held.job_id, "released")
             refresh_record(connection, held.job_id)
+            if others:
+                self._add_variants(connection, held, others)
             return True
+
+    def _add_variants(self, connection: sa.Connection, held: HeldStage, others: Sequence[Variant]) -> None:
+        names = _free_names(connection, held, len(others))
+        new = [
+            NewJob(
+                name,
+                held.type,
+                json.loads(_with_paths(held.settings, each)),
+                json.loads(_with_paths(held.normalized, each)),
+                held.project_tag,
+                each.inputs,
+                stage=held.stage,
+            )
+            for name, each in zip(names, others, strict=True)
+        ]
+        ids = insert_jobs(connection, held.account_id, new, place=Place(held.parent_id, held.batch))
+        connection.execute(sa.update(jobs).where(jobs.c.id.in_(ids)).values(row_index=held.row_index))
+        grown = sa.update(jobs).where(jobs.c.id == held.parent_id)
+        connection.execute(grown.values(batch_size=jobs.c.batch_size + len(ids)))
+        refresh_record(connection, held.parent_id)
+        count_jobs(connection, held.account_id, len(ids), self._quotas)
 
     def abandon(self, held: HeldStage, error: str) -> None:
         """End a stage that cannot begin any more."""
@@ -110,14 +160,38 @@ class PipelineStore:
                 follow_subjob(connection, held.parent_id)
 
 
+def _with_paths(settings: str, variant: Variant) -> str:
+    """The settings with the paths of the variant in the place of the reference."""
+    return write_text(json.loads(settings) | variant.paths)
+
+
+def _free_names(connection: sa.Connection, held: HeldStage, count: int) -> list[str]:
+    """Names of the further jobs of a stage: its own with the first numbers that are free."""
+    stem = held.name[:95]
+    wanted = [f"{stem}-{number}" for number in range(2, 2 * count + 100)]
+    query = sa.select(jobs.c.name).where(
+        jobs.c.account_id == held.account_id, jobs.c.deleted.is_(None), jobs.c.name.in_(wanted)
+    )
+    taken = set(connection.execute(query).scalars())
+    return [name for name in wanted if name not in taken][:count]
+
+
 def _read_held(connection: sa.Connection, row: sa.RowMapping) -> HeldStage:
     own = sa.select(inputs).where(inputs.c.job_id == row["id"]).order_by(inputs.c.field, inputs.c.position)
     before = (jobs.c.parent_id == row["parent_id"], jobs.c.row_index < row["row_index"])
-    earlier = connection.execute(sa.select(jobs).where(*before).order_by(jobs.c.row_index)).mappings()
+    earlier = connection.execute(
+        sa.select(jobs).where(*before).order_by(jobs.c.row_index, jobs.c.id)
+    ).mappings()
     return HeldStage(
         job_id=row["id"],
         account_id=row["account_id"],
         parent_id=row["parent_id"],
+        name=row["name"],
+        batch=row["batch"],
+        stage=row["stage"],
+        row_index=row["row_index"],
+        project_tag=row["project_tag"],
+        settings=row["settings"],
         type=row["type"],
         normalized=row["normalized"],
         inputs=tuple(Input(each.field, each.name, each.sha256) for each in connection.execute(own)),

@@ -52,9 +52,8 @@ def test_a_field_of_many_takes_all_in_their_rank(pack, choose_best):
     assert found == [MODELS[1], MODELS[0], MODELS[2]]
 
 
-def test_without_choosing_a_field_of_one_must_be_given_one(pack):
-    with pytest.raises(ReferenceFaultError, match="means 3 files"):
-        choose(pack(*MODELS), "*.pdb", choose_best=False)
+def test_without_choosing_a_field_of_one_means_each_of_them(pack):
+    assert choose(pack(*MODELS), "*.pdb", choose_best=False) == [MODELS[1], MODELS[0], MODELS[2]]
 
 
 def test_a_ranking_file_decides_where_names_do_not(pack):
