@@ -90,6 +90,7 @@ def test_an_unclear_deletion_is_refused(client, params):
         "a%2Fb.pdb",
         "a%00.pdb",
         "%0a",
+        "a%0ab.pdb",
         "a%5cb",
         "%20",
         "x" * 256,

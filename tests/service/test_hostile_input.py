@@ -132,3 +132,17 @@ def test_what_is_no_route_has_the_error_shape(client, method, path):
 def test_a_job_name_never_becomes_a_path(service):
     for hostile in ("../../etc", "a/b", "..", "a\x00b", "é"):
         assert service.submit(hostile, settings=SETTINGS).status_code == 400
+
+
+@pytest.mark.parametrize("path", ["a%0ab", "%0a", "a/b%0a", "%0d%0a"])
+def test_a_line_feed_in_a_path_is_a_wrong_name_and_no_wrong_route(service, path):
+    url = httpx.URL(service.url)
+    for method, route, expected in (
+        ("PUT", "/upload", (400, "invalid_file_name")),
+        ("GET", "/files", (404, "file_not_found")),
+        ("PUT", "/presigned", (403, "invalid_signature")),
+    ):
+        answer = service.client.request(
+            method, url.copy_with(raw_path=f"{route}/{path}".encode()), content=b"x"
+        )
+        assert (answer.status_code, answer.json()["code"]) == expected

@@ -19,6 +19,7 @@ from foldnote.service.files.links import Target
 from foldnote.service.files.names import check_file_name, check_folder, split_path
 from foldnote.service.routes.answers import Here, Message, absolute, answers, keyed
 from foldnote.service.routes.downloads import CONTENT_TYPES, file_answer
+from foldnote.service.routes.paths import rest_of_path
 from foldnote.service.store.accounts import Caller
 from foldnote.service.store.files import FolderRow, StoredFile
 
@@ -33,7 +34,7 @@ RAW_BODY = {
 
 
 @router.put(
-    "/upload/{filename:path}",
+    "/upload/" + rest_of_path("filename"),
     summary="Upload a file",
     responses={**answers(UploadReceipt, "The file is stored."), **keyed(400, 413, 507)},
     openapi_extra=RAW_BODY,
@@ -77,7 +78,7 @@ def list_files(
 
 
 @router.get(
-    "/files/{filePath:path}",
+    "/files/" + rest_of_path("filePath"),
     summary="Download one of the caller's files",
     response_class=Response,
     responses={200: {"description": "The content.", "content": CONTENT_TYPES}, **keyed(404)},

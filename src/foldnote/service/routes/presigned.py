@@ -19,9 +19,10 @@ from foldnote.service.requests import UploadRequest
 from foldnote.service.routes.answers import Here, absolute, answers, errors, keyed, takes
 from foldnote.service.routes.downloads import LinkNumber
 from foldnote.service.routes.files import RAW_BODY, receive
+from foldnote.service.routes.paths import rest_of_path
 
 router = APIRouter(tags=["files"])
-PATH = "/presigned/{filePath:path}"
+PATH = "/presigned/" + rest_of_path("filePath")
 FilePath = Annotated[str, Path(alias="filePath")]
 KeyId = Annotated[str, Query(alias="keyId")]
 
