@@ -25,6 +25,8 @@ _INSERTED = str.maketrans("", "", "abcdefghijklmnopqrstuvwxyz.")
 _LENGTHS = re.compile(r"#\s*(\d+(?:,\d+)*)\t(\d+(?:,\d+)*)\s*$")
 _CLUSTAL_LINE = re.compile(r"(\S+)\s+([A-Za-z\-.*~]+)(?:\s+\d+)?\s*$")
 _LETTERS = re.compile(r"[A-Za-z\-.*~]*\Z")
+_CHAIN_BREAKS = re.compile(r"[/:]")
+_HEADER_FIGURE = re.compile(r"(?:^|[\s,;|])([A-Za-z]\w{0,40})=(-?\d+(?:\.\d+)?(?:[eE]-?\d+)?)(?=$|[\s,;|])")
 
 
 @dataclass(frozen=True, eq=False)
@@ -142,7 +144,11 @@ class Alignment:
         """
         counts = [sum(letter not in "-.~ " for letter in sequence) for sequence in self.sequences]
         identity = self.identity if self.is_aligned else np.full(self.depth, np.nan)
-        return pd.DataFrame(
+        heads = zip(self.names, self.descriptions, strict=True)
+        figures = pd.DataFrame(
+            [{k: float(v) for k, v in _HEADER_FIGURE.findall(" ".join(head))} for head in heads]
+        )
+        frame = pd.DataFrame(
             {
                 "name": pd.Series(self.names, dtype="str"),
                 "description": pd.Series(self.descriptions, dtype="str"),
@@ -151,6 +157,7 @@ class Alignment:
                 "identity": identity,
             }
         )
+        return frame.join(figures[[column for column in figures.columns if column not in frame.columns]])
 
     def __repr__(self) -> str:
         size = (
@@ -179,6 +186,10 @@ def read_alignment(data: bytes, name: str) -> Alignment:
         records = _read_fasta(text, has_insertions=strip_packing(name).endswith((".a3m", ".a2m")))
     if not records:
         raise UnreadableFileError(f"{name} holds no sequence.")
+    parts = _CHAIN_BREAKS.split(records[0][1])
+    if len(parts) > 1:
+        lengths = (tuple(len(part) for part in parts), (1,) * len(parts))
+        records = [(header, _CHAIN_BREAKS.sub("", sequence)) for header, sequence in records]
     for header, sequence in records:
         if not _LETTERS.match(sequence):
             raise UnreadableFileError(

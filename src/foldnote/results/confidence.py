@@ -21,6 +21,8 @@ from foldnote.results.numbers import Floats, scale_to_hundred
 
 _TOLERANCE = 0.51
 """Largest difference, on the scale 0 to 100, between a score file's values and their copy in a B-factor."""
+_MEAN_TOLERANCE = 1.0
+"""The same for a mean, which programs take over residues, tokens or atoms."""
 _HEADER = re.compile(r"PLDDT|ALPHAFOLD MONOMER|ESMFOLD")
 
 
@@ -56,7 +58,7 @@ class Claim:
     """Values that a file beside the structure calls its pLDDT.
 
     Attributes:
-        values: shape (n,), one a residue, a token or an atom; on either scale.
+        values: shape (n,), one a residue, a token or an atom, or a single one: their mean; on either scale.
         source: the file's name.
     """
 
@@ -170,6 +172,8 @@ def _weigh(layout: _Layout, claim: Claim) -> Confidence | None:
 
     Token or atom and B-factors do not contradict it.
     """
+    if len(claim.values) == 1 < len(layout.residues):
+        return _weigh_mean(layout, float(claim.values[0]), claim.source)
     spread = _spread(layout, claim.values)
     if spread is None:
         return None
@@ -185,6 +189,13 @@ def _weigh(layout: _Layout, claim: Claim) -> Confidence | None:
     return _make(
         layout, residues, finer if is_same_scale else None, f"B-factors, which {claim.source} repeats"
     )
+
+
+def _weigh_mean(layout: _Layout, mean: float, source: str) -> Confidence | None:
+    """The B-factors, if a score file's mean pLDDT is their mean."""
+    found = _take_b_factors(layout, f"B-factors, whose mean is the mean pLDDT in {source}")
+    wanted = mean * 100 if mean <= 1 else mean
+    return found if found is not None and abs(found.mean - wanted) <= _MEAN_TOLERANCE else None
 
 
 def _spread(layout: _Layout, values: Floats) -> tuple[Floats, Floats | None] | None:

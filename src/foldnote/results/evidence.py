@@ -76,12 +76,17 @@ def _from_json(content: Any, name: str) -> Evidence:
         return Evidence(name)
     return Evidence(
         file=name,
-        figures=find_figures(content),
+        figures=find_figures({key: _unwrap(value) for key, value in content.items()}),
         plddt=_first(content, PLDDT_NAMES, as_floats),
         pae=_first(content, PAE_NAMES, as_matrix) if "distance" not in content else _read_triples(content),
         tokens=_read_tokens(content),
         tables=_read_tables(content),
     )
+
+
+def _unwrap(value: object) -> object:
+    """The figure in a list of one, as some programs write single figures."""
+    return value[0] if isinstance(value, list) and len(value) == 1 else value
 
 
 def _from_arrays(arrays: Mapping[str, Array], name: str) -> Evidence:

@@ -10,15 +10,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
+import numpy as np
 import pandas as pd
 
 from foldnote.errors import UnreadableFileError
-from foldnote.results.confidence import Confidence
+from foldnote.results.confidence import Claim, Confidence
 from foldnote.results.evidence import EvidenceBook
 from foldnote.results.numbers import Floats
 from foldnote.results.pae import Pae, make_pae
 from foldnote.results.structure import Structure
 from foldnote.results.tables import Scalar
+
+MEAN_PLDDT_NAMES = ("mean_plddt", "complex_plddt", "avg_plddt", "plddt_mean", "plddt")
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,6 +94,15 @@ class Model:
         for name in self.files:
             found |= self._book.look_up(name).tables
         return found
+
+    @property
+    def claims(self) -> list[Claim]:
+        """What the files of this model call its pLDDT: of residues, tokens or atoms first, then means."""
+        said = [self._book.look_up(name) for name in self.files]
+        values = [Claim(each.plddt, each.file) for each in said if each.plddt is not None]
+        figures = ((each.figures.get(name), each.file) for each in said for name in MEAN_PLDDT_NAMES)
+        means = [Claim(np.array([v]), f) for v, f in figures if isinstance(v, float) and v > 0]
+        return values + means
 
     def __repr__(self) -> str:
         by = f" by {self.ranked_by}" if self.ranked_by else ""

@@ -35,11 +35,13 @@ def as_floats(values: object) -> Floats | None:
 
 
 def as_matrix(values: object) -> NDArray[np.float32] | None:
-    """A list of equally long lists of figures as float32; None when it is something else."""
+    """A list of equally long lists of figures as float32, outer lists of one taken off; else None."""
     if not isinstance(values, list) or not values or not isinstance(values[0], list):
         return None
     try:
         matrix = np.array(values, dtype=np.float32)
     except (ValueError, TypeError, OverflowError):
         return None
+    while matrix.ndim > 2 and matrix.shape[0] == 1:
+        matrix = matrix[0]
     return matrix if matrix.ndim == 2 else None

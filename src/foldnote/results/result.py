@@ -275,9 +275,10 @@ class Result:
             One row a JSON or npz file that holds a known score, ``file`` (str) as the index in natural order;
             the columns are the files' own names, figures as they stand there.
         """
-        rows = {name: dict(self._book.figures(name)) for name in self._book.names}
-        names = sorted((name for name, row in rows.items() if has_scores(row)), key=structure_order)
-        return pd.DataFrame([rows[name] for name in names], index=pd.Index(names, name="file"))
+        names = self._reader.named(FileKind.DATA, FileKind.ARRAY)
+        rows = {name: dict(self._book.figures(name)) for name in names}
+        kept = sorted((name for name, row in rows.items() if has_scores(row)), key=structure_order)
+        return pd.DataFrame([rows[name] for name in kept], index=pd.Index(kept, name="file"))
 
     @cached_property
     def manifest(self) -> Manifest | None:
@@ -339,12 +340,11 @@ class Result:
     def _claims(self, structure: str) -> Sequence[Claim]:
         """What the score files of the structure's model call its pLDDT."""
         owners = [m for m in self.models if structure in (m.name, *(each.name for each in m.variants))]
-        said = (self._book.look_up(name) for model in owners for name in model.files)
-        return [Claim(each.plddt, each.file) for each in said if each.plddt is not None]
+        return [claim for model in owners for claim in model.claims]
 
     @cached_property
     def _book(self) -> EvidenceBook:
-        names = self._reader.named(FileKind.DATA, FileKind.ARRAY)
+        names = self._reader.named(FileKind.DATA, FileKind.ARRAY, FileKind.SCORES)
         sizes = {name: self._reader.sizes[name] for name in names}
         return EvidenceBook(
             sizes, lambda name: self._reader.attempt(name, self._reader.parse, read_evidence, name)

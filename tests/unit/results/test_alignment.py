@@ -70,3 +70,12 @@ def test_stockholm_keeps_descriptions_and_joins_blocks():
 def test_what_is_no_file_of_sequences_is_told(data):
     with pytest.raises(UnreadableFileError, match="x.fasta"):
         read_alignment(data, "x.fasta")
+
+
+def test_designed_sequences_bring_their_figures_and_chains():
+    text = b">fv, score=1.25, seed=3\nACD/EF\n>T=0.1, sample=1, score=0.75, seq_recovery=0.5\nACE/EF\n"
+    found = read_alignment(text, "seqs.fa")
+
+    assert found.borders.tolist() == [3]
+    assert found.to_frame()["score"].tolist() == [1.25, 0.75]
+    assert found.to_frame()["seq_recovery"].tolist()[1] == 0.5

@@ -210,3 +210,25 @@ def test_the_prediction_is_what_names_share(name, prediction):
 
 def test_every_family_says_what_it_is():
     assert all(family.label and family.structure for family in PLDDT_FAMILIES)
+
+
+def test_figures_in_lists_of_one_are_figures(opened):
+    scores = {"ptm": [0.5], "iptm": [0.25], "per_chain_pair_iptm": [[[0.1, 0.2], [0.3, 0.4]]]}
+    (model,) = opened({"pred.rank_0.cif": foreign.cif(), "scores.rank_0.json": json.dumps(scores)}).models
+
+    assert (model.scores["ptm"], model.scores["iptm"]) == (0.5, 0.25)
+    assert model.chain_scores["per_chain_pair_iptm"].shape == (2, 2)
+
+
+@pytest.mark.parametrize(("mean", "is_found"), [(np.mean(foreign.PLDDT) / 100, True), (0.3, False)])
+def test_b_factors_whose_mean_is_the_reported_mean_are_a_confidence(opened, mean, is_found):
+    scores = json.dumps({"confidence_score": 0.5, "complex_plddt": float(mean)})
+    (model,) = opened({"x_model_0.pdb": foreign.model(), "confidence_x_model_0.json": scores}).models
+
+    assert (model.confidence is not None) is is_found
+
+
+def test_a_single_model_takes_the_results_scores(opened):
+    (model,) = opened({"prediction.pdb": FV, "score.json": '{"ptm": 0.5, "note": "text"}'}).models
+
+    assert dict(model.scores) == {"ptm": 0.5}
