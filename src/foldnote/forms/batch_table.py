@@ -15,6 +15,7 @@ import ipywidgets as widgets
 from foldnote import catalog
 from foldnote.errors import BatchSettingsError, FoldnoteError
 from foldnote.forms.sending import call, start
+from foldnote.forms.style import read_style
 from foldnote.forms.table_text import read_table
 from foldnote.forms.words import count, in_one_line
 
@@ -181,7 +182,8 @@ class BatchTable:
         self._send = looks.button("Check and price", "foldnote-submit")
         self._send.on_click(self.press)
         buttons = looks.box([self._send, add, self._file, drop, clear], "foldnote-actions")
-        title = looks.html('<div class="fn-group" role="heading" aria-level="4">Batch</div>', "foldnote-part")
+        heading = '<div class="fn-group" role="heading" aria-level="4">Batch</div>'
+        title = looks.html(f"<style>{read_style('batch')}</style>{heading}", "foldnote-part")
         self._form.frame.show_batch([title, self._table, self._paste, buttons, self._said])
 
     def _add_pasted(self) -> None:

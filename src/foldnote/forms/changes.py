@@ -21,16 +21,19 @@ _MOST_SHOWN = 60
 class Changes:
     """The button that counts what was changed, and the list behind it."""
 
-    def __init__(self, looks: Looks, reset: Callable[..., None]) -> None:
+    def __init__(
+        self, looks: Looks, reset: Callable[..., None], place: Callable[[widgets.Box], None]
+    ) -> None:
         self._looks = looks
         self._reset = reset
+        self._place = place
         self._is_open = False
         self._fields: tuple[Field, ...] = ()
         self.button = looks.button(
             "", "foldnote-link", "foldnote-hidden", tooltip="What differs from the defaults"
         )
         self.button.on_click(self._toggle)
-        self.panel = looks.box([], "foldnote-changes", "foldnote-hidden")
+        self.panel: widgets.Box | None = None
 
     def show(self, fields: Sequence[Field]) -> None:
         """Count ``fields``, which are the changed ones."""
@@ -48,6 +51,11 @@ class Changes:
         self._build()
 
     def _build(self) -> None:
+        if self.panel is None:
+            if not self._is_open:
+                return
+            self.panel = self._looks.box([], "foldnote-changes")
+            self._place(self.panel)
         old = self.panel.children
         (self.panel.remove_class if self._is_open else self.panel.add_class)("foldnote-hidden")
         if self._is_open:

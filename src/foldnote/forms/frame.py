@@ -64,9 +64,8 @@ class Frame:
             "Copy as Python", "foldnote-second", tooltip="Show the code that does the same"
         )
         self.copy_json = looks.button("Copy as JSON", "foldnote-second", tooltip="Show the settings as JSON")
-        self.changes = Changes(looks, actions.reset)
+        self.changes = Changes(looks, actions.reset, self._show_changes)
         self.search: widgets.Text | None = None
-        self.batch = looks.box([], "foldnote-batch", "foldnote-hidden")
         self.message = looks.html("", "foldnote-message")
         self._fold: widgets.Button | None = None
         self._advanced: widgets.Box | None = None
@@ -74,7 +73,7 @@ class Frame:
         self._build_search()
         found: list[widgets.Widget] = [self.search] if self.search is not None else []
         self.widget = looks.box(
-            [self.header, *found, *self._build_groups(), self._build_footer(), self.batch, self.slot],
+            [self.header, *found, *self._build_groups(), self._build_footer(), self.slot],
             "foldnote-form",
         )
         for button, action in (
@@ -151,6 +150,7 @@ class Frame:
         """The code with a button that copies it; an empty text closes it."""
         self.shown_language = language if code else ""
         self._code = (
+            f"<style>{read_style('code')}</style>"
             f'<div class="fn-code"><button type="button" onclick="{escape(_COPY)}">Copy</button>'
             f'<pre tabindex="0" aria-label="{language} code">{escape(code)}</pre></div>'
             if code
@@ -172,8 +172,13 @@ class Frame:
 
     def show_batch(self, parts: list[widgets.Widget]) -> None:
         """The batch table below the buttons."""
-        self.batch.children = parts
-        self.batch.remove_class("foldnote-hidden")
+        batch = self.looks.box(parts, "foldnote-batch")
+        self.widget.children = (*self.widget.children[:-1], batch, self.slot)
+
+    def _show_changes(self, panel: widgets.Box) -> None:
+        """The list of changes between the buttons and what is said."""
+        shown = [child for child in self._footer.children if child not in (panel, self.message)]
+        self._footer.children = (*shown, panel, self.message)
 
     def show_sought(self, text: str) -> None:
         """Leave only the fields that have all words of ``text`` in their names or descriptions."""
@@ -233,7 +238,8 @@ class Frame:
         buttons = [*own, self.copy, self.copy_json, self.attention, self.changes.button]
         actions = self.looks.box(buttons, "foldnote-actions")
         name = [self.job_name] if self.has_job else []
-        return self.looks.box([*name, actions, self.changes.panel, self.message], "foldnote-footer")
+        self._footer = self.looks.box([*name, actions, self.message], "foldnote-footer")
+        return self._footer
 
     def _toggle_fold(self, _button: object = None) -> None:
         if self._advanced is not None:

@@ -72,7 +72,8 @@ def read_parts(spec: FieldSpec, *, is_brief: bool = False) -> LabelParts:
     marks = f'<span class="fn-unit">{escape(spec.unit)}</span>' if spec.unit else ""
     words = " ".join(part for part in (spec.help, _bounds(spec)) if part)
     shown = words.partition(". ")[0].rstrip(".") + "." if is_brief and words else words
-    foot = f'<span class="fn-help" title="{escape(words)}">{escape(shown)}</span>' if words else ""
+    tip = f' title="{escape(words)}"' if shown != words else ""
+    foot = f'<span class="fn-help"{tip}>{escape(shown)}</span>' if words else ""
     changed = ""
     if spec.default is not MISSING:
         default = escape(in_one_line(spec.default, 60)) or "empty"

@@ -8,11 +8,30 @@ by side.
 
 from __future__ import annotations
 
+import re
 from functools import cache
 from importlib.resources import files
+from typing import Literal
+
+_OWN = ".foldnote-form "
+
+
+Part = Literal["form", "rows", "code", "batch"]
 
 
 @cache
-def read_style() -> str:
-    """The text of ``form.css``."""
-    return files("foldnote.forms").joinpath("form.css").read_text(encoding="utf-8")
+def read_style(part: Part = "form") -> str:
+    """One of the style sheets, shorter: it travels with every form that shows such a part.
+
+    Its rules are nested into one for the form, which says once what each of them says in the file.
+    """
+    text = files("foldnote.forms").joinpath(f"{part}.css").read_text(encoding="utf-8")
+    text = re.sub(r"\s*\n\s*", "", text)
+    if part == "form":
+        end = text.index("}") + 1
+        return f"{text[: end - 1]}}}{_nest(text[end:])}"
+    return _nest(text)
+
+
+def _nest(rules: str) -> str:
+    return f".foldnote-form{{{rules.replace(_OWN, '')}}}"

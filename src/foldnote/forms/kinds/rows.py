@@ -12,6 +12,7 @@ from foldnote.forms.holder import HolderField, absent, all_of, below, foot
 from foldnote.forms.registry import kind_for
 from foldnote.forms.section import share
 from foldnote.forms.spec import MISSING, read_spec
+from foldnote.forms.style import read_style
 from foldnote.forms.words import count
 from foldnote.models.verdict import Problem
 
@@ -140,7 +141,8 @@ class RowsField(HolderField):
     def express(self, read: Reading, problems: Sequence[Problem]) -> None:
         """What is wrong with the whole above, with a row in the row."""
         notice = self.notice_of(read, problems)
-        self._head.value = self.write_head(notice) + foot(self, notice)
+        style = f"<style>{read_style('rows')}</style>"
+        self._head.value = style + self.write_head(notice) + foot(self, notice)
         self.set_class("foldnote-wrong", bool(notice.errors))
         shared = self._share(problems)
         for position, row in enumerate(self._rows):
