@@ -64,17 +64,20 @@ class LabServer:
 
     def start(self) -> None:
         """Start the server and wait until it answers."""
-        command = [
+        with (self.folder / "server.log").open("ab") as log:
+            self._process = subprocess.Popen(
+                self.command(), env=self.environment(), stdout=log, stderr=log, start_new_session=True
+            )
+        self._wait_until_ready()
+
+    def command(self) -> list[str]:
+        """The program and its arguments; another front end has another one."""
+        return [
             *(sys.executable, "-m", "jupyterlab", "--no-browser", "--allow-root", "--ip=127.0.0.1"),
             *(f"--port={self.port}", "--ServerApp.port_retries=0", f"--ServerApp.base_url={self.base_url}"),
             *(f"--IdentityProvider.token={self.token}", f"--ServerApp.root_dir={self.notebooks}"),
             "--LabApp.expose_app_in_browser=True",
         ]
-        with (self.folder / "server.log").open("ab") as log:
-            self._process = subprocess.Popen(
-                command, env=self.environment(), stdout=log, stderr=log, start_new_session=True
-            )
-        self._wait_until_ready()
 
     def stop(self) -> None:
         """Stop the server, its kernels, and the embedded service they may have started."""
