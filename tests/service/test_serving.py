@@ -80,6 +80,19 @@ def test_health_says_the_version(make_service):
     assert httpx.get(f"{service.url}/healthz").json()["status"] == "ok"
 
 
+def test_the_log_is_a_json_object_a_line_without_queries(make_service):
+    service = make_service("--no-rate-limit")
+    service.client.get("/jobs", params={"jobName": "secret-name"})
+    service.client.post("/submit-job", content=b"no json")
+    assert service.end() == 0
+    lines = (service.folder / "service.log").read_text().splitlines()
+    rows = [json.loads(line) for line in lines]
+    assert all({"time", "level", "from", "message"} <= set(row) for row in rows)
+    told = [row["message"].rsplit(" ", 2)[0] for row in rows if row["from"] == "traffic"]
+    assert told == ["GET /jobs 404", "POST /submit-job 400"]
+    assert "secret-name" not in "".join(lines)
+
+
 def test_nothing_heavy_is_imported():
     heavy = {"pandas", "numpy", "gemmi", "jupyterlab", "httpx", "ipywidgets", "jsonschema", "lark"}
     code = f"import sys, foldnote.service.serve; print(sorted({heavy} & set(sys.modules)))"

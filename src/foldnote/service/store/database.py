@@ -157,7 +157,8 @@ def refuse_network_file_system(folder: Path, mounts: Path = Path("/proc/self/mou
     if kind in NETWORK_FILE_SYSTEMS:
         raise ConfigurationError(
             f"The data folder {folder} is on a network file system ({kind}), where the service's database is"
-            " not safe. Start the service with --data-dir on a local disk."
+            " not safe. Start the service with --data-dir on a local disk, or set FOLDNOTE_HOME to a folder"
+            " there."
         )
 
 

@@ -38,12 +38,12 @@ def move_account(connection: sa.Connection, source: int, target: int) -> int:
 
 
 def _move_jobs(connection: sa.Connection, source: int, target: int) -> int:
-    taken = set(connection.execute(_names(target)).scalars())
+    taken: set[str] = set(connection.execute(_names(target)).scalars())
     rows = connection.execute(
         sa.select(jobs.c.id, jobs.c.name, jobs.c.deleted).where(jobs.c.account_id == source)
     ).all()
-    taken |= {row.name for row in rows if row.deleted is None and row.name not in taken}
-    theirs = set(connection.execute(_names(target)).scalars())
+    theirs = set(taken)
+    taken |= {row.name for row in rows if row.deleted is None}
     for row in rows:
         name = row.name
         if row.deleted is None and name in theirs:
