@@ -105,17 +105,41 @@ def test_a_deleted_running_job_leaves_no_process_and_no_folder(make_service):
     assert service.client.get("/jobs").json()["statuses"]["Running"] == 0
 
 
-def test_fifty_parallel_submissions_of_one_name_are_one_job(make_service):
+def test_a_hundred_parallel_submissions_of_one_name_are_one_job(make_service):
     service = make_service("--no-rate-limit")
+    with ThreadPoolExecutor(100) as pool:
+        answers = list(pool.map(lambda _: service.submit("one"), range(100)))
+    codes = [answer.status_code for answer in answers]
+    assert (codes.count(200), codes.count(400)) == (1, 99)
+    refused = [answer.json() for answer in answers if answer.status_code == 400]
+    assert {(each["code"], each["field"]) for each in refused} == {("job_name_taken", "jobName")}
+    assert rows(service, "SELECT count(*) FROM jobs") == [(1,)]
+    assert rows(service, "SELECT count(*) FROM events WHERE kind = 'submitted'") == [(1,)]
+    changed = service.submit("one", settings=SETTINGS | {"scheme": "kabat"})
+    assert (changed.status_code, changed.json()["code"]) == (400, "job_name_taken")
+    assert service.job("one")["settings"] == SETTINGS
+
+
+def test_batches_that_share_a_name_are_one_batch(make_service):
+    """Fifty at once, each with a row of its own and one that all have: whole, or not at all."""
+    service = make_service("--no-rate-limit")
+
+    def submit(number):
+        names = [f"own{number}", "shared"]
+        body = {
+            "batchName": f"batch{number}",
+            "type": "anarci",
+            "settings": [SETTINGS] * 2,
+            "jobNames": names,
+        }
+        return service.client.post("/submit-batch", json=body)
+
     with ThreadPoolExecutor(50) as pool:
-        answers = list(pool.map(lambda _: service.submit("one"), range(50)))
+        answers = list(pool.map(submit, range(50)))
     codes = [answer.status_code for answer in answers]
     assert (codes.count(200), codes.count(400)) == (1, 49)
-    assert {answer.json().get("code") for answer in answers if answer.status_code == 400} == {
-        "job_name_taken"
-    }
-    assert service.client.get("/jobs", params={"includeSubjobs": "true"}).json()["statuses"] != {}
-    assert rows(service, "SELECT count(*) FROM jobs") == [(1,)]
+    assert {answer.json().get("row") for answer in answers if answer.status_code == 400} == {1}
+    assert rows(service, "SELECT count(*) FROM jobs") == [(3,)]
 
 
 def test_two_services_do_not_share_a_folder(make_service):

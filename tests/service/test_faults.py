@@ -151,6 +151,10 @@ def test_a_death_before_any_write_sync_or_rename_loses_nothing(faulty):
         service.process.wait(20)
         service.process.stdout.close()
         service.start()
+        repeated = service.submit(name)
+        assert repeated.status_code == 200 or repeated.json()["code"] == "job_name_taken"
+        ledger.acknowledged.add(name)
+    assert rows(service, "SELECT name FROM jobs GROUP BY name HAVING count(*) > 1") == []
     figures = check(service, ledger)
     assert figures == dict.fromkeys(figures, 0), ledger.faults
 
