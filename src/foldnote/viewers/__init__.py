@@ -22,6 +22,8 @@ from foldnote.viewers.choosing import choose
 from foldnote.viewers.compose import compose
 from foldnote.viewers.library import load_script
 from foldnote.viewers.page import write_page
+from foldnote.viewers.plot import Plot
+from foldnote.viewers.plots import plot_coverage, plot_distribution, plot_pae, plot_plddt, plot_scatter
 from foldnote.viewers.scene import Coloring, Highlight, LegendItem, Scene, SceneChain, SceneModel
 from foldnote.viewers.show import show_result
 
@@ -33,6 +35,7 @@ __all__ = [
     "Highlight",
     "JobCard",
     "LegendItem",
+    "Plot",
     "Scene",
     "SceneChain",
     "SceneModel",
@@ -42,6 +45,11 @@ __all__ = [
     "compose_result",
     "join_bundles",
     "load_script",
+    "plot_coverage",
+    "plot_distribution",
+    "plot_pae",
+    "plot_plddt",
+    "plot_scatter",
     "result_bundles",
     "show_result",
     "table_bundle",

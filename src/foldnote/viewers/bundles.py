@@ -15,6 +15,7 @@ from foldnote.errors import UnreadableFileError
 from foldnote.results import Result, Structure
 from foldnote.viewers.compose import compose
 from foldnote.viewers.describe_html import write_notes
+from foldnote.viewers.plots import plot_coverage, plot_pae, plot_plddt
 from foldnote.viewers.py3dmol import render
 from foldnote.viewers.scene import Scene
 from foldnote.viewers.shell import read_asset
@@ -42,7 +43,7 @@ def bundle(item: Item, *, title: str = "") -> Bundle:
 
 def result_bundles(result: Result) -> list[Bundle]:
     """The layout of a result: the structure, then every table, then what was run and the list of files."""
-    parts = [_structure_bundle(result)]
+    parts = [_structure_bundle(result), *_plot_bundles(result)]
     parts += [_named_table(result, name) for name in result.tables]
     if len(result.score_table) > 1:
         parts.append(table_bundle(result.score_table, "Scores of every model"))
@@ -82,6 +83,22 @@ def _structure_bundle(result: Result) -> Bundle:
     except UnreadableFileError as exc:
         return _message_bundle(exc.message)
     return bundle(scene) if scene else {}
+
+
+def _plot_bundles(result: Result) -> list[Bundle]:
+    """The confidence of the models, the best one's aligned error, and the first alignment's coverage."""
+    plots = [plot_plddt(result.models)]
+    best = next((model for model in result.models if model.pae is not None), None)
+    if best is not None and best.pae is not None:
+        plots.append(plot_pae(best.pae, f"Predicted aligned error of {best.name}"))
+    aligned = next((a for a in result.alignments.values() if a.is_aligned and a.depth > 1), None)
+    if aligned is not None:
+        plots.append(plot_coverage(aligned))
+    found = [plot._repr_mimebundle_() for plot in plots if plot is not None]
+    if not found:
+        return []
+    joined = join_bundles(found)
+    return [joined | {"text/html": f'<div class="fnv-plots">{joined["text/html"]}</div>'}]
 
 
 def _named_table(result: Result, name: str) -> Bundle:

@@ -8,8 +8,6 @@ and strands, in the colours of the scene and from the same side; it is a sketch 
 from __future__ import annotations
 
 import math
-import struct
-import zlib
 from dataclasses import dataclass
 
 import gemmi
@@ -19,6 +17,7 @@ from numpy.typing import NDArray
 from foldnote.errors import UnreadableFileError
 from foldnote.results import Structure
 from foldnote.viewers import palette
+from foldnote.viewers.png import write_png
 from foldnote.viewers.scene import Scene, SceneModel
 from foldnote.viewers.traces import Trace, read_traces
 
@@ -254,19 +253,5 @@ def _write_png(pixels: Pixels) -> bytes:
     kept = np.argsort(counts)[::-1][:_COLORS]
     gaps = ((shades[:, None, :] - shades[kept][None]) ** 2).sum(axis=2)
     index = gaps.argmin(axis=1).astype(np.uint8)[places].reshape(HEIGHT, WIDTH)
-    rows = b"".join(b"\0" + row.tobytes() for row in index)
     table = shades[kept].astype(np.uint8)
-    return b"".join(
-        (
-            b"\x89PNG\r\n\x1a\n",
-            _chunk(b"IHDR", struct.pack(">IIBBBBB", WIDTH, HEIGHT, 8, 3, 0, 0, 0)),
-            _chunk(b"PLTE", table[:, :3].tobytes()),
-            _chunk(b"tRNS", table[:, 3].tobytes()),
-            _chunk(b"IDAT", zlib.compress(rows, 9)),
-            _chunk(b"IEND", b""),
-        )
-    )
-
-
-def _chunk(kind: bytes, content: bytes) -> bytes:
-    return struct.pack(">I", len(content)) + kind + content + struct.pack(">I", zlib.crc32(kind + content))
+    return write_png(index, table)

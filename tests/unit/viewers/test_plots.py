@@ -1,0 +1,92 @@
+"""Plots: drawn from real results, told in words, with their data, and harmless whatever names say."""
+
+import xml.etree.ElementTree as ET
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from result_archives import SHARED, needs_shared
+
+from foldnote.errors import BadRequestError
+from foldnote.results import Pae, open_result
+from foldnote.results.alignment import read_alignment
+from foldnote.viewers import (
+    plot_coverage,
+    plot_distribution,
+    plot_pae,
+    plot_plddt,
+    plot_scatter,
+    result_bundles,
+)
+from foldnote.viewers.plot import find_ticks
+
+HOSTILE = "</svg><script>alert(1)</script>\"'&"
+
+
+def read_svg(plot):
+    """The drawing, which must be well-formed."""
+    return ET.fromstring(plot.svg)
+
+
+@needs_shared
+def test_a_dimer_has_its_confidence_error_and_coverage():
+    result = open_result(SHARED / "colabfold-dimer.zip")
+    confidence, error = plot_plddt(result.models), plot_pae(result.models[0].pae)
+    assert "rank 1 68.3" in confidence.words
+    assert len(confidence.data) == 84 * len(result.models)
+    assert len(read_svg(confidence).findall(".//{*}polyline")) == 5
+    assert set(error.data["aligned"]) == {"A", "B"}
+    assert "Between chains the lowest mean is" in error.words
+    plots = next(
+        part for part in result_bundles(result) if part["text/html"].startswith('<div class="fnv-plots">')
+    )
+    assert plots["text/html"].count("<svg") == 3
+
+
+def test_without_a_plddt_there_is_no_plot():
+    assert plot_plddt([]) is None
+
+
+def test_a_matrix_without_chains_is_drawn():
+    plot = plot_pae(Pae(np.full((3, 3), np.nan, dtype=np.float32), None, "x.json"))
+    assert read_svg(plot).find(".//{*}image") is not None
+
+
+def test_coverage_says_how_deep_it_is():
+    plot = plot_coverage(read_alignment(b">q\nACDE\n>a\nAC--\n>b\nAC-E\n", "x.a3m"))
+    assert plot.data["sequences"].tolist() == [3, 3, 1, 2]
+    assert "3 sequences over 4 columns; between 1 and 3" in plot.words
+
+
+def test_a_distribution_counts_every_row():
+    plot = plot_distribution(pd.DataFrame({"iptm": [0.1, 0.9, None]}), "iptm")
+    assert plot.data["rows"].sum() == 2
+    assert "1 row without a value" in plot.words
+    assert "higher is better" in plot.words
+
+
+def test_names_in_plots_are_only_words():
+    frame = pd.DataFrame({HOSTILE: [1.0, 2.0], "y": [3.0, 5.0], "name": [HOSTILE, "b"]})
+    for plot in (plot_scatter(frame, HOSTILE, "y", "name"), plot_distribution(frame, HOSTILE)):
+        assert "<script" not in plot.to_html()
+        assert read_svg(plot).tag.endswith("svg")
+
+
+def test_a_column_that_is_not_there_is_named():
+    with pytest.raises(BadRequestError, match="no column z; it has a"):
+        plot_scatter(pd.DataFrame({"a": [1]}), "a", "z")
+
+
+def test_a_plot_is_saved_as_svg(tmp_path):
+    frame = pd.DataFrame({"x": [1.0, 2.0, 3.0], "y": [1.0, 4.0, 9.0]})
+    place = plot_scatter(frame, "x", "y").save(tmp_path / "plot.svg")
+    assert len(ET.parse(place).getroot().findall(".//{*}circle")) == 3
+
+
+@given(st.floats(allow_nan=False, allow_infinity=False), st.floats(allow_nan=False, allow_infinity=False))
+def test_ticks_are_few_and_inside(a, b):
+    low, high = sorted((a, b))
+    ticks = find_ticks(low, high)
+    assert 1 <= len(ticks) <= 12 or not np.isfinite(high - low)
