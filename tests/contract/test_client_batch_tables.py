@@ -157,7 +157,7 @@ def test_a_notebook_looks_before_it_submits(here, table, name):
     preview = fn.submit_batch("anarci", table, preview=True, **given)
     html = preview._repr_html_()
     assert f"<b>{name}: 3 jobs of anarci</b>" in html
-    assert "It takes 3 of the jobs" in html
+    assert "It counts as 3 jobs." in html
     batch = preview.submit().wait(60)
     assert list(batch.results().index) == [10, 20, 30]
     assert fn.batch(name).job_name == name

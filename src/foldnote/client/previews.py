@@ -128,12 +128,10 @@ class Preview:
             return lines
         if not tool.available:
             lines.append(tool.unavailable_reason or "The service cannot run this tool now.")
-        left = "jobs that the account may submit"
-        if self.jobs_left is not None:
-            left = f"{self.jobs_left} jobs that the account has left"
-            if self.jobs_left < self.count:
-                lines.append(f"The account has {self.jobs_left} jobs left, which is not enough.")
-        lines.append(f"It takes {self.count} of the {left}.{self._cost()}")
+        left = "" if self.jobs_left is None else f" of the {self.jobs_left} that the account has left"
+        if self.jobs_left is not None and self.jobs_left < self.count:
+            lines.append(f"The account has {self.jobs_left} jobs left, which is not enough.")
+        lines.append(f"It counts as {self.count} {'job' if self.count == 1 else 'jobs'}{left}.{self._cost()}")
         return lines
 
     def _cost(self) -> str:
@@ -156,7 +154,8 @@ class Preview:
         first, *rest = (escape(line) for line in self.summary())
         frame = self.to_frame().head(_FIRST)
         columns = [name for name in frame if name not in ("valid", "field", "error")]
-        table = frame[columns].map(_short).to_html(border=0, notebook=True)
+        shown = frame[columns].map(_short).rename(columns=lambda name: name.removeprefix("settings."))
+        table = shown.rename_axis("job").reset_index().to_html(border=0, index=False, justify="left")
         more = f"<p>… and {self.count - _FIRST} more</p>" if self.count > _FIRST else ""
         return f"<p><b>{first}</b><br>{'<br>'.join(rest)}</p>{table}{more}"
 

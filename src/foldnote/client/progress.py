@@ -75,7 +75,7 @@ class Bar:
             self._place.leave()
 
     def _line(self, text: str) -> str:
-        return f"{self._title}  {text}  {_write_time(self.elapsed_s)}"
+        return f"{self._title} · {text} · {_write_time(self.elapsed_s)}"
 
 
 class Terminal:
@@ -132,9 +132,10 @@ class Cell:
         from IPython.display import display
 
         value = "" if share is None else f' value="{share:.4f}"'
+        style = "width:14em;accent-color:var(--jp-brand-color1)"
         html = (
             '<div style="display:flex;align-items:center;gap:.6em">'
-            f'<progress max="1"{value} style="width:14em" aria-label="{escape(text)}"></progress>'
+            f'<progress max="1"{value} style="{style}" aria-label="{escape(text)}"></progress>'
             f"<span>{escape(text)}</span></div>"
         )
         bundle = {"text/plain": text, "text/html": html}

@@ -290,7 +290,7 @@ def test_a_batch_is_priced_first_and_submitted_by_a_second_press(client):
     form.batch_table.add_text("heavy\nEVQLVESGGGLVQP\nEVQLVESGGGLVQPGGSL\n")
     form.batch_table._send.click()
     assert names_of(client) == []
-    assert "It takes 3 of the jobs" in form.batch_table._said.value
+    assert "It counts as 3 jobs" in form.batch_table._said.value
     assert form.batch_table._send.description == "Submit 3 jobs"
     form.batch_table._send.click()
     assert names_of(client) == [form.batch.job_name]
