@@ -1,16 +1,19 @@
-"""What every route shares: how it declares its answers, its body, and where it finds the service."""
+"""What every route shares: how it declares its answers, reads its body, and where it finds the service."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 
 from fastapi import Depends, Request
+from fastapi.responses import JSONResponse
 from pydantic import BaseModel
 
 from foldnote.models.fault import ErrorBody
 from foldnote.models.wire import WireModel
 from foldnote.service.assembly import Service
+from foldnote.service.bodies import read_json, read_model
+from foldnote.service.disk import require_space
 from foldnote.service.requests import Body
 from foldnote.service.store.accounts import Caller
 
@@ -25,6 +28,7 @@ MEANINGS = {
     503: "Temporarily unavailable.",
     507: "The disk of the service is full.",
 }
+BodyModel = TypeVar("BodyModel", bound=Body)
 BODIES: dict[str, type[BaseModel]] = {}
 Answers = dict[int | str, dict[str, Any]]
 
@@ -78,6 +82,31 @@ def takes_either(*models: type[Body], has_others: bool = False) -> dict[str, Any
     others = [{"description": "Anything else; the verdict says what is wrong."}]
     schema = {"anyOf": [*forms, *(others if has_others else [])]}
     return {"requestBody": {"required": True, "content": {"application/json": {"schema": schema}}}}
+
+
+async def read_small(request: Request, service: Service, model: type[BodyModel]) -> BodyModel:
+    """The body of a route that takes a few fields.
+
+    Raises:
+        RefusalError: 413 above the limit, 400 with the field at fault.
+    """
+    return read_model(await read_json(request, service.config.limits.small_body_bytes), model)
+
+
+async def read_submission(request: Request, service: Service, model: type[BodyModel]) -> BodyModel:
+    """The body of a route that keeps what it is given, inline files included.
+
+    Raises:
+        RefusalError: 413 above the limit, 400 with the field at fault, 507 without room.
+    """
+    body = read_model(await read_json(request, service.config.limits.submission_bytes), model)
+    require_space(service.config)
+    return body
+
+
+def queued(subject: str, **fields: object) -> JSONResponse:
+    """The answer to a submission: what was submitted, further fields, and its status."""
+    return JSONResponse({"message": f"{subject} submitted to queue.", **fields, "status": "In Queue"})
 
 
 def absolute(request: Request, service: Service, path: str) -> str:

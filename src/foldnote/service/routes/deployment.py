@@ -8,10 +8,9 @@ from fastapi.responses import JSONResponse
 
 from foldnote.models.wire import WireModel
 from foldnote.service.access.gate import AdmittedClaimed
-from foldnote.service.bodies import read_json, read_model
 from foldnote.service.disk import require_space
 from foldnote.service.requests import ModelDeployment, NamedTool
-from foldnote.service.routes.answers import Here, Message, answers, keyed, takes
+from foldnote.service.routes.answers import Here, Message, answers, keyed, read_small, takes
 
 router = APIRouter(tags=["tools"])
 
@@ -36,8 +35,7 @@ class DeploymentReceipt(WireModel):
 async def deploy_model(request: Request, caller: AdmittedClaimed, service: Here) -> Response:
     """Check and keep the tool; it has a form, jobs and results like any other."""
     service.deployments.require_open(caller)
-    value = await read_json(request, service.config.limits.small_body_bytes)
-    wanted = read_model(value, ModelDeployment)
+    wanted = await read_small(request, service, ModelDeployment)
     require_space(service.config)
     tool = await run_in_threadpool(service.deployments.deploy, wanted)
     shown = service.toolbox.describe(tool)
@@ -106,8 +104,7 @@ def list_deployed_models(caller: AdmittedClaimed, service: Here) -> Response:
 async def delete_model(request: Request, caller: AdmittedClaimed, service: Here) -> Response:
     """Remove a tool that /deploy-model registered; jobs of it that wait end and say why."""
     service.deployments.require(caller)
-    value = await read_json(request, service.config.limits.small_body_bytes)
-    wanted = read_model(value, NamedTool)
+    wanted = await read_small(request, service, NamedTool)
     await run_in_threadpool(service.deployments.remove, wanted.type)
     service.dispatcher.wake()
     return JSONResponse({"message": f"{wanted.type} was removed. Its jobs and results stay."})

@@ -12,10 +12,9 @@ from fastapi.responses import JSONResponse
 from foldnote.models.status import JobStatus
 from foldnote.service.access.gate import Admitted
 from foldnote.service.assembly import Service
-from foldnote.service.bodies import read_json, read_model
 from foldnote.service.faults import bad_request, job_not_found
 from foldnote.service.requests import NamedBatch, NamedJob
-from foldnote.service.routes.answers import Here, Message, answers, keyed, takes
+from foldnote.service.routes.answers import Here, Message, answers, keyed, read_small, takes
 from foldnote.service.store.accounts import Caller
 from foldnote.service.store.records import BATCH_TYPE
 
@@ -25,6 +24,13 @@ _LOOK_EVERY_S = 0.05
 
 
 @router.post(
+    "/cancelJob",
+    name="cancel_job",
+    summary="Another word for /stop-job",
+    responses={**answers(Message, "As /stop-job."), **keyed(400, 413)},
+    openapi_extra=takes(NamedJob),
+)
+@router.post(
     "/stop-job",
     summary="Stop a job, or a batch with all its jobs",
     responses={**answers(Message, "It is stopped, is being stopped, or had ended."), **keyed(400, 413)},
@@ -32,18 +38,8 @@ _LOOK_EVERY_S = 0.05
 )
 async def stop_job(request: Request, caller: Admitted, service: Here) -> Response:
     """Stop what is queued at once, and what runs with all its processes; the answer awaits that shortly."""
-    return await _stop(caller, service, await _read_name(request, service))
-
-
-@router.post(
-    "/cancelJob",
-    summary="Another word for /stop-job",
-    responses={**answers(Message, "As /stop-job."), **keyed(400, 413)},
-    openapi_extra=takes(NamedJob),
-)
-async def cancel_job(request: Request, caller: Admitted, service: Here) -> Response:
-    """Do as /stop-job does."""
-    return await _stop(caller, service, await _read_name(request, service))
+    wanted = await read_small(request, service, NamedJob)
+    return await _stop(caller, service, wanted.job_name)
 
 
 @router.post(
@@ -54,8 +50,7 @@ async def cancel_job(request: Request, caller: Admitted, service: Here) -> Respo
 )
 async def cancel_batch(request: Request, caller: Admitted, service: Here) -> Response:
     """Do as /stop-job does with a batch; a job that is none is not found."""
-    value = await read_json(request, service.config.limits.small_body_bytes)
-    name = read_model(value, NamedBatch).batch_name
+    name = (await read_small(request, service, NamedBatch)).batch_name
     row = await run_in_threadpool(service.store.jobs.find, [caller.account_id], name)
     if row is None or row["type"] != BATCH_TYPE:
         raise bad_request(f"There is no batch {name!r}.", code="job_not_found", field="batchName")
@@ -82,17 +77,12 @@ async def _stop(caller: Caller, service: Service, name: str) -> Response:
 )
 async def delete_job(request: Request, caller: Admitted, service: Here) -> Response:
     """Delete the job and its result; what runs is stopped."""
-    name = await _read_name(request, service)
+    name = (await read_small(request, service, NamedJob)).job_name
     running = await run_in_threadpool(service.store.jobs.delete, caller.account_id, name)
     if running is None:
         raise job_not_found(name, 400)
     service.dispatcher.wake()
     return JSONResponse({"message": f"{name} was deleted."})
-
-
-async def _read_name(request: Request, service: Service) -> str:
-    value = await read_json(request, service.config.limits.small_body_bytes)
-    return read_model(value, NamedJob).job_name
 
 
 async def _wait_for_end(service: Service, job_ids: list[int]) -> bool:

@@ -8,10 +8,8 @@ from fastapi.responses import JSONResponse
 
 from foldnote.models.wire import WireModel
 from foldnote.service.access.gate import AdmittedClaimed
-from foldnote.service.bodies import read_json, read_model
-from foldnote.service.disk import require_space
 from foldnote.service.requests import PipelineRun, PipelineSubmission
-from foldnote.service.routes.answers import Here, answers, keyed, takes
+from foldnote.service.routes.answers import Here, answers, keyed, queued, read_submission, takes
 
 router = APIRouter(tags=["pipelines"])
 
@@ -48,9 +46,7 @@ class RunReceipt(WireModel):
 )
 async def submit_pipeline(request: Request, caller: AdmittedClaimed, service: Here) -> Response:
     """Check every stage and keep the pipeline; one of the same name is replaced."""
-    value = await read_json(request, service.config.limits.submission_bytes)
-    pipeline = read_model(value, PipelineSubmission)
-    require_space(service.config)
+    pipeline = await read_submission(request, service, PipelineSubmission)
     await run_in_threadpool(service.pipelines.save, caller, pipeline)
     receipt = {
         "message": f"The pipeline {pipeline.pipeline_name} is saved.",
@@ -68,16 +64,12 @@ async def submit_pipeline(request: Request, caller: AdmittedClaimed, service: He
 )
 async def run_pipeline(request: Request, caller: AdmittedClaimed, service: Here) -> Response:
     """Check every stage with the inputs of this run and queue all of them, or none."""
-    value = await read_json(request, service.config.limits.submission_bytes)
-    wanted = read_model(value, PipelineRun)
-    require_space(service.config)
+    wanted = await read_submission(request, service, PipelineRun)
     names = await run_in_threadpool(service.pipelines.run, caller, wanted)
-    receipt = {
-        "message": f"{wanted.job_name} with {len(names)} stages submitted to queue.",
-        "jobName": wanted.job_name,
-        "pipelineName": wanted.pipeline_name,
-        "type": "batch",
-        "jobNames": names,
-        "status": "In Queue",
-    }
-    return JSONResponse(receipt)
+    return queued(
+        f"{wanted.job_name} with {len(names)} stages",
+        jobName=wanted.job_name,
+        pipelineName=wanted.pipeline_name,
+        type="batch",
+        jobNames=names,
+    )

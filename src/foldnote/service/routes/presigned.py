@@ -10,13 +10,12 @@ from fastapi.concurrency import run_in_threadpool
 from foldnote.models.wire import WireModel
 from foldnote.service.access.gate import Admitted
 from foldnote.service.assembly import Service
-from foldnote.service.bodies import read_json, read_model
 from foldnote.service.disk import require_space
 from foldnote.service.faults import not_found
 from foldnote.service.files.links import UploadTarget, link_revoked
 from foldnote.service.files.names import check_file_name, check_folder, split_path
 from foldnote.service.requests import UploadRequest
-from foldnote.service.routes.answers import Here, absolute, answers, errors, keyed, takes
+from foldnote.service.routes.answers import Here, absolute, answers, errors, keyed, read_small, takes
 from foldnote.service.routes.downloads import LinkNumber
 from foldnote.service.routes.files import RAW_BODY, receive
 from foldnote.service.routes.paths import rest_of_path
@@ -46,8 +45,7 @@ class UploadLinks(WireModel):
 )
 async def get_presigned_upload_url(request: Request, caller: Admitted, service: Here) -> UploadLinks:
     """Sign an upload of one name."""
-    value = await read_json(request, service.config.limits.small_body_bytes)
-    folder, name = split_path(read_model(value, UploadRequest).filename)
+    folder, name = split_path((await read_small(request, service, UploadRequest)).filename)
     target = UploadTarget(caller.account_id, check_folder(folder, "filename"), check_file_name(name))
     return UploadLinks(
         upload_url=absolute(request, service, service.links.sign(target, "PUT")),

@@ -9,12 +9,11 @@ from fastapi.responses import JSONResponse
 from foldnote.models.wire import WireModel
 from foldnote.service.access.gate import Admitted
 from foldnote.service.assembly import Service
-from foldnote.service.bodies import read_json, read_model
 from foldnote.service.faults import RefusalError, bad_request
 from foldnote.service.recommending.detection import Molecule, find_molecules, read_sequence
 from foldnote.service.recommending.ranking import advise, read_task
 from foldnote.service.requests import RouterInput, RouterRequest
-from foldnote.service.routes.answers import Here, answers, keyed, takes
+from foldnote.service.routes.answers import Here, answers, keyed, read_small, takes
 
 router = APIRouter(tags=["tools"])
 
@@ -63,8 +62,7 @@ async def route_model(request: Request, caller: Admitted, service: Here) -> Resp
     if not service.config.has_router:
         sentence = "Recommendations are not enabled at this service. GET /tools lists what there is."
         raise RefusalError(403, "router_disabled", sentence)
-    value = await read_json(request, service.config.limits.small_body_bytes)
-    wanted = read_model(value, RouterRequest)
+    wanted = await read_small(request, service, RouterRequest)
     return JSONResponse(await run_in_threadpool(_advise, service, wanted))
 
 

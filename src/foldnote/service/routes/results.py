@@ -12,11 +12,18 @@ from fastapi.responses import JSONResponse
 from foldnote.models.wire import WireModel
 from foldnote.service.access.gate import Admitted
 from foldnote.service.assembly import Service
-from foldnote.service.bodies import read_json, read_model
 from foldnote.service.faults import bad_request
 from foldnote.service.requests import ResultRequest
 from foldnote.service.results import PreparingError
-from foldnote.service.routes.answers import Here, absolute, answers, keyed, takes, visible_accounts
+from foldnote.service.routes.answers import (
+    Here,
+    absolute,
+    answers,
+    keyed,
+    read_small,
+    takes,
+    visible_accounts,
+)
 from foldnote.service.store.accounts import Caller
 
 router = APIRouter(tags=["results"])
@@ -46,8 +53,7 @@ class Preparing(WireModel):
 )
 async def get_result(request: Request, caller: Admitted, service: Here) -> Response:
     """Give a link to the archive, to one file of it, or to its structures only."""
-    value = await read_json(request, service.config.limits.small_body_bytes)
-    wanted = read_model(value, ResultRequest)
+    wanted = await read_small(request, service, ResultRequest)
     owners = await run_in_threadpool(visible_accounts, service, caller, wanted.job_email)
     wait_s = 0.0 if wanted.no_async else service.config.limits.inline_wait_s
     path = await _wait_for_link(service, caller, owners, wanted, wait_s)

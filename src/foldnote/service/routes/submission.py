@@ -16,7 +16,7 @@ from foldnote.service.bodies import read_json, read_model
 from foldnote.service.disk import require_space
 from foldnote.service.faults import BareRefusalError, RefusalError, bad_request
 from foldnote.service.requests import BatchSubmission, JobPayload, JobSubmission, ListedBatch
-from foldnote.service.routes.answers import Here, answers, keyed, takes, takes_either
+from foldnote.service.routes.answers import Here, answers, keyed, queued, read_submission, takes, takes_either
 
 router = APIRouter(tags=["submission"])
 
@@ -40,17 +40,9 @@ class BatchReceipt(WireModel):
 )
 async def submit_job(request: Request, caller: Admitted, service: Here) -> Response:
     """Check a job and put it into the queue."""
-    value = await read_json(request, service.config.limits.submission_bytes)
-    submission = read_model(value, JobSubmission)
-    require_space(service.config)
+    submission = await read_submission(request, service, JobSubmission)
     await run_in_threadpool(service.intake.submit, caller, submission)
-    receipt = {
-        "message": f"{submission.job_name} submitted to queue.",
-        "jobName": submission.job_name,
-        "type": submission.type,
-        "status": "In Queue",
-    }
-    return JSONResponse(receipt)
+    return queued(submission.job_name, jobName=submission.job_name, type=submission.type)
 
 
 @router.post(
@@ -65,14 +57,8 @@ async def submit_batch(request: Request, caller: Admitted, service: Here) -> Res
     batch = _read_batch(value)
     require_space(service.config)
     names = await run_in_threadpool(service.intake.submit_batch, caller, batch)
-    receipt = {
-        "message": f"{batch.batch_name} with {len(names)} jobs submitted to queue.",
-        "batchName": batch.batch_name,
-        "type": batch.type,
-        "jobNames": names,
-        "status": "In Queue",
-    }
-    return JSONResponse(receipt)
+    what = f"{batch.batch_name} with {len(names)} jobs"
+    return queued(what, batchName=batch.batch_name, type=batch.type, jobNames=names)
 
 
 def _read_batch(value: Any) -> BatchSubmission:
