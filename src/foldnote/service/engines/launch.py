@@ -142,6 +142,8 @@ def _search_path(engine: Engine, outer: str) -> str:
 
 
 def _fill(text: str, engine: Engine) -> str:
+    if "{" not in text:
+        return text
     for word, value in {
         "{python}": str(engine.python),
         "{engine_dir}": str(engine.folder),

@@ -25,7 +25,7 @@ import json
 import os
 import shutil
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field, fields
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal, Self
@@ -123,8 +123,8 @@ class AttemptState:
 
 
 def as_content(record: AttemptSpec | Outcome) -> dict[str, Any]:
-    """The record as a JSON object."""
-    return asdict(record)
+    """The record as a JSON object; it shares its values."""
+    return {each.name: getattr(record, each.name) for each in fields(record)}
 
 
 def now() -> str:
@@ -144,8 +144,11 @@ def prepare_attempt(spec: AttemptSpec, inputs: Mapping[str, Path] | None = None)
         ValueError: an input's path leads out of the work folder.
         OSError: the folder cannot be written.
     """
-    work = spec.folder / WORK
-    (work / "outputs").mkdir(parents=True, exist_ok=True)
+    folder = spec.folder
+    work = folder / WORK
+    folder.mkdir(parents=True, exist_ok=True)
+    for each in (work, work / "outputs"):
+        each.mkdir(exist_ok=True)
     for name, source in (inputs or {}).items():
         target = (work / name).resolve()
         if not target.is_relative_to(work.resolve()):
@@ -153,8 +156,8 @@ def prepare_attempt(spec: AttemptSpec, inputs: Mapping[str, Path] | None = None)
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(source, target)
     write_json(work / "job.json", _job_file(spec), is_durable=False)
-    write_json(spec.folder / SPEC, as_content(spec), is_durable=False)
-    return spec.folder
+    write_json(folder / SPEC, as_content(spec), is_durable=False)
+    return folder
 
 
 def _job_file(spec: AttemptSpec) -> dict[str, Any]:
