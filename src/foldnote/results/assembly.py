@@ -15,6 +15,7 @@ from pathlib import PurePosixPath
 from foldnote.results.evidence import EvidenceBook
 from foldnote.results.families import (
     LinkKey,
+    find_job_folder,
     find_link,
     find_prediction,
     find_rank,
@@ -25,12 +26,11 @@ from foldnote.results.kinds import is_side_structure, structure_order
 from foldnote.results.metrics import RANKING_NAMES, find_metric, has_scores
 from foldnote.results.model import Model
 from foldnote.results.ranking_file import Order
-from foldnote.results.score_rows import find_stem
 from foldnote.results.structure import Structure
 from foldnote.results.tables import Scalar
 
 Rows = Mapping[str, Mapping[str, Scalar]]
-"""Figures of score tables by the stem of the structure that a row is about."""
+"""Figures of score tables by the file name of the structure that a row is about."""
 
 
 @dataclass
@@ -69,6 +69,7 @@ def assemble(
     for draft in drafts:
         _add_figures(draft, book, orders, rows or {})
     drafts = _join_copies(drafts)
+    _tell_jobs_apart(drafts)
     groups: dict[str, list[_Draft]] = defaultdict(list)
     for draft in drafts:
         groups[draft.prediction].append(draft)
@@ -155,8 +156,9 @@ def _add_figures(draft: _Draft, book: EvidenceBook, orders: Iterable[Order], row
             draft.order = order.links.index(draft.key)
             draft.figures = dict(order.figures[draft.order]) | draft.figures
     for structure in draft.variants:
-        row = rows.get(find_stem(structure.name), {})
-        draft.figures |= {key: value for key, value in row.items() if key not in draft.figures}
+        row = rows.get(structure.name, {})
+        numbers = {key: value for key, value in row.items() if not isinstance(value, str)}
+        draft.figures |= {key: value for key, value in numbers.items() if key not in draft.figures}
 
 
 def _take_figures(draft: _Draft, figures: Mapping[str, Scalar]) -> None:
@@ -187,6 +189,21 @@ def _join_copies(drafts: list[_Draft]) -> list[_Draft]:
         else:
             twin.variants += draft.variants
     return kept
+
+
+def _tell_jobs_apart(drafts: Sequence[_Draft]) -> None:
+    """Name predictions by their folders where several folders hold files of the same name.
+
+    These are several jobs.
+    """
+    folders: dict[tuple[str, str], set[str]] = defaultdict(set)
+    for draft in drafts:
+        if not find_seed_sample(draft.name):
+            folders[draft.prediction, PurePosixPath(draft.name).name].add(find_job_folder(draft.name))
+    repeated = {prediction for (prediction, _), found in folders.items() if len(found) > 1}
+    for draft in drafts:
+        if draft.prediction in repeated:
+            draft.prediction = "/".join(filter(None, (find_job_folder(draft.name), draft.prediction)))
 
 
 def _rank(drafts: list[_Draft]) -> tuple[list[_Draft], str]:

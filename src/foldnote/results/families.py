@@ -133,10 +133,13 @@ def find_prediction(name: str) -> str:
     stem = PurePosixPath(strip_packing(path.name)).stem
     found = _VARIANT.search(stem)
     prefix = path.name[: found.start()] if found else _LAST_NUMBER.sub("", path.name[: len(stem)])
-    if prefix:
-        return prefix
-    folders = [part for part in path.parts[:-1] if not _SEED_SAMPLE.search(part.lower())]
-    return folders[-1] if folders else ""
+    return prefix or PurePosixPath(find_job_folder(name)).name
+
+
+def find_job_folder(name: str) -> str:
+    """The folder of a file, without folders of single samples; "" at the top."""
+    parts = PurePosixPath(name).parts[:-1]
+    return "/".join(part for part in parts if not _SEED_SAMPLE.search(part.lower()))
 
 
 def is_bulk(name: str, names: frozenset[str]) -> bool:

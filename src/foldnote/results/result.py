@@ -182,8 +182,8 @@ class Result:
         ]
         names = [each.name for each in self.structures]
         small = [n for n in self._reader.named(FileKind.TABLE) if self._reader.sizes[n] <= _MAX_ROWS_BYTES]
-        read = (self._reader.attempt(name, self.tables.__getitem__, name) for name in small)
-        rows = find_rows((table for table in read if table is not None), names)
+        read = ((name, self._reader.attempt(name, self.tables.__getitem__, name)) for name in small)
+        rows = find_rows(((name, table) for name, table in read if table is not None), names)
         return assemble(self.structures, self._book, orders, rows)
 
     @property

@@ -6,6 +6,7 @@ ends in one. Its other single figures are then figures of that model.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable
 from pathlib import PurePosixPath
 
@@ -23,27 +24,45 @@ def find_stem(name: str) -> str:
     return path.stem if path.suffix in (".pdb", ".cif", ".mmcif", ".bcif", ".ent", ".sdf") else path.name
 
 
-def find_rows(tables: Iterable[pd.DataFrame], structures: Iterable[str]) -> dict[str, dict[str, Scalar]]:
-    """Figures of each structure that a table names, by the structure's stem.
+def find_rows(
+    tables: Iterable[tuple[str, pd.DataFrame]], structures: Iterable[str]
+) -> dict[str, dict[str, Scalar]]:
+    """Figures of each structure that a table names, by the structure's file name.
+
+    A table is about the structures in its folder and below, or about all where there are none. A name that
+    fits several of them says nothing.
 
     Args:
-        tables: candidate tables.
+        tables: file names and candidate tables.
         structures: file names of the structures.
     """
-    stems = {find_stem(name) for name in structures}
+    everything = list(structures)
     found: dict[str, dict[str, Scalar]] = {}
-    for table in tables:
-        column = _find_naming_column(table, stems)
+    for name, table in tables:
+        folder = str(PurePosixPath(name).parent)
+        near = [each for each in everything if folder == "." or each.startswith(f"{folder}/")] or everything
+        by_stem: dict[str, list[str]] = defaultdict(list)
+        for each in near:
+            by_stem[find_stem(each)].append(each)
+        column = _find_naming_column(table, set(by_stem))
         if column is None:
             continue
-        named = table[column].map(lambda value: find_stem(str(value)))
-        for stem, row in zip(named, table.drop(columns=column).to_dict("records"), strict=True):
-            if stem in stems:
-                figures = find_figures({str(key): _plain(value) for key, value in row.items()})
-                found.setdefault(stem, {}).update(
-                    {key: value for key, value in figures.items() if key not in found.get(stem, {})}
-                )
+        cells = table[column].astype(str)
+        for cell, row in zip(cells, table.drop(columns=column).to_dict("records"), strict=True):
+            meant = _choose(cell, by_stem.get(find_stem(cell), []))
+            figures = find_figures({str(key): _plain(value) for key, value in row.items()})
+            if meant is not None:
+                known = found.setdefault(meant, {})
+                known |= {key: value for key, value in figures.items() if key not in known}
     return found
+
+
+def _choose(cell: str, candidates: list[str]) -> str | None:
+    """The one structure that a cell names: the only one, or the only one whose path ends as the cell does."""
+    if len(candidates) > 1:
+        ending = "/" + cell.replace("\\", "/").lower().lstrip("./")
+        candidates = [each for each in candidates if f"/{each.lower()}".endswith(ending)]
+    return candidates[0] if len(candidates) == 1 else None
 
 
 def _find_naming_column(table: pd.DataFrame, stems: set[str]) -> str | None:

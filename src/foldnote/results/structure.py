@@ -19,6 +19,7 @@ import pandas as pd
 from foldnote.errors import UnreadableFileError
 from foldnote.results.atoms import find_residue_kind, make_atom_frame, make_biotite
 from foldnote.results.confidence import Confidence, ReadClaims, find_confidence
+from foldnote.results.families import find_plddt_family
 from foldnote.results.packing import unpack_single
 from foldnote.results.secondary import assign_secondary
 from foldnote.results.structure_formats import find_format, parse_structure, read_structure_text
@@ -118,7 +119,8 @@ class Structure:
             data = unpack_single(place.read_bytes(), place.name)
         except OSError as exc:
             raise UnreadableFileError(f"{place} cannot be read: {explain(exc)}.") from exc
-        return cls(place.name, find_format(place.name, data[:2000]), read_structure_text(data, place.name))
+        form, text = find_format(place.name, data[:2000]), read_structure_text(data, place.name)
+        return cls(place.name, form, text, family=find_plddt_family(place.name, frozenset()))
 
     def __repr__(self) -> str:
         return f"<Structure {self.name}>"

@@ -25,13 +25,17 @@ Scalar = str | int | float | bool | None
 def read_delimited(data: bytes, name: str) -> pd.DataFrame:
     """A CSV or TSV file as a frame; dtypes by pandas, a first line of column names expected.
 
+    A first line without a comma says whether the separator is a semicolon or a tabulator.
+
     Returns:
         The file's columns; a row is a line.
 
     Raises:
         UnreadableFileError: it is not such a table.
     """
-    separator = "\t" if strip_packing(name).endswith(".tsv") else ","
+    first = data.split(b"\n", 1)[0]
+    is_tabbed = strip_packing(name).endswith(".tsv") or (b"," not in first and b"\t" in first)
+    separator = "\t" if is_tabbed else ";" if b"," not in first and b";" in first else ","
     try:
         return pd.read_csv(io.BytesIO(data), sep=separator, low_memory=False)
     except (ValueError, csv.Error, OverflowError, MemoryError) as exc:

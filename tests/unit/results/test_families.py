@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from result_archives import DATA, FV, with_b_factors, write_zip
 
-from foldnote.results import open_result
+from foldnote.results import Structure, open_result
 from foldnote.results.families import PLDDT_FAMILIES, find_link, find_prediction
 
 
@@ -232,3 +232,35 @@ def test_a_single_model_takes_the_results_scores(opened):
     (model,) = opened({"prediction.pdb": FV, "score.json": '{"ptm": 0.5, "note": "text"}'}).models
 
     assert dict(model.scores) == {"ptm": 0.5}
+
+
+def test_jobs_of_a_batch_are_predictions_of_their_own(opened):
+    members = {f"batch/job-{number}/antibody.pdb": FV for number in (1, 2)}
+
+    assert [(m.prediction, m.rank) for m in opened(members).models] == [
+        ("batch/job-1/antibody", 1),
+        ("batch/job-2/antibody", 1),
+    ]
+
+
+def test_a_file_that_is_named_as_a_known_program_names_it_has_its_confidence(tmp_path):
+    path = tmp_path / "x_unrelaxed_rank_001_alphafold2_ptm_model_3_seed_000.pdb"
+    path.write_text(foreign.model())
+
+    assert Structure.open(path).mean_plddt == pytest.approx(np.mean(foreign.PLDDT), abs=0.01)
+
+
+def test_a_score_table_is_about_the_structures_beside_it(opened):
+    members = {f"job-{n}/a.pdb": FV for n in (1, 2)} | {
+        f"job-{n}/scores.csv": f"file,iptm\na.pdb,0.{n}\n" for n in (1, 2)
+    }
+
+    assert [model.scores["iptm"] for model in opened(members).models] == [0.1, 0.2]
+
+
+def test_a_name_that_fits_several_structures_says_nothing(opened):
+    members = {f"job-{n}/a.pdb": FV for n in (1, 2)} | {
+        "scores.csv": "file,iptm\na.pdb,0.1\njob-2/a.pdb,0.2\n"
+    }
+
+    assert [dict(model.scores) for model in opened(members).models] == [{}, {"iptm": 0.2}]

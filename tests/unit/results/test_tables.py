@@ -49,6 +49,15 @@ def test_figures_are_the_scalars_of_an_object():
     assert find_figures({"a": 1.5, "b": [1], "c": float("inf"), "d": "x"}) == {"a": 1.5, "c": None, "d": "x"}
 
 
+@pytest.mark.parametrize(
+    ("name", "text"), [("x.csv", "a;b\n1;2,5\n"), ("x.csv", "a\tb\n1\t2,5\n"), ("x.tsv", "a\tb\n1\t2,5\n")]
+)
+def test_the_first_line_tells_the_separator(name, text):
+    frame = read_delimited(text.encode(), name)
+
+    assert frame.to_dict("records") == [{"a": 1, "b": "2,5"}]
+
+
 def test_json_nested_absurdly_deep_is_told():
     with pytest.raises(UnreadableFileError, match="JSON"):
         read_json(b"[" * 200_000, "deep.json")
