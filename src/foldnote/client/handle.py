@@ -205,7 +205,7 @@ class HandleSteps:
         record = self.record
         rows = {
             "tool": record.tool_type,
-            "status": str(record.status),
+            "status": "Failed" if record.is_failed else str(record.status),
             "progress": _progress(record),
             "created": record.created,
             "started": record.started,

@@ -71,7 +71,7 @@ class FilePage(WireModel):
         return show_grid(self._title(), _COLUMNS, map(_row, self.files))
 
     def _title(self) -> str:
-        return f"{len(self.files)} of {self.total} files"
+        return f"{len(self.files)} of {self.total} files" if self.files else "No files here."
 
 
 def _row(file: FileRecord) -> tuple[object, ...]:

@@ -7,6 +7,7 @@ aligns cells to the right, so each says its own side.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime
 from html import escape
 
 _LEFT = "text-align:left;vertical-align:top;white-space:normal"
@@ -21,15 +22,15 @@ def show_pairs(title: str, pairs: Mapping[str, object]) -> str:
         for name, value in pairs.items()
         if value not in (None, "", (), [], {})
     )
-    return f'<table><caption style="{_LEFT}"><b>{escape(title)}</b></caption>{rows}</table>'
+    return f"<div><b>{escape(title)}</b></div><table>{rows}</table>"
 
 
 def show_grid(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
-    """Records of one kind as HTML, one row a record."""
-    head = "".join(f'<th scope="col" style="{_LEFT}">{escape(name)}</th>' for name in columns)
+    """Records of one kind as HTML, one row a record; without records only the title."""
     body = "".join(f"<tr>{''.join(map(_cell, row))}</tr>" for row in rows)
-    caption = f'<caption style="{_LEFT}">{escape(title)}</caption>'
-    return f"<table>{caption}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+    head = "".join(f'<th scope="col" style="{_LEFT}">{escape(name)}</th>' for name in columns)
+    table = f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>" if body else ""
+    return f'<div style="max-width:60em">{escape(title)}</div>{table}'
 
 
 def write_grid(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
@@ -52,6 +53,8 @@ def _text(value: object) -> str:
         return ""
     if isinstance(value, bool):
         return "yes" if value else "no"
+    if isinstance(value, datetime):
+        return f"{value.astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC"
     if isinstance(value, list | tuple):
         return ", ".join(map(str, value))
     return str(value)

@@ -8,6 +8,8 @@ from typing import Any
 
 from pydantic import Field, PrivateAttr
 
+from foldnote.models.shown import show_grid, show_pairs
+from foldnote.models.tool_sheet import COLUMNS, list_settings
 from foldnote.models.wire import WireModel
 
 
@@ -106,3 +108,26 @@ class Tool(WireModel):
     def label(self) -> str:
         """What people read: the display name, or the type where there is none."""
         return self.display_name or self.name or self.type
+
+    def __repr__(self) -> str:
+        names = ", ".join(row[0] for row in list_settings(self.settings_schema)) or "unknown"
+        return f"<tool {self.type}: {self.label}; {self._tell_engine()}; settings {names}>"
+
+    def _repr_html_(self) -> str:
+        about = {
+            "type": self.type,
+            "what it does": self.description,
+            "family": self.family,
+            "works on": self.modalities,
+            "at this service": self._tell_engine(),
+            "note": self.engine.note if self.engine else None,
+            "settings": str(self.origin) if self.origin != ToolOrigin() else None,
+        }
+        rows = list(list_settings(self.settings_schema))
+        title = "Its settings; * has to be given" if rows else ""
+        return show_pairs(self.label, about) + show_grid(title, COLUMNS, rows)
+
+    def _tell_engine(self) -> str:
+        if not self.available:
+            return f"does not run. {self.unavailable_reason or ''}".strip()
+        return f"runs as {self.engine.method}" if self.engine else "runs"

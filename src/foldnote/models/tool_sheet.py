@@ -1,0 +1,64 @@
+"""What a tool takes, one row a setting, in words; read from its JSON Schema as it stands."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+COLUMNS = ("setting", "takes", "default", "what it is")
+_WORDS = {"string": "text", "number": "number", "integer": "whole number", "boolean": "true or false",
+          "array": "list", "object": "object", "null": "nothing"}  # fmt: skip
+_SHOWN_OPTIONS = 8
+
+
+def list_settings(schema: Mapping[str, Any]) -> Iterator[tuple[str, str, str, str]]:
+    """Name, kind, default and title or description of each setting; required ones are marked."""
+    fields, required = schema.get("properties"), schema.get("required")
+    names = required if isinstance(required, list) else []
+    for name, field in (fields if isinstance(fields, Mapping) else {}).items():
+        known = field if isinstance(field, Mapping) else {}
+        default = "" if known.get("default") is None else str(known["default"])
+        is_needed = name in names and "default" not in known
+        words = known.get("description") or known.get("title") or ""
+        yield f"{name} *" if is_needed else str(name), _tell_kind(known), default, str(words)
+
+
+def _tell_kind(field: Mapping[str, Any]) -> str:
+    notes = field.get("x-foldnote")
+    about = notes if isinstance(notes, Mapping) else {}
+    options = _list_options(field)
+    if options:
+        more = f" … {len(options) - _SHOWN_OPTIONS} more" if len(options) > _SHOWN_OPTIONS else ""
+        return " | ".join(options[:_SHOWN_OPTIONS]) + more
+    if about.get("role") in ("file", "files") or field.get("format") == "binary":
+        extensions = about.get("extensions")
+        kinds = ", ".join(f".{each}" for each in extensions) if isinstance(extensions, list) else ""
+        return f"{'files' if about.get('role') == 'files' else 'file'} {kinds}".strip()
+    kinds = field.get("type")
+    words = [
+        _WORDS.get(str(kind), str(kind)) for kind in (kinds if isinstance(kinds, list) else [kinds]) if kind
+    ]
+    unit = about.get("unit")
+    return f"{' or '.join(words) or 'anything'}{_tell_range(field)}{f' {unit}' if unit else ''}"
+
+
+def _list_options(field: Mapping[str, Any]) -> list[str]:
+    if isinstance(field.get("enum"), list):
+        return [str(value) for value in field["enum"]]
+    rows = field.get("oneOf")
+    if isinstance(rows, list) and all(isinstance(row, Mapping) and "const" in row for row in rows):
+        return [str(row["const"]) for row in rows]
+    return []
+
+
+def _tell_range(field: Mapping[str, Any]) -> str:
+    least = field.get("minimum", field.get("exclusiveMinimum"))
+    most = field.get("maximum", field.get("exclusiveMaximum"))
+    if least is not None and most is not None:
+        return f", {least} to {most}"
+    if least is not None:
+        return f", from {least}"
+    if most is not None:
+        return f", up to {most}"
+    longest = field.get("maxLength")
+    return f", up to {longest} characters" if longest is not None else ""
