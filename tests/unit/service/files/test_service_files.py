@@ -1,5 +1,6 @@
 """Objects, links, names and archives, each without a server."""
 
+import errno
 import io
 import os
 import time
@@ -65,6 +66,18 @@ def test_an_adopted_result_stays_where_it_was(objects, tmp_path):
     objects.adopt(source, "cd" * 32)
     source.unlink()
     assert objects.path("cd" * 32).read_bytes() == b"zip"
+
+
+def test_a_result_is_copied_where_a_file_has_one_name_only(objects, tmp_path, monkeypatch):
+    def refuse(*_):
+        raise OSError(errno.EPERM, "Operation not permitted")
+
+    monkeypatch.setattr(os, "link", refuse)
+    source = tmp_path / "result.zip"
+    source.write_bytes(b"zip")
+    objects.adopt(source, "cd" * 32)
+    assert objects.path("cd" * 32).read_bytes() == b"zip"
+    assert not list((tmp_path / "objects" / "drafts").iterdir())
 
 
 def query_of(link):

@@ -128,3 +128,17 @@ def test_any_prompt_gets_an_answer(prompt):
     advice = ask(prompt)
     assert advice.summary
     assert len({row.tool_id for row in advice.tools}) == len(advice.tools) <= 4
+
+
+def test_a_small_molecule_that_is_to_be_docked_leads_to_a_tool_for_it():
+    advice = ask(f"dock {ASPIRIN} to my protein structure")
+    assert advice.tools[0].tool_id == "vina"
+
+
+def test_an_antibody_is_numbered_by_the_tool_for_that():
+    assert ask(f"Number my antibody {HEAVY}").tools[0].tool_id == "anarci"
+
+
+def test_a_heavy_domain_is_a_nanobody_where_the_words_say_so():
+    advice = ask(f"Number the nanobody {HEAVY}")
+    assert advice.tools[0].tool_id == "antibody-annotation"

@@ -1,5 +1,6 @@
 """The compare-and-set of the queue: one winner for each change, and no way out of a final state."""
 
+import itertools
 import sqlite3
 import threading
 import uuid
@@ -212,3 +213,43 @@ def test_an_expired_key_is_unknown(store, account):
     store.accounts.add_key(account, "new", expires="2999-01-01T00:00:00.000Z")
     assert store.accounts.find_caller("old") is None
     assert store.accounts.find_caller("new").email == "a@lab.example"
+
+
+def test_a_full_database_refuses_whole_changes_and_goes_on_when_there_is_room(tmp_path):
+    told = []
+    store = Store(tmp_path / "db", on_full=lambda: told.append(1))
+    account = store.accounts.ensure_account("a@lab.example")
+    limit_pages(store, 0)
+    acknowledged = []
+
+    def fill():
+        for number in itertools.count():
+            add_rows(store, account, number)
+            acknowledged.append(number)
+
+    with pytest.raises(StorageFaultError) as caught:
+        fill()
+    assert caught.value.is_full
+    assert told
+    assert count_jobs(store) == 21 * len(acknowledged)
+    limit_pages(store, 1 << 20)
+    add(store, account, "after")
+    assert count_jobs(store) == 21 * len(acknowledged) + 1
+    store.close()
+
+
+def add_rows(store, account, number):
+    rows = [NewJob(f"{number}-{row}", "anarci", {"a": "x" * 500}, {}) for row in range(20)]
+    store.jobs.add_batch(account, NewJob(f"parent{number}", "anarci", {}, {}), rows)
+
+
+def limit_pages(store, number):
+    """Let the database have so many pages at most; never fewer than it has and a few more."""
+    with store.database.write() as connection:
+        has = connection.exec_driver_sql("PRAGMA page_count").scalar_one()
+        connection.exec_driver_sql(f"PRAGMA max_page_count = {max(number, has + 20)}")
+
+
+def count_jobs(store):
+    with store.database.read() as connection:
+        return connection.exec_driver_sql("SELECT count(*) FROM jobs").scalar_one()
