@@ -34,10 +34,9 @@ def _tell_kind(field: Mapping[str, Any]) -> str:
         extensions = about.get("extensions")
         kinds = ", ".join(f".{each}" for each in extensions) if isinstance(extensions, list) else ""
         return f"{'files' if about.get('role') == 'files' else 'file'} {kinds}".strip()
-    kinds = field.get("type")
-    words = [
-        _WORDS.get(str(kind), str(kind)) for kind in (kinds if isinstance(kinds, list) else [kinds]) if kind
-    ]
+    given = field.get("type")
+    named = given if isinstance(given, list) else [given] if given else []
+    words = [_WORDS.get(str(kind), str(kind)) for kind in named]
     unit = about.get("unit")
     return f"{' or '.join(words) or 'anything'}{_tell_range(field)}{f' {unit}' if unit else ''}"
 
