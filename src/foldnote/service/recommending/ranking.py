@@ -48,6 +48,7 @@ class Task:
         molecules: found in the prompt or given beside it.
         functions: functions of the catalog that the words ask for.
         modalities: modalities that the words name or the molecules are.
+        possible: those of them that no word names and a molecule may be: one heavy domain may be a nanobody.
         has_structure: whether the words speak of a structure that is there.
     """
 
@@ -56,6 +57,7 @@ class Task:
     functions: frozenset[str]
     modalities: frozenset[str]
     has_structure: bool
+    possible: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -88,14 +90,17 @@ def read_task(
     words = _without_molecules(prompt, found)
     known = list(tools)
     functions = {word for tool in known for word in tool.functions if _says(word, words)}
-    modalities = {word for tool in known for word in tool.modalities if _says(word, words)}
-    modalities |= {kind for molecule in found for kind in _kinds(molecule)}
+    named = {word for tool in known for word in tool.modalities if _says(word, words)}
+    modalities = named | {kind for molecule in found for kind in _kinds(molecule)}
     if {*roles} & {"heavy", "light", "antigen"}:
         modalities.add("antibody")
     if "structure-prediction" in functions and _is_complex(found, roles):
         functions.add("complex-prediction")
+    if "protein-protein-docking" in functions and "small-molecule" in modalities:
+        functions.add("small-molecule-docking")
     has_structure = structure_pattern().search(words) is not None
-    return Task(prompt, found, frozenset(functions), frozenset(modalities), has_structure)
+    possible = frozenset({"nanobody"} & modalities - named)
+    return Task(prompt, found, frozenset(functions), frozenset(modalities), has_structure, possible)
 
 
 def _is_complex(molecules: Sequence[Molecule], roles: Collection[str]) -> bool:
@@ -122,7 +127,7 @@ def _judge(task: Task, tool: Tool) -> Recommendation | None:
     asked = [word for word in tool.functions if word in task.functions]
     if not is_named and (not asked or not _covers(task, tool)):
         return None
-    shared = [word for word in tool.modalities if word in task.modalities]
+    shared = [word for word in tool.modalities if word in task.modalities - task.possible]
     points = _NAMED * is_named + _FUNCTION * len(asked) + _MODALITY * len(shared)
     points -= sum(
         _UNASKED if word in SPECIALITIES else _UNASKED / 4 for word in set(tool.functions) - set(asked)

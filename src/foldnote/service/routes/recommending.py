@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
+
 from fastapi import APIRouter, Request, Response
 from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import JSONResponse
 
+from foldnote.catalog.checks.molecule import find_smiles_fault
 from foldnote.models.wire import WireModel
 from foldnote.service.access.gate import Admitted
 from foldnote.service.assembly import Service
@@ -16,6 +19,7 @@ from foldnote.service.requests import RouterInput, RouterRequest
 from foldnote.service.routes.answers import Here, answers, keyed, read_small, takes
 
 router = APIRouter(tags=["tools"])
+_CODE = re.compile(r"[A-Za-z0-9]{1,5}")
 
 
 class RecommendedTool(WireModel):
@@ -89,6 +93,11 @@ def _read_input(index: int, given: RouterInput) -> Molecule:
     if sum(each is not None for each in (given.sequence, given.smiles, given.ccd)) != 1:
         sentence = f"inputs.{index} must have exactly one of sequence, smiles and ccd."
         raise bad_request(sentence, code="invalid_field", field=f"inputs.{index}")
+    fault = _find_fault(given)
+    if fault:
+        name, what = fault
+        field = f"inputs.{index}.{name}"
+        raise bad_request(f"{field}: {what}", code="invalid_field", field=field)
     if given.smiles is not None:
         return Molecule("small-molecule", "SMILES", given.smiles.strip())
     if given.ccd is not None:
@@ -98,3 +107,15 @@ def _read_input(index: int, given: RouterInput) -> Molecule:
         sentence = f"inputs.{index}.sequence has letters that are neither residues nor nucleotides."
         raise bad_request(sentence, code="invalid_field", field=f"inputs.{index}.sequence")
     return molecule
+
+
+def _find_fault(given: RouterInput) -> tuple[str, str] | None:
+    """The field that cannot be read, and why."""
+    if given.smiles is not None:
+        fault = find_smiles_fault(given.smiles)
+        return ("smiles", fault) if fault else None
+    if given.ccd is not None and not _CODE.fullmatch(given.ccd.strip()):
+        return "ccd", "this is no code of the chemical component dictionary: 1 to 5 letters and digits."
+    if given.sequence is not None and not given.sequence.strip():
+        return "sequence", "this is empty."
+    return None
