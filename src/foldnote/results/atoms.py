@@ -55,8 +55,8 @@ def make_atom_frame(structure: gemmi.Structure) -> pd.DataFrame:
     return frame.astype(dict.fromkeys(texts, "str")).astype({"model": np.int64, "charge": np.int64})
 
 
-def make_biotite(structure: gemmi.Structure, name: str) -> Any:
-    """The structure as a biotite ``AtomArray``, or ``AtomArrayStack`` of equal models.
+def make_biotite(structure: gemmi.Structure, name: str, model: int | None) -> Any:
+    """The structure as a biotite ``AtomArray`` of one model, or ``AtomArrayStack`` of all.
 
     Raises:
         UnreadableFileError: biotite is not installed, or cannot represent the structure.
@@ -64,6 +64,7 @@ def make_biotite(structure: gemmi.Structure, name: str) -> Any:
     try:
         pdbx: Any = import_module("biotite.structure.io.pdbx")
         errors: Any = import_module("biotite.structure")
+        files: Any = import_module("biotite")
     except ImportError as exc:
         raise UnreadableFileError(
             "A biotite structure needs biotite, which is not installed: pip install biotite."
@@ -72,9 +73,12 @@ def make_biotite(structure: gemmi.Structure, name: str) -> Any:
     file = pdbx.CIFFile.read(io.StringIO(text))
     fields = ["b_factor", "occupancy", "charge"]
     try:
-        one_model = 1 if len(structure) == 1 else None
+        chosen = 1 if len(structure) == 1 and model is None else model
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)  # of columns that equal others and are left out
-            return pdbx.get_structure(file, model=one_model, extra_fields=fields)
-    except (ValueError, IndexError, KeyError, errors.BadStructureError) as exc:
-        raise UnreadableFileError(f"{name} cannot be given as a biotite structure: {explain(exc)}.") from exc
+            return pdbx.get_structure(file, model=chosen, extra_fields=fields)
+    except (ValueError, IndexError, KeyError, errors.BadStructureError, files.InvalidFileError) as exc:
+        hint = "; choose one model of it with model=1" if model is None else ""
+        raise UnreadableFileError(
+            f"{name} cannot be given to biotite as it is: {explain(exc)}{hint}."
+        ) from exc

@@ -9,13 +9,15 @@ import bz2
 import gzip
 import io
 import lzma
-from typing import IO
+from typing import IO, Any
 
 from foldnote.errors import UnreadableFileError
 from foldnote.results.archive import BROKEN, MAX_RATIO, MAX_READ_BYTES, SMALL_BYTES
 from foldnote.results.families import PACKED
 from foldnote.results.wording import explain
 
+_PIECE_BYTES = 2048
+"""Fed at once to Zstandard: a few bytes of a bomb become a block of 128 kB, and these are at most 64 MB."""
 _ZSTANDARD = b"\x28\xb5\x2f\xfd"
 
 
@@ -43,8 +45,41 @@ def _open_zstandard(stream: IO[bytes]) -> IO[bytes]:
         raise UnreadableFileError(
             "The file is packed with Zstandard; install zstandard to read it (pip install zstandard)."
         ) from exc
-    opened: IO[bytes] = zstandard.ZstdDecompressor().stream_reader(stream, read_across_frames=True)
-    return opened
+    return io.BufferedReader(_Zstandard(stream, zstandard))
+
+
+class _Zstandard(io.RawIOBase):
+    """A Zstandard stream that says when it is cut off, which the package's own reader does not."""
+
+    def __init__(self, stream: IO[bytes], package: Any) -> None:
+        self._stream, self._package = stream, package
+        self._frame: Any = None
+        self._ready = b""
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
+        while not self._ready:
+            packed = self._stream.read(_PIECE_BYTES)
+            if not packed:
+                if self._frame is not None:
+                    raise EOFError("the compressed data is cut off")
+                return 0
+            while packed:
+                self._frame = self._frame or self._package.ZstdDecompressor().decompressobj()
+                self._ready += self._feed(packed)
+                packed = self._frame.unused_data if self._frame.eof else b""
+                self._frame = None if self._frame.eof else self._frame
+        data, self._ready = self._ready[: len(buffer)], self._ready[len(buffer) :]
+        buffer[: len(data)] = data
+        return len(data)
+
+    def _feed(self, packed: bytes) -> bytes:
+        try:
+            return bytes(self._frame.decompress(packed))
+        except self._package.ZstdError as exc:
+            raise OSError(str(exc)) from exc
 
 
 def unpack_single(data: bytes, name: str, *, limit_bytes: int = MAX_READ_BYTES) -> bytes:

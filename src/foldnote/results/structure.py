@@ -160,15 +160,19 @@ class Structure:
         """
         return self.to_gemmi()
 
-    def to_biotite(self) -> Any:
-        """A biotite ``AtomArray``, or ``AtomArrayStack`` of several models; coordinates in Å.
+    def to_biotite(self, model: int | None = None) -> Any:
+        """A biotite ``AtomArray`` of one model, or an ``AtomArrayStack`` of several; coordinates in Å.
 
         Only the first of alternate locations is in it, as biotite has it.
 
+        Args:
+            model: number of the model, from 1; all of them by default, which then must have the same atoms.
+
         Raises:
-            UnreadableFileError: the file is damaged or holds no atoms, or biotite is not installed.
+            UnreadableFileError: the file is damaged or holds no atoms, its models differ in their atoms, or
+                biotite is not installed.
         """
-        return make_biotite(self._parsed, self.name)
+        return make_biotite(self._parsed, self.name, model)
 
     def to_frame(self) -> pd.DataFrame:
         """The atoms of every model, alternate locations included.

@@ -85,6 +85,32 @@ def test_biotite_gets_the_same_atoms():
     assert np.allclose(stack.coord[1], structure.to_frame().query("model == 2")[["x", "y", "z"]], atol=1e-3)
 
 
+def test_models_that_differ_are_given_to_biotite_one_by_one():
+    pytest.importorskip("biotite", reason="biotite is an optional package")
+    parsed = Structure.open(DATA / "trp_cage_two_models.bcif").to_gemmi()
+    del parsed[1]["A"][0]
+    structure = Structure("x.pdb", "pdb", parsed.make_pdb_string())
+
+    with pytest.raises(UnreadableFileError, match="model=1"):
+        structure.to_biotite()
+    assert len(structure.to_biotite(model=1)) == 154
+
+
+@pytest.mark.parametrize(
+    "damage", [lambda data: data, lambda data: data[:-5], lambda data: data[:8] + b"\xff" * 40]
+)
+def test_zstandard_is_read_or_told_of(tmp_path, damage):
+    zstandard = pytest.importorskip("zstandard", reason="zstandard is an optional package")
+    whole = (DATA / "tyr.sdf").read_bytes()
+    data = damage(zstandard.ZstdCompressor().compress(whole))
+    result = open_result(write_zip(tmp_path / "r.zip", {"tyr.sdf.zst": data}))
+
+    try:
+        assert result.read("tyr.sdf.zst") == whole
+    except UnreadableFileError as exc:
+        assert "damaged" in exc.message
+
+
 def test_gemmi_is_at_hand_under_two_names():
     structure = Structure.open(DATA / "altloc.cif")
 
