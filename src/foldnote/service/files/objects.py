@@ -109,7 +109,9 @@ class ObjectStore:
 
     def _place(self, sha256: str) -> Path:
         target = self.path(sha256)
-        target.parent.mkdir(mode=0o700, exist_ok=True)
+        if not target.parent.exists():
+            target.parent.mkdir(mode=0o700, exist_ok=True)
+            sync_folder(self._folder)
         return target
 
     @staticmethod

@@ -68,6 +68,13 @@ def test_an_adopted_result_stays_where_it_was(objects, tmp_path):
     assert objects.path("cd" * 32).read_bytes() == b"zip"
 
 
+def test_every_folder_on_the_way_to_a_content_is_synced(objects, tmp_path, monkeypatch):
+    synced = []
+    monkeypatch.setattr("foldnote.service.files.objects.sync_folder", synced.append)
+    sha256 = objects.put_bytes(b"one")
+    assert synced == [tmp_path / "objects", objects.path(sha256).parent]
+
+
 def test_a_result_is_copied_where_a_file_has_one_name_only(objects, tmp_path, monkeypatch):
     def refuse(*_):
         raise OSError(errno.EPERM, "Operation not permitted")
