@@ -99,10 +99,12 @@ def make_pae(
     if len(known) == 0 or known.min() < 0 or known.max() > 1000:
         return None
     own = None if structure is None else list_tokens(structure)
-    if own is not None and len(own) == len(square):
-        return Pae(square, own, source)
-    fits = labels is not None and len(labels) == len(square)
-    return Pae(square, labels if fits else None, source)
+    named = labels if labels is not None and len(labels) == len(square) else None
+    if own is None or len(own) != len(square):
+        return Pae(square, named, source)
+    if named is not None and own["chain"].tolist() != named["chain"].tolist():
+        return Pae(square, named, source)  # the file knows its own rows better than their number does
+    return Pae(square, own, source)
 
 
 def list_tokens(structure: gemmi.Structure) -> pd.DataFrame:

@@ -264,3 +264,14 @@ def test_a_name_that_fits_several_structures_says_nothing(opened):
     }
 
     assert [dict(model.scores) for model in opened(members).models] == [{}, {"iptm": 0.2}]
+
+
+def test_the_files_own_chains_count_where_they_contradict_the_structure(opened):
+    tokens = {"token_chain_ids": ["X"] * 100 + ["Y"] * 127, "token_res_ids": list(range(227))}
+    members = {
+        "x_model_0.cif": foreign.cif(),
+        "x_full_data_0.json": json.dumps({"pae": foreign.PAE.tolist()} | tokens),
+    }
+    (model,) = opened(members).models
+
+    assert (model.pae.chains, model.pae.borders.tolist()) == (("X", "Y"), [100])
