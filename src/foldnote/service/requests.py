@@ -252,7 +252,7 @@ class ClaimRequest(Body):
     email: str
     """Address of the person who claims the account."""
     api_key: str | None = Field(default=None, max_length=200)
-    """A key of the account that this person has here: jobs, files and key of the trial account move into it."""
+    """A key of the account that this person has here: the trial's jobs, files and key move into it."""
 
 
 class ResultRequest(Body):

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import PurePosixPath
+from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy.dialects.sqlite import insert
@@ -38,7 +39,7 @@ def move_account(connection: sa.Connection, source: int, target: int) -> int:
 
 
 def _move_jobs(connection: sa.Connection, source: int, target: int) -> int:
-    taken: set[str] = set(connection.execute(_names(target)).scalars())
+    taken: set[str] = {row.name for row in connection.execute(_names(target))}
     rows = connection.execute(
         sa.select(jobs.c.id, jobs.c.name, jobs.c.deleted).where(jobs.c.account_id == source)
     ).all()
@@ -57,7 +58,7 @@ def _move_jobs(connection: sa.Connection, source: int, target: int) -> int:
     return sum(row.deleted is None for row in rows)
 
 
-def _names(account_id: int) -> sa.Select[tuple[str]]:
+def _names(account_id: int) -> sa.Select[Any]:
     return sa.select(jobs.c.name).where(jobs.c.account_id == account_id, jobs.c.deleted.is_(None))
 
 

@@ -86,7 +86,8 @@ class TrialStore:
         """Give the account to a person: its keys expire no more, its tier is `claimed`.
 
         With `into`, the row of the person's own account, all that it has moves there, also when it was
-        claimed by that person before. What comes back is the claim as it stood before: one that was made already is left as it is.
+        claimed by that person before. What comes back is the claim as it stood before: one that somebody else
+        made is left as it is.
         """
         with self._database.write() as connection:
             found = _find(connection, claim_sha256)

@@ -164,10 +164,7 @@ def find_box(settings: dict[str, Any], structure: Any, notes: list[str]) -> Box:
     edges = zip(box.center, box.size, low, high, strict=True)
     if any(place + edge / 2 < a or place - edge / 2 > b for place, edge, a, b in edges):
         reach = " to ".join(f"({', '.join(f'{each:.1f}' for each in corner)})" for corner in (low, high))
-        fail(
-            f"The box does not touch the receptor, which reaches from {reach} Å."
-            " Correct boxCenter."
-        )
+        fail(f"The box does not touch the receptor, which reaches from {reach} Å. Correct boxCenter.")
     if not has_center:
         notes.append("No site was given: the box is about the receptor's centre.")
     if box.volume > LARGE_VOLUME:
