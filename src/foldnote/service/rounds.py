@@ -11,6 +11,8 @@ from collections.abc import Callable
 
 log = logging.getLogger(__name__)
 _FIRST_PAUSE_S, _LONGEST_PAUSE_S = 1.0, 60.0
+_REST_S = 0.05
+"""After each round, so that many wakes close together cost few rounds."""
 
 
 class Rounds:
@@ -26,6 +28,7 @@ class Rounds:
         self._work = work
         self._woken = threading.Event()
         self._woken.set()
+        self._ended = threading.Event()
         self.is_stopping = False
         self._thread = threading.Thread(target=self._run, name=name, daemon=True)
 
@@ -36,6 +39,7 @@ class Rounds:
     def stop(self) -> None:
         """End after the round that is going on."""
         self.is_stopping = True
+        self._ended.set()
         self._woken.set()
         if self._thread.is_alive():
             self._thread.join()
@@ -55,3 +59,4 @@ class Rounds:
             except Exception:  # the thread's edge: what comes next must not wait for ever
                 pause_s = min(_LONGEST_PAUSE_S, 2 * (pause_s or _FIRST_PAUSE_S / 2))
                 log.exception("A round of %s failed; it is repeated in %g s.", self._name, pause_s)
+            self._ended.wait(_REST_S)

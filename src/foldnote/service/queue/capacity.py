@@ -16,7 +16,7 @@ def need_of(engine: Engine | None, whole: Capacity) -> Capacity:
         return NOTHING
     declared = engine.resources
     return Capacity(
-        min(declared.cores, whole.cores),
+        min(max(1, declared.cores), whole.cores),
         min(declared.memory_mb, whole.memory_mb),
         min(declared.gpus, whole.gpus),
     )

@@ -34,6 +34,8 @@ from foldnote.service.tooling import Toolbox
 log = logging.getLogger(__name__)
 COLLECT_EVERY_S = 600.0
 _FAULT_PAUSE_S = 1.0
+_LEAST = Capacity(1, 0)
+"""Without room for this nothing is looked for: every run takes a core."""
 
 
 @dataclass
@@ -171,13 +173,18 @@ class Dispatcher:
 
     def _choose(self) -> Waiting | None:
         """The oldest job of the owner with the fewest runs; None when it does not fit now."""
+        if not self._has_room_for(_LEAST):
+            return None
         running = Counter(active.claim.account_id for active in self._active.values())
         rows = sorted(self._store.queue.waiting(), key=lambda row: (running[row.account_id], row.job_id))
         return rows[0] if rows and self._has_room(rows[0].type) else None
 
     def _has_room(self, tool_type: str) -> bool:
+        return self._has_room_for(self._need(tool_type))
+
+    def _has_room_for(self, need: Capacity) -> bool:
         taken = [active.need for active in self._active.values()]
-        return capacity.has_room(self._need(tool_type), taken, self._executor.capacity(), self._workers)
+        return capacity.has_room(need, taken, self._executor.capacity(), self._workers)
 
     def _need(self, tool_type: str) -> Capacity:
         return capacity.need_of(self._toolbox.engine_of(tool_type), self._executor.capacity())

@@ -8,6 +8,7 @@ engine's process group, or they carry the attempt's nonce in their environment. 
 from __future__ import annotations
 
 import ctypes
+import functools
 import os
 import signal
 import sys
@@ -56,6 +57,7 @@ def end_with_parent() -> Callable[[], None] | None:
     return arm
 
 
+@functools.cache
 def _prctl() -> Callable[..., int]:
     return ctypes.CDLL(None, use_errno=True).prctl
 

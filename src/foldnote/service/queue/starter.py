@@ -22,6 +22,7 @@ from foldnote.service.queue.runner import EXIT_UNPUBLISHED, run_held
 
 RUNNER_LOG = "runner.log"
 RUNNER_NAME = b"foldnote-runner"
+STARTER_NAME = b"foldnote-start"
 _CHUNK_BYTES = 65_536
 
 
@@ -43,6 +44,7 @@ class Starter:
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         self._selector.register(self._requests, selectors.EVENT_READ)
         self._selector.register(self._ear, selectors.EVENT_READ)
+        processes.name_process(STARTER_NAME)
         tempfile.gettempdir()  # found out once, not by each runner
         gc.collect()
         gc.freeze()  # a collection in a runner would copy every page that it shares with the starter
