@@ -162,9 +162,9 @@ def test_settings_come_from_a_file_or_from_a_pipe(foldnote, tmp_path, monkeypatc
         (["submit", "admet", "--settings", "-"], 2, "should be one JSON object"),
         ([*ANARCI, "--name", "a b"], 2, "jobName"),
         (
-            ["submit", "antiberty", "--set", "task=embeddings", "--set", "heavyChain=EVQLVESGG"],
+            ["submit", "ablang", "--set", "task=scan", "--set", "heavySequence=EVQLVESGG"],
             3,
-            "antiberty",
+            "No engine for ablang",
         ),
         (["batch", "anarci"], 2, "TOOL TABLE"),
         (["batch", "anarci", "/no/such.csv"], 2, "/no/such.csv"),
