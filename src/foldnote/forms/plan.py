@@ -3,7 +3,7 @@
 The standard keywords decide: ``if``/``then``/``else``, ``allOf``, ``dependentSchemas``,
 ``dependentRequired``, and ``oneOf`` or ``anyOf`` of objects that a property with one value in each tells
 apart. They are read once into parts with conditions; a condition is a schema, and is asked of the
-validator. ``x-foldnote.appliesWhen`` is one condition more. No widgets, no wording.
+validator. ``x-foldnote.appliesWhen`` and ``appliesIf`` are conditions more. No widgets, no wording.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from foldnote.catalog.checks.row import matches
+from foldnote.catalog.prepared import CONDITION
 from foldnote.catalog.standard import Document, Rules
 from foldnote.forms.schema import find_discriminator, read_fixed, resolve
 from foldnote.forms.spec import MISSING, SHAPES, FieldSpec, rank_specs, read_spec
@@ -44,6 +45,8 @@ class Part:
     spec: FieldSpec
     whens: tuple[When, ...]
     """The part means something when all conditions of one of these hold."""
+    note: Condition | None = None
+    """One condition more, from ``x-foldnote.appliesIf``; it is asked with defaults filled in."""
 
 
 @dataclass(frozen=True)
@@ -115,7 +118,8 @@ class Plan:
             name = part.spec.name
             if name in taken or not any(_hold(when, value) for when in part.whens):
                 continue
-            if matches(part.spec.notes.get("appliesWhen"), filled):
+            is_noted = part.note is None or part.note.holds(filled)
+            if is_noted and matches(part.spec.notes.get("appliesWhen"), filled):
                 taken.add(name)
                 yield position
 
@@ -154,7 +158,7 @@ class _Reader:
         for name in sorted(name for demand in self._plan.demands for name in demand.names):
             self._found.setdefault(name, [({}, ())])  # only asked for: shown at all times
         parts = [
-            Part(self._read_spec(name, child, alternatives), tuple(when for _, when in alternatives))
+            self._make_part(name, child, alternatives)
             for name, found in self._found.items()
             for child, alternatives in _group(found)
         ]
@@ -162,6 +166,13 @@ class _Reader:
         self._plan.parts = tuple(positions[id(spec)] for spec in rank_specs(part.spec for part in parts))
         self._plan.more = more
         return self._plan
+
+    def _make_part(self, name: str, child: Any, alternatives: list[tuple[Any, When]]) -> Part:
+        spec = self._read_spec(name, child, alternatives)
+        noted = spec.notes.get(CONDITION)
+        rules = self._compile(noted) if isinstance(noted, Mapping) else None
+        note = Condition(rules) if rules is not None and rules.is_usable else None
+        return Part(spec, tuple(when for _, when in alternatives), note)
 
     def _read_spec(self, name: str, child: Any, alternatives: list[tuple[Any, When]]) -> FieldSpec:
         """The specification; it is required where it is so each time that the part applies."""
