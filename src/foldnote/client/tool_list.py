@@ -95,8 +95,11 @@ class ToolList(tuple[Tool, ...]):
         if not self:
             return "No tool fits. fn.tools() lists all of them."
         running = sum(tool.available for tool in self)
+        told = f"{running} of them run{'s' if running == 1 else ''} here"
+        if len(self) == 1:
+            told = "which runs here" if running else "which does not run here"
         odd = f"; {len(self.unread)} rows of the catalog cannot be read" if self.unread else ""
-        return f"{len(self)} tool{'s' if len(self) != 1 else ''}, {running} of them run here{odd}"
+        return f"{len(self)} tool{'s' if len(self) != 1 else ''}, {told}{odd}"
 
 
 def _row(tool: Tool) -> tuple[str, str, str, str]:

@@ -135,6 +135,7 @@ class Account:
     def _pairs(self) -> dict[str, str | None]:
         return {
             "profile": self.profile,
+            "limits": "none: this is your own service" if self.service == "embedded" else None,
             "key": None if self.has_key else "none",
             "email": self.email,
             "trial": _tell_trial(self),

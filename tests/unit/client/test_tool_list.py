@@ -80,3 +80,8 @@ def test_every_bundled_tool_is_found_by_its_own_words():
     tools = ToolList(catalog.tools().values())
     for tool in tools:
         assert tool in tools.search(tool.type, family=tool.family, function=tool.functions[0])
+
+
+def test_one_tool_is_told_as_one():
+    assert repr(TOOLS.search("vina")).startswith("1 tool, which does not run here\n")
+    assert repr(TOOLS.search("antibody")).startswith("1 tool, which runs here\n")
