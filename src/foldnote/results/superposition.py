@@ -24,6 +24,7 @@ from foldnote.results.structure import Structure
 _LEAST_PAIRS = 3
 _LEAST_IDENTITY = 0.2
 _MOST_TRIALS = 120
+_FURTHEST_A = 1e6
 _CENTRES = {"protein": "CA", "DNA": "C3'", "RNA": "C3'"}
 
 
@@ -175,7 +176,7 @@ def _read_traces(structure: Structure) -> list[_Trace]:
         found = [
             (residue, atom)
             for residue in part.get_polymer().first_conformer()
-            if (atom := residue.find_atom(wanted, "*")) is not None
+            if (atom := residue.find_atom(wanted, "*")) is not None and _is_placed(atom)
         ]
         if kind and found:
             letters = (gemmi.find_tabulated_residue(r.name).one_letter_code.upper() for r, _ in found)
@@ -189,6 +190,11 @@ def _read_traces(structure: Structure) -> list[_Trace]:
                 )
             )
     return traces
+
+
+def _is_placed(atom: gemmi.Atom) -> bool:
+    """Whether an atom's place is known and could be one (a damaged file holds anything)."""
+    return all(abs(value) < _FURTHEST_A for value in atom.pos.tolist())
 
 
 def _choose(ours: list[_Trace], theirs: list[_Trace]) -> list[_Pairing]:

@@ -131,3 +131,11 @@ def test_nucleic_acids_are_fitted_and_have_no_tm_score():
 def test_what_cannot_be_paired_is_told():
     with pytest.raises(UnreadableFileError, match="cannot be laid over"):
         superpose(structure(FV), Structure.open(DATA / "dna_waters.pdb"))
+
+
+def test_atoms_without_a_place_are_left_out():
+    document = gemmi.read_pdb_string(FV).make_mmcif_document()
+    column = document[0].find_loop("_atom_site.Cartn_x")
+    column[0], column[1] = "?", "1e300"
+
+    assert superpose(structure(FV), Structure("x.cif", "mmcif", document.as_string())).aligned == 225
