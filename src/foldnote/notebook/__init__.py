@@ -13,7 +13,7 @@ from foldnote.notebook.batching import NotebookPreview, batch, batches, submit_b
 from foldnote.notebook.connection import connect
 from foldnote.notebook.filling import NotebookForm, form
 from foldnote.notebook.live import NotebookBatch, NotebookJob, NotebookRun
-from foldnote.notebook.looking import job, jobs, tool, tools, view
+from foldnote.notebook.looking import grid, job, jobs, tool, tools, view
 from foldnote.notebook.planning import account, pipeline, provision, recommend, screen, stage
 from foldnote.notebook.submitting import submit, upload, validate
 from foldnote.results import open_result
@@ -29,6 +29,7 @@ __all__ = [
     "batches",
     "connect",
     "form",
+    "grid",
     "inline",
     "job",
     "jobs",

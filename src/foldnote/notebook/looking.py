@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import pandas as pd
 
 from foldnote.client.tool_list import ToolList
-from foldnote.errors import UnreadableFileError
+from foldnote.errors import BadRequestError, UnreadableFileError
 from foldnote.models import Tool
 from foldnote.notebook import connection
 from foldnote.notebook.live import NotebookJob, make_live
-from foldnote.results import Result, Structure
-from foldnote.viewers import Scene, choose, compose, compose_result
+from foldnote.results import Model, Result, Structure
+from foldnote.viewers import Grid, Scene, choose, compose, compose_result, find_structure, make_grid, overlay
 from foldnote.viewers.scene import Style
 
 
@@ -68,8 +69,11 @@ def tool(tool_type: str, /, *, profile: str | None = None) -> Tool:
     return connection.find_client(profile).tools.get(tool_type)
 
 
+Viewable = Result | Structure | Model | Scene | str | Path
+
+
 def view(
-    item: Result | Structure | Scene | str | Path,
+    item: Viewable | Sequence[Viewable],
     /,
     *,
     color: str | None = None,
@@ -79,8 +83,9 @@ def view(
     """A structure as a Scene: plain data that a cell draws, and ``.py3dmol()`` gives as a py3Dmol view.
 
     Args:
-        item: a result (its first structure, CDRs marked where a numbering is there), a structure, a scene, or
-            the path of a structure file.
+        item: a result (its first structure, CDRs marked where a numbering is there, or a receptor with its
+            poses), a model, a structure, a scene, or the path of a structure file. Several in a list are laid
+            over the first, with RMSD and TM-score.
         color: ``chain``, ``confidence``, ``rainbow``, ``secondary``, ``hydrophobicity``, ``b-factor``, as far as
             the structure has the data, or a column of ``table``; the page offers the same choice.
         style: ``cartoon``, ``sticks``, ``spheres`` or ``surface``.
@@ -93,12 +98,36 @@ def view(
     return choose(_find_scene(item), color, style, table)
 
 
-def _find_scene(item: Result | Structure | Scene | str | Path) -> Scene:
+def grid(
+    items: Sequence[Viewable], /, *, columns: int = 2, color: str | None = None, style: Style | None = None
+) -> Grid:
+    """Structures side by side, which turn together.
+
+    Args:
+        items: what :func:`view` takes, one a picture.
+        columns: how many stand side by side where there is room, 1 to 6.
+        color: see :func:`view`.
+        style: see :func:`view`.
+
+    Raises:
+        UnreadableFileError: a structure cannot be read.
+        BadRequestError: there is nothing to show, or a structure cannot be coloured so.
+    """
+    return make_grid([view(item, color=color, style=style) for item in items], columns)
+
+
+def _find_scene(item: Viewable | Sequence[Viewable]) -> Scene:
     if isinstance(item, Scene):
         return item
+    if not isinstance(item, Result | Structure | Model | str | Path):
+        if any(isinstance(one, Scene) for one in item):
+            raise BadRequestError(
+                "Scenes cannot be laid over each other; give structures, models, results or paths."
+            )
+        return overlay([one for one in item if not isinstance(one, Scene)])
     if isinstance(item, Result):
         scene = compose_result(item)
         if scene is None:
             raise UnreadableFileError(f"{item.name} holds no structure that can be read.")
         return scene
-    return compose(item if isinstance(item, Structure) else Structure.open(item))
+    return compose(find_structure(item))

@@ -20,11 +20,13 @@ from foldnote.viewers.bundles import (
 )
 from foldnote.viewers.choosing import choose
 from foldnote.viewers.compose import compose
+from foldnote.viewers.grid import Grid, make_grid
+from foldnote.viewers.joining import compose_poses, find_structure, overlay
 from foldnote.viewers.library import load_script
 from foldnote.viewers.page import write_page
 from foldnote.viewers.plot import Plot
 from foldnote.viewers.plots import plot_coverage, plot_distribution, plot_pae, plot_plddt, plot_scatter
-from foldnote.viewers.scene import Coloring, Highlight, LegendItem, Scene, SceneChain, SceneModel
+from foldnote.viewers.scene import Coloring, Highlight, LegendItem, Scene, SceneChain, SceneModel, Step
 from foldnote.viewers.show import show_result
 
 if TYPE_CHECKING:
@@ -32,6 +34,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Coloring",
+    "Grid",
     "Highlight",
     "JobCard",
     "LegendItem",
@@ -39,12 +42,17 @@ __all__ = [
     "Scene",
     "SceneChain",
     "SceneModel",
+    "Step",
     "bundle",
     "choose",
     "compose",
+    "compose_poses",
     "compose_result",
+    "find_structure",
     "join_bundles",
     "load_script",
+    "make_grid",
+    "overlay",
     "plot_coverage",
     "plot_distribution",
     "plot_pae",

@@ -15,6 +15,7 @@ from foldnote.errors import UnreadableFileError
 from foldnote.results import Result, Structure
 from foldnote.viewers.compose import compose
 from foldnote.viewers.describe_html import write_notes
+from foldnote.viewers.joining import compose_poses
 from foldnote.viewers.plots import plot_coverage, plot_pae, plot_plddt
 from foldnote.viewers.py3dmol import render
 from foldnote.viewers.scene import Scene
@@ -65,9 +66,14 @@ def table_bundle(frame: pd.DataFrame, title: str = "") -> Bundle:
 
 
 def compose_result(result: Result) -> Scene | None:
-    """The scene of a result's first readable structure, or None when it holds none."""
+    """The scene of a result's first readable structure, with its poses; None when it holds none."""
     structure = result.structure
-    return compose(structure, result.regions, title=_title(result, structure)) if structure else None
+    if structure is None:
+        return None
+    title = _title(result, structure)
+    if result.poses and structure.chains:
+        return compose_poses(structure, result.poses, title=title)
+    return compose(structure, result.regions, title=title)
 
 
 def _title(result: Result, structure: Structure) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from html import escape
 
+from foldnote.viewers import palette
 from foldnote.viewers.describe import count, span
 from foldnote.viewers.scene import Highlight, Scene, SceneChain
 
@@ -37,6 +38,8 @@ def write_legend(scene: Scene) -> str:
 def write_legends(scene: Scene) -> dict[str, str]:
     """The inside of the legend for each colouring: chains and marked stretches, or a property's colours."""
     others = list(filter(None, (_write_others(model.ligands, model.ions) for model in scene.models)))
+    if scene.steps:
+        others += _write_steps(scene)
     legends = {"chain": _write_chain_legend(scene, others)}
     for coloring in scene.colorings:
         heading = coloring.name + (f" · {coloring.source}" if coloring.source else "")
@@ -88,6 +91,17 @@ def _write_others(ligands: Sequence[str], ions: Sequence[str]) -> str:
     ]
     text = "; ".join(filter(None, parts))
     return f'<li><span class="fnv-quiet">Coloured by element, {escape(text)}</span></li>' if text else ""
+
+
+def _write_steps(scene: Scene) -> list[str]:
+    """What is seen in turn, and the residues beside it."""
+    shown = scene.models[scene.steps[0].models[0]]
+    lines = [
+        f"<li>{write_swatch(shown.color)}<span>{count(len(scene.steps), 'pose')}, one at a time</span></li>"
+    ]
+    if any(step.contacts for step in scene.steps):
+        lines.append(f"<li>{write_swatch(palette.TOUCHED)}<span>Residues that it touches</span></li>")
+    return lines
 
 
 def _write_mark(mark: Highlight) -> str:

@@ -20,12 +20,12 @@ Paint = tuple[Selection, Ink, dict[str, Any]]
 
 SURFACE_OPACITY = 0.82
 _CDR_THICKNESS = 1.0
-_FORMATS = {"pdb": "pdb", "mmcif": "cif"}
+_FORMATS = {"mmcif": "cif"}
 
 
 def model_format(model: SceneModel) -> str:
     """What 3Dmol.js calls the model's format."""
-    return _FORMATS[model.format]
+    return _FORMATS.get(model.format, model.format)
 
 
 def select(model: int, chain: str) -> Selection:
@@ -100,11 +100,20 @@ def list_others(scene: Scene) -> list[tuple[Selection, dict[str, Any]]]:
     """Ligands and ions with their styles, the same in every colouring."""
     found: list[tuple[Selection, dict[str, Any]]] = []
     for index, model in enumerate(scene.models):
+        if model.is_molecule:
+            found.append(
+                ({"model": index}, {"stick": {"radius": 0.2, **_keep_elements({"color": model.color})}})
+            )
         if model.ligands:
             found.append(({"model": index, "resn": list(model.ligands)}, {"stick": {"radius": 0.22}}))
         if model.ions:
             found.append(({"model": index, "resn": list(model.ions)}, {"sphere": {"scale": 0.5}}))
     return found
+
+
+def list_hidden(scene: Scene) -> list[int]:
+    """Places of the models that the first step does not show."""
+    return [index for step in scene.steps[1:] for index in step.models if index not in scene.steps[0].models]
 
 
 def dress(style: Style, paint: Paint) -> dict[str, Any]:

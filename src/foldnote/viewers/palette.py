@@ -27,6 +27,12 @@ OTHER_REGION = "#7a5195"
 """A marked region that is none of the six CDRs."""
 
 
+TOUCHED = "#c2c8cf"
+"""Carbons of residues that a molecule touches."""
+
+MOLECULE = "#2e8b57"
+"""Carbons of a small molecule."""
+
 UNKNOWN = "#9aa0a6"
 """A residue that the chosen property says nothing of."""
 

@@ -16,7 +16,9 @@ from numpy.typing import NDArray
 
 from foldnote.errors import UnreadableFileError
 from foldnote.results import Structure
+from foldnote.results.molecules import read_molecules
 from foldnote.viewers import palette
+from foldnote.viewers.looks import list_hidden
 from foldnote.viewers.png import write_png
 from foldnote.viewers.scene import Scene, SceneModel
 from foldnote.viewers.traces import Trace, read_traces
@@ -64,6 +66,10 @@ def draw_picture(scene: Scene) -> bytes | None:
 
 def _read_spots(scene: Scene, index: int) -> list[_Spots]:
     model = scene.models[index]
+    if index in list_hidden(scene):
+        return []
+    if model.is_molecule:
+        return [_read_molecule(model)]
     structure = Structure(model.name, model.format, model.text)
     try:
         traces = read_traces(structure)
@@ -128,6 +134,19 @@ def _read_ligands(parsed: gemmi.Structure, names: set[str]) -> _Spots:
         np.array([atom.pos.tolist() for atom in atoms], dtype=np.float64).reshape(-1, 3),
         np.full(len(atoms), _ATOM_RADIUS_A),
         _to_rgb([_ELEMENTS.get(atom.element.name, _OTHER_ELEMENT) for atom in atoms]).reshape(-1, 3),
+    )
+
+
+def _read_molecule(model: SceneModel) -> _Spots:
+    """The atoms of a small molecule and points along its bonds."""
+    molecule = read_molecules(model.text.encode(), model.name).molecules[0]
+    atoms = molecule.atoms[molecule.atoms["element"] != "H"]
+    places = atoms[["x", "y", "z"]].to_numpy(np.float64)
+    elements = _ELEMENTS | {"C": model.color}
+    return _Spots(
+        places,
+        np.full(len(places), _ATOM_RADIUS_A),
+        _to_rgb([elements.get(element, _OTHER_ELEMENT) for element in atoms["element"]]).reshape(-1, 3),
     )
 
 

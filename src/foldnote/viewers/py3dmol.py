@@ -15,6 +15,7 @@ import py3Dmol
 from foldnote.viewers.looks import (
     SURFACE_OPACITY,
     dress,
+    list_hidden,
     list_labels,
     list_others,
     list_paints,
@@ -81,6 +82,8 @@ def paint(view: SceneView, scene: Scene, coloring: Coloring | None, style: Style
             view.addSurface(py3Dmol.VDW, {"opacity": SURFACE_OPACITY, **ink}, who)
     for who, look in list_others(scene):
         view.setStyle(who, look)
+    for index in list_hidden(scene):
+        view.setStyle({"model": index}, {})
     if coloring is None:
         for text, look in list_labels(scene):
             view.addLabel(text, look)

@@ -89,14 +89,34 @@ class SceneModel(_Plain):
     """One structure in a scene."""
 
     name: str
-    format: Literal["pdb", "mmcif"]
+    label: str = ""
+    """What people call it among several models; the name without one."""
+    format: Literal["pdb", "mmcif", "sdf", "mol2", "pdbqt"]
     text: str = Field(repr=False)
+    color: str = Field(default="#2e8b57", pattern=r"^#[0-9a-fA-F]{6}$")
+    """Of a small molecule, the colour of its carbons."""
     chains: tuple[SceneChain, ...] = ()
     ligands: tuple[str, ...] = ()
     """Residue names drawn as sticks."""
     ions: tuple[str, ...] = ()
     """Residue names of single atoms, drawn as spheres."""
     highlights: tuple[Highlight, ...] = ()
+
+    @property
+    def is_molecule(self) -> bool:
+        """Whether it is a small molecule and no structure of chains."""
+        return self.format in ("sdf", "mol2", "pdbqt")
+
+
+class Step(_Plain):
+    """One of several models that are seen in turn, such as a pose."""
+
+    label: str
+    """What is written beside the arrows, such as ``−7.4 kcal/mol``."""
+    models: tuple[int, ...]
+    """Places of the models that are seen in this step only."""
+    contacts: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    """Chains and residue numbers of the first model that are drawn as sticks besides."""
 
 
 class Scene(_Plain):
@@ -116,6 +136,8 @@ class Scene(_Plain):
     """The key of the colouring that is shown first, or ``chain``."""
     style: Style = "cartoon"
     """How polymers are drawn at first."""
+    steps: tuple[Step, ...] = ()
+    """What is seen in turn; the first step at the beginning."""
     rotation: tuple[float, float, float, float] | None = None
     """Axis (x, y, z) and angle in degrees, by which the picture is turned at the beginning."""
     height_px: int = Field(default=440, ge=120, le=4000)

@@ -34,10 +34,11 @@ from foldnote.viewers.looks import (
     model_format,
     select,
     select_highlight,
+    select_residues,
 )
 from foldnote.viewers.packing import pack, turn
 from foldnote.viewers.picture import draw_picture
-from foldnote.viewers.scene import Coloring, Scene, SceneModel
+from foldnote.viewers.scene import Coloring, Scene, SceneModel, Step
 
 LIBRARY_VERSION = "2.5.5"
 SERVED_LIBRARY = f"foldnote/api/static/3Dmol-min.js?v={LIBRARY_VERSION}"
@@ -103,18 +104,30 @@ def read_asset(name: str) -> str:
 
 
 def _pack_model(model: SceneModel) -> dict[str, Any]:
-    return {"name": model.name, "format": model_format(model), "pieces": turn(model.text)}
+    return {
+        "name": model.label or model.name,
+        "format": model_format(model),
+        "pieces": turn(model.text),
+        "molecule": model.is_molecule,
+    }
+
+
+def _pack_step(scene: Scene, step: Step) -> dict[str, Any]:
+    touched = [select_residues(0, scene.models[0], chain, numbers) for chain, numbers in step.contacts]
+    return {"label": step.label, "models": step.models, "contacts": touched}
 
 
 def _make_payload(scene: Scene) -> dict[str, Any]:
     """What the page unpacks: the program that draws, once a page, and what it draws."""
-    code, style = read_asset("scene.js"), read_asset("scene_live.css")
+    code = f"(function(){{\n{read_asset('scene_parts.js')}\nreturn {read_asset('scene.js')}}})()"
+    style = read_asset("scene_live.css")
     return {
         "name": "foldnoteScene" + hashlib.sha256((code + style).encode()).hexdigest()[:8],
         "code": code,
         "style": style,
         "opacity": SURFACE_OPACITY,
         "unknown": palette.UNKNOWN,
+        "touched": palette.TOUCHED,
         "models": [_pack_model(model) for model in scene.models],
         "marks": [_list_marks(model) for model in scene.models],
         "bases": list_bases(scene),
@@ -125,6 +138,7 @@ def _make_payload(scene: Scene) -> dict[str, Any]:
         },
         "legends": write_legends(scene),
         "looks": {coloring.key: _pack_look(coloring) for coloring in scene.colorings},
+        "steps": [_pack_step(scene, step) for step in scene.steps],
         "labels": list_labels(scene),
         "others": list_others(scene),
     }
@@ -148,6 +162,9 @@ def _list_targets(scene: Scene) -> list[Any]:
     models = list(enumerate(scene.models))
     targets: list[Any] = [select(i, chain.name) for i, model in models for chain in model.chains]
     targets += [None for _, model in models if model.ligands or model.ions]
+    if scene.steps:
+        targets += [{"model": index} for index in scene.steps[0].models]
+        targets += [None] if any(step.contacts for step in scene.steps) else []
     return targets + [select_highlight(i, model, mark) for i, model in models for mark in model.highlights]
 
 

@@ -2,7 +2,7 @@
 (function (data, dress, scene, root) {
   var find = function (name) { return root.querySelector('.fnv-' + name); };
   var stage = find('stage'), note = find('note'), words = find('words');
-  var engine, viewer, kept, color = data.color, style = data.style;
+  var engine, viewer, kept, color = data.color, style = data.style, step = 0;
   var make = function (tag, name, parent) {
     var node = document.createElement(tag);
     node.className = 'fnv-' + name;
@@ -21,82 +21,16 @@
     root.dataset.fnState = 'failed';
   }
 
-  function within(promise, seconds) {
-    return Promise.race([promise, new Promise(function (_, refuse) {
-      setTimeout(function () { refuse(new Error('no answer after ' + seconds + ' s')); }, seconds * 1000);
-    })]);
-  }
-
-  function here() {
-    if (window.$3Dmol && window.$3Dmol.createViewer) return window.$3Dmol;
-    throw new Error('absent');
-  }
-
-  // The notebook server has the same file; only this page's own origin is asked.
-  function fromServer() {
-    var config = document.getElementById('jupyter-config-data');
-    var base = (config && JSON.parse(config.textContent).baseUrl) || document.body.dataset.baseUrl;
-    if (!base) throw new Error('no notebook server on this page');
-    var url = new URL(base.replace(/\/?$/, '/') + data.served, location.href);
-    if (url.origin !== location.origin) throw new Error('the notebook server is another site');
-    return fetch(url, { credentials: 'same-origin' }).then(function (answer) {
-      if (!answer.ok) throw new Error('the server answered ' + answer.status);
-      return answer.text();
-    }).then(function (text) {
-      if (!window.$3Dmol) new Function('exports', 'module', 'define', 'require', text).call(window);
-      return here();
-    });
-  }
-
-  async function library() {
-    var ways = [here, function () { return within(Promise.resolve(window.$3Dmolpromise), 15).then(here); }, function () { return within(fromServer(), 30); }];
-    var fault;
-    for (var way of ways) {
-      try { return await way(); } catch (error) { fault = error; }
-    }
-    throw fault;
-  }
-
-  function canDraw() {
-    if (window.foldnoteWebGL === undefined) {
-      var context = document.createElement('canvas').getContext('webgl2');
-      window.foldnoteWebGL = !!context;
-      var end = context && context.getExtension('WEBGL_lose_context');
-      if (end) end.loseContext();
-    }
-    return window.foldnoteWebGL;
-  }
-
-  // Lines of one length were written column by column: see foldnote.viewers.packing.
-  function turnBack(pieces) {
-    return pieces.map(function (piece) {
-      if (typeof piece === 'string') return piece;
-      var length = piece[0], letters = piece[1], count = letters.length / length, lines = [];
-      for (var line = 0; line < count; line++) {
-        for (var text = '', column = 0; column < length; column++) text += letters[column * count + line];
-        lines.push(text);
-      }
-      return lines.join('\n');
-    }).join('\n');
-  }
-
-  function ground() {
-    for (var node = stage; node; node = node.parentElement) {
-      var parts = getComputedStyle(node).backgroundColor.match(/[\d.]+/g);
-      if (parts && (parts.length < 4 || parts[3] > 0)) {
-        return '#' + parts.slice(0, 3).map(function (part) { return (+part | 256).toString(16).slice(1); }).join('');
-      }
-    }
-    return '#ffffff';
-  }
-
   function describe(atom) {
     var number = atom.resi + (atom.icode || '').trim();
     var region = '';
     (scene.marks[atom.model] || []).forEach(function (mark) {
       if (mark.chain === atom.chain && mark.numbers.indexOf(number) >= 0) region = mark.label;
     });
-    var parts = ['Chain ' + atom.chain, atom.resn + ' ' + number];
+    var model = scene.models[atom.model];
+    var parts = scene.models.length > 1 && model ? [model.name] : [];
+    if (model && model.molecule) return parts.concat(atom.elem + ' ' + atom.serial).join(' · ');
+    parts.push('Chain ' + atom.chain, atom.resn + ' ' + number);
     if (region) parts.push(region);
     var look = scene.looks[color], values = look && (look.values[atom.model] || {})[atom.chain];
     var base = values && scene.bases.find(function (one) { return one[0] === atom.model && one[1] === atom.chain; });
@@ -104,9 +38,6 @@
     if (typeof value === 'number') parts.push(shorten(look.name) + ' ' + value);
     return parts.join(' · ');
   }
-
-  // ``Confidence`` for ``Confidence (pLDDT, 0 to 100)``.
-  function shorten(name) { return name.replace(/ \(.*/, ''); }
 
   // Every chain with an ink that gives each residue its colour.
   function inkResidues(look) {
@@ -116,25 +47,6 @@
       return [base[2], { color: scene.unknown, colorscheme: { prop: base[3], map: map } }, base[5]];
     });
   }
-
-  function ribbon(ink, options) {
-    var look = Object.assign({}, ink, options.trace ? { style: 'trace' } : { arrows: true });
-    if (options.thickness) look.thickness = options.thickness;
-    return { cartoon: look };
-  }
-
-  // The carbons of a stick take the colour, other elements keep their own.
-  function stick(ink) {
-    var map = { N: '#3050f8', O: '#e0302a', S: '#c8a400', P: '#ff8000', H: '#c8c8c8', SE: '#ffa100', C: ink.color };
-    return { stick: Object.assign({ radius: 0.16 }, ink.colorscheme ? ink : { colorscheme: { prop: 'elem', map: map } }) };
-  }
-
-  var styles = {
-    cartoon: ribbon,
-    sticks: stick,
-    spheres: function (ink) { return { sphere: ink }; },
-    surface: ribbon
-  };
 
   // The choices of a reader; what Python recorded is drawn first and stays as it is until something is chosen.
   function repaint() {
@@ -147,9 +59,58 @@
       viewer.addSurface(window.$3Dmol.SurfaceType.VDW, Object.assign({ opacity: scene.opacity }, part[1]), part[0]);
     });
     scene.others.forEach(function (part) { viewer.setStyle(part[0], part[1]); });
+    showStep();
     if (color === 'chain') scene.labels.forEach(function (label) { viewer.addLabel(label[0], label[1]); });
     showLegend();
     viewer.render();
+  }
+
+  // Of the models that stand in for each other one is seen, with what it touches.
+  function showStep() {
+    scene.steps.forEach(function (one, place) {
+      one.models.forEach(function (index) {
+        var model = viewer.getModel(index);
+        if (place === step) model.show(); else model.hide();
+      });
+    });
+    var now = scene.steps[step];
+    if (now) now.contacts.forEach(function (who) { viewer.addStyle(who, stick({ color: scene.touched })); });
+    var label = find('step');
+    if (label) label.textContent = (step + 1) + ' of ' + scene.steps.length + ' · ' + now.label;
+  }
+
+  function goTo(place) {
+    step = (place + scene.steps.length) % scene.steps.length;
+    repaint();
+  }
+
+  function addSteps() {
+    if (scene.steps.length < 2) return;
+    var bar = document.createElement('div');
+    bar.className = 'fnv-steps';
+    bar.setAttribute('role', 'group');
+    bar.setAttribute('aria-label', 'Choose what is shown');
+    addButton(bar, '◀', 'The one before', function () { goTo(step - 1); });
+    make('output', 'step', bar);
+    addButton(bar, '▶', 'The next one', function () { goTo(step + 1); });
+    stage.after(bar);
+  }
+
+  // Pictures in one grid turn together.
+  function follow() {
+    var grid = root.parentElement && root.parentElement.closest('.fnv-grid');
+    if (!grid) return;
+    viewer.setViewChangeCallback(function (view) {
+      if (window.foldnoteTurning) return;
+      window.foldnoteTurning = true;
+      live.forEach(function (other) { if (other !== self && grid.contains(other.root)) other.turnTo(view); });
+      window.foldnoteTurning = false;
+    });
+  }
+
+  // Place and zoom stay the picture's own, the rotation is the other's.
+  function turnTo(view) {
+    viewer.setView(viewer.getView().slice(0, 4).concat(view.slice(4)));
   }
 
   // Python wrote and escaped the legends; the lines of the chains' one bring the reader to what they name.
@@ -266,13 +227,14 @@
     hint.className = 'fnv-hint';
     hint.textContent = 'Drag to turn, click and then scroll to zoom; or use the arrow keys, + and −.';
     stage.after(hint);
+    addSteps();
     showLegend();
   }
 
   function followTheme() {
     var paint = function () {
       if (!viewer || !root.isConnected) return;
-      viewer.setBackgroundColor(ground());
+      viewer.setBackgroundColor(ground(stage));
       viewer.render();
     };
     // A notebook takes outputs that are out of sight from the page and puts them back: the watching goes on.
@@ -285,7 +247,7 @@
   // Browsers drop the oldest of about 16 WebGL contexts without a word, so that few live and the others are pictures.
   var live = (window.foldnoteLive = window.foldnoteLive || []);
   var MOST_LIVE = 8;
-  var self = { isSeen: false, sleep: sleep, root: root };
+  var self = { isSeen: false, sleep: sleep, turnTo: turnTo, root: root };
 
   function makeRoom(isAsked) {
     live.filter(function (other) { return !other.root.isConnected; }).forEach(function (other) { other.sleep(); });
@@ -329,7 +291,7 @@
       throw ['No 3D view: this browser gives no WebGL.', 'Turn on hardware acceleration in its settings, or open the notebook in another browser.'];
     }
     try {
-      engine = await library();
+      engine = await library(data.served);
     } catch (error) {
       throw ['No 3D view: 3Dmol.js, which draws it, is not on this page (' + error.message + ').',
         'In JupyterLab, see that the foldnote extension is enabled and reload the page. Elsewhere, run "foldnote.viewers.load_script()" in a cell, then this cell again.'];
@@ -338,7 +300,7 @@
 
   function build() {
     stage.style.height = data.height + 'px';
-    viewer = engine.createViewer(find('canvas'), { backgroundColor: ground(), hoverDuration: 50 });
+    viewer = engine.createViewer(find('canvas'), { backgroundColor: ground(stage), hoverDuration: 50 });
     scene.models.forEach(function (one) {
       var model = viewer.addModel(turnBack(one.pieces), one.format, { keepH: true });
       if (!model.selectedAtoms({}).length) throw new Error('it finds no atoms in ' + one.name);
@@ -350,6 +312,8 @@
     fit = 1;
     if (!find('tools')) addHands();
     watchPointer();
+    showStep();
+    follow();
     if (kept) { repaint(); viewer.setView(kept); } else adapt();
     viewer.render();
   }

@@ -1,0 +1,91 @@
+// What drawing needs and no view keeps: the library, the packed text, the styles. It stands around ``scene.js``.
+function within(promise, seconds) {
+  return Promise.race([promise, new Promise(function (_, refuse) {
+    setTimeout(function () { refuse(new Error('no answer after ' + seconds + ' s')); }, seconds * 1000);
+  })]);
+}
+
+function here() {
+  if (window.$3Dmol && window.$3Dmol.createViewer) return window.$3Dmol;
+  throw new Error('absent');
+}
+
+// The notebook server has the same file; only this page's own origin is asked.
+function fromServer(served) {
+  var config = document.getElementById('jupyter-config-data');
+  var base = (config && JSON.parse(config.textContent).baseUrl) || document.body.dataset.baseUrl;
+  if (!base) throw new Error('no notebook server on this page');
+  var url = new URL(base.replace(/\/?$/, '/') + served, location.href);
+  if (url.origin !== location.origin) throw new Error('the notebook server is another site');
+  return fetch(url, { credentials: 'same-origin' }).then(function (answer) {
+    if (!answer.ok) throw new Error('the server answered ' + answer.status);
+    return answer.text();
+  }).then(function (text) {
+    if (!window.$3Dmol) new Function('exports', 'module', 'define', 'require', text).call(window);
+    return here();
+  });
+}
+
+async function library(served) {
+  var ways = [here, function () { return within(Promise.resolve(window.$3Dmolpromise), 15).then(here); }, function () { return within(fromServer(served), 30); }];
+  var fault;
+  for (var way of ways) {
+    try { return await way(); } catch (error) { fault = error; }
+  }
+  throw fault;
+}
+
+function canDraw() {
+  if (window.foldnoteWebGL === undefined) {
+    var context = document.createElement('canvas').getContext('webgl2');
+    window.foldnoteWebGL = !!context;
+    var end = context && context.getExtension('WEBGL_lose_context');
+    if (end) end.loseContext();
+  }
+  return window.foldnoteWebGL;
+}
+
+// Lines of one length were written column by column: see foldnote.viewers.packing.
+function turnBack(pieces) {
+  return pieces.map(function (piece) {
+    if (typeof piece === 'string') return piece;
+    var length = piece[0], letters = piece[1], count = letters.length / length, lines = [];
+    for (var line = 0; line < count; line++) {
+      for (var text = '', column = 0; column < length; column++) text += letters[column * count + line];
+      lines.push(text);
+    }
+    return lines.join('\n');
+  }).join('\n');
+}
+
+function ground(stage) {
+  for (var node = stage; node; node = node.parentElement) {
+    var parts = getComputedStyle(node).backgroundColor.match(/[\d.]+/g);
+    if (parts && (parts.length < 4 || parts[3] > 0)) {
+      return '#' + parts.slice(0, 3).map(function (part) { return (+part | 256).toString(16).slice(1); }).join('');
+    }
+  }
+  return '#ffffff';
+}
+
+// ``Confidence`` for ``Confidence (pLDDT, 0 to 100)``.
+function shorten(name) { return name.replace(/ \(.*/, ''); }
+
+function ribbon(ink, options) {
+  var look = Object.assign({}, ink, options.trace ? { style: 'trace' } : { arrows: true });
+  if (options.thickness) look.thickness = options.thickness;
+  return { cartoon: look };
+}
+
+// The carbons of a stick take the colour, other elements keep their own.
+function stick(ink) {
+  var map = { N: '#3050f8', O: '#e0302a', S: '#c8a400', P: '#ff8000', H: '#c8c8c8', SE: '#ffa100', C: ink.color };
+  return { stick: Object.assign({ radius: 0.16 }, ink.colorscheme ? ink : { colorscheme: { prop: 'elem', map: map } }) };
+}
+
+var styles = {
+  cartoon: ribbon,
+  sticks: stick,
+  spheres: function (ink) { return { sphere: ink }; },
+  surface: ribbon
+};

@@ -1,0 +1,84 @@
+"""Several structures in one scene: fitted as the numbers say, poses one at a time with what they touch."""
+
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from foldnote.errors import BadRequestError
+from foldnote.results import Pose, Structure
+from foldnote.results.molecules import read_molecules
+from foldnote.viewers import compose, compose_poses, make_grid, overlay
+from foldnote.viewers.looks import list_hidden
+from foldnote.viewers.picture import draw_picture
+
+FV = (Path(__file__).parents[1] / "results" / "data" / "trastuzumab_fv_ca.pdb").read_text()
+
+
+def shift(text, by):
+    """The same file, moved along x by ``by`` Å."""
+    lines = [line for line in text.splitlines() if line.startswith("ATOM")]
+    return "\n".join(f"{line[:30]}{float(line[30:38]) + by:8.3f}{line[38:]}" for line in lines)
+
+
+def make_sdf(x, y, z):
+    """A methanol at a place."""
+    return (
+        "methanol\n  test\n\n  2  1  0  0  0  0            999 V2000\n"
+        f"{x:10.4f}{y:10.4f}{z:10.4f} C   0  0\n{x + 1.4:10.4f}{y:10.4f}{z:10.4f} O   0  0\n"
+        "  1  2  1  0\nM  END\n> <minimizedAffinity>\n-3.5\n\n$$$$\n"
+    )
+
+
+def make_pose(rank, *place):
+    (molecule,) = read_molecules(make_sdf(*place).encode(), "poses.sdf").molecules
+    return Pose("poses.sdf", "methanol", rank, "order in the file", molecule, {"minimizedAffinity": -3.5})
+
+
+@pytest.fixture
+def fv():
+    return Structure("fv.pdb", "pdb", FV)
+
+
+def test_a_moved_copy_is_laid_over_exactly(fv):
+    scene = overlay([fv, Structure("moved.pdb", "pdb", shift(FV, 12.5))])
+    assert "RMSD 0.00 Å over 227 pairs, TM-score 1.000, 100% identical" in scene.models[1].chains[0].label
+    assert {chain.color for chain in scene.models[0].chains} != {
+        chain.color for chain in scene.models[1].chains
+    }
+    first, second = (compose(Structure(m.name, m.format, m.text)) for m in scene.models)
+    assert draw_picture(first) == draw_picture(second.model_copy(update={"rotation": first.rotation}))
+
+
+def test_one_structure_cannot_be_laid_over_anything(fv):
+    with pytest.raises(BadRequestError, match="at least two"):
+        overlay([fv])
+
+
+def test_what_is_no_structure_is_named(fv):
+    with pytest.raises(BadRequestError, match="A DataFrame is no structure"):
+        overlay([fv, pd.DataFrame()])
+
+
+def test_poses_are_seen_one_at_a_time_with_what_they_touch(fv):
+    atom = next(line for line in FV.splitlines() if line.startswith("ATOM"))
+    place = [float(atom[a : a + 8]) for a in (30, 38, 46)]
+    scene = compose_poses(fv, [make_pose(1, *place), make_pose(2, 500, 500, 500)])
+    assert list_hidden(scene) == [2]
+    assert atom[22:26].strip() in dict(scene.steps[0].contacts)[atom[21]]
+    assert scene.steps[1].contacts == ()
+    assert scene.steps[0].label.startswith("methanol · ")
+    assert "within 4 Å of no residue" in dict(scene.facts)["Pose 2"]
+    assert 'setStyle({"model": 2}' in scene.py3dmol()._repr_html_().replace('{"model":2}', '{"model": 2}')
+
+
+def test_a_grid_holds_every_scene(fv):
+    shown = make_grid([compose(fv), compose(fv)], columns=2)._repr_mimebundle_()
+    assert shown["text/html"].count('class="fnv-stage"') == 2
+    assert shown["text/plain"].count("fv.pdb") >= 2
+
+
+@pytest.mark.parametrize(("scenes", "columns"), [([], 2), (["any"], 0), (["any"], 7)])
+def test_a_grid_that_cannot_be_is_refused(scenes, columns):
+    with pytest.raises(BadRequestError):
+        make_grid(scenes, columns)
