@@ -21,7 +21,6 @@ from foldnote.errors import (
 )
 
 _WINDOW = 2000
-_ANCHOR = 50
 _NO_SUCH_ROUTE = (404, 405, 501)
 
 
@@ -91,13 +90,11 @@ def follow_log(link: Link, job_name: str, max_lines: int) -> Stream[str]:
 
 def find_fresh(seen: Sequence[str], lines: Sequence[str]) -> list[str]:
     """The lines that follow what was seen, also when the window on the log has moved on."""
-    if list(lines[: len(seen)]) == list(seen):
-        return list(lines[len(seen) :])
-    known = list(seen[-_ANCHOR:])
-    for end in range(len(lines), len(known) - 1, -1):
-        if list(lines[end - len(known) : end]) == known:
-            return list(lines[end:])
-    return list(lines)  # so much was written meanwhile that nothing of it is known
+    seen, lines = list(seen), list(lines)
+    for shared in range(min(len(seen), len(lines)), 0, -1):
+        if seen[-shared:] == lines[:shared]:
+            return lines[shared:]
+    return lines  # so much was written meanwhile that nothing of it is known
 
 
 def read_tail(link: Link, job_name: str, lines: int) -> Steps[str]:
