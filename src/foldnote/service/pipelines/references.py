@@ -1,10 +1,11 @@
 """What `stageName/path` means: which files of an earlier stage's result a field takes.
 
 `path` is a file of the result, a pattern (`*.pdb`), or a folder (`models/`, or nothing for the whole result),
-of which the files with the field's extensions count. Where a pattern or folder has several and the field
-takes one, or the stage's `chooseBest` is true, the best model goes on: the one whose name has the smallest
-rank (`rank_1`), else the one that a ranking file (`ranking_debug.json`: `order`) names first, else the first
-by name. With `chooseBest` false all go on: a field for one file then makes a job for each.
+of which the files count that the tool left and that have the field's extensions. Where a pattern or folder
+has several and the field takes one, or the stage's `chooseBest` is true, the best model goes on: the one whose
+name has the smallest rank (`rank_1`), else the one that a ranking file (`ranking_debug.json`: `order`) names
+first, else the first by name. With `chooseBest` false all go on: a field for one file then makes a job for
+each.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from typing import Any
 
 from foldnote.models.tool import Tool
 from foldnote.service.files import archives
+from foldnote.service.queue.publishing import OWN_NAMES
 from foldnote.service.resolution import file_values, near_names
 
 _RANK = re.compile(r"rank(?:ed)?[_-]?0*(\d+)", re.IGNORECASE)
@@ -67,7 +69,7 @@ def _match(names: Sequence[str], path: str, extensions: Sequence[str]) -> list[s
     if path and not path.endswith("/"):
         return []
     wanted = tuple(f".{each.lstrip('.').lower()}" for each in extensions)
-    inside = [name for name in names if name.startswith(path)]
+    inside = [name for name in names if name.startswith(path) and name not in OWN_NAMES]
     return [name for name in inside if not wanted or name.lower().endswith(wanted)]
 
 

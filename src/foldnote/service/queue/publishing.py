@@ -20,7 +20,8 @@ from typing import Any
 from foldnote.service.queue import attempt as files
 from foldnote.service.queue.attempt import AttemptSpec
 
-_OWN_NAMES = frozenset({"manifest.json", "score.json", "job.log"})
+OWN_NAMES = frozenset({"manifest.json", "score.json", "job.log"})
+"""What the service itself puts into an archive, beside what the engine left."""
 _CHUNK_BYTES = 1 << 20
 _SETTINGS_SHOWN_BYTES = 65_536
 
@@ -59,7 +60,7 @@ def find_outputs(folder: Path) -> dict[str, Path]:
             path = Path(root, name)
             if path.is_file() and not path.is_symlink():
                 member = path.relative_to(folder).as_posix()
-                found[f"outputs/{member}" if member in _OWN_NAMES else member] = path
+                found[f"outputs/{member}" if member in OWN_NAMES else member] = path
     return dict(sorted(found.items()))
 
 

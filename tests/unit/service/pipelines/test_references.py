@@ -72,6 +72,12 @@ def test_a_folder_means_its_files_of_the_kind(pack):
     assert choose(archive, "models/") == ["models/b.pdb"]
 
 
+def test_the_whole_result_is_what_the_tool_left(pack):
+    archive = pack("a.csv", "manifest.json", "score.json", "job.log")
+    assert choose(archive, "", extensions=(), takes_many=True) == ["a.csv"]
+    assert choose(archive, "score.json", extensions=()) == ["score.json"]
+
+
 @pytest.mark.parametrize("path", ["nothing.pdb", "models", "../x", "*.cif"])
 def test_what_is_not_there_is_told_with_what_is(pack, path):
     with pytest.raises(ReferenceFaultError, match="m.pdb"):
