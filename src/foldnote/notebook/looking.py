@@ -86,8 +86,8 @@ def view(
         item: a result (its first structure, CDRs marked where a numbering is there, or a receptor with its
             poses), a model, a structure, a scene, or the path of a structure file. Several in a list are laid
             over the first, with RMSD and TM-score.
-        color: ``chain``, ``confidence``, ``rainbow``, ``secondary``, ``hydrophobicity``, ``b-factor``, as far as
-            the structure has the data, or a column of ``table``; the page offers the same choice.
+        color: ``chain``, ``confidence``, ``rainbow``, ``secondary``, ``hydrophobicity``, ``b-factor``, as
+            far as the structure has the data, or a column of ``table``; the page offers the same choice.
         style: ``cartoon``, ``sticks``, ``spheres`` or ``surface``.
         table: one row a residue, with ``chain``, ``number`` and the column that ``color`` names.
 
