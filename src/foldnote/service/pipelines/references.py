@@ -2,10 +2,10 @@
 
 `path` is a file of the result, a pattern (`*.pdb`), or a folder (`models/`, or nothing for the whole result),
 of which the files count that the tool left and that have the field's extensions. Where a pattern or folder
-has several and the field takes one, or the stage's `chooseBest` is true, the best model goes on: the one whose
-name has the smallest rank (`rank_1`), else the one that a ranking file (`ranking_debug.json`: `order`) names
-first, else the first by name. With `chooseBest` false all go on: a field for one file then makes a job for
-each.
+has several and the field takes one, or the stage's `chooseBest` is true, the best model goes on: the one
+whose name has the smallest rank (`rank_1`), else the one that a ranking file (`ranking_debug.json`: `order`)
+names first, else the first by name. With `chooseBest` false all go on: a field for one file then makes a job
+for each.
 """
 
 from __future__ import annotations
