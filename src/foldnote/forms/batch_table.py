@@ -182,7 +182,7 @@ class BatchTable:
         self._send = looks.button("Check and price", "foldnote-submit")
         self._send.on_click(self.press)
         buttons = looks.box([self._send, add, self._file, drop, clear], "foldnote-actions")
-        heading = '<div class="fn-group" role="heading" aria-level="4">Batch</div>'
+        heading = '<div class="fn-group" role="heading" aria-level="3">Batch</div>'
         title = looks.html(f"<style>{read_style('batch')}</style>{heading}", "foldnote-part")
         self._form.frame.show_batch([title, self._table, self._paste, buttons, self._said])
 

@@ -94,7 +94,7 @@ class Frame:
         told = _mark_code(" ".join(part for part in (line, more) if part))
         self.header.value = (
             f"<style>{read_style()}</style>"
-            f'<div class="fn-title" role="heading" aria-level="3">{title}</div>'
+            f'<div class="fn-title" role="heading" aria-level="2">{title}</div>'
             f'<div class="fn-about">{about}</div>'
             + (f'<div class="fn-method {mark}"><span>{told}</span></div>' if self.has_job else "")
         )
@@ -229,7 +229,7 @@ class Frame:
                 box.add_class("foldnote-hidden")
                 built += [self._fold, box]
             else:
-                heading = f'<div class="fn-group" role="heading" aria-level="4">{title}</div>'
+                heading = f'<div class="fn-group" role="heading" aria-level="3">{title}</div>'
                 built += [self.looks.html(heading, "foldnote-group-title"), box]
         return built
 
