@@ -11,7 +11,11 @@ from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 import pandas as pd
 from foldnote.client import AsyncBatchHandle, AsyncClient, AsyncJobHandle, BatchHandle, Client, JobHandle
-from foldnote.models import FilePage, Job, JobPage, Tool
+from foldnote.client import AsyncPipelineRun, Pipeline, PipelineRun, Stage
+from foldnote.client.previews import Preview
+from foldnote.models import Account, FilePage, Job, JobPage, Recommendation, Tool
+from foldnote.models.deployed import FinetunedModel
+from foldnote.results import Result
 
 def at_once(client: Client) -> None:
     job: JobHandle = client.jobs.submit("anarci", {}, job_name="a")
@@ -21,9 +25,23 @@ def at_once(client: Client) -> None:
     ended: Iterator[JobHandle] = client.jobs.as_completed(["a"])
     batch: BatchHandle = client.batches.submit("anarci", [{}])
     rows: pd.DataFrame = batch.to_frame()
+    again: BatchHandle = batch.retry()
+    joined: pd.DataFrame = again.results(rows)
+    preview: Preview = client.batches.preview("anarci", [{}])
+    sent: BatchHandle = client.batches.send(preview)
+    listed: list[BatchHandle] = client.batches.list(limit=3)
+    log: Iterator[str] = client.jobs.follow_log("a")
     frame: pd.DataFrame = client.jobs.to_frame(10)
     path: Path = client.jobs.download("a", pdbs_only=True)
     name: str = client.files.upload(b"", "a.pdb")
+    opened: Result = job.wait(1.0).result()
+    mine: Account = client.account.get()
+    advice: Recommendation = client.router.ask("x")
+    saved: Pipeline = client.pipelines.submit("p", [Stage("a", "anarci", {})])
+    run: PipelineRun = client.pipelines.run(saved).wait()
+    stages: list[Job] = run.stages()
+    screened: BatchHandle = client.screenings.submit("r", ["l"])
+    models: tuple[FinetunedModel, ...] = client.models.list()
     files: FilePage = client.files.list()
     tools: tuple[Tool, ...] = client.tools.list().search(runs_here=True)
 
@@ -35,9 +53,18 @@ async def awaited(client: AsyncClient) -> None:
     ended: AsyncIterator[AsyncJobHandle] = client.jobs.as_completed(["a"])
     batch: AsyncBatchHandle = await client.batches.submit("anarci", [{}])
     rows: pd.DataFrame = await batch.to_frame()
+    again: AsyncBatchHandle = await batch.retry()
+    joined: pd.DataFrame = await again.results(rows)
+    preview: Preview = await client.batches.preview("anarci", [{}])
+    log: AsyncIterator[str] = client.jobs.follow_log("a")
     frame: pd.DataFrame = await client.jobs.to_frame(10)
     path: Path = await client.jobs.download("a", pdbs_only=True)
     name: str = await client.files.upload(b"", "a.pdb")
+    waited: AsyncJobHandle = await job.wait(1.0)
+    opened: Result = await waited.result()
+    mine: Account = await client.account.get()
+    run: AsyncPipelineRun = await client.pipelines.run("p")
+    frame_of_run: pd.DataFrame = await run.to_frame()
 """
 WRONG = {
     "the value of an awaitable": "async def f(c: AsyncClient) -> None:\n    c.jobs.get('a').job_name",
