@@ -26,7 +26,7 @@ What a :class:`Result` has, each read when it is asked for and as ordinary data:
                        ``confidence``, ``pae``, ``scores``, ``chain_scores``, ``variants``
 ``model_table``        DataFrame, one row a model with its figures
 ``structures``         every :class:`Structure`: ``chains``, ``ligands``, ``waters``, ``secondary``,
-                       ``confidence``, ``plddt``
+                       ``confidence``, ``plddt``, ``to_frame()``, ``to_gemmi()``, ``to_biotite()``
 ``alignments``         file name to :class:`Alignment`: ``sequences``, ``length`` L, ``depth``,
                        ``coverage`` int64 (L,), ``identity`` float64 (depth,), ``letters`` (depth, L)
 ``molecules``          file name to :class:`Molecule` records: ``atoms``, ``bonds``, ``properties``
