@@ -130,3 +130,9 @@ def test_files_are_unpacked_by_pattern(result, tmp_path):
     result.save_to(tmp_path, ["file-*", "*.pdb"])
     assert sorted(path.name for path in tmp_path.iterdir()) == ["file-0.txt", "file-1.txt"]
     assert result.match(["*.json"]) == ("manifest.json", "score.json", "settings.json")
+
+
+def test_a_result_that_a_job_opens_knows_where_it_comes_from(client, settings, name):
+    result = client.jobs.submit("anarci", settings, job_name=name).wait(60).result()
+    assert result.provenance()["service"]["address"] == "http://testserver"
+    assert result.provenance()["job"]["jobName"] == name

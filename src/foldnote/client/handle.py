@@ -134,8 +134,11 @@ class HandleSteps:
             return (yield from finish(self._link, self.job_name, timeout_s, note))
 
     @operation
-    def result(self) -> Steps[Result]:
+    def result(self, *, progress: bool | Meter = False) -> Steps[Result]:
         """What the job left behind: structures, tables, scores and files, fetched and opened.
+
+        Args:
+            progress: show a bar, or call this with the bytes that are there and all of them.
 
         Raises:
             JobFailedError: the run failed; the log's end is in the exception.
@@ -147,8 +150,9 @@ class HandleSteps:
             self.record = yield from waiting.get_job(self._link, self.job_name)
         if self.record.is_failed:
             raise (yield from explain_failure(self._link, self.record))
-        path = yield from fetching.fetch_result(self._link, self.record, None, False)
-        result: Result = yield Run(lambda: foldnote.open_result(path))  # the package knows who reads results
+        path = yield from fetching.fetch_result(self._link, self.record, None, False, progress)
+        # the package knows who reads results
+        result: Result = yield Run(lambda: foldnote.open_result(path, origin=self.origin()))
         return result
 
     @operation

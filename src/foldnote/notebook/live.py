@@ -12,6 +12,8 @@ from foldnote.notebook import connection
 from foldnote.viewers.output import ResultSlot, is_notebook, show_live, show_progress
 
 if TYPE_CHECKING:
+    from foldnote.client.progress import Meter
+    from foldnote.results import Result
     from foldnote.viewers import JobCard
 
 
@@ -35,6 +37,17 @@ class ShownHandle(SyncHandle):
         with show_progress(self.record) as show:
             self.finish(timeout_s, show)
         return self
+
+    def result(self, *, progress: bool | Meter = True) -> Result:
+        """What the job left behind; a large download shows a bar in the cell.
+
+        Raises:
+            JobFailedError: the run failed; the log's end is in the exception.
+            BadRequestError: the job is not finished.
+            NotFoundError: it left nothing.
+            ArchiveError: the archive is damaged or not safe to unpack.
+        """
+        return super().result(progress=progress)
 
 
 class NotebookJob(ShownHandle, JobHandle):
