@@ -1,138 +1,244 @@
-"""A job from its form to the sidebar and back into a cell, on the embedded service that the page starts."""
+"""Jobs from their form to the sidebar, to their result and back into a cell, on the service that the page starts.
+
+The tests share one page and go on from each other's jobs, as a day's work does.
+"""
 
 import json
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Error, expect
 
 HEAVY = "EVQLVESGGGLVQPGGSLRLSCAASGFNIKDTYIHWVRQAPGKGLEWVARIYPTNGYTRYADSVKGRFTISADTSKNTAYLQMNSLRAEDTAVYYCSRWGGDGFYAMDYWGQGTLVTVSS"
 LIGHT = "DIQMTQSPSSLSASVGDRVTITCRASQDVNTAVAWYQQKPGKAPKLLIYSASFLYSGVPSRFSGSRSGTDFTLTISSLQPEDFATYYCQQHYTTPPTFGQGTKVEIK"
+START = f'import foldnote as fn\n\nfor name in NAMES:\n    fn.submit("abodybuilder", heavy="{HEAVY}", light="{LIGHT}", job_name=name)'
 
 
-@pytest.fixture
-def form(lab):
-    """The form of AbodyBuilder in a new notebook, made by its card in the launcher."""
-    lab.open()
-    lab.page.locator(".jp-LauncherCard", has_text="AbodyBuilder").click(timeout=60_000)
+@pytest.fixture(scope="module")
+def heard():
+    """Every answer of the server extension to the page: address and text."""
+    return []
+
+
+@pytest.fixture(scope="module")
+def lab(shared_lab, server, heard):
+    """The page of the module, on a notebook, with the form of AbodyBuilder in its first cell."""
+    server.write_notebook("work.ipynb", 'import foldnote as fn\n\nfn.form("abodybuilder")')
+
+    def note(response):
+        if "/foldnote/api/" in response.url and "static" not in response.url and response.status == 200:
+            try:
+                heard.append((response.url, response.text()))
+            except Error as fault:  # the page went on before it was read
+                heard.append((response.url, str(fault)))
+
+    shared_lab.open("work.ipynb")
+    shared_lab.run_all()
+    expect(shared_lab.page.locator(".jp-OutputArea textarea").first).to_be_visible(timeout=60_000)
+    shared_lab.page.on("response", note)
+    return shared_lab
+
+
+def submit(lab, *names):
+    """Submit jobs from a cell of the notebook."""
+    lab.page.evaluate(
+        """([id, code]) => {
+             const app = window.jupyterapp;
+             for (const widget of app.shell.widgets('main')) {
+               if (widget.context?.path === 'work.ipynb') { app.shell.activateById(widget.id); }
+             }
+             const notebook = app.shell.currentWidget.content;
+             notebook.model.sharedModel.insertCell(notebook.widgets.length, { cell_type: 'code', source: code });
+             notebook.activeCellIndex = notebook.widgets.length - 1;
+           }""",
+        ["", START.replace("NAMES", repr(names))],
+    )
+    lab.execute("notebook:run-cell")
+
+
+def row_of(lab, name):
+    return lab.show_sidebar("jobs", 300).locator(f"[data-job='{name}']")
+
+
+def test_a_job_of_a_form_is_seen_in_the_sidebar_until_it_is_complete(lab):
     form = lab.page.locator(".jp-OutputArea").first
-    expect(form.get_by_text("Heavy chain").first).to_be_visible(timeout=60_000)
-    return form
-
-
-@pytest.fixture
-def without_notifications(server):
-    """Settings of the user that switch notifications off."""
-    file = server.folder / "settings" / "foldnote" / "plugin.jupyterlab-settings"
-    file.parent.mkdir(parents=True)
-    file.write_text('{"notifications": false}')
-    yield
-    file.unlink()
-
-
-def _submit(form, name):
     boxes = form.locator("textarea")
     boxes.nth(0).fill(HEAVY)
     boxes.nth(1).fill(LIGHT)
-    form.locator("input[type=text]").last.fill(name)
+    form.locator("input[type=text]").last.fill("from-a-form.structure.score.sleep-4")
+    lab.show_sidebar("jobs", 300)
     form.get_by_role("button", name="Submit").click()
-
-
-def test_a_job_of_a_form_is_in_the_sidebar_until_it_is_complete(lab, form):
-    _submit(form, "from-a-form.sleep-9")
-    sidebar = lab.show_sidebar("jobs", 300)
-    row = sidebar.get_by_role("row", name="from-a-form.sleep-9")
+    row = row_of(lab, "from-a-form.structure.score.sleep-4")
     expect(row).to_contain_text("Running", timeout=30_000)
     expect(row.get_by_role("progressbar")).to_be_visible()
-    lab.picture("job-running")
+    expect(lab.page.get_by_role("button", name="1 job runs")).to_be_visible()
     expect(row).to_contain_text("Complete", timeout=60_000)
-    row.get_by_role("button", name="Show the log").click()
-    expect(sidebar.get_by_label("Log of from-a-form.sleep-9", exact=True)).not_to_contain_text("Reading")
-    lab.picture("job-complete")
-    assert lab.outside == []
+    expect(row).to_contain_text("probe 0.5")
 
 
-def test_a_job_is_stopped_from_the_sidebar(lab, form):
-    _submit(form, "to-be-stopped.sleep-60")
-    row = lab.show_sidebar("jobs", 300).get_by_role("row", name="to-be-stopped.sleep-60")
-    row.get_by_role("button", name="Stop to-be-stopped.sleep-60").click(timeout=30_000)
-    lab.page.locator(".jp-Dialog").get_by_role("button", name="Stop").click()
-    expect(row).to_contain_text("Stopped", timeout=30_000)
+def test_its_result_opens_in_a_tab_without_a_kernel(lab):
+    row_of(lab, "from-a-form.structure.score.sleep-4").dblclick()
+    panel = lab.page.locator(".fn-ResultPanel")
+    stage = panel.locator(".fnv-stage canvas").first
+    assert lab.wait_until_drawn(stage)["drawn"] > 500
+    for theme in ("light", "dark"):
+        lab.set_theme(theme)
+        lab.picture(f"result-{theme}")
+    lab.set_theme("light")
+    for tab, text in (("Files", "model.pdb"), ("Settings", HEAVY), ("What was run", "Probe of the tests")):
+        panel.get_by_role("tab", name=tab).click()
+        expect(panel.get_by_role("tabpanel")).to_contain_text(text)
+        lab.picture(f"result-{tab.split()[0].lower()}", panel)
+    panel.get_by_role("tab", name="Log").click()
+    expect(panel.get_by_role("tabpanel")).not_to_contain_text("Reading")
+    assert lab.accessibility_faults(".fn-Result") == []
 
 
-def test_a_job_is_deleted_from_the_sidebar_after_asking(lab, form):
-    _submit(form, "to-be-deleted")
-    row = lab.show_sidebar("jobs", 300).get_by_role("row", name="to-be-deleted")
-    expect(row).to_contain_text("Complete", timeout=60_000)
-    row.focus()
-    lab.page.keyboard.press("Delete")
+def test_a_result_is_downloaded_whole_and_file_by_file(lab):
+    panel = lab.page.locator(".fn-ResultPanel")
+    with lab.page.expect_download() as whole:
+        panel.get_by_role("button", name="Download").click()
+    assert whole.value.suggested_filename == "from-a-form.structure.score.sleep-4.zip"
+    panel.get_by_role("tab", name="Files").click()
+    with lab.page.expect_download() as single:
+        panel.get_by_role("button", name="model.pdb").click()
+    assert single.value.suggested_filename == "model.pdb"
+    assert single.value.path().read_text().count("ATOM") == 227
+
+
+def test_its_settings_become_a_form_again(lab):
+    panel = lab.page.locator(".fn-ResultPanel")
+    lab.page.evaluate(
+        """() => { const app = window.jupyterapp;
+          for (const widget of app.shell.widgets('main'))
+            if (widget.context?.path === 'work.ipynb') app.shell.activateById(widget.id); }"""
+    )
+    lab.execute("foldnote:again-job", job="from-a-form.structure.score.sleep-4")
+    expect(lab.page.locator(".jp-OutputArea textarea").nth(2)).to_have_value(HEAVY, timeout=60_000)
+    assert "**fn.job(" in lab.cells()[-1]
+    expect(panel).to_be_hidden()
+
+
+def test_several_jobs_are_stopped_and_deleted_together_after_asking(lab):
+    submit(lab, "one.sleep-60", "two.sleep-60", "three.sleep-60")
+    sidebar = lab.show_sidebar("jobs", 300)
+    expect(row_of(lab, "three.sleep-60")).to_be_visible(timeout=30_000)
+    row_of(lab, "three.sleep-60").click()
+    row_of(lab, "one.sleep-60").click(modifiers=["Shift"])
+    sidebar.get_by_role("button", name="Stop the selected jobs").click()
     dialog = lab.page.get_by_role("dialog")
-    expect(dialog).to_contain_text("Delete the job to-be-deleted?")
-    for theme in ("light", "dark"):
-        lab.set_theme(theme)
-        lab.picture(f"delete-dialog-{theme}")
-    lab.page.keyboard.press("Escape")
-    expect(dialog).to_have_count(0)
-    expect(row).to_be_focused()
-    row.get_by_role("button", name="Delete to-be-deleted").click()
+    expect(dialog).to_contain_text("Stop 3 jobs?")
+    dialog.get_by_role("button", name="Stop").click()
+    expect(row_of(lab, "one.sleep-60")).to_contain_text("Stopped", timeout=30_000)
+    expect(row_of(lab, "three.sleep-60")).to_contain_text("Stopped", timeout=30_000)
+    row_of(lab, "one.sleep-60").focus()
+    sidebar.get_by_role("treegrid").focus()
+    lab.page.keyboard.press("Delete")
+    expect(dialog).to_contain_text("Delete 3 jobs?")
     dialog.get_by_role("button", name="Delete").click()
-    expect(row).to_have_count(0)
+    expect(row_of(lab, "one.sleep-60")).to_have_count(0)
+    expect(sidebar.get_by_role("treegrid")).to_be_focused()
 
 
-def test_the_end_of_a_job_is_told_with_the_sidebar_closed(lab, form):
+def test_a_failed_job_says_why_in_its_row(lab):
+    submit(lab, "bound-to.fail")
+    expect(row_of(lab, "bound-to.fail")).to_contain_text("The probe was asked to fail.", timeout=30_000)
+
+
+def test_the_end_of_a_job_is_told_with_the_sidebar_closed(lab):
+    submit(lab, "to-be-told.sleep-7")
+    expect(row_of(lab, "to-be-told.sleep-7")).to_be_visible(timeout=30_000)
     lab.execute("filebrowser:activate")
-    _submit(form, "to-be-told.sleep-5")
-    toast = lab.page.get_by_role("alert").filter(has_text="to-be-told.sleep-5")
-    expect(toast).to_contain_text("Complete: to-be-told.sleep-5 (AbodyBuilder).", timeout=60_000)
+    toast = lab.page.get_by_role("alert").filter(has_text="to-be-told.sleep-7")
+    expect(toast).to_contain_text("Complete: to-be-told.sleep-7 (AbodyBuilder).", timeout=60_000)
     toast.hover()  # it stays while the mouse is on it
-    for theme in ("light", "dark"):
-        lab.set_theme(theme)
-        lab.picture(f"notification-{theme}")
-    toast.get_by_role("button", name="Load result").click()
-    expect(toast).to_have_count(0)
-    lab.page.locator(".jp-Notebook .jp-InputPrompt", has_text="[2]:").wait_for(timeout=60_000)
-    assert lab.cells()[1] == 'import foldnote as fn\n\nfn.job("to-be-told.sleep-5")'
-    lab.page.wait_for_timeout(4000)
-    expect(toast).to_have_count(0)  # the page has looked again, and the job is old news
+    lab.picture("notification")
+    toast.get_by_role("button", name="Open result").click()
+    expect(lab.page.locator(".fn-ResultPanel").last.get_by_role("heading")).to_have_text("to-be-told.sleep-7")
 
 
-def test_notifications_are_off_when_the_settings_say_so(without_notifications, lab, form):
-    row = lab.show_sidebar("jobs", 300).get_by_role("row", name="untold.sleep-4")
-    _submit(form, "untold.sleep-4")
-    expect(row).to_contain_text("Running", timeout=30_000)
-    expect(row).to_contain_text("Complete", timeout=60_000)
-    lab.page.wait_for_timeout(500)
-    expect(lab.page.get_by_text("Complete: untold")).to_have_count(0)
+def test_a_file_is_uploaded_put_into_a_cell_and_deleted(lab):
+    sidebar = lab.show_sidebar("files", 300)
+    expect(sidebar.get_by_text("No files yet")).to_be_visible()
+    lab.picture("files-empty", sidebar)
+    name = "target & one.pdb"
+    sidebar.get_by_label("Files to upload").set_input_files({"name": name, "mimeType": "", "buffer": b"ATOM"})
+    expect(sidebar.get_by_role("listitem").filter(has_text=name)).to_contain_text("4 B")
+    sidebar.get_by_role("listitem").first.hover()
+    sidebar.get_by_role("button", name=f"Insert {name}").click()
+    expect(lab.page.locator(".jp-CodeCell").last).to_contain_text("fn.uploaded")
+    sidebar.get_by_role("listitem").first.hover()
+    sidebar.get_by_role("button", name=f"Delete {name}").click()
+    lab.page.get_by_role("dialog").get_by_role("button", name="Delete").click()
+    expect(sidebar.get_by_text("No files yet")).to_be_visible()
 
 
-def test_a_failed_job_says_why_in_its_row(lab, form):
-    _submit(form, "bound-to.fail")
-    row = lab.show_sidebar("jobs", 300).get_by_role("row", name="bound-to.fail")
-    expect(row).to_contain_text("The probe was asked to fail.", timeout=30_000)
+def test_the_router_ranks_tools_for_a_described_task(lab):
+    sidebar = lab.show_sidebar("tools", 500)
+    sidebar.get_by_label("Describe your task").fill("Predict the structure of an antibody Fv")
+    sidebar.get_by_role("button", name="Ask", exact=True).click()
+    expect(sidebar.locator(".fn-Advice li").first).to_be_visible(timeout=60_000)
+    lab.picture("tools-advice", sidebar)
+    sidebar.locator(".fn-Advice .fn-Link").first.click()
+    expect(sidebar.get_by_text("Takes", exact=True)).to_be_visible()
+    lab.picture("tools-open", sidebar)
+    sidebar.get_by_role("button", name="Engines of this computer").click()
+    expect(sidebar.locator(".fn-Engine").first).to_contain_text("Probe of the tests", timeout=60_000)
+    assert lab.accessibility_faults("#foldnote-sidebar") == []
 
 
-def test_a_saved_form_stays_readable_without_its_kernel(lab, server):
-    server.write_notebook("form.ipynb", 'import foldnote as fn\n\nfn.form("abodybuilder")')
-    lab.open("form.ipynb")
-    lab.run_all()
-    expect(lab.page.locator(".jp-OutputArea textarea").first).to_be_visible(timeout=60_000)
-    lab.save()
-    lab.execute("kernelmenu:shutdown")
-    lab.open("form.ipynb", workspace="reopened")
-    saved = lab.page.locator(".fn-WidgetOutput-saved")
-    expect(saved).to_contain_text("AbodyBuilder", timeout=30_000)
-    assert "Error displaying widget" not in "".join(lab.outputs())
-    lab.picture("form-saved")
+def test_a_wrong_key_is_refused_in_the_dialog_and_kept_nowhere(lab, server):
+    url = json.loads((server.home / "run" / "service.json").read_text())["url"]
+    lab.show_sidebar("jobs", 300).get_by_label("Service", exact=True).select_option(
+        label="Connect to a service …"
+    )
+    dialog = lab.page.get_by_role("dialog")
+    for label, text in (
+        ("Name of the profile", "lab"),
+        ("Address of the service", url),
+        ("API key", "wrong-key"),
+    ):
+        dialog.get_by_label(label).fill(text)
+    lab.picture("connect")
+    dialog.get_by_role("button", name="Test and store").click()
+    expect(dialog.get_by_role("alert")).to_contain_text("refuses the key", timeout=30_000)
+    lab.picture("connect-refused")
+    expect(dialog.get_by_label("API key")).to_have_value("")
+    dialog.get_by_role("button", name="Cancel").click()
+    assert not (server.home / "config" / "keys.json").exists()
 
 
-def test_the_key_is_in_no_answer_to_the_page(lab, server, form):
-    key = _key(server)
-    answers = [
-        server.request(f"foldnote/api/{path}")[1].decode() for path in ("jobs", "tools", "jobs/none/log")
-    ]
+def test_a_good_key_is_stored_and_the_other_service_is_shown(lab, server):
+    running = json.loads((server.home / "run" / "service.json").read_text())
+    sidebar = lab.show_sidebar("jobs", 300)
+    lab.page.evaluate("void window.jupyterapp.commands.execute('foldnote:connect')")
+    dialog = lab.page.get_by_role("dialog")
+    given = {
+        "Name of the profile": "lab",
+        "Address of the service": running["url"],
+        "API key": running["key"],
+    }
+    for label, text in given.items():
+        dialog.get_by_label(label).fill(text)
+    dialog.get_by_role("button", name="Test and store").click()
+    expect(sidebar.get_by_label("Service", exact=True)).to_have_value("lab", timeout=30_000)
+    expect(row_of(lab, "bound-to.fail")).to_be_visible()
+    assert running["key"] in (server.home / "config" / "keys.json").read_text()
+    sidebar.get_by_label("Service", exact=True).select_option("embedded")
+    expect(row_of(lab, "bound-to.fail")).to_be_visible()
+
+
+def test_no_answer_to_the_page_holds_the_key_or_a_signed_link(lab, server, heard):
+    key = json.loads((server.home / "run" / "service.json").read_text())["key"]
     assert len(key) > 20
-    assert all(key not in text for text in answers)
+    assert {url.split("/api/")[1].split("?")[0].split("/")[0] for url, _ in heard} >= {
+        "jobs",
+        "tools",
+        "files",
+    }
+    for url, text in heard:
+        assert key not in text, url
+        assert "signature=" not in text.lower(), url
     assert key not in lab.page.content()
-
-
-def _key(server):
-    return json.loads((server.home / "run" / "service.json").read_text())["key"]
+    assert key not in server.log
+    assert lab.outside == []
+    assert lab.faults == []

@@ -114,7 +114,7 @@ function Head(props: ResultViewProps): ReactElement {
       ]
     : [];
   return (
-    <header className="fn-Result-head">
+    <div className="fn-Result-head">
       <div className="fn-Result-title">
         {state && <StateIcon state={state} />}
         <h2>
@@ -139,7 +139,7 @@ function Head(props: ResultViewProps): ReactElement {
       </div>
       <p className="fn-Result-facts">{facts.filter(Boolean).join(' · ')}</p>
       {job?.error && <p className="fn-JobRow-error fn-mod-whole">{visibleText(job.error)}</p>}
-    </header>
+    </div>
   );
 }
 
