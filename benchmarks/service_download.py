@@ -74,6 +74,7 @@ class PeakMemory:
         self.before = self.peak = self._now()
 
     def __enter__(self) -> PeakMemory:
+        self._ended.clear()
         self._thread = threading.Thread(target=self._watch)
         self._thread.start()
         return self
@@ -111,8 +112,9 @@ def main() -> None:
         link, path = place(service, Path(name) / "data", size)
         peers = {"Starlette StaticFiles, the same uvicorn": STARLETTE, "python http.server": HTTP_SERVER}
         times: dict[str, list[float]] = {"ours": [], **{peer: [] for peer in peers}}
+        memory = PeakMemory(service.process.pid)
         for _ in range(options.runs):
-            with PeakMemory(service.process.pid) as memory:
+            with memory:
                 times["ours"].append(read_all(link, size))
             for peer, code in peers.items():
                 with processes_of([sys.executable, "-c", code, str(path.parent)]) as (_process, port):

@@ -94,6 +94,7 @@ class Dispatcher:
         self._untidy: list[Path] = []
         self._woken = threading.Event()
         self._is_asked = False
+        self._has_news = False
         self._hints: deque[Path] = deque()
         self._is_stopping = False
         self._next_sweep = 0.0
@@ -105,6 +106,7 @@ class Dispatcher:
         """Take over what an earlier process left, then begin to work."""
         self._executor.open(self._hint)
         self.recover(is_start=True)
+        self._tell()
         self._thread.start()
 
     def stop(self) -> None:
@@ -145,14 +147,21 @@ class Dispatcher:
         if self._is_stopping:
             return
         if is_asked:
+            self._has_news = True
             self._cancel_marked()
-            self._on_ended()
         self._take_hints()
         self._look_at_due()
         if time.monotonic() >= self._next_sweep:
             self.recover()
         self._claim_waiting()
+        self._tell()
         self._tidy()  # last, so that nothing that waits has to wait for it
+
+    def _tell(self) -> None:
+        """Say that jobs ended or were asked for, after what waited was started."""
+        if self._has_news:
+            self._has_news = False
+            self._on_ended()
 
     def _pause_s(self) -> float:
         moments = [self._next_sweep, *(active.look_at for active in self._active.values())]
@@ -311,7 +320,7 @@ class Dispatcher:
     def _finish(self, claim: Claim, ending: Ending) -> None:
         if self._store.queue.finish(claim, ending):
             log.info("job %s ended: %s", claim.job_id, ending.state)
-            self._on_ended()
+            self._has_news = True
 
     def _lose(self, claim: Claim, reason: str, *, is_counted: bool = True, is_at_once: bool = False) -> None:
         """Back into the queue, or to an end where it was to be stopped or was lost too often.

@@ -20,7 +20,7 @@ from foldnote.service.queue.launching import attempt_folder
 from foldnote.service.requests import Email
 from foldnote.service.routes.answers import Here, absolute, answers, keyed, visible_accounts
 from foldnote.service.store.accounts import Caller
-from foldnote.service.store.jobs import JobFilter, JobPageRows
+from foldnote.service.store.jobs import JobFilter
 from foldnote.service.store.pages import Page
 from foldnote.service.store.records import BATCH_TYPE, add_fields, write_text
 
@@ -150,15 +150,18 @@ def _complete(service: Service, job_id: int, state: str, record: str) -> str:
 def _answer(request: Request, service: Service, caller: Caller, page: Page, mark: str | None) -> bytes:
     """The body; of a plain page it is made once for each account that asks."""
     if mark is not None or not page.is_plain:
-        return _join(request, service, caller, page.rows, mark)
+        return _join(request, service, caller, page, mark)
     body = page.bodies.get(caller.account_id)
     if body is None:
-        body = page.bodies[caller.account_id] = _join(request, service, caller, page.rows, None)
+        body = page.bodies[caller.account_id] = _join(request, service, caller, page, None)
     return body
 
 
-def _join(request: Request, service: Service, caller: Caller, rows: JobPageRows, mark: str | None) -> bytes:
-    texts = [_text(request, service, caller, rows.children, row) for row in rows.rows]
+def _join(request: Request, service: Service, caller: Caller, page: Page, mark: str | None) -> bytes:
+    rows, is_plain = page.rows, page.is_plain
+    texts = [
+        row.record if is_plain else _text(request, service, caller, rows.children, row) for row in rows.rows
+    ]
     tail: dict[str, Any] = {"statuses": rows.counts} | ({} if mark is None else {"mark": mark})
     if rows.has_more:
         tail = {"startKey": service.page_keys.write(caller.account_id, rows.rows[-1].id)} | tail
