@@ -254,6 +254,18 @@ def test_a_claim_needs_an_address(client, trial, email):
     assert (answer.status_code, answer.json()["field"]) == (400, "email")
 
 
+def test_what_the_page_refuses_is_said_on_a_page(client, trial):
+    for data, status in (
+        ({"email": "no-address"}, 400),
+        ({"email": "a@b.org", "apiKey": "<b>"}, 403),
+        ({}, 400),
+    ):
+        answer = client.post(trial[0]["claimUrl"], data=data or {"other": "x"})
+        assert (answer.status_code, answer.headers["content-type"]) == (status, "text/html; charset=utf-8")
+        assert 'role="alert"' in answer.text
+        assert "<b>" not in answer.text
+
+
 @pytest.mark.parametrize("method", ["GET", "POST"])
 def test_an_unknown_claim_link_is_not_found(client, method):
     answer = client.request(method, "/claim?token=x", json={"email": "a@b.org"})

@@ -14,8 +14,9 @@ from foldnote.models.wire import WireModel
 from foldnote.service.access.trials import TIER, Trial
 from foldnote.service.assembly import Service
 from foldnote.service.bodies import parse_json, read_chunks, read_model
+from foldnote.service.faults import RefusalError
 from foldnote.service.requests import ClaimRequest
-from foldnote.service.routes.answers import Here, Message, absolute, answers, errors, takes
+from foldnote.service.routes.answers import Answers, Here, Message, absolute, answers, errors, takes
 from foldnote.service.store.trials import Claim
 
 router = APIRouter(tags=["accounts"])
@@ -31,8 +32,11 @@ _PAGE_HEADERS = {
 _PAGE = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
 <title>Claim your account</title>
-<style>body{{font:16px/1.5 system-ui,sans-serif;max-width:36rem;margin:4rem auto;padding:0 1rem;
-color:#1b1b1b;background:#fff}}input,button{{font:inherit;padding:.4rem .7rem}}label{{display:block}}
+<style>:root{{color-scheme:light dark}}
+body{{font:16px/1.5 system-ui,sans-serif;max-width:36rem;margin:4rem auto;padding:0 1rem;color:#1b1b1b;
+background:#fff;overflow-wrap:anywhere}}h1{{font-size:1.6rem}}label{{display:block;margin-top:1rem}}
+input{{box-sizing:border-box;width:100%;max-width:24rem}}input,button{{font:inherit;padding:.4rem .7rem}}
+button{{margin-top:1.25rem}}
 @media(prefers-color-scheme:dark){{body{{color:#eee;background:#1b1b1b}}}}</style></head>
 <body><main><h1>Claim your account</h1>{content}</main></body></html>
 """
@@ -43,7 +47,7 @@ give a key of it: the jobs, the files and the key move into your account.</p>
 <input id="email" name="email" type="email" autocomplete="email" required maxlength="254">
 <label for="key">An API key of your account here, if you have one</label>
 <input id="key" name="apiKey" type="password" autocomplete="off" maxlength="200">
-<p><button type="submit">Claim</button></p></form>"""
+<div><button type="submit">Claim</button></div></form>"""
 _DONE = "<p>The account <strong>{email}</strong> is claimed. You can close this page.</p>"
 
 
@@ -73,6 +77,11 @@ class ProvisionedCredential(WireModel):
     limits: TrialLimits
     claim_url: str
     """For a person: opens the page that claims the account."""
+
+
+def _page_errors(*statuses: int) -> Answers:
+    """Errors that are a page for a form and JSON for JSON."""
+    return {status: row | {"content": {"text/html": {}}} for status, row in errors(*statuses).items()}
 
 
 @router.post(
@@ -125,7 +134,8 @@ def show_claim_page(service: Here, token: Annotated[str, Query(max_length=200)])
             "description": "It is claimed; as a page for a form, as JSON for JSON.",
             "content": {"application/json": {"schema": Message.model_json_schema()}, "text/html": {}},
         },
-        **errors(400, 403, 404, 413),
+        **_page_errors(400, 403, 404),
+        **errors(413),
     },
     openapi_extra=takes(ClaimRequest, FORM),
 )
@@ -133,16 +143,22 @@ async def claim_account(
     request: Request, service: Here, token: Annotated[str, Query(max_length=200)]
 ) -> Response:
     """Take the address, from the page's form or as JSON, and claim the account."""
-    is_form = request.headers.get("content-type", "").startswith(FORM)
     limit = service.config.limits.small_body_bytes
     content = b"".join([chunk async for chunk in read_chunks(request, limit)])
-    value = _read_form(content) if is_form else parse_json(content)
-    wanted = read_model(value, ClaimRequest)
-    await run_in_threadpool(service.trials.claim, token, wanted.email, wanted.api_key)
-    service.gate.forget_all()
-    if is_form:
+    if not request.headers.get("content-type", "").startswith(FORM):
+        await run_in_threadpool(_claim, service, token, read_model(parse_json(content), ClaimRequest))
+        return JSONResponse({"message": "The account is claimed; its key goes on working."})
+    try:
+        await run_in_threadpool(_claim, service, token, read_model(_read_form(content), ClaimRequest))
         return _page(await run_in_threadpool(service.trials.find, token))
-    return JSONResponse({"message": "The account is claimed; its key goes on working."})
+    except RefusalError as refusal:
+        text = f'<p role="alert">{html.escape(refusal.sentence)}</p><p><a href="">Try again</a></p>'
+        return HTMLResponse(_PAGE.format(content=text), refusal.status, headers=_PAGE_HEADERS)
+
+
+def _claim(service: Service, token: str, wanted: ClaimRequest) -> None:
+    service.trials.claim(token, wanted.email, wanted.api_key)
+    service.gate.forget_all()
 
 
 def _read_form(content: bytes) -> dict[str, str]:
