@@ -281,6 +281,22 @@ def test_words_of_another_kind_are_kept(key, value):
     assert tool.origin.untranslated == {key: value}
 
 
+@pytest.mark.parametrize(
+    "example",
+    [
+        {"x": 3},
+        {"settings": {"x": 3}},
+        {"Settings": {"x": 3}, "JobName": "n"},
+        {"settings": '{"x": 3}'},
+        '{"settings": {"x": 3}}',
+    ],
+)
+def test_an_example_in_each_shape_is_a_submission(example):
+    found = listed({"name": "x", "type": "int"}, exampleJob=example).example_job
+    assert (found["type"], found["settings"]) == ("newtool", {"x": 3})
+    assert found["jobName"]
+
+
 def test_a_native_row_stays_as_it_is():
     row = catalog.tool("anarci").model_copy(update={"available": True}).to_wire()
     tool = read_foreign_tool(row)

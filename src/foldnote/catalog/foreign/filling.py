@@ -24,11 +24,11 @@ _REFERRING: Final = ("of", "appliesWhen", "pairWhen")
 
 def fill_fields(schema: dict[str, Any], bundled: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
     """Complete the fields of ``schema`` in place; gives what was filled in, by field."""
-    known = bundled.get("properties", {})
-    names = frozenset(schema["properties"])
+    known, fields = bundled.get("properties", {}), schema.get("properties", {})
+    names = frozenset(fields)
     filled = {
         name: _fill_field(field, known[name], names)
-        for name, field in schema["properties"].items()
+        for name, field in fields.items()
         if name in known and isinstance(field, dict)
     }
     return {name: parts for name, parts in filled.items() if parts}

@@ -12,6 +12,7 @@ from foldnote.catalog.foreign.filling import fill_fields
 from foldnote.catalog.foreign.listed import translate_rows
 from foldnote.catalog.foreign.openapi import is_document, list_components
 from foldnote.catalog.plain import read_plain
+from foldnote.catalog.prepared import NOTES
 from foldnote.catalog.standard import is_schema
 from foldnote.errors import ProtocolError
 from foldnote.models.tool import Tool, ToolEngine, ToolOrigin
@@ -190,6 +191,8 @@ def _finish(known: dict[str, Any], shape: str, schema: dict[str, Any], untransla
         if bundled is not None:
             filled |= fill_fields(schema, bundled.settings_schema)
         _keep_in_schema(schema, untranslated)
+    if "exampleJob" in known:
+        known["exampleJob"] = _read_example(known["exampleJob"], known["type"])
     known.setdefault("available", True)  # a deployment that does not say lists what it runs
     tool = Tool.model_validate(known | {"schema": schema})
     if bundled is not None:
@@ -222,4 +225,15 @@ def _fits(tool: Tool, bundled: Tool) -> bool:
 def _keep_in_schema(schema: dict[str, Any], untranslated: Mapping[str, Any]) -> None:
     """What was not translated, beside the schema, where it stays when the tool is sent on."""
     if untranslated:
-        schema["x-foldnote"] = {"untranslated": dict(untranslated)}
+        own = schema.get(NOTES)
+        kept = dict(own) if isinstance(own, Mapping) else {}
+        schema[NOTES] = kept | {"untranslated": dict(untranslated)}
+
+
+def _read_example(example: dict[str, Any], tool_type: str) -> dict[str, Any]:
+    """The example as a submission; some catalogs give its settings alone."""
+    plain = lower_first(example)
+    settings = _unhide(plain.get("settings"))
+    if isinstance(settings, dict):
+        return {"jobName": f"{tool_type}-example", "type": tool_type} | plain | {"settings": settings}
+    return {"jobName": f"{tool_type}-example", "type": tool_type, "settings": example}
