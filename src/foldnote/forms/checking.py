@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from foldnote.client.previews import Experience, learn
 from foldnote.errors import FoldnoteError, NotFoundError
 from foldnote.forms.sending import call, has_running_loop, start
-from foldnote.forms.words import duration
+from foldnote.forms.words import count, duration
 
 if TYPE_CHECKING:
     from foldnote.forms.form import Form
@@ -108,12 +108,23 @@ class Checking:
         except FoldnoteError as error:
             _log.info("Earlier jobs could not be looked at: %s", error)
             return
-        form.frame.show_cost(tell_cost(learn(page.jobs, form.tool.type)))
+        left = await self._count_left()
+        form.frame.show_cost(tell_cost(learn(page.jobs, form.tool.type), left))
+
+    async def _count_left(self) -> int | None:
+        """Jobs that the account may still submit; None where the service sets no limit or does not tell."""
+        try:
+            account = await call(self._form.client.account, "get")
+        except FoldnoteError as error:
+            _log.info("The account could not be looked at: %s", error)
+            return None
+        return int(account.jobs_left) if account.jobs_left is not None else None
 
 
-def tell_cost(experience: Experience) -> str:
+def tell_cost(experience: Experience, jobs_left: int | None = None) -> str:
     """What a submission takes, in words."""
-    taken = "Submitting takes 1 job of your allowance"
+    allowance = "your allowance" if jobs_left is None else f"the {count(jobs_left, 'job')} that you have left"
+    taken = f"Submitting takes 1 job of {allowance}"
     if experience.duration_s is None:
         return f"{taken}; how long it takes is not known yet."
     hours = experience.weighted_hours

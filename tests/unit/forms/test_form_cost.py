@@ -17,3 +17,7 @@ from foldnote.forms.checking import tell_cost
 )
 def test_the_cost_is_told_as_far_as_it_is_known(experience, said):
     assert tell_cost(experience).endswith(said)
+
+
+def test_what_is_left_of_the_allowance_is_told_where_it_is_known():
+    assert tell_cost(Experience(), 7).startswith("Submitting takes 1 job of the 7 jobs that you have left")
