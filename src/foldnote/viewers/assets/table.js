@@ -1,0 +1,133 @@
+// Turns the rows that were saved as HTML into a table of all rows, which sorts, filters and is saved as CSV.
+(function (root, data) {
+  var ROW_PX = 26, columns = data.columns, all = data.values.length ? data.values[0].length : 0;
+  var order = [], sorted = -1, falling = false, words = '';
+  var make = function (tag, name, parent) {
+    var node = document.createElement(tag);
+    if (name) node.className = name;
+    return parent.appendChild(node);
+  };
+
+  function write(column, row) {
+    var value = data.values[column][row];
+    if (value === null) return '';
+    if (typeof value !== 'number') return String(value);
+    if (Math.abs(value) > 1.7e308) return value > 0 ? '∞' : '−∞';
+    if (Number.isInteger(value)) return String(value);
+    var size = Math.abs(value);
+    return size >= 1e5 || size < 1e-3 ? value.toExponential(3) : value.toPrecision(4);
+  }
+
+  function compare(column) {
+    var values = data.values[column], sign = falling ? -1 : 1;
+    return function (a, b) {
+      var x = values[a], y = values[b];
+      if (x === null || y === null) return (x === null) - (y === null) || a - b;
+      var less = columns[column].isNumber ? x - y : String(x).localeCompare(String(y), undefined, { numeric: true });
+      return sign * less || a - b;
+    };
+  }
+
+  function choose() {
+    order = [];
+    for (var row = 0; row < all; row++) {
+      var fits = !words || columns.some(function (_, column) { return write(column, row).toLowerCase().indexOf(words) >= 0; });
+      if (fits) order.push(row);
+    }
+    if (sorted >= 0) order.sort(compare(sorted));
+    box.scrollTop = 0;
+    count.textContent = words ? order.length.toLocaleString('en') + ' of ' + data.shape : data.shape;
+    table.setAttribute('aria-rowcount', order.length + 1);
+    paint();
+  }
+
+  // Only the rows in sight are in the document, between two that take up the room of the others.
+  function paint() {
+    var first = Math.max(0, Math.floor(box.scrollTop / ROW_PX) - 8), last = Math.min(order.length, first + Math.ceil(box.clientHeight / ROW_PX) + 16);
+    body.replaceChildren();
+    addRoom(first);
+    for (var place = first; place < last; place++) {
+      var line = make('tr', '', body);
+      line.setAttribute('aria-rowindex', place + 2);
+      columns.forEach(function (column, index) {
+        var cell = make('td', column.isNumber ? 'fnt-number' : '', line), text = write(index, order[place]);
+        cell.textContent = text;
+        if (text.length > 24) cell.title = text;
+      });
+    }
+    addRoom(order.length - last);
+    none.hidden = order.length > 0;
+  }
+
+  function addRoom(rows) {
+    if (!rows) return;
+    var room = make('tr', '', body), cell = make('td', 'fnt-room', room);
+    room.setAttribute('aria-hidden', 'true');
+    cell.colSpan = columns.length;
+    cell.style.height = rows * ROW_PX + 'px';
+  }
+
+  function sortBy(index) {
+    if (sorted !== index) { sorted = index; falling = columns[index].better === 'higher'; }
+    else if (falling === (columns[index].better === 'higher')) falling = !falling;
+    else sorted = -1;
+    head.querySelectorAll('th').forEach(function (cell, place) {
+      cell.setAttribute('aria-sort', place !== sorted ? 'none' : falling ? 'descending' : 'ascending');
+    });
+    choose();
+  }
+
+  function saveCsv() {
+    var quote = function (value) {
+      var text = value === null ? '' : String(value);
+      return /[",\n\r]/.test(text) ? '"' + text.replace(/"/g, '""') + '"' : text;
+    };
+    var lines = [columns.map(function (column) { return quote(column.name); })].concat(order.map(function (row) {
+      return columns.map(function (_, index) { return quote(data.values[index][row]); });
+    }));
+    var link = document.createElement('a');
+    link.href = URL.createObjectURL(new Blob([lines.map(function (line) { return line.join(','); }).join('\r\n') + '\r\n'], { type: 'text/csv' }));
+    link.download = (data.title || 'table').replace(/[^\w.-]+/g, '-').replace(/\.csv$/, '').slice(0, 80) + '.csv';
+    link.click();
+    setTimeout(function () { URL.revokeObjectURL(link.href); }, 10000);
+  }
+
+  var top = document.createElement('div'), box = document.createElement('div'), none;
+  top.className = 'fnt-top';
+  box.className = 'fnt-box';
+  box.tabIndex = 0;
+  box.setAttribute('role', 'region');
+  box.setAttribute('aria-label', data.title || 'Table');
+  make('b', '', top).textContent = data.title;
+  var count = make('output', 'fnt-quiet', top), filter = make('input', '', top), save = make('button', '', top);
+  filter.type = 'search';
+  filter.placeholder = 'Filter rows';
+  filter.setAttribute('aria-label', 'Filter rows');
+  filter.oninput = function () { words = filter.value.toLowerCase(); choose(); };
+  save.type = 'button';
+  save.textContent = 'Save CSV';
+  save.title = 'Save the rows that are listed, in their order';
+  save.onclick = saveCsv;
+  var table = make('table', '', box), head = make('tr', '', make('thead', '', table)), body = make('tbody', '', table);
+  columns.forEach(function (column, index) {
+    var cell = make('th', column.isNumber ? 'fnt-number' : '', head), button = make('button', '', cell);
+    cell.scope = 'col';
+    cell.setAttribute('aria-sort', 'none');
+    button.type = 'button';
+    button.textContent = column.name;
+    button.title = column.about || 'Sort by ' + column.name;
+    button.onclick = function () { sortBy(index); };
+  });
+  none = make('p', 'fnt-quiet', box);
+  none.textContent = 'No row contains that.';
+  box.onscroll = paint;
+  // Letters typed here are meant for the table and not for the notebook.
+  root.addEventListener('keydown', function (event) {
+    if (!event.ctrlKey && !event.metaKey && event.key !== 'Escape' && !(event.shiftKey && event.key === 'Enter')) event.stopPropagation();
+  });
+  root.replaceChildren(root.querySelector('style'), top, box);
+  if (data.note) make('p', 'fnt-quiet', root).textContent = data.note;
+  new ResizeObserver(paint).observe(box);
+  choose();
+  root.dataset.fnState = 'drawn';
+})
