@@ -32,6 +32,9 @@ def test_both_catalogs_are_the_same(client):
         "probe",
     )
     assert all(row["unavailableReason"] for row in rows if not row["available"])
+    notes = {row["type"]: row["schema"]["x-foldnote"] for row in rows}
+    assert [each for each, note in notes.items() if note.get("beyondReference")] == ["vina"]
+    assert all("citation" in note for note in notes.values())
 
 
 def test_the_rate_is_ten_a_second(make_service):

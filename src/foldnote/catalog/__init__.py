@@ -5,21 +5,26 @@ property says the rest: ``unit``, ``extensions``, ``role``, ``appliesWhen`` (val
 ``appliesIf`` (a schema of all settings), ``group``, ``order``, ``alphabet``, ``chains``, ``columns``, ``of``
 (the field that this one refers to), ``pairWhen``, ``pipelineOnly`` and ``check`` (rows of
 `foldnote.catalog.checks`). Catalogs of other services come in through ``foreign``. This room does no I/O but
-reading its own files: it knows neither uploads nor engines nor services.
+reading its own files: it knows neither uploads nor engines nor services. A schema of a tool that the interface's settings
+reference does not have says ``beyondReference`` in its own ``x-foldnote``.
 """
 
 from __future__ import annotations
 
-from foldnote.catalog.bundle import tool, tools
-from foldnote.catalog.checks import CHECKS
-from foldnote.catalog.sequences import (
-    ALPHABETS,
-    Fault,
-    clean_sequence,
-    find_sequence_faults,
-    split_chains,
-)
-from foldnote.catalog.validation import Check, applies, check, check_field, default_settings
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from foldnote.catalog.bundle import tool, tools
+    from foldnote.catalog.checks import CHECKS
+    from foldnote.catalog.sequences import (
+        ALPHABETS,
+        Fault,
+        clean_sequence,
+        find_sequence_faults,
+        split_chains,
+    )
+    from foldnote.catalog.validation import Check, applies, check, check_field, default_settings
 
 __all__ = [
     "ALPHABETS",
@@ -36,3 +41,19 @@ __all__ = [
     "tool",
     "tools",
 ]
+
+_HOMES = {
+    "bundle": ("tool", "tools"),
+    "checks": ("CHECKS",),
+    "sequences": ("ALPHABETS", "Fault", "clean_sequence", "find_sequence_faults", "split_chains"),
+    "validation": ("Check", "applies", "check", "check_field", "default_settings"),
+}
+
+
+def __getattr__(name: str) -> Any:
+    """A name, from its module: a program that only watches jobs reads no tool and checks nothing."""
+    for home, names in _HOMES.items():
+        if name in names:
+            value = globals()[name] = getattr(import_module(f"foldnote.catalog.{home}"), name)
+            return value
+    raise AttributeError(f"module 'foldnote.catalog' has no attribute {name!r}")
