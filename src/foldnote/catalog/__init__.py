@@ -5,8 +5,8 @@ property says the rest: ``unit``, ``extensions``, ``role``, ``appliesWhen`` (val
 ``appliesIf`` (a schema of all settings), ``group``, ``order``, ``alphabet``, ``chains``, ``columns``, ``of``
 (the field that this one refers to), ``pairWhen``, ``pipelineOnly`` and ``check`` (rows of
 `foldnote.catalog.checks`). Catalogs of other services come in through ``foreign``. This room does no I/O but
-reading its own files: it knows neither uploads nor engines nor services. A schema of a tool that the interface's settings
-reference does not have says ``beyondReference`` in its own ``x-foldnote``.
+reading its own files: it knows neither uploads nor engines nor services. A schema of a tool that the
+interface's settings reference does not have says ``beyondReference`` in its own ``x-foldnote``.
 """
 
 from __future__ import annotations
