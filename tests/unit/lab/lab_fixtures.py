@@ -35,6 +35,7 @@ class JobService:
         key: the key that it accepts.
         offered_key: the key that the extension offers; a wrong one shows how a refusal looks.
         is_down: whether connections are refused.
+        is_strict: whether a listing with parameters that the interface does not have is refused.
         requests: how many requests arrived.
         paths: their paths with queries.
     """
@@ -43,6 +44,7 @@ class JobService:
     key: str
     offered_key: str = ""
     is_down: bool = False
+    is_strict: bool = False
     requests: int = 0
     paths: list[str] = field(default_factory=list)
     connections: list[AsyncClient] = field(default_factory=list)
@@ -70,6 +72,8 @@ class _Switched(httpx.AsyncBaseTransport):
         self._service.paths.append(request.url.raw_path.decode())
         if self._service.is_down:
             raise httpx.ConnectError("refused", request=request)
+        if self._service.is_strict and "since=" in self._service.paths[-1]:
+            return httpx.Response(400, json={"message": "Unknown parameter since."}, request=request)
         return await self._inner.handle_async_request(request)
 
 

@@ -7,6 +7,7 @@ from lab_fixtures import PACE
 
 from foldnote.lab.answers import ServiceState
 from foldnote.lab.connection import Line
+from foldnote.lab.pace import Allowance, Pace
 from foldnote.lab.poller import Poller
 
 
@@ -31,7 +32,8 @@ async def test_many_looks_are_one_question(service):
     for _ in range(50):
         poller.look()
     await _settle(poller, ServiceState.OK)
-    assert service.requests == 1
+    await asyncio.sleep(0.2)
+    assert service.requests == 2  # the second one waits for a change
     await poller.close()
 
 
@@ -74,3 +76,48 @@ async def test_closing_ends_the_task(service, poller):
     await _settle(poller, ServiceState.OK)
     await poller.close()
     assert not poller.is_running
+
+
+async def test_a_change_is_heard_at_once_with_one_question_under_way(service):
+    poller = _poller(service, idle_wait_s=20.0, busy_wait_s=20.0)
+    await _settle(poller, ServiceState.OK)
+    tag, asked = poller.look().tag, service.requests
+    async with service.client() as client:
+        tool = await client.tools.get("anarci")
+        await client.jobs.submit(tool, tool.example_job["settings"], job_name="new")
+        answer = await asyncio.wait_for(poller.look_later(tag, 20), 5)
+    assert b'"new"' in answer.body
+    assert service.requests - asked <= 3
+    await poller.close()
+
+
+def test_the_allowance_lets_single_questions_pass_and_spreads_a_storm():
+    now = [0.0]
+    allowance = Allowance(Pace(), lambda: now[0])
+    asked = 0
+    while now[0] < 60:
+        now[0] += allowance.pause_s() + 0.001
+        allowance.take()
+        asked += 1
+    assert asked <= 13
+
+
+async def test_a_hurried_question_waits_for_nothing(service):
+    poller = _poller(service, idle_wait_s=20.0)
+    await _settle(poller, ServiceState.OK)
+    await asyncio.sleep(0.3)
+    asked = len(service.paths)
+    poller.hurry()
+    async with asyncio.timeout(2):
+        while len(service.paths) == asked:
+            await asyncio.sleep(0.02)
+    assert "waitSeconds" not in service.paths[asked]
+    await poller.close()
+
+
+async def test_a_deployment_that_refuses_unknown_parameters_is_asked_without_them(service):
+    service.is_strict = True
+    poller = _poller(service)
+    await _settle(poller, ServiceState.OK)
+    assert "since" not in service.paths[-1]
+    await poller.close()

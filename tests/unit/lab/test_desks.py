@@ -1,0 +1,134 @@
+"""What pages can have done beyond looking: uploads, downloads, connections, engines, several services."""
+
+import asyncio
+import io
+import json
+import zipfile
+
+import httpx
+import pytest
+from lab_fixtures import PACE, TOKEN, wait_for_state
+
+from foldnote import settings
+from foldnote.lab.desk import describe_tool
+from foldnote.lab.desks import Desks
+from foldnote.lab.engines import EngineDesk
+from foldnote.models.tool import Tool
+
+LOGIN = {"Authorization": f"token {TOKEN}"}
+
+
+async def test_an_upload_is_stored_under_its_name_and_deleted(jupyter):
+    content = b"ATOM\n" * 200_000
+    answer = await jupyter.put("files/upload?name=big%20one.pdb", headers=LOGIN, content=content)
+    assert answer.json() == {"path": "big one.pdb"}
+    [file] = (await jupyter.get("files", headers=LOGIN)).json()["files"]
+    assert (file["fileName"], file["fileSize"]) == ("big one.pdb", len(content))
+    await jupyter.delete("files?path=big one.pdb", headers=LOGIN)
+    assert (await jupyter.get("files", headers=LOGIN)).json()["files"] == []
+
+
+async def test_an_upload_without_a_login_is_not_taken(jupyter):
+    answer = await jupyter.put("files/upload?name=a.pdb", content=b"ATOM" * 100)
+    assert answer.status_code == 403
+
+
+async def test_a_file_of_the_file_browser_is_uploaded(jupyter, tmp_path):
+    (tmp_path / "local.pdb").write_bytes(b"ATOM")
+    answer = await jupyter.post("files/contents", headers=LOGIN, json={"path": "local.pdb"})
+    assert answer.json() == {"path": "local.pdb"}
+    missing = await jupyter.post("files/contents", headers=LOGIN, json={"path": "none.pdb"})
+    assert missing.status_code == 404
+
+
+async def test_a_result_is_downloaded_shown_and_told(jupyter, service):
+    async with service.client() as client:
+        tool = await client.tools.get("anarci")
+        handle = await client.jobs.submit(tool, tool.example_job["settings"], job_name="a.structure")
+        await client.jobs.wait([handle.job_name], 60)
+    archive = await jupyter.get("jobs/a.structure/result", headers=LOGIN)
+    assert archive.headers["Content-Disposition"] == "attachment; filename*=UTF-8''a.structure.zip"
+    assert any(name.endswith("model.pdb") for name in zipfile.ZipFile(io.BytesIO(archive.content)).namelist())
+    shown = (await jupyter.get("jobs/a.structure/view", headers=LOGIN, timeout=60)).json()
+    assert "fnv-stage" in shown["html"]
+    assert {"model.pdb", "manifest.json"} <= {file["name"].rpartition("/")[2] for file in shown["files"]}
+    assert json.loads(shown["manifest"])["job"]["jobName"] == "a.structure"
+    told = (await jupyter.get("jobs/a.structure/settings", headers=LOGIN)).json()["settings"]
+    assert json.loads(told) == tool.example_job["settings"]
+
+
+async def test_a_page_waits_until_something_changes(jupyter, service):
+    first = await jupyter.get("jobs", headers=LOGIN)
+    await wait_for_state(jupyter, "ok")
+    first = await jupyter.get("jobs", headers=LOGIN)
+    tag = first.headers["ETag"].split('"')[1]
+    waiting = asyncio.create_task(jupyter.get(f"jobs?since={tag}&wait_s=20", headers=LOGIN, timeout=30))
+    async with service.client() as client:
+        tool = await client.tools.get("anarci")
+        await client.jobs.submit(tool, tool.example_job["settings"], job_name="new")
+    body = (await waiting).json()
+    assert not body["isWhole"]
+    assert [job["jobName"] for job in body["jobs"]] == ["new"]
+
+
+async def test_a_page_that_goes_away_keeps_nobody_asking(jupyter, desks):
+    await wait_for_state(jupyter, "ok")
+    poller = desks.find(None).poller
+    tag = (await jupyter.get("jobs", headers=LOGIN)).headers["ETag"].split('"')[1]
+    with pytest.raises(httpx.ReadTimeout):
+        await jupyter.get(f"jobs?since={tag}&wait_s=50", headers=LOGIN, timeout=0.3)
+    async with asyncio.timeout(10):
+        while poller._lookers:
+            await asyncio.sleep(0.02)
+
+
+async def test_profiles_are_listed_without_keys(jupyter):
+    settings.save_profile("lab", "https://lab.example.org/v1")
+    profiles = (await jupyter.get("profiles", headers=LOGIN)).json()["profiles"]
+    assert {"name": "lab", "url": "https://lab.example.org/v1", "isActive": False} in profiles
+    assert profiles[0] == {"name": "embedded", "url": None, "isActive": True}
+
+
+async def test_an_unknown_profile_is_refused_in_a_sentence(jupyter):
+    answer = await jupyter.get("jobs?profile=nobody", headers=LOGIN)
+    assert answer.status_code == 404
+    assert "nobody" in answer.json()["error"]
+
+
+async def test_a_connection_that_does_not_answer_is_not_kept(jupyter):
+    given = {"name": "far", "url": "http://127.0.0.1:9", "key": "a-secret-key"}
+    verdict = await jupyter.post("profiles", headers=LOGIN, json=given, timeout=60)
+    assert not verdict.json()["isGood"]
+    assert "a-secret-key" not in verdict.text
+    assert "far" not in [profile.name for profile in settings.profiles()]
+
+
+async def test_each_profile_has_one_desk(service):
+    desks = Desks(service.connect, PACE)
+    settings.save_profile("other", "https://other.example.org")
+    assert desks.find("other") is desks.find("other")
+    assert desks.find("other") is not desks.find(None)
+    await desks.close()
+
+
+async def test_engines_are_listed_with_their_licence():
+    found = {engine.name: engine for engine in (await EngineDesk().list_engines()).engines}
+    assert found["anarci"].tools == ("anarci",)
+    assert found["anarci"].licence
+
+
+def test_a_tool_is_described_in_words():
+    schema = {
+        "required": ["heavy"],
+        "properties": {
+            "heavy": {"title": "Heavy chain", "description": "A sequence"},
+            "n": {"type": "integer"},
+        },
+        "x-foldnote": {"citation": {"text": "Abanades et al. (2023)", "doi": "10.1/x"}},
+    }
+    told = describe_tool(Tool(type="a", settings_schema=schema))
+    assert [(field.title, field.is_required) for field in told.inputs] == [
+        ("Heavy chain", True),
+        ("n", False),
+    ]
+    assert told.citation.doi == "10.1/x"
