@@ -1,0 +1,43 @@
+"""The verbs of a notebook that plan: each is one call of the client, and what it gives is shown in the cell."""
+
+import pytest
+from job_settings import SETTINGS
+from scripted_service import answers
+
+import foldnote as fn
+from foldnote.notebook import NotebookBatch, NotebookRun
+
+
+@pytest.fixture
+def here(client, monkeypatch):
+    """The verbs speak to the service of these tests."""
+    monkeypatch.setattr("foldnote.notebook.connection.find_client", lambda profile: client)
+    return client
+
+
+def test_a_pipeline_is_saved_run_and_found_again(here, name):
+    stages = [fn.stage("number", "anarci", **SETTINGS)]
+    run = fn.pipeline(name, stages)
+    assert isinstance(run, NotebookRun)
+    assert fn.pipeline(name, stages).job_name == run.job_name
+    assert fn.stage("a", "anarci").file("*.pdb") == "a/*.pdb"
+
+
+def test_the_account_and_a_recommendation_are_a_call_each(here):
+    assert fn.account().has_key
+    assert fn.recommend("Number an antibody heavy chain").tools
+
+
+def test_tools_are_searched(here):
+    assert [tool.type for tool in fn.tools("anarci", runs_here=True)] == ["anarci"]
+    assert fn.tools(family="no-such-family") == ()
+
+
+def test_a_screening_is_a_batch(scripted, connect, monkeypatch):
+    client = connect()
+    monkeypatch.setattr("foldnote.notebook.connection.find_client", lambda profile: client)
+    scripted.on("GET", "/jobs", answers({"error": "none"}, 404))
+    scripted.on("POST", "/virtual-screening", answers("ok"))
+    batch = fn.screen(fn.uploaded("r.pdb"), [fn.uploaded("a.sdf")], tool="vina", exhaustiveness=4)
+    assert isinstance(batch, NotebookBatch)
+    assert batch.record.tool == "vina"
