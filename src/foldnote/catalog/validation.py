@@ -191,8 +191,7 @@ def tell_faults(rules: Rules, plain: Plain) -> list[Problem]:
 def _tell_each(faults: list[Fault], unit: str = "") -> Iterator[tuple[Path, tuple[str, str]]]:
     """Faults with their sentences and codes; a name that is missing is told where it is missing."""
     for fault in faults:
-        for path, words in _tell_absent(fault) or [(fault.path, tell_fault(fault, unit))]:
-            yield path, words
+        yield from _tell_absent(fault) or [(fault.path, tell_fault(fault, unit))]
 
 
 def _tell_absent(fault: Fault) -> list[tuple[Path, tuple[str, str]]]:

@@ -71,9 +71,7 @@ def read_json(answer: Answer) -> Any:
             " there; if that is the right address, make it the profile's base_url."
         )
     try:
-        return from_json(
-            answer.body
-        )  # faster than json's, which counts in lists of thousands of jobs
+        return from_json(answer.body)  # faster than json's, which counts in lists of thousands of jobs
     except ValueError:  # perhaps a letter that is no UTF-8
         text = answer.body.decode("utf-8", "replace")
     try:
