@@ -68,7 +68,9 @@ def test_the_gateway_of_the_listing_has_its_own_refusal(served, path, header):
 def test_the_catalog_needs_no_key(served):
     rows = served.open.get("/tools.json").json()
     assert rows == served.http.get("/tools").json() == served.open.get("/v1/tools.json").json()
-    assert sorted(row["type"] for row in rows) == sorted(TYPES.split())
+    beyond = [row["type"] for row in rows if row["schema"].get("x-foldnote", {}).get("beyondReference")]
+    assert beyond == ["vina"]
+    assert sorted(row["type"] for row in rows) == sorted([*TYPES.split(), *beyond])
     for row in rows:
         assert set(row) == TOOL
         assert row["available"] is (row["unavailableReason"] is None)
