@@ -192,3 +192,15 @@ def test_rows_are_added_and_filled_in_by_keyboard_alone(lab_page, form):
     keyboard.press("Tab")
     keyboard.type("9")
     assert value_of(form)["chains"][-1] == {"letter": "K", "length": 9}
+
+
+def test_the_notebook_keeps_what_was_typed_while_the_cursor_stays(lab_page, form):
+    control(form, "Name").fill("kept-name")
+    control(form, "Name").focus()
+    lab_page.page.wait_for_timeout(2200)
+    expect(control(form, "Name")).to_be_focused()
+    lab_page.save()
+    saved = (lab_page.server.notebooks / "schema.ipynb").read_text()
+    assert "kept-name" in saved
+    lab_page.page.keyboard.type("-2")
+    expect(control(form, "Name")).to_have_value("kept-name-2")

@@ -6,12 +6,13 @@ services. A form is plain data both ways: `Form.value`, `Form.set`, `Form.code`.
 content stays in a widget's state.
 """
 
-from foldnote.forms.cell import cell_key
+from foldnote.forms.cell import cell_key, keeps_live_outputs
 from foldnote.forms.field import Field, FieldHost, Reading
 from foldnote.forms.form import Form
 from foldnote.forms.registry import FieldKind, kind_for, kinds, register_kind
 from foldnote.forms.schema_form import SchemaForm
 from foldnote.forms.section import list_names
+from foldnote.forms.sending import has_running_loop, start
 from foldnote.forms.spec import MISSING, Choice, FieldSpec, read_specs
 from foldnote.forms.variable import Variable, variable
 
@@ -27,10 +28,13 @@ __all__ = [
     "SchemaForm",
     "Variable",
     "cell_key",
+    "has_running_loop",
+    "keeps_live_outputs",
     "kind_for",
     "kinds",
     "list_names",
     "read_specs",
     "register_kind",
+    "start",
     "variable",
 ]

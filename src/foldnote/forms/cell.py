@@ -57,6 +57,17 @@ def cell_key(tool_type: str) -> CellKey | None:
     return CellKey(f"{_notebook_path()}#{name}", f"#{name}" if _RANDOM_ID.match(cell_id) else None)
 
 
+def keeps_live_outputs() -> bool:
+    """Whether the front end shows a widget on while the text that stands for it is renewed.
+
+    JupyterLab and Notebook do, with the lab extension; they send the cell's id and VS Code its own mark.
+    """
+    from IPython.core.getipython import get_ipython
+
+    is_known = bool((_parent_message().get("metadata") or {}).get("cellId"))
+    return is_known and "__vsc_ipynb_file__" not in getattr(get_ipython(), "user_ns", {})
+
+
 def _notebook_path() -> str:
     """Where the notebook stood when its kernel started; empty where the kernel was not told."""
     from IPython.core.getipython import get_ipython

@@ -168,6 +168,7 @@ class Form:
                 field.is_touched = True
             self._forget_verdict(field.spec.name)
         self.refresh()
+        self.note_change()
 
     def reset(self, *names: str) -> None:
         """Put the defaults back, of the fields named or of all of them."""
@@ -176,6 +177,7 @@ class Form:
                 field.reset()
                 self._forget_verdict(field.spec.name)
         self.refresh()
+        self.note_change()
 
     def code(self) -> str:
         """The Python call that does the same; settings that have their default are left out of it."""
@@ -243,6 +245,7 @@ class Form:
         self._forget_verdict(field.spec.name)
         self.bindings.release(field.spec.name)
         self.refresh()
+        self.note_change()
 
     def follow(self, values: Mapping[str, Any]) -> None:
         """Take over what bound variables hold now; what does not fit is told at the fields."""
@@ -252,6 +255,7 @@ class Form:
                 field.is_touched = True
                 self._forget_verdict(field.spec.name)
         self.refresh()
+        self.note_change()
 
     def note_of(self, field: Field) -> str:
         """What the form has to say at a field of its own: the variable that it follows."""
@@ -259,7 +263,8 @@ class Form:
 
     def raw_value(self, name: str) -> Any:
         """What the field holds now, hidden or not; `MISSING` when nothing or no such field."""
-        field = self.section.find(name)
+        section = getattr(self, "section", None)  # fields look at each other while they are being made
+        field = section.find(name) if section is not None else None
         return field.read().value if field is not None else MISSING
 
     def known_uploads(self) -> tuple[str, ...]:
@@ -273,6 +278,9 @@ class Form:
             if isinstance(field, FileField):
                 field.refresh_suggestions()
         self.refresh()
+
+    def note_change(self) -> None:
+        """Hear that a value changed, by hand or by code; a notebook keeps it."""
 
     def _judge(self) -> Judgement:
         return judge(self.tool, self.section, self._verdicts)

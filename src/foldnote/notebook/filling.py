@@ -9,22 +9,22 @@ from typing import Any, overload
 
 from foldnote.client import Client, JobHandle
 from foldnote.errors import BadRequestError
-from foldnote.forms import Form, SchemaForm, list_names
+from foldnote.forms import SchemaForm, list_names
 from foldnote.models import Tool
 from foldnote.notebook import connection
+from foldnote.notebook.keeping import KeptForm, KeptSchemaForm
 from foldnote.notebook.live import NotebookJob, make_card, make_live
 from foldnote.results import Result
 from foldnote.viewers.card_html import write_plain_card
-from foldnote.viewers.output import LiveOutput, ResultSlot
+from foldnote.viewers.output import ResultSlot
 
 
-class NotebookForm(Form):
+class NotebookForm(KeptForm):
     """A form whose job card stands at its end and whose result is kept below it."""
 
     def __init__(self, tool: Tool, client: Client, values: Mapping[str, Any], job_name: str | None) -> None:
         """Build the form; nothing is sent."""
         self._slot = ResultSlot()
-        self._output = LiveOutput()
         self.job: NotebookJob | None = None
         super().__init__(
             tool, client, values=values, job_name=job_name, on_submit=self._take_job, on_attach=self._take_job
@@ -48,10 +48,6 @@ class NotebookForm(Form):
         self._save()
         card.on_final(lambda _: self._save())
 
-    def _save(self) -> None:
-        """Let the notebook keep the settings and the job as they are now."""
-        self._output.update(self._repr_mimebundle_())
-
     def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, Any]:
         bundle = super()._repr_mimebundle_(**kwargs)
         if self.job is not None:
@@ -61,7 +57,7 @@ class NotebookForm(Form):
         return bundle
 
     def _ipython_display_(self) -> None:
-        self._output.show(self._repr_mimebundle_())
+        super()._ipython_display_()
         self._slot.show()
 
 
@@ -97,9 +93,7 @@ def form(
         FoldnoteError: the file cannot be read, or holds no schema.
     """
     if isinstance(subject, Mapping | Path) or (isinstance(subject, str) and subject.endswith(".json")):
-        made = SchemaForm(subject)
-        made.set(values)
-        return made
+        return KeptSchemaForm(subject, values)
     asked = connection.find_client(profile)
     if isinstance(subject, JobHandle):
         return _reopen(subject, asked, values, job_name)

@@ -4,6 +4,9 @@ from form_builders import make_form
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from foldnote.forms import SchemaForm
+from foldnote.forms.field import is_same
+
 LINE = st.text(st.characters(codec="utf-8", exclude_categories=["Cs"]), max_size=12)
 NUMBER = st.integers(-(10**12), 10**12) | st.floats(allow_nan=False, allow_infinity=False)
 WORDS = st.lists(LINE, min_size=1, max_size=4)
@@ -78,3 +81,46 @@ def test_what_the_control_shows_reads_back_as_the_value(pair):
     is_unordered = "enum" in schema.get("items", {})
     if not is_empty and not is_unordered:
         assert read == value
+
+
+NAMES = st.text("abcxyz._-", min_size=1, max_size=4)
+
+
+@st.composite
+def trees(draw, depth=3):
+    """A schema of any shape, and a value of it."""
+    shapes = ["leaf", "leaf", "object", "rows", "entries", "union", "condition"]
+    shape = draw(st.sampled_from(shapes if depth else ["leaf"]))
+    if shape == "leaf":
+        return draw(fields())
+    schema, value = draw(trees(depth - 1))
+    if shape == "rows":
+        return {"type": "array", "items": schema}, draw(st.sampled_from([[], [value], [value, value]]))
+    if shape == "entries":
+        return {"type": "object", "additionalProperties": schema}, {draw(NAMES): value}
+    other, other_value = draw(trees(depth - 1))
+    if shape == "union":
+        return {"anyOf": [schema, other]}, draw(st.sampled_from([value, other_value]))
+    first, second = draw(st.lists(NAMES, min_size=2, max_size=2, unique=True))
+    properties = {first: schema, second: other}
+    made = {"type": "object", "properties": properties, "required": draw(st.sampled_from([[], [first]]))}
+    if shape == "condition":
+        del properties[second]
+        made |= {"if": {"required": [first]}, "then": {"properties": {second: other}}}
+        return made, draw(st.sampled_from([{first: value, second: other_value}, {first: value}]))
+    return made, draw(st.sampled_from([{first: value, second: other_value}, {first: value}]))
+
+
+@given(trees(), st.booleans())
+@settings(max_examples=200, suppress_health_check=[HealthCheck.too_slow], deadline=None)
+def test_a_value_of_any_tree_is_held_exactly(pair, has_default):
+    schema, value = pair
+    root = {"type": "object", "properties": {"x": schema | ({"default": value} if has_default else {})}}
+    form = SchemaForm(root)
+    form.set(form.value)
+    form.set(x=value)
+    held = form.value
+    assert is_same(held["x"], value)
+    form.set(form.value)
+    assert is_same(form.value, held)
+    assert is_same(SchemaForm(root, held).value, held)

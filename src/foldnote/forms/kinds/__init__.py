@@ -6,10 +6,12 @@ back; whether a value is right is the catalog's question.
 
 from __future__ import annotations
 
+from foldnote.forms.kinds.chain import ChainField, ChainsField
 from foldnote.forms.kinds.choice import ChoiceField, ConstField, ManyChoicesField, SwitchField
 from foldnote.forms.kinds.file import FileField, FilesField, is_file
 from foldnote.forms.kinds.group import ObjectField
 from foldnote.forms.kinds.listing import MOST_LEVELS, JsonField, LinesField, MappingField, WordsField
+from foldnote.forms.kinds.residues import ResidueMapField, ResiduesField
 from foldnote.forms.kinds.rows import EntriesField, RowsField
 from foldnote.forms.kinds.sequence import SequenceField
 from foldnote.forms.kinds.text import NumberField, SecretField, TextField
@@ -121,6 +123,30 @@ BUNDLED_KINDS: tuple[FieldKind, ...] = (
         NumberField,
     ),
     FieldKind(
+        "chain",
+        "One chain of the structure in another field, offered with its length.",
+        lambda spec: spec.type == "string" and spec.role == "chain",
+        ChainField,
+    ),
+    FieldKind(
+        "chains",
+        "Chains of the structure in another field, to tick or to type.",
+        lambda spec: _is_list_of_scalars(spec) and spec.role == "chains" and _has_texts(spec),
+        ChainsField,
+    ),
+    FieldKind(
+        "residues",
+        "Residues of a chain: numbers and ranges, checked against the structure.",
+        lambda spec: spec.type == "string" and spec.role == "residues",
+        ResiduesField,
+    ),
+    FieldKind(
+        "residue map",
+        "Chains with their residues, checked against the structure; CDRs to tick.",
+        lambda spec: _is_map_of_scalars(spec) and spec.role == "residues" and _has_texts(spec),
+        ResidueMapField,
+    ),
+    FieldKind(
         "lines",
         "A list of texts, one a line: SMILES and the like.",
         lambda spec: _is_list_of_scalars(spec) and spec.items.get("type") == "string" and not _is_short(spec),
@@ -143,6 +169,12 @@ BUNDLED_KINDS: tuple[FieldKind, ...] = (
     FieldKind("text", "Text on one line.", lambda spec: spec.type == "string", TextField),
     FieldKind("json", "Whatever no other kind can show, as JSON.", lambda _spec: True, JsonField),
 )
+
+
+def _has_texts(spec: FieldSpec) -> bool:
+    """Whether the items of a list, or the values of a map, are text."""
+    values = spec.items or spec.schema.get("additionalProperties")
+    return isinstance(values, dict) and values.get("type") == "string"
 
 
 def _is_short(spec: FieldSpec) -> bool:

@@ -71,9 +71,14 @@ class WordsField(Field):
         box.observe(self.changed, "value")
         return box
 
+    @property
+    def line(self) -> Any:
+        """The control that holds the text."""
+        return self.widget
+
     def parse(self) -> Reading:
         """The entries; numbers where the schema wants numbers."""
-        text = self.widget.value
+        text = self.line.value
         if self.spec.items.get("type") != "string":
             return self._parse_numbers(text.replace(",", " ").replace(";", " ").split())
         words = [word.strip() for word in _WORD.findall(text) if word.strip()]
@@ -91,7 +96,7 @@ class WordsField(Field):
     def render(self, value: Any) -> None:
         """The entries with commas between."""
         items = value if isinstance(value, list | tuple) else [] if value is MISSING else [value]
-        self.widget.value = ", ".join(_quote(item, _TORN_BY) for item in items)
+        self.line.value = ", ".join(_quote(item, _TORN_BY) for item in items)
 
     def _parse_numbers(self, words: list[str]) -> Reading:
         if not words:
@@ -113,10 +118,15 @@ class MappingField(Field):
         box.observe(self.changed, "value")
         return box
 
+    @property
+    def line(self) -> Any:
+        """The control that holds the text."""
+        return self.widget
+
     def parse(self) -> Reading:
         """The map, or the first line that is not ``name: value``."""
         found: dict[str, Any] = {}
-        for number, key, value in _read_map(self.widget.value):
+        for number, key, value in _read_map(self.line.value):
             if key is None:
                 return Reading(errors=(f"Line {number}: write a name, a colon and a value, as in H: 26 27",))
             if key in found:
@@ -132,7 +142,7 @@ class MappingField(Field):
     def render(self, value: Any) -> None:
         """One name a line."""
         pairs = value.items() if isinstance(value, dict) else ()
-        self.widget.value = "\n".join(f"{_write_key(key)}: {self._write_value(item)}" for key, item in pairs)
+        self.line.value = "\n".join(f"{_write_key(key)}: {self._write_value(item)}" for key, item in pairs)
 
     def describe(self, value: Any) -> Reading:
         """A value that is no map is named, for the box cannot show it."""

@@ -1,0 +1,180 @@
+"""Fields for chains and residues: offered from the structure in the form's file field, and checked against it."""
+
+from importlib.resources import files
+
+import pytest
+from form_builders import label_of, make_form
+
+from foldnote.forms.outline import find_outline
+from foldnote.forms.residue_text import read_residues
+
+FV = str(files("foldnote.catalog").joinpath("examples/trastuzumab-fv.pdb"))
+PROPERTIES = {
+    "target": {"type": "string", "x-foldnote": {"role": "file", "extensions": ["pdb"]}},
+    "chain": {"type": "string", "x-foldnote": {"role": "chain", "of": "target"}},
+    "chains": {"type": "array", "items": {"type": "string"}, "x-foldnote": {"role": "chains", "of": "target"}},
+    "residues": {"type": "string", "x-foldnote": {"role": "residues", "of": "target", "chain": "chain"}},
+    "map": {
+        "type": "object",
+        "additionalProperties": {"type": "string"},
+        "x-foldnote": {"role": "residues", "of": "target"},
+    },
+}
+
+
+@pytest.fixture
+def form():
+    return make_form(PROPERTIES, target=FV)
+
+
+def said(form, name):
+    return label_of(form, name)
+
+
+def choose(form, label):
+    box = form.fields["chain"].widget.children[0]
+    box.index = next(index for text, index in box.options if text.startswith(label))
+
+
+def test_a_chain_is_offered_with_its_kind_and_length(form):
+    (box,) = form.fields["chain"].widget.children
+    assert [text for text, _ in box.options] == [
+        "not set",
+        "H · protein, 120 residues",
+        "L · protein, 107 residues",
+    ]
+    choose(form, "L")
+    assert form.value["chain"] == "L"
+    assert "begins DIQMTQSPSSLSASVGDRVTITCR…, IMGT numbering" in said(form, "chain")
+
+
+def test_the_choice_follows_when_another_structure_is_chosen(form, tmp_path):
+    choose(form, "L")
+    one = tmp_path / "one.pdb"
+    one.write_text("\n".join(line for line in open(FV).read().splitlines() if line[21:22] != "L"))
+    form.fields["target"].render(str(one))
+    (box,) = form.fields["chain"].widget.children
+    assert [text for text, _ in box.options][1:] == ["H · protein, 120 residues", "L (not in one.pdb)"]
+    assert "one.pdb has no chain 'L'. It has: H." in said(form, "chain")
+    assert form.value["chain"] == "L"
+
+
+def test_without_a_structure_a_chain_is_typed(form):
+    choose(form, "H")
+    form.set(target=None)
+    (box,) = form.fields["chain"].widget.children
+    assert box.value == "H"
+    assert not hasattr(box, "options")
+    box.value = "X"
+    assert form.value == {"chain": "X"}
+    assert form.problems == ()
+
+
+def test_a_chain_that_the_structure_lacks_is_told(form):
+    form.set(chain="X")
+    assert "trastuzumab-fv.pdb has no chain &#x27;X&#x27;. It has: H, L." in said(form, "chain").replace("'", "&#x27;")
+    assert [problem.field for problem in form.problems] == ["chain"]
+
+
+def test_chains_are_ticked_or_typed(form):
+    field = form.fields["chains"]
+    assert [box.description for box in field.ticks.boxes.values()] == [
+        "H · protein, 120 residues",
+        "L · protein, 107 residues",
+    ]
+    field.ticks.boxes["L"].value = True
+    field.ticks.boxes["H"].value = True
+    assert field.line.value == "L, H"
+    assert "2 chains, 227 residues" in said(form, "chains")
+    field.line.value = "H L"
+    assert form.value["chains"] == ["H L"]
+    field.ticks.boxes["H"].value = False
+    assert form.value["chains"] == ["L"]
+    field.line.value = "H, Q"
+    assert "has no chain 'Q'" in said(form, "chains").replace("&#x27;", "'")
+
+
+def test_pasted_contents_offer_their_chains_too(form):
+    form.set(target=open(FV).read())
+    form.set(chain="Z")
+    assert "the pasted structure has no chain" in said(form, "chain")
+    assert list(form.fields["chains"].ticks.boxes) == ["H", "L"]
+
+
+def test_ranges_of_residues_are_written_out_as_the_file_numbers_them(form):
+    form.fields["map"].line.value = "H: 27-38, 105\nL: 50"
+    assert form.value["map"] == {"H": "27 28 29 30 35 36 37 38 105", "L": "50"}
+    assert "H: 9 residues, GFNIKDTYS; L: 1 residue" in said(form, "map")
+    assert form.problems == ()
+
+
+def test_residues_that_a_chain_lacks_are_told(form):
+    form.fields["map"].line.value = "H: 105 200"
+    assert "Chain H of trastuzumab-fv.pdb has no residue 200. It has 1 to 128." in said(form, "map")
+    form.fields["map"].line.value = "A: 1"
+    assert "has no chain" in said(form, "map")
+    form.fields["map"].line.value = "H: 38-27"
+    assert "runs backwards" in said(form, "map")
+
+
+def test_cdrs_are_offered_where_the_numbering_shows_its_scheme(form):
+    boxes = form.fields["map"].ticks.boxes
+    labels = {box.description: box for box in boxes.values()}
+    labels["H CDR-3 · 105 to 117 (IMGT)"].value = True
+    assert form.value["map"] == {"H": "105 106 107 108 109 110 111 112 113 114 115 116 117"}
+    assert "SRWGGDGFYAMDY" in said(form, "map")
+    labels["L CDR-3 · 105 to 117 (IMGT)"].value = True
+    labels["H CDR-3 · 105 to 117 (IMGT)"].value = False
+    assert list(form.value["map"]) == ["L"]
+
+
+def test_residues_of_one_chain_belong_to_the_chain_that_is_chosen(form):
+    form.set(chain="L")
+    form.fields["residues"].widget.value = "105-109"
+    assert form.value["residues"] == "105 106 107 108 109"
+    assert "5 residues, QQHYT" in said(form, "residues")
+    form.fields["residues"].widget.value = "900"
+    assert "Chain L of trastuzumab-fv.pdb has no residue 900" in said(form, "residues")
+
+
+def test_setting_a_form_with_a_structure_to_its_own_value_changes_nothing(form):
+    form.set(chain="H", chains=["H", "L"], residues="26-28", map={"H": "105-107"})
+    value = form.value
+    form.set(value)
+    assert form.value == value
+    assert value["map"] == {"H": "105 106 107"}
+
+
+def test_what_is_read_of_a_structure(tmp_path):
+    outline = find_outline(FV)
+    assert outline.words == "2 chains: H 120, L 107 residues"
+    assert find_outline("elsewhere.pdb") is None
+    assert find_outline(FV, uploads=[FV]) is None
+    broken = tmp_path / "broken.cif"
+    broken.write_text("data_x\nloop_\n_atom_site.id\n'")
+    assert find_outline(str(broken)) is None
+
+
+def test_chains_of_a_list_of_structures_are_those_that_all_have():
+    outline = find_outline([FV, FV])
+    assert outline.name == "all 2 structures"
+    assert [chain.name for chain in outline.chains] == ["H", "L"]
+
+
+@pytest.mark.parametrize(
+    ("text", "residues"),
+    [
+        ("26 27 52A", ("26", "27", "52A")),
+        ("26-28,30", ("26", "27", "28", "30")),
+        ("-3--1", ("-3", "-2", "-1")),
+        ("3 - 5", ("3", "4", "5")),
+        ("7 7", ("7",)),
+    ],
+)
+def test_residues_are_read_as_people_write_them(text, residues):
+    assert read_residues(text).residues == residues
+
+
+@pytest.mark.parametrize("text", ["x", "5-1", "52A-52C", "1-99999"])
+def test_what_names_no_residues_is_told(text):
+    assert read_residues(text).fault
