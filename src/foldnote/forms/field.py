@@ -51,6 +51,9 @@ class FieldHost(Protocol):
     def field_changed(self, field: Field) -> None:
         """Hear that a person changed ``field``."""
 
+    def announce(self, field: Field) -> None:
+        """Read out what is wrong with ``field``, which a person has just changed."""
+
     def note_of(self, field: Field) -> str:
         """What the form has to say at ``field``; mostly nothing."""
 
@@ -75,6 +78,8 @@ class Field(ABC):
         self.host = host
         self.is_touched = False
         self.is_required = spec.required
+        self.said = ""
+        """The first error that stands at the field now."""
         self._parts = read_parts(spec, is_brief=self.has_brief_help)
         self._kept: Any = MISSING
         self._is_cleared = False
@@ -151,10 +156,12 @@ class Field(ABC):
         self._is_cleared = False
         self.is_touched = True
         self.host.field_changed(self)
+        self.host.announce(self)
 
     def express(self, read: Reading, problems: Sequence[Problem]) -> None:
         """Say what the field holds and what is wrong with it; paths of ``problems`` begin below the field."""
         shown = [problem for problem in problems if not self.is_calm(problem)]
+        self.said = tell(shown[0]) if shown else ""
         self.show(
             Notice(
                 errors=tuple(tell(problem) for problem in shown),

@@ -257,6 +257,10 @@ class Form:
         self.refresh()
         self.note_change()
 
+    def announce(self, field: Field) -> None:
+        """Read out what is wrong with the field that a person has just changed."""
+        self.frame.show_live(f"{field.spec.title}: {field.said}" if field.said else "")
+
     def note_of(self, field: Field) -> str:
         """What the form has to say at a field of its own: the variable that it follows."""
         return self.bindings.tell(field.spec.name) if field in self.section.fields else ""

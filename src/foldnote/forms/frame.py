@@ -42,7 +42,7 @@ class Frame:
         self._said = ""
         self._code = ""
         self.shown_language = ""
-        self._cost = ""
+        self._cost = self._live = ""
         self._general = ""
         self.slot = looks.box([], "foldnote-slot")
         self.header = looks.html("", "foldnote-header")
@@ -165,6 +165,13 @@ class Frame:
             self._general = told
             self._show_message()
 
+    def show_live(self, words: str) -> None:
+        """Have a screen reader say ``words``, which stand at a field already."""
+        told = f'<span class="fn-live" role="alert">{escape(words)}</span>' if words else ""
+        if told != self._live:
+            self._live = told
+            self._show_message()
+
     def show_cost(self, words: str) -> None:
         """What a submission takes, said before it."""
         self._cost = f'<div class="fn-cost">{escape(words)}</div>' if words else ""
@@ -203,7 +210,7 @@ class Frame:
         self.search.observe(lambda change: self.show_sought(str(change["new"])), "value")
 
     def _show_message(self) -> None:
-        self.message.value = self._general + self._cost + self._said + self._code
+        self.message.value = self._live + self._general + self._cost + self._said + self._code
 
     def show_sending(self, words: str) -> None:
         """Say on the button that something is under way; an empty text ends it.

@@ -35,6 +35,14 @@ class HolderField(Field):
         """A change inside is a change of this."""
         self.changed()
 
+    def announce(self, field: Field) -> None:
+        """The form reads it out."""
+        self.host.announce(field)
+
+    def parts(self, _value: Any) -> dict[Any, Field]:
+        """The fields of the parts of a value, by name or position."""
+        return {}
+
     def raw_value(self, name: str) -> Any:
         """The value of the nearest field of this name, looking outwards."""
         inside = next((field for field in self.inside() if field.spec.name == name), None)

@@ -25,8 +25,11 @@ from foldnote.errors import (
     UnauthorizedError,
 )
 from foldnote.forms.cell import CellKey
+from foldnote.forms.field import Field
 from foldnote.forms.file_reference import local_path
+from foldnote.forms.holder import HolderField
 from foldnote.forms.kinds.file import is_file
+from foldnote.forms.kinds.variant import VariantField
 from foldnote.forms.sending import call, has_running_loop, start, upload_file
 from foldnote.models import JobStatus
 
@@ -126,7 +129,7 @@ class Submission:
         if (
             self._form.client is not None
             and has_running_loop()
-            and any(is_file(field.spec) for field in fields)
+            and any(is_file(inside.spec) for field in fields for inside in field.walk())
         ):
             start(self._load_uploads())
 
@@ -158,8 +161,8 @@ class Submission:
         settings = dict(form.value if given is None else given)
         fields = form.fields
         for name, value in settings.items():
-            if name in fields and is_file(fields[name].spec):
-                settings[name] = await self._upload(value)
+            if name in fields:
+                settings[name] = await self._send_files(fields[name], value)
         return dict(name_uploads(form.tool, settings))  # the fields have said what each text means
 
     async def _load_uploads(self) -> None:
@@ -169,6 +172,24 @@ class Submission:
             _log.info("The account's files could not be listed: %s", error)
             return
         self._form.offer_uploads(tuple(record.name or record.file_name for record in page.files))
+
+    async def _send_files(self, field: Field, value: Any) -> Any:
+        """The value with every file in it uploaded, however deep it lies."""
+        if is_file(field.spec):
+            return await self._upload(value)
+        if not isinstance(field, HolderField):
+            return value
+        if isinstance(field, VariantField):
+            return await self._send_files(field.inside()[0], value) if field.inside() else value
+        parts = field.parts(value)
+        if isinstance(value, dict):
+            return {
+                name: await self._send_files(parts[name], item) if name in parts else item
+                for name, item in value.items()
+            }
+        if isinstance(value, list) and len(parts) == len(value):
+            return [await self._send_files(parts[place], item) for place, item in enumerate(value)]
+        return value
 
     async def _upload(self, value: Any) -> Any:
         if isinstance(value, list):

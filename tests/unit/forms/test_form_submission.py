@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import httpx
 import pytest
 from engine_folder import write_probe_engine
-from form_builders import label_of
+from form_builders import label_of, make_tool
 from starlette.testclient import TestClient
 
 from foldnote import catalog
@@ -324,3 +324,20 @@ async def test_what_a_job_takes_is_said_before_it_is_submitted(client):
     assert "takes 1 job of your allowance" in form.frame.message.value
     await asyncio.sleep(0.2)
     assert "not known yet" in form.frame.message.value
+
+
+def test_files_inside_objects_and_rows_are_uploaded_too(client, tmp_path):
+    path = tmp_path / "target.pdb"
+    path.write_text(PDB)
+    file = {"type": "string", "format": "binary"}
+    rows = {
+        "type": "array",
+        "items": {"type": "object", "properties": {"pdb": file, "n": {"type": "integer"}}},
+    }
+    tool = make_tool({"rows": rows, "one": {"type": "object", "properties": {"pdb": file}}})
+    value = {"rows": [{"pdb": str(path), "n": 1}], "one": {"pdb": str(path)}}
+    form = Form(tool, client, values=value)
+    sent = asyncio.run(form.submission.prepare())
+    assert sent["rows"][0] == {"pdb": sent["one"]["pdb"], "n": 1}
+    assert sent["one"]["pdb"].endswith("target.pdb")
+    assert not sent["one"]["pdb"].startswith("/")

@@ -171,3 +171,13 @@ def test_what_concerns_the_settings_as_a_whole_is_said_below_them():
 def test_a_tool_without_conditions_of_its_own_needs_no_second_look():
     form = Form(make_tool(TOOL))
     assert form.section.plan.options == []
+
+
+def test_an_error_is_read_out_when_it_appears_also_inside_an_object():
+    box = {"type": "object", "required": ["x"], "properties": {"x": {"type": "number", "minimum": 1}}}
+    form = SchemaForm({"type": "object", "properties": {"box": box}, "required": ["box"]})
+    inside = form.fields["box"].inside()[0].widget
+    inside.value = "0"
+    assert 'role="alert">X: 0 is too small' in form.frame.message.value
+    inside.value = "2"
+    assert "alert" not in form.frame.message.value

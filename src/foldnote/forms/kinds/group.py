@@ -11,7 +11,7 @@ from typing import Any
 
 import ipywidgets as widgets
 
-from foldnote.forms.field import Reading, is_same
+from foldnote.forms.field import Field, Reading, is_same
 from foldnote.forms.holder import HolderField, foot
 from foldnote.forms.plan import read_plan
 from foldnote.forms.section import Section, share
@@ -50,6 +50,13 @@ class ObjectField(HolderField):
     def inside(self) -> Sequence[Any]:
         """The fields of the object, if it was opened."""
         return self._section.everything if self._section is not None else ()
+
+    def parts(self, value: Any) -> dict[Any, Field]:
+        """The fields by their names."""
+        section = self._section
+        if section is None or not isinstance(value, Mapping):
+            return {}
+        return {name: field for name in value if (field := section.find(name)) is not None}
 
     def parse(self) -> Reading:
         """The object, where there is a reason to send it."""

@@ -68,6 +68,10 @@ class RowsField(HolderField):
         """The fields of the rows."""
         return [row.field for row in self._rows]
 
+    def parts(self, _value: Any) -> dict[Any, Field]:
+        """The fields of the rows."""
+        return dict(enumerate(self.inside()))
+
     def parse(self) -> Reading:
         """The list, with what is wrong in each row."""
         if not self._rows:
@@ -232,6 +236,10 @@ class EntriesField(RowsField):
     def join(self, values: list[Any]) -> Any:
         """Names with values; of two alike the last, which is said at the row."""
         return {self.name_row(position): value for position, value in enumerate(values)}
+
+    def parts(self, _value: Any) -> dict[Any, Field]:
+        """The fields by the names of their rows."""
+        return {self.name_row(position): field for position, field in enumerate(self.inside())}
 
     def parse(self) -> Reading:
         """The object; a name that is missing or there twice is said."""
