@@ -142,7 +142,9 @@ def _read_text(text: str, name: str) -> Outline | None:
         return None
     structure.merge_chain_parts()
     chains = tuple(_read_chain(chain) for chain in structure[0])
-    return Outline(name, tuple(chain for chain in chains if chain.name and chain.residues)) if chains else None
+    return (
+        Outline(name, tuple(chain for chain in chains if chain.name and chain.residues)) if chains else None
+    )
 
 
 def _read_chain(chain: gemmi.Chain) -> Chain:

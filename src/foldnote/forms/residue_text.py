@@ -11,7 +11,9 @@ from typing import Final
 
 from foldnote.forms.outline import Chain, number_of
 
-_RANGE: Final = re.compile(r"(-?\d{1,5}[A-Za-z]?)\s*(?:-|–|\.\.)\s*(-?\d{1,5}[A-Za-z]?)")  # noqa: RUF001
+_RANGE: Final = re.compile(r"(-?\d{1,5}[A-Za-z]?)-(-?\d{1,5}[A-Za-z]?)")
+_LOOSE_DASH: Final = re.compile("(?<=[0-9A-Za-z])(?: +- +|\\s*(?:\u2013|\\.\\.)\\s*)(?=-?[0-9])")
+"""What people write for the hyphen of a range: an en dash, two dots, a hyphen with spaces around it."""
 _RESIDUE: Final = re.compile(r"-?\d{1,5}[A-Za-z]?")
 _LONGEST: Final = 5000
 
@@ -34,14 +36,16 @@ def read_residues(text: str, chain: Chain | None = None, place: str = "") -> Res
         place: how a sentence calls the structure.
     """
     found: dict[str, None] = {}
-    for word in re.sub(r"\s*(–|\.\.|(?<=[\dA-Za-z])-)\s*", "-", text).replace(",", " ").split():  # noqa: RUF001
+    for word in _LOOSE_DASH.sub("-", text).replace(",", " ").split():
         span = _RANGE.fullmatch(word)
         if span is not None:
             part = _expand(span[1], span[2], chain, place)
         elif _RESIDUE.fullmatch(word):
             part = _find(word, chain, place)
         else:
-            return ResidueText(fault=f"{word[:20]!r} is no residue number. Write 26 27 52A, or a range: 26-33.")
+            return ResidueText(
+                fault=f"{word[:20]!r} is no residue number. Write 26 27 52A, or a range: 26-33."
+            )
         if part.fault:
             return part
         found.update(dict.fromkeys(part.residues))
@@ -75,7 +79,9 @@ def _expand(first: str, last: str, chain: Chain | None, place: str) -> ResidueTe
         span = [residue for residue in known if start <= number_of(residue) <= end]
     numbers = [number_of(residue) for residue in known]
     if not span or start < min(numbers) or end > max(numbers):
-        return ResidueText(fault=f"{_name(chain, place)} has no residues {first}-{last}. It has {chain.extent}.")
+        return ResidueText(
+            fault=f"{_name(chain, place)} has no residues {first}-{last}. It has {chain.extent}."
+        )
     return ResidueText(tuple(span))
 
 

@@ -31,7 +31,7 @@ def test_every_kind_has_a_summary_and_a_name_of_its_own():
         ({"type": "boolean"}, "switch"),
         ({"type": ["integer", "null"]}, "number"),
         ({"type": "array", "items": {"type": "string"}}, "lines"),
-        ({"type": "array", "items": {"type": "string"}, "x-foldnote": {"role": "chains"}}, "words"),
+        ({"type": "array", "items": {"type": "string"}, "x-foldnote": {"role": "chains"}}, "chains"),
         ({"type": "array", "items": {"type": "number"}}, "words"),
         ({"type": "object", "additionalProperties": {"type": "string"}}, "map"),
         ({"type": "string", "format": "password"}, "secret"),
@@ -157,7 +157,7 @@ def test_lists_on_lines():
 
 def test_words_are_parted_by_commas_and_may_hold_spaces():
     form = make_form({"c": {"type": "array", "items": {"type": "string"}, "x-foldnote": {"role": "chains"}}})
-    form.fields["c"].widget.value = "H L, A"
+    form.fields["c"].line.value = "H L, A"
     assert form.value == {"c": ["H L", "A"]}
     assert "2 entries: “H L”, “A”" in label_of(form, "c")
 

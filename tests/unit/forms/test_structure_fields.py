@@ -1,6 +1,8 @@
 """Fields for chains and residues: offered from the structure in the form's file field, and checked against it."""
 
+from html import unescape
 from importlib.resources import files
+from pathlib import Path
 
 import pytest
 from form_builders import label_of, make_form
@@ -12,7 +14,11 @@ FV = str(files("foldnote.catalog").joinpath("examples/trastuzumab-fv.pdb"))
 PROPERTIES = {
     "target": {"type": "string", "x-foldnote": {"role": "file", "extensions": ["pdb"]}},
     "chain": {"type": "string", "x-foldnote": {"role": "chain", "of": "target"}},
-    "chains": {"type": "array", "items": {"type": "string"}, "x-foldnote": {"role": "chains", "of": "target"}},
+    "chains": {
+        "type": "array",
+        "items": {"type": "string"},
+        "x-foldnote": {"role": "chains", "of": "target"},
+    },
     "residues": {"type": "string", "x-foldnote": {"role": "residues", "of": "target", "chain": "chain"}},
     "map": {
         "type": "object",
@@ -28,7 +34,7 @@ def form():
 
 
 def said(form, name):
-    return label_of(form, name)
+    return unescape(label_of(form, name))
 
 
 def choose(form, label):
@@ -51,7 +57,7 @@ def test_a_chain_is_offered_with_its_kind_and_length(form):
 def test_the_choice_follows_when_another_structure_is_chosen(form, tmp_path):
     choose(form, "L")
     one = tmp_path / "one.pdb"
-    one.write_text("\n".join(line for line in open(FV).read().splitlines() if line[21:22] != "L"))
+    one.write_text("\n".join(line for line in Path(FV).read_text().splitlines() if line[21:22] != "L"))
     form.fields["target"].render(str(one))
     (box,) = form.fields["chain"].widget.children
     assert [text for text, _ in box.options][1:] == ["H · protein, 120 residues", "L (not in one.pdb)"]
@@ -72,7 +78,7 @@ def test_without_a_structure_a_chain_is_typed(form):
 
 def test_a_chain_that_the_structure_lacks_is_told(form):
     form.set(chain="X")
-    assert "trastuzumab-fv.pdb has no chain &#x27;X&#x27;. It has: H, L." in said(form, "chain").replace("'", "&#x27;")
+    assert "trastuzumab-fv.pdb has no chain 'X'. It has: H, L." in said(form, "chain")
     assert [problem.field for problem in form.problems] == ["chain"]
 
 
@@ -91,11 +97,11 @@ def test_chains_are_ticked_or_typed(form):
     field.ticks.boxes["H"].value = False
     assert form.value["chains"] == ["L"]
     field.line.value = "H, Q"
-    assert "has no chain 'Q'" in said(form, "chains").replace("&#x27;", "'")
+    assert "has no chain 'Q'" in said(form, "chains")
 
 
 def test_pasted_contents_offer_their_chains_too(form):
-    form.set(target=open(FV).read())
+    form.set(target=Path(FV).read_text())
     form.set(chain="Z")
     assert "the pasted structure has no chain" in said(form, "chain")
     assert list(form.fields["chains"].ticks.boxes) == ["H", "L"]

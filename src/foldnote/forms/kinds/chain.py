@@ -109,7 +109,7 @@ class ChainsField(WordsField):
         named = {name for entry in value for name in str(entry).split()} if isinstance(value, list) else set()
         self.ticks.show([(chain.name, chain.label) for chain in chains[:_MOST_TICKS]], named)
 
-    def _tick(self, name: str, is_on: bool) -> None:  # noqa: FBT001 - as a box to tick says it
+    def _tick(self, name: str, is_on: bool) -> None:
         held = self.read().value
         entries = [str(entry) for entry in held] if isinstance(held, list) else []
         if is_on:

@@ -50,9 +50,11 @@ class ResiduesField(TextField):
     def express(self, read: Reading, problems: Any) -> None:
         """The empty line says what can be named."""
         chain = self._chain()
-        self.widget.placeholder = f"{chain.extent}, e.g. {chain.residues[0]}-{chain.residues[-1]}" if (
-            chain is not None
-        ) else self.hint()
+        self.widget.placeholder = (
+            f"{chain.extent}, e.g. {chain.residues[0]}-{chain.residues[-1]}"
+            if (chain is not None)
+            else self.hint()
+        )
         super().express(read, problems)
 
     def _chain(self) -> Chain | None:
@@ -142,7 +144,7 @@ class ResidueMapField(MappingField):
         on = {key for key, _ in offered if set(held.get(key[0], ())).issuperset(key[1].residues)}
         self.ticks.show(offered, on)
 
-    def _tick(self, key: tuple[str, Stretch], is_on: bool) -> None:  # noqa: FBT001 - as a box says it
+    def _tick(self, key: tuple[str, Stretch], is_on: bool) -> None:
         name, stretch = key
         held = _split(self.read().value)
         others = [residue for residue in held.get(name, []) if residue not in stretch.residues]

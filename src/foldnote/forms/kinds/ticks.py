@@ -60,6 +60,6 @@ class Ticks(Generic[Key]):
         for part in old:
             part.close()
 
-    def _ticked(self, key: Key, is_on: bool) -> None:  # noqa: FBT001 - a box says yes or no
+    def _ticked(self, key: Key, is_on: bool) -> None:
         if not self._is_marking:
             self._on_tick(key, is_on)
