@@ -23,6 +23,8 @@ export interface NewConnection {
   readonly key: string;
 }
 
+const PATIENCE_MS = 15_000;
+
 /** Everything that a page can ask of the server extension. */
 export class LabApi {
   /** @param settings - how to reach the Jupyter server; the page's own by default */
@@ -48,7 +50,10 @@ export class LabApi {
    */
   async jobs(tag: string | null, waitS: number, signal?: AbortSignal): Promise<Tagged<JobsAnswer>> {
     const query = { since: tag, wait_s: tag === null ? null : waitS };
-    const response = await this.requests.send('jobs', query, signal ? { signal } : {});
+    const limit = AbortSignal.timeout(waitS * 1000 + PATIENCE_MS); // what stands between may swallow an answer
+    const response = await this.requests.send('jobs', query, {
+      signal: signal ? AbortSignal.any([signal, limit]) : limit
+    });
     if (response.status === 304) {
       return { body: null, tag };
     }

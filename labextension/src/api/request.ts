@@ -73,7 +73,7 @@ export class Requests {
     try {
       response = await ServerConnection.makeRequest(this.address(path, query), init, this.settings);
     } catch (error) {
-      if (init.signal?.aborted) {
+      if (init.signal?.aborted && !isTimeout(init.signal)) {
         throw error;
       }
       throw new LabRequestError('The Jupyter server does not answer. Is it still running?', 0);
@@ -118,6 +118,10 @@ export class Requests {
   }
 
   private readonly settings: ServerConnection.ISettings;
+}
+
+function isTimeout({ reason }: AbortSignal): boolean {
+  return reason instanceof DOMException && reason.name === 'TimeoutError';
 }
 
 async function explain(response: Response): Promise<string> {
