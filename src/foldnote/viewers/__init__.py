@@ -11,9 +11,11 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from foldnote.results import register_display
+from foldnote.viewers import tool_views as _tool_views  # noqa: F401  (registers the layouts)
 from foldnote.viewers.bundles import (
     bundle,
     compose_result,
+    default_view,
     join_bundles,
     result_bundles,
     table_bundle,
@@ -26,6 +28,7 @@ from foldnote.viewers.library import load_script
 from foldnote.viewers.page import write_page
 from foldnote.viewers.plot import Plot
 from foldnote.viewers.plots import plot_coverage, plot_distribution, plot_pae, plot_plddt, plot_scatter
+from foldnote.viewers.registry import register_view, unregister_view
 from foldnote.viewers.scene import Coloring, Highlight, LegendItem, Scene, SceneChain, SceneModel, Step
 from foldnote.viewers.show import show_result
 
@@ -48,6 +51,7 @@ __all__ = [
     "compose",
     "compose_poses",
     "compose_result",
+    "default_view",
     "find_structure",
     "join_bundles",
     "load_script",
@@ -58,9 +62,11 @@ __all__ = [
     "plot_pae",
     "plot_plddt",
     "plot_scatter",
+    "register_view",
     "result_bundles",
     "show_result",
     "table_bundle",
+    "unregister_view",
     "write_page",
 ]
 

@@ -6,25 +6,35 @@ draw nothing, and people who listen, get the plain text.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from html import escape
+from typing import Any, Protocol
 
 import pandas as pd
 
-from foldnote.errors import UnreadableFileError
+from foldnote.errors import BadRequestError, UnreadableFileError
 from foldnote.results import Result, Structure
 from foldnote.viewers.compose import compose
 from foldnote.viewers.describe_html import write_notes
 from foldnote.viewers.joining import compose_poses
 from foldnote.viewers.plots import plot_coverage, plot_pae, plot_plddt
 from foldnote.viewers.py3dmol import render
+from foldnote.viewers.registry import find_tool_type, find_view
 from foldnote.viewers.scene import Scene
 from foldnote.viewers.shell import read_asset
 from foldnote.viewers.summary import write_files, write_summary
 from foldnote.viewers.tables import write_plain_table, write_table
 
 Bundle = dict[str, str]
-Item = Result | Structure | Scene | pd.DataFrame
+
+
+class Shown(Protocol):
+    """What shows itself, such as a plot or a grid."""
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> Any: ...
+
+
+Item = Result | Structure | Scene | pd.DataFrame | Shown
 
 
 def bundle(item: Item, *, title: str = "") -> Bundle:
@@ -32,24 +42,69 @@ def bundle(item: Item, *, title: str = "") -> Bundle:
 
     Raises:
         UnreadableFileError: a structure's file is damaged or holds no atoms.
+        BadRequestError: the item does not show itself as HTML.
     """
     if isinstance(item, Result):
         return join_bundles(result_bundles(item))
     if isinstance(item, pd.DataFrame):
         return table_bundle(item, title)
+    if not isinstance(item, Structure | Scene):
+        return _ask_bundle(item)
     scene = item if isinstance(item, Scene) else compose(item, title=title)
     html, plain = render(scene)._repr_mimebundle_().values()
     return {"text/html": html, "text/plain": plain}
 
 
 def result_bundles(result: Result) -> list[Bundle]:
-    """The layout of a result: the structure, then every table, then what was run and the list of files."""
+    """The layout of a result, as its tool's function gives it, then what was run and the list of files.
+
+    Without a function for the tool it is :func:`default_view`; where the function fails, that and the reason.
+    """
+    return [part for part in [*_tool_bundles(result), _summary_bundle(result)] if part]
+
+
+def default_view(result: Result, without: Collection[str] = ()) -> list[Bundle]:
+    """What a tool that nobody wrote a layout for shows: the structure, plots, then every table.
+
+    Args:
+        result: what to show.
+        without: names of tables to leave out.
+    """
     parts = [_structure_bundle(result), *_plot_bundles(result)]
-    parts += [_named_table(result, name) for name in result.tables]
+    parts += [_named_table(result, name) for name in result.tables if name not in without]
     if len(result.score_table) > 1:
         parts.append(table_bundle(result.score_table, "Scores of every model"))
-    parts.append(_summary_bundle(result))
     return [part for part in parts if part]
+
+
+def _tool_bundles(result: Result) -> list[Bundle]:
+    tool = find_tool_type(result)
+    try:
+        view = find_view(tool)
+        if view is None:
+            return default_view(result)
+        return [_check_bundle(item) if isinstance(item, Mapping) else bundle(item) for item in view(result)]
+    except Exception as exc:  # noqa: BLE001 - a layout is anybody's code, and the result is there all the same
+        reason = str(exc) or type(exc).__name__
+        note = f"The layout for {tool} could not be used, so this is the usual one. Reason: {reason}"
+        return [_message_bundle(note), *default_view(result)]
+
+
+def _ask_bundle(item: Shown) -> Bundle:
+    """The bundle of something that shows itself, with words in any case."""
+    ask = getattr(item, "_repr_mimebundle_", None)
+    found = ask() if callable(ask) else None
+    data: dict[str, Any] = (found[0] if isinstance(found, tuple) else found) or {}
+    if not data.get("text/html"):
+        raise BadRequestError(f"{type(item).__name__} does not show itself as HTML.")
+    return _check_bundle({"text/plain": repr(item), **data})
+
+
+def _check_bundle(data: Mapping[str, Any]) -> Bundle:
+    """The two parts that every output has."""
+    if not data.get("text/html"):
+        raise BadRequestError("A mime bundle without text/html cannot be shown.")
+    return {"text/html": str(data["text/html"]), "text/plain": str(data.get("text/plain", ""))}
 
 
 def join_bundles(parts: list[Bundle]) -> Bundle:

@@ -1,0 +1,77 @@
+"""How results of a tool are laid out: one function a tool, ours or somebody else's.
+
+A function takes a result and gives what is to be seen, in order. A program registers one with
+:func:`register_view`; a package names one as an entry point of the group ``foldnote.views`` whose name is the
+tool type. Here it is only found: nothing is drawn, and what was run stands below whatever a function gives.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from importlib.metadata import entry_points
+from typing import Any
+
+from foldnote.errors import ConfigurationError
+from foldnote.results import Result
+
+ENTRY_POINT_GROUP = "foldnote.views"
+
+View = Callable[[Result], Sequence[Any]]
+"""Gives bundles, scenes, structures, plots, grids, DataFrames, or whatever has ``_repr_mimebundle_``."""
+
+_registered: dict[str, View] = {}
+_ours: dict[str, View] = {}
+
+
+def register_view(tool: str, function: View) -> None:
+    """Let ``function`` lay out the results of a tool, in the place of what did so before.
+
+    Args:
+        tool: the tool type, such as ``"vina"``.
+        function: takes a :class:`foldnote.results.Result` and returns a list of what is to be seen, in order:
+            scenes, structures, plots, grids, DataFrames, mime bundles (``table_bundle(frame, "Title")``), or
+            other objects that show themselves as HTML. :func:`foldnote.viewers.default_view` gives what
+            a tool without a function shows. What was run and the list of files always follow. Where the
+            function fails, the default is shown with the reason.
+    """
+    _registered[tool] = function
+
+
+def unregister_view(tool: str) -> None:
+    """Forget what was registered for a tool; nothing happens where nothing was."""
+    _registered.pop(tool, None)
+
+
+def register_ours(tool: str, function: View) -> None:
+    """The layout that this package has for a tool; registered ones and entry points go before it."""
+    _ours[tool] = function
+
+
+def find_view(tool: str) -> View | None:
+    """The function for a tool: the registered one, else an entry point's, else ours.
+
+    Raises:
+        ConfigurationError: the entry point cannot be loaded.
+    """
+    return _registered.get(tool) or _load_entry_point(tool) or _ours.get(tool)
+
+
+def _load_entry_point(tool: str) -> View | None:
+    points = sorted(entry_points(group=ENTRY_POINT_GROUP, name=tool), key=lambda point: point.value)
+    if not points:
+        return None
+    try:
+        view: View = points[0].load()
+    except Exception as exc:  # somebody else's package may fail in any way
+        raise ConfigurationError(
+            f"The entry point {points[0].value!r} of {ENTRY_POINT_GROUP} cannot be loaded: {exc}"
+        ) from exc
+    return view
+
+
+def find_tool_type(result: Result) -> str:
+    """The tool whose result it is, by its manifest or what the client knows of the job; "" where unknown."""
+    if result.manifest and result.manifest.tool:
+        return result.manifest.tool
+    job = result.origin.get("job", {})
+    return str(job.get("Type") or job.get("type") or "")

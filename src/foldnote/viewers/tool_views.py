@@ -1,0 +1,87 @@
+"""The layouts that gain by knowing the tool: numbered antibodies, and docked ligands.
+
+Each is a function of result data alone, registered as anybody's would be, and does nothing for a result that
+lacks what it is about.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pandas as pd
+
+from foldnote.results import Region, Result, find_metric
+from foldnote.viewers.bundles import default_view, table_bundle
+from foldnote.viewers.plots import plot_distribution
+from foldnote.viewers.registry import register_ours
+
+_FEWEST_TO_PLOT = 10
+NUMBERING_TOOLS = ("anarci", "antibody-annotation")
+DOCKING_TOOLS = ("vina",)
+
+
+def show_numbering(result: Result) -> list[Any]:
+    """One row a framework or CDR before the numbering of every residue."""
+    regions = list_regions(result.regions)
+    return [*([] if regions.empty else [table_bundle(regions, "Regions")]), *default_view(result)]
+
+
+def list_regions(regions: tuple[Region, ...]) -> pd.DataFrame:
+    """The regions of a numbering.
+
+    Returns:
+        One row a region: ``chain``, ``region``, ``sequence``, ``first`` and ``last`` (positions of the
+        scheme), ``scheme``, ``cdr_definition`` str, ``residues`` int64.
+    """
+    rows = [
+        {
+            "chain": region.chain,
+            "region": region.label if region.is_cdr else region.name,
+            "sequence": region.sequence,
+            "residues": len(region.sequence),
+            "first": region.positions[0],
+            "last": region.positions[-1],
+            "scheme": region.scheme,
+            "cdr_definition": region.definition,
+        }
+        for region in regions
+    ]
+    return pd.DataFrame(rows)
+
+
+def show_docking(result: Result) -> list[Any]:
+    """The poses in the receptor, one table of all poses, best first, and how their scores are spread.
+
+    The properties of each ligand's file, which the table of poses sums up, are left out.
+    """
+    if not result.poses:
+        return default_view(result)
+    table = result.pose_table
+    scored = _find_score(table)
+    if scored:
+        table = table.sort_values(scored, ascending=not _is_higher_better(scored), kind="stable")
+    files = {pose.file for pose in result.poses}
+    usual = default_view(result, without=files)
+    place = 1 if result.structure else 0
+    plots = [plot_distribution(table, scored)] if scored and len(table) >= _FEWEST_TO_PLOT else []
+    return [*usual[:place], table_bundle(table.reset_index(drop=True), "Poses"), *plots, *usual[place:]]
+
+
+def _find_score(table: pd.DataFrame) -> str | None:
+    """The first column that is a docking score with a direction."""
+    for name in table.columns:
+        metric = find_metric(str(name))
+        if metric and metric.group == "docking" and metric.higher_is_better is not None:
+            return str(name)
+    return None
+
+
+def _is_higher_better(name: str) -> bool:
+    metric = find_metric(name)
+    return bool(metric and metric.higher_is_better)
+
+
+for _tool in NUMBERING_TOOLS:
+    register_ours(_tool, show_numbering)
+for _tool in DOCKING_TOOLS:
+    register_ours(_tool, show_docking)

@@ -1,0 +1,143 @@
+"""Layouts of tools: anybody registers one, a failing one costs nothing, and ours put the summary first."""
+
+import json
+import sys
+import zipfile
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from foldnote.results import open_result
+from foldnote.viewers import (
+    bundle,
+    compose_result,
+    default_view,
+    plot_scatter,
+    register_view,
+    result_bundles,
+    table_bundle,
+    unregister_view,
+)
+
+DATA = Path(__file__).parents[1] / "results" / "data"
+POSES = (DATA / "vina_poses.pdbqt").read_text()
+
+
+def make_result(folder, tool, **files):
+    manifest = {"job": {"type": tool}, "engine": {"method": "Some method", "kind": "genuine"}}
+    with zipfile.ZipFile(folder / "r.zip", "w") as archive:
+        for name, content in {"manifest.json": json.dumps(manifest), **files}.items():
+            archive.writestr(name, content)
+    return open_result(folder / "r.zip")
+
+
+def words(result):
+    return [part["text/plain"] for part in result_bundles(result)]
+
+
+@pytest.fixture
+def registered():
+    yield register_view
+    unregister_view("their-tool")
+
+
+@pytest.fixture
+def package(tmp_path, monkeypatch):
+    """A package of somebody else that names a layout as an entry point."""
+    (tmp_path / "their_views.py").write_text(
+        "from foldnote.viewers import table_bundle\nimport pandas as pd\n"
+        "def lay_out(result):\n    return [table_bundle(pd.DataFrame({'a': [1]}), 'From a package')]\n"
+    )
+    info = tmp_path / "their_views-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: their-views\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text(
+        "[foldnote.views]\ntheir-tool = their_views:lay_out\nbroken-tool = their_views:missing\n"
+    )
+    monkeypatch.syspath_prepend(str(tmp_path))
+    yield info
+    sys.modules.pop("their_views", None)
+
+
+def test_a_registered_function_lays_out_the_results_of_its_tool_only(tmp_path, registered):
+    registered("their-tool", lambda result: [table_bundle(result.tables["t.csv"], "Mine")])
+
+    assert words(make_result(tmp_path, "their-tool", **{"t.csv": "a\n1\n"}))[0].startswith("Mine 1 row")
+    assert words(make_result(tmp_path, "another", **{"t.csv": "a\n1\n"}))[0].startswith("t.csv 1 row")
+
+
+def test_a_layout_may_hold_everything_that_shows_itself(tmp_path, registered):
+    frame = pd.DataFrame({"a": [1, 2, 3], "b": [2, 4, 6]})
+    registered(
+        "their-tool",
+        lambda result: [frame, plot_scatter(frame, "a", "b"), compose_result(result), *default_view(result)],
+    )
+    fv = (DATA / "trastuzumab_fv_ca.pdb").read_text()
+    shown = words(make_result(tmp_path, "their-tool", **{"fv.pdb": fv}))
+
+    assert len(shown) == 5
+    assert "Spearman" in shown[1]
+    assert shown[2] == shown[3]
+
+
+def test_what_was_run_stands_below_every_layout(tmp_path, registered):
+    registered("their-tool", lambda result: [])
+
+    assert "Some method" in words(make_result(tmp_path, "their-tool"))[-1]
+
+
+@pytest.mark.parametrize(
+    "view", [lambda result: 1 / 0, lambda result: [object()], lambda result: [{"text/plain": "no HTML"}]]
+)
+def test_a_layout_that_fails_is_told_and_the_usual_one_is_shown(tmp_path, registered, view):
+    registered("their-tool", view)
+    shown = words(make_result(tmp_path, "their-tool", **{"t.csv": "a\n1\n"}))
+
+    assert shown[0].startswith("The layout for their-tool could not be used")
+    assert shown[1].startswith("t.csv 1 row")
+
+
+def test_a_package_brings_a_layout_as_an_entry_point(tmp_path, package):
+    assert words(make_result(tmp_path, "their-tool"))[0].startswith("From a package")
+
+
+def test_a_package_whose_layout_is_missing_is_named(tmp_path, package):
+    note = words(make_result(tmp_path, "broken-tool"))[0]
+
+    assert "their_views:missing" in note
+    assert "usual one" in note
+
+
+def test_the_tool_is_known_from_the_job_where_a_result_has_no_manifest(tmp_path, registered):
+    registered("their-tool", lambda result: [pd.DataFrame({"mine": [1]})])
+    with zipfile.ZipFile(tmp_path / "r.zip", "w") as archive:
+        archive.writestr("t.csv", "a\n1\n")
+    result = open_result(tmp_path / "r.zip", origin={"job": {"Type": "their-tool"}})
+
+    assert "mine" in words(result)[0]
+
+
+def test_a_numbering_shows_its_regions_before_its_residues(tmp_path):
+    result = make_result(tmp_path, "anarci", **{"numbering.csv": (DATA / "numbering.csv").read_text()})
+    shown = words(result)
+
+    assert shown[0].startswith("Regions 14 rows")
+    assert "CDR-H3" in shown[0]
+    assert "SRWGGDGFYAMDY" in shown[0]
+    assert shown[1].startswith("numbering.csv 227 rows")
+
+
+def test_docking_shows_all_poses_in_one_table_from_the_best(tmp_path):
+    files = {"weak_out.pdbqt": POSES.replace("-13.234", "-3.234"), "strong_out.pdbqt": POSES}
+    shown = words(make_result(tmp_path, "vina", **files))
+    table = next(text for text in shown if text.startswith("Poses"))
+
+    assert "strong_out.pdbqt" in table.splitlines()[2]
+    assert not any(text.startswith(("weak_out", "strong_out")) for text in shown)
+
+
+def test_an_object_that_shows_itself_can_stand_alone():
+    plot = plot_scatter(pd.DataFrame({"a": [1, 2, 3], "b": [2, 4, 6]}), "a", "b")
+
+    assert "<svg" in bundle(plot)["text/html"]
