@@ -120,7 +120,8 @@ class BatchTable:
             row.index: f"{row.field or 'settings'}: {row.error}" for row in found.verdicts if not row.valid
         }
         self._preview, self._priced = found if found.is_valid else None, priced
-        self._say(" ".join(found.summary()), is_bad=not found.is_valid)
+        sentences = [line if line.endswith((".", ":")) else f"{line}." for line in found.summary()]
+        self._say(" ".join(sentences), is_bad=not found.is_valid)
         self.refresh()
 
     async def _submit(self) -> None:
