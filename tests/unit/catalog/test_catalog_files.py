@@ -25,7 +25,7 @@ MODALITIES = {
 }  # fmt: skip
 ROLES = {"sequence", "sequences", "smiles", "chain", "chains", "residues", "column", "mask", "file", "files"}
 NOTES = {
-    "unit", "extensions", "role", "appliesWhen", "group", "order", "alphabet", "chains", "columns", "of",
+    "unit", "extensions", "role", "appliesWhen", "group", "order", "alphabet", "chains", "columns", "of", "chain",
     "check", "pairWhen", "pipelineOnly",
 }  # fmt: skip
 FIELDS = [(tool, name) for tool, row in FILES.items() for name in row["schema"]["properties"]]
@@ -122,7 +122,7 @@ def test_a_field_names_only_what_exists(tool, name):
     assert set(notes) <= NOTES
     assert notes.get("role", "file") in ROLES
     assert set(notes.get("check", ())) <= set(CHECKS)
-    assert notes.get("of", name) in properties
+    assert {notes.get("of", name), notes.get("chain", name)} <= set(properties)
     assert notes.get("alphabet", "amino-acid") in catalog.ALPHABETS
     for condition in (notes.get("appliesWhen", {}), notes.get("pairWhen", {})):
         assert all(set(values) <= allowed(properties[other]) for other, values in condition.items())

@@ -150,7 +150,7 @@ def test_a_switch_without_default_is_sent_only_when_on():
 
 def test_lists_on_lines():
     form = make_form({"l": {"type": "array", "items": {"type": "string"}, "x-foldnote": {"role": "smiles"}}})
-    form.fields["l"].widget.value = "CCO\n\n c1ccccc1 "
+    form.fields["l"].line.value = "CCO\n\n c1ccccc1 "
     assert form.value == {"l": ["CCO", "c1ccccc1"]}
     assert "2 molecules" in label_of(form, "l")
 

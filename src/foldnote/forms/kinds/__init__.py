@@ -8,9 +8,12 @@ from __future__ import annotations
 
 from foldnote.forms.kinds.chain import ChainField, ChainsField
 from foldnote.forms.kinds.choice import ChoiceField, ConstField, ManyChoicesField, SwitchField
+from foldnote.forms.kinds.column import ColumnField
 from foldnote.forms.kinds.file import FileField, FilesField, is_file
 from foldnote.forms.kinds.group import ObjectField
 from foldnote.forms.kinds.listing import MOST_LEVELS, JsonField, LinesField, MappingField, WordsField
+from foldnote.forms.kinds.mask import MaskField
+from foldnote.forms.kinds.molecule import MoleculeField, MoleculesField
 from foldnote.forms.kinds.residues import ResidueMapField, ResiduesField
 from foldnote.forms.kinds.rows import EntriesField, RowsField
 from foldnote.forms.kinds.sequence import SequenceField
@@ -147,8 +150,32 @@ BUNDLED_KINDS: tuple[FieldKind, ...] = (
         ResidueMapField,
     ),
     FieldKind(
+        "column",
+        "A column of the table in another field.",
+        lambda spec: spec.type == "string" and spec.role == "column",
+        ColumnField,
+    ),
+    FieldKind(
+        "mask",
+        "A range of residues, shown on the sequence that it masks.",
+        lambda spec: spec.type == "string" and spec.role == "mask",
+        MaskField,
+    ),
+    FieldKind(
+        "molecule",
+        "A molecule as SMILES.",
+        lambda spec: spec.type == "string" and spec.role == "smiles",
+        MoleculeField,
+    ),
+    FieldKind(
+        "molecules",
+        "Molecules as SMILES, one a line.",
+        lambda spec: _is_list_of_scalars(spec) and spec.role == "smiles" and _has_texts(spec),
+        MoleculesField,
+    ),
+    FieldKind(
         "lines",
-        "A list of texts, one a line: SMILES and the like.",
+        "A list of texts, one a line.",
         lambda spec: _is_list_of_scalars(spec) and spec.items.get("type") == "string" and not _is_short(spec),
         LinesField,
     ),

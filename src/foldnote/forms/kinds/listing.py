@@ -41,9 +41,14 @@ class LinesField(Field):
         """What stands in the empty box."""
         return "one a line"
 
+    @property
+    def line(self) -> Any:
+        """The control that holds the text."""
+        return self.widget
+
     def parse(self) -> Reading:
         """The lines that are not empty."""
-        lines = [line.strip() for line in self.widget.value.splitlines() if line.strip()]
+        lines = [line.strip() for line in self.line.value.splitlines() if line.strip()]
         return self.describe([_unquote(line) for line in lines]) if lines else Reading(self.empty())
 
     def empty(self) -> Any:
@@ -52,13 +57,12 @@ class LinesField(Field):
 
     def describe(self, value: Any) -> Reading:
         """Say how many there are."""
-        noun = "molecule" if self.spec.role == "smiles" else "item"
-        return Reading(value, readout=count(len(value), noun) if isinstance(value, list) and value else "")
+        return Reading(value, readout=count(len(value), "item") if isinstance(value, list) and value else "")
 
     def render(self, value: Any) -> None:
         """One item a line."""
         items = value if isinstance(value, list | tuple) else [] if value is MISSING else [value]
-        self.widget.value = "\n".join(_quote(item, _LINE_ENDS) for item in items)
+        self.line.value = "\n".join(_quote(item, _LINE_ENDS) for item in items)
 
 
 class WordsField(Field):

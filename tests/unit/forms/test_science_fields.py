@@ -1,0 +1,128 @@
+"""Columns of the form's table, masks on the form's sequence, molecules."""
+
+from html import unescape
+from importlib.util import find_spec
+
+import pandas as pd
+import pytest
+from form_builders import label_of, make_form
+
+from foldnote.forms.kinds.mask import draw_mask
+from foldnote.forms.kinds.molecule import write_drawings
+from foldnote.forms.table_head import find_table
+
+TABLE = {"type": "string", "x-foldnote": {"role": "file", "extensions": ["csv", "tsv"]}}
+COLUMN = {"type": "string", "x-foldnote": {"role": "column", "of": "table"}}
+SEQUENCE = {"type": "string", "x-foldnote": {"role": "sequence"}}
+MASK = {"type": "string", "x-foldnote": {"role": "mask", "of": "heavy", "check": ["residue-range"]}}
+MOLECULES = {
+    "type": "array",
+    "items": {"type": "string"},
+    "x-foldnote": {"role": "smiles", "check": ["smiles"]},
+}
+VH = "EVQLVESGGGLVQPGGSLRLSCAASGFNIKDTYIHWVRQAPGK"
+needs_rdkit = pytest.mark.skipif(find_spec("rdkit") is None, reason="RDKit is not installed")
+
+
+def said(form, name):
+    return unescape(label_of(form, name))
+
+
+@pytest.fixture
+def table(tmp_path):
+    path = tmp_path / "binding.csv"
+    path.write_text("sequence,Kd (nM)\nEVQL,3.5\n")
+    return str(path)
+
+
+def test_columns_are_offered_with_what_their_first_cell_holds(table):
+    form = make_form({"table": TABLE, "column": COLUMN}, table=table)
+    (box,) = form.fields["column"].widget.children
+    assert [text for text, _ in box.options] == ["not set", "sequence · EVQL", "Kd (nM) · 3.5"]
+    box.index = 2
+    assert form.value["column"] == "Kd (nM)"
+    assert "first cell: 3.5" in said(form, "column")
+
+
+def test_a_column_that_the_table_lacks_is_told(table):
+    form = make_form({"table": TABLE, "column": COLUMN}, table=table, column="Kd")
+    assert "binding.csv has no column 'Kd'. It has: sequence, Kd (nM)." in said(form, "column")
+    form.set(table="Kd\tx\n1\t2\n")
+    assert form.problems == ()
+
+
+@pytest.mark.parametrize("text", ["a;b\n1;2\n", "a,b\n1,2\n", "\ufeffa\tb\n1\t2\n", "\n a, b\n1,2\n"])
+def test_heads_of_tables_are_read_however_they_are_parted(text, tmp_path):
+    path = tmp_path / "table.csv"
+    path.write_text(text, encoding="utf-8")
+    assert find_table(str(path)).columns == ("a", "b")
+
+
+def test_no_table_is_read_of_what_is_elsewhere_or_no_table(tmp_path):
+    path = tmp_path / "structure.pdb"
+    path.write_text("a,b\n1,2\n")
+    assert find_table("elsewhere.csv") is None
+    assert find_table(str(path)) is None
+
+
+def test_a_mask_is_shown_on_its_sequence():
+    form = make_form({"heavy": SEQUENCE, "mask": MASK}, heavy=VH)
+    form.fields["mask"]._line.value = "26 to 33"
+    assert form.value["mask"] == "26-33"
+    assert "8 residues of 43 masked: GFNIKDTY" in said(form, "mask")
+    strip = form.fields["mask"].widget.children[1].value
+    assert "of which 26 to 33 are masked" in strip
+    assert "<mark>GFNIK</mark>" in strip
+    assert "<mark>DTY</mark>" in strip
+
+
+def test_a_mask_beyond_its_sequence_is_told_and_without_one_nothing_is_shown():
+    form = make_form({"heavy": SEQUENCE, "mask": MASK}, heavy=VH, mask="40-50")
+    assert "reaches beyond heavy, which has 43 residues" in said(form, "mask")
+    form.set(heavy=None)
+    assert len(form.fields["mask"].widget.children) == 1
+
+
+def test_a_sequence_without_a_mask_is_shown_unmarked():
+    assert "<mark>" not in draw_mask(VH, "")
+    assert "<mark>" not in draw_mask(VH, "9-3")
+
+
+def test_molecules_are_checked_line_by_line():
+    form = make_form({"m": MOLECULES})
+    form.fields["m"].line.value = "CCO\nC1CC\nbenzene"
+    assert "Line 2:" in said(form, "m")
+    assert "Line 3:" in said(form, "m")
+    form.fields["m"].line.value = "CCO\nc1ccccc1"
+    assert form.value == {"m": ["CCO", "c1ccccc1"]}
+    assert "2 molecules" in said(form, "m")
+    assert form.problems == ()
+
+
+def test_molecules_come_from_a_column_of_a_dataframe():
+    form = make_form({"m": MOLECULES})
+    form.set(m=pd.DataFrame({"smiles": ["CCO", None, "CC"]})["smiles"])
+    assert form.value == {"m": ["CCO", "CC"]}
+    assert form.fields["m"].line.value == "CCO\nCC"
+
+
+def test_one_molecule_is_checked_as_typed():
+    form = make_form({"m": {"type": "string", "x-foldnote": {"role": "smiles"}}})
+    form.fields["m"].line.value = "CC(C"
+    assert "parenthesis without its partner" in said(form, "m")
+    form.fields["m"].line.value = "CC(C)O"
+    assert form.value == {"m": "CC(C)O"}
+
+
+@needs_rdkit
+def test_molecules_are_drawn_without_anything_from_outside():
+    drawn = write_drawings(["CCO", "C1CC", "c1ccccc1"])
+    assert drawn.count("<img ") == 2
+    assert 'src="data:image/svg+xml;base64,' in drawn
+    assert "http" not in drawn
+
+
+@needs_rdkit
+def test_chemistry_that_cannot_be_is_told():
+    form = make_form({"m": MOLECULES}, m=["C(C)(C)(C)(C)C"])
+    assert "valence" in said(form, "m")
