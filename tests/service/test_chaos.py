@@ -1,13 +1,13 @@
 """Random kill -9 of the service and of runners while clients submit, stop, delete, list and download.
 
-`FOLDNOTE_TEST_KILLS` is the number of kills (20 when it is not set), `FOLDNOTE_TEST_SEED` another order of them.
+`FOLDNOTE_TEST_KILLS` is the number of kills (15 when it is not set), `FOLDNOTE_TEST_SEED` another order of them.
 """
 
 import os
 
 from chaos import Clients, Killer, Ledger, check, free_port
 
-KILLS = int(os.environ.get("FOLDNOTE_TEST_KILLS", "20"))
+KILLS = int(os.environ.get("FOLDNOTE_TEST_KILLS", "15"))
 SEED = int(os.environ.get("FOLDNOTE_TEST_SEED", "7"))
 
 
