@@ -13,7 +13,7 @@ from foldnote.notebook.batching import NotebookPreview, batch, batches, submit_b
 from foldnote.notebook.connection import connect
 from foldnote.notebook.filling import NotebookForm, form
 from foldnote.notebook.live import NotebookBatch, NotebookJob, NotebookRun
-from foldnote.notebook.looking import grid, job, jobs, tool, tools, view
+from foldnote.notebook.looking import explore, grid, job, jobs, tool, tools, view
 from foldnote.notebook.planning import account, pipeline, provision, recommend, screen, stage
 from foldnote.notebook.submitting import submit, upload, validate
 from foldnote.results import open_result
@@ -28,6 +28,7 @@ __all__ = [
     "batch",
     "batches",
     "connect",
+    "explore",
     "form",
     "grid",
     "inline",

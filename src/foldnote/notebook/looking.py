@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pandas as pd
 
@@ -15,6 +16,9 @@ from foldnote.notebook.live import NotebookJob, make_live
 from foldnote.results import Model, Result, Structure
 from foldnote.viewers import Grid, Scene, choose, compose, compose_result, find_structure, make_grid, overlay
 from foldnote.viewers.scene import Style
+
+if TYPE_CHECKING:
+    from foldnote.viewers import Explorer
 
 
 def job(job_name: str, /, *, profile: str | None = None) -> NotebookJob:
@@ -114,6 +118,25 @@ def grid(
         BadRequestError: there is nothing to show, or a structure cannot be coloured so.
     """
     return make_grid([view(item, color=color, style=style) for item in items], columns)
+
+
+def explore(item: Result | Structure | Model | str | Path, /) -> Explorer:
+    """A structure whose residues are chosen in 3D, in the sequence, in plots or in Python, and marked in all.
+
+    ``explorer.selection`` is a list of (chain, number) pairs that can be read, set and observed.
+
+    Args:
+        item: a result (its best model), a model, a structure, or the path of a structure file.
+
+    Raises:
+        UnreadableFileError: the structure cannot be read.
+        BadRequestError: it has no chains.
+    """
+    from foldnote.viewers.explorer import explore as make_explorer
+
+    if isinstance(item, Result) and item.models:
+        return make_explorer(item.models[0])
+    return make_explorer(item if isinstance(item, Model) else find_structure(item))
 
 
 def _find_scene(item: Viewable | Sequence[Viewable]) -> Scene:

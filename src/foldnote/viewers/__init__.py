@@ -34,9 +34,11 @@ from foldnote.viewers.show import show_result
 
 if TYPE_CHECKING:
     from foldnote.viewers.card import JobCard
+    from foldnote.viewers.explorer import Explorer, explore
 
 __all__ = [
     "Coloring",
+    "Explorer",
     "Grid",
     "Highlight",
     "JobCard",
@@ -52,6 +54,7 @@ __all__ = [
     "compose_poses",
     "compose_result",
     "default_view",
+    "explore",
     "find_structure",
     "join_bundles",
     "load_script",
@@ -74,6 +77,8 @@ register_display(lambda result: list(result_bundles(result)))
 
 
 def __getattr__(name: str) -> Any:
+    if name in ("Explorer", "explore"):
+        return getattr(import_module("foldnote.viewers.explorer"), name)
     if name == "JobCard":
         return import_module("foldnote.viewers.card").JobCard
     raise AttributeError(f"module 'foldnote.viewers' has no attribute {name!r}")

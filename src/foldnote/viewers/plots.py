@@ -26,6 +26,7 @@ from foldnote.viewers import palette
 from foldnote.viewers.coloring import CONFIDENCE_BANDS
 from foldnote.viewers.describe import count
 from foldnote.viewers.plot import Axis, Canvas, Plot
+from foldnote.viewers.png import write_png
 
 _MOST_LINES = 5
 _MOST_PIXELS = 400
@@ -92,6 +93,11 @@ def plot_pae(pae: Pae, title: str = "Predicted aligned error") -> Plot:
         canvas.border(x=float(border))
         canvas.border(y=float(border))
     return Plot(f"{title} (Å; dark green 0, white {_PAE_TOP_A:.0f} and more)", canvas.to_svg(), words, data)
+
+
+def draw_pae(pae: Pae) -> bytes:
+    """The matrix alone as a PNG, for who lays a selection over it."""
+    return write_png(*_shade(_thin(pae.matrix), 0.0, _PAE_TOP_A, _PAE_COLORS))
 
 
 def plot_coverage(alignment: Alignment) -> Plot:

@@ -59,7 +59,26 @@ def make_html(scene: Scene, view_id: str, commands: str) -> str:
         view_id: unique name of the view, letters and digits.
         commands: recorded calls on ``viewer_<view_id>``, as py3Dmol writes them.
     """
-    data = {
+    dress = f"function(viewer_{view_id}){{\n{escape_script(commands)}}}"
+    script = f"<script>{read_asset('start.js')}({write_json(_make_data(scene, view_id))},{dress});</script>"
+    return _write_view(scene, view_id, script)
+
+
+def make_view(scene: Scene, view_id: str, commands: str) -> dict[str, Any]:
+    """What a program on the page needs to draw a view itself.
+
+    Returns:
+        ``html`` without a script, ``data`` for the program that draws, ``commands`` as py3Dmol writes them.
+    """
+    return {
+        "html": _write_view(scene, view_id, ""),
+        "data": _make_data(scene, view_id),
+        "commands": commands.replace("UNIQUEID", view_id),
+    }
+
+
+def _make_data(scene: Scene, view_id: str) -> dict[str, Any]:
+    return {
         "id": view_id,
         "served": SERVED_LIBRARY,
         "height": scene.height_px,
@@ -67,7 +86,9 @@ def make_html(scene: Scene, view_id: str, commands: str) -> str:
         "style": scene.style,
         "packed": pack(_make_payload(scene)),
     }
-    dress = f"function(viewer_{view_id}){{\n{escape_script(commands)}}}"
+
+
+def _write_view(scene: Scene, view_id: str, script: str) -> str:
     stage = (
         f'<div class="fnv-stage" tabindex="0" role="group" aria-label="{escape(write_label(scene))}">'
         f'{_write_picture(scene)}<div class="fnv-canvas" aria-hidden="true"></div>'
@@ -76,8 +97,7 @@ def make_html(scene: Scene, view_id: str, commands: str) -> str:
     return (
         f'<div class="fnv-view" id="{view_id}"><style>{read_asset("scene.css")}</style>'
         f'<p class="fnv-head">{escape(scene.title)}</p>{stage}{write_legend(scene)}'
-        f"{write_notes(scene.notes)}{write_words(scene)}"
-        f"<script>{read_asset('start.js')}({write_json(data)},{dress});</script></div>"
+        f"{write_notes(scene.notes)}{write_words(scene)}{script}</div>"
     )
 
 

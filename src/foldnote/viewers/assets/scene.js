@@ -60,6 +60,7 @@
     });
     scene.others.forEach(function (part) { viewer.setStyle(part[0], part[1]); });
     showStep();
+    (root.fnSelection || []).forEach(function (part) { viewer.addStyle(part[0], part[1]); });
     if (color === 'chain') scene.labels.forEach(function (label) { viewer.addLabel(label[0], label[1]); });
     showLegend();
     viewer.render();
@@ -183,8 +184,14 @@
     viewer.render();
   }
 
+  // The explorer chooses residues in other places and is told of those that are picked here.
+  root.addEventListener('fn-repaint', function () { if (viewer) repaint(); });
+
   function watchPointer() {
     var hover = find('hover');
+    if (root.fnSelection) viewer.setClickable({}, true, function (atom, _, event) {
+      root.dispatchEvent(new CustomEvent('fn-pick', { detail: { chain: atom.chain, number: atom.resi + (atom.icode || '').trim(), event: event } }));
+    });
     viewer.setHoverable({}, true, function (atom) { hover.textContent = describe(atom); }, function () { hover.textContent = ''; });
   }
 
@@ -314,7 +321,8 @@
     watchPointer();
     showStep();
     follow();
-    if (kept) { repaint(); viewer.setView(kept); } else adapt();
+    if (kept || (root.fnSelection || []).length) repaint();
+    if (kept) viewer.setView(kept); else adapt();
     viewer.render();
   }
 

@@ -1,0 +1,81 @@
+"""The explorer in real JupyterLab: a choice made anywhere is seen everywhere, and in Python."""
+
+from pathlib import Path
+
+import pytest
+from lab_page import LabPage
+from playwright.sync_api import expect
+
+DATA = Path(__file__).parents[1] / "unit" / "results" / "data"
+_SHOW = f"""
+import foldnote as fn
+lines = [line for line in open({str(DATA / "trastuzumab_fv_ca.pdb")!r}) if line.startswith("ATOM")]
+lines = [f"{{line[:60]}}{{40 + i % 60:6.2f}}{{line[66:]}}" for i, line in enumerate(lines)]
+open("fv.pdb", "w").writelines(["REMARK   1 PLDDT IN THE B-FACTOR COLUMN\\n", *lines])
+explorer = fn.explore("fv.pdb")
+explorer
+"""
+
+
+@pytest.fixture(scope="module")
+def explorer(chromium, server):
+    context = chromium.new_context(viewport={"width": 1400, "height": 1000})
+    context.set_default_timeout(30_000)
+    page = LabPage(context, server)
+    server.write_notebook(
+        "explorer.ipynb", _SHOW, "print('now', explorer.text)", 'explorer.select("L", [1, 2])'
+    )
+    page.open("explorer.ipynb")
+    page.page.keyboard.press("Control+b")
+    page.run_all()
+    shown = page.page.locator(".fne-explorer")
+    shown.locator(".fnv-view[data-fn-state=drawn]").wait_for(timeout=60_000)
+    yield page, shown
+    context.close()
+
+
+def test_what_python_chooses_is_marked(explorer):
+    page, shown = explorer
+    expect(shown.locator(".fne-bar")).to_contain_text("2 residues chosen")
+    assert shown.locator(".fne-cell[aria-selected=true]").count() == 2
+    expect(shown.locator(".fne-table tbody tr")).to_have_count(2)
+    page.picture("explorer", shown)
+    marked = shown.locator("canvas").first.evaluate(
+        """canvas => {
+             const flat = document.createElement('canvas');
+             flat.width = canvas.width; flat.height = canvas.height;
+             const pen = flat.getContext('2d');
+             pen.drawImage(canvas, 0, 0);
+             const data = pen.getImageData(0, 0, flat.width, flat.height).data;
+             let count = 0;
+             for (let i = 0; i < data.length; i += 4) if (data[i] > 130 && data[i + 1] < 50 && data[i + 2] > 40 && data[i + 2] < 140) count += 1;
+             return count;
+           }"""
+    )
+    assert marked > 100
+
+
+def test_a_choice_in_the_sequence_and_in_the_plot_reaches_the_others(explorer):
+    page, shown = explorer
+    cells = shown.locator(".fne-cell")
+    first, last = cells.nth(10).bounding_box(), cells.nth(14).bounding_box()
+    page.page.mouse.move(first["x"] + 3, first["y"] + 5)
+    page.page.mouse.down()
+    page.page.mouse.move(last["x"] + 3, last["y"] + 5)
+    page.page.mouse.up()
+    expect(shown.locator(".fne-bar")).to_contain_text("5 residues chosen")
+    plot = shown.locator(".fne-plot svg").first
+    plot.click(position={"x": plot.bounding_box()["width"] - 3, "y": 40})
+    expect(shown.locator(".fne-bar")).to_contain_text("1 residue chosen")
+    expect(shown.locator(".fne-table tbody")).to_contain_text("127")
+
+
+def test_the_keyboard_chooses(explorer):
+    page, shown = explorer
+    shown.get_by_role("button", name="Clear").click()
+    expect(shown.locator(".fne-bar")).to_contain_text("0 residues chosen")
+    shown.locator(".fne-sequence").focus()
+    for key in ("ArrowRight", "Space", "ArrowRight", "Space"):
+        page.page.keyboard.press(key)
+    expect(shown.locator(".fne-bar")).to_contain_text("2 residues chosen")
+    assert page.accessibility_faults(".fne-explorer") == []

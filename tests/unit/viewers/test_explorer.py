@@ -1,0 +1,66 @@
+"""The explorer's selection: read, set and observed in Python, and refused where there is no such residue."""
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import foldnote as fn
+from foldnote.errors import BadRequestError
+from foldnote.results import Pae, Structure
+from foldnote.viewers import compose
+from foldnote.viewers.explorer import Explorer, explore
+
+FV = (Path(__file__).parents[1] / "results" / "data" / "trastuzumab_fv_ca.pdb").read_text()
+
+
+@pytest.fixture
+def explorer():
+    return explore(Structure("fv.pdb", "pdb", FV))
+
+
+def test_a_choice_is_observed_and_told_as_a_table_and_in_words(explorer):
+    seen = []
+    explorer.observe(lambda change: seen.append(change.new), "selection")
+    explorer.select("H", [5, "6", "7", 9])
+    assert seen == [[("H", "5"), ("H", "6"), ("H", "7"), ("H", "9")]]
+    assert explorer.selected["letter"].tolist() == ["V", "E", "S", "G"]
+    assert explorer.text == "H:5-7,9"
+    assert explorer.selected["plddt"].isna().all(), "the structure has no confidence"
+
+
+def test_a_whole_chain_is_chosen(explorer):
+    explorer.select("L")
+    assert len(explorer.selected) == 107
+    explorer.selection = []
+    assert explorer.text == ""
+
+
+@pytest.mark.parametrize("wrong", [[("Z", "1")], [("H", "9999")]])
+def test_a_residue_that_is_not_there_is_refused_and_nothing_changes(explorer, wrong):
+    explorer.select("H", [5])
+    with pytest.raises(BadRequestError, match="has no residue"):
+        explorer.selection = wrong
+    assert explorer.selection == [("H", "5")]
+
+
+def test_a_chain_that_is_not_there_is_refused(explorer):
+    with pytest.raises(BadRequestError, match="no chain 'Q'"):
+        explorer.select("Q")
+
+
+def test_the_error_map_knows_its_residues():
+    scene = compose(Structure("fv.pdb", "pdb", FV))
+    keys = [(c.name, n) for c in scene.models[0].chains for n in c.numbers]
+    tokens = pd.DataFrame([(*key, "ALA", "") for key in keys], columns=["chain", "number", "residue", "atom"])
+    pae = Pae(np.zeros((len(keys), len(keys)), dtype=np.float32), tokens, "pae.json")
+    assert Explorer(scene, pae)._pae["owners"] == list(range(len(keys)))
+    assert Explorer(scene, pae)._pae["borders"] == [120]
+    assert Explorer(scene, Pae(np.zeros((3, 3), dtype=np.float32), None, "x"))._pae == {}
+
+
+def test_a_path_is_explored(tmp_path):
+    place = tmp_path / "fv.pdb"
+    place.write_text(FV)
+    assert len(fn.explore(place)._residues) == 227
