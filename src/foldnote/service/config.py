@@ -35,7 +35,7 @@ class Limits:
     validation_bytes: int = 4_500_000
     submission_bytes: int = 64 * MB
     small_body_bytes: int = MB
-    batch_rows: int = 10_000
+    batch_rows: int = 1000
     validation_rows: int = 1000
     page_rows: int = 1000
     file_rows: int = 100
