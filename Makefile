@@ -23,7 +23,7 @@ lab: setup ## Open JupyterLab on the quickstart notebook
 	@$(BIN)/foldnote lab notebooks/quickstart.ipynb
 
 test: $(VENV)/.test-installed engines ## Set up what the tests need, and run every one of them
-	@scripts/install-chromium
+	@scripts/install-test-programs
 	@scripts/check
 
 setup: $(VENV)/.installed
