@@ -11,12 +11,11 @@ import { proteinIcon } from '../icons';
 import { StructurePanel } from '../panels/structure';
 import { IFoldnote } from '../tokens';
 
-/** Kinds of files: name, what people call them, endings, whether they are text. */
+/** Kinds of files: name, what people call them, endings. */
 const TYPES = [
   ['foldnote-pdb', 'PDB structure', ['.pdb', '.ent', '.pdb.gz', '.ent.gz']],
   ['foldnote-cif', 'mmCIF structure', ['.cif', '.mmcif', '.cif.gz', '.mmcif.gz']],
-  ['foldnote-bcif', 'BinaryCIF structure', ['.bcif', '.bcif.gz']],
-  ['foldnote-sdf', 'Small molecules', ['.sdf', '.mol', '.mol2', '.sdf.gz', '.mol2.gz']]
+  ['foldnote-bcif', 'BinaryCIF structure', ['.bcif', '.bcif.gz']]
 ] as const;
 
 /** The viewer of structure files. */

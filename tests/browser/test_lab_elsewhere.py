@@ -1,0 +1,154 @@
+"""JupyterLab as a hub serves it: below a prefix and behind a proxy, with restarts in the middle of a job."""
+
+import asyncio
+import json
+import os
+import shutil
+import signal
+import threading
+import time
+from contextlib import suppress
+
+import pytest
+from lab_server import ROOT, LabServer
+from playwright.sync_api import expect
+
+FOLDER = ROOT / "tests" / "unit" / "results" / "data"
+
+
+class Proxy:
+    """A proxy of bytes on a port of its own, as a hub has one before every user's server."""
+
+    def __init__(self, target: int) -> None:
+        self._target = target
+        self._loop = asyncio.new_event_loop()
+        self._ready = threading.Event()
+        self.port = 0
+        threading.Thread(target=self._run, daemon=True).start()
+        self._ready.wait(10)
+
+    def _run(self) -> None:
+        self._loop.run_until_complete(self._start())
+        self._loop.run_forever()
+
+    async def _start(self) -> None:
+        server = await asyncio.start_server(self._serve, "127.0.0.1", 0)
+        self.port = server.sockets[0].getsockname()[1]
+        self._ready.set()
+
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            to_reader, to_writer = await asyncio.open_connection("127.0.0.1", self._target)
+            await asyncio.gather(_copy(reader, to_writer), _copy(to_reader, writer))
+        except OSError:
+            writer.close()
+
+    def stop(self) -> None:
+        self._loop.call_soon_threadsafe(self._loop.stop)
+
+
+async def _copy(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    with suppress(OSError):
+        while data := await reader.read(1 << 16):
+            writer.write(data)
+            await writer.drain()
+    writer.close()
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory):
+    """A server below a prefix, as JupyterHub starts one."""
+    server = LabServer(tmp_path_factory.mktemp("hub"), "/user/ann@lab/", ROOT / "tests" / "engines")
+    for name in ("trastuzumab_fv_ca.pdb", "trp_cage_two_models.bcif"):
+        shutil.copy(FOLDER / name, server.notebooks / name)
+    server.write_notebook("work.ipynb", "")
+    server.start()
+    yield server
+    server.stop()
+
+
+@pytest.fixture(scope="module")
+def lab(shared_lab, server):
+    """A page that reaches the server through the proxy."""
+    proxy = Proxy(server.port)
+    server.url = f"http://127.0.0.1:{proxy.port}{server.base_url}"
+    shared_lab.open("work.ipynb", workspace="hub")
+    yield shared_lab
+    proxy.stop()
+
+
+def service_of(server):
+    """What the runtime file says; the last service's word while the next one writes its own."""
+    with suppress(OSError, ValueError):
+        return json.loads((server.home / "run" / "service.json").read_text())
+    return {"pid": None}
+
+
+def test_jobs_are_followed_below_the_prefix(lab):
+    lab.run_code(
+        'import foldnote as fn\n\nfn.submit("abodybuilder", heavy="EVQLVESGG", light="DIQMTQSPS", job_name="long.sleep-25")'
+    )
+    row = lab.show_sidebar("jobs", 300).locator("[data-job='long.sleep-25']")
+    expect(row).to_contain_text("Running", timeout=60_000)
+
+
+def test_a_killed_service_is_started_again_and_its_job_goes_on(lab, server):
+    before = service_of(server)["pid"]
+    os.kill(before, signal.SIGKILL)
+    sidebar = lab.show_sidebar("jobs", 300)
+    row = sidebar.locator("[data-job='long.sleep-25']")
+    expect(row).to_be_visible()
+    end = time.monotonic() + 40
+    while service_of(server)["pid"] in (None, before) and time.monotonic() < end:
+        lab.page.wait_for_timeout(200)
+    assert service_of(server)["pid"] != before
+    expect(sidebar.locator(".fn-ServiceBar-word")).to_have_text("Connected", timeout=30_000)
+    expect(row).to_contain_text("Running", timeout=30_000)
+
+
+def test_a_restarted_kernel_leaves_the_job_alone(lab):
+    lab.page.evaluate("window.jupyterapp.shell.currentWidget.sessionContext.session.kernel.restart()")
+    row = lab.show_sidebar("jobs", 300).locator("[data-job='long.sleep-25']")
+    expect(row).to_contain_text("Running")
+
+
+def test_a_restarted_jupyter_server_is_found_again(lab, server):
+    sidebar = lab.show_sidebar("jobs", 300)
+    server._process.send_signal(signal.SIGKILL)
+    server._process.wait()
+    expect(sidebar.get_by_text("No connection to JupyterLab’s server")).to_be_visible(timeout=30_000)
+    server.start()
+    expect(sidebar.get_by_text("No connection to JupyterLab’s server")).to_have_count(0, timeout=40_000)
+    expect(sidebar.locator("[data-job='long.sleep-25']")).to_contain_text("Complete", timeout=60_000)
+
+
+@pytest.mark.parametrize("name", ["trastuzumab_fv_ca.pdb", "trp_cage_two_models.bcif"])
+def test_a_structure_file_of_the_file_browser_opens_in_3d(lab, name):
+    lab.execute("docmanager:open", path=name)
+    panel = lab.page.locator(".fn-ResultPanel:visible")
+    assert lab.wait_until_drawn(panel.locator(".fnv-stage canvas").first)["drawn"] > 300
+    lab.picture(f"structure-{name.rpartition('.')[2]}")
+
+
+def test_a_file_of_the_file_browser_is_uploaded_by_dragging(lab):
+    sidebar = lab.show_sidebar("files", 300)
+    expect(sidebar.get_by_text("No files yet")).to_be_visible()
+    lab.page.evaluate(
+        """path => {
+             const node = document.querySelector('#foldnote-sidebar');
+             for (const type of ['lm-dragenter', 'lm-dragover', 'lm-drop']) {
+               const event = new Event(type, { bubbles: true, cancelable: true });
+               event.mimeData = { hasData: () => true, getData: () => [path] };
+               node.dispatchEvent(event);
+             }
+           }""",
+        "trastuzumab_fv_ca.pdb",
+    )
+    expect(sidebar.get_by_role("listitem").filter(has_text="trastuzumab_fv_ca.pdb")).to_contain_text(
+        "18.4 kB"
+    )
+
+
+def test_nothing_outside_this_computer_was_wanted(lab, server):
+    assert lab.outside == []
+    assert server.refused == []
