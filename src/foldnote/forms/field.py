@@ -48,6 +48,10 @@ class FieldHost(Protocol):
     def insists(self) -> bool:
         """Whether what is still to come is told as a mistake already, because somebody pressed Submit."""
 
+    @property
+    def client(self) -> Any:
+        """The client of the form's service; None without one."""
+
     def field_changed(self, field: Field) -> None:
         """Hear that a person changed ``field``."""
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from foldnote.forms.contents import recall, size_of
 from foldnote.forms.words import join_words, size
 
 Place = Literal["local", "upload", "job", "text", "unknown"]
@@ -34,8 +35,11 @@ def read_reference(text: str, uploads: Iterable[str] = (), extensions: tuple[str
     if "\n" in text:
         return FileReference("text", f"pasted text, {size(len(text.encode()))}")
     error = _judge_extension(text, extensions)
-    if text in set(uploads):
-        return FileReference("upload", f"upload {text}", error)
+    uploads = tuple(uploads)
+    if text in uploads:
+        size_bytes = size_of(text, uploads)
+        told = "" if size_bytes is None else f", {size(size_bytes)}"
+        return FileReference("upload", f"upload {text}{told}", error)
     path = local_path(text)
     if path is not None:
         told = f"file on this computer, {size(path.stat().st_size)}; uploaded at Submit"
@@ -45,7 +49,9 @@ def read_reference(text: str, uploads: Iterable[str] = (), extensions: tuple[str
         return FileReference("unknown", "", f"{text} {what}.")
     if "/" in text:
         job, _, member = text.partition("/")
-        return FileReference("job", f"{member} of the job or folder {job}", error)
+        seen = recall(text)
+        told = f", {size(len(seen.encode()))}" if seen else ""
+        return FileReference("job", f"{member} of the job or folder {job}{told}", error)
     return FileReference("upload", f"taken as an upload named {text}: there is no such file here", error)
 
 
@@ -71,6 +77,11 @@ def suggest_paths(text: str, extensions: tuple[str, ...] = ()) -> list[str]:
         return []
     files = [entry for entry in entries if entry.is_dir() or not _judge_extension(entry.name, extensions)]
     return [f"{prefix}{entry.name}{'/' if entry.is_dir() else ''}" for entry in files[:_MOST_ENTRIES]]
+
+
+def has_extension(name: str, extensions: tuple[str, ...]) -> bool:
+    """Whether a file of this name can be what is wanted."""
+    return _judge_extension(name, extensions) is None
 
 
 def _list_entries(folder: Path, start: str) -> Iterator[Path]:

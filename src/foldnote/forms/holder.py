@@ -31,6 +31,11 @@ class HolderField(Field):
         """As the form says."""
         return self.host.insists
 
+    @property
+    def client(self) -> Any:
+        """The form's client."""
+        return self.host.client
+
     def field_changed(self, _field: Field) -> None:
         """A change inside is a change of this."""
         self.changed()

@@ -13,6 +13,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from foldnote.forms.contents import recall
 from foldnote.forms.file_reference import local_path
 from foldnote.forms.words import count
 
@@ -102,7 +103,8 @@ def find_outline(value: Any, uploads: Iterable[str] = ()) -> Outline | None:
         return _read_text(value, "the pasted structure") if len(value) < _LARGEST_BYTES else None
     path = local_path(value)
     if path is None:
-        return None
+        seen = recall(value)
+        return _read_text(seen, value.rpartition("/")[2]) if seen else None
     state = path.stat()
     if state.st_size > _LARGEST_BYTES:
         return None

@@ -25,6 +25,7 @@ from foldnote.errors import (
     UnauthorizedError,
 )
 from foldnote.forms.cell import CellKey
+from foldnote.forms.contents import Upload
 from foldnote.forms.field import Field
 from foldnote.forms.file_reference import local_path
 from foldnote.forms.holder import HolderField
@@ -171,7 +172,8 @@ class Submission:
         except FoldnoteError as error:
             _log.info("The account's files could not be listed: %s", error)
             return
-        self._form.offer_uploads(tuple(record.name or record.file_name for record in page.files))
+        names = [Upload.of(record.path, record.file_size) for record in page.files]
+        self._form.offer_uploads(tuple(names))
 
     async def _send_files(self, field: Field, value: Any) -> Any:
         """The value with every file in it uploaded, however deep it lies."""

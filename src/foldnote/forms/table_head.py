@@ -10,6 +10,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final
 
+from foldnote.forms.contents import recall
 from foldnote.forms.file_reference import local_path
 
 _ENDINGS: Final = (".csv", ".tsv", ".txt")
@@ -33,7 +34,9 @@ def find_table(value: Any, uploads: Iterable[str] = ()) -> TableHead | None:
         return None
     if "\n" in value:
         return _read(value[:_READ_CHARACTERS], "the pasted table")
-    path = local_path(value)
+    path, seen = local_path(value), recall(value)
+    if path is None and seen:
+        return _read(seen[:_READ_CHARACTERS], value.rpartition("/")[2])
     if path is None or path.suffix.lower() not in _ENDINGS:
         return None
     return _read_path(str(path), path.stat().st_mtime_ns)

@@ -252,7 +252,7 @@ def test_pasted_contents_reach_the_value_and_no_widget_keeps_them():
     assert form.value["f"].startswith("ATOM")
     assert area.value == ""
     assert field._box.value == "(pasted text, 83 bytes)"
-    assert field.widget.children == (field._box, field._paste)
+    assert field.widget.children == (field._box, field._links)
 
 
 def test_contents_set_by_code_stay_out_of_the_widgets():

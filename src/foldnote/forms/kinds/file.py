@@ -10,7 +10,9 @@ from typing import Any
 import ipywidgets as widgets
 
 from foldnote.forms.field import Field, Reading
+from foldnote.forms.file_insight import look_into, read_object
 from foldnote.forms.file_reference import read_reference, suggest_paths
+from foldnote.forms.kinds.chooser import Chooser
 from foldnote.forms.kinds.listing import LinesField
 from foldnote.forms.spec import MISSING, FieldSpec
 from foldnote.forms.words import count, join_words, size
@@ -63,10 +65,14 @@ class FileField(Field):
             **self.look("path"),
         )
         self._box.observe(self._typed, "value")
+        self._choose = looks.button("choose…", "foldnote-link", tooltip="Choose an upload or a job's file")
+        self._choose.on_click(self._toggle_choose)
+        self._chooser: Chooser | None = None
         self._paste = looks.button("paste text", "foldnote-link", tooltip="Paste the file's contents instead")
         self._paste.on_click(self._toggle_paste)
         self._area: list[widgets.Widget] = []
-        return looks.box([self._box, self._paste], "foldnote-file")
+        self._links = looks.box([self._choose, self._paste], "foldnote-links")
+        return looks.box([self._box, self._links], "foldnote-file")
 
     def parse(self) -> Reading:
         """The path, name or contents, said in words."""
@@ -77,8 +83,17 @@ class FileField(Field):
         """Say what kind of file ``value`` names."""
         if not isinstance(value, str) or not value:
             return Reading(value)
-        found = read_reference(value, self.host.known_uploads(), self.spec.extensions)
-        return Reading(value, (found.error,) if found.error else (), None, found.words)
+        uploads = self.host.known_uploads()
+        found = read_reference(value, uploads, self.spec.extensions)
+        if found.error:
+            return Reading(value, (found.error,), None, found.words)
+        seen = look_into(value, found, self.spec, uploads)
+        words = "; ".join(filter(None, (found.words, seen.words)))
+        return Reading(value, (seen.fault,) if seen.fault else (), None, words)
+
+    def write(self, value: Any) -> None:
+        """Hold ``value``: a path, text, or an object that can be written as a file, such as a DataFrame."""
+        super().write(read_object(value, self.spec))
 
     def render(self, value: Any) -> None:
         """The path or name; contents under a short name."""
@@ -123,7 +138,7 @@ class FileField(Field):
         use.on_click(lambda _button: self._use_text(area))
         self._area = [area, use]
         self._paste.description = "close"
-        self.widget.children = (self._box, self._paste, *self._area)
+        self._arrange()
 
     def _use_text(self, area: widgets.Textarea) -> None:
         text = str(area.value)
@@ -132,13 +147,37 @@ class FileField(Field):
         self._close_paste()
 
     def _close_paste(self) -> None:
-        self.widget.children = (self._box, self._paste)
         for part in self._area:
             if isinstance(part, widgets.Textarea):
                 part.value = ""
             part.close()
         self._area = []
         self._paste.description = "paste text"
+        self._arrange()
+
+    def _toggle_choose(self, _button: object) -> None:
+        if self._chooser is None:
+            self._chooser = Chooser(self, self._use_choice)
+            self._choose.description = "close"
+            self._arrange()
+        else:
+            self._close_chooser()
+
+    def _use_choice(self, value: str) -> None:
+        self._box.value = value
+        self._close_chooser()
+        self._box.focus()
+
+    def _close_chooser(self) -> None:
+        chooser, self._chooser = self._chooser, None
+        self._choose.description = "choose…"
+        self._arrange()
+        if chooser is not None:
+            chooser.close()
+
+    def _arrange(self) -> None:
+        panel = [self._chooser.widget] if self._chooser is not None else []
+        self.widget.children = (self._box, self._links, *panel, *self._area)
 
 
 class FilesField(LinesField):

@@ -9,6 +9,7 @@ from __future__ import annotations
 from base64 import b64encode
 from functools import cache, lru_cache
 from html import escape
+from importlib import import_module
 from importlib.util import find_spec
 from typing import Any, Final
 
@@ -39,26 +40,23 @@ def find_fault(smiles: str) -> str | None:
 
 @lru_cache(maxsize=4096)
 def _ask_rdkit(smiles: str) -> str | None:
-    from rdkit import Chem, RDLogger
-
-    RDLogger.DisableLog("rdApp.error")
-    molecule = Chem.MolFromSmiles(smiles, sanitize=False)
+    chem: Any = import_module("rdkit.Chem")
+    import_module("rdkit.RDLogger").DisableLog("rdApp.error")
+    molecule = chem.MolFromSmiles(smiles, sanitize=False)
     if molecule is None:
         return f"{in_one_line(smiles, 40)} is no SMILES that RDKit can read."
-    problems = Chem.DetectChemistryProblems(molecule)
+    problems = chem.DetectChemistryProblems(molecule)
     return f"{in_one_line(smiles, 40)}: {problems[0].Message().rstrip('.')}." if problems else None
 
 
 @lru_cache(maxsize=256)
 def draw_svg(smiles: str) -> str:
     """The molecule as an SVG document; empty where it cannot be drawn."""
-    from rdkit import Chem
-    from rdkit.Chem.Draw import rdMolDraw2D
-
-    molecule = Chem.MolFromSmiles(smiles)
+    drawing: Any = import_module("rdkit.Chem.Draw.rdMolDraw2D")
+    molecule = import_module("rdkit.Chem").MolFromSmiles(smiles)
     if molecule is None or not molecule.GetNumAtoms():
         return ""
-    pen = rdMolDraw2D.MolDraw2DSVG(_WIDTH, _HEIGHT)
+    pen = drawing.MolDraw2DSVG(_WIDTH, _HEIGHT)
     pen.drawOptions().clearBackground = True
     pen.DrawMolecule(molecule)
     pen.FinishDrawing()
