@@ -34,4 +34,5 @@ def read_style(part: Part = "form") -> str:
 
 
 def _nest(rules: str) -> str:
-    return f".foldnote-form{{{rules.replace(_OWN, '')}}}"
+    tight = re.sub(r"\s*([{};,])\s*", r"\1", rules.replace(_OWN, "")).replace(";}", "}")
+    return f".foldnote-form{{{tight}}}"
