@@ -67,7 +67,7 @@ class ConstField(Field):
     def build(self) -> widgets.DOMWidget:
         """A line that cannot be changed."""
         return widgets.Text(
-            self.spec.choices[0].label, disabled=True, style=self.host.looks.text, **self.look("text")
+            self.spec.choices[0].label, disabled=True, style=self.host.looks.text, **self.look()
         )
 
     def parse(self) -> Reading:

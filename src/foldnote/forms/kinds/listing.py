@@ -71,7 +71,7 @@ class WordsField(Field):
     def build(self) -> widgets.DOMWidget:
         """One text box."""
         hint = "e.g. H, L" if self.spec.role in ("chain", "chains") else "parted by commas"
-        box = widgets.Text(style=self.host.looks.text, placeholder=hint, **self.look("words"))
+        box = widgets.Text(style=self.host.looks.text, placeholder=hint, **self.look())
         box.observe(self.changed, "value")
         return box
 

@@ -27,7 +27,7 @@ class TextField(Field):
     def build(self) -> widgets.DOMWidget:
         """One text box."""
         self.width = "wide" if (self.spec.schema.get("maxLength") or 0) > 200 else ""
-        box = widgets.Text(style=self.host.looks.text, placeholder=self.hint(), **self.look("text"))
+        box = widgets.Text(style=self.host.looks.text, placeholder=self.hint(), **self.look())
         box.observe(self.changed, "value")
         return box
 
@@ -61,7 +61,7 @@ class SecretField(TextField):
 
     def build(self) -> widgets.DOMWidget:
         """A password box."""
-        box = widgets.Password(style=self.host.looks.text, **self.look("text"))
+        box = widgets.Password(style=self.host.looks.text, **self.look())
         box.observe(self.changed, "value")
         return box
 
