@@ -126,3 +126,20 @@ def test_molecules_are_drawn_without_anything_from_outside():
 def test_chemistry_that_cannot_be_is_told():
     form = make_form({"m": MOLECULES}, m=["C(C)(C)(C)(C)C"])
     assert "valence" in said(form, "m")
+
+
+@pytest.mark.parametrize(
+    ("typed", "told"),
+    [
+        ("2.5e-7", "= 2.5 × 10⁻⁷ M"),
+        ("1000000", "= 1 × 10⁶ M"),
+        ("-0.0001", "= −1 × 10⁻⁴ M"),
+        ("0.5", ""),
+        ("0", ""),
+    ],
+)
+def test_numbers_with_many_zeros_are_said_as_powers_of_ten(typed, told):
+    form = make_form({"n": {"type": "number", "x-foldnote": {"unit": "M"}}})
+    form.fields["n"].widget.value = typed
+    assert (told in said(form, "n")) if told else ("× 10" not in said(form, "n"))
+    assert form.value == {"n": float(typed)}

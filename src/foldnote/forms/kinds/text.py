@@ -18,6 +18,8 @@ from foldnote.forms.formats import find_format_fault, show_example
 from foldnote.forms.spec import MISSING
 from foldnote.forms.words import in_one_line, number_text
 
+_PLAIN_FROM, _PLAIN_BELOW = 1e-3, 1e6
+_RAISED = str.maketrans("-0123456789", "\u207b\u2070\u00b9\u00b2\u00b3\u2074\u2075\u2076\u2077\u2078\u2079")
 _INTEGER = re.compile(r"[+-]?\d+")
 
 
@@ -83,16 +85,20 @@ class NumberField(TextField):
         if not text:
             return Reading(self.blank)
         if _INTEGER.fullmatch(text):
-            return Reading(int(text))
+            return self.describe(int(text))
         try:
             number = float(text)
         except ValueError:
             return Reading(errors=(self._explain(text),))
         if not math.isfinite(number):
             return Reading(errors=(self._explain(text),))
-        if self.spec.type == "integer" and number.is_integer():
-            return Reading(int(number))
-        return Reading(number)
+        is_whole = self.spec.type == "integer" and number.is_integer()
+        return self.describe(int(number) if is_whole else number)
+
+    def describe(self, value: Any) -> Reading:
+        """Say very large and very small numbers with a power of ten: zeros are easily miscounted."""
+        is_number = isinstance(value, int | float) and not isinstance(value, bool)
+        return Reading(value, readout=tell_magnitude(value, self.spec.unit) if is_number else "")
 
     def render(self, value: Any) -> None:
         """The number as it would be typed."""
@@ -109,3 +115,12 @@ class NumberField(TextField):
         if re.fullmatch(r"[+-]?\d+,\d+", text):
             return f"Write the decimals with a point: {text.replace(',', '.')}"
         return f"{text!r} is not a number."
+
+
+def tell_magnitude(number: float, unit: str = "") -> str:
+    """A number of at least a million or below a thousandth as a power of ten; empty for others."""
+    if not number or not math.isfinite(number) or _PLAIN_FROM <= abs(number) < _PLAIN_BELOW:
+        return ""
+    mantissa, _, power = f"{number:.3e}".partition("e")
+    figures = mantissa.rstrip("0").rstrip(".").replace("-", "\u2212")
+    return f"= {figures} \u00d7 10{str(int(power)).translate(_RAISED)} {unit}".rstrip()
