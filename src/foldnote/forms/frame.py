@@ -55,7 +55,7 @@ class Frame:
         self.submit = looks.button("Submit", "foldnote-submit", tooltip="Send this job to the service")
         self.attention = looks.button("", "foldnote-attention", "foldnote-hidden", tooltip="Go to the first")
         self.validate = looks.button(
-            "Validate", "foldnote-second", tooltip="Ask the service for its verdict; nothing is submitted"
+            "Validate", "foldnote-second", tooltip="The service's verdict; nothing is sent"
         )
         self.add_row = looks.button(
             "Add to batch", "foldnote-second", tooltip="These settings as a row of a batch"
