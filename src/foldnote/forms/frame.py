@@ -52,7 +52,7 @@ class Frame:
             description_allow_html=True,
             _dom_classes=("foldnote-field", "foldnote-job-name"),
         )
-        self.submit = looks.button("Submit", "foldnote-submit", tooltip="Send this job to the service")
+        self.submit = looks.button("Submit", "foldnote-submit", tooltip="Send this job")
         self.attention = looks.button("", "foldnote-attention", "foldnote-hidden", tooltip="Go to the first")
         self.validate = looks.button(
             "Validate", "foldnote-second", tooltip="The service's verdict; nothing is sent"
@@ -60,10 +60,8 @@ class Frame:
         self.add_row = looks.button(
             "Add to batch", "foldnote-second", tooltip="These settings as a row of a batch"
         )
-        self.copy = looks.button(
-            "Copy as Python", "foldnote-second", tooltip="Show the code that does the same"
-        )
-        self.copy_json = looks.button("Copy as JSON", "foldnote-second", tooltip="Show the settings as JSON")
+        self.copy = looks.button("Copy as Python", "foldnote-second", tooltip="Code that does the same")
+        self.copy_json = looks.button("Copy as JSON", "foldnote-second", tooltip="The settings as JSON")
         self.changes = Changes(looks, actions.reset, self._show_changes)
         self.search: widgets.Text | None = None
         self.message = looks.html("", "foldnote-message")
