@@ -153,3 +153,14 @@ def test_chains_of_a_job_file_that_was_chosen_are_offered():
     form = make_form({"f": PDB, "chain": chain}, f="made-before/model.pdb", chain="Z")
     assert "2 chains: H 120, L 107 residues" in said(form)
     assert "model.pdb has no chain 'Z'" in said(form, "chain")
+
+
+def test_every_file_of_a_list_is_looked_into(tmp_path):
+    (tmp_path / "bad.pdb").write_text("no structure\n")
+    form = make_form(
+        {"f": {"type": "array", "items": {"type": "string"}} | {"x-foldnote": PDB["x-foldnote"]}}
+    )
+    form.set(f=[Path(FV), str(tmp_path / "bad.pdb"), gemmi.read_structure(FV)])
+    assert form.value["f"][0] == FV
+    assert "Line 2: bad.pdb is no PDB structure: it has no ATOM records." in said(form)
+    assert "3 files" in said(form)

@@ -207,10 +207,17 @@ class FilesField(LinesField):
             return Reading(value)
         uploads = self.host.known_uploads()
         found = [read_reference(str(item), uploads, self.spec.extensions) for item in value]
-        errors = tuple(
-            f"Line {line}: {reference.error}" for line, reference in enumerate(found, 1) if reference.error
-        )
+        faults = [
+            reference.error or look_into(str(item), reference, self.spec, uploads).fault
+            for item, reference in zip(value, found, strict=True)
+        ]
+        errors = tuple(f"Line {line}: {fault}" for line, fault in enumerate(faults, 1) if fault)
         return Reading(value, errors, None, count(len(value), "file") if value else "")
+
+    def write(self, value: Any) -> None:
+        """Hold ``value``: paths, texts, or objects that can be written as files."""
+        is_list = isinstance(value, list | tuple)
+        super().write([read_object(item, self.spec) for item in value] if is_list else value)
 
     def render(self, value: Any) -> None:
         """One file a line; contents under short names."""
