@@ -157,9 +157,8 @@ def test_chains_of_a_job_file_that_was_chosen_are_offered():
 
 def test_every_file_of_a_list_is_looked_into(tmp_path):
     (tmp_path / "bad.pdb").write_text("no structure\n")
-    form = make_form(
-        {"f": {"type": "array", "items": {"type": "string"}} | {"x-foldnote": PDB["x-foldnote"]}}
-    )
+    notes = {"role": "file", "extensions": ["pdb"], "check": ["files"]}
+    form = make_form({"f": {"type": "array", "items": {"type": "string"}, "x-foldnote": notes}})
     form.set(f=[Path(FV), str(tmp_path / "bad.pdb"), gemmi.read_structure(FV)])
     assert form.value["f"][0] == FV
     assert "Line 2: bad.pdb is no PDB structure: it has no ATOM records." in said(form)
