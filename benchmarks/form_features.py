@@ -45,7 +45,9 @@ class Trial:
     """What an untouched form holds at least."""
 
 
-def _of(name: str, child: dict[str, Any], good: Any, bad: Any = None, start: Any = None, **more: Any) -> Trial:
+def _of(
+    name: str, child: dict[str, Any], good: Any, bad: Any = None, start: Any = None, **more: Any
+) -> Trial:
     schema = {"type": "object", "title": "T", "properties": {"x": child}, **more}
     wrong = None if bad is None else {"x": bad}
     return Trial(name, schema, {"x": good}, wrong, start={} if start is None else {"x": start})
