@@ -144,9 +144,8 @@ def _read_text(text: str, name: str) -> Outline | None:
         return None
     structure.merge_chain_parts()
     chains = tuple(_read_chain(chain) for chain in structure[0])
-    return (
-        Outline(name, tuple(chain for chain in chains if chain.name and chain.residues)) if chains else None
-    )
+    named = tuple(chain for chain in chains if chain.name and chain.residues)
+    return Outline(name, named) if named else None
 
 
 def _read_chain(chain: gemmi.Chain) -> Chain:

@@ -16,7 +16,7 @@ from typing import Literal
 _OWN = ".foldnote-form "
 
 
-Part = Literal["form", "rows", "code", "batch"]
+Part = Literal["form", "rows", "code", "batch", "science"]
 
 
 @cache

@@ -156,6 +156,9 @@ def test_what_is_read_of_a_structure(tmp_path):
     assert outline.words == "2 chains: H 120, L 107 residues"
     assert find_outline("elsewhere.pdb") is None
     assert find_outline(FV, uploads=[FV]) is None
+    nameless = tmp_path / "nameless.pdb"
+    nameless.write_text("\n".join(f"{line[:21]} {line[22:]}" for line in Path(FV).read_text().splitlines()))
+    assert find_outline(str(nameless)) is None
     broken = tmp_path / "broken.cif"
     broken.write_text("data_x\nloop_\n_atom_site.id\n'")
     assert find_outline(str(broken)) is None

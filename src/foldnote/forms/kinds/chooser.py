@@ -20,6 +20,7 @@ from foldnote.forms.contents import remember, size_of
 from foldnote.forms.file_reference import has_extension
 from foldnote.forms.kinds.choice import enumerate_labels
 from foldnote.forms.sending import call, start
+from foldnote.forms.style import read_style
 from foldnote.forms.words import count, size
 from foldnote.models import JobStatus
 
@@ -55,14 +56,16 @@ class Chooser:
         self._said = looks.html("", "foldnote-part")
         self._names: dict[str, list[str]] = {"uploads": [], "jobs": [], "files": []}
         self._archive: Path | None = None
-        self.widget = looks.box([self._from_browser, self._said], "foldnote-chooser")
+        self._style = looks.html(f"<style>{read_style('science')}</style>", "foldnote-hidden")
+        self.widget = looks.box([self._style, self._from_browser, self._said], "foldnote-chooser")
         self._show_uploads()
         if field.host.client is not None:
             self._run(self._load_jobs)
 
     def close(self) -> None:
         """Take the panel away."""
-        for part in (self._from_browser, self._uploads, self._jobs, self._files, self._said, self.widget):
+        lists = (self._uploads, self._jobs, self._files)
+        for part in (self._style, self._from_browser, *lists, self._said, self.widget):
             part.close()
 
     def _list(self, label: str, chosen: Callable[[int], None]) -> widgets.Dropdown:

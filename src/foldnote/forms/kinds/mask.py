@@ -12,10 +12,11 @@ from foldnote.catalog.sequences import clean_sequence
 from foldnote.forms.field import Reading
 from foldnote.forms.kinds.text import TextField
 from foldnote.forms.spec import MISSING
+from foldnote.forms.style import read_style
 from foldnote.forms.words import count, in_one_line
 
 _RANGE: Final = re.compile(r"(\d{1,5})\s*(?:-|\u2013|\.\.|to)\s*(\d{1,5})")
-_LONGEST_SHOWN: Final = 1500
+_LONGEST_SHOWN: Final = 600
 _BLOCK: Final = 10
 
 
@@ -68,7 +69,9 @@ class MaskField(TextField):
             if self._strip is None:
                 self._strip = self.host.looks.html("", "foldnote-part")
                 self.widget.children = (self._line, self._strip)
-            drawn = draw_mask(sequence, read.value if isinstance(read.value, str) else "")
+            drawn = f"<style>{read_style('science')}</style>" + draw_mask(
+                sequence, read.value if isinstance(read.value, str) else ""
+            )
             if self._strip.value != drawn:
                 self._strip.value = drawn
         elif self._strip is not None:

@@ -20,6 +20,7 @@ from foldnote.forms.field import Field, Reading
 from foldnote.forms.kinds.listing import LinesField
 from foldnote.forms.kinds.text import TextField
 from foldnote.forms.spec import MISSING
+from foldnote.forms.style import read_style
 from foldnote.forms.words import count, in_one_line
 
 _MOST_DRAWN: Final = 12
@@ -78,7 +79,8 @@ def write_drawings(molecules: list[str]) -> str:
             )
     rest = len(molecules) - _MOST_DRAWN
     more = f"<figcaption>and {rest} more</figcaption>" if rest > 0 and drawn else ""
-    return f'<div class="fn-molecules">{"".join(drawn)}{more}</div>' if drawn else ""
+    style = f"<style>{read_style('science')}</style>"
+    return f'{style}<div class="fn-molecules">{"".join(drawn)}{more}</div>' if drawn else ""
 
 
 class _Drawing:
