@@ -52,7 +52,7 @@ _HOMES = {
     "inline": "foldnote.notebook",
     "job": "foldnote.notebook",
     "jobs": "foldnote.notebook",
-    "open_result": "foldnote.results",
+    "open_result": "foldnote.notebook",
     "pipeline": "foldnote.notebook",
     "provision": "foldnote.notebook",
     "recommend": "foldnote.notebook",

@@ -1,6 +1,7 @@
 """Layouts of tools: anybody registers one, a failing one costs nothing, and ours put the summary first."""
 
 import json
+import subprocess
 import sys
 import zipfile
 from pathlib import Path
@@ -141,3 +142,13 @@ def test_an_object_that_shows_itself_can_stand_alone():
     plot = plot_scatter(pd.DataFrame({"a": [1, 2, 3], "b": [2, 4, 6]}), "a", "b")
 
     assert "<svg" in bundle(plot)["text/html"]
+
+
+def test_a_result_that_is_opened_first_of_all_shows_itself_in_full(tmp_path):
+    make_result(tmp_path, "another", **{"t.csv": "a\n1\n"})
+    code = "import foldnote, sys; print(foldnote.open_result(sys.argv[1]).bundles()[0])"
+    done = subprocess.run(
+        [sys.executable, "-c", code, tmp_path / "r.zip"], capture_output=True, text=True, check=True
+    )
+
+    assert "text/html" in done.stdout
