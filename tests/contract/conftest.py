@@ -15,7 +15,7 @@ from served import Served
 
 from foldnote.client import AsyncClient, Client
 from foldnote.service.app import create_app
-from foldnote.service.config import ServiceConfig
+from foldnote.service.config import Limits, ServiceConfig
 
 _numbers = itertools.count(1)
 
@@ -33,7 +33,8 @@ def http(tmp_path_factory) -> Iterator[TestClient]:
     """The service, as the httpx.Client that Starlette makes of it."""
     folder = tmp_path_factory.mktemp("service")
     engines = write_probe_engine(folder / "engines", tools=TOOLS, memory_mb=16)
-    config = ServiceConfig(data_dir=folder / "data", rate_limit=False, engine_paths=(engines,))
+    limits = Limits(batch_rows=2000)  # more than one validation takes
+    config = ServiceConfig(data_dir=folder / "data", rate_limit=False, engine_paths=(engines,), limits=limits)
     with TestClient(create_app(config)) as client:
         yield client
 
