@@ -188,11 +188,10 @@
   root.addEventListener('fn-repaint', function () { if (viewer) repaint(); });
 
   function watchPointer() {
-    var hover = find('hover');
     if (root.fnSelection) viewer.setClickable({}, true, function (atom, _, event) {
       root.dispatchEvent(new CustomEvent('fn-pick', { detail: { chain: atom.chain, number: atom.resi + (atom.icode || '').trim(), event: event } }));
     });
-    viewer.setHoverable({}, true, function (atom) { hover.textContent = describe(atom); }, function () { hover.textContent = ''; });
+    viewer.setHoverable({}, true, function (atom) { find('hover').textContent = describe(atom); }, function () { find('hover').textContent = ''; });
   }
 
   // What is there once, however often the picture is put to sleep and woken.
@@ -305,25 +304,39 @@
     }
   }
 
-  function build() {
+  // The observers of 3Dmol.js first fire in the next frame, and draw; a hidden page has no frames.
+  function nextFrame() {
+    return new Promise(function (done) {
+      setTimeout(done, 400);
+      requestAnimationFrame(function () { setTimeout(done); });
+    });
+  }
+
+  async function build() {
     stage.style.height = data.height + 'px';
-    viewer = engine.createViewer(find('canvas'), { backgroundColor: ground(stage), hoverDuration: 50 });
+    var made = viewer = engine.createViewer(find('canvas'), { backgroundColor: ground(stage), hoverDuration: 50 });
+    // Every call that turns or fits the picture would draw all of it; it is drawn once, when all is said.
+    made.show = function () {};
     scene.models.forEach(function (one) {
       var model = viewer.addModel(turnBack(one.pieces), one.format, { keepH: true });
       if (!model.selectedAtoms({}).length) throw new Error('it finds no atoms in ' + one.name);
     });
     window['viewer_' + data.id] = viewer;
+    // Before anything is drawn: what is told of atoms afterwards makes 3Dmol.js build every shape again.
+    watchPointer();
     dress(viewer);
-    viewer.render();
     first = viewer.getView();
     fit = 1;
     if (!find('tools')) addHands();
-    watchPointer();
     showStep();
     follow();
     if (kept || (root.fnSelection || []).length) repaint();
     if (kept) viewer.setView(kept); else adapt();
+    await nextFrame();
+    delete made.show;
+    if (viewer !== made) return false;
     viewer.render();
+    return true;
   }
 
   var waking = null;
@@ -345,8 +358,8 @@
       }
       if (!makeRoom(isAsked)) return sleepUndrawn();
       live.push(self);
-      build();
       note.hidden = true;
+      if (!(await build())) return;
       if (find('still')) find('still').hidden = true;
       words.open = false;
       root.dataset.fnState = 'drawn';
