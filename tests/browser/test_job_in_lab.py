@@ -145,15 +145,15 @@ def test_a_failed_job_says_why_in_its_row(lab):
 
 
 def test_the_end_of_a_job_is_told_with_the_sidebar_closed(lab):
-    submit(lab, "to-be-told.sleep-7")
-    expect(row_of(lab, "to-be-told.sleep-7")).to_be_visible(timeout=30_000)
+    submit(lab, "to-be-told.sleep-15")
+    expect(row_of(lab, "to-be-told.sleep-15")).to_be_visible(timeout=30_000)
     lab.execute("filebrowser:activate")
-    toast = lab.page.get_by_role("alert").filter(has_text="to-be-told.sleep-7")
-    expect(toast).to_contain_text("Complete: to-be-told.sleep-7 (AbodyBuilder).", timeout=60_000)
+    toast = lab.page.get_by_role("alert").filter(has_text="to-be-told.sleep-15")
+    expect(toast).to_contain_text("Complete: to-be-told.sleep-15 (AbodyBuilder).", timeout=60_000)
     toast.hover()  # it stays while the mouse is on it
     lab.picture("notification")
     toast.get_by_role("button", name="Open result").click()
-    expect(lab.page.locator(".fn-ResultPanel").last.get_by_role("heading")).to_have_text("to-be-told.sleep-7")
+    expect(lab.page.locator(".fn-ResultPanel").last.get_by_role("heading")).to_have_text("to-be-told.sleep-15")
 
 
 def test_a_file_is_uploaded_put_into_a_cell_and_deleted(lab):
