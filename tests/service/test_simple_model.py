@@ -250,3 +250,4 @@ def test_the_service_and_the_model_never_differ(client):
         max_examples=EXAMPLES, stateful_step_count=25, deadline=None, suppress_health_check=health
     )
     run_state_machine_as_test(make_machine(client), settings=chosen)
+    assert client.get("/healthz").status_code == 200, "after all of it the service is well"

@@ -35,7 +35,9 @@ def read_all(path):
 
 
 def test_a_sound_archive_is_read(tmp_path):
-    read_all(write(tmp_path / "a.zip", GOOD))
+    place = write(tmp_path / "a.zip", GOOD)
+    read_all(place)
+    assert set(archives.member_names(place)) == set(GOOD)
 
 
 @pytest.mark.parametrize(
