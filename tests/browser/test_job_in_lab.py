@@ -153,7 +153,9 @@ def test_the_end_of_a_job_is_told_with_the_sidebar_closed(lab):
     toast.hover()  # it stays while the mouse is on it
     lab.picture("notification")
     toast.get_by_role("button", name="Open result").click()
-    expect(lab.page.locator(".fn-ResultPanel").last.get_by_role("heading")).to_have_text("to-be-told.sleep-15")
+    expect(lab.page.locator(".fn-ResultPanel").last.get_by_role("heading")).to_have_text(
+        "to-be-told.sleep-15"
+    )
 
 
 def test_a_file_is_uploaded_put_into_a_cell_and_deleted(lab):
