@@ -16,10 +16,11 @@ FREE_ENERGY = {
     "proteinPDB": PDB,
     "ligandsSDF": "benzene\n\n\n  0  0  0     0  0            999 V2000\nM  END\n$$$$\n",
 }
+LINK_S = 1
 SMALL_LIMITS = (
     "--no-rate-limit", "--batch-rows", "3", "--validation-rows", "2", "--validation-bytes", "4000",
     "--upload-mb", "1", "--submission-mb", "1", "--small-body-mb", "1", "--page-rows", "2", "--file-rows", "2",
-    "--inline-wait-s", "0", "--link-s", "1", "--trial-jobs", "2", "--monthly-jobs", "1", "--trial-days", "3",
+    "--inline-wait-s", "0", "--link-s", str(LINK_S), "--trial-jobs", "2", "--monthly-jobs", "1", "--trial-days", "3",
     "--provisions-per-source", "2", "--allowance-hours", "0.5",
 )  # fmt: skip
 
@@ -143,10 +144,13 @@ def test_a_page_of_files_has_so_many_rows(small):
 
 
 def test_a_link_works_so_long(small):
-    stored = small.client.put("/upload/link.txt", content=b"x").json()
-    assert httpx.get(stored["signedUrl"]).status_code == 200
-    time.sleep(2.1)
-    assert httpx.get(stored["signedUrl"]).status_code == 403
+    before = time.time()
+    signed = small.client.put("/upload/link.txt", content=b"x").json()["signedUrl"]
+    after = time.time()
+    expires = int(httpx.URL(signed).params["expires"])
+    assert int(before) + LINK_S <= expires <= after + LINK_S + 1
+    time.sleep(max(0.0, expires + 1.1 - time.time()))
+    assert httpx.get(signed).status_code == 403
 
 
 def test_a_source_is_given_so_many_trial_keys_an_hour(trials):
