@@ -1,6 +1,6 @@
 /** From jobs to rows, which rows are in sight, and which are selected. */
 import { ChoicesModel } from '../src/models/choices';
-import { againCode, fileCode, jobCode } from '../src/models/code';
+import { againCode, fileCode, jobCode, jobFileCode } from '../src/models/code';
 import { placeRows, rowAt, scrollFor, sliceRows } from '../src/models/layout';
 import {
   FIRST_CHOICES,
@@ -149,9 +149,9 @@ describe('figures and code', () => {
   it('names the profile only where another one is meant', () => {
     expect(jobCode('a')).toBe('import foldnote as fn\n\nfn.job("a")');
     expect(jobCode('a', 'lab')).toBe('import foldnote as fn\n\nfn.job("a", profile="lab")');
-    expect(againCode('a', 'anarci')).toBe(
-      'import foldnote as fn\n\nfn.form("anarci", **fn.job("a").record.settings)'
-    );
+    expect(againCode('a')).toBe('import foldnote as fn\n\nfn.form(fn.job("a"))');
+    expect(againCode('a', 'lab')).toContain('fn.form(fn.job("a", profile="lab"), profile="lab")');
+    expect(jobFileCode('a', 'out/"1".pdb')).toBe('fn.job("a").file("out/\\"1\\".pdb")');
     expect(fileCode('dir/a".pdb')).toBe('fn.uploaded("dir/a\\".pdb")');
   });
 });

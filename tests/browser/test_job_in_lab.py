@@ -114,7 +114,7 @@ def test_its_settings_become_a_form_again(lab):
     )
     lab.execute("foldnote:again-job", job="from-a-form.structure.score.sleep-4")
     expect(lab.page.locator(".jp-OutputArea textarea").nth(2)).to_have_value(HEAVY, timeout=60_000)
-    assert "**fn.job(" in lab.cells()[-1]
+    assert 'fn.form(fn.job("from-a-form.structure.score.sleep-4"))' in lab.cells()[-1]
     expect(panel).to_be_hidden()
 
 

@@ -2,6 +2,7 @@
 import type { ReactElement } from 'react';
 
 import { GROUPS, SORTS, type Choices, type Grouping, type Sort } from '../models/listing';
+import { Select } from './Select';
 import { useWords } from './words';
 
 /** What the options need. */
@@ -28,32 +29,20 @@ export function ListOptions({ choices, onChoose }: ListOptionsProps): ReactEleme
   };
   return (
     <div className="fn-Options">
-      <select
-        className="fn-Select"
-        aria-label={trans.__('Order')}
-        title={trans.__('Order')}
-        value={choices.sort}
-        onChange={event => onChoose({ sort: event.currentTarget.value as Sort })}
-      >
-        {SORTS.map(sort => (
-          <option key={sort} value={sort}>
-            {sorts[sort]}
-          </option>
-        ))}
-      </select>
-      <select
-        className="fn-Select"
-        aria-label={trans.__('Groups')}
-        title={trans.__('Groups')}
-        value={choices.grouping}
-        onChange={event => onChoose({ grouping: event.currentTarget.value as Grouping })}
-      >
-        {GROUPS.map(grouping => (
-          <option key={grouping} value={grouping}>
-            {groups[grouping]}
-          </option>
-        ))}
-      </select>
+      <Select
+        label={trans.__('Order')}
+        values={SORTS}
+        words={sorts}
+        chosen={choices.sort}
+        onChoose={sort => onChoose({ sort })}
+      />
+      <Select
+        label={trans.__('Groups')}
+        values={GROUPS}
+        words={groups}
+        chosen={choices.grouping}
+        onChoose={grouping => onChoose({ grouping })}
+      />
     </div>
   );
 }

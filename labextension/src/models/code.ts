@@ -9,13 +9,27 @@ export function formCode(tool: string, profile: string | null = null): string {
 
 /** Code that shows a job and its result. */
 export function jobCode(name: string, profile: string | null = null): string {
-  return `import foldnote as fn\n\nfn.job(${quote(name)}${named(profile)})`;
+  return `import foldnote as fn\n\n${jobValue(name, profile)}`;
 }
 
 /** Code that shows a form with the settings of a job, to be changed and submitted anew. */
-export function againCode(name: string, tool: string, profile: string | null = null): string {
-  const settings = `fn.job(${quote(name)}${named(profile)}).record.settings`;
-  return `import foldnote as fn\n\nfn.form(${quote(tool)}${named(profile)}, **${settings})`;
+export function againCode(name: string, profile: string | null = null): string {
+  return `import foldnote as fn\n\nfn.form(${jobValue(name, profile)}${named(profile)})`;
+}
+
+/** Code that keeps a job under a name and shows it. */
+export function keptJobCode(name: string, profile: string | null = null): string {
+  return `import foldnote as fn\n\njob = ${jobValue(name, profile)}\njob`;
+}
+
+/** Code that stands for a job. */
+export function jobValue(name: string, profile: string | null = null): string {
+  return `fn.job(${quote(name)}${named(profile)})`;
+}
+
+/** Code that stands for a file of a job's result, in a setting. */
+export function jobFileCode(name: string, path: string, profile: string | null = null): string {
+  return `${jobValue(name, profile)}.file(${quote(path)})`;
 }
 
 /** Code that stands for an uploaded file in a setting. */

@@ -10,7 +10,6 @@ import type { ReadonlyPartialJSONObject } from '@lumino/coreutils';
 
 import { CommandIDs, readText, readTexts, type JobArgs } from '../commands';
 import { markIcon } from '../icons';
-import { toolType } from '../models/batch';
 import { againCode, jobCode } from '../models/code';
 import { isLive } from '../models/status';
 import { visibleText } from '../models/text';
@@ -65,7 +64,7 @@ function labelled(plain: string, named: (name: string) => string) {
 }
 
 function addCellCommands(app: JupyterFrontEnd, foldnote: IFoldnote): void {
-  const { jobs, profiles, trans } = foldnote;
+  const { profiles, trans } = foldnote;
   app.commands.addCommand(CommandIDs.loadJob, {
     label: labelled(trans.__('Insert a Cell That Loads the Job'), name => trans.__('Insert a cell that loads %1', name)),
     describedBy: { args: textArgument('job', 'Name of the job') },
@@ -82,8 +81,7 @@ function addCellCommands(app: JupyterFrontEnd, foldnote: IFoldnote): void {
     isEnabled: args => meant(args, foldnote).length === 1,
     execute: args => {
       const [name = ''] = meant(args, foldnote);
-      const job = jobs.find(name);
-      return orNotify(runInCell(app, againCode(name, job ? toolType(job) : '', profiles.forCode()), ''));
+      return orNotify(runInCell(app, againCode(name, profiles.forCode()), ''));
     }
   });
 }
