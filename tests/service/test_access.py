@@ -1,6 +1,7 @@
 """Keys in their header, the catalog without one, the rate, and the log; test_auth_matrix.py has every route."""
 
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import httpx
 import pytest
@@ -39,11 +40,12 @@ def test_both_catalogs_are_the_same(client):
 
 def test_the_rate_is_ten_a_second(make_service):
     service = make_service()
-    answers = [service.client.get("/tools") for _ in range(15)]
-    refused = [answer for answer in answers if answer.status_code == 429]
-    assert refused
-    assert [answer.status_code for answer in answers[:10]] == [200] * 10
-    assert refused[0].json()["retryAfterSeconds"] == int(refused[0].headers["retry-after"]) == 1
+    answers = [service.client.get("/tools") for _ in range(10)]
+    assert [answer.status_code for answer in answers] == [200] * 10
+    with ThreadPoolExecutor(8) as pool:  # quicker than the rate, also on a slow machine
+        more = list(pool.map(lambda _: service.client.get("/tools"), range(200)))
+    refused = next(answer for answer in more if answer.status_code == 429)
+    assert refused.json()["retryAfterSeconds"] == int(refused.headers["retry-after"]) == 1
     time.sleep(1)
     assert service.client.post("/submit-job", json={}).status_code == 400
 

@@ -60,14 +60,14 @@ def test_a_graceful_end_leaves_jobs_running(make_service):
 
 def test_a_killed_runner_is_an_infrastructure_loss(make_service):
     service = make_service("--no-rate-limit")
-    service.submit("long.sleep-2")
-    wait_until_it_runs(service, "long.sleep-2")
+    service.submit("long.sleep-20")
+    wait_until_it_runs(service, "long.sleep-20")
     kill_runners(service)
-    job = service.wait("long.sleep-2", ("In Queue",))
+    job = service.wait("long.sleep-20", ("In Queue",))
     assert "tried again" in job["message"]
     assert rows(service, "SELECT losses, is_cancelled FROM jobs") == [(1, 0)]
-    service.client.post("/stop-job", json={"jobName": "long.sleep-2"})
-    assert service.wait("long.sleep-2")["status"] == "Stopped"
+    service.client.post("/stop-job", json={"jobName": "long.sleep-20"})
+    assert service.wait("long.sleep-20")["status"] == "Stopped"
 
 
 def kill_runners(service) -> int:

@@ -2,6 +2,7 @@
 
 import asyncio
 import dataclasses
+from collections.abc import Callable
 
 from lab_fixtures import PACE
 
@@ -21,6 +22,12 @@ async def _settle(poller: Poller, state: ServiceState) -> None:
             await asyncio.sleep(0.02)
 
 
+async def _until(condition: Callable[[], bool]) -> None:
+    async with asyncio.timeout(30):
+        while not condition():
+            await asyncio.sleep(0.02)
+
+
 async def test_nothing_is_asked_before_a_look(service, poller):
     await asyncio.sleep(0.2)
     assert service.requests == 0
@@ -32,6 +39,7 @@ async def test_many_looks_are_one_question(service):
     for _ in range(50):
         poller.look()
     await _settle(poller, ServiceState.OK)
+    await _until(lambda: service.requests >= 2)
     await asyncio.sleep(0.2)
     assert service.requests == 2  # the second one waits for a change
     await poller.close()
@@ -105,10 +113,10 @@ def test_the_allowance_lets_single_questions_pass_and_spreads_a_storm():
 async def test_a_hurried_question_waits_for_nothing(service):
     poller = _poller(service, idle_wait_s=20.0)
     await _settle(poller, ServiceState.OK)
-    await asyncio.sleep(0.3)
+    await _until(lambda: "waitSeconds" in service.paths[-1])
     asked = len(service.paths)
     poller.hurry()
-    async with asyncio.timeout(2):
+    async with asyncio.timeout(15):  # less than the question waits
         while len(service.paths) == asked:
             await asyncio.sleep(0.02)
     assert "waitSeconds" not in service.paths[asked]
