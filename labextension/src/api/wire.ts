@@ -6,6 +6,79 @@ export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
         /**
+         * AccountAnswer
+         * @description What is known of the account behind the key; a figure is null where nothing tells it.
+         */
+        AccountAnswer: {
+            /**
+             * Allowanceweightedhours
+             * @default null
+             */
+            allowanceWeightedHours: number | null;
+            /**
+             * Budgetweightedhours
+             * @default null
+             */
+            budgetWeightedHours: number | null;
+            /**
+             * Canclaim
+             * @default false
+             */
+            canClaim: boolean;
+            /**
+             * Email
+             * @default null
+             */
+            email: string | null;
+            /**
+             * Expiresat
+             * @default null
+             */
+            expiresAt: string | null;
+            /**
+             * Haskey
+             * @default true
+             */
+            hasKey: boolean;
+            /**
+             * Isclaimed
+             * @default null
+             */
+            isClaimed: boolean | null;
+            /**
+             * Isownservice
+             * @default false
+             */
+            isOwnService: boolean;
+            /**
+             * Jobsallowed
+             * @default null
+             */
+            jobsAllowed: number | null;
+            /**
+             * Jobsleft
+             * @default null
+             */
+            jobsLeft: number | null;
+            /**
+             * Spentweightedhours
+             * @default null
+             */
+            spentWeightedHours: number | null;
+            /**
+             * Tier
+             * @default null
+             */
+            tier: string | null;
+            /**
+             * Weightedhours
+             * @default null
+             */
+            weightedHours: number | null;
+        } & {
+            [key: string]: unknown;
+        };
+        /**
          * Advice
          * @description One tool that fits a described task.
          */

@@ -163,6 +163,32 @@ class ConnectionVerdict(WireModel):
     """What happened and what to do, in a sentence."""
 
 
+class AccountAnswer(WireModel):
+    """What is known of the account behind the key; a figure is null where nothing tells it."""
+
+    is_own_service: bool = False
+    """Whether it is the service of this computer, which has no accounts and no limits."""
+    has_key: bool = True
+    email: str | None = None
+    tier: str | None = None
+    """Name of the trial that the key was given out under; null for other keys."""
+    is_claimed: bool | None = None
+    expires_at: datetime | None = None
+    """UTC; when an unclaimed key dies."""
+    can_claim: bool = False
+    """Whether ``account/claim`` leads to a page where a person makes the account theirs."""
+    jobs_allowed: int | None = None
+    jobs_left: int | None = None
+    """At most: the service does not tell deleted jobs."""
+    weighted_hours: float | None = None
+    """What the listed jobs cost."""
+    allowance_weighted_hours: float | None = None
+    """What one run may cost; null until a run was refused for it."""
+    budget_weighted_hours: float | None = None
+    """The organization's budget; null until a run was refused for it."""
+    spent_weighted_hours: float | None = None
+
+
 class EngineRecord(WireModel):
     """A program that runs tools on this computer."""
 
@@ -230,7 +256,7 @@ class Answer:
 
 _ANSWERS = (
     *(JobsAnswer, OlderAnswer, ToolsAnswer, ToolAnswer, AdviceAnswer, LogAnswer, FilesAnswer),
-    *(ProfilesAnswer, ConnectionVerdict, EnginesAnswer, ResultAnswer, SettingsAnswer),
+    *(ProfilesAnswer, ConnectionVerdict, EnginesAnswer, ResultAnswer, SettingsAnswer, AccountAnswer),
 )
 
 

@@ -14,7 +14,16 @@ from typing import Any, TypeVar
 
 from foldnote.client import AsyncClient
 from foldnote.errors import FoldnoteError
-from foldnote.lab.answers import Advice, AdviceAnswer, Citation, FilesAnswer, ToolAnswer, ToolInput
+from foldnote.lab.account import AccountDesk
+from foldnote.lab.answers import (
+    AccountAnswer,
+    Advice,
+    AdviceAnswer,
+    Citation,
+    FilesAnswer,
+    ToolAnswer,
+    ToolInput,
+)
 from foldnote.lab.connection import Connect, Line, connect
 from foldnote.lab.known import WHOLE
 from foldnote.lab.pace import Pace
@@ -45,6 +54,7 @@ class Desk:
         self._line = Line(profile_name, open_connection)
         self._patience_s = (pace or Pace()).patience_s
         self.poller = Poller(self._line, pace)
+        self.account = AccountDesk(lambda: self._ask(lambda client: client.account.get()))
 
     async def stop(self, names: Iterable[str]) -> list[str]:
         """Stop jobs or batches; gives what could not be done, a sentence each."""
@@ -65,6 +75,12 @@ class Desk:
     async def read_settings(self, name: str) -> str:
         """A job's settings as JSON text; contents of files are shortened."""
         return json.dumps(_shorten((await self.read_job(name)).settings), indent=2, ensure_ascii=False)
+
+    async def read_account(self, *, is_fresh: bool) -> AccountAnswer:
+        """The account behind the key; this computer's own service has none and is not asked."""
+        if self._line.find_profile().is_embedded:
+            return AccountAnswer(is_own_service=True)
+        return await self.account.read(is_fresh=is_fresh)
 
     async def list_older(self, key: str) -> JobPage:
         """The jobs that follow after the continuation key."""

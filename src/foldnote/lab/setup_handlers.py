@@ -33,6 +33,39 @@ class ProfilesHandler(FoldnoteHandler):
         self.send_record(await self.ask(desks.keep_connection(name, address, key)))
 
 
+class AccountHandler(FoldnoteHandler):
+    """``GET account``."""
+
+    _track_activity = False
+
+    @web.authenticated
+    @authorized
+    async def get(self) -> None:
+        """The account behind the key; with ``fresh=1`` as it is now."""
+        is_fresh = self.get_query_argument("fresh", "") == "1"
+        self.send_record(await self.ask(self.desk.read_account(is_fresh=is_fresh)))
+
+
+class ClaimHandler(FoldnoteHandler):
+    """``GET account/claim``: the way to the page where a person claims a trial account.
+
+    The link holds a token, so that it is given only to somebody who follows it from a page of this server.
+    """
+
+    @web.authenticated
+    @authorized
+    async def get(self) -> None:
+        """Send the browser on; neither the address bar's history nor the next page learns from where."""
+        if self.request.headers.get("Sec-Fetch-Site", "none") not in ("none", "same-origin"):
+            raise fault(403, "This link works from JupyterLab only.")
+        url = await self.ask(self.desk.account.find_claim())
+        if not url.startswith(("https://", "http://")):
+            raise fault(502, "The service gave a claim link that is no web address.")
+        self.set_header("Referrer-Policy", "no-referrer")
+        self.set_header("Cache-Control", "no-store")
+        self.redirect(url)
+
+
 class EnginesHandler(FoldnoteHandler):
     """``GET engines``."""
 

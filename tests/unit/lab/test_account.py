@@ -1,0 +1,61 @@
+"""What a page learns of the account: the figures, never the link that claims it."""
+
+import httpx
+import pytest
+from lab_fixtures import TOKEN, URL
+
+from foldnote import settings
+from foldnote.client import AsyncClient
+
+LOGIN = {"Authorization": f"token {TOKEN}"}
+
+
+@pytest.fixture
+async def trial(service, monkeypatch):
+    """A hosted profile whose key is an unclaimed trial key of the service."""
+    monkeypatch.setattr(settings, "_keyring_get", lambda name: None)
+    monkeypatch.setattr(settings, "_keyring_set", lambda name, key: False)
+    settings.save_profile("hosted", URL)
+    async with httpx.AsyncClient(transport=httpx.ASGITransport(service.app), base_url=URL) as http:
+        account = await AsyncClient(base_url=URL, http_client=http).account.provision()
+    service.offered_key = settings.api_key(settings.Profile(f"trial:{URL}", URL)).get_secret_value()
+    return account
+
+
+async def test_the_account_of_a_trial_key_is_told_without_its_claim_link(jupyter, trial):
+    answer = await jupyter.get("account?profile=hosted", headers=LOGIN)
+    account = answer.json()
+    assert (account["tier"], account["jobsLeft"], account["canClaim"]) == ("agent-trial", 10, True)
+    assert account["expiresAt"] is not None
+    assert trial.claim_url not in answer.text
+    assert trial.claim_url.rpartition("=")[2] not in answer.text
+
+
+async def test_a_person_who_follows_the_claim_is_sent_on_to_the_services_page(jupyter, trial):
+    answer = await jupyter.get("account/claim?profile=hosted", headers=LOGIN)
+    assert (answer.status_code, answer.headers["Location"]) == (302, trial.claim_url)
+    assert answer.headers["Referrer-Policy"] == "no-referrer"
+    assert answer.headers["Cache-Control"] == "no-store"
+
+
+async def test_another_site_cannot_lead_somebody_to_the_claim(jupyter, trial):
+    answer = await jupyter.get(
+        "account/claim?profile=hosted", headers=LOGIN | {"Sec-Fetch-Site": "cross-site"}
+    )
+    assert answer.status_code == 403
+    assert "Location" not in answer.headers
+
+
+async def test_many_pages_ask_the_service_once_and_a_wish_asks_again(jupyter, trial, service):
+    first = await jupyter.get("account?profile=hosted", headers=LOGIN)
+    before = service.requests
+    again = await jupyter.get("account?profile=hosted", headers=LOGIN)
+    assert (again.json(), service.requests) == (first.json(), before)
+    await jupyter.get("account?profile=hosted&fresh=1", headers=LOGIN)
+    assert service.requests > before
+
+
+async def test_this_computers_own_service_has_no_account_and_is_not_asked(jupyter, service):
+    assert (await jupyter.get("account", headers=LOGIN)).json()["isOwnService"]
+    assert service.requests == 0
+    assert (await jupyter.get("account/claim", headers=LOGIN)).status_code == 404
