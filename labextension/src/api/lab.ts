@@ -2,6 +2,7 @@
 import type { ServerConnection } from '@jupyterlab/services';
 
 import type {
+  AccountAnswer,
   AdviceAnswer,
   ConnectionVerdict,
   EnginesAnswer,
@@ -99,8 +100,8 @@ export class LabApi {
   readonly readResult = (name: string): Promise<ResultAnswer> =>
     this.requests.get(about(name, 'view'));
 
-  /** A structure file of the file browser, laid out. */
-  structure(path: string): Promise<ResultAnswer> {
+  /** A file of the file browser, laid out. */
+  drawFile(path: string): Promise<ResultAnswer> {
     return this.requests.get('view', { path });
   }
 
@@ -150,6 +151,16 @@ export class LabApi {
   /** Tries a connection, and keeps it on the server when it is good. */
   connect(connection: NewConnection): Promise<ConnectionVerdict> {
     return this.requests.post('profiles', connection);
+  }
+
+  /** What is known of the account; `isFresh` has the service asked. */
+  account(isFresh: boolean): Promise<AccountAnswer> {
+    return this.requests.get('account', { fresh: isFresh ? 1 : null });
+  }
+
+  /** Leads to the page where a person claims a trial account; the page here never learns which that is. */
+  claimAddress(): string {
+    return this.requests.address('account/claim');
   }
 
   /** The engines of the server's computer. */

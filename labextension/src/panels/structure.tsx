@@ -1,4 +1,4 @@
-/** A structure file of JupyterLab's file browser, drawn as results are. */
+/** A file of JupyterLab's file browser, drawn as results are: a structure, molecules, an alignment, aligned errors. */
 import { ReactWidget } from '@jupyterlab/ui-components';
 import { useEffect, useState, type ReactElement } from 'react';
 
@@ -14,9 +14,11 @@ export interface StructureOptions {
   readonly path: string;
   readonly api: LabApi;
   readonly trans: Trans;
+  /** Opens the file as text. */
+  readonly onEdit: () => void;
 }
 
-/** The picture of a structure file. */
+/** The picture of a file. */
 export class StructurePanel extends ReactWidget {
   constructor(options: StructureOptions) {
     super();
@@ -43,13 +45,13 @@ export class StructurePanel extends ReactWidget {
 }
 
 function Picture(props: StructureOptions & { readonly version: number }): ReactElement {
-  const { path, api, trans, version } = props;
+  const { path, api, trans, version, onEdit } = props;
   const [html, setHtml] = useState<string | null>(null);
   const [fault, setFault] = useState<string | null>(null);
   useEffect(() => {
     let isOver = false;
     setFault(null);
-    api.structure(path).then(
+    api.drawFile(path).then(
       answer => !isOver && setHtml(answer.html),
       (error: unknown) => !isOver && setFault(error instanceof Error ? error.message : String(error))
     );
@@ -58,14 +60,19 @@ function Picture(props: StructureOptions & { readonly version: number }): ReactE
     };
   }, [api, path, version]);
   if (fault !== null) {
+    const isPacked = /\.(gz|bcif)$/i.test(path);
     return (
-      <Notice tone="error" title={trans.__('The structure cannot be shown')}>
+      <Notice
+        tone="error"
+        title={trans.__('The file cannot be drawn')}
+        action={isPacked ? undefined : { label: trans.__('Open in the editor'), onClick: onEdit }}
+      >
         {fault}
       </Notice>
     );
   }
   return html === null ? (
-    <Notice tone="busy" title={trans.__('Reading the structure')} isWhole />
+    <Notice tone="busy" title={trans.__('Reading the file')} isWhole />
   ) : (
     <div className="fn-Result-body">
       <HtmlPane html={html} />

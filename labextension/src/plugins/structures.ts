@@ -1,4 +1,7 @@
-/** Structure files open from JupyterLab's file browser in our viewer; the text editor stays one choice away. */
+/**
+ * Structures, molecules, alignments and aligned errors open from JupyterLab's file browser in our viewer; the text editor
+ * stays one choice away, and of other JSON files it stays the first.
+ */
 import type { JupyterFrontEnd, JupyterFrontEndPlugin } from '@jupyterlab/application';
 import {
   ABCWidgetFactory,
@@ -8,60 +11,66 @@ import {
 } from '@jupyterlab/docregistry';
 
 import { proteinIcon } from '../icons';
+import { FILE_KINDS } from '../models/filetypes';
 import { StructurePanel } from '../panels/structure';
 import { IFoldnote } from '../tokens';
 
-/** Kinds of files: name, what people call them, endings. */
-const TYPES = [
-  ['foldnote-pdb', 'PDB structure', ['.pdb', '.ent', '.pdb.gz', '.ent.gz']],
-  ['foldnote-cif', 'mmCIF structure', ['.cif', '.mmcif', '.cif.gz', '.mmcif.gz']],
-  ['foldnote-bcif', 'BinaryCIF structure', ['.bcif', '.bcif.gz']]
-] as const;
+/** JupyterLab's own kind of JSON files. */
+const JSON_KIND = 'json';
 
-/** The viewer of structure files. */
+/** The viewer of files. */
 export const structuresPlugin: JupyterFrontEndPlugin<void> = {
   id: 'foldnote:structures',
-  description: 'Opens structure files from the file browser in 3D.',
+  description: 'Opens structures, molecules, alignments and aligned errors from the file browser, drawn.',
   autoStart: true,
   requires: [IFoldnote],
   activate: (app: JupyterFrontEnd, foldnote: IFoldnote) => {
-    for (const [name, displayName, extensions] of TYPES) {
+    const { trans } = foldnote;
+    for (const { name, label, extensions, pattern } of FILE_KINDS) {
       app.docRegistry.addFileType({
         name,
-        displayName: foldnote.trans.__(displayName),
+        displayName: trans.__(label),
         extensions: [...extensions],
+        ...(pattern === undefined ? {} : { pattern }),
         mimeTypes: ['application/octet-stream'],
         fileFormat: 'base64',
         contentType: 'file',
         icon: proteinIcon
       });
     }
-    const names = TYPES.map(([name]) => name);
-    const factory = new StructureFactory(foldnote, {
+    const factory = new StructureFactory(app, foldnote, {
       name: 'foldnote structure',
-      label: foldnote.trans.__('Structure in 3D'),
+      label: trans.__('Protein Viewer'),
       modelName: 'base64',
       readOnly: true,
-      fileTypes: names,
-      defaultFor: names
+      fileTypes: [...FILE_KINDS.map(kind => kind.name), JSON_KIND],
+      defaultFor: FILE_KINDS.filter(kind => kind.isFirst).map(kind => kind.name)
     });
     app.docRegistry.addWidgetFactory(factory as unknown as DocumentRegistry.WidgetFactory); // its types are older
   }
 };
 
 class StructureFactory extends ABCWidgetFactory<IDocumentWidget<StructurePanel>> {
-  constructor(foldnote: IFoldnote, options: DocumentRegistry.IWidgetFactoryOptions) {
+  constructor(
+    app: JupyterFrontEnd,
+    foldnote: IFoldnote,
+    options: DocumentRegistry.IWidgetFactoryOptions
+  ) {
     super(options);
+    this.app = app;
     this.foldnote = foldnote;
   }
 
   protected createNewWidget(context: DocumentRegistry.Context): IDocumentWidget<StructurePanel> {
     const { api, trans } = this.foldnote;
-    const content = new StructurePanel({ path: context.path, api, trans });
+    const { path } = context;
+    const onEdit = (): void => void this.app.commands.execute('docmanager:open', { path, factory: 'Editor' });
+    const content = new StructurePanel({ path, api, trans, onEdit });
     content.title.icon = proteinIcon;
     context.fileChanged.connect(() => content.reload());
     return new DocumentWidget({ content, context });
   }
 
+  private readonly app: JupyterFrontEnd;
   private readonly foldnote: IFoldnote;
 }

@@ -132,27 +132,27 @@ class ResultHandler(FoldnoteHandler):
     async def get(self, name: str) -> None:
         """The result for a page."""
         path = await self.ask(self.desk.download(name))
-        await self.lay_out(path, name)
-
-    async def lay_out(self, path: Path, title: str) -> None:
-        """Answer with the layout of the result at ``path``."""
-        from foldnote.lab.showing import lay_out
-
-        self.set_header("Content-Type", "application/json")
-        self.finish(await self.ask(lay_out(path, title)))
+        await _answer_layout(self, "result", path, name)
 
 
-class StructureHandler(ResultHandler):
-    """``GET view?path=``: a structure file of JupyterLab's file browser, laid out."""
+class FileViewHandler(FoldnoteHandler):
+    """``GET view?path=``: a structure or another file of JupyterLab's file browser, laid out."""
 
     @web.authenticated
     @authorized
-    async def get(self, _: str = "") -> None:
+    async def get(self) -> None:
         """The file for a page."""
         path = self.get_query_argument("path")
-        name = path.rpartition("/")[2]
         with await spool_contents(self.contents_manager, path) as spool:
-            await self.lay_out(Path(spool.name), name)
+            await _answer_layout(self, "file", Path(spool.name), path.rpartition("/")[2])
+
+
+async def _answer_layout(handler: FoldnoteHandler, what: str, path: Path, title: str) -> None:
+    """Answer with the layout of what is at ``path``."""
+    from foldnote.lab.showing import lay_out
+
+    handler.set_header("Content-Type", "application/json")
+    handler.finish(await handler.ask(lay_out(what, path, title)))
 
 
 class _Spool:

@@ -22,6 +22,7 @@ from foldnote.errors import (
     FoldnoteError,
     NotFoundError,
     RateLimitedError,
+    ResultError,
     SettingsError,
     TransportError,
 )
@@ -44,6 +45,7 @@ _STATUSES: tuple[tuple[type[FoldnoteError], int], ...] = (
     (RateLimitedError, 429),
     (ConfigurationError, 400),
     (SettingsError, 400),
+    (ResultError, 422),
     (TransportError, 503),
     (FoldnoteError, 502),
 )

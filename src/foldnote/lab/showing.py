@@ -13,15 +13,15 @@ LIMIT_S = 120.0
 _AT_ONCE = asyncio.Semaphore(2)
 
 
-async def lay_out(path: Path, title: str) -> bytes:
-    """The answer for a page, as JSON: see ``reading``.
+async def lay_out(what: str, path: Path, title: str) -> bytes:
+    """The answer for a page, as JSON; ``what`` is ``result`` or ``file``: see ``reading``.
 
     Raises:
         ResultError: the file cannot be read, or reading it takes too long.
     """
     async with _AT_ONCE:
         process = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-m", "foldnote.lab.reading", str(path), title),
+            *(sys.executable, "-m", "foldnote.lab.reading", what, str(path), title),
             stdin=asyncio.subprocess.DEVNULL,
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.PIPE,

@@ -1,0 +1,108 @@
+"""Results and single files laid out for a page, as the program of its own does it."""
+
+import gzip
+import json
+from pathlib import Path
+
+import pytest
+
+from foldnote.errors import UnreadableFileError
+from foldnote.lab.reading import lay_out_file, lay_out_result, main
+
+DATA = Path(__file__).parents[1] / "results" / "data"
+ERRORS = [[0.0, 4.0, 20.0], [4.0, 0.0, 21.0], [20.0, 21.0, 0.0]]
+
+
+def write_json(folder, name, content):
+    path = folder / name
+    text = json.dumps(content).encode()
+    path.write_bytes(gzip.compress(text) if name.endswith(".gz") else text)
+    return path
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        (
+            "AF-P1-F1-predicted_aligned_error_v4.json",
+            [{"predicted_aligned_error": ERRORS, "max_predicted_aligned_error": 31.75}],
+        ),
+        (
+            "fold_one_full_data_0.json",
+            {"pae": ERRORS, "token_chain_ids": ["A", "A", "B"], "token_res_ids": [1, 2, 1]},
+        ),
+        ("pae_rank_1.json.gz", {"pae": ERRORS}),
+    ],
+)
+def test_aligned_errors_are_drawn_from_each_spelling(tmp_path, name, content):
+    answer = lay_out_file(write_json(tmp_path, name, content), name)
+    assert f"Predicted aligned error, {name}" in answer.html
+    assert "3 × 3 tokens" in answer.html
+    assert answer.files == ()
+
+
+def test_the_chains_of_aligned_errors_are_compared_where_the_file_names_them(tmp_path):
+    content = {"pae": ERRORS, "token_chain_ids": ["A", "A", "B"], "token_res_ids": [1, 2, 1]}
+    answer = lay_out_file(write_json(tmp_path, "full_data_0.json", content), "full_data_0.json")
+    assert "Between chains the lowest mean is 20.5 Å" in answer.html
+
+
+@pytest.mark.parametrize("content", [{"a": 1}, [1, 2], {"pae": [[1, 2]]}, {"pae": "no"}, None])
+def test_a_json_file_without_aligned_errors_says_so(tmp_path, content):
+    path = write_json(tmp_path, "pae.json", content)
+    with pytest.raises(UnreadableFileError, match=r"pae\.json holds no predicted aligned error.*editor"):
+        lay_out_file(path, "pae.json")
+
+
+def test_a_damaged_json_file_is_named(tmp_path):
+    path = tmp_path / "pae.json"
+    path.write_text('{"pae": [[0,')
+    with pytest.raises(UnreadableFileError, match=r"pae\.json"):
+        lay_out_file(path, "pae.json")
+
+
+def test_an_alignment_shows_its_coverage_and_every_sequence(tmp_path):
+    path = tmp_path / "query.a3m"
+    path.write_text(">query\nMKTAY\n>hit-1 from a bank\nMKaT-Y\n>hit-2\nM--AY\n")
+    html = lay_out_file(path, "query.a3m").html
+    assert "3 sequences over 5 columns" in html
+    assert "hit-1" in html
+    assert "from a bank" in html
+
+
+def test_sequences_of_unequal_length_are_listed(tmp_path):
+    path = tmp_path / "list.fasta"
+    path.write_text(">one\nMKT\n>two\nMKTAY\n")
+    html = lay_out_file(path, "list.fasta").html
+    assert "two" in html
+    assert "columns; between" not in html
+
+
+def test_markup_in_a_file_stays_text(tmp_path):
+    path = tmp_path / "<i>evil.a3m"
+    path.write_text("><img/src=x/onerror=alert(1)> <script>alert(2)</script>\nMKT\n>b\nMKT\n")
+    html = lay_out_file(path, path.name).html
+    assert "<img/src" not in html
+    assert "<script>alert(2)" not in html
+    assert "<i>evil" not in html
+
+
+def test_a_file_with_nothing_to_draw_says_what_to_do(tmp_path):
+    path = tmp_path / "model.cif"
+    path.write_text("data_empty\n")
+    with pytest.raises(UnreadableFileError, match=r"model\.cif"):
+        lay_out_file(path, "model.cif")
+
+
+def test_a_result_keeps_its_files_and_its_manifest(tmp_path):
+    (tmp_path / "manifest.json").write_text('{"method": "probe"}')
+    answer = lay_out_result(tmp_path, "job-1")
+    assert [file.name for file in answer.files] == ["manifest.json"]
+    assert '"method": "probe"' in answer.manifest
+
+
+def test_the_program_answers_json_or_one_sentence(tmp_path, capsys):
+    assert main(["file", str(DATA / "trastuzumab_fv_ca.pdb"), "trastuzumab_fv_ca.pdb"]) == 0
+    assert json.loads(capsys.readouterr().out)["title"] == "trastuzumab_fv_ca.pdb"
+    assert main(["file", str(tmp_path / "none.pdb"), "none.pdb"]) == 1
+    assert "none.pdb" in capsys.readouterr().err
