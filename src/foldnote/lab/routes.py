@@ -36,6 +36,8 @@ ROUTES: tuple[tuple[Any, ...], ...] = (
     (f"{_ROOT}/files/contents", files.UploadContentsHandler),
     (f"{_ROOT}/view", files.FileViewHandler),
     (f"{_ROOT}/profiles", setup.ProfilesHandler),
+    (f"{_ROOT}/account", setup.AccountHandler),
+    (f"{_ROOT}/account/claim", setup.ClaimHandler),
     (f"{_ROOT}/engines", setup.EnginesHandler),
     (f"{_ROOT}/engines/{_NAME}", setup.EngineHandler),
     (rf"{_ROOT}/static/(3Dmol-min\.js)", FileFindHandler, {"path": [str(STATIC)]}),
