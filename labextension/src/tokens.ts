@@ -4,6 +4,7 @@
 import { Token } from '@lumino/coreutils';
 
 import type { LabApi } from './api/lab';
+import type { AccountModel } from './models/account';
 import type { Attention } from './models/attention';
 import type { EnginesModel } from './models/engines';
 import type { FilesModel } from './models/files';
@@ -23,6 +24,8 @@ export interface IFoldnote {
   readonly tools: ToolsModel;
   /** The account's files. */
   readonly files: FilesModel;
+  /** What the account has left. */
+  readonly account: AccountModel;
   /** The services that can be chosen. */
   readonly profiles: ProfilesModel;
   /** The engines of the server's computer. */

@@ -81,6 +81,9 @@ export interface EnginesAnswer {
   readonly engines: readonly EngineRecord[];
 }
 
+/** What is known of the account behind the key. */
+export type AccountAnswer = Known<Schemas['AccountAnswer']>;
+
 /** A result, laid out for a page. */
 export type ResultAnswer = Known<Schemas['ResultAnswer']>;
 

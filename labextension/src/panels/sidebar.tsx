@@ -3,6 +3,7 @@ import { ReactWidget } from '@jupyterlab/ui-components';
 import type { Message } from '@lumino/messaging';
 import { useCallback, useSyncExternalStore, type ReactElement } from 'react';
 
+import { AccountLine } from '../components/AccountLine';
 import { EnginesView } from '../components/EnginesView';
 import { FilesView } from '../components/FilesView';
 import { IconButton } from '../components/IconButton';
@@ -121,8 +122,9 @@ export class Sidebar extends ReactWidget {
   }
 
   private watch(): void {
-    const { jobs, profiles, tools } = this.options.foldnote;
+    const { account, jobs, profiles, tools } = this.options.foldnote;
     this.stopWatching ??= jobs.watch();
+    void account.load();
     void tools.load();
     void profiles.load();
     this.load();
@@ -163,6 +165,7 @@ function SidebarContent(props: ContentProps): ReactElement {
   const { jobs, profiles, trans } = foldnote;
   const { service } = useSyncExternalStore(jobs.subscribe, jobs.state);
   const known = useSyncExternalStore(profiles.subscribe, profiles.state);
+  const { account } = useSyncExternalStore(foldnote.account.subscribe, foldnote.account.state);
   const tabs: readonly Tab<SidebarView>[] = [
     { key: 'jobs', label: trans.__('Jobs') },
     { key: 'tools', label: trans.__('Tools') },
@@ -186,6 +189,7 @@ function SidebarContent(props: ContentProps): ReactElement {
         {view === 'tools' && <ToolsTab {...props} />}
         {view === 'files' && <FilesTab {...props} />}
       </Tabs>
+      <AccountLine account={account} claimAddress={foldnote.api.claimAddress()} />
       <ServiceBar
         service={service}
         state={known}

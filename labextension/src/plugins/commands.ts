@@ -72,13 +72,13 @@ function addFileCommands(app: JupyterFrontEnd, { files, trans }: IFoldnote): voi
 }
 
 function addServiceCommands(app: JupyterFrontEnd, foldnote: IFoldnote): void {
-  const { api, files, jobs, profiles, tools, trans } = foldnote;
+  const { account, api, files, jobs, profiles, tools, trans } = foldnote;
   app.commands.addCommand(CommandIDs.refresh, {
     label: trans.__('Refresh jobs and tools'),
     describedBy: { args: null },
     execute: async () => {
       const looks = files.state().files ? [files.refresh()] : [];
-      await Promise.all([jobs.refresh(), tools.refresh(), profiles.load(), ...looks]);
+      await Promise.all([jobs.refresh(), tools.refresh(), profiles.load(), account.load(true), ...looks]);
     }
   });
   app.commands.addCommand(CommandIDs.connect, {

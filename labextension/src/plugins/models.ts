@@ -3,10 +3,11 @@ import type { JupyterFrontEnd, JupyterFrontEndPlugin } from '@jupyterlab/applica
 import { ITranslator } from '@jupyterlab/translation';
 
 import { LabApi } from '../api/lab';
+import { AccountModel } from '../models/account';
 import { Attention } from '../models/attention';
 import { EnginesModel } from '../models/engines';
 import { FilesModel } from '../models/files';
-import { JobsModel } from '../models/jobs';
+import { JobsModel, type JobsState } from '../models/jobs';
 import { ProfilesModel } from '../models/profiles';
 import { Selection } from '../models/selection';
 import { ToolsModel } from '../models/tools';
@@ -26,6 +27,7 @@ export const modelsPlugin: JupyterFrontEndPlugin<IFoldnote> = {
     const selection = new Selection();
     const tools = new ToolsModel(api);
     const files = new FilesModel(api);
+    const account = new AccountModel(api);
     const profiles = new ProfilesModel(api);
     const engines = new EnginesModel(api);
     profiles.onChange = () => {
@@ -33,11 +35,19 @@ export const modelsPlugin: JupyterFrontEndPlugin<IFoldnote> = {
       jobs.reset();
       tools.reset();
       files.reset();
+      account.reset();
+      void account.load();
     };
     engines.onEnd = () => void tools.refresh();
+    jobs.subscribe(() => account.noteJobs(countJobs(jobs.state())));
     jobs.subscribe(() => selection.keepOnly(name => jobs.find(name) !== undefined));
     const trans = translator?.load('foldnote') ?? PLAIN;
     const attention = new Attention(jobs);
-    return { jobs, selection, tools, files, profiles, engines, attention, api, trans };
+    return { jobs, selection, tools, files, account, profiles, engines, attention, api, trans };
   }
 };
+
+/** Jobs at the service, also those that the page does not hold. */
+function countJobs({ statuses }: JobsState): number {
+  return Object.values(statuses ?? {}).reduce((sum, count) => sum + count, 0);
+}

@@ -1,0 +1,111 @@
+/** What the account has left, in one line at the foot of the sidebar; opened, it tells the rest. */
+import { useState, type ReactElement } from 'react';
+
+import type { AccountAnswer } from '../api/answers';
+import { visibleText } from '../models/text';
+import { formatMoment } from '../models/time';
+import type { Trans } from '../models/words';
+import { FoldIcon } from './icons';
+import { useWords } from './words';
+
+/** What the line needs. */
+export interface AccountLineProps {
+  readonly account: AccountAnswer | null;
+  /** Where a person claims a trial account; it is followed, never read. */
+  readonly claimAddress: string;
+}
+
+/** The line; nothing where nothing is known that a person would want to know. */
+export function AccountLine({ account, claimAddress }: AccountLineProps): ReactElement | null {
+  const trans = useWords();
+  const [isOpen, setOpen] = useState(false);
+  const facts = account ? tellFacts(account, trans) : [];
+  if (!account || facts.length === 0) {
+    return null;
+  }
+  return (
+    <div className="fn-Account">
+      <div className="fn-Account-head">
+        <button
+          type="button"
+          className="fn-Fold"
+          aria-expanded={isOpen}
+          onClick={() => setOpen(before => !before)}
+        >
+          <FoldIcon isOpen={isOpen} />
+          <span className={isScarce(account) ? 'fn-Account-scarce' : undefined}>
+            {tellShort(account, trans)}
+          </span>
+        </button>
+        {account.canClaim && (
+          <a
+            className="fn-Link"
+            href={claimAddress}
+            target="_blank"
+            rel="noopener noreferrer"
+            title={trans.__('Opens the service’s own page in a new tab. Whoever claims the account owns its jobs.')}
+          >
+            {trans.__('Claim …')}
+          </a>
+        )}
+      </div>
+      {isOpen && (
+        <dl className="fn-Account-facts">
+          {facts.map(([term, value]) => (
+            <div key={term}>
+              <dt>{term}</dt>
+              <dd>{value}</dd>
+            </div>
+          ))}
+        </dl>
+      )}
+    </div>
+  );
+}
+
+/** Everything that is known, as term and value. */
+function tellFacts(account: AccountAnswer, trans: Trans): readonly (readonly [string, string])[] {
+  const hours = (value: number | null): string =>
+    value === null ? '' : trans.__('%1 weighted hours', Number(value.toPrecision(4)));
+  const spent = hours(account.spentWeightedHours);
+  const budget = hours(account.budgetWeightedHours);
+  const rows: readonly (readonly [string, string])[] = [
+    [trans.__('Account'), visibleText(account.email ?? '')],
+    [trans.__('Jobs left'), tellLeft(account, trans)],
+    [trans.__('Trial key'), tellTrial(account, trans)],
+    [trans.__('Used by the listed jobs'), hours(account.weightedHours)],
+    [trans.__('One run may take'), hours(account.allowanceWeightedHours)],
+    [trans.__('Organization'), budget && spent ? trans.__('%1 of %2 used', spent, budget) : budget],
+    [trans.__('API key'), account.hasKey ? '' : trans.__('none; connect to store one')]
+  ];
+  return rows.filter(([, value]) => value !== '');
+}
+
+function tellShort(account: AccountAnswer, trans: Trans): string {
+  if (!account.hasKey) {
+    return trans.__('No API key');
+  }
+  const left = tellLeft(account, trans);
+  return left === '' ? trans.__('Account') : trans.__('Jobs left: %1', left);
+}
+
+function tellLeft({ jobsAllowed, jobsLeft }: AccountAnswer, trans: Trans): string {
+  return jobsAllowed === null || jobsLeft === null ? '' : trans.__('at most %1 of %2', jobsLeft, jobsAllowed);
+}
+
+function tellTrial({ tier, isClaimed, expiresAt }: AccountAnswer, trans: Trans): string {
+  if (tier === null) {
+    return '';
+  }
+  if (isClaimed === true) {
+    return trans.__('claimed');
+  }
+  return expiresAt === null
+    ? trans.__('not claimed')
+    : trans.__('not claimed; works until %1', formatMoment(expiresAt));
+}
+
+/** Whether hardly any jobs are left. */
+function isScarce({ jobsAllowed, jobsLeft }: AccountAnswer): boolean {
+  return jobsAllowed !== null && jobsLeft !== null && jobsLeft <= jobsAllowed / 5;
+}

@@ -1,0 +1,85 @@
+import { render, screen } from '@testing-library/react';
+import userEvent from '@testing-library/user-event';
+
+import type { AccountAnswer } from '../src/api/answers';
+import { AccountLine } from '../src/components/AccountLine';
+import { AccountModel } from '../src/models/account';
+
+const ACCOUNT: AccountAnswer = {
+  isOwnService: false,
+  hasKey: true,
+  email: null,
+  tier: null,
+  isClaimed: null,
+  expiresAt: null,
+  canClaim: false,
+  jobsAllowed: null,
+  jobsLeft: null,
+  weightedHours: null,
+  allowanceWeightedHours: null,
+  budgetWeightedHours: null,
+  spentWeightedHours: null
+};
+const TRIAL: AccountAnswer = {
+  ...ACCOUNT,
+  tier: 'agent-trial',
+  isClaimed: false,
+  expiresAt: '2026-12-21T10:00:00Z',
+  canClaim: true,
+  jobsAllowed: 10,
+  jobsLeft: 2
+};
+
+describe('the account at the foot of the sidebar', () => {
+  it('is not there for a service that has no accounts', () => {
+    const own = { ...ACCOUNT, isOwnService: true };
+    const { container } = render(<AccountLine account={own} claimAddress="/claim" />);
+    expect(container.childElementCount).toBe(0);
+  });
+
+  it('says what a trial key has left and leads to its claim by a link of our own server', () => {
+    render(<AccountLine account={TRIAL} claimAddress="/foldnote/api/account/claim" />);
+    expect(screen.getByRole('button').textContent).toBe('Jobs left: at most 2 of 10');
+    const link = screen.getByRole('link', { name: 'Claim …' });
+    expect(link.getAttribute('href')).toBe('/foldnote/api/account/claim');
+    expect(link.getAttribute('rel')).toBe('noopener noreferrer');
+  });
+
+  it('tells the rest when it is opened, a hostile address as text', async () => {
+    const account = { ...TRIAL, email: '<b>a</b>\u202e@x', weightedHours: 1.23456 };
+    const { container } = render(<AccountLine account={account} claimAddress="/claim" />);
+    await userEvent.click(screen.getByRole('button'));
+    expect(screen.getByText('<b>a</b>\ufffd@x')).toBeTruthy();
+    expect(screen.getByText('1.235 weighted hours')).toBeTruthy();
+    expect(screen.getByText(/not claimed; works until/)).toBeTruthy();
+    expect(container.querySelector('b')).toBeNull();
+  });
+});
+
+describe('the account', () => {
+  it('is asked for anew when there are more jobs than before', async () => {
+    const asked: boolean[] = [];
+    const model = new AccountModel({
+      account: isFresh => {
+        asked.push(isFresh);
+        return Promise.resolve(TRIAL);
+      }
+    });
+    model.noteJobs(3);
+    await model.load();
+    model.noteJobs(3);
+    model.noteJobs(2);
+    model.noteJobs(3);
+    expect(asked).toEqual([false, true]);
+  });
+
+  it('of the service before is not shown for the one that is chosen now', async () => {
+    let answer: (account: AccountAnswer) => void = () => undefined;
+    const model = new AccountModel({ account: () => new Promise(done => (answer = done)) });
+    const loading = model.load();
+    model.reset();
+    answer(TRIAL);
+    await loading;
+    expect(model.state().account).toBeNull();
+  });
+});
