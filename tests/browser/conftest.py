@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from lab_page import LabPage
 from lab_server import ROOT, LabServer
-from playwright.sync_api import Browser, BrowserType, sync_playwright
+from playwright.sync_api import Browser, BrowserType, expect, sync_playwright
 
 _ARGUMENTS = (
     *("--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"),
@@ -31,6 +31,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 @pytest.fixture(scope="module")
 def chromium() -> Iterator[Browser]:
     """A browser. It ends with the module, because its event loop must not meet those of other tests."""
+    expect.set_options(
+        timeout=30_000
+    )  # a busy machine takes its time, and an answer that comes ends the wait
     with sync_playwright() as playwright:
         browser = _launch(playwright.chromium)
         yield browser
@@ -68,7 +71,7 @@ def server(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
 def shared_lab(chromium: Browser, server: LabServer) -> Iterator[LabPage]:
     """One page for all tests of a module, which leave it as they found it; not yet opened."""
     context = chromium.new_context(viewport={"width": 1600, "height": 1000}, accept_downloads=True)
-    context.set_default_timeout(30_000)
+    context.set_default_timeout(60_000)
     page = LabPage(context, server)
     yield page
     context.close()
@@ -78,7 +81,7 @@ def shared_lab(chromium: Browser, server: LabServer) -> Iterator[LabPage]:
 def lab(chromium: Browser, server: LabServer) -> Iterator[LabPage]:
     """A page of 1600 by 1000 pixels; not yet opened."""
     context = chromium.new_context(viewport={"width": 1600, "height": 1000})
-    context.set_default_timeout(30_000)
+    context.set_default_timeout(60_000)
     page = LabPage(context, server)
     yield page
     context.close()

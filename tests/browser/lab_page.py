@@ -12,6 +12,10 @@ from playwright.sync_api import BrowserContext, Locator, Page, Route
 PICTURES = Path(os.environ.get("FOLDNOTE_TEST_PICTURES", "test-artifacts"))
 _AXE = ROOT / "node_modules" / "axe-core" / "axe.min.js"
 _LOCAL = {"127.0.0.1", "localhost", "[::1]", "::1", ""}
+_ROUND_TRIP = """
+() => window.jupyterapp.shell.currentWidget.sessionContext.session.kernel
+  .requestExecute({ code: 'pass', silent: true, store_history: false }).done.then(() => null)
+"""
 _EXECUTE = """
 ([id, args]) => Promise.race([
   window.jupyterapp.commands.execute(id, args).then(() => null),
@@ -79,6 +83,12 @@ class LabPage:
         self.page.wait_for_function(
             "document.querySelector('#jp-main-statusbar')?.textContent.includes('| Idle')", timeout=90_000
         )
+
+    def catch_up(self) -> None:
+        """Let the kernel work off what the page has sent to it, and the page what the kernel sent back."""
+        for _ in range(2):  # a widget sends what was typed meanwhile when the kernel has answered
+            self.page.evaluate(_ROUND_TRIP)
+            self.page.wait_for_timeout(100)
 
     def run_all(self) -> None:
         """Run every cell of the current notebook and wait for the end."""

@@ -20,7 +20,7 @@ explorer
 @pytest.fixture(scope="module")
 def explorer(chromium, server):
     context = chromium.new_context(viewport={"width": 1400, "height": 1000})
-    context.set_default_timeout(30_000)
+    context.set_default_timeout(60_000)
     page = LabPage(context, server)
     server.write_notebook(
         "explorer.ipynb", _SHOW, "print('now', explorer.text)", 'explorer.select("L", [1, 2])'

@@ -37,7 +37,7 @@ form
 def notebook(chromium, server):
     """A page with one notebook whose folder holds a structure and a table."""
     context = chromium.new_context(viewport={"width": 1400, "height": 1300})
-    context.set_default_timeout(30_000)
+    context.set_default_timeout(60_000)
     page = LabPage(context, server)
     (server.notebooks / "fv.pdb").write_text(FV)
     (server.notebooks / "binding.csv").write_text("sequence,Kd\nEVQL,3.5\n")

@@ -25,7 +25,7 @@ _ACTIVE_LABEL = """
 def notebook(chromium, server):
     """A page with one notebook and its kernel, for all tests of this module."""
     context = chromium.new_context(viewport={"width": 1600, "height": 1000})
-    context.set_default_timeout(30_000)
+    context.set_default_timeout(60_000)
     page = LabPage(context, server)
     server.write_notebook("forms.ipynb", "1")
     page.open("forms.ipynb")
@@ -57,11 +57,11 @@ def control(form: Locator, name: str) -> Locator:
     return field(form, name).locator("input, textarea, select").first
 
 
-def code_of(form: Locator) -> str:
+def code_of(form: Locator) -> Locator:
     """What the form shows as the Python call that does the same."""
     if not form.locator(".fn-code").count():
         form.get_by_role("button", name="Copy as Python").click()
-    return form.locator(".fn-code pre").inner_text()
+    return form.locator(".fn-code pre")
 
 
 def jobs_named(notebook: LabPage, name: str) -> list[dict]:
@@ -98,7 +98,7 @@ def test_fasta_is_read_as_it_is_pasted(show, notebook):
     expect(field(form, "Heavy chain").locator(".fn-readout")).to_contain_text("120 residues; FASTA header")
     expect(field(form, "Light chain").locator(".fn-error")).to_contain_text("These are 2 FASTA records")
     notebook.picture("form-fasta", form)
-    assert VH in code_of(form)
+    expect(code_of(form)).to_contain_text(VH)
 
 
 def test_fields_appear_with_the_task_they_belong_to_and_keep_their_contents(show):
@@ -109,7 +109,7 @@ def test_fields_appear_with_the_task_they_belong_to_and_keep_their_contents(show
     control(form, "Heavy chain").fill(VH)
     control(form, "Heavy mask").fill("97-105")
     expect(form.locator(".fn-error")).to_have_count(0)
-    assert "heavyMask='97-105'" in code_of(form)
+    expect(code_of(form)).to_contain_text("heavyMask='97-105'")
     control(form, "Task").select_option("embeddings")
     expect(mask).to_be_hidden()
     expect(form.locator(".fn-code pre")).not_to_contain_text("heavyMask")
@@ -136,11 +136,11 @@ def test_every_kind_of_control_ends_in_the_settings(show, notebook):
     expect(form.locator(".fn-readout", has_text="pasted text")).to_be_visible()
     expect(form.locator(".fn-error")).to_have_count(0)
     written = code_of(form)
-    assert "designedChains=['H', 'L']" in written
-    assert "{'H': '105 106 107', 'L': '50'}" in written
-    assert "temperature=0.25" in written
-    assert "noiseLevel='0.3'" in written
-    assert "regions=['CDRH3']" in written
+    expect(written).to_contain_text("designedChains=['H', 'L']")
+    expect(written).to_contain_text("{'H': '105 106 107', 'L': '50'}")
+    expect(written).to_contain_text("temperature=0.25")
+    expect(written).to_contain_text("noiseLevel='0.3'")
+    expect(written).to_contain_text("regions=['CDRH3']")
     notebook.picture("form-abmpnn", form)
 
 
@@ -193,8 +193,8 @@ def test_a_form_is_filled_in_and_submitted_with_the_keyboard_alone(show, noteboo
     expect(notebook.page.locator(".foldnote-card")).to_contain_text("by-keyboard", timeout=30_000)
     expect(form.get_by_role("button", name="Submit", exact=True)).to_be_focused()
     assert len(jobs_named(notebook, "by-keyboard")) == 1
-    assert f"sequence='{VH}'" in code_of(form)
-    assert "scheme='chothia'" in code_of(form)
+    expect(code_of(form)).to_contain_text(f"sequence='{VH}'")
+    expect(code_of(form)).to_contain_text("scheme='chothia'")
 
 
 def test_keys_of_a_control_are_no_shortcuts_of_the_notebook(show, notebook):

@@ -27,7 +27,7 @@ JOB_MS = 60_000
 def notebook(chromium, server):
     """A page with one notebook and its kernel, for all tests of this module."""
     context = chromium.new_context(viewport={"width": 1300, "height": 900})
-    context.set_default_timeout(30_000)
+    context.set_default_timeout(60_000)
     page = LabPage(context, server)
     server.write_notebook("cards.ipynb", "1")
     page.open("cards.ipynb")
@@ -80,7 +80,7 @@ def service_that_cannot_start(server):
 
 
 def test_a_card_follows_its_job_and_the_result_stands_below(submit, notebook):
-    card = submit("followed.chatter-9.sleep-4")
+    card = submit("followed.chatter-9.sleep-12")
     expect(card.get_by_role("progressbar")).to_be_visible()
     expect(card).to_contain_text("Sleeping")
     card.get_by_role("button", name="Log").click()
@@ -145,7 +145,7 @@ def test_a_card_outlives_its_service(submit, notebook, server):
 
 
 def test_a_page_that_was_loaded_again_can_show_the_result(submit, notebook):
-    card = submit("reloaded.sleep-6")
+    card = submit("reloaded.sleep-15")
     notebook.save()
     notebook.open("cards.ipynb", workspace="reloaded")
     expect(card).to_contain_text("Complete", timeout=JOB_MS)

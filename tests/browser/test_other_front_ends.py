@@ -45,7 +45,7 @@ def opened(request, chromium, tmp_path):
     server.write_notebook("forms.ipynb", CELL)
     server.start()
     context = chromium.new_context(viewport={"width": 1200, "height": 1000})
-    context.set_default_timeout(30_000)
+    context.set_default_timeout(60_000)
     page = LabPage(context, server)
     page.page.goto(f"{server.url}{request.param[1]}?token={server.token}")
     if request.param[0] is Notebook7:

@@ -46,29 +46,29 @@ def group(form, name):
     return form.locator(".foldnote-object").filter(has=title).last
 
 
-def value_of(form):
+def value_of(form, lab_page):
     """What the shown Python code assigns, once it has settled."""
     if not form.locator(".fn-code").count():
         form.get_by_role("button", name="Copy as Python").click()
     seen: list[str] = []
-    while len(seen) < 3 or len(set(seen[-3:])) > 1:  # the kernel may be behind the page by some messages
-        form.page.wait_for_timeout(250)
+    while len(seen) < 2 or seen[-2] != seen[-1]:
+        lab_page.catch_up()
         seen.append(form.locator(".fn-code pre").inner_text())
     return ast.literal_eval(seen[-1].partition("=")[2].strip())
 
 
-def test_defaults_constants_and_locked_values_are_there_from_the_start(form):
+def test_defaults_constants_and_locked_values_are_there_from_the_start(lab_page, form):
     expect(control(form, "Width")).to_have_value("5")
     expect(control(form, "Fixed read-only")).to_be_disabled()
     expect(form.locator(".foldnote-ticks").get_by_label("H3")).to_be_checked()
     expect(field(form, "Pair")).to_contain_text("Written as JSON: each place of this list")
     expect(control(form, "Name")).to_have_attribute("placeholder", "e.g. run-1")
     expect(form.locator(".fn-error")).to_have_count(0)
-    value = value_of(form)
+    value = value_of(form, lab_page)
     assert (value["fixed"], value["loops"], value["size"], value["box"]) == ("v1", ["H3"], None, {"y": 2})
 
 
-def test_bounds_patterns_formats_and_steps_are_told_as_typed(form):
+def test_bounds_patterns_formats_and_steps_are_told_as_typed(lab_page, form):
     for name, wrong, said, right in (
         ("Name", "A", "the shortest allowed is 2", "run-1"),
         ("Size", "0", "more than 0", "2.5"),
@@ -80,11 +80,11 @@ def test_bounds_patterns_formats_and_steps_are_told_as_typed(form):
         expect(field(form, name).locator(".fn-error").first).to_contain_text(said)
         control(form, name).fill(right)
         expect(field(form, name).locator(".fn-error")).to_have_count(0)
-    value = value_of(form)
+    value = value_of(form, lab_page)
     assert [value[name] for name in ("name", "size", "width", "step")] == ["run-1", 2.5, 4, 10]
 
 
-def test_choices_ticks_switches_lists_and_maps_end_in_the_value(form):
+def test_choices_ticks_switches_lists_and_maps_end_in_the_value(lab_page, form):
     control(form, "Kind").select_option("Light")
     control(form, "Version").select_option("2")
     form.get_by_label("Fast").check()
@@ -92,25 +92,25 @@ def test_choices_ticks_switches_lists_and_maps_end_in_the_value(form):
     control(form, "Names").fill("a\nb")
     control(form, "Residues").fill("H: 26 27\nL: 50")
     control(form, "Pair").fill('[1, "x"]')
-    value = value_of(form)
+    value = value_of(form, lab_page)
     assert (value["kind"], value["version"], value["fast"]) == ("l", 2, True)
     assert (value["loops"], value["names"]) == (["H1", "H3"], ["a", "b"])
     assert value["residues"] == {"H": "26 27", "L": "50"}
     assert value["pair"] == [1, "x"]
 
 
-def test_objects_inside_have_fields_of_their_own(form):
+def test_objects_inside_have_fields_of_their_own(lab_page, form):
     control(form, "X").fill("0")
     expect(field(form, "X").locator(".fn-error")).to_contain_text("the least is 1")
     control(form, "X").fill("3")
     form.get_by_role("button", name="Restraints").click()
     control(form, "Force").fill("12")
-    value = value_of(form)
+    value = value_of(form, lab_page)
     assert value["box"] == {"x": 3, "y": 2}
     assert value["restraints"] == {"force": 12}
 
 
-def test_rows_are_added_moved_and_removed(form):
+def test_rows_are_added_moved_and_removed(lab_page, form):
     chains = group(form, "Chains")
     for number, letter in enumerate("HLA", start=1):
         chains.get_by_role("button", name="Add chain").click()
@@ -123,39 +123,39 @@ def test_rows_are_added_moved_and_removed(form):
     masks.get_by_role("button", name="Add entry").click()
     masks.get_by_label("Name").fill("H")
     masks.locator(".foldnote-row input").last.fill("7")
-    value = value_of(form)
+    value = value_of(form, lab_page)
     assert value["chains"] == [{"letter": "A"}, {"letter": "L"}]
     assert value["masks"] == {"H": {"start": 7}}
 
 
-def test_unions_are_chosen_and_keep_what_was_typed(form):
+def test_unions_are_chosen_and_keep_what_was_typed(lab_page, form):
     control(form, "How").select_option("By distance")
     control(form, "Nm").fill("1.5")
     control(form, "How").select_option("By name")
     expect(field(form, "Nm")).to_be_hidden()
-    assert value_of(form)["site"] == {"how": "name"}
+    assert value_of(form, lab_page)["site"] == {"how": "name"}
     control(form, "How").select_option("By distance")
     control(form, "Target").select_option("list")
     group(form, "Target").locator("textarea").fill("a\nb")
-    value = value_of(form)
+    value = value_of(form, lab_page)
     assert value["site"] == {"how": "distance", "nm": 1.5}
     assert value["target"] == ["a", "b"]
 
 
-def test_conditions_show_and_hide_fields(form):
+def test_conditions_show_and_hide_fields(lab_page, form):
     expect(field(form, "Range")).to_be_hidden()
     control(form, "Task").select_option("mask")
     control(form, "Range").fill("3-9")
     control(form, "Task").select_option("scan")
     expect(field(form, "Range")).to_be_hidden()
-    assert "range" not in value_of(form)
+    assert "range" not in value_of(form, lab_page)
     control(form, "Task").select_option("mask")
     expect(control(form, "Range")).to_have_value("3-9")
     control(form, "Card").fill("1")
     expect(field(form, "Address")).to_be_visible()
     expect(field(form, "Partner").locator(".fn-required")).to_be_visible()
     control(form, "Partner").fill("2")
-    assert value_of(form)["range"] == "3-9"
+    assert value_of(form, lab_page)["range"] == "3-9"
 
 
 def test_what_was_changed_can_be_put_back(form):
@@ -194,7 +194,7 @@ def test_rows_are_added_and_filled_in_by_keyboard_alone(lab_page, form):
     keyboard.type("K")
     keyboard.press("Tab")
     keyboard.type("9")
-    assert value_of(form)["chains"][-1] == {"letter": "K", "length": 9}
+    assert value_of(form, lab_page)["chains"][-1] == {"letter": "K", "length": 9}
 
 
 def test_the_notebook_keeps_what_was_typed_while_the_cursor_stays(lab_page, form):

@@ -25,7 +25,7 @@ publish_display_data(table_bundle(frame, "Scores of the designs"))
 def table(chromium, server):
     """A table of 20,000 rows in a notebook."""
     context = chromium.new_context(viewport={"width": 1100, "height": 900})
-    context.set_default_timeout(30_000)
+    context.set_default_timeout(60_000)
     page = LabPage(context, server)
     server.write_notebook("table.ipynb", _SHOW)
     page.open("table.ipynb")

@@ -45,7 +45,7 @@ def notebook(chromium, server):
 
 def open_notebook(browser, server, name, *, init_script="") -> LabPage:
     context = browser.new_context(viewport={"width": 1300, "height": 1000})
-    context.set_default_timeout(30_000)
+    context.set_default_timeout(60_000)
     if init_script:
         context.add_init_script(init_script)
     page = LabPage(context, server)
