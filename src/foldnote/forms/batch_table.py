@@ -14,6 +14,7 @@ import ipywidgets as widgets
 
 from foldnote import catalog
 from foldnote.errors import BatchSettingsError, FoldnoteError
+from foldnote.forms import lean
 from foldnote.forms.sending import call, start
 from foldnote.forms.style import read_style
 from foldnote.forms.table_text import read_table
@@ -161,7 +162,7 @@ class BatchTable:
         looks = self._form.looks
         self._table = looks.html("", "foldnote-table")
         self._said = looks.html("", "foldnote-part")
-        self._paste = widgets.Textarea(
+        self._paste = lean.Textarea(
             rows=3,
             description="Rows to add",
             placeholder="Paste cells from a spreadsheet; the first line names the settings",

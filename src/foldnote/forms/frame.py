@@ -12,6 +12,7 @@ from html import escape
 
 import ipywidgets as widgets
 
+from foldnote.forms import lean
 from foldnote.forms.changes import Changes
 from foldnote.forms.field import Field
 from foldnote.forms.label import LabelParts, Notice, write_label
@@ -46,7 +47,7 @@ class Frame:
         self._general = ""
         self.slot = looks.box([], "foldnote-slot")
         self.header = looks.html("", "foldnote-header")
-        self.job_name = widgets.Text(
+        self.job_name = lean.Text(
             layout=looks.layout,
             style=looks.text,
             description_allow_html=True,
@@ -198,7 +199,7 @@ class Frame:
     def _build_search(self) -> None:
         if len(self._fields) < _LONG:
             return
-        self.search = widgets.Text(
+        self.search = lean.Text(
             description="Search",
             placeholder=f"Search {len(self._fields)} settings",
             layout=self.looks.layout,

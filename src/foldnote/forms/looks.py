@@ -8,33 +8,31 @@ from __future__ import annotations
 from typing import Any
 
 import ipywidgets as widgets
-from ipywidgets.widgets.widget_bool import CheckboxStyle
-from ipywidgets.widgets.widget_button import ButtonStyle
-from ipywidgets.widgets.widget_description import DescriptionStyle
-from ipywidgets.widgets.widget_string import HTMLStyle, TextStyle
+
+from foldnote.forms import lean
 
 
 class Looks:
     """One of each, and the few plain widgets that are made with them."""
 
     def __init__(self) -> None:
-        self.layout = widgets.Layout()
-        self.description = DescriptionStyle()
-        self.text = TextStyle()
-        self.checkbox = CheckboxStyle()
-        self.html_style = HTMLStyle()
-        self.button_style = ButtonStyle()
+        self.layout = lean.Layout()
+        self.description = lean.LeanDescriptionStyle()
+        self.text = lean.LeanTextStyle()
+        self.checkbox = lean.LeanCheckboxStyle()
+        self.html_style = lean.LeanHTMLStyle()
+        self.button_style = lean.LeanButtonStyle()
 
     def html(self, value: str, *classes: str) -> widgets.HTML:
         """A piece of HTML."""
-        return widgets.HTML(value, layout=self.layout, style=self.html_style, _dom_classes=classes)
+        return lean.HTML(value, layout=self.layout, style=self.html_style, _dom_classes=classes)
 
     def box(self, children: list[widgets.Widget], *classes: str) -> widgets.Box:
         """A box whose arrangement the style sheet decides."""
-        return widgets.Box(children, layout=self.layout, _dom_classes=classes)
+        return lean.Box(children, layout=self.layout, _dom_classes=classes)
 
     def button(self, description: str, *classes: str, **more: Any) -> widgets.Button:
         """A button."""
-        return widgets.Button(
+        return lean.Button(
             description=description, layout=self.layout, style=self.button_style, _dom_classes=classes, **more
         )

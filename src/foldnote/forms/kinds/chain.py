@@ -6,6 +6,7 @@ from typing import Any, Final
 
 import ipywidgets as widgets
 
+from foldnote.forms import lean
 from foldnote.forms.field import Field, Reading
 from foldnote.forms.kinds.listing import WordsField
 from foldnote.forms.kinds.offered import OfferedField, Offers
@@ -64,7 +65,7 @@ class ChainsField(WordsField):
 
     def build(self) -> widgets.DOMWidget:
         """The line; boxes to tick come with a structure."""
-        self._line = widgets.Text(style=self.host.looks.text, placeholder="e.g. H, L", **self.look("path"))
+        self._line = lean.Text(style=self.host.looks.text, placeholder="e.g. H, L", **self.look("path"))
         self._line.observe(self.changed, "value")
         self.ticks = Ticks[str](self._line, self.host.looks, self._tick)
         return self.ticks.widget

@@ -10,6 +10,7 @@ from typing import Any
 
 import ipywidgets as widgets
 
+from foldnote.forms import lean
 from foldnote.forms.field import Field, Reading, is_same
 from foldnote.forms.label import Notice, write_foot
 from foldnote.forms.spec import MISSING, Choice, read_item_choices
@@ -34,7 +35,7 @@ class ChoiceField(Field):
             self._values.append(None)
             labels.append(_NULL)
         self._labels = labels
-        box = widgets.Dropdown(
+        box = lean.Dropdown(
             options=enumerate_labels(labels),
             index=0,
             style=self.host.looks.description,
@@ -66,9 +67,7 @@ class ConstField(Field):
 
     def build(self) -> widgets.DOMWidget:
         """A line that cannot be changed."""
-        return widgets.Text(
-            self.spec.choices[0].label, disabled=True, style=self.host.looks.text, **self.look()
-        )
+        return lean.Text(self.spec.choices[0].label, disabled=True, style=self.host.looks.text, **self.look())
 
     def parse(self) -> Reading:
         """The value."""
@@ -94,16 +93,14 @@ class ManyChoicesField(Field):
         self._head = looks.html("", "foldnote-part")
         self._foot = looks.html("", "foldnote-part")
         if len(labels) > _MOST_BOXES:
-            self._list = widgets.SelectMultiple(
+            self._list = lean.SelectMultiple(
                 options=enumerate_labels(labels), layout=looks.layout, style=looks.description
             )
             self._list.observe(self.changed, "index")
             self._boxes: list[widgets.Checkbox] = []
             return looks.box([self._head, self._list, self._foot], "foldnote-many")
         self._boxes = [
-            widgets.Checkbox(
-                False, description=label, indent=False, layout=looks.layout, style=looks.checkbox
-            )
+            lean.Checkbox(False, description=label, indent=False, layout=looks.layout, style=looks.checkbox)
             for label in labels
         ]
         for box in self._boxes:
@@ -152,7 +149,7 @@ class SwitchField(Field):
     def build(self) -> widgets.DOMWidget:
         """The box, and a line below it for help and errors."""
         looks = self.host.looks
-        self._box = widgets.Checkbox(
+        self._box = lean.Checkbox(
             False, description=self.spec.title, indent=False, layout=looks.layout, style=looks.checkbox
         )
         self._box.observe(self.changed, "value")

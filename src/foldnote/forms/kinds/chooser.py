@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Final
 import ipywidgets as widgets
 
 from foldnote.errors import FoldnoteError
+from foldnote.forms import lean
 from foldnote.forms.contents import remember, size_of
 from foldnote.forms.file_reference import has_extension
 from foldnote.forms.kinds.choice import enumerate_labels
@@ -70,7 +71,7 @@ class Chooser:
 
     def _list(self, label: str, chosen: Callable[[int], None]) -> widgets.Dropdown:
         looks = self._field.host.looks
-        found = widgets.Dropdown(
+        found = lean.Dropdown(
             description=label.partition(",")[0],
             tooltip=label,
             layout=looks.layout,

@@ -9,6 +9,7 @@ from typing import Any
 
 import ipywidgets as widgets
 
+from foldnote.forms import lean
 from foldnote.forms.field import Field, Reading
 from foldnote.forms.file_insight import look_into, read_object
 from foldnote.forms.file_reference import read_reference, suggest_paths
@@ -58,7 +59,7 @@ class FileField(Field):
         looks = self.host.looks
         self._pasted = PastedTexts()
         endings = join_words([f".{extension}" for extension in self.spec.extensions])
-        self._box = widgets.Combobox(
+        self._box = lean.Combobox(
             options=self._suggest(""),
             placeholder=f"path or upload{f' ({endings})' if endings else ''}",
             style=looks.text,
@@ -125,7 +126,7 @@ class FileField(Field):
             self._close_paste()
             return
         looks = self.host.looks
-        area = widgets.Textarea(
+        area = lean.Textarea(
             rows=5,
             placeholder="Paste the contents of the file here",
             style=looks.text,

@@ -13,6 +13,7 @@ from typing import Any, TypeGuard
 
 import ipywidgets as widgets
 
+from foldnote.forms import lean
 from foldnote.forms.field import Field, Reading
 from foldnote.forms.spec import MISSING, FieldSpec
 from foldnote.forms.words import count, in_one_line
@@ -31,9 +32,7 @@ class LinesField(Field):
 
     def build(self) -> widgets.DOMWidget:
         """A box of several lines."""
-        box = widgets.Textarea(
-            rows=3, style=self.host.looks.text, placeholder=self.hint(), **self.look("lines")
-        )
+        box = lean.Textarea(rows=3, style=self.host.looks.text, placeholder=self.hint(), **self.look("lines"))
         box.observe(self.changed, "value")
         return box
 
@@ -71,7 +70,7 @@ class WordsField(Field):
     def build(self) -> widgets.DOMWidget:
         """One text box."""
         hint = "e.g. H, L" if self.spec.role in ("chain", "chains") else "parted by commas"
-        box = widgets.Text(style=self.host.looks.text, placeholder=hint, **self.look())
+        box = lean.Text(style=self.host.looks.text, placeholder=hint, **self.look())
         box.observe(self.changed, "value")
         return box
 
@@ -118,7 +117,7 @@ class MappingField(Field):
     def build(self) -> widgets.DOMWidget:
         """A box of several lines."""
         hint = "H: 26 27 28\nL: 50 51" if self.spec.role == "residues" else "name: value"
-        box = widgets.Textarea(rows=2, style=self.host.looks.text, placeholder=hint, **self.look("lines"))
+        box = lean.Textarea(rows=2, style=self.host.looks.text, placeholder=hint, **self.look("lines"))
         box.observe(self.changed, "value")
         return box
 
@@ -175,7 +174,7 @@ class JsonField(Field):
 
     def build(self) -> widgets.DOMWidget:
         """A box of several lines."""
-        box = widgets.Textarea(rows=3, style=self.host.looks.text, placeholder="JSON", **self.look("lines"))
+        box = lean.Textarea(rows=3, style=self.host.looks.text, placeholder="JSON", **self.look("lines"))
         box.observe(self.changed, "value")
         self._why = explain_json(self.spec)
         return box

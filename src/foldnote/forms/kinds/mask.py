@@ -9,6 +9,7 @@ from typing import Any, Final
 import ipywidgets as widgets
 
 from foldnote.catalog.sequences import clean_sequence
+from foldnote.forms import lean
 from foldnote.forms.field import Reading
 from foldnote.forms.kinds.text import TextField
 from foldnote.forms.spec import MISSING
@@ -27,7 +28,7 @@ class MaskField(TextField):
 
     def build(self) -> widgets.DOMWidget:
         """A line; the sequence stands below it once there is one."""
-        self._line = widgets.Text(style=self.host.looks.text, placeholder=self.hint(), **self.look("path"))
+        self._line = lean.Text(style=self.host.looks.text, placeholder=self.hint(), **self.look("path"))
         self._line.observe(self.changed, "value")
         self._strip: widgets.HTML | None = None
         return self.host.looks.box([self._line], "foldnote-file")

@@ -16,6 +16,7 @@ from typing import Any, Final
 import ipywidgets as widgets
 
 from foldnote.catalog.checks.molecule import find_smiles_fault
+from foldnote.forms import lean
 from foldnote.forms.field import Field, Reading
 from foldnote.forms.kinds.listing import LinesField
 from foldnote.forms.kinds.text import TextField
@@ -109,7 +110,7 @@ class MoleculeField(TextField):
 
     def build(self) -> widgets.DOMWidget:
         """A line, and the drawing below it."""
-        line = widgets.Text(style=self.host.looks.text, placeholder=self.hint(), **self.look("path", "lines"))
+        line = lean.Text(style=self.host.looks.text, placeholder=self.hint(), **self.look("path", "lines"))
         line.observe(self.changed, "value")
         self._drawing = _Drawing(self, line)
         return self._drawing.widget
@@ -156,7 +157,7 @@ class MoleculesField(LinesField):
 
     def build(self) -> widgets.DOMWidget:
         """A box of several lines, and the drawings below it."""
-        box = widgets.Textarea(
+        box = lean.Textarea(
             rows=3, style=self.host.looks.text, placeholder=self.hint(), **self.look("path", "lines")
         )
         box.observe(self.changed, "value")

@@ -11,6 +11,7 @@ from typing import Any
 
 import ipywidgets as widgets
 
+from foldnote.forms import lean
 from foldnote.forms.field import Reading
 from foldnote.forms.kinds.choice import enumerate_labels
 from foldnote.forms.kinds.text import TextField
@@ -41,7 +42,7 @@ class OfferedField(TextField):
 
     def build(self) -> widgets.DOMWidget:
         """A line; the list is made when there is something to choose."""
-        self._line = widgets.Text(style=self.host.looks.text, placeholder=self.hint(), **self.look("path"))
+        self._line = lean.Text(style=self.host.looks.text, placeholder=self.hint(), **self.look("path"))
         self._line.observe(self.changed, "value")
         self._list: widgets.Dropdown | None = None
         self._listed: tuple[str, ...] = ()
@@ -89,7 +90,7 @@ class OfferedField(TextField):
             self._show(self._line)
             return
         if self._list is None:
-            self._list = widgets.Dropdown(style=self.host.looks.description, **self.look("path"))
+            self._list = lean.Dropdown(style=self.host.looks.description, **self.look("path"))
             self._list.observe(self._chosen, "index")
         text = self._line.value.strip()
         labels = ["choose…" if self.is_required else "not set", *found.labels]

@@ -10,6 +10,7 @@ from typing import Any, Final
 
 import ipywidgets as widgets
 
+from foldnote.forms import lean
 from foldnote.forms.field import Reading
 from foldnote.forms.kinds.chain import outline_for
 from foldnote.forms.kinds.listing import MappingField
@@ -73,7 +74,7 @@ class ResidueMapField(MappingField):
 
     def build(self) -> widgets.DOMWidget:
         """The lines; boxes to tick come with a structure."""
-        self._lines = widgets.Textarea(
+        self._lines = lean.Textarea(
             rows=2,
             style=self.host.looks.text,
             placeholder="H: 26-33 52A\nL: 50 51",

@@ -7,6 +7,7 @@ from typing import Any
 
 import ipywidgets as widgets
 
+from foldnote.forms import lean
 from foldnote.forms.field import Field, Reading
 from foldnote.forms.holder import HolderField, absent, all_of, below, foot
 from foldnote.forms.registry import kind_for
@@ -284,7 +285,7 @@ class EntriesField(RowsField):
         name, item = value if isinstance(value, tuple) else ("", MISSING)
         row = super()._make_row(item)
         row.is_nameless = isinstance(value, tuple) and not name
-        row.key = widgets.Text(
+        row.key = lean.Text(
             value=name,
             description="Name",
             style=self.looks.text,

@@ -9,6 +9,7 @@ from typing import Any
 import ipywidgets as widgets
 
 from foldnote.catalog.sequences import Fault, find_sequence_faults
+from foldnote.forms import lean
 from foldnote.forms.field import Field, Reading
 from foldnote.forms.label import Excerpt
 from foldnote.forms.sequence_text import SequenceText, read_sequence
@@ -25,7 +26,7 @@ class SequenceField(Field):
 
     def build(self) -> widgets.DOMWidget:
         """A monospaced box that grows with its text."""
-        box = widgets.Textarea(
+        box = lean.Textarea(
             rows=3, style=self.host.looks.text, placeholder=self._hint(), **self.look("sequence")
         )
         box.observe(self.changed, "value")

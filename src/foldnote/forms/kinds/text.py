@@ -13,6 +13,7 @@ from typing import Any
 
 import ipywidgets as widgets
 
+from foldnote.forms import lean
 from foldnote.forms.field import Field, Reading
 from foldnote.forms.formats import find_format_fault, show_example
 from foldnote.forms.spec import MISSING
@@ -29,7 +30,7 @@ class TextField(Field):
     def build(self) -> widgets.DOMWidget:
         """One text box."""
         self.width = "wide" if (self.spec.schema.get("maxLength") or 0) > 200 else ""
-        box = widgets.Text(style=self.host.looks.text, placeholder=self.hint(), **self.look())
+        box = lean.Text(style=self.host.looks.text, placeholder=self.hint(), **self.look())
         box.observe(self.changed, "value")
         return box
 
@@ -63,7 +64,7 @@ class SecretField(TextField):
 
     def build(self) -> widgets.DOMWidget:
         """A password box."""
-        box = widgets.Password(style=self.host.looks.text, **self.look())
+        box = lean.Password(style=self.host.looks.text, **self.look())
         box.observe(self.changed, "value")
         return box
 
@@ -75,7 +76,7 @@ class NumberField(TextField):
         """One narrow text box; the unit stands in it."""
         has_default = self.spec.default not in (MISSING, None)
         hint = f"default {in_one_line(self.spec.default)}" if has_default else self.hint()
-        box = widgets.Text(style=self.host.looks.text, placeholder=hint, **self.look("number"))
+        box = lean.Text(style=self.host.looks.text, placeholder=hint, **self.look("number"))
         box.observe(self.changed, "value")
         return box
 

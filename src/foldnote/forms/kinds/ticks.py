@@ -10,6 +10,7 @@ from typing import Generic, TypeVar
 
 import ipywidgets as widgets
 
+from foldnote.forms import lean
 from foldnote.forms.looks import Looks
 
 Key = TypeVar("Key", bound=Hashable)
@@ -43,7 +44,7 @@ class Ticks(Generic[Key]):
     def _build(self) -> None:
         looks, old = self._looks, [*self.widget.children[1:], *self.boxes.values()]
         self.boxes = {
-            key: widgets.Checkbox(
+            key: lean.Checkbox(
                 False,
                 description=label,
                 indent=False,

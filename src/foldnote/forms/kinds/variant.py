@@ -13,6 +13,7 @@ import ipywidgets as widgets
 from foldnote.catalog.plain import read_plain
 from foldnote.catalog.standard import Document, Rules
 from foldnote.catalog.validation import tell_faults
+from foldnote.forms import lean
 from foldnote.forms.field import Field, Reading
 from foldnote.forms.holder import HolderField, all_of, foot
 from foldnote.forms.kinds.choice import enumerate_labels
@@ -72,7 +73,7 @@ class VariantField(HolderField):
         labels = [label_option(schema) for schema in self._schemas]
         if self._has_none:
             labels.insert(0, "nothing (null)" if self.spec.required else "not set")
-        self._choice = widgets.Dropdown(
+        self._choice = lean.Dropdown(
             options=enumerate_labels(labels), index=0, style=looks.description, **self.look("choice", "field")
         )
         self._choice.observe(self._chosen, "index")
