@@ -352,6 +352,11 @@ def is_completing() -> bool:
     return "_ARGCOMPLETE" in os.environ
 
 
+def notebook_path() -> str:
+    """Where the notebook of this kernel stood when the kernel started; empty outside of Jupyter's notebooks."""
+    return os.environ.get("JPY_SESSION_NAME", "")
+
+
 def process_environment() -> dict[str, str]:
     """A copy of the environment for a child process, without the key of a hosted service.
 

@@ -8,9 +8,12 @@ type Schemas = components['schemas'];
 /** What only the parent of a batch has. */
 type ParentField = 'tool' | 'batchStatus' | 'batchSize' | 'statuses';
 
+/** What only some jobs have: a note of the server's computer. */
+type NoteField = 'tags' | 'notebook' | 'isLeaving';
+
 /** One job as the sidebar knows it: no settings, no result link; only the parent of a batch has a batch's fields. */
-export type JobRecord = Omit<Known<Schemas['Job']>, 'settings' | 'resultUrl' | ParentField> &
-  Partial<Pick<Known<Schemas['Job']>, ParentField>>;
+export type JobRecord = Omit<Known<Schemas['PageJob']>, 'settings' | 'resultUrl' | ParentField | NoteField> &
+  Partial<Pick<Known<Schemas['PageJob']>, ParentField | NoteField>>;
 
 /** One tool of the catalog, without its schema. */
 export type ToolRecord = Omit<Known<Schemas['Tool']>, 'schema' | 'exampleJob'>;

@@ -275,90 +275,6 @@ export interface components {
             [key: string]: unknown;
         };
         /**
-         * Job
-         * @description One job, or the parent of a batch.
-         */
-        Job: {
-            /**
-             * Batch
-             * @default null
-             */
-            batch: string | null;
-            /**
-             * Batchsize
-             * @default null
-             */
-            batchSize: number | null;
-            /** @default null */
-            batchStatus: components["schemas"]["BatchStatus"] | null;
-            /** Completed */
-            completed?: string | null;
-            /** Created */
-            created?: string | null;
-            /**
-             * Email
-             * @default null
-             */
-            email: string | null;
-            /**
-             * Error
-             * @default null
-             */
-            error: string | null;
-            /** Jobname */
-            jobName: string;
-            /**
-             * Message
-             * @default null
-             */
-            message: string | null;
-            /**
-             * Progress
-             * @default null
-             */
-            progress: number | null;
-            /**
-             * Projecttag
-             * @default null
-             */
-            projectTag: string | null;
-            /**
-             * Resulturl
-             * @default null
-             */
-            resultUrl: string | null;
-            /**
-             * Score
-             * @default null
-             */
-            score: {
-                [key: string]: unknown;
-            } | null;
-            /** Settings */
-            settings?: {
-                [key: string]: unknown;
-            };
-            /** Started */
-            started?: string | null;
-            status: components["schemas"]["JobStatus"];
-            /** @default null */
-            statuses: components["schemas"]["StatusCounts"] | null;
-            /**
-             * Tool
-             * @default null
-             */
-            tool: string | null;
-            /** Type */
-            type: string;
-            /**
-             * Weightedhours
-             * @default null
-             */
-            weightedHours: number | null;
-        } & {
-            [key: string]: unknown;
-        };
-        /**
          * JobsAnswer
          * @description Every job that the poller knows, or those that are other than in the state that the page has.
          */
@@ -372,7 +288,7 @@ export interface components {
              * Jobs
              * @default []
              */
-            jobs: components["schemas"]["Job"][];
+            jobs: components["schemas"]["PageJob"][];
             /**
              * Olderkey
              * @default null
@@ -413,12 +329,111 @@ export interface components {
              * Jobs
              * @default []
              */
-            jobs: components["schemas"]["Job"][];
+            jobs: components["schemas"]["PageJob"][];
             /**
              * Olderkey
              * @default null
              */
             olderKey: string | null;
+        } & {
+            [key: string]: unknown;
+        };
+        /**
+         * PageJob
+         * @description A job of the service, and what this computer knows of it beside.
+         */
+        PageJob: {
+            /**
+             * Batch
+             * @default null
+             */
+            batch: string | null;
+            /**
+             * Batchsize
+             * @default null
+             */
+            batchSize: number | null;
+            /** @default null */
+            batchStatus: components["schemas"]["BatchStatus"] | null;
+            /** Completed */
+            completed?: string | null;
+            /** Created */
+            created?: string | null;
+            /**
+             * Email
+             * @default null
+             */
+            email: string | null;
+            /**
+             * Error
+             * @default null
+             */
+            error: string | null;
+            /**
+             * Isleaving
+             * @default false
+             */
+            isLeaving: boolean;
+            /** Jobname */
+            jobName: string;
+            /**
+             * Message
+             * @default null
+             */
+            message: string | null;
+            /**
+             * Notebook
+             * @default null
+             */
+            notebook: string | null;
+            /**
+             * Progress
+             * @default null
+             */
+            progress: number | null;
+            /**
+             * Projecttag
+             * @default null
+             */
+            projectTag: string | null;
+            /**
+             * Resulturl
+             * @default null
+             */
+            resultUrl: string | null;
+            /**
+             * Score
+             * @default null
+             */
+            score: {
+                [key: string]: unknown;
+            } | null;
+            /** Settings */
+            settings?: {
+                [key: string]: unknown;
+            };
+            /** Started */
+            started?: string | null;
+            status: components["schemas"]["JobStatus"];
+            /** @default null */
+            statuses: components["schemas"]["StatusCounts"] | null;
+            /**
+             * Tags
+             * @default []
+             */
+            tags: string[];
+            /**
+             * Tool
+             * @default null
+             */
+            tool: string | null;
+            /** Type */
+            type: string;
+            /**
+             * Weightedhours
+             * @default null
+             */
+            weightedHours: number | null;
         } & {
             [key: string]: unknown;
         };

@@ -1,8 +1,9 @@
 """What was submitted where: the memory that keeps a notebook from submitting twice.
 
-Three small tables in the user's data folder. One leads from a submission's identity to the job's name, one
-from a notebook cell to the last job that was submitted from its form, one from an uploaded file's name to
-what was in it, so that a file that changed under its name makes another submission. The ledger is a hint and
+Four small tables in the user's data folder. One leads from a submission's identity to the job's name, one
+from a notebook cell to the last job that was submitted from its form, one from a job's name to the notebook
+that submitted it, one from an uploaded file's name to what was in it, so that a file that changed under its
+name makes another submission. The ledger is a hint and
 may be deleted at any time: the service knows its jobs, and names are derived from the identity.
 """
 
@@ -31,6 +32,9 @@ CREATE TABLE IF NOT EXISTS cells (
 CREATE TABLE IF NOT EXISTS uploads (
     service TEXT NOT NULL, path TEXT NOT NULL, sha256 TEXT NOT NULL, PRIMARY KEY (service, path)
 );
+CREATE TABLE IF NOT EXISTS notebooks (
+    service TEXT NOT NULL, job_name TEXT NOT NULL, notebook TEXT NOT NULL, PRIMARY KEY (service, job_name)
+);
 """
 
 
@@ -52,7 +56,7 @@ def identify(
 
 
 class Ledger:
-    """The three tables, in one SQLite file that any number of processes may use."""
+    """The four tables, in one SQLite file that any number of processes may use."""
 
     def __init__(self, path: Path | None = None, service: str = settings.EMBEDDED) -> None:
         """Use the file at ``path`` (by default in the data folder), for the jobs of one ``service``."""
@@ -60,11 +64,16 @@ class Ledger:
         self._service = service
 
     def remember(self, identity: str, job_name: str, tool_type: str) -> None:
-        """Note that the submission with this ``identity`` is the job ``job_name``."""
+        """Note that the submission with this ``identity`` is the job ``job_name``, and its notebook."""
         self._write(
             "INSERT OR REPLACE INTO submissions VALUES (?, ?, ?, ?, ?)",
             (self._service, identity, job_name, tool_type, _now()),
         )
+        notebook = settings.notebook_path()
+        if notebook:
+            self._write(
+                "INSERT OR REPLACE INTO notebooks VALUES (?, ?, ?)", (self._service, job_name, notebook)
+            )
 
     def find(self, identity: str) -> str | None:
         """The name of the job that this submission became, if it was noted."""
@@ -83,6 +92,10 @@ class Ledger:
     def cell_job(self, cell_key: str) -> str | None:
         """The name of the job that the form in this cell submitted last, if it was noted."""
         return self._read("SELECT job_name FROM cells WHERE service = ? AND cell = ?", cell_key)
+
+    def notebooks(self) -> dict[str, str]:
+        """Paths of notebooks, as their kernels know them, by the names of the jobs that they submitted."""
+        return dict(self._rows("SELECT job_name, notebook FROM notebooks WHERE service = ?"))
 
     def remember_upload(self, path: str, sha256: str) -> None:
         """Note what was uploaded from here under the name ``path``."""

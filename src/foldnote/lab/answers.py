@@ -19,6 +19,7 @@ from pydantic import Field
 from pydantic.json_schema import models_json_schema
 
 from foldnote.lab.known import KnownJobs, page_records
+from foldnote.lab.notes import Notes
 from foldnote.models.file import FileRecord
 from foldnote.models.job import Job, JobPage, StatusCounts
 from foldnote.models.tool import Tool
@@ -59,10 +60,21 @@ class LogAnswer(WireModel):
     """Plain text, newest line last; empty before the first line."""
 
 
+class PageJob(Job):
+    """A job of the service, and what this computer knows of it beside."""
+
+    tags: tuple[str, ...] = ()
+    """Kept on this computer: the service does not know them."""
+    notebook: str | None = None
+    """Path of the notebook that submitted it, as its kernel knew it; null where nothing tells it."""
+    is_leaving: bool = False
+    """Whether it will be deleted in a moment unless somebody undoes that."""
+
+
 class JobsAnswer(WireModel):
     """Every job that the poller knows, or those that are other than in the state that the page has."""
 
-    jobs: tuple[Job, ...] = ()
+    jobs: tuple[PageJob, ...] = ()
     """Newest first."""
     removed: tuple[str, ...] = ()
     """Names of jobs that the page has and the service has no more."""
@@ -78,7 +90,7 @@ class JobsAnswer(WireModel):
 class OlderAnswer(WireModel):
     """A page of jobs beyond those that are followed: older ones, or the jobs of a batch."""
 
-    jobs: tuple[Job, ...] = ()
+    jobs: tuple[PageJob, ...] = ()
     """Newest first."""
     older_key: str | None = None
     """Where the next page begins; null on the last."""
@@ -273,9 +285,9 @@ def write_jobs(known: KnownJobs, mark: str, report: ServiceReport, tag: str) -> 
     return Answer(_dump(content | {"service": report.to_wire()}), tag)
 
 
-def write_older(page: JobPage) -> Answer:
+def write_older(page: JobPage, notes: Notes) -> Answer:
     """A page of older jobs, or of a batch's."""
-    return _write({"jobs": page_records(page.jobs), "olderKey": page.start_key})
+    return _write({"jobs": page_records(page.jobs, notes), "olderKey": page.start_key})
 
 
 def write_tools(tools: tuple[Tool, ...], report: ServiceReport) -> Answer:

@@ -25,11 +25,14 @@ from foldnote.lab.answers import (
     ToolInput,
 )
 from foldnote.lab.connection import Connect, Line, connect
+from foldnote.lab.departures import Departures
 from foldnote.lab.known import WHOLE
+from foldnote.lab.notes import Notes
 from foldnote.lab.pace import Pace
 from foldnote.lab.poller import Poller
 from foldnote.models.job import Job, JobPage
 from foldnote.models.tool import Tool
+from foldnote.settings import EMBEDDED
 
 LOG_LINES = 400
 """Lines of a log's end that a page gets."""
@@ -50,10 +53,16 @@ class Desk:
     def __init__(
         self, profile_name: str | None, open_connection: Connect = connect, pace: Pace | None = None
     ) -> None:
-        """Nothing is asked yet; ``profile_name`` None means the active profile."""
+        """Nothing is asked yet; ``profile_name`` None means the active profile.
+
+        Raises:
+            ConfigurationError: no profile is called so.
+        """
         self._line = Line(profile_name, open_connection)
         self._patience_s = (pace or Pace()).patience_s
-        self.poller = Poller(self._line, pace)
+        self.notes = Notes(self._line.find_profile().base_url or EMBEDDED)
+        self.poller = Poller(self._line, pace, self.notes)
+        self.departures = Departures(self.delete, self._announce)
         self.account = AccountDesk(lambda: self._ask(lambda client: client.account.get()))
 
     async def stop(self, names: Iterable[str]) -> list[str]:
@@ -62,7 +71,20 @@ class Desk:
 
     async def delete(self, names: Iterable[str]) -> list[str]:
         """Delete jobs or batches with their results; gives what could not be done, a sentence each."""
-        return await self._each(names, lambda client, name: client.jobs.delete(name))
+        given = list(names)
+        faults = await self._each(given, lambda client, name: client.jobs.delete(name))
+        if not faults:
+            self.notes.forget(given)
+        return faults
+
+    async def tag(self, names: Iterable[str], added: Iterable[str], removed: Iterable[str]) -> None:
+        """Add tags to jobs and take others away; they are kept on this computer.
+
+        Raises:
+            ConfigurationError: a tag cannot be used, or they cannot be kept.
+        """
+        self.notes.change_tags(names, added, removed)
+        self.poller.note_anew()
 
     async def read_log(self, name: str) -> str:
         """The end of a job's log."""
@@ -122,7 +144,8 @@ class Desk:
         self.poller.hurry()
 
     async def close(self) -> None:
-        """Stop asking and drop the connection."""
+        """Stop asking and drop the connection; deletions that wait are given up."""
+        await self.departures.close()
         await self.poller.close()
 
     async def _ask(
@@ -139,6 +162,10 @@ class Desk:
             try:
                 await self._ask(partial(_apply, act, name))
             except TimeoutError:
+    def _announce(self, leaving: frozenset[str]) -> None:
+        self.notes.set_leaving(leaving)
+        self.poller.note_anew()
+
                 faults.append(f"{name}: the service does not answer in time. Try again.")
             except FoldnoteError as exc:
                 faults.append(str(exc).partition("\n")[0])

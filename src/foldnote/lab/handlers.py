@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 DESKS = "foldnote_desks"
 """Name of the server's setting that holds the desks; None before the first page looks."""
 
+LONGEST_DELAY_S = 600
 _MOST_NAMES = 1000
 _Value = TypeVar("_Value")
 
@@ -107,17 +108,17 @@ class FoldnoteHandler(APIHandler):
             raise fault(400, f"The request needs the text {name!r}.")
         return value
 
-    def read_names(self) -> list[str]:
-        """The list ``names`` of the JSON body.
+    def read_names(self, field: str = "names") -> list[str]:
+        """The list ``field`` of the JSON body.
 
         Raises:
             HTTPError: it is no list of at most 1000 texts.
         """
-        names = (self.get_json_body() or {}).get("names")
+        names = (self.get_json_body() or {}).get(field)
         if not isinstance(names, list) or not all(isinstance(name, str) and name for name in names):
-            raise fault(400, "The request needs a list of names.")
+            raise fault(400, f"The request needs the list {field!r}.")
         if len(names) > _MOST_NAMES:
-            raise fault(400, f"At most {_MOST_NAMES} jobs at once.")
+            raise fault(400, f"At most {_MOST_NAMES} at once.")
         return names
 
     def send(self, answer: Answer) -> None:
@@ -174,7 +175,8 @@ class OlderHandler(FoldnoteHandler):
     @authorized
     async def get(self) -> None:
         """A page of them."""
-        self.send(_older(await self.ask(self.desk.list_older(self.get_query_argument("key")))))
+        desk = self.desk
+        self.send(_older(await self.ask(desk.list_older(self.get_query_argument("key"))), desk))
 
 
 class BatchHandler(FoldnoteHandler):
@@ -187,7 +189,8 @@ class BatchHandler(FoldnoteHandler):
     async def get(self, name: str) -> None:
         """A page of a batch's jobs."""
         key = self.get_query_argument("key", "") or None
-        self.send(_older(await self.ask(self.desk.list_batch(name, key))))
+        desk = self.desk
+        self.send(_older(await self.ask(desk.list_batch(name, key)), desk))
 
 
 class RefreshHandler(FoldnoteHandler):
@@ -237,8 +240,36 @@ class DeleteHandler(FoldnoteHandler):
     @web.authenticated
     @authorized
     async def post(self) -> None:
-        """Delete the jobs of ``names`` with their results."""
-        self.finish({"faults": await self.ask(self.desk.delete(self.read_names()))})
+        """Delete the jobs of ``names``, after ``delayS`` seconds in which it can be undone.
+
+        The answer comes when it is done. It is done also for a page that does not wait for the answer.
+        """
+        delay_s = (self.get_json_body() or {}).get("delayS", 0)
+        if not isinstance(delay_s, int | float) or not 0 <= delay_s <= LONGEST_DELAY_S:
+            raise fault(400, f"delayS is a number of seconds, at most {LONGEST_DELAY_S}.")
+        self.finish({"faults": await self.ask(self.desk.departures.leave(self.read_names(), delay_s))})
+
+
+class KeepHandler(FoldnoteHandler):
+    """``POST jobs/keep``."""
+
+    @web.authenticated
+    @authorized
+    async def post(self) -> None:
+        """Undo deletions that have not begun; gives the names that are kept."""
+        self.finish({"kept": self.desk.departures.keep(self.read_names())})
+
+
+class TagHandler(FoldnoteHandler):
+    """``POST jobs/tag`` with ``names``, ``added`` and ``removed``."""
+
+    @web.authenticated
+    @authorized
+    async def post(self) -> None:
+        """Add tags to the jobs of ``names`` and take others away; they are kept on this computer."""
+        added, removed = self.read_names("added"), self.read_names("removed")
+        await self.ask(self.desk.tag(self.read_names(), added, removed))
+        self.finish({"message": "The tags are kept."})
 
 
 class StopHandler(FoldnoteHandler):
@@ -278,10 +309,10 @@ def fault(status: int, sentence: str) -> web.HTTPError:
     return web.HTTPError(status, sentence.replace("%", "%%"))
 
 
-def _older(page: Any) -> Answer:
+def _older(page: Any, desk: Desk) -> Answer:
     from foldnote.lab.answers import write_older
 
-    return write_older(page)
+    return write_older(page, desk.notes)
 
 
 def _read_seconds(text: str) -> float:

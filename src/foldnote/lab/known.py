@@ -13,6 +13,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
+from foldnote.lab.notes import NOTHING, Note, Notes
 from foldnote.models.job import Job, JobPage, StatusCounts
 
 WHOLE = 1000
@@ -47,8 +48,9 @@ class Difference:
 class KnownJobs:
     """The jobs of one service, newest first."""
 
-    def __init__(self) -> None:
-        """Begin with nothing."""
+    def __init__(self, notes: Notes | None = None) -> None:
+        """Begin with nothing; ``notes`` tell what this computer knows of the jobs."""
+        self.notes = notes or Notes()
         self.jobs: tuple[Job, ...] = ()
         self.statuses = StatusCounts()
         self.older_key: str | None = None
@@ -56,6 +58,7 @@ class KnownJobs:
         self._untold = 0
         self._records: dict[str, dict[str, Any]] = {}
         self._state: State = {}
+        self._noted: dict[str, Note] = {}
         self._past: OrderedDict[str, State] = OrderedDict()
 
     def take_all(self, page: JobPage) -> None:
@@ -91,6 +94,10 @@ class KnownJobs:
         """Whether a job can still change."""
         return any(not job.is_final for job in self.jobs)
 
+    def note_anew(self) -> None:
+        """Tell of the jobs again whose notes have changed."""
+        self._keep(self.jobs, self.statuses)
+
     def mark(self) -> str:
         """A mark of the present state; it is remembered for a while."""
         digest = hashlib.blake2b(digest_size=9)
@@ -113,26 +120,28 @@ class KnownJobs:
 
     def _keep(self, jobs: tuple[Job, ...], statuses: StatusCounts) -> None:
         before = {job.job_name: job for job in self.jobs}
-        records, state = self._records, self._state
+        records, state, noted = self._records, self._state, self._noted
         self.jobs, self.statuses, self._records, self._state = jobs, statuses, {}, {}
+        self._noted = {job.job_name: self.notes.find(job.job_name) for job in jobs}
         for job in jobs:
             name = job.job_name
-            if before.get(name) == job:
+            note = self._noted[name]
+            if before.get(name) == job and noted.get(name) == note:
                 self._records[name], self._state[name] = records[name], state[name]
             else:
-                self._records[name] = record = page_record(job)
+                self._records[name] = record = page_record(job, note)
                 self._state[name] = hashlib.blake2b(json.dumps(record).encode(), digest_size=8).digest()
 
 
-def page_record(job: Job) -> dict[str, Any]:
-    """A job as a page gets it.
+def page_record(job: Job, note: Note = NOTHING) -> dict[str, Any]:
+    """A job as a page gets it, with what this computer knows of it.
 
     Without its settings, which may be whole files, and without a signed link, neither under its own name nor
     among the fields that only one deployment knows.
     """
-    return {name: value for name, value in job.to_wire().items() if name in _TOLD}
+    return {name: value for name, value in job.to_wire().items() if name in _TOLD} | note.to_wire()
 
 
-def page_records(jobs: Iterable[Job]) -> list[dict[str, Any]]:
+def page_records(jobs: Iterable[Job], notes: Notes) -> list[dict[str, Any]]:
     """Several jobs as a page gets them."""
-    return [page_record(job) for job in jobs]
+    return [page_record(job, notes.find(job.job_name)) for job in jobs]

@@ -19,6 +19,7 @@ from foldnote.errors import BadRequestError, FoldnoteError, GatewayForbiddenErro
 from foldnote.lab.answers import Answer, ServiceReport, ServiceState, tag_report, write_jobs, write_tools
 from foldnote.lab.connection import Connection, Line
 from foldnote.lab.known import WHOLE, KnownJobs
+from foldnote.lab.notes import Notes
 from foldnote.lab.pace import Allowance, Pace
 from foldnote.models.job import JobPage
 from foldnote.models.tool import Tool
@@ -31,12 +32,12 @@ _LONGEST_LOOK_S = 55.0
 class Poller:
     """Keeps the jobs of one service fresh while pages look."""
 
-    def __init__(self, line: Line, pace: Pace | None = None) -> None:
+    def __init__(self, line: Line, pace: Pace | None = None, notes: Notes | None = None) -> None:
         """Prepare; nothing is asked before the first look."""
         self._line = line
         self._pace = pace or Pace()
         self._allowance = Allowance(self._pace)
-        self._known = KnownJobs()
+        self._known = KnownJobs(notes)
         self._mark = ""
         self._may_wait = True
         self._whole_at = float("-inf")
@@ -82,6 +83,11 @@ class Poller:
         self._failures = 0
         self._mark = ""
         self._wake.set()
+
+    def note_anew(self) -> None:
+        """Tell pages what this computer has learned of the jobs."""
+        self._known.note_anew()
+        self._publish(self._report)
 
     async def tools(self) -> Answer:
         """The catalog; the service is asked when what is known is not fresh."""
@@ -155,6 +161,7 @@ class Poller:
         is_fresh = time.monotonic() - self._whole_at < self._pace.whole_s
         limit = self._known.window if is_fresh else WHOLE
         page = await self._list(connection, limit, self._mark)
+        await asyncio.to_thread(self._known.notes.reload)
         if limit < WHOLE and not self._known.take_newest(page):
             limit = WHOLE
             page = await self._list(connection, limit, "")

@@ -22,6 +22,8 @@ ROUTES: tuple[tuple[Any, ...], ...] = (
     (f"{_ROOT}/jobs/older", jobs.OlderHandler),
     (f"{_ROOT}/jobs/stop", jobs.StopHandler),
     (f"{_ROOT}/jobs/delete", jobs.DeleteHandler),
+    (f"{_ROOT}/jobs/keep", jobs.KeepHandler),
+    (f"{_ROOT}/jobs/tag", jobs.TagHandler),
     (f"{_ROOT}/jobs/{_NAME}/subjobs", jobs.BatchHandler),
     (f"{_ROOT}/jobs/{_NAME}/log", jobs.LogHandler),
     (f"{_ROOT}/jobs/{_NAME}/settings", jobs.SettingsHandler),

@@ -44,8 +44,8 @@ async def desks(service: JobService) -> AsyncIterator[Desks]:
 
 
 @pytest.fixture
-async def jupyter(tmp_path: Path, desks: Desks, monkeypatch) -> AsyncIterator[httpx.AsyncClient]:
-    """A client of a Jupyter server that has our extension and those desks; it sends no token by itself."""
+async def server_app(tmp_path: Path, desks: Desks, monkeypatch) -> AsyncIterator[ServerApp]:
+    """A Jupyter server that has our extension and those desks; nothing listens yet."""
     for name in ("CONFIG", "DATA", "RUNTIME"):
         monkeypatch.setenv(f"JUPYTER_{name}_DIR", str(tmp_path / name.lower()))
     options = {
@@ -59,13 +59,20 @@ async def jupyter(tmp_path: Path, desks: Desks, monkeypatch) -> AsyncIterator[ht
     server = ServerApp(config=Config(options))
     server.initialize(argv=[], new_httpserver=False, find_extensions=False)
     server.web_app.settings["foldnote_desks"] = desks
+    yield server
+    await server._cleanup()
+    ServerApp.clear_instance()
+
+
+@pytest.fixture
+async def jupyter(server_app: ServerApp) -> AsyncIterator[httpx.AsyncClient]:
+    """A client of that server; it sends no token by itself."""
     sockets = bind_sockets(0, "127.0.0.1")
-    front = HTTPServer(server.web_app)
+    front = HTTPServer(server_app.web_app)
     front.add_sockets(sockets)
     port = sockets[0].getsockname()[1]
-    async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}/hub/user/foldnote/api/") as client:
+    address = f"http://127.0.0.1:{port}/hub/user/foldnote/api/"
+    async with httpx.AsyncClient(base_url=address, timeout=60) as client:
         yield client
     front.stop()
     await front.close_all_connections()
-    await server._cleanup()
-    ServerApp.clear_instance()
