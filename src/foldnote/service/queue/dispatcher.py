@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import logging
 import secrets
-import shutil
 import threading
 import time
 from collections import Counter, deque
@@ -23,16 +22,16 @@ from foldnote.service.disk import Disk
 from foldnote.service.files.conditions import is_passing
 from foldnote.service.files.objects import ObjectStore
 from foldnote.service.queue import capacity, endings
-from foldnote.service.queue.attempt import RESULT, RUNNER, WORK, AttemptSpec, Outcome
+from foldnote.service.queue.attempt import RESULT, RUNNER, AttemptSpec, Outcome
 from foldnote.service.queue.executors.protocol import Capacity, Executor
-from foldnote.service.queue.launching import attempt_folder, job_folder, prepare
+from foldnote.service.queue.launching import attempt_folder, prepare
+from foldnote.service.queue.tidying import Tidier, drop_work
 from foldnote.service.store.database import StorageFaultError
 from foldnote.service.store.queue import Claim, Ending, Waiting
 from foldnote.service.store.store import Store
 from foldnote.service.tooling import Toolbox
 
 log = logging.getLogger(__name__)
-COLLECT_EVERY_S = 600.0
 _FAULT_PAUSE_S = 1.0
 _LEAST = Capacity(1, 0)
 """Without room for this nothing is looked for: every run takes a core."""
@@ -91,14 +90,13 @@ class Dispatcher:
         self._disk = disk
         self._active: dict[int, Active] = {}
         self._live: dict[int, Live] = {}
-        self._untidy: list[Path] = []
+        self._tidier = Tidier(root, store, objects)
         self._woken = threading.Event()
         self._is_asked = False
         self._has_news = False
         self._hints: deque[Path] = deque()
         self._is_stopping = False
         self._next_sweep = 0.0
-        self._next_collection = time.monotonic() + COLLECT_EVERY_S
         self._next_due: float | None = None
         self._thread = threading.Thread(target=self._run, name="dispatcher", daemon=True)
 
@@ -106,6 +104,7 @@ class Dispatcher:
         """Take over what an earlier process left, then begin to work."""
         self._executor.open(self._hint)
         self.recover(is_start=True)
+        self._tidier.take_over()
         self._tell()
         self._thread.start()
 
@@ -155,7 +154,7 @@ class Dispatcher:
             self.recover()
         self._claim_waiting()
         self._tell()
-        self._tidy()  # last, so that nothing that waits has to wait for it
+        self._tidier.tidy()  # last, so that nothing that waits has to wait for it
 
     def _tell(self) -> None:
         """Say that jobs ended or were asked for, after what waited was started."""
@@ -293,7 +292,7 @@ class Dispatcher:
             return
         self._finish(active.claim, ending)
         self._forget(active)
-        self._untidy.append(active.folder)
+        self._tidier.note(active.folder)
 
     def _keep_result(self, folder: Path, outcome: Outcome) -> bool:
         sha256 = outcome.result_sha256
@@ -307,13 +306,6 @@ class Dispatcher:
     def _forget(self, active: Active) -> None:
         self._active.pop(active.claim.job_id, None)
         self._live.pop(active.claim.job_id, None)
-
-    def _tidy(self) -> None:
-        """Drop what is kept elsewhere; the log and the manifest stay."""
-        while self._untidy:
-            folder = self._untidy.pop()
-            shutil.rmtree(folder / WORK, ignore_errors=True)
-            (folder / RESULT).unlink(missing_ok=True)
 
     # ends and losses
 
@@ -335,7 +327,7 @@ class Dispatcher:
             delay = 0.0 if is_at_once else self._pace.retry_s * 2**claim.losses
             self._store.queue.requeue(claim, reason, delay_s=delay, is_counted=is_counted)
             self._next_due = self._store.queue.next_due()
-        shutil.rmtree(attempt_folder(self._root, claim.job_id, claim.attempt) / WORK, ignore_errors=True)
+        drop_work(attempt_folder(self._root, claim.job_id, claim.attempt))
 
     def _is_marked(self, claim: Claim) -> bool:
         return claim.job_id in self._store.queue.cancelled()
@@ -365,7 +357,7 @@ class Dispatcher:
             if claim.job_id not in self._active:
                 self._adopt(claim, is_start)
         self._cancel_marked()
-        self._purge()
+        self._tidier.purge()
         self._next_due = self._store.queue.next_due()
         self._next_sweep = time.monotonic() + self._pace.sweep_s
 
@@ -377,14 +369,6 @@ class Dispatcher:
             self._lose(claim, endings.LOST_SENTENCE, is_counted=False, is_at_once=True)
         else:
             self._watch(claim)
-
-    def _purge(self) -> None:
-        for job_id in self._store.queue.unpurged():
-            shutil.rmtree(job_folder(self._root, job_id), ignore_errors=True)
-            self._store.queue.mark_purged(job_id)
-        if time.monotonic() >= self._next_collection:
-            self._objects.collect(self._store.files.is_used)
-            self._next_collection = time.monotonic() + COLLECT_EVERY_S
 
     def counts(self) -> dict[str, int]:
         """For the health report: watched attempts."""

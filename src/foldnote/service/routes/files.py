@@ -87,7 +87,7 @@ def get_file(path: Annotated[str, Path(alias="filePath")], caller: Admitted, ser
     """Give the content of an upload to its owner."""
     stored = service.store.files.find(caller.account_id, *split_path(path))
     if stored is None:
-        raise not_found(f"There is no file {path[:200]!r}.", code="file_not_found", field="filePath")
+        raise not_found(f"The file {path[:200]!r} does not exist.", code="file_not_found", field="filePath")
     return file_answer(service, stored.sha256, stored.name)
 
 
@@ -118,7 +118,7 @@ def delete_file(
 
 def _delete_one(service: Service, caller: Caller, path: str) -> Response:
     if not service.store.files.delete(caller.account_id, *split_path(path)):
-        raise bad_request(f"There is no file {path[:200]!r}.", code="file_not_found", field="filePath")
+        raise bad_request(f"The file {path[:200]!r} does not exist.", code="file_not_found", field="filePath")
     return JSONResponse({"message": f"{path} was deleted."})
 
 

@@ -95,7 +95,7 @@ def head_presigned(
     target = _check(service, "HEAD", UploadTarget(owner, *split_path(path)), expires, key_id, signature)
     stored = service.store.files.find(target.owner, target.folder, target.name)
     if stored is None:
-        raise not_found(f"There is no file {path[:200]!r}.", code="file_not_found", field="filePath")
+        raise not_found(f"The file {path[:200]!r} does not exist.", code="file_not_found", field="filePath")
     return Response(headers={"ETag": f'"{stored.sha256}"', "X-File-Size": str(stored.size)})
 
 

@@ -10,6 +10,7 @@ from foldnote.service.store.batches import BatchStore
 from foldnote.service.store.database import Database
 from foldnote.service.store.files import FileStore
 from foldnote.service.store.jobs import JobStore
+from foldnote.service.store.leftovers import LeftoverStore
 from foldnote.service.store.organizations import OrganizationStore
 from foldnote.service.store.pages import PageStore
 from foldnote.service.store.pipelines import PipelineStore
@@ -41,6 +42,7 @@ class Store:
         self.pages = PageStore(self.database, self.jobs)
         self.batches = BatchStore(self.database)
         self.pipelines = PipelineStore(self.database, limits)
+        self.leftovers = LeftoverStore(self.database)
         self.queue = QueueStore(self.database)
         self.tools = ToolStore(self.database)
         self.files = FileStore(self.database)

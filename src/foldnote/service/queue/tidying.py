@@ -1,0 +1,97 @@
+"""Folders that nobody needs any more: the work of attempts that ended, and jobs that were deleted.
+
+What cannot be removed now is tried again: a deleted job at every sweep, an ended attempt's work at the next
+start. Which job is over is not decided here.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import os
+import shutil
+import time
+from pathlib import Path
+
+from foldnote.service.files.objects import ObjectStore
+from foldnote.service.queue.attempt import RESULT, WORK
+from foldnote.service.queue.launching import attempt_folder, job_folder
+from foldnote.service.store.store import Store
+
+log = logging.getLogger(__name__)
+COLLECT_EVERY_S = 600.0
+_LEFT_BY_EARLIER_PROCESS = 1000
+"""More attempts than can have ended in the moment before a process died."""
+
+
+class Tidier:
+    """Removes what is over below the folder of all jobs."""
+
+    def __init__(self, root: Path, store: Store, objects: ObjectStore) -> None:
+        self._root = root
+        self._store = store
+        self._objects = objects
+        self._ended: list[Path] = []
+        self._stuck: set[int] = set()
+        self._next_collection = time.monotonic() + COLLECT_EVERY_S
+
+    def note(self, folder: Path) -> None:
+        """The attempt in `folder` ended, and what it left is kept elsewhere."""
+        self._ended.append(folder)
+
+    def take_over(self) -> None:
+        """An earlier process may have died between the end of an attempt and its tidying."""
+        for job_id, number in self._store.leftovers.last_ended(_LEFT_BY_EARLIER_PROCESS):
+            self.note(attempt_folder(self._root, job_id, number))
+
+    def tidy(self) -> None:
+        """Drop what is kept elsewhere; the log and the manifest stay."""
+        while self._ended:
+            folder = self._ended.pop()
+            drop_work(folder)
+            with contextlib.suppress(OSError):
+                (folder / RESULT).unlink(missing_ok=True)
+
+    def purge(self) -> None:
+        """Remove the folders of deleted jobs, and now and then the contents that nothing has any more."""
+        for job_id in self._store.queue.unpurged():
+            self._purge_job(job_id)
+        if time.monotonic() >= self._next_collection:
+            self._objects.collect(self._store.files.is_used)
+            self._next_collection = time.monotonic() + COLLECT_EVERY_S
+
+    def _purge_job(self, job_id: int) -> None:
+        folder = job_folder(self._root, job_id)
+        if remove_folder(folder):
+            self._store.queue.mark_purged(job_id)
+            self._stuck.discard(job_id)
+        elif job_id not in self._stuck:
+            self._stuck.add(job_id)
+            log.warning("The folder %s of a deleted job cannot be removed; it is tried again.", folder)
+
+
+def drop_work(folder: Path) -> None:
+    """Remove the working directory of an attempt."""
+    remove_folder(folder / WORK)
+
+
+def remove_folder(folder: Path) -> bool:
+    """Remove a folder with all that is in it, what a tool made read-only too; False when some of it stays."""
+    shutil.rmtree(folder, ignore_errors=True)
+    if not os.path.lexists(folder):
+        return True
+    _open_folders(folder)
+    shutil.rmtree(folder, ignore_errors=True)
+    return not os.path.lexists(folder)
+
+
+def _open_folders(folder: Path) -> None:
+    """Let every folder be read and changed; links are left alone, since they may lead elsewhere."""
+    with contextlib.suppress(OSError):
+        folder.chmod(0o700)
+    for path, names, _ in os.walk(folder):
+        for name in names:
+            inner = Path(path, name)
+            if not inner.is_symlink():
+                with contextlib.suppress(OSError):
+                    inner.chmod(0o700)

@@ -1,0 +1,118 @@
+"""What is over is removed: again, where it could not be at first, and what an earlier process left."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from foldnote.models.status import JobStatus
+from foldnote.service.files.objects import ObjectStore
+from foldnote.service.queue import tidying
+from foldnote.service.queue.launching import attempt_folder, job_folder
+from foldnote.service.queue.tidying import Tidier, remove_folder
+from foldnote.service.store.insertion import NewJob
+from foldnote.service.store.queue import Ending
+from foldnote.service.store.store import Store
+
+NOBODY = 65534
+
+
+@pytest.fixture
+def store(tmp_path):
+    opened = Store(tmp_path / "db")
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def root(tmp_path):
+    return tmp_path / "jobs"
+
+
+@pytest.fixture
+def tidier(store, root, tmp_path):
+    return Tidier(root, store, ObjectStore(tmp_path / "objects"))
+
+
+def end_one(store, root, name="one"):
+    """A job that ran and ended; gives its row and the folder of its attempt, with a work folder in it."""
+    account = store.accounts.ensure_account("a@lab.example")
+    job_id = store.jobs.add(account, NewJob(name, "anarci", {}, {}))
+    waiting = next(each for each in store.queue.waiting() if each.job_id == job_id)
+    claim = store.queue.claim(waiting, f"nonce of {name}")
+    folder = attempt_folder(root, job_id, claim.attempt)
+    (folder / "work" / "outputs").mkdir(parents=True)
+    (folder / "job.log").write_text("done\n")
+    assert store.queue.finish(claim, Ending(JobStatus.COMPLETE))
+    return account, job_id, folder
+
+
+def test_work_that_an_earlier_process_left_is_dropped_and_its_log_stays(store, root, tidier):
+    _, _, folder = end_one(store, root)
+    tidier.take_over()
+    tidier.tidy()
+    assert sorted(path.name for path in folder.iterdir()) == ["job.log"]
+
+
+def test_the_work_of_a_run_that_goes_on_is_left_alone(store, root, tidier):
+    account = store.accounts.ensure_account("a@lab.example")
+    job_id = store.jobs.add(account, NewJob("goes-on", "anarci", {}, {}))
+    claim = store.queue.claim(store.queue.waiting()[0], "a nonce")
+    work = attempt_folder(root, job_id, claim.attempt) / "work"
+    work.mkdir(parents=True)
+    tidier.take_over()
+    tidier.tidy()
+    assert work.is_dir()
+
+
+def test_a_deleted_job_whose_folder_stays_is_purged_at_a_later_sweep(store, root, tidier, monkeypatch):
+    account, job_id, _ = end_one(store, root)
+    store.jobs.delete(account, "one")
+    with monkeypatch.context() as failing:
+        failing.setattr(tidying.shutil, "rmtree", lambda *_, **__: None)
+        tidier.purge()
+    assert store.queue.unpurged() == [job_id]
+    tidier.purge()
+    assert store.queue.unpurged() == []
+    assert not job_folder(root, job_id).exists()
+
+
+def exit_status_of_nobody(folder, act):
+    """0 when `act` says True in a process that is not root's, which works in `folder`."""
+    child = os.fork()
+    if child == 0:
+        status = 2
+        try:
+            os.chdir(folder)
+            if os.geteuid() == 0:
+                os.setgid(NOBODY)
+                os.setuid(NOBODY)
+            status = 0 if act() else 1
+        finally:
+            os._exit(status)
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+
+
+def test_what_a_tool_made_read_only_is_removed_by_its_owner(tmp_path):
+    job = tmp_path / "job"
+    inner = job / "work" / "locked"
+    inner.mkdir(parents=True)
+    (inner / "file").write_text("x")
+    for folder in (tmp_path, job, job / "work", inner):
+        if os.geteuid() == 0:  # to whom nothing is read-only
+            os.chown(folder, NOBODY, NOBODY)
+    inner.chmod(0o500)
+    inner.parent.chmod(0o500)
+    assert exit_status_of_nobody(tmp_path, lambda: remove_folder(Path("job"))) == 0
+    assert not job.exists()
+
+
+def test_a_link_in_a_removed_folder_leads_nowhere(tmp_path):
+    outside = tmp_path / "outside"
+    outside.mkdir(mode=0o750)
+    (outside / "kept").write_text("x")
+    (tmp_path / "job").mkdir()
+    (tmp_path / "job" / "link").symlink_to(outside)
+    assert remove_folder(tmp_path / "job")
+    assert (outside / "kept").read_text() == "x"
+    assert outside.stat().st_mode & 0o777 == 0o750
