@@ -58,6 +58,9 @@ export type AdviceAnswer = Known<Schemas['AdviceAnswer']>;
 /** One uploaded file. */
 export type FileRecord = Known<Schemas['FileRecord']>;
 
+/** How far a file is on its way. */
+export type UploadAnswer = Known<Schemas['UploadAnswer']>;
+
 /** A page of the account's files. */
 export interface FilesAnswer {
   readonly files: readonly FileRecord[];

@@ -13,7 +13,8 @@ import type {
   ResultAnswer,
   Tagged,
   ToolAnswer,
-  ToolsAnswer
+  ToolsAnswer,
+  UploadAnswer
 } from './answers';
 import { Requests, type OnProgress } from './request';
 
@@ -123,24 +124,51 @@ export class LabApi {
   readonly advise = (prompt: string): Promise<AdviceAnswer> =>
     this.requests.post('advice', { prompt });
 
-  /** A page of the account's files. */
-  files(offset: number): Promise<FilesAnswer> {
-    return this.requests.get('files', { offset });
+  /** A page of the folders and files at the top, or in a folder. */
+  files(folder: string | null, offset: number): Promise<FilesAnswer> {
+    return this.requests.get('files', { folder, offset });
   }
 
-  /** Sends a file of the reader's computer. */
-  async upload(file: File, onProgress: OnProgress, signal: AbortSignal): Promise<void> {
-    await this.requests.upload('files/upload', { name: file.name }, file, onProgress, signal);
+  /** Begins the upload of a file of the reader's computer, or finds the one that was broken off. */
+  beginUpload(file: File, folder: string | null): Promise<UploadAnswer> {
+    const wish = { name: file.name, folder, sizeBytes: file.size, mark: `${file.lastModified}` };
+    return this.requests.post('files/uploads', wish);
   }
 
-  /** Sends a file of JupyterLab's file browser. */
-  async uploadContents(path: string): Promise<void> {
-    await this.requests.post('files/contents', { path });
+  /** Sends a piece of a file. */
+  sendPiece(
+    id: string,
+    offset: number,
+    piece: Blob,
+    onProgress: OnProgress,
+    signal: AbortSignal
+  ): Promise<UploadAnswer> {
+    return this.requests.upload(`files/uploads/${id}`, { offset }, piece, onProgress, signal);
+  }
+
+  /** Has an upload passed on to the service; asked until the answer has a path. */
+  finishUpload(id: string): Promise<UploadAnswer> {
+    return this.requests.post(`files/uploads/${id}/finish`);
+  }
+
+  /** Gives an upload up. */
+  async dropUpload(id: string): Promise<void> {
+    await this.requests.delete(`files/uploads/${id}`, {});
+  }
+
+  /** Begins to send a file of JupyterLab's file browser. */
+  uploadContents(path: string, folder: string | null): Promise<UploadAnswer> {
+    return this.requests.post('files/contents', { path, folder });
   }
 
   /** Deletes a file of the account. */
   async deleteFile(path: string): Promise<void> {
     await this.requests.delete('files', { path });
+  }
+
+  /** Deletes a folder of the account with every file in it. */
+  async deleteFolder(folder: string): Promise<void> {
+    await this.requests.delete('files', { folder });
   }
 
   /** The services that can be chosen. */

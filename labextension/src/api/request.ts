@@ -24,8 +24,8 @@ export class LabRequestError extends Error {
 /** A query's values; what is null or empty is left out. */
 export type Query = Readonly<Record<string, string | number | null | undefined>>;
 
-/** How much of a body is sent, 0 to 1. */
-export type OnProgress = (fraction: number) => void;
+/** Told how many bytes of a body are sent. */
+export type OnProgress = (bytes: number) => void;
 
 /** Requests to the routes of the server extension, for one profile. */
 export class Requests {
@@ -84,7 +84,7 @@ export class Requests {
     return response;
   }
 
-  /** Sends a file as the body, and tells how far it is; `signal` gives it up. */
+  /** Sends bytes as the body, and tells how far it is; `signal` gives it up. */
   upload<T>(
     path: string,
     query: Query,
@@ -101,7 +101,7 @@ export class Requests {
         request.setRequestHeader('Authorization', `token ${token}`);
       }
       request.setRequestHeader('X-XSRFToken', readCookie('_xsrf'));
-      request.upload.onprogress = event => onProgress(event.total ? event.loaded / event.total : 0);
+      request.upload.onprogress = event => onProgress(event.loaded);
       request.onload = () => {
         if (request.status < 300) {
           done(JSON.parse(request.responseText) as T);

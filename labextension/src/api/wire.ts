@@ -241,6 +241,11 @@ export interface components {
              * @default null
              */
             folder: string | null;
+            /**
+             * Isfolder
+             * @default false
+             */
+            isFolder: boolean;
             /** Name */
             name: string;
             /**
@@ -731,6 +736,30 @@ export interface components {
              * @default []
              */
             tools: components["schemas"]["Tool"][];
+        } & {
+            [key: string]: unknown;
+        };
+        /**
+         * UploadAnswer
+         * @description How far a file is on its way to the service.
+         */
+        UploadAnswer: {
+            /** Id */
+            id: string;
+            /**
+             * Path
+             * @default null
+             */
+            path: string | null;
+            /** Receivedbytes */
+            receivedBytes: number;
+            /**
+             * Sentbytes
+             * @default null
+             */
+            sentBytes: number | null;
+            /** Sizebytes */
+            sizeBytes: number;
         } & {
             [key: string]: unknown;
         };

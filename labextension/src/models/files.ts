@@ -1,28 +1,33 @@
 /** The account's files as the page knows them, and what is being sent there. */
-import type { FileRecord, FilesAnswer } from '../api/answers';
+import type { FileRecord, FilesAnswer, UploadAnswer } from '../api/answers';
 import { Store } from './store';
+import { Sending, type Pauses, type Progress, type UploadSource } from './uploads';
 
 /** Where files come from and go to. */
-export interface FilesSource {
-  files(offset: number): Promise<FilesAnswer>;
-  upload(file: File, onProgress: (fraction: number) => void, signal: AbortSignal): Promise<void>;
-  uploadContents(path: string): Promise<void>;
+export interface FilesSource extends UploadSource {
+  files(folder: string | null, offset: number): Promise<FilesAnswer>;
+  uploadContents(path: string, folder: string | null): Promise<UploadAnswer>;
   deleteFile(path: string): Promise<void>;
+  deleteFolder(path: string): Promise<void>;
 }
 
 /** A file on its way. */
 export interface Upload {
   readonly id: number;
   readonly name: string;
-  /** Share that left this computer, 0 to 1; null when that is not known. */
+  /** `queued` until its turn, `failed` with a {@link Upload.fault}; see {@link Progress}. */
+  readonly phase: Progress['phase'] | 'queued' | 'failed';
+  /** Share of the phase, 0 to 1; null when that is not known. */
   readonly fraction: number | null;
-  /** Why it failed; null while it is under way. */
+  /** Why it failed; null while it has not. */
   readonly fault: string | null;
 }
 
 /** Everything a view shows about files. */
 export interface FilesState {
-  /** Null before the first answer. */
+  /** The folder that is looked into; null at the top. */
+  readonly folder: string | null;
+  /** Folders and files in it. Null before the first answer. */
   readonly files: readonly FileRecord[] | null;
   readonly hasMore: boolean;
   readonly isAsking: boolean;
@@ -36,15 +41,30 @@ export function pathOf(file: FileRecord): string {
   return file.folder ? `${file.folder}/${file.fileName}` : file.fileName;
 }
 
+const PAUSES_MS: Pauses = [500, 1000, 2000, 5000, 10_000, 30_000];
+const PIECE_BYTES = 4 * 1024 * 1024;
+
 /** The files of the account. */
 export class FilesModel extends Store<FilesState> {
-  constructor(source: FilesSource) {
-    super({ files: null, hasMore: false, isAsking: false, uploads: [], complaint: null });
+  /**
+   * @param pausesMs - how long an upload waits for a broken connection
+   * @param pieceBytes - in what pieces files are sent
+   */
+  constructor(source: FilesSource, pausesMs: Pauses = PAUSES_MS, pieceBytes = PIECE_BYTES) {
+    super({ folder: null, files: null, hasMore: false, isAsking: false, uploads: [], complaint: null });
     this.source = source;
+    this.pausesMs = pausesMs;
+    this.pieceBytes = pieceBytes;
   }
 
   /** Asks for the first page again. */
   refresh(): Promise<void> {
+    return this.ask(0);
+  }
+
+  /** Looks into a folder; null for the top. One that does not exist yet is empty. */
+  open(folder: string | null): Promise<void> {
+    this.update({ folder, files: null, hasMore: false });
     return this.ask(0);
   }
 
@@ -56,39 +76,49 @@ export class FilesModel extends Store<FilesState> {
     }
   }
 
-  /** Sends files of the reader's computer, one after the other. */
+  /** Sends files of the reader's computer into the folder in front, one after the other. */
   async upload(files: readonly File[]): Promise<void> {
-    const waiting = files.map(file => ({ file, id: this.begin(file.name, 0) }));
-    for (const { file, id } of waiting) {
-      const control = this.controls.get(id);
-      if (control && !control.signal.aborted) {
-        const onProgress = (fraction: number): void => this.change(id, { fraction });
-        await this.finish(id, this.source.upload(file, onProgress, control.signal));
-      }
-    }
-    await this.refresh();
+    const { folder } = this.state();
+    await this.work(files.map(file => this.add(file.name, sending => sending.send(file, folder))));
   }
 
-  /** Sends files of JupyterLab's file browser. */
+  /** Sends files of JupyterLab's file browser into the folder in front. */
   async uploadContents(paths: readonly string[]): Promise<void> {
-    for (const path of paths) {
-      const id = this.begin(path.split('/').at(-1) ?? path, null);
-      await this.finish(id, this.source.uploadContents(path));
+    const { folder } = this.state();
+    const send = (path: string) => async (sending: Sending) =>
+      sending.pass(await this.source.uploadContents(path, folder));
+    await this.work(paths.map(path => this.add(path.split('/').at(-1) ?? path, send(path))));
+  }
+
+  /** Tries a failed upload again, or one that waits for the connection at once. */
+  async retry(id: number): Promise<void> {
+    const upload = this.state().uploads.find(each => each.id === id);
+    if (upload?.phase === 'failed') {
+      await this.work([id]);
+    } else {
+      this.ways.get(id)?.sending.hurry();
     }
-    await this.refresh();
   }
 
   /** Gives an upload up, or forgets one that failed. */
   dismiss(id: number): void {
-    this.controls.get(id)?.abort();
-    this.controls.delete(id);
-    this.update({ uploads: this.state().uploads.filter(upload => upload.id !== id) });
+    this.ways.get(id)?.sending.drop();
+    this.forget(id);
   }
 
   /** Deletes a file of the account. */
-  async delete(path: string): Promise<void> {
+  delete(path: string): Promise<void> {
+    return this.deleteBy(path, () => this.source.deleteFile(path));
+  }
+
+  /** Deletes a folder of the account with every file in it. */
+  deleteFolder(path: string): Promise<void> {
+    return this.deleteBy(path, () => this.source.deleteFolder(path));
+  }
+
+  private async deleteBy(path: string, act: () => Promise<void>): Promise<void> {
     try {
-      await this.source.deleteFile(path);
+      await act();
       const files = this.state().files?.filter(file => pathOf(file) !== path) ?? null;
       this.update({ files, complaint: null });
     } catch (error) {
@@ -98,15 +128,18 @@ export class FilesModel extends Store<FilesState> {
 
   /** Forgets everything: another service is meant from now on. */
   reset(): void {
-    this.update({ files: null, hasMore: false, complaint: null });
+    this.update({ folder: null, files: null, hasMore: false, complaint: null });
   }
 
   private async ask(offset: number): Promise<void> {
+    const { folder } = this.state();
     this.update({ isAsking: true });
     try {
-      const page = await this.source.files(offset);
-      const before = offset === 0 ? [] : (this.state().files ?? []);
-      this.update({ files: [...before, ...page.files], hasMore: page.hasMore, complaint: null });
+      const page = await this.source.files(folder, offset);
+      if (folder === this.state().folder) {
+        const before = offset === 0 ? [] : (this.state().files ?? []);
+        this.update({ files: [...before, ...page.files], hasMore: page.hasMore, complaint: null });
+      }
     } catch (error) {
       this.update({ complaint: sentence(error) });
     } finally {
@@ -114,21 +147,35 @@ export class FilesModel extends Store<FilesState> {
     }
   }
 
-  private begin(name: string, fraction: number | null): number {
-    this.lastId += 1;
-    this.controls.set(this.lastId, new AbortController());
-    const upload: Upload = { id: this.lastId, name, fraction, fault: null };
+  private add(name: string, send: Way['send']): number {
+    const id = (this.lastId += 1);
+    const onProgress = (progress: Progress): void => this.change(id, progress);
+    const sending = new Sending(this.source, onProgress, this.pausesMs, this.pieceBytes);
+    this.ways.set(id, { sending, send });
+    const upload: Upload = { id, name, phase: 'queued', fraction: null, fault: null };
     this.update({ uploads: [...this.state().uploads, upload] });
-    return this.lastId;
+    return id;
   }
 
-  private async finish(id: number, work: Promise<void>): Promise<void> {
-    try {
-      await work;
-      this.dismiss(id);
-    } catch (error) {
-      this.change(id, { fault: sentence(error) });
+  private async work(ids: readonly number[]): Promise<void> {
+    for (const id of ids) {
+      const way = this.ways.get(id);
+      if (way) {
+        this.change(id, { phase: 'sending', fraction: null, fault: null });
+        try {
+          await way.send(way.sending);
+          this.forget(id);
+        } catch (error) {
+          this.change(id, { phase: 'failed', fault: sentence(error) });
+        }
+      }
     }
+    await this.refresh();
+  }
+
+  private forget(id: number): void {
+    this.ways.delete(id);
+    this.update({ uploads: this.state().uploads.filter(upload => upload.id !== id) });
   }
 
   private change(id: number, change: Partial<Upload>): void {
@@ -137,8 +184,16 @@ export class FilesModel extends Store<FilesState> {
   }
 
   private readonly source: FilesSource;
-  private readonly controls = new Map<number, AbortController>();
+  private readonly pausesMs: Pauses;
+  private readonly pieceBytes: number;
+  private readonly ways = new Map<number, Way>();
   private lastId = 0;
+}
+
+/** How a file is sent. */
+interface Way {
+  readonly sending: Sending;
+  readonly send: (sending: Sending) => Promise<void>;
 }
 
 function sentence(error: unknown): string {

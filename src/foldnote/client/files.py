@@ -66,15 +66,18 @@ class FilesSteps(Resource):
         return FileValue(path)
 
     @operation
-    def list(self, *, limit: int = 50, offset: int = 0, folder: str | None = None) -> Steps[FilePage]:
+    def list(
+        self, *, limit: int = 50, offset: int = 0, folder: str | None = None, has_folders: bool = False
+    ) -> Steps[FilePage]:
         """One page of the account's files.
 
         Args:
             limit: files a page, at most 100.
             offset: files to skip.
             folder: only the files of this folder.
+            has_folders: list the folders there, too, before the files.
         """
-        return (yield from _list_page(self._link, limit, offset, folder))
+        return (yield from _list_page(self._link, limit, offset, folder, has_folders))
 
     @operation
     def to_frame(self, limit: int = 1000, *, folder: str | None = None) -> Steps[pd.DataFrame]:
@@ -102,9 +105,21 @@ class FilesSteps(Resource):
         """
         yield from self._link.ask("DELETE", "/delete-file", params={"filePath": path}, repeatable=False)
 
+    @operation
+    def delete_folder(self, folder: str) -> Steps[None]:
+        """Delete every file in ``folder`` and below it.
 
-def _list_page(link: Link, limit: int, offset: int, folder: str | None) -> Steps[FilePage]:
+        Raises:
+            BadRequestError: there are no files in it.
+        """
+        yield from self._link.ask("DELETE", "/delete-file", params={"folder": folder}, repeatable=False)
+
+
+def _list_page(
+    link: Link, limit: int, offset: int, folder: str | None, has_folders: bool = False
+) -> Steps[FilePage]:
     params = {"limit": str(limit), "offset": str(offset)} | ({"folder": folder} if folder else {})
+    params |= {"includeFolders": "true"} if has_folders else {}
     return understand(read_file_page, (yield from link.ask("GET", "/files", params=params)))
 
 

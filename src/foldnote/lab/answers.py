@@ -151,6 +151,19 @@ class FilesAnswer(WireModel):
     has_more: bool = False
 
 
+class UploadAnswer(WireModel):
+    """How far a file is on its way to the service."""
+
+    id: str
+    size_bytes: int
+    received_bytes: int
+    """What the Jupyter server has; sending goes on from there."""
+    sent_bytes: int | None = None
+    """What was passed on to the service; null while that is not under way."""
+    path: str | None = None
+    """What a file field takes for it; null until the service has it."""
+
+
 class ProfileRecord(WireModel):
     """One service that can be chosen."""
 
@@ -269,6 +282,7 @@ class Answer:
 _ANSWERS = (
     *(JobsAnswer, OlderAnswer, ToolsAnswer, ToolAnswer, AdviceAnswer, LogAnswer, FilesAnswer),
     *(ProfilesAnswer, ConnectionVerdict, EnginesAnswer, ResultAnswer, SettingsAnswer, AccountAnswer),
+    UploadAnswer,
 )
 
 

@@ -126,18 +126,32 @@ class Desk:
         rows = tuple(Advice(tool_id=row.tool_id, reason=row.reason) for row in found.tools)
         return AdviceAnswer(tools=rows, abstain=found.abstain, summary=found.summary)
 
-    async def list_files(self, limit: int, offset: int) -> FilesAnswer:
-        """One page of the account's files."""
-        page = await self._ask(lambda client: client.files.list(limit=limit, offset=offset))
+    async def list_files(self, limit: int, offset: int, folder: str | None = None) -> FilesAnswer:
+        """One page of the folders and files at the top, or in a folder."""
+        page = await self._ask(
+            lambda client: client.files.list(limit=limit, offset=offset, folder=folder, has_folders=True)
+        )
         return FilesAnswer(files=page.files, total=page.total, has_more=page.has_more)
 
-    async def upload(self, path: Path, name: str, folder: str | None) -> str:
-        """Send a file of this computer; gives what a file field takes for it."""
-        return str(await self._ask(lambda client: client.files.upload(path, name, folder), _TRANSFER_S))
+    async def upload(
+        self, path: Path, name: str, folder: str | None, meter: Callable[[int, int | None], None]
+    ) -> str:
+        """Send a file of this computer; gives what a file field takes for it.
+
+        ``meter`` is told the bytes that are on their way.
+        """
+        value = await self._ask(
+            lambda client: client.files.upload(path, name, folder, progress=meter), _TRANSFER_S
+        )
+        return str(value)
 
     async def delete_file(self, path: str) -> None:
         """Delete a file of the account."""
         await self._ask(lambda client: client.files.delete(path))
+
+    async def delete_folder(self, folder: str) -> None:
+        """Delete a folder of the account with every file in it."""
+        await self._ask(lambda client: client.files.delete_folder(folder))
 
     def hurry(self) -> None:
         """Have the service asked at once."""
@@ -147,6 +161,10 @@ class Desk:
         """Stop asking and drop the connection; deletions that wait are given up."""
         await self.departures.close()
         await self.poller.close()
+
+    def _announce(self, leaving: frozenset[str]) -> None:
+        self.notes.set_leaving(leaving)
+        self.poller.note_anew()
 
     async def _ask(
         self, work: Callable[[AsyncClient], Awaitable[_Value]], limit_s: float | None = None
@@ -162,10 +180,6 @@ class Desk:
             try:
                 await self._ask(partial(_apply, act, name))
             except TimeoutError:
-    def _announce(self, leaving: frozenset[str]) -> None:
-        self.notes.set_leaving(leaving)
-        self.poller.note_anew()
-
                 faults.append(f"{name}: the service does not answer in time. Try again.")
             except FoldnoteError as exc:
                 faults.append(str(exc).partition("\n")[0])

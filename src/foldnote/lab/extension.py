@@ -10,6 +10,7 @@ from typing import Any
 
 from jupyter_server.extension.application import ExtensionApp
 
+from foldnote.lab.file_handlers import UPLOADS
 from foldnote.lab.handlers import DESKS
 from foldnote.lab.routes import ROUTES
 
@@ -30,7 +31,10 @@ class FoldnoteExtension(ExtensionApp):
         rows.extend(ROUTES)
 
     async def stop_extension(self) -> None:
-        """Stop asking the service."""
-        desks = self.settings[DESKS]
+        """Stop asking the service, and give up what is being sent."""
+        settings = self.serverapp.web_app.settings  # the handlers' own; those of the extension are a copy
+        desks, uploads = settings.get(DESKS), settings.get(UPLOADS)
         if desks is not None:
             await desks.close()
+        if uploads is not None:
+            uploads.close()

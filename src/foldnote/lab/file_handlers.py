@@ -1,16 +1,16 @@
 """The routes that carry bytes: uploads, downloads, results laid out for a page.
 
-Bytes go through the disk of the Jupyter server, never as a whole through its memory, and no signed link goes
-to the page.
+Bytes go through the disk of the Jupyter server, and no signed link goes to the page.
 """
 
 from __future__ import annotations
 
 import asyncio
 import base64
+import shutil
 import tempfile
 from pathlib import Path
-from typing import IO, Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from jupyter_core.utils import ensure_async
@@ -18,86 +18,161 @@ from jupyter_server.auth.decorator import authorized
 from tornado import web
 from tornado.iostream import StreamClosedError
 
-from foldnote.lab.handlers import FoldnoteHandler, fault
+from foldnote.lab.handlers import FoldnoteHandler, fault, now
 
-MOST_UPLOADED_BYTES = 20 * 1024**3
+if TYPE_CHECKING:
+    from foldnote.lab.uploads import Meter, Upload, Uploads, Wish
+
+UPLOADS = "foldnote_uploads"
+"""Name of the server's setting that holds the files on their way; not there before the first."""
 _PAGE_FILES = 100
 _CHUNK_BYTES = 1 << 20
 
 
 class FilesHandler(FoldnoteHandler):
-    """``GET files`` and ``DELETE files?path=``."""
+    """``GET files?folder=&offset=`` and ``DELETE files?path=`` or ``?folder=``."""
 
     @web.authenticated
     @authorized
     async def get(self) -> None:
-        """A page of the account's files."""
+        """A page of the folders and files at the top, or in a folder."""
         offset = self.get_query_argument("offset", "0")
         if not offset.isdecimal():
             raise fault(400, "offset is a number of files.")
-        self.send_record(await self.ask(self.desk.list_files(_PAGE_FILES, int(offset))))
+        folder = self.get_query_argument("folder", "") or None
+        self.send_record(await self.ask(self.desk.list_files(_PAGE_FILES, int(offset), folder)))
 
     @web.authenticated
     @authorized
     async def delete(self) -> None:
-        """Delete a file of the account."""
-        path = self.get_query_argument("path")
-        await self.ask(self.desk.delete_file(path))
+        """Delete a file of the account, or a folder with all that is in it."""
+        folder = self.get_query_argument("folder", "")
+        path = folder or self.get_query_argument("path")
+        await self.ask(self.desk.delete_folder(path) if folder else self.desk.delete_file(path))
         self.finish({"message": f"{path} is deleted."})
 
 
-@web.stream_request_body
-class UploadHandler(FoldnoteHandler):
-    """``PUT files/upload?name=&folder=`` with the bytes as the body."""
-
-    _spool: IO[bytes] | None = None
-
-    async def prepare(self, *args: Any, **kwargs: Any) -> None:
-        """Look at who asks before a byte is taken, and open a place for what comes."""
-        await super().prepare(*args, **kwargs)
-        if self._finished or self.request.method != "PUT":
-            return
-        if self.current_user is None:
-            raise web.HTTPError(403)
-        connection: Any = self.request.connection
-        connection.set_max_body_size(MOST_UPLOADED_BYTES)
-        self._spool = tempfile.NamedTemporaryFile(prefix="foldnote-upload-")  # noqa: SIM115 - closed in on_finish
-
-    async def data_received(self, chunk: bytes) -> None:
-        """Keep a part of the body."""
-        if self._spool is not None:
-            await asyncio.to_thread(self._spool.write, chunk)
+class UploadsHandler(FoldnoteHandler):
+    """``POST files/uploads``: a file of the page's computer that will come in pieces."""
 
     @web.authenticated
     @authorized
-    async def put(self) -> None:
-        """Send what came to the service."""
-        name = self.get_query_argument("name")
-        if self._spool is None:
-            raise fault(400, "The request has no body.")
-        self._spool.flush()
-        folder = self.get_query_argument("folder", "") or None
-        value = await self.ask(self.desk.upload(Path(self._spool.name), name, folder))
-        self.finish({"path": value})
+    async def post(self) -> None:
+        """Begin an upload, or go on with the one that was broken off."""
+        body = self.get_json_body() or {}
+        size, folder = body.get("sizeBytes"), body.get("folder")
+        if not isinstance(size, int):
+            raise fault(400, "The request needs the number 'sizeBytes'.")
+        wish = self.make_wish(self.read_field("name"), folder, size, str(body.get("mark", "")))
+        self.send_record((await self.ask(now(lambda: self.uploads.begin(wish)))).answer())
 
-    def on_finish(self) -> None:
-        """Give the place back."""
-        if self._spool is not None:
-            self._spool.close()
-        super().on_finish()
+    def make_wish(self, name: str, folder: object, size_bytes: int, mark: str) -> Wish:
+        """What the page wants to send.
+
+        Raises:
+            HTTPError: the folder is no text.
+        """
+        from foldnote.lab.uploads import Wish
+
+        if folder is not None and not isinstance(folder, str):
+            raise fault(400, "The folder is a text.")
+        return Wish(self.owner, name, folder or None, size_bytes, mark)
+
+    @property
+    def owner(self) -> str:
+        """Who asks, and for which profile."""
+        user = getattr(self.current_user, "username", "")
+        return f"{user} {self.get_query_argument('profile', '')}"
+
+    @property
+    def uploads(self) -> Uploads:
+        """The files that are on their way through this server."""
+        found: Uploads | None = self.settings.get(UPLOADS)
+        if found is None:
+            from foldnote.lab.uploads import Uploads
+
+            found = self.settings[UPLOADS] = Uploads()
+        return found
+
+    async def pass_on(self, upload: Upload) -> None:
+        """Have a file sent to the service, and answer how far that is."""
+        wish, desk = upload.wish, self.desk
+
+        async def send(path: Path, meter: Meter) -> str:
+            return await desk.upload(path, wish.name, wish.folder, meter)
+
+        self.send_record(await self.ask(upload.finish(send)))
 
 
-class UploadContentsHandler(FoldnoteHandler):
+class UploadHandler(UploadsHandler):
+    """``GET``, ``PUT ?offset=`` and ``DELETE files/uploads/ID``."""
+
+    _track_activity = False
+
+    @web.authenticated
+    @authorized
+    async def get(self, name: str) -> None:
+        """How far an upload is."""
+        self.send_record((await self.find(name)).answer())
+
+    @web.authenticated
+    @authorized
+    async def put(self, name: str) -> None:
+        """Take a piece of the file."""
+        from foldnote.lab.uploads import MOST_PIECE_BYTES
+
+        offset, piece = self.get_query_argument("offset", ""), self.request.body
+        if not offset.isdecimal():
+            raise fault(400, "offset is a number of bytes.")
+        if len(piece) > MOST_PIECE_BYTES:
+            raise fault(413, f"A piece has at most {MOST_PIECE_BYTES} bytes.")
+        upload = await self.find(name)
+        self.send_record(await self.ask(upload.take(int(offset), piece)))
+
+    @web.authenticated
+    @authorized
+    async def delete(self, name: str) -> None:
+        """Give an upload up."""
+        self.uploads.drop(await self.find(name))
+        self.finish({"message": "The upload is given up."})
+
+    async def find(self, name: str) -> Upload:
+        """The upload of this id.
+
+        Raises:
+            HTTPError: it is not known, or another user's.
+        """
+        return await self.ask(now(lambda: self.uploads.find(name, self.owner)))
+
+
+class UploadEndHandler(UploadHandler):
+    """``POST files/uploads/ID/finish``: asked until the answer has a path."""
+
+    @web.authenticated
+    @authorized
+    async def post(self, name: str) -> None:  # type: ignore[override]
+        """Pass the whole on to the service."""
+        await self.pass_on(await self.find(name))
+
+
+class UploadContentsHandler(UploadsHandler):
     """``POST files/contents``: a file of JupyterLab's file browser."""
 
     @web.authenticated
     @authorized
     async def post(self) -> None:
         """Upload the file at ``path`` of the file browser."""
-        path = self.read_field("path")
+        path, body = self.read_field("path"), self.get_json_body() or {}
         with await spool_contents(self.contents_manager, path) as spool:
-            name = path.rpartition("/")[2]
-            self.finish({"path": await self.ask(self.desk.upload(Path(spool.name), name, None))})
+            place = Path(spool.name)
+            wish = self.make_wish(
+                path.rpartition("/")[2], body.get("folder"), place.stat().st_size, "contents"
+            )
+            upload = await self.ask(now(lambda: self.uploads.begin(wish)))
+            if upload.received_bytes < wish.size_bytes:
+                await asyncio.to_thread(shutil.copyfile, place, upload.path)
+                upload.received_bytes = wish.size_bytes
+        await self.pass_on(upload)
 
 
 class DownloadHandler(FoldnoteHandler):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -247,7 +247,8 @@ class DeleteHandler(FoldnoteHandler):
         delay_s = (self.get_json_body() or {}).get("delayS", 0)
         if not isinstance(delay_s, int | float) or not 0 <= delay_s <= LONGEST_DELAY_S:
             raise fault(400, f"delayS is a number of seconds, at most {LONGEST_DELAY_S}.")
-        self.finish({"faults": await self.ask(self.desk.departures.leave(self.read_names(), delay_s))})
+        departed = await self.ask(self.desk.departures.leave(self.read_names(), delay_s))
+        self.finish({"gone": departed.gone, "faults": departed.faults})
 
 
 class KeepHandler(FoldnoteHandler):
@@ -307,6 +308,11 @@ class SettingsHandler(FoldnoteHandler):
 def fault(status: int, sentence: str) -> web.HTTPError:
     """An error answer with a sentence for a person."""
     return web.HTTPError(status, sentence.replace("%", "%%"))
+
+
+async def now(work: Callable[[], _Value]) -> _Value:
+    """Work that need not be waited for, so that its faults are answered like those of other work."""
+    return work()
 
 
 def _older(page: Any, desk: Desk) -> Answer:

@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TypeVar
-
 from jupyter_server.auth.decorator import authorized
 from tornado import web
 
-from foldnote.lab.handlers import FoldnoteHandler, fault
-
-_Value = TypeVar("_Value")
+from foldnote.lab.handlers import FoldnoteHandler, fault, now
 
 
 class ProfilesHandler(FoldnoteHandler):
@@ -20,7 +15,7 @@ class ProfilesHandler(FoldnoteHandler):
     @authorized
     async def get(self) -> None:
         """The services that can be chosen."""
-        self.send_record(await self.ask(_now(self.desks.list_profiles)))
+        self.send_record(await self.ask(now(self.desks.list_profiles)))
 
     @web.authenticated
     @authorized
@@ -91,11 +86,6 @@ class EngineHandler(FoldnoteHandler):
         known = {engine.name for engine in (await self.ask(self.desks.engines.list_engines())).engines}
         if name not in known:
             raise fault(404, f"There is no engine {name!r}.")
-        await self.ask(_now(lambda: self.desks.engines.begin(action, name)))
+        await self.ask(now(lambda: self.desks.engines.begin(action, name)))
         self.set_status(202)
         self.finish({"message": f"{name}: {action} has begun."})
-
-
-async def _now(work: Callable[[], _Value]) -> _Value:
-    """Work that need not be waited for, so that its faults are answered like those of other work."""
-    return work()

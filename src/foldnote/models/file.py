@@ -29,6 +29,8 @@ class FileRecord(WireModel):
     """UTC; null where a deployment gives names only."""
     folder: str | None = None
     """Folder inside the account; null at the top."""
+    is_folder: bool = False
+    """Whether this is a folder, and ``file_size`` what all files in it and below it have."""
 
     @property
     def path(self) -> str:

@@ -18,29 +18,6 @@ from foldnote.models.tool import Tool
 LOGIN = {"Authorization": f"token {TOKEN}"}
 
 
-async def test_an_upload_is_stored_under_its_name_and_deleted(jupyter):
-    content = b"ATOM\n" * 200_000
-    answer = await jupyter.put("files/upload?name=big%20one.pdb", headers=LOGIN, content=content)
-    assert answer.json() == {"path": "big one.pdb"}
-    [file] = (await jupyter.get("files", headers=LOGIN)).json()["files"]
-    assert (file["fileName"], file["fileSize"]) == ("big one.pdb", len(content))
-    await jupyter.delete("files?path=big one.pdb", headers=LOGIN)
-    assert (await jupyter.get("files", headers=LOGIN)).json()["files"] == []
-
-
-async def test_an_upload_without_a_login_is_not_taken(jupyter):
-    answer = await jupyter.put("files/upload?name=a.pdb", content=b"ATOM" * 100)
-    assert answer.status_code == 403
-
-
-async def test_a_file_of_the_file_browser_is_uploaded(jupyter, tmp_path):
-    (tmp_path / "local.pdb").write_bytes(b"ATOM")
-    answer = await jupyter.post("files/contents", headers=LOGIN, json={"path": "local.pdb"})
-    assert answer.json() == {"path": "local.pdb"}
-    missing = await jupyter.post("files/contents", headers=LOGIN, json={"path": "none.pdb"})
-    assert missing.status_code == 404
-
-
 async def test_a_result_is_downloaded_shown_and_told(jupyter, service):
     async with service.client() as client:
         tool = await client.tools.get("anarci")

@@ -24,7 +24,11 @@ ROUTES = (
     ("POST", "advice"),
     ("GET", "files"),
     ("DELETE", "files?path=a"),
-    ("PUT", "files/upload?name=a"),
+    ("POST", "files/uploads"),
+    ("GET", "files/uploads/any"),
+    ("PUT", "files/uploads/any?offset=0"),
+    ("DELETE", "files/uploads/any"),
+    ("POST", "files/uploads/any/finish"),
     ("POST", "files/contents"),
     ("GET", "view?path=a"),
     ("GET", "profiles"),
@@ -135,7 +139,6 @@ async def test_no_answer_holds_the_key_or_a_signed_link(jupyter, submitted, serv
         jupyter, "ok", until=lambda body: body["jobs"][0]["status"] in ("Complete", "Stopped")
     )
     texts = [json.dumps(done)]
-    await jupyter.put("files/upload?name=a.txt", headers=LOGIN, content=b"abc")
     about_job = [f"jobs/{submitted}/{part}" for part in ("log", "view", "result", "subjobs")]
     for path in ("tools", "tools/anarci", "files", "profiles", "jobs/none/log", *about_job):
         answer = await jupyter.get(path, headers=LOGIN)

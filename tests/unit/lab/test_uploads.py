@@ -1,0 +1,184 @@
+"""Files on their way from a page to the service: in pieces, broken off, gone on with, given up."""
+
+import asyncio
+
+import pytest
+from lab_fixtures import TOKEN
+
+from foldnote.errors import BadRequestError, NotFoundError, ServiceError
+from foldnote.lab.uploads import KEPT_S, Uploads, Wish
+
+LOGIN = {"Authorization": f"token {TOKEN}"}
+CONTENT = b"ATOM\n" * 200_000
+
+
+async def begin(jupyter, name="big one.pdb", size=1_000_000, **more):
+    body = {"name": name, "sizeBytes": size, "mark": "1", **more}
+    answer = await jupyter.post("files/uploads", headers=LOGIN, json=body)
+    assert answer.status_code == 200, answer.text
+    return answer.json()
+
+
+async def send(jupyter, upload, content=CONTENT, start=0, end=None):
+    address = f"files/uploads/{upload['id']}?offset={start}"
+    return await jupyter.put(address, headers=LOGIN, content=content[start:end])
+
+
+async def finish(jupyter, upload):
+    async with asyncio.timeout(60):
+        while True:
+            answer = await jupyter.post(f"files/uploads/{upload['id']}/finish", headers=LOGIN)
+            if answer.status_code != 200 or answer.json()["path"] is not None:
+                return answer
+
+
+async def list_files(jupyter, query=""):
+    return (await jupyter.get(f"files{query}", headers=LOGIN)).json()["files"]
+
+
+async def test_pieces_become_one_file_and_it_is_deleted(jupyter):
+    upload = await begin(jupyter)
+    await send(jupyter, upload, end=300_000)
+    await send(jupyter, upload, start=300_000)
+    assert (await finish(jupyter, upload)).json()["path"] == "big one.pdb"
+    [file] = await list_files(jupyter)
+    assert (file["fileName"], file["fileSize"]) == ("big one.pdb", len(CONTENT))
+    await jupyter.delete("files?path=big one.pdb", headers=LOGIN)
+    assert await list_files(jupyter) == []
+
+
+async def test_a_broken_upload_goes_on_where_it_was(jupyter):
+    upload = await begin(jupyter)
+    await send(jupyter, upload, end=300_000)
+    again = await begin(jupyter)
+    assert (again["id"], again["receivedBytes"]) == (upload["id"], 300_000)
+    other = await begin(jupyter, mark="2")
+    assert (other["id"] != upload["id"], other["receivedBytes"]) == (True, 0)
+
+
+async def test_a_piece_that_came_twice_counts_once(jupyter):
+    upload = await begin(jupyter)
+    for _ in range(2):
+        answer = await send(jupyter, upload, end=300_000)
+    assert answer.json()["receivedBytes"] == 300_000
+    await send(jupyter, upload, start=300_000)
+    await finish(jupyter, upload)
+    [file] = await list_files(jupyter)
+    assert file["fileSize"] == len(CONTENT)
+
+
+async def test_a_piece_that_does_not_fit_is_refused(jupyter):
+    upload = await begin(jupyter, size=10)
+    gap = await jupyter.put(f"files/uploads/{upload['id']}?offset=5", headers=LOGIN, content=b"12345")
+    beyond = await jupyter.put(f"files/uploads/{upload['id']}?offset=0", headers=LOGIN, content=b"1" * 11)
+    assert (gap.status_code, beyond.status_code) == (400, 400)
+    assert "known to byte 0 of 10" in gap.json()["error"]
+
+
+async def test_half_a_file_is_not_passed_on(jupyter):
+    upload = await begin(jupyter)
+    await send(jupyter, upload, end=300_000)
+    answer = await finish(jupyter, upload)
+    assert answer.status_code == 400
+    assert await list_files(jupyter) == []
+
+
+async def test_a_service_that_is_gone_is_said_and_the_file_is_kept_for_the_next_attempt(jupyter, service):
+    upload = await begin(jupyter, size=4)
+    await send(jupyter, upload, b"ATOM")
+    await list_files(jupyter)  # the connection is open before it breaks
+    service.is_down = True
+    assert (await finish(jupyter, upload)).status_code == 503
+    service.is_down = False
+    assert (await finish(jupyter, upload)).json()["path"] == "big one.pdb"
+
+
+async def test_an_upload_that_is_given_up_is_forgotten(jupyter):
+    upload = await begin(jupyter)
+    await jupyter.delete(f"files/uploads/{upload['id']}", headers=LOGIN)
+    answer = await jupyter.get(f"files/uploads/{upload['id']}", headers=LOGIN)
+    assert answer.status_code == 404
+    assert "Begin it again" in answer.json()["error"]
+
+
+@pytest.mark.parametrize(
+    "body", [{}, {"name": "a"}, {"name": "a", "sizeBytes": 0}, {"name": "", "sizeBytes": 1}]
+)
+async def test_an_upload_that_cannot_be_is_refused(jupyter, body):
+    answer = await jupyter.post("files/uploads", headers=LOGIN, json=body)
+    assert answer.status_code == 400
+    assert answer.json()["error"]
+
+
+async def test_folders_are_listed_looked_into_and_deleted_as_a_whole(jupyter):
+    for name, folder in (("a.pdb", "targets"), ("b.pdb", "targets"), ("top.pdb", None)):
+        upload = await begin(jupyter, name, 4, folder=folder)
+        await send(jupyter, upload, b"ATOM")
+        await finish(jupyter, upload)
+    rows = {row["fileName"]: row["isFolder"] for row in await list_files(jupyter)}
+    assert rows == {"targets": True, "top.pdb": False}
+    assert {row["fileName"] for row in await list_files(jupyter, "?folder=targets")} == {"a.pdb", "b.pdb"}
+    await jupyter.delete("files?folder=targets", headers=LOGIN)
+    assert [row["fileName"] for row in await list_files(jupyter)] == ["top.pdb"]
+
+
+async def test_a_file_of_the_file_browser_is_uploaded_as_it_is_now(jupyter, tmp_path):
+    for content in (b"ATOM", b"HETA"):
+        (tmp_path / "local.pdb").write_bytes(content)
+        begun = await jupyter.post("files/contents", headers=LOGIN, json={"path": "local.pdb"})
+        assert (await finish(jupyter, begun.json())).json()["path"] == "local.pdb"
+    missing = await jupyter.post("files/contents", headers=LOGIN, json={"path": "none.pdb"})
+    assert missing.status_code == 404
+
+
+def make_wish(name="a", owner="ann"):
+    return Wish(owner, name, None, 3)
+
+
+async def test_nobody_else_finds_an_upload():
+    uploads = Uploads()
+    upload = uploads.begin(make_wish())
+    assert uploads.find(upload.id, "ann") is upload
+    with pytest.raises(NotFoundError):
+        uploads.find(upload.id, "bob")
+    uploads.close()
+
+
+async def test_an_upload_that_nobody_goes_on_with_is_given_up():
+    now = 0.0
+    uploads = Uploads(lambda: now)
+    upload = uploads.begin(make_wish())
+    upload.touched = 0.0
+    now = KEPT_S + 1
+    uploads.begin(make_wish("b"))
+    assert not upload.path.exists()
+    with pytest.raises(NotFoundError):
+        uploads.find(upload.id, "ann")
+    uploads.close()
+
+
+async def test_a_refused_file_can_be_passed_on_again():
+    uploads = Uploads()
+    upload = uploads.begin(make_wish())
+    await upload.take(0, b"abc")
+    sent = []
+
+    async def fail(path, meter):
+        raise ServiceError("No.")
+
+    async def work(path, meter):
+        meter(3, 3)
+        sent.append(path.read_bytes())
+        return "a"
+
+    with pytest.raises(ServiceError):
+        await upload.finish(fail)
+    assert (await upload.finish(work)).path == "a"
+    assert (await upload.finish(fail)).path == "a"
+    assert sent == [b"abc"]
+    uploads.close()
+
+
+async def test_a_file_without_bytes_is_refused_before_it_is_sent():
+    with pytest.raises(BadRequestError, match="is empty"):
+        Uploads().begin(Wish("ann", "a", None, 0))
