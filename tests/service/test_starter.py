@@ -12,6 +12,7 @@ import pytest
 from foldnote.service.queue import attempt as files
 from foldnote.service.queue.attempt import AttemptSpec, Outcome, prepare_attempt
 from foldnote.service.queue.executors import Gone, LocalExecutor
+from foldnote.service.queue.executors.starting import StarterDiedError
 from foldnote.settings import process_environment
 
 pytestmark = pytest.mark.skipif(not Path("/proc/self").exists(), reason="finds processes through /proc")
@@ -111,11 +112,13 @@ def test_a_killed_starter_leaves_its_runners_alone_and_is_replaced(executor, mak
 
 
 def test_a_stopped_starter_is_given_up(executor, make_attempt, monkeypatch):
-    monkeypatch.setattr("foldnote.service.queue.executors.starting._ANSWER_S", 0.5)
     first, second = make_attempt("sleep 60"), make_attempt("echo x > outputs/x")
     runner = start_and_find_runner(executor, first)
     starter = parent_of(runner)
     os.kill(starter, signal.SIGSTOP)
+    with monkeypatch.context() as patch, pytest.raises(StarterDiedError):
+        patch.setattr("foldnote.service.queue.executors.starting._ANSWER_S", 0.5)
+        executor._submit(second)
     executor.submit(second)
     assert outcome_of(second).state == "succeeded"
     wait_until(lambda: not lives(starter), "the end of the starter that hung")

@@ -1,26 +1,29 @@
 """The files of one attempt: what the queue, an executor and a runner say to each other.
 
 An attempt is one try to run one job. Everything about it is in one folder, so that any of the three may
-die and the others still know the truth. Every file is published by an atomic rename; ``outcome.json`` is
-the last one. A power cut may leave those empty that are not synced (``spec.json``, ``job.json``,
-``progress.json``): nothing of the attempt lives then, and it is given up. Nothing here starts, watches or
-kills a process, and nothing here imports more than the standard library, since each runner loads it.
+die and the others still know the truth. What others wait for is published by an atomic rename;
+``outcome.json`` is the last one. Only ``result.zip`` and ``cancel`` are synced: a power cut ends every
+process of an attempt and may leave its other files empty or absent, and then the attempt counts as lost.
+Nothing here starts, watches or kills a process, and nothing here imports more than the standard library,
+since each runner loads it.
 
     spec.json      what to run (AttemptSpec), written last by ``prepare_attempt``
     work/          the engine's working directory: job.json, inputs/, outputs/, score.json
     lock           held (flock) for as long as a runner lives
     runner.json    process id and start of the runner; once it exists no other runner may begin
     progress.json  the newest progress
-    log.txt        what the engine wrote
+    log.txt        what the engine wrote, from its first line on
     cancel         asks the runner to stop; holds the seconds between TERM and KILL
     revoked        written by the recovery: a runner that comes late exits without doing anything
     result.zip     the archive of outputs, present when there is any
-    manifest.json  what was really run, and the hash of each output
+    manifest.json  what was really run, where there is no archive that holds it
     outcome.json   how it ended (Outcome)
+    runner.log     what went wrong in the runner itself
 """
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import shutil
@@ -41,6 +44,7 @@ REVOKED = "revoked"
 RESULT = "result.zip"
 MANIFEST = "manifest.json"
 OUTCOME = "outcome.json"
+RUNNER_LOG = "runner.log"
 
 NONCE_VARIABLE = "FOLDNOTE_ATTEMPT"
 """Environment variable of the engine's processes that holds the attempt's nonce."""
@@ -106,7 +110,10 @@ class Outcome:
     @classmethod
     def read(cls, attempt_dir: Path) -> Self | None:
         """The outcome published in ``attempt_dir``, or None."""
-        content = read_json(attempt_dir / OUTCOME)
+        try:
+            content = read_json(attempt_dir / OUTCOME)
+        except ValueError:  # it was not on the disk when the power was cut
+            return None
         return None if content is None else cls(**content)
 
 
@@ -146,16 +153,14 @@ def prepare_attempt(spec: AttemptSpec, inputs: Mapping[str, Path] | None = None)
     """
     folder = spec.folder
     work = folder / WORK
-    folder.mkdir(parents=True, exist_ok=True)
-    for each in (work, work / "outputs"):
-        each.mkdir(exist_ok=True)
+    (work / "outputs").mkdir(parents=True, exist_ok=True)
     for name, source in (inputs or {}).items():
         target = (work / name).resolve()
         if not target.is_relative_to(work.resolve()):
             raise ValueError(f"The input path {name!r} leads out of the work folder.")
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(source, target)
-    write_json(work / "job.json", _job_file(spec), is_durable=False)
+    (work / "job.json").write_bytes(json.dumps(_job_file(spec)).encode())  # nobody is told of it yet
     write_json(folder / SPEC, as_content(spec), is_durable=False)
     return folder
 
@@ -229,21 +234,14 @@ def write_json(path: Path, content: Mapping[str, Any], *, is_durable: bool = Tru
 def publish(path: Path, content: bytes, *, is_durable: bool = True) -> None:
     """Write ``content`` as ``path``, seen whole or not at all; if durable, also after a power cut."""
     draft = path.with_name(f".{path.name}.{os.getpid()}")
-    with draft.open("wb") as stream:
-        stream.write(content)
+    with draft.open("wb", buffering=0) as stream:
+        if stream.write(content) < len(content):
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(draft))
         if is_durable:
-            stream.flush()
             os.fsync(stream.fileno())
     draft.rename(path)
     if is_durable:
         sync_folder(path.parent)
-
-
-def sync_file(path: Path) -> None:
-    """Make a published file durable afterwards."""
-    with path.open("rb") as stream:
-        os.fsync(stream.fileno())
-    sync_folder(path.parent)
 
 
 def sync_folder(folder: Path) -> None:

@@ -8,11 +8,10 @@ a run is given up only after it was made sure that nothing of it lives.
 from __future__ import annotations
 
 import logging
-import secrets
 import threading
 import time
 from collections import Counter, deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -24,10 +23,11 @@ from foldnote.service.files.objects import ObjectStore
 from foldnote.service.queue import capacity, endings
 from foldnote.service.queue.attempt import RESULT, RUNNER, AttemptSpec, Outcome
 from foldnote.service.queue.executors.protocol import Capacity, Executor
-from foldnote.service.queue.launching import attempt_folder, prepare
+from foldnote.service.queue.launching import Launcher, attempt_folder
 from foldnote.service.queue.tidying import Tidier, drop_work
+from foldnote.service.store import clock
 from foldnote.service.store.database import StorageFaultError
-from foldnote.service.store.queue import Claim, Ending, Waiting
+from foldnote.service.store.queue import Chooser, Claim, Ending, Waiting
 from foldnote.service.store.store import Store
 from foldnote.service.tooling import Toolbox
 
@@ -81,8 +81,9 @@ class Dispatcher:
     ) -> None:
         self._store = store
         self._objects = objects
-        self._toolbox = toolbox
         self._executor = executor
+        self._whole = executor.capacity()
+        self._launcher = Launcher(root, objects, toolbox, self._whole)
         self._root = root
         self._pace = pace
         self._workers = workers
@@ -149,10 +150,9 @@ class Dispatcher:
             self._has_news = True
             self._cancel_marked()
         self._take_hints()
-        self._look_at_due()
+        self._advance(self._look_at_due())
         if time.monotonic() >= self._next_sweep:
             self.recover()
-        self._claim_waiting()
         self._tell()
         self._tidier.tidy()  # last, so that nothing that waits has to wait for it
 
@@ -169,51 +169,61 @@ class Dispatcher:
             pause = min(pause, self._next_due - time.time() + 0.01)
         return max(0.0, pause)
 
-    # claiming
+    # ends and claims
 
-    def _claim_waiting(self) -> None:
-        if self._disk is not None and not self._disk.has_space():
-            return
-        while not self._is_stopping and (waiting := self._choose()) is not None:
-            claim = self._store.queue.claim(waiting, secrets.token_hex(16))
-            if claim is not None:
+    def _advance(self, ended: Sequence[tuple[Active, Ending]]) -> None:
+        """Commit what ended and claim what fits, in one transaction; then start what was claimed."""
+        while ended or self._has_fitting():
+            moved = self._store.queue.advance(
+                [(active.claim, ending) for active, ending in ended], self._chooser(ended)
+            )
+            for (active, ending), has_won in zip(ended, moved.has_won, strict=True):
+                self._note_end(active.claim, ending, has_won=has_won)
+                self._forget(active)
+                self._tidier.note(active.folder)
+            ended = ()
+            for claim in moved.claims:
                 self._launch(claim)
+            if not moved.claims:
+                return
 
-    def _choose(self) -> Waiting | None:
-        """The oldest job of the owner with the fewest runs; None when it does not fit now."""
-        if not self._has_room_for(_LEAST):
-            return None
-        running = Counter(active.claim.account_id for active in self._active.values())
-        rows = sorted(self._store.queue.waiting(), key=lambda row: (running[row.account_id], row.job_id))
-        return rows[0] if rows and self._has_room(rows[0].type) else None
-
-    def _has_room(self, tool_type: str) -> bool:
-        return self._has_room_for(self._need(tool_type))
-
-    def _has_room_for(self, need: Capacity) -> bool:
+    def _has_fitting(self) -> bool:
         taken = [active.need for active in self._active.values()]
-        return capacity.has_room(need, taken, self._executor.capacity(), self._workers)
+        return self._can_start(taken, _LEAST) and self._chooser()(self._store.queue.waiting()) is not None
 
-    def _need(self, tool_type: str) -> Capacity:
-        return capacity.need_of(self._toolbox.engine_of(tool_type), self._executor.capacity())
+    def _chooser(self, ended: Sequence[tuple[Active, Ending]] = ()) -> Chooser:
+        """Chooses the oldest job of the owner with the fewest runs, while it fits beside those that go on."""
+        over = {active.claim.job_id for active, _ in ended}
+        going = [active for active in self._active.values() if active.claim.job_id not in over]
+        running = Counter(active.claim.account_id for active in going)
+        taken = [active.need for active in going]
+        has_space = not self._is_stopping and (self._disk is None or self._disk.has_space())
+
+        def choose(rows: Sequence[Waiting]) -> Waiting | None:
+            if not rows or not has_space:
+                return None
+            first = min(rows, key=lambda row: (running[row.account_id], row.job_id))
+            need = self._launcher.need(first.type)
+            if not self._can_start(taken, need):
+                return None
+            taken.append(need)
+            running[first.account_id] += 1
+            return first
+
+        return choose
+
+    def _can_start(self, taken: Sequence[Capacity], need: Capacity) -> bool:
+        return capacity.has_room(need, taken, self._whole, self._workers)
 
     def _launch(self, claim: Claim) -> None:
-        engine = self._toolbox.engine_of(claim.type)
-        if engine is None:
-            self._finish(
-                claim, endings.refused_ending(f"No engine for {claim.type} is left at this service.")
-            )
-            return
         try:
-            cores = self._executor.capacity().cores
-            spec = prepare(self._root, claim, engine, self._objects, cores)
+            spec = self._launcher.prepare(claim)
         except EngineError as exc:
             self._finish(claim, endings.refused_ending(str(exc)))
-            return
         except OSError as exc:
             self._lose(claim, f"The run could not be prepared: {exc}.", is_counted=not is_passing(exc))
-            return
-        self._deliver(claim, spec)
+        else:
+            self._deliver(claim, spec)
 
     def _deliver(self, claim: Claim, spec: AttemptSpec) -> None:
         try:
@@ -229,7 +239,7 @@ class Dispatcher:
         self._active[claim.job_id] = Active(
             claim=claim,
             folder=attempt_folder(self._root, claim.job_id, claim.attempt),
-            need=self._need(claim.type),
+            need=self._launcher.need(claim.type),
             look_at=time.monotonic() + self._pace.poll_min_s,
             interval_s=self._pace.poll_min_s,
         )
@@ -245,23 +255,30 @@ class Dispatcher:
             if active.folder in folders:
                 active.look_at = 0.0
 
-    def _look_at_due(self) -> None:
+    def _look_at_due(self) -> list[tuple[Active, Ending]]:
+        """Look at those whose time has come; gives those that ended, with their results kept."""
         moment = time.monotonic()
+        ended = []
         for active in [each for each in self._active.values() if each.look_at <= moment]:
             try:
-                self._look_at(active)
+                ending = self._look_at(active)
             except (OSError, StorageFaultError):  # the others must not wait for this one
                 log.exception("The attempt in %s could not be looked at.", active.folder)
                 active.look_at = moment + _FAULT_PAUSE_S
+            else:
+                if ending is not None:
+                    ended.append((active, ending))
+        return ended
 
-    def _look_at(self, active: Active) -> None:
+    def _look_at(self, active: Active) -> Ending | None:
         state = self._executor.poll(active.folder)
         if state.outcome is not None:
-            self._end(active, state.outcome)
-        elif not state.alive:
+            return self._end(active, state.outcome)
+        if not state.alive:
             self._give_up(active)
         else:
             self._note_progress(active, Live(state.progress, state.message))
+        return None
 
     def _note_progress(self, active: Active, live: Live) -> None:
         is_new = live != self._live.get(active.claim.job_id)
@@ -278,26 +295,26 @@ class Dispatcher:
         self._forget(active)
         self._lose(active.claim, endings.LOST_SENTENCE)
 
-    def _end(self, active: Active, outcome: Outcome) -> None:
-        has_result = self._keep_result(active.folder, outcome)
-        ending = endings.ending_of(
-            outcome,
-            cores=active.need.cores,
-            has_result=has_result,
-            is_cancelled=self._is_marked(active.claim),
-        )
+    def _end(self, active: Active, outcome: Outcome) -> Ending | None:
+        """How the job ends; None when the attempt is lost, which is seen to."""
+        ending = None
+        if self._keep_result(active.folder, outcome):
+            ending = endings.ending_of(
+                outcome,
+                cores=active.need.cores,
+                has_result=outcome.result_sha256 is not None,
+                is_cancelled=outcome.state != "succeeded" and self._is_marked(active.claim),
+            )
         if ending is None:
             self._forget(active)
             self._lose(active.claim, outcome.error or endings.LOST_SENTENCE)
-            return
-        self._finish(active.claim, ending)
-        self._forget(active)
-        self._tidier.note(active.folder)
+        return ending
 
     def _keep_result(self, folder: Path, outcome: Outcome) -> bool:
+        """Whether the result that the outcome names, if any, is kept; a power cut may have taken it."""
         sha256 = outcome.result_sha256
         if sha256 is None:
-            return False
+            return True
         source = folder / RESULT
         if source.is_file():
             self._objects.adopt(source, sha256)
@@ -310,7 +327,10 @@ class Dispatcher:
     # ends and losses
 
     def _finish(self, claim: Claim, ending: Ending) -> None:
-        if self._store.queue.finish(claim, ending):
+        self._note_end(claim, ending, has_won=self._store.queue.finish(claim, ending))
+
+    def _note_end(self, claim: Claim, ending: Ending, *, has_won: bool) -> None:
+        if has_won:
             log.info("job %s ended: %s", claim.job_id, ending.state)
             self._has_news = True
 
@@ -363,7 +383,8 @@ class Dispatcher:
 
     def _adopt(self, claim: Claim, is_start: bool) -> None:
         folder = attempt_folder(self._root, claim.job_id, claim.attempt)
-        was_delivered = (folder / RUNNER).exists()
+        # what a power cut ended may have begun, whatever files it left
+        was_delivered = (folder / RUNNER).exists() or clock.is_before_boot(claim.claimed)
         is_undelivered = is_start and not was_delivered and not self._executor.poll(folder).alive
         if is_undelivered and self._executor.revoke(folder):
             self._lose(claim, endings.LOST_SENTENCE, is_counted=False, is_at_once=True)

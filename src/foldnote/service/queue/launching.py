@@ -4,14 +4,21 @@ from __future__ import annotations
 
 import hashlib
 import json
+import time
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from foldnote.service.engines import Engine, build_attempt
+from foldnote.errors import EngineError
+from foldnote.service.engines import build_attempt
 from foldnote.service.files.objects import ObjectStore
-from foldnote.service.queue.attempt import AttemptSpec, prepare_attempt
+from foldnote.service.queue import capacity
+from foldnote.service.queue.attempt import NONCE_VARIABLE, AttemptSpec, prepare_attempt
+from foldnote.service.queue.executors.protocol import Capacity
 from foldnote.service.store.queue import Claim
+from foldnote.service.tooling import Toolbox
 
 _JOBS_PER_FOLDER = 1000
+_LOOK_S = 1.0
 
 
 def job_folder(root: Path, job_id: int) -> Path:
@@ -24,32 +31,89 @@ def attempt_folder(root: Path, job_id: int, attempt: int) -> Path:
     return job_folder(root, job_id) / str(attempt)
 
 
-def prepare(root: Path, claim: Claim, engine: Engine, objects: ObjectStore, max_cores: int) -> AttemptSpec:
-    """Write the attempt's folder: what to run and the inputs.
+@dataclass(frozen=True)
+class Bench:
+    """What runs a tool, as it was when it was last looked at."""
 
-    Raises:
-        EngineError: the engine cannot run here any more.
-        OSError: the folder cannot be written, or an input is gone.
+    need: Capacity
+    template: AttemptSpec | None
+    """All of an attempt that no job changes; None when the engine cannot run."""
+    fault: str | None
+    """Why it cannot."""
+    until: float
+
+
+class Launcher:
+    """Prepares attempts. Engines are looked at once a second at most: that takes longer than all the rest.
+
+    Args:
+        root: folder of all attempts.
     """
-    places = input_places(claim)
-    files: dict[str, list[str]] = {}
-    for each, place in zip(claim.inputs, places, strict=True):
-        files.setdefault(each.field, []).append(place)
-    spec = build_attempt(
-        engine,
-        attempt_dir=attempt_folder(root, claim.job_id, claim.attempt),
-        nonce=claim.nonce,
-        job_name=claim.name,
-        tool=claim.type,
-        settings=json.loads(claim.normalized),
-        files=files,
-        seed=seed_of(claim),
-        max_cores=max_cores,
-        time_limit_s=min(engine.time_limit_s, claim.max_runtime_s or engine.time_limit_s),
-    )
-    sources = {p: objects.path(each.sha256) for p, each in zip(places, claim.inputs, strict=True)}
-    prepare_attempt(spec, sources)
-    return spec
+
+    def __init__(self, root: Path, objects: ObjectStore, toolbox: Toolbox, whole: Capacity) -> None:
+        self._root = root
+        self._objects = objects
+        self._toolbox = toolbox
+        self._whole = whole
+        self._benches: dict[str, Bench] = {}
+
+    def need(self, tool_type: str) -> Capacity:
+        """What one run of the tool takes."""
+        return self._bench(tool_type).need
+
+    def prepare(self, claim: Claim) -> AttemptSpec:
+        """Write the attempt's folder: what to run and the inputs.
+
+        Raises:
+            EngineError: no engine can run it here any more.
+            OSError: the folder cannot be written, or an input is gone.
+        """
+        bench = self._bench(claim.type)
+        if bench.template is None:
+            raise EngineError(bench.fault)
+        places = input_places(claim)
+        files: dict[str, tuple[str, ...]] = {}
+        for each, place in zip(claim.inputs, places, strict=True):
+            files[each.field] = (*files.get(each.field, ()), place)
+        spec = replace(
+            bench.template,
+            attempt_dir=str(attempt_folder(self._root, claim.job_id, claim.attempt)),
+            nonce=claim.nonce,
+            job_name=claim.name,
+            settings=json.loads(claim.normalized),
+            environment={**bench.template.environment, NONCE_VARIABLE: claim.nonce},
+            files=files,
+            seed=seed_of(claim),
+            time_limit_s=min(bench.template.time_limit_s, claim.max_runtime_s or bench.template.time_limit_s),
+        )
+        sources = {p: self._objects.path(each.sha256) for p, each in zip(places, claim.inputs, strict=True)}
+        prepare_attempt(spec, sources)
+        return spec
+
+    def _bench(self, tool_type: str) -> Bench:
+        bench = self._benches.get(tool_type)
+        if bench is None or time.monotonic() > bench.until:
+            bench = self._benches[tool_type] = self._look(tool_type)
+        return bench
+
+    def _look(self, tool_type: str) -> Bench:
+        engine = self._toolbox.engine_of(tool_type)
+        need = capacity.need_of(engine, self._whole)
+        template, fault = None, f"No engine for {tool_type} is left at this service."
+        if engine is not None:
+            try:
+                template = build_attempt(
+                    engine,
+                    attempt_dir=self._root,
+                    nonce="",
+                    job_name="",
+                    tool=tool_type,
+                    settings={},
+                    max_cores=self._whole.cores,
+                )
+            except EngineError as exc:
+                fault = exc.message
+        return Bench(need, template, fault, time.monotonic() + _LOOK_S)
 
 
 def input_places(claim: Claim) -> list[str]:

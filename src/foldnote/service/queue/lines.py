@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import math
 import time
+from io import FileIO
 from pathlib import Path
 
 from foldnote.service.queue import attempt as files
@@ -34,7 +35,7 @@ class LineSorter:
         self.error: str | None = None
         self.last_line = ""
         self._folder = attempt_dir
-        self._log = (attempt_dir / files.LOG).open("ab", buffering=0)
+        self._log: FileIO | None = None
         self._rest: dict[int, bytes] = {}
         self._progress: tuple[float | None, str | None] | None = None
         self._published = -math.inf
@@ -62,7 +63,8 @@ class LineSorter:
 
     def close(self) -> None:
         """Close the log."""
-        self._log.close()
+        if self._log is not None:
+            self._log.close()
 
     def _is_message(self, line: bytes) -> bool:
         if line.startswith(ERROR_MARK):
@@ -77,8 +79,12 @@ class LineSorter:
         return False
 
     def _write(self, content: bytes) -> None:
+        if not content:
+            return
+        if self._log is None:
+            self._log = (self._folder / files.LOG).open("ab", buffering=0)
         left = LOG_LIMIT_BYTES - self._log.tell()
-        if not content or left <= 0:
+        if left <= 0:
             return
         if len(content) > left:
             content = content[:left] + b"\n[The log is cut here: it reached 50 MB.]\n"

@@ -7,7 +7,9 @@ engine's process group, or they carry the attempt's nonce in their environment. 
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
+import fcntl
 import functools
 import os
 import signal
@@ -19,7 +21,6 @@ from pathlib import Path
 from foldnote.service.queue.attempt import NONCE_VARIABLE
 
 _PROC = Path("/proc")
-_PR_SET_PDEATHSIG = 1
 _PR_SET_NAME = 15
 _PR_SET_CHILD_SUBREAPER = 36
 _ENDED = ("Z", "X")
@@ -43,23 +44,40 @@ def name_process(name: bytes) -> None:
         _prctl()(_PR_SET_NAME, name, 0, 0, 0)
 
 
-def end_with_parent() -> Callable[[], None] | None:
-    """For ``preexec_fn`` of a single-threaded parent: the child is killed when its parent dies (Linux)."""
-    if sys.platform != "linux":
-        return None
-    prctl, parent = _prctl(), os.getpid()
-
-    def arm() -> None:
-        prctl(_PR_SET_PDEATHSIG, int(signal.SIGKILL), 0, 0, 0)
-        if os.getppid() != parent:
-            os._exit(1)
-
-    return arm
-
-
 @functools.cache
 def _prctl() -> Callable[..., int]:
     return ctypes.CDLL(None, use_errno=True).prctl
+
+
+class Leash:
+    """Ends an engine's process group when this process dies, however it dies (Linux only).
+
+    The kernel sends KILL to the group when a pipe loses its last writer, which is this process; the engine
+    holds the reading end without knowing. A parent death signal would have to be asked for between fork and
+    exec, which costs a copy of this process, and would spare the engine's own children.
+    """
+
+    def __init__(self) -> None:
+        self._ends = os.pipe() if hasattr(fcntl, "F_SETSIG") else ()
+
+    @property
+    def inherited(self) -> tuple[int, ...]:
+        """The descriptors that the engine must inherit."""
+        return self._ends[:1]
+
+    def tie(self, leader: int) -> None:
+        """Tie the process group of `leader`, which has inherited its end."""
+        for end in self.inherited:
+            with contextlib.suppress(OSError):  # a kernel that cannot: the recovery finds the engine
+                fcntl.fcntl(end, fcntl.F_SETOWN, -leader)
+                fcntl.fcntl(end, fcntl.F_SETSIG, int(signal.SIGKILL))
+                fcntl.fcntl(end, fcntl.F_SETFL, os.O_ASYNC)
+
+    def cut(self) -> None:
+        """Let go; what is left of the group ends."""
+        for end in self._ends:
+            os.close(end)
+        self._ends = ()
 
 
 def find_marked(nonce: str) -> set[int]:

@@ -35,20 +35,20 @@ class Archive:
 
 
 def publish_result(spec: AttemptSpec, state: str, started: str) -> Archive | None:
-    """Write ``result.zip`` and ``manifest.json``; None when the engine left no output.
+    """Write ``result.zip`` with its manifest; without any output ``manifest.json`` alone, and give None.
 
     Raises:
         OSError: the folder cannot be written, for example because the disk is full.
     """
     outputs = find_outputs(spec.folder / files.WORK / "outputs")
     manifest = _make_manifest(spec, state, started, outputs)
-    files.write_json(spec.folder / files.MANIFEST, manifest, is_durable=False)  # the archive holds it too
     if not outputs:
+        files.write_json(spec.folder / files.MANIFEST, manifest, is_durable=False)
         return None
     draft = spec.folder / f".{files.RESULT}"
-    _write_archive(spec.folder, outputs, draft)
+    _write_archive(spec.folder, outputs, manifest, draft)
     archive = Archive(draft.stat().st_size, _hash_file(draft))
-    draft.rename(spec.folder / files.RESULT)  # durable with the outcome, which follows in the same folder
+    draft.rename(spec.folder / files.RESULT)
     return archive
 
 
@@ -128,19 +128,27 @@ def _read_notes(path: Path) -> list[str]:
     return [str(each) for each in content] if isinstance(content, list) else []
 
 
-def _write_archive(folder: Path, outputs: Mapping[str, Path], target: Path) -> None:
-    extra = {
-        "manifest.json": folder / files.MANIFEST,
-        "score.json": folder / files.WORK / "score.json",
-        "job.log": folder / files.LOG,
-    }
+def _write_archive(
+    folder: Path, outputs: Mapping[str, Path], manifest: Mapping[str, Any], target: Path
+) -> None:
     with target.open("wb") as stream:
         with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED, strict_timestamps=False) as archive:
-            for name, path in {**outputs, **extra}.items():
-                if path.is_file() and not path.is_symlink():
-                    archive.write(path, name)
+            for name, path in outputs.items():
+                _add_file(archive, path, name)
+            archive.writestr("manifest.json", json.dumps(manifest))
+            _add_file(archive, folder / files.WORK / "score.json", "score.json")
+            if not _add_file(archive, folder / files.LOG, "job.log"):
+                archive.writestr("job.log", b"")
         stream.flush()
         os.fsync(stream.fileno())
+
+
+def _add_file(archive: zipfile.ZipFile, path: Path, name: str) -> bool:
+    """Add a regular file; False when it is none, or a link."""
+    if path.is_symlink() or not path.is_file():
+        return False
+    archive.write(path, name)
+    return True
 
 
 def _hash_file(path: Path) -> str:

@@ -1,17 +1,22 @@
-"""The runner: a small process that runs one attempt and publishes how it ended.
+"""The runner: a small process that runs attempts, one after another, and publishes how each ended.
 
-The starter forks it, or ``python -m foldnote.service.queue.runner ATTEMPT_DIR`` starts it, in a session of
-its own, so that it outlives the service. It holds the lock of the attempt for its whole life; an attempt that
-was begun, revoked or ended before is not run again, so an executor may deliver it twice. It knows neither the
-database nor HTTP, and imports the standard library only, since there is one of it for each running job.
+The starter forks it, or ``python -m foldnote.service.queue.runner ATTEMPT_DIR`` starts it for a single one,
+in a session of its own, so that it outlives the service. It holds the lock of an attempt until its end is
+published; an attempt that was begun, revoked or ended before is not run again, so an executor may deliver it
+twice. A runner that lost an attempt does not go on to another. It knows neither the database nor HTTP, and
+imports the standard library only, since there is one of it for each running job.
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import os
+import signal
+import socket
 import sys
 import time
+import traceback
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -25,7 +30,10 @@ from foldnote.service.queue.supervision import Ending, Supervisor
 EXIT_DONE = 0
 EXIT_UNPUBLISHED = 1
 EXIT_BUSY = 75
+DONE = b"."
+"""What a runner says when an attempt has ended and its lock is free."""
 _LOCK_WAIT_S = 2.0
+_ORDER_BYTES = 65_536
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -39,20 +47,48 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--lock-fd", type=int, help="descriptor that already holds the attempt's lock")
     options = parser.parse_args(arguments)
     folder = options.attempt_dir.resolve()
-    lock = options.lock_fd if options.lock_fd is not None else _wait_for_lock(folder)
+    lock = options.lock_fd if options.lock_fd is not None else wait_for_lock(folder)
     if lock is None:
         return EXIT_BUSY
     os.set_inheritable(lock, False)
     return run_held(folder)
 
 
+def serve(orders: socket.socket) -> int:
+    """Run what is ordered, each order a folder with its lock's descriptor, until the other end closes."""
+    while order := receive_order(orders):
+        folder, lock = order
+        try:
+            is_well = is_spent(folder) or _begin(folder)
+        finally:
+            os.close(lock)
+            for number in (signal.SIGTERM, signal.SIGINT):  # without an attempt there is nothing to tell
+                signal.signal(number, signal.SIG_DFL)
+        if not is_well:
+            return EXIT_UNPUBLISHED
+        with contextlib.suppress(OSError):  # who asked is gone, and the next look says so
+            orders.sendall(DONE)
+    return EXIT_DONE
+
+
+def receive_order(orders: socket.socket) -> tuple[Path, int] | None:
+    """The folder of an attempt and the descriptor that holds its lock; None when the other end is closed."""
+    try:
+        message, descriptors, _, _ = socket.recv_fds(orders, _ORDER_BYTES, 1)
+    except OSError:
+        return None
+    if not message:
+        return None
+    os.set_inheritable(descriptors[0], False)
+    return Path(os.fsdecode(message)), descriptors[0]
+
+
 def run_held(attempt_dir: Path) -> int:
     """Run the attempt whose lock the caller holds, unless it is spent; gives the exit status."""
     if is_spent(attempt_dir):
         return EXIT_DONE
-    runner = {"pid": os.getpid(), "started": files.now()}
-    files.write_json(attempt_dir / files.RUNNER, runner, is_durable=False)
-    return run_attempt(attempt_dir)
+    _begin(attempt_dir)
+    return EXIT_DONE if (attempt_dir / files.OUTCOME).exists() else EXIT_UNPUBLISHED
 
 
 def is_spent(attempt_dir: Path) -> bool:
@@ -60,21 +96,39 @@ def is_spent(attempt_dir: Path) -> bool:
     return any((attempt_dir / name).exists() for name in (files.RUNNER, files.REVOKED, files.OUTCOME))
 
 
-def run_attempt(attempt_dir: Path) -> int:
-    """Run the engine and publish the outcome; the caller holds the lock. Gives the exit status."""
+def _begin(attempt_dir: Path) -> bool:
+    """Mark the attempt as begun and run it; gives whether it ended as attempts should."""
+    try:
+        runner = {"pid": os.getpid(), "started": files.now()}
+        files.write_json(attempt_dir / files.RUNNER, runner, is_durable=False)
+        return run_attempt(attempt_dir).state != "lost"
+    except OSError:
+        _note_trouble(attempt_dir)
+        return False
+
+
+def run_attempt(attempt_dir: Path) -> Outcome:
+    """Run the engine and publish the outcome; the caller holds the lock.
+
+    Raises:
+        OSError: the outcome cannot be written.
+    """
     started = files.now()
     try:
         spec = files.read_spec(attempt_dir)
         ending = _run_engine(spec)
         outcome = _publish(spec, ending, started)
-    except Exception as exc:  # noqa: BLE001  the edge of a process: whatever happened must be told, not lost
+    except Exception as exc:  # noqa: BLE001  the edge of an attempt: what happened must be told, not lost
+        _note_trouble(attempt_dir)
         outcome = Outcome("lost", f"The runner could not go on: {exc}", started=started, ended=files.now())
-    try:
-        files.write_json(attempt_dir / files.OUTCOME, files.as_content(outcome))
-    except OSError as exc:
-        print(f"The outcome in {attempt_dir} cannot be written: {exc}", file=sys.stderr)  # noqa: T201
-        return EXIT_UNPUBLISHED
-    return EXIT_DONE
+    files.write_json(attempt_dir / files.OUTCOME, files.as_content(outcome), is_durable=False)
+    return outcome
+
+
+def _note_trouble(attempt_dir: Path) -> None:
+    """Leave the traceback beside the attempt; on a full disk not even that."""
+    with contextlib.suppress(OSError):
+        (attempt_dir / files.RUNNER_LOG).write_text(traceback.format_exc())
 
 
 def _run_engine(spec: AttemptSpec) -> Ending:
@@ -82,9 +136,6 @@ def _run_engine(spec: AttemptSpec) -> Ending:
         return Ending("stopped", "The job was stopped before its engine started.")
     try:
         with Supervisor(spec) as supervisor:
-            files.sync_file(
-                spec.folder / files.RUNNER
-            )  # so that a run that takes the machine down is counted
             return supervisor.run()
     except EngineError as exc:
         return Ending("failed", exc.message)
@@ -105,7 +156,7 @@ def _publish(spec: AttemptSpec, ending: Ending, started: str) -> Outcome:
     )
 
 
-def _wait_for_lock(folder: Path) -> int | None:
+def wait_for_lock(folder: Path) -> int | None:
     """The lock's descriptor; None when it stays taken. A look at the lock holds it for a moment."""
     deadline = time.monotonic() + _LOCK_WAIT_S
     while (lock := take_lock(folder)) is None and time.monotonic() < deadline:

@@ -1,8 +1,7 @@
 """One engine process from its start to the moment when nothing of it is left.
 
 It starts the engine in a session of its own, sorts its lines into progress and log, and ends it when it is
-cancelled, too slow or too large. It is single-threaded, which makes ``preexec_fn`` safe. It publishes no
-result and knows no queue.
+cancelled, too slow or too large. It publishes no result and knows no queue.
 """
 
 from __future__ import annotations
@@ -56,6 +55,7 @@ class Supervisor:
         self._is_terminated = False
         self._started = time.monotonic()
         self._memory_checked = self._started
+        self._leash = processes.Leash()
         self._scratch = Path(tempfile.mkdtemp(prefix="foldnote-"))
 
     def __enter__(self) -> Self:
@@ -82,7 +82,11 @@ class Supervisor:
         self._selector.close()
         self._ear.close()
         self._mouth.close()
-        shutil.rmtree(self._scratch, ignore_errors=True)
+        self._leash.cut()
+        try:
+            self._scratch.rmdir()  # most engines leave it empty
+        except OSError:
+            shutil.rmtree(self._scratch, ignore_errors=True)
 
     def run(self) -> Ending:
         """Wait for the engine, or end it; gives how it ended when no process of it is left."""
@@ -103,8 +107,9 @@ class Supervisor:
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             start_new_session=True,
-            preexec_fn=processes.end_with_parent(),  # safe: this process has one thread
+            pass_fds=self._leash.inherited,
         )
+        self._leash.tie(process.pid)
         _prefer_for_out_of_memory(process.pid)
         for stream in (process.stdout, process.stderr):
             assert stream is not None

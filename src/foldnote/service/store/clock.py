@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from datetime import UTC, datetime
 
 
@@ -27,3 +28,11 @@ def read(text: str) -> datetime:
 def is_past(text: str | None) -> bool:
     """Whether a written moment has come; None never comes."""
     return text is not None and text <= now()
+
+
+def is_before_boot(text: str) -> bool:
+    """Whether a written moment lies before the machine was started, so that no process of then lives."""
+    if not hasattr(time, "CLOCK_BOOTTIME"):
+        return False
+    booted = time.time() - time.clock_gettime(time.CLOCK_BOOTTIME)
+    return read(text).timestamp() < booted

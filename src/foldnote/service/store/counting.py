@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 
 import sqlalchemy as sa
 from sqlalchemy.dialects.sqlite import insert
@@ -39,13 +40,36 @@ def count_job(
     number: int = 1,
 ) -> None:
     """Take jobs out of the status `left` and put them into `entered`; None means outside the listing."""
+    counts: Counter[tuple[int, int, str]] = Counter()
+    add_counts(counts, account_id, parent_id, left=left, entered=entered, number=number)
+    write_counts(connection, counts)
+
+
+def add_counts(
+    counts: Counter[tuple[int, int, str]],
+    account_id: int,
+    parent_id: int | None,
+    *,
+    left: str | None,
+    entered: str | None,
+    number: int = 1,
+) -> None:
+    """Add the steps of such a move to `counts`, by account, scope and state."""
+    for scope in (parent_id or TOP_LEVEL, ALL_JOBS):
+        for state, step in ((left, -number), (entered, number)):
+            if state is not None:
+                counts[account_id, scope, str(state)] += step
+
+
+def write_counts(connection: sa.Connection, counts: Mapping[tuple[int, int, str], int]) -> None:
+    """Move the counters by the steps that were added up."""
     steps = [
-        {"account_id": account_id, "parent_id": scope, "state": str(state), "count": step}
-        for scope in (parent_id or TOP_LEVEL, ALL_JOBS)
-        for state, step in ((left, -number), (entered, number))
-        if state is not None
+        {"account_id": account_id, "parent_id": scope, "state": state, "count": step}
+        for (account_id, scope, state), step in counts.items()
+        if step != 0
     ]
-    connection.execute(_STEP, steps)
+    if steps:
+        connection.execute(_STEP, steps)
 
 
 def read_counts(connection: sa.Connection, account_ids: Iterable[int], scope: int) -> dict[str, int]:

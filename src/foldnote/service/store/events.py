@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
 import sqlalchemy as sa
 
 from foldnote.service.store import clock
@@ -16,3 +18,9 @@ def write_event(
     """Append one event in the transaction of the change that it tells of."""
     row = {"at": clock.now(), "account_id": account_id, "job_id": job_id, "kind": kind, "detail": detail}
     connection.execute(_APPEND, row)
+
+
+def write_events(connection: sa.Connection, rows: Sequence[Mapping[str, object]]) -> None:
+    """Append several, in their order; each has `at`, `account_id`, `job_id`, `kind` and `detail`."""
+    if rows:
+        connection.execute(_APPEND, rows)

@@ -1,34 +1,33 @@
 """Jobs as the dispatcher sees them: waiting, claimed, running, ended, lost.
 
 Every change names the row, the attempt and the state that it expects; it says whether it won. A final state
-is never left.
+is never left. Ends and claims that come together are one transaction, so that they cost one sync.
 """
 
 from __future__ import annotations
 
+import secrets
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import sqlalchemy as sa
 
 from foldnote.models.status import JobStatus
-from foldnote.service.store import clock
-from foldnote.service.store.batches import follow_subjob
 from foldnote.service.store.conditions import (
     IS_QUEUED,
     IS_RUNNING,
     IS_UNPURGED,
     OLDEST_CLAIMABLE,
 )
-from foldnote.service.store.counting import count_job
 from foldnote.service.store.database import Database
-from foldnote.service.store.events import write_event
 from foldnote.service.store.insertion import Input
-from foldnote.service.store.quotas import count_hours
-from foldnote.service.store.records import refresh_record, write_text
-from foldnote.service.store.schema import attempts, inputs, jobs
+from foldnote.service.store.records import render_record, write_text
+from foldnote.service.store.schema import accounts, attempts, inputs, jobs
+from foldnote.service.store.tally import Tally
+
+_IDS_AT_ONCE = 500
 
 
 @dataclass(frozen=True)
@@ -86,7 +85,20 @@ def held_by(claim: Claim) -> Held:
     return Held(claim.job_id, claim.attempt, JobStatus.RUNNING)
 
 
-def _move(**values: Any) -> sa.Update:
+Chooser = Callable[[Sequence[Waiting]], Waiting | None]
+"""Chooses the next job to claim among the oldest of each owner; None when none of them fits now."""
+
+
+@dataclass(frozen=True)
+class Advance:
+    """What one transaction did: for each end whether it was committed now, and the new claims."""
+
+    has_won: list[bool]
+    claims: list[Claim]
+
+
+def _change(*names: str) -> sa.Update:
+    """The compare-and-set that sets these columns, with the record."""
     return (
         sa.update(jobs)
         .where(
@@ -94,36 +106,18 @@ def _move(**values: Any) -> sa.Update:
             jobs.c.attempt == sa.bindparam("held"),
             jobs.c.state == sa.bindparam("left"),
         )
-        .values(values)
+        .values({name: sa.bindparam(f"new_{name}") for name in (*names, "state", "record")})
     )
 
 
 # Made once: making a statement costs several times as much as running it.
-_CLAIM = _move(
-    state=str(JobStatus.RUNNING),
-    attempt=sa.bindparam("number"),
-    message=None,
-    started=sa.func.coalesce(jobs.c.started, sa.bindparam("moment")),
-)
-_FINISH = _move(
-    state=sa.bindparam("entered"),
-    completed=sa.bindparam("moment"),
-    **{
-        name: sa.bindparam(f"new_{name}")
-        for name in ("error", "message", "score", "weighted_hours", "result_sha256", "result_size")
-    },
-)
-_REQUEUE = _move(
-    state=str(JobStatus.IN_QUEUE),
-    losses=jobs.c.losses + sa.bindparam("more"),
-    not_before=sa.bindparam("due"),
-    message=sa.bindparam("note"),
-)
-_BEGIN_ATTEMPT = sa.insert(attempts).inline()
-_END_ATTEMPT = (
-    sa.update(attempts)
-    .where(attempts.c.job_id == sa.bindparam("job"), attempts.c.number == sa.bindparam("held"))
-    .values(ended=sa.bindparam("moment"), outcome=sa.bindparam("how"))
+_CLAIM = _change("attempt", "message", "started")
+_FINISH = _change("completed", "error", "message", "score", "weighted_hours", "result_sha256", "result_size")
+_REQUEUE = _change("losses", "not_before", "message")
+_HELD = (
+    sa.select(jobs, accounts.c.email)
+    .join(accounts, accounts.c.id == jobs.c.account_id)
+    .where(jobs.c.id == sa.bindparam("job"))
 )
 _RUNNING = (
     sa.select(jobs, attempts.c.nonce, attempts.c.claimed)
@@ -136,8 +130,8 @@ _ANY_QUEUED = sa.select(jobs.c.id).where(IS_QUEUED).limit(1)
 _ANY_RUNNING = sa.select(jobs.c.id).where(IS_RUNNING).limit(1)
 _INPUTS = (
     sa.select(inputs)
-    .where(inputs.c.job_id == sa.bindparam("job"))
-    .order_by(inputs.c.field, inputs.c.position)
+    .where(inputs.c.job_id.in_(sa.bindparam("jobs", expanding=True)))
+    .order_by(inputs.c.job_id, inputs.c.field, inputs.c.position)
 )
 
 
@@ -150,8 +144,7 @@ class QueueStore:
     def waiting(self) -> list[Waiting]:
         """The oldest waiting job of each owner, oldest first."""
         with self._database.read() as connection:
-            rows = connection.execute(OLDEST_CLAIMABLE, {"moment": time.time()})
-            return [Waiting(*row) for row in rows]
+            return _find_waiting(connection)
 
     def next_due(self) -> float | None:
         """The Unix time (s) at which the next job may be tried again; None when none waits for that."""
@@ -162,24 +155,31 @@ class QueueStore:
 
     def claim(self, waiting: Waiting, nonce: str) -> Claim | None:
         """Start the next attempt of a waiting job; None when the race for it is lost."""
-        number = waiting.attempt + 1
-        moment = clock.now()
-        held = Held(waiting.job_id, waiting.attempt, JobStatus.IN_QUEUE)
-        values = {"number": number, "moment": moment}
+        tally = Tally()
         with self._database.write() as connection:
-            row = _change(connection, held, JobStatus.RUNNING, _CLAIM, values)
-            if row is None:
-                return None
-            attempt = {"job_id": waiting.job_id, "number": number, "nonce": nonce, "claimed": moment}
-            connection.execute(_BEGIN_ATTEMPT, attempt)
-            write_event(connection, waiting.account_id, waiting.job_id, "claimed", f"attempt {number}")
-            return _read_claim(connection, {**row, "nonce": nonce, "claimed": moment})
+            found = _claim(connection, tally, waiting, nonce)
+            tally.write(connection)
+            return None if found is None else _read_claims(connection, [found])[0]
+
+    def advance(self, ends: Sequence[tuple[Claim, Ending]], choose: Chooser) -> Advance:
+        """Commit the ends of attempts and claim what is chosen, in one transaction."""
+        tally = Tally()
+        rows: list[Mapping[str, Any]] = []
+        with self._database.write() as connection:
+            has_won = [_finish(connection, tally, claim, ending) for claim, ending in ends]
+            tally.write(connection)  # a batch whose hours are spent takes its waiting jobs out of the choice
+            while (waiting := choose(_find_waiting(connection))) is not None:
+                row = _claim(connection, tally, waiting, secrets.token_hex(16))
+                if row is None:  # not while this transaction holds the database
+                    break
+                rows.append(row)
+            tally.write(connection)
+            return Advance(has_won, _read_claims(connection, rows))
 
     def running(self) -> list[Claim]:
         """Every attempt that is not known to have ended, deleted jobs included."""
         with self._database.read() as connection:
-            rows = connection.execute(_RUNNING).mappings().all()
-            return [_read_claim(connection, row) for row in rows]
+            return _read_claims(connection, connection.execute(_RUNNING).mappings().all())
 
     def cancelled(self) -> set[int]:
         """Rows that run and shall not."""
@@ -188,35 +188,28 @@ class QueueStore:
 
     def finish(self, claim: Claim, ending: Ending) -> bool:
         """Commit the end of an attempt exactly once; False when another end was committed before."""
-        values = {
-            "entered": str(ending.state),
-            "moment": clock.now(),
-            "new_error": ending.error,
-            "new_message": ending.message,
-            "new_score": None if ending.score is None else write_text(ending.score),
-            "new_weighted_hours": ending.weighted_hours,
-            "new_result_sha256": ending.result_sha256,
-            "new_result_size": ending.result_size,
-        }
+        tally = Tally()
         with self._database.write() as connection:
-            if _change(connection, held_by(claim), ending.state, _FINISH, values) is None:
-                return False
-            _end_attempt(connection, claim, str(ending.state))
-            if ending.weighted_hours:
-                count_hours(connection, claim.account_id, ending.weighted_hours)
-            return True
+            has_won = _finish(connection, tally, claim, ending)
+            tally.write(connection)
+            return has_won
 
     def requeue(self, claim: Claim, reason: str, *, delay_s: float, is_counted: bool) -> bool:
         """Put a lost attempt's job back, not before `delay_s` from now; False for a lost race."""
-        values = {
-            "more": int(is_counted),
-            "due": time.time() + delay_s,
-            "note": f"{reason} It will be tried again." if delay_s > 0 else None,
-        }
+        tally = Tally()
         with self._database.write() as connection:
-            if _change(connection, held_by(claim), JobStatus.IN_QUEUE, _REQUEUE, values) is None:
+            row = _find_held(connection, held_by(claim))
+            if row is None:
                 return False
-            _end_attempt(connection, claim, "lost", reason)
+            values = {
+                "state": str(JobStatus.IN_QUEUE),
+                "losses": row["losses"] + int(is_counted),
+                "not_before": time.time() + delay_s,
+                "message": f"{reason} It will be tried again." if delay_s > 0 else None,
+            }
+            _set(connection, tally, _REQUEUE, row, values)
+            tally.end(row, "lost", reason)
+            tally.write(connection)
             return True
 
     def unpurged(self) -> list[int]:
@@ -238,32 +231,76 @@ class QueueStore:
             return any(connection.execute(query).first() is not None for query in (_ANY_QUEUED, _ANY_RUNNING))
 
 
-def _change(
-    connection: sa.Connection, held: Held, entered: JobStatus, statement: sa.Update, values: dict[str, Any]
-) -> sa.RowMapping | None:
-    """The one compare-and-set: move a job out of what is held, with its counters and record.
+def _find_waiting(connection: sa.Connection) -> list[Waiting]:
+    return [Waiting(*row) for row in connection.execute(OLDEST_CLAIMABLE, {"moment": time.time()})]
 
-    Gives the row as it is then, None when the race is lost.
-    """
-    found = {"job": held.job_id, "held": held.attempt, "left": str(held.state)}
-    if connection.execute(statement, found | values).rowcount == 0:
+
+def _find_held(connection: sa.Connection, held: Held) -> sa.RowMapping | None:
+    """The row with its owner's address, None when it is not held any more: the race is lost."""
+    row = connection.execute(_HELD, {"job": held.job_id}).mappings().first()
+    if row is None or row["attempt"] != held.attempt or row["state"] != str(held.state):
         return None
-    row = refresh_record(connection, held.job_id)
-    if row["deleted"] is None:
-        count_job(connection, row["account_id"], row["parent_id"], left=held.state, entered=entered)
-    if row["parent_id"] is not None:
-        follow_subjob(connection, row["parent_id"])
     return row
 
 
-def _end_attempt(connection: sa.Connection, claim: Claim, outcome: str, reason: str | None = None) -> None:
-    values = {"job": claim.job_id, "held": claim.attempt, "moment": clock.now(), "how": outcome}
-    connection.execute(_END_ATTEMPT, values)
-    write_event(connection, claim.account_id, claim.job_id, f"attempt {outcome.lower()}", reason)
+def _set(
+    connection: sa.Connection, tally: Tally, change: sa.Update, row: sa.RowMapping, values: dict[str, Any]
+) -> None:
+    """Change a row that this transaction found held, and serialise it anew."""
+    values["record"] = render_record({**row, **values}, row["email"])
+    found = {"job": row["id"], "held": row["attempt"], "left": row["state"]}
+    connection.execute(change, found | {f"new_{name}": value for name, value in values.items()})
+    tally.move(row, values["state"])
 
 
-def _read_claim(connection: sa.Connection, row: Mapping[Any, Any]) -> Claim:
-    found = connection.execute(_INPUTS, {"job": row["id"]}).all()
+def _claim(connection: sa.Connection, tally: Tally, waiting: Waiting, nonce: str) -> Mapping[str, Any] | None:
+    """Start the next attempt; gives the row as it is then, with nonce and moment, None for a lost race."""
+    row = _find_held(connection, Held(waiting.job_id, waiting.attempt, JobStatus.IN_QUEUE))
+    if row is None:
+        return None
+    values = {
+        "state": str(JobStatus.RUNNING),
+        "attempt": waiting.attempt + 1,
+        "message": None,
+        "started": row["started"] or tally.moment,
+    }
+    _set(connection, tally, _CLAIM, row, values)
+    tally.begin(row, waiting.attempt + 1, nonce)
+    return {**row, **values, "nonce": nonce, "claimed": tally.moment}
+
+
+def _finish(connection: sa.Connection, tally: Tally, claim: Claim, ending: Ending) -> bool:
+    row = _find_held(connection, held_by(claim))
+    if row is None:
+        return False
+    values = {
+        "state": str(ending.state),
+        "completed": tally.moment,
+        "error": ending.error,
+        "message": ending.message,
+        "score": None if ending.score is None else write_text(ending.score),
+        "weighted_hours": ending.weighted_hours,
+        "result_sha256": ending.result_sha256,
+        "result_size": ending.result_size,
+    }
+    _set(connection, tally, _FINISH, row, values)
+    tally.end(row, values["state"])
+    tally.use_hours(row["account_id"], ending.weighted_hours)
+    return True
+
+
+def _read_claims(connection: sa.Connection, rows: Iterable[Mapping[Any, Any]]) -> list[Claim]:
+    """The claims of these rows, with their inputs."""
+    found = list(rows)
+    given: dict[int, list[Input]] = {row["id"]: [] for row in found}
+    ids = list(given)
+    for start in range(0, len(ids), _IDS_AT_ONCE):
+        for each in connection.execute(_INPUTS, {"jobs": ids[start : start + _IDS_AT_ONCE]}):
+            given[each.job_id].append(Input(each.field, each.name, each.sha256))
+    return [_read_claim(row, given[row["id"]]) for row in found]
+
+
+def _read_claim(row: Mapping[Any, Any], given: Sequence[Input]) -> Claim:
     return Claim(
         job_id=row["id"],
         account_id=row["account_id"],
@@ -276,5 +313,5 @@ def _read_claim(connection: sa.Connection, row: Mapping[Any, Any]) -> Claim:
         is_cancelled=bool(row["is_cancelled"]),
         claimed=row["claimed"],
         max_runtime_s=row["max_runtime_s"],
-        inputs=tuple(Input(each.field, each.name, each.sha256) for each in found),
+        inputs=tuple(given),
     )

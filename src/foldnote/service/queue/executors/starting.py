@@ -1,4 +1,4 @@
-"""The service's side of the starter: starts it, hands it attempts, hears which of its runners ended.
+"""The service's side of the starter: starts it, hands it attempts, hears which of them ended.
 
 A starter that died is replaced at the next attempt. Nothing is remembered here that a restart would miss:
 the attempt's folder and its lock say how it stands.
@@ -20,7 +20,6 @@ from foldnote.errors import EngineError
 
 _COMMAND = (sys.executable, "-P", "-m", "foldnote.service.queue.starter")
 _ANSWER_S = 20.0
-_END_S = 5.0
 _CHUNK_BYTES = 65_536
 
 
@@ -33,7 +32,7 @@ class StarterLink:
 
     Args:
         environment: environment of the starter, and so of the runners.
-        on_ended: told the folder of each attempt whose runner is gone, in a thread of its own.
+        on_ended: told the folder of each attempt that is over, in a thread of its own.
     """
 
     def __init__(self, environment: Mapping[str, str], on_ended: Callable[[Path], None]) -> None:
@@ -66,7 +65,7 @@ class StarterLink:
         return int(rest)
 
     def close(self) -> None:
-        """Let the starter end; its runners go on."""
+        """Let the starter end with its last attempt; runners that have none end now."""
         with self._lock:
             if self._running is not None:
                 self._running.end()
@@ -134,11 +133,7 @@ class _Running:
         self.has_ended = True
         self._answers.put(None)
         self._socket.close()
-        try:
-            self._process.wait(_END_S)
-        except subprocess.TimeoutExpired:
-            self._process.kill()
-            self._process.wait()
+        self._process.wait()  # it ends with the last of its runners
 
     def _sentences(self) -> Iterator[str]:
         rest = b""
