@@ -20,6 +20,8 @@ export const CommandIDs = {
   deleteFile: 'foldnote:delete-file',
   connect: 'foldnote:connect',
   refresh: 'foldnote:refresh',
+  deleteFolder: 'foldnote:delete-folder',
+  notifyInBrowser: 'foldnote:notify-in-browser',
   showJobs: 'foldnote:show-jobs',
   showTools: 'foldnote:show-tools',
   showFiles: 'foldnote:show-files'

@@ -22,6 +22,8 @@ const STROKE = {
   strokeLinejoin: 'round'
 } as const;
 
+const FOLDER = 'M2 4.5a1 1 0 0 1 1-1h3l1.6 1.8H13a1 1 0 0 1 1 1v5.7a1 1 0 0 1-1 1H3a1 1 0 0 1-1-1z';
+
 /** The sign of a job's state; each differs in shape, not only in colour. */
 export function StateIcon({ state }: { readonly state: ShownState }): ReactElement {
   return (
@@ -166,5 +168,27 @@ export const FoldIcon = ({ isOpen }: { readonly isOpen: boolean }): ReactElement
 export const FileIcon = (): ReactElement => (
   <Glyph>
     <path d="M4 2.5h5l3 3v7a1 1 0 0 1-1 1H4a1 1 0 0 1-1-1v-9a1 1 0 0 1 1-1zM9 2.5v3h3" {...STROKE} />
+  </Glyph>
+);
+
+/** A label with a hole: tag. */
+export const TagIcon = (): ReactElement => (
+  <Glyph>
+    <path d="M2.5 7.5v-4a1 1 0 0 1 1-1h4l6 6-5 5z" {...STROKE} />
+    <circle cx="5.4" cy="5.4" r="1" fill="currentColor" />
+  </Glyph>
+);
+
+/** A folder. */
+export const FolderIcon = (): ReactElement => (
+  <Glyph>
+    <path d={FOLDER} {...STROKE} />
+  </Glyph>
+);
+
+/** A folder with a plus. */
+export const NewFolderIcon = (): ReactElement => (
+  <Glyph>
+    <path d={`${FOLDER}M8 7v4M6 9h4`} {...STROKE} />
   </Glyph>
 );

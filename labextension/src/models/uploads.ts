@@ -71,7 +71,7 @@ export class Sending {
         await this.pass(await this.sendRest(file, begun, begin));
         return;
       } catch (error) {
-        if (statusOf(error) !== FORGOTTEN || this.control.signal.aborted) {
+        if (statusOf(error) !== FORGOTTEN || this.isDropped()) {
           throw error;
         }
       }
@@ -82,7 +82,7 @@ export class Sending {
   async pass(upload: UploadAnswer): Promise<void> {
     this.id = upload.id;
     let now = upload;
-    while (now.path === null && !this.control.signal.aborted) {
+    while (now.path === null && !this.isDropped()) {
       const fraction = now.sentBytes ? now.sentBytes / now.sizeBytes : null;
       this.onProgress({ phase: 'passing', fraction });
       now = await this.persist(() => this.source.finishUpload(upload.id));
@@ -119,16 +119,20 @@ export class Sending {
       try {
         return await (failures === 0 ? ask() : recover());
       } catch (error) {
-        if (this.control.signal.aborted || statusOf(error) !== LOST) {
+        if (this.isDropped() || statusOf(error) !== LOST) {
           throw error;
         }
         this.onProgress({ phase: 'waiting', fraction: null });
         await this.pause(this.pausesMs[Math.min(failures, this.pausesMs.length - 1)] ?? 0);
-        if (this.control.signal.aborted) {
+        if (this.isDropped()) {
           throw error;
         }
       }
     }
+  }
+
+  private isDropped(): boolean {
+    return this.control.signal.aborted;
   }
 
   private pause(lengthMs: number): Promise<void> {

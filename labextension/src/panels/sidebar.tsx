@@ -4,19 +4,17 @@ import type { Message } from '@lumino/messaging';
 import { useCallback, useSyncExternalStore, type ReactElement } from 'react';
 
 import { AccountLine } from '../components/AccountLine';
-import { EnginesView } from '../components/EnginesView';
-import { FilesView } from '../components/FilesView';
 import { IconButton } from '../components/IconButton';
 import { RefreshIcon } from '../components/icons';
 import type { JobActions } from '../components/JobRow';
 import { JobsView, type ManyActions } from '../components/JobsView';
 import { ServiceBar } from '../components/ServiceBar';
 import { Tabs, type Tab } from '../components/Tabs';
-import { ToolsView } from '../components/ToolsView';
 import { Words } from '../components/words';
 import type { EngineRecord } from '../api/answers';
 import type { ChoicesModel } from '../models/choices';
 import type { IFoldnote } from '../tokens';
+import { FilesTab, ToolsTab } from './tabs';
 
 /** The views of the sidebar. */
 export type SidebarView = 'jobs' | 'tools' | 'files';
@@ -28,6 +26,7 @@ export interface SidebarOptions extends Omit<JobActions, 'readLog'>, ManyActions
   readonly onNewCell: (tool: string) => void;
   readonly onInsertFile: (path: string) => void;
   readonly onDeleteFile: (path: string) => void;
+  readonly onDeleteFolder: (path: string) => void;
   readonly onInstall: (engine: EngineRecord) => void;
   readonly onRemove: (engine: EngineRecord) => void;
   readonly onRefresh: () => void;
@@ -227,48 +226,6 @@ function JobsTab(props: ContentProps): ReactElement {
       onRetry={props.onRefresh}
       onShowTools={() => props.onView('tools')}
       onDismissComplaint={() => jobs.dismissComplaint()}
-    />
-  );
-}
-
-function ToolsTab({ foldnote, onNewCell, onInstall, onRemove }: ContentProps): ReactElement {
-  const { api, engines, tools } = foldnote;
-  const state = useSyncExternalStore(tools.subscribe, tools.state);
-  const found = useSyncExternalStore(engines.subscribe, engines.state);
-  return (
-    <ToolsView
-      state={state}
-      toolName={tools.displayName}
-      onNewCell={onNewCell}
-      onRetry={() => void tools.refresh()}
-      onAsk={api.advise}
-      describe={api.tool}
-      engines={
-        state.service?.isEmbedded && (
-          <EnginesView
-            state={found}
-            onInstall={onInstall}
-            onRemove={onRemove}
-            onOpen={isOpen => isOpen && engines.watch()}
-          />
-        )
-      }
-    />
-  );
-}
-
-function FilesTab({ foldnote, onInsertFile, onDeleteFile }: ContentProps): ReactElement {
-  const { files } = foldnote;
-  const state = useSyncExternalStore(files.subscribe, files.state);
-  return (
-    <FilesView
-      state={state}
-      onUpload={chosen => void files.upload(chosen)}
-      onDismiss={id => files.dismiss(id)}
-      onInsert={onInsertFile}
-      onDelete={onDeleteFile}
-      onMore={() => void files.loadMore()}
-      onRetry={() => void files.refresh()}
     />
   );
 }

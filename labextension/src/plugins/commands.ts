@@ -69,6 +69,20 @@ function addFileCommands(app: JupyterFrontEnd, { files, trans }: IFoldnote): voi
       }
     }
   });
+  app.commands.addCommand(CommandIDs.deleteFolder, {
+    label: args => trans.__('Delete the folder %1', visibleText(readText(args, 'path'))),
+    describedBy: { args: textArgument('path', 'The folder') },
+    execute: async args => {
+      const path = readText(args, 'path');
+      const title = trans.__('Delete the folder %1?', visibleText(path));
+      const body = trans.__(
+        'Every file in it and in its folders is deleted. Jobs that were submitted with them keep their copies.'
+      );
+      if (await isConfirmed(title, body, trans.__('Delete'), trans.__('Cancel'))) {
+        await files.deleteFolder(path);
+      }
+    }
+  });
 }
 
 function addServiceCommands(app: JupyterFrontEnd, foldnote: IFoldnote): void {

@@ -78,6 +78,7 @@ function createSidebar(
     onConnect: () => run(CommandIDs.connect),
     onChooseProfile: name => {
       foldnote.profiles.choose(name);
+    onDeleteFolder: path => run(CommandIDs.deleteFolder, { path }),
       void registry?.set(SETTINGS, 'profile', name);
     }
   });

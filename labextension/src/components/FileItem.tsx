@@ -1,0 +1,66 @@
+/** A file or a folder of the account in the list. */
+import type { MouseEvent, ReactElement } from 'react';
+
+import type { FileRecord } from '../api/answers';
+import { pathOf } from '../models/files';
+import { formatSize } from '../models/size';
+import { visibleText } from '../models/text';
+import { formatAge, formatMoment } from '../models/time';
+import { IconButton } from './IconButton';
+import { DeleteIcon, FileIcon, FolderIcon, InsertIcon } from './icons';
+import { useWords } from './words';
+
+/** What can be done with files. */
+export interface FileActions {
+  readonly onInsert: (path: string) => void;
+  /** The mouse was pressed on a file, which may become a drag. */
+  readonly onPressFile: (event: MouseEvent, path: string) => void;
+  /** Asks the person first. */
+  readonly onDelete: (path: string) => void;
+  /** Null for the top. */
+  readonly onOpenFolder: (folder: string | null) => void;
+  /** Asks the person first. */
+  readonly onDeleteFolder: (folder: string) => void;
+}
+
+/** A row. */
+export function FileItem(props: FileActions & { readonly file: FileRecord }): ReactElement {
+  const { file } = props;
+  const trans = useWords();
+  const path = pathOf(file);
+  const name = visibleText(file.fileName);
+  const age = file.uploadTime ? formatAge((Date.now() - Date.parse(file.uploadTime)) / 1000, trans) : '';
+  const facts = [file.fileSize === null ? '' : formatSize(file.fileSize), age].filter(Boolean);
+  return (
+    <li
+      className="fn-File"
+      onMouseDown={file.isFolder ? undefined : event => props.onPressFile(event, path)}
+      title={file.isFolder ? undefined : trans.__('%1: drag it into a cell or a file field', visibleText(path))}
+    >
+      {file.isFolder ? <FolderIcon /> : <FileIcon />}
+      {file.isFolder ? (
+        <button type="button" className="fn-File-name fn-Link" onClick={() => props.onOpenFolder(path)}>
+          <bdi>{name}</bdi>
+        </button>
+      ) : (
+        <bdi className="fn-File-name">{name}</bdi>
+      )}
+      <span className="fn-File-facts" title={formatMoment(file.uploadTime)}>
+        {facts.join(' · ')}
+      </span>
+      <span className="fn-File-actions">
+        {!file.isFolder && (
+          <IconButton label={trans.__('Insert %1 into the notebook', name)} onClick={() => props.onInsert(path)}>
+            <InsertIcon />
+          </IconButton>
+        )}
+        <IconButton
+          label={file.isFolder ? trans.__('Delete the folder %1', name) : trans.__('Delete %1', name)}
+          onClick={() => (file.isFolder ? props.onDeleteFolder(path) : props.onDelete(path))}
+        >
+          <DeleteIcon />
+        </IconButton>
+      </span>
+    </li>
+  );
+}

@@ -1,0 +1,148 @@
+/** Above the files: a search, the way to the folder in front, a new folder, an upload. */
+import { useRef, useState, type ReactElement } from 'react';
+
+import { visibleText } from '../models/text';
+import { IconButton } from './IconButton';
+import { CloseIcon, NewFolderIcon, UploadIcon } from './icons';
+import { SearchBox } from './SearchBox';
+import { useWords } from './words';
+
+/** What the toolbar needs. */
+export interface FilesToolbarProps {
+  readonly query: string;
+  /** The folder in front; null at the top. */
+  readonly folder: string | null;
+  readonly onQuery: (query: string) => void;
+  readonly onOpen: (folder: string | null) => void;
+  readonly onUpload: (files: readonly File[]) => void;
+}
+
+/** The toolbar. */
+export function FilesToolbar(props: FilesToolbarProps): ReactElement {
+  const { query, folder, onQuery, onOpen } = props;
+  const trans = useWords();
+  const [isNaming, setNaming] = useState(false);
+  return (
+    <div className="fn-Toolbar">
+      <div className="fn-Toolbar-row">
+        <SearchBox label={trans.__('Search files')} value={query} onChange={onQuery} />
+        <IconButton
+          label={trans.__('New folder')}
+          isPressed={isNaming}
+          onClick={() => setNaming(!isNaming)}
+        >
+          <NewFolderIcon />
+        </IconButton>
+        <UploadButton onUpload={props.onUpload} />
+      </div>
+      {isNaming && (
+        <NewFolder
+          onName={name => {
+            setNaming(false);
+            onOpen(folder === null ? name : `${folder}/${name}`);
+          }}
+          onCancel={() => setNaming(false)}
+        />
+      )}
+      {folder !== null && <Way folder={folder} onOpen={onOpen} />}
+    </div>
+  );
+}
+
+/** The folders from the top to the one in front. */
+function Way(props: {
+  readonly folder: string;
+  readonly onOpen: FilesToolbarProps['onOpen'];
+}): ReactElement {
+  const trans = useWords();
+  const parts = props.folder.split('/');
+  return (
+    <nav className="fn-Way" aria-label={trans.__('Folder')}>
+      <button type="button" className="fn-Link" onClick={() => props.onOpen(null)}>
+        {trans.__('All files')}
+      </button>
+      {parts.map((part, index) => {
+        const path = parts.slice(0, index + 1).join('/');
+        const isLast = index === parts.length - 1;
+        return (
+          <span key={path} className="fn-Way-step">
+            {isLast ? (
+              <bdi aria-current="location" title={visibleText(part)}>
+                {visibleText(part)}
+              </bdi>
+            ) : (
+              <button type="button" className="fn-Link" onClick={() => props.onOpen(path)}>
+                <bdi>{visibleText(part)}</bdi>
+              </button>
+            )}
+          </span>
+        );
+      })}
+    </nav>
+  );
+}
+
+function NewFolder(props: {
+  readonly onName: (name: string) => void;
+  readonly onCancel: () => void;
+}): ReactElement {
+  const trans = useWords();
+  const [name, setName] = useState('');
+  const isGood = /^[^/\\]+$/.test(name.trim()) && !/^\.+$/.test(name.trim());
+  return (
+    <form
+      className="fn-Toolbar-row"
+      onSubmit={event => {
+        event.preventDefault();
+        if (isGood) {
+          props.onName(name.trim());
+        }
+      }}
+    >
+      <input
+        type="text"
+        className="fn-Input"
+        autoFocus
+        value={name}
+        placeholder={trans.__('Name of the folder')}
+        aria-label={trans.__('Name of the folder')}
+        onChange={event => setName(event.currentTarget.value)}
+        onKeyDown={event => {
+          if (event.key === 'Escape') {
+            event.stopPropagation();
+            props.onCancel();
+          }
+        }}
+      />
+      <button type="submit" className="fn-Button fn-mod-small" disabled={!isGood}>
+        {trans.__('Open')}
+      </button>
+      <IconButton label={trans.__('No new folder')} onClick={props.onCancel}>
+        <CloseIcon />
+      </IconButton>
+    </form>
+  );
+}
+
+function UploadButton(props: { readonly onUpload: FilesToolbarProps['onUpload'] }): ReactElement {
+  const trans = useWords();
+  const input = useRef<HTMLInputElement>(null);
+  return (
+    <>
+      <button type="button" className="fn-Button fn-mod-small" onClick={() => input.current?.click()}>
+        <UploadIcon /> {trans.__('Upload')}
+      </button>
+      <input
+        ref={input}
+        type="file"
+        multiple
+        hidden
+        aria-label={trans.__('Files to upload')}
+        onChange={event => {
+          props.onUpload([...(event.currentTarget.files ?? [])]);
+          event.currentTarget.value = '';
+        }}
+      />
+    </>
+  );
+}

@@ -1,0 +1,74 @@
+/** A file on its way: what happens to it, how far that is, and what can be done. */
+import type { ReactElement } from 'react';
+
+import type { Upload } from '../models/files';
+import { visibleText } from '../models/text';
+import type { Trans } from '../models/words';
+import { IconButton } from './IconButton';
+import { CloseIcon, RefreshIcon } from './icons';
+import { useWords } from './words';
+
+/** What the row needs. */
+export interface UploadRowProps {
+  readonly upload: Upload;
+  readonly onRetry: () => void;
+  readonly onDismiss: () => void;
+}
+
+/** An upload. */
+export function UploadRow({ upload, onRetry, onDismiss }: UploadRowProps): ReactElement {
+  const { name, phase, fraction, fault } = upload;
+  const trans = useWords();
+  const shown = visibleText(name);
+  const percent = fraction === null ? null : Math.round(fraction * 100);
+  const hasFailed = phase === 'failed';
+  return (
+    <div className="fn-Upload">
+      <bdi className="fn-File-name" title={shown}>
+        {shown}
+      </bdi>
+      <span className="fn-Upload-acts">
+        {(hasFailed || phase === 'waiting') && (
+          <IconButton label={trans.__('Try the upload of %1 again', shown)} onClick={onRetry}>
+            <RefreshIcon />
+          </IconButton>
+        )}
+        <IconButton
+          label={hasFailed ? trans.__('Forget the upload of %1', shown) : trans.__('Give up the upload of %1', shown)}
+          onClick={onDismiss}
+        >
+          <CloseIcon />
+        </IconButton>
+      </span>
+      <p className={hasFailed ? 'fn-JobRow-error' : 'fn-Upload-word'} role={hasFailed ? 'alert' : undefined}>
+        {hasFailed ? fault : wordOf(phase, percent, trans)}
+      </p>
+      {!hasFailed && (
+        <div
+          className={`fn-Bar${percent === null || phase === 'waiting' ? ' fn-mod-endless' : ''}`}
+          role="progressbar"
+          aria-label={trans.__('Upload of %1', shown)}
+          aria-valuemin={0}
+          aria-valuemax={100}
+          aria-valuenow={percent ?? undefined}
+        >
+          <div className="fn-Bar-done" style={{ width: `${percent ?? 0}%` }} />
+        </div>
+      )}
+    </div>
+  );
+}
+
+function wordOf(phase: Upload['phase'], percent: number | null, trans: Trans): string {
+  const share = percent === null ? '' : ` · ${percent} %`;
+  switch (phase) {
+    case 'queued':
+      return trans.__('Waiting for its turn');
+    case 'waiting':
+      return trans.__('The connection was lost. It goes on from where it was.');
+    case 'passing':
+      return trans.__('Passing on to the service') + share;
+    default:
+      return trans.__('Sending') + share;
+  }
+}

@@ -1,0 +1,65 @@
+/** The sidebar's tabs of tools and files: what their models know, handed to views as plain data. */
+import { useSyncExternalStore, type ReactElement } from 'react';
+
+import { EnginesView } from '../components/EnginesView';
+import { FilesView } from '../components/FilesView';
+import { ToolsView } from '../components/ToolsView';
+import { dragFrom, type Dragged } from '../dragging';
+import { fileCode } from '../models/code';
+import { visibleText } from '../models/text';
+import type { SidebarOptions } from './sidebar';
+
+/** The catalog, and the engines where they are this computer's. */
+export function ToolsTab({ foldnote, onNewCell, onInstall, onRemove }: SidebarOptions): ReactElement {
+  const { api, engines, tools } = foldnote;
+  const state = useSyncExternalStore(tools.subscribe, tools.state);
+  const found = useSyncExternalStore(engines.subscribe, engines.state);
+  return (
+    <ToolsView
+      state={state}
+      toolName={tools.displayName}
+      onNewCell={onNewCell}
+      onRetry={() => void tools.refresh()}
+      onAsk={api.advise}
+      describe={api.tool}
+      engines={
+        state.service?.isEmbedded && (
+          <EnginesView
+            state={found}
+            onInstall={onInstall}
+            onRemove={onRemove}
+            onOpen={isOpen => isOpen && engines.watch()}
+          />
+        )
+      }
+    />
+  );
+}
+
+/** The account's files. */
+export function FilesTab({ foldnote, onInsertFile, onDeleteFile, onDeleteFolder }: SidebarOptions): ReactElement {
+  const { files } = foldnote;
+  const state = useSyncExternalStore(files.subscribe, files.state);
+  return (
+    <FilesView
+      state={state}
+      onUpload={chosen => void files.upload(chosen)}
+      onResume={id => void files.retry(id)}
+      onDismiss={id => files.dismiss(id)}
+      onInsert={onInsertFile}
+      onPressFile={(event, path) => dragFrom(event, () => draggedFile(path))}
+      onDelete={onDeleteFile}
+      onOpenFolder={folder => void files.open(folder)}
+      onDeleteFolder={onDeleteFolder}
+      onMore={() => void files.loadMore()}
+      onRetry={() => void files.refresh()}
+    />
+  );
+}
+
+/** A file of the account as a cell, an editor or a file field takes it. */
+function draggedFile(path: string): Dragged {
+  const code = fileCode(path);
+  const cell = `import foldnote as fn\n\n${code}`;
+  return { label: visibleText(path), code, cell, value: { kind: 'upload', name: path } };
+}

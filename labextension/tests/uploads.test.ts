@@ -1,0 +1,174 @@
+import type { FileRecord, FilesAnswer, UploadAnswer } from '../src/api/answers';
+import { LabRequestError } from '../src/api/request';
+import { FilesModel, type FilesSource } from '../src/models/files';
+
+/** The server's side of uploads, with a line that can be cut and a service that can refuse. */
+class Server implements FilesSource {
+  readonly received = new Map<string, number>();
+  readonly asked: string[] = [];
+  readonly passed: string[] = [];
+  cuts = 0;
+  refusal: string | null = null;
+  /** Called with what is asked, before it is answered. */
+  onAsk: (what: string) => void = () => undefined;
+
+  beginUpload(file: File, folder: string | null): Promise<UploadAnswer> {
+    const id = `${folder ?? ''}/${file.name}`;
+    this.ask(`begin ${id}`);
+    this.received.set(id, this.received.get(id) ?? 0);
+    return this.answer(id, file.size);
+  }
+
+  sendPiece(
+    id: string,
+    offset: number,
+    piece: Blob,
+    onProgress: (bytes: number) => void
+  ): Promise<UploadAnswer> {
+    this.ask(`piece ${offset}`);
+    if (!this.received.has(id)) {
+      throw new LabRequestError('Unknown.', 404);
+    }
+    this.received.set(id, offset + piece.size);
+    onProgress(piece.size);
+    if (this.cuts > 0) {
+      this.cuts -= 1;
+      throw new LabRequestError('Lost.', 0);
+    }
+    return this.answer(id, 10);
+  }
+
+  finishUpload(id: string): Promise<UploadAnswer> {
+    this.ask('finish');
+    if (this.refusal !== null) {
+      throw new LabRequestError(this.refusal, 413);
+    }
+    this.passed.push(id);
+    return this.answer(id, 10, id);
+  }
+
+  dropUpload(id: string): Promise<void> {
+    this.ask(`drop ${id}`);
+    return Promise.resolve();
+  }
+
+  files(folder: string | null): Promise<FilesAnswer> {
+    this.ask(`files ${folder ?? ''}`);
+    const file = { fileId: '1', fileName: 'a', folder, isFolder: false } as FileRecord;
+    return Promise.resolve({ files: [file], total: 1, hasMore: false });
+  }
+
+  uploadContents(path: string, folder: string | null): Promise<UploadAnswer> {
+    this.ask(`contents ${folder ?? ''} ${path}`);
+    return this.answer(path, 10);
+  }
+
+  deleteFile = (): Promise<void> => Promise.resolve();
+  deleteFolder = (): Promise<void> => Promise.resolve();
+
+  private ask(what: string): void {
+    this.asked.push(what);
+    this.onAsk(what);
+  }
+
+  private answer(id: string, sizeBytes: number, path: string | null = null): Promise<UploadAnswer> {
+    const receivedBytes = this.received.get(id) ?? 0;
+    return Promise.resolve({ id, sizeBytes, receivedBytes, sentBytes: null, path });
+  }
+}
+
+const FILE = new File(['0123456789'], 'a');
+
+function make(): { server: Server; files: FilesModel; phases: string[] } {
+  const server = new Server();
+  const files = new FilesModel(server, [0], 4);
+  const phases: string[] = [];
+  files.subscribe(() => {
+    const [upload] = files.state().uploads;
+    const phase = upload ? `${upload.phase} ${upload.fraction ?? '?'}` : 'none';
+    if (phases.at(-1) !== phase) {
+      phases.push(phase);
+    }
+  });
+  return { server, files, phases };
+}
+
+it('a file is sent in pieces into the folder in front, and passed on', async () => {
+  const { server, files, phases } = make();
+  await files.open('targets');
+  await files.upload([FILE]);
+  expect(server.passed).toEqual(['targets/a']);
+  expect(server.asked.filter(each => each.startsWith('piece'))).toEqual([
+    'piece 0',
+    'piece 4',
+    'piece 8'
+  ]);
+  expect(phases).toContain('sending 0.8');
+  expect(phases).toContain('passing ?');
+  expect(files.state().uploads).toEqual([]);
+});
+
+it('a broken connection is waited for, and what arrived is not sent again', async () => {
+  const { server, files, phases } = make();
+  server.cuts = 1;
+  await files.upload([FILE]);
+  expect(phases).toContain('waiting ?');
+  expect(server.asked.filter(each => each.startsWith('piece'))).toEqual([
+    'piece 0',
+    'piece 4',
+    'piece 8'
+  ]);
+  expect(server.passed).toHaveLength(1);
+});
+
+it('a restarted Jupyter server gets the whole again', async () => {
+  const { server, files } = make();
+  let isForgotten = false;
+  server.onAsk = what => {
+    if (what === 'piece 8' && !isForgotten) {
+      isForgotten = true;
+      server.received.clear();
+    }
+  };
+  await files.upload([FILE]);
+  expect(server.asked.filter(each => each === 'piece 0')).toHaveLength(2);
+  expect(server.passed).toHaveLength(1);
+});
+
+it('a refusal is shown, and the next attempt sends only what is missing', async () => {
+  const { server, files } = make();
+  server.refusal = 'The file is too large.';
+  await files.upload([FILE]);
+  const [upload] = files.state().uploads;
+  expect(upload).toMatchObject({ phase: 'failed', fault: 'The file is too large.' });
+  server.refusal = null;
+  await files.retry(upload?.id ?? 0);
+  expect(server.asked.filter(each => each.startsWith('piece'))).toHaveLength(3);
+  expect(files.state().uploads).toEqual([]);
+});
+
+it('an upload that is given up while it waits is dropped at the server', async () => {
+  const server = new Server();
+  const files = new FilesModel(server, [1_000_000], 4);
+  server.cuts = 1;
+  const work = files.upload([FILE]);
+  await vi.waitUntil(() => files.state().uploads[0]?.phase === 'waiting', 30_000);
+  files.dismiss(files.state().uploads[0]?.id ?? 0);
+  await work;
+  expect(server.asked).toContain('drop /a');
+  expect(server.passed).toEqual([]);
+  expect(files.state().uploads).toEqual([]);
+});
+
+it('a late answer of a folder that was left is not shown', async () => {
+  const { files } = make();
+  await Promise.all([files.open('targets'), files.open('others')]);
+  expect(files.state().files?.map(file => file.folder)).toEqual(['others']);
+});
+
+it('a file of the file browser goes into the folder in front', async () => {
+  const { server, files } = make();
+  await files.open('targets');
+  await files.uploadContents(['work/local.pdb']);
+  expect(server.asked).toContain('contents targets work/local.pdb');
+});
