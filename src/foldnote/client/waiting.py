@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 
 from foldnote.client.effects import Sleep, Steps
 from foldnote.client.link import Link
 from foldnote.client.pace import poll_delays
-from foldnote.client.refusals import understand
+from foldnote.client.refusals import read_json, understand
 from foldnote.errors import (
     FoldnoteError,
     NotFoundError,
@@ -18,6 +18,7 @@ from foldnote.errors import (
     WaitTimeoutError,
 )
 from foldnote.models import Job, JobPage, read_job_answer, read_job_page
+from foldnote.models.plain import read_plain_job, read_plain_page
 
 _LOCAL = {"first_s": 0.25, "longest_s": 5.0, "growth": 1.3}
 """One's own machine does not mind being asked more often, and its jobs may take seconds only."""
@@ -34,8 +35,8 @@ def get_job(link: Link, job_name: str) -> Steps[Job]:
     Raises:
         NotFoundError: there is no such job.
     """
-    answer = yield from link.ask("GET", "/jobs", params={"jobName": job_name})
-    job = understand(read_job_answer, answer)
+    answer = yield from link.send("GET", "/jobs", params={"jobName": job_name})
+    job = read_plain_job(answer.body) or understand(read_job_answer, read_json(answer))
     if job is None:
         raise NotFoundError(f"There is no job {job_name!r}.", status=404)
     return job
@@ -43,7 +44,8 @@ def get_job(link: Link, job_name: str) -> Steps[Job]:
 
 def list_page(link: Link, params: dict[str, str]) -> Steps[JobPage]:
     """One page of jobs."""
-    return understand(read_job_page, (yield from link.ask("GET", "/jobs", params=params)))
+    answer = yield from link.send("GET", "/jobs", params=params)
+    return read_plain_page(answer.body) or understand(read_job_page, read_json(answer))
 
 
 def list_many(
@@ -51,18 +53,20 @@ def list_many(
 ) -> Steps[list[Job]]:
     """At most ``limit`` jobs that are wanted, newest first, from as many pages as it takes."""
     seen: dict[str, Job] = {}
-    found: list[Job] = []
+    found: Collection[Job] = seen.values()
     start_key: str | None = None
     while len(found) < limit:
         size = {"limit": str(_LARGEST_PAGE if is_wanted else min(limit - len(found), _LARGEST_PAGE))}
         page = yield from list_page(link, params | size | ({"startKey": start_key} if start_key else {}))
-        fresh = {job.job_name: job for job in page.jobs if job.job_name not in seen}
-        seen |= fresh
-        found += [job for job in fresh.values() if is_wanted is None or is_wanted(job)]
-        if page.start_key in (None, start_key) or not fresh:  # some deployments ignore paging
+        before = len(seen)
+        for job in page.jobs:
+            seen.setdefault(job.job_name, job)
+        if is_wanted is not None:
+            found = [job for job in seen.values() if is_wanted(job)]
+        if page.start_key in (None, start_key) or len(seen) == before:  # some deployments ignore paging
             break
         start_key = page.start_key
-    return found[:limit]
+    return list(found)[:limit]
 
 
 def get_many(link: Link, names: Iterable[str]) -> Steps[dict[str, Job]]:

@@ -8,14 +8,15 @@ from datetime import UTC, datetime
 from types import NoneType
 from typing import Any
 
-from pydantic import Field, ValidationError, field_serializer
+from pydantic import AwareDatetime, Field, ValidationError, field_serializer
 
 from foldnote.errors import ProtocolError
 from foldnote.models.status import BatchStatus, JobStatus, is_failure_word, read_batch_status, read_status
 from foldnote.models.wire import WireModel, lower_first, read_hidden_json, read_object
 
 _PARENT_FIELDS = ("tool", "batch_status", "batch_size", "statuses", "result_url")
-_FOREIGN_KEYS = {"jobStatus": "status", "user": "email", "jobType": "type"}
+FOREIGN_KEYS = {"jobStatus": "status", "user": "email", "jobType": "type"}
+"""Words of deployed services for fields of ours."""
 
 
 class StatusCounts(WireModel):
@@ -43,11 +44,11 @@ class Job(WireModel):
     settings: dict[str, Any] = Field(default_factory=dict)
     """As submitted."""
     project_tag: str | None = None
-    created: datetime | None = None
+    created: AwareDatetime | None = None
     """UTC."""
-    started: datetime | None = None
+    started: AwareDatetime | None = None
     """UTC; null while in the queue."""
-    completed: datetime | None = None
+    completed: AwareDatetime | None = None
     """UTC; null until the status is final."""
     email: str | None = None
     """Owner."""
@@ -146,7 +147,7 @@ def read_job(answer: object) -> Job:
         with suppress(ValidationError):  # what is not quite plain is read with patience
             return Job.model_validate(answer)
     fields = lower_first(read_object(answer, "a job"))
-    for foreign, ours in _FOREIGN_KEYS.items():
+    for foreign, ours in FOREIGN_KEYS.items():
         if foreign in fields:
             fields.setdefault(ours, fields.pop(foreign))
     word = fields.get("status") or fields.get("batchStatus")

@@ -1,0 +1,66 @@
+"""Job records straight from the bytes of an answer, where nothing has to be translated.
+
+Lists of thousands of jobs are read here, without an object for each brace between the bytes and the records.
+Only what has the interface's own spelling is taken; everything else is left to ``job``, which has patience.
+"""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+
+from pydantic import ValidationError
+
+from foldnote.models.job import FOREIGN_KEYS, Job, JobPage, StatusCounts
+
+_MANY_BYTES = 50_000
+_ALL_COUNTS = len(StatusCounts.model_fields)
+
+
+def read_plain_job(body: bytes) -> Job | None:
+    """The job in the answer ``body``; None where it is not quite plain."""
+    try:
+        job = Job.model_validate_json(body)
+    except ValidationError:
+        return None
+    return job if _is_plain(job) else None
+
+
+def read_plain_page(body: bytes) -> JobPage | None:
+    """The page of jobs in the answer ``body``; None where any of it is not quite plain."""
+    try:
+        with _without_collecting(len(body) > _MANY_BYTES):
+            page = JobPage.model_validate_json(body)
+    except ValidationError:
+        return None
+    odd = [job for job in page.jobs if job.__pydantic_extra__ or job.statuses is not None]
+    if _has_foreign(page.model_extra or ()) or page.statuses.model_extra or not all(map(_is_plain, odd)):
+        return None
+    return page
+
+
+@contextmanager
+def _without_collecting(is_many: bool) -> Iterator[None]:
+    """Thousands of new records are no garbage: looking for some among them doubles the time."""
+    was_on = is_many and gc.isenabled()
+    if was_on:
+        gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
+
+
+def _is_plain(job: Job) -> bool:
+    """Whether a record that was read as it stands means what it says."""
+    extra, counts = job.__pydantic_extra__, job.statuses
+    if extra and _has_foreign(extra):
+        return False
+    return counts is None or (not counts.model_extra and len(counts.model_fields_set) == _ALL_COUNTS)
+
+
+def _has_foreign(keys: Iterable[str]) -> bool:
+    """Whether some key is a known one in another spelling."""
+    return any(key in FOREIGN_KEYS or key[:1].isupper() or key.isdigit() for key in keys)
