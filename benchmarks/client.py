@@ -19,7 +19,8 @@ from contextlib import contextmanager
 
 CALLS = 1500
 WARM_UP = 100
-IMPORTS = 9
+IMPORTS = 11
+DISTRIBUTIONS = 10
 IMPORT_LIMIT_S = 0.2
 OVERHEAD_LIMIT_S = 0.0002
 RECORD = {
@@ -31,6 +32,26 @@ RECORD = {
     "started": "2026-11-01T10:00:01Z",
     "completed": "2026-11-01T10:00:02Z",
 }
+LOADED = """
+import sys
+from importlib import metadata
+
+def loaded(modules):
+    homes = metadata.packages_distributions()
+    found = {name for module in modules for name in homes.get(module.partition(".")[0], ())}
+    return " ".join(sorted(found - {"foldnote", "setuptools"}))
+
+import foldnote.client
+imported = set(sys.modules)
+from foldnote import catalog
+catalog.check(catalog.tools()["anarci"], {"sequence": "EVQLVESGG"})
+client = foldnote.client.Client(base_url="http://127.0.0.1:9", api_key="k")
+try:
+    client.jobs.get("a")
+except foldnote.errors.TransportError:
+    pass
+print(loaded(imported), loaded(sys.modules), sep="\\n")
+"""
 SERVER = """
 import asyncio, json, sys
 body = sys.argv[1].encode()
@@ -53,15 +74,55 @@ asyncio.run(main())
 """
 
 
-def import_s(module: str) -> float:
-    """Seconds that ``import module`` takes in a fresh interpreter; the median of several."""
-    code = f"import time; t = time.perf_counter(); import {module}; print(time.perf_counter() - t)"
+def import_s(modules: str) -> tuple[float, float]:
+    """Seconds that ``import modules`` takes in a fresh interpreter, on the clock and of its processor.
+
+    Both are the median of several.
+    """
+    code = (
+        "import time; t, p = time.perf_counter(), time.process_time();"
+        f" import {modules}; print(time.perf_counter() - t, time.process_time() - p)"
+    )
     command = [sys.executable, "-c", code]
     runs = [
-        float(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
-        for _ in range(IMPORTS)
+        [
+            float(part)
+            for part in subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
+        ]
+        for _ in range(IMPORTS + 1)
     ]
-    return statistics.median(runs[1:])  # the first one warms the file cache
+    clock, processor = zip(*runs[1:], strict=True)  # the first one warms the file cache
+    return statistics.median(clock), statistics.median(processor)
+
+
+def count_distributions() -> tuple[list[str], list[str]]:
+    """Distributions that the client loads: when it is imported, and when it submits and fetches a job."""
+    done = subprocess.run([sys.executable, "-c", LOADED], capture_output=True, text=True, check=True)
+    imported, used = (line.split() for line in done.stdout.splitlines())
+    return imported, used
+
+
+def report_imports() -> None:
+    """What ``import foldnote.client`` takes and loads, beside httpx."""
+    (ours, ours_cpu), (peer, peer_cpu) = import_s("foldnote.client"), import_s("httpx")
+    ready, ready_cpu = import_s("foldnote.client.jobs, foldnote.client.transport")
+    print(
+        f"import foldnote.client: {ours * 1000:.0f} ms, of the processor {ours_cpu * 1000:.0f} ms;"
+        f" limit {IMPORT_LIMIT_S * 1000:.0f} ms, ratio {ours / IMPORT_LIMIT_S:.2f}"
+    )
+    print(
+        f"    import httpx: {peer * 1000:.0f} ms, of the processor {peer_cpu * 1000:.0f} ms,"
+        f" ratio {ours / peer:.2f}"
+    )
+    print(
+        f"    with all that Client().jobs loads: {ready * 1000:.0f} ms,"
+        f" of the processor {ready_cpu * 1000:.0f} ms, ratio to httpx {ready / peer:.2f}"
+    )
+    imported, used = count_distributions()
+    print(
+        f"    distributions beside foldnote: {len(imported)}, limit {DISTRIBUTIONS}: {', '.join(imported)};"
+    )
+    print(f"    when jobs are submitted and fetched {len(used)}: {', '.join(used)}")
 
 
 @contextmanager
@@ -146,12 +207,7 @@ async def measure_async(url: str) -> None:
 
 
 def main() -> None:
-    ours, peer = import_s("foldnote.client"), import_s("httpx")
-    print(
-        f"import foldnote.client: {ours * 1000:.0f} ms, limit {IMPORT_LIMIT_S * 1000:.0f} ms,"
-        f" ratio {ours / IMPORT_LIMIT_S:.2f}"
-    )
-    print(f"    import httpx: {peer * 1000:.0f} ms, ratio {ours / peer:.2f}")
+    report_imports()
     os.environ["FOLDNOTE_REQUESTS_PER_SECOND"] = "1e9"  # the pace is on purpose, and not what is measured
     with tempfile.TemporaryDirectory() as home, server() as url:
         os.environ["FOLDNOTE_HOME"] = home

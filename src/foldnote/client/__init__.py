@@ -7,26 +7,31 @@ This room knows nothing of widgets, of results' contents, or of how the service 
 
 from __future__ import annotations
 
-import httpx
-from pydantic import SecretStr
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from foldnote import settings
-from foldnote.client.account import AccountDesk, AsyncAccountDesk
-from foldnote.client.batches import AsyncBatches, AsyncBatchHandle, Batches, BatchHandle
-from foldnote.client.deployments import AsyncModels, Models
-from foldnote.client.file_values import FileValue, inline, uploaded
-from foldnote.client.files import AsyncFiles, Files
-from foldnote.client.handle import AsyncJobHandle, JobHandle
-from foldnote.client.jobs import AsyncJobs, Jobs
-from foldnote.client.ledger import Ledger
-from foldnote.client.link import Address, Link
-from foldnote.client.pipelines import AsyncPipelineRun, AsyncPipelines, PipelineRun, Pipelines
-from foldnote.client.router import AsyncRouter, Router
-from foldnote.client.screening import AsyncScreenings, Screenings
-from foldnote.client.stages import Pipeline, Stage
-from foldnote.client.tools import AsyncTools, Tools
-from foldnote.client.transport import AsyncHttpWorld, HttpWorld
 from foldnote.errors import ConfigurationError
+
+if TYPE_CHECKING:
+    import httpx
+    from pydantic import SecretStr
+
+    from foldnote.client.account import AccountDesk, AsyncAccountDesk
+    from foldnote.client.batches import AsyncBatches, AsyncBatchHandle, Batches, BatchHandle
+    from foldnote.client.deployments import AsyncModels, Models
+    from foldnote.client.file_values import FileValue, inline, uploaded
+    from foldnote.client.files import AsyncFiles, Files
+    from foldnote.client.handle import AsyncJobHandle, JobHandle
+    from foldnote.client.jobs import AsyncJobs, Jobs
+    from foldnote.client.ledger import Ledger
+    from foldnote.client.link import Link
+    from foldnote.client.pipelines import AsyncPipelineRun, AsyncPipelines, PipelineRun, Pipelines
+    from foldnote.client.router import AsyncRouter, Router
+    from foldnote.client.screening import AsyncScreenings, Screenings
+    from foldnote.client.stages import Pipeline, Stage
+    from foldnote.client.tools import AsyncTools, Tools
+    from foldnote.client.transport import AsyncHttpWorld, HttpWorld
 
 __all__ = [
     "AsyncBatchHandle",
@@ -45,11 +50,65 @@ __all__ = [
     "uploaded",
 ]
 
+_HOMES = {
+    "AsyncBatchHandle": "batches",
+    "AsyncJobHandle": "handle",
+    "AsyncPipelineRun": "pipelines",
+    "BatchHandle": "batches",
+    "FileValue": "file_values",
+    "JobHandle": "handle",
+    "Ledger": "ledger",
+    "Pipeline": "stages",
+    "PipelineRun": "pipelines",
+    "Stage": "stages",
+    "inline": "file_values",
+    "uploaded": "file_values",
+}
+_RESOURCES = {
+    "jobs": ("jobs", "Jobs"),
+    "batches": ("batches", "Batches"),
+    "files": ("files", "Files"),
+    "tools": ("tools", "Tools"),
+    "account": ("account", "AccountDesk"),
+    "router": ("router", "Router"),
+    "pipelines": ("pipelines", "Pipelines"),
+    "screenings": ("screening", "Screenings"),
+    "models": ("deployments", "Models"),
+}
+"""Where each resource lives: it is loaded when it is first used, so that a program pays for what it uses."""
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOMES:
+        return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)
+
 
 class _Connected:
     """What both faces know of their service; the key is in no repr."""
 
+    _prefix: ClassVar[str]
     _link: Link
+    _world: Any
+
+    if not TYPE_CHECKING:  # type checkers know the resources by their annotations, and find misspelt ones
+
+        def __getattr__(self, name: str) -> Any:
+            """A resource, when it is first asked for."""
+            if name not in _RESOURCES:
+                raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+            module, kind = _RESOURCES[name]
+            home = import_module(f"{__name__}.{module}")
+            resource = getattr(home, self._prefix + kind)(self._link, self._world)
+            setattr(self, name, resource)
+            return resource
+
+    def __dir__(self) -> list[str]:
+        return sorted({*super().__dir__(), *_RESOURCES})
 
     @property
     def profile(self) -> settings.Profile:
@@ -64,6 +123,8 @@ class _Connected:
     @property
     def ledger(self) -> Ledger:
         """What was submitted to this service from here."""
+        from foldnote.client.ledger import Ledger
+
         return Ledger(service=self._link.service)
 
     def __repr__(self) -> str:
@@ -72,6 +133,18 @@ class _Connected:
 
 class Client(_Connected):
     """A service, asked at once."""
+
+    _prefix = ""
+    _world: HttpWorld
+    jobs: Jobs
+    batches: Batches
+    files: Files
+    tools: Tools
+    account: AccountDesk
+    router: Router
+    pipelines: Pipelines
+    screenings: Screenings
+    models: Models
 
     def __init__(
         self,
@@ -89,17 +162,10 @@ class Client(_Connected):
         Raises:
             ConfigurationError: there is no such profile, or a key came without an address.
         """
+        from foldnote.client.transport import HttpWorld  # httpx comes with the first client, not before
+
         self._link = _link(profile, base_url, api_key)
-        world = self._world = HttpWorld(http_client)
-        self.jobs = Jobs(self._link, world)
-        self.batches = Batches(self._link, world)
-        self.files = Files(self._link, world)
-        self.tools = Tools(self._link, world)
-        self.account = AccountDesk(self._link, world)
-        self.router = Router(self._link, world)
-        self.pipelines = Pipelines(self._link, world)
-        self.screenings = Screenings(self._link, world)
-        self.models = Models(self._link, world)
+        self._world = HttpWorld(http_client)
 
     def close(self) -> None:
         """Give the connections back."""
@@ -115,6 +181,18 @@ class Client(_Connected):
 class AsyncClient(_Connected):
     """A service, awaited."""
 
+    _prefix = "Async"
+    _world: AsyncHttpWorld
+    jobs: AsyncJobs
+    batches: AsyncBatches
+    files: AsyncFiles
+    tools: AsyncTools
+    account: AsyncAccountDesk
+    router: AsyncRouter
+    pipelines: AsyncPipelines
+    screenings: AsyncScreenings
+    models: AsyncModels
+
     def __init__(
         self,
         profile: str | None = None,
@@ -128,17 +206,10 @@ class AsyncClient(_Connected):
         Raises:
             ConfigurationError: there is no such profile, or a key came without an address.
         """
+        from foldnote.client.transport import AsyncHttpWorld
+
         self._link = _link(profile, base_url, api_key)
-        world = self._world = AsyncHttpWorld(http_client)
-        self.jobs = AsyncJobs(self._link, world)
-        self.batches = AsyncBatches(self._link, world)
-        self.files = AsyncFiles(self._link, world)
-        self.tools = AsyncTools(self._link, world)
-        self.account = AsyncAccountDesk(self._link, world)
-        self.router = AsyncRouter(self._link, world)
-        self.pipelines = AsyncPipelines(self._link, world)
-        self.screenings = AsyncScreenings(self._link, world)
-        self.models = AsyncModels(self._link, world)
+        self._world = AsyncHttpWorld(http_client)
 
     async def close(self) -> None:
         """Give the connections back."""
@@ -152,6 +223,10 @@ class AsyncClient(_Connected):
 
 
 def _link(profile: str | None, base_url: str | None, api_key: str | SecretStr | None) -> Link:
+    from pydantic import SecretStr
+
+    from foldnote.client.link import Address, Link
+
     if base_url is None:
         if api_key is not None:
             raise ConfigurationError("A key was given without base_url: say which service it is for.")

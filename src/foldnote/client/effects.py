@@ -11,6 +11,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Coroutine, Generator, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Concatenate, Generic, ParamSpec, Protocol, TypeVar, overload
 
@@ -171,8 +172,12 @@ class operation(Generic[S, P, T]):  # noqa: N801  reads as a decorator
     def __init__(self, steps: Callable[Concatenate[S, P], Steps[T]]) -> None:
         self.steps = steps
         self.__doc__ = steps.__doc__
-        signature = inspect.signature(steps)
-        self._signature = signature.replace(parameters=list(signature.parameters.values())[1:])
+
+    @cached_property
+    def signature(self) -> inspect.Signature:
+        """Of the method that a user calls; made when it is first wanted, since there are many."""
+        whole = inspect.signature(self.steps)
+        return whole.replace(parameters=list(whole.parameters.values())[1:])
 
     @overload
     def __get__(self, face: SyncFace, owner: type | None = None) -> Callable[P, T]: ...
@@ -192,5 +197,5 @@ class operation(Generic[S, P, T]):  # noqa: N801  reads as a decorator
 
         call.__name__, call.__qualname__ = self.steps.__name__, self.steps.__qualname__
         call.__doc__ = self.__doc__
-        call.__dict__["__signature__"] = self._signature  # what help() and a notebook's ? show
+        call.__dict__["__signature__"] = self.signature  # what help() and a notebook's ? show
         return call

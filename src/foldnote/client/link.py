@@ -153,7 +153,9 @@ class Link:
         while True:
             address = yield from self.locate(again=moved)
             call = self._call(method, path, address, options)
-            yield Sleep(self._bucket.reserve())
+            pause_s = self._bucket.reserve()
+            if pause_s:  # also a pause of nothing gives the processor away, for milliseconds where it is busy
+                yield Sleep(pause_s)
             try:
                 answer: Answer = yield call
             except TransportError as exc:

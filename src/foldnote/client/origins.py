@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import platform
-from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 from foldnote import catalog
@@ -26,6 +25,8 @@ def describe_origin(link: Link, job: Job) -> dict[str, Any]:
 
 def find_version() -> str:
     """The version of this client."""
+    from importlib.metadata import PackageNotFoundError, version  # only where a result is described
+
     try:
         return version("foldnote")
     except PackageNotFoundError:  # run from a source tree that was never installed

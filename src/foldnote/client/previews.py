@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from html import escape
-from statistics import median
 from typing import TYPE_CHECKING, Any
 
 from foldnote.client.batching import Attempt
@@ -36,6 +35,8 @@ class Experience:
 
 def learn(jobs: Sequence[Job], tool_type: str) -> Experience:
     """What the complete jobs of a tool among ``jobs`` took."""
+    from statistics import median  # it loads much that only previews need
+
     ended = [job for job in jobs if job.type == tool_type and job.status is JobStatus.COMPLETE]
     times = [job.duration_s for job in ended if job.duration_s is not None]
     hours = [job.weighted_hours for job in ended if job.weighted_hours is not None]
