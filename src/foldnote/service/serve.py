@@ -33,6 +33,8 @@ from foldnote.service.logs import start_logging
 from foldnote.service.options import add_limit_arguments, read_limits
 from foldnote.service.store.database import StorageFaultError
 
+_TURN_S = 0.0005
+"""How long a thread may keep the others waiting: a job's start must not wait for a listing's answer."""
 GRACEFUL_S = 5
 _IDLE_LOOK_S = 10.0
 
@@ -140,6 +142,7 @@ def _serve(config: ServiceConfig, as_json: bool) -> int:
     shown = f"[{host}]" if ":" in host else host
     app = create_app(config, Service(config))
     server = Server(_uvicorn_config(app), app, Announcer(f"http://{shown}:{port}", as_json=as_json))
+    sys.setswitchinterval(_TURN_S)
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, server.handle_exit)  # uvicorn raises the signal again when it is done
     server.run([listener])

@@ -153,7 +153,7 @@ def prepare_attempt(spec: AttemptSpec, inputs: Mapping[str, Path] | None = None)
     """
     folder = spec.folder
     work = folder / WORK
-    (work / "outputs").mkdir(parents=True, exist_ok=True)
+    make_folders(folder.parent, folder, work, work / "outputs")
     for name, source in (inputs or {}).items():
         target = (work / name).resolve()
         if not target.is_relative_to(work.resolve()):
@@ -163,6 +163,15 @@ def prepare_attempt(spec: AttemptSpec, inputs: Mapping[str, Path] | None = None)
     (work / "job.json").write_bytes(json.dumps(_job_file(spec)).encode())  # nobody is told of it yet
     write_json(folder / SPEC, as_content(spec), is_durable=False)
     return folder
+
+
+def make_folders(*nested: Path) -> None:
+    """Make folders of which each lies in the one before; the first one's parents are mostly there."""
+    for folder in nested:
+        try:
+            folder.mkdir(exist_ok=True)
+        except FileNotFoundError:
+            folder.mkdir(parents=True, exist_ok=True)
 
 
 def _job_file(spec: AttemptSpec) -> dict[str, Any]:

@@ -155,6 +155,7 @@ class Dispatcher:
             self.recover()
         self._tell()
         self._tidier.tidy()  # last, so that nothing that waits has to wait for it
+        self._launcher.refresh()
 
     def _tell(self) -> None:
         """Say that jobs ended or were asked for, after what waited was started."""
@@ -188,8 +189,7 @@ class Dispatcher:
                 return
 
     def _has_fitting(self) -> bool:
-        taken = [active.need for active in self._active.values()]
-        return self._can_start(taken, _LEAST) and self._chooser()(self._store.queue.waiting()) is not None
+        return self._chooser()(self._store.queue.waiting) is not None
 
     def _chooser(self, ended: Sequence[tuple[Active, Ending]] = ()) -> Chooser:
         """Chooses the oldest job of the owner with the fewest runs, while it fits beside those that go on."""
@@ -199,8 +199,9 @@ class Dispatcher:
         taken = [active.need for active in going]
         has_space = not self._is_stopping and (self._disk is None or self._disk.has_space())
 
-        def choose(rows: Sequence[Waiting]) -> Waiting | None:
-            if not rows or not has_space:
+        def choose(find: Callable[[], Sequence[Waiting]]) -> Waiting | None:
+            rows = find() if has_space and self._can_start(taken, _LEAST) else ()
+            if not rows:
                 return None
             first = min(rows, key=lambda row: (running[row.account_id], row.job_id))
             need = self._launcher.need(first.type)

@@ -18,7 +18,8 @@ from foldnote.service.store.queue import Claim
 from foldnote.service.tooling import Toolbox
 
 _JOBS_PER_FOLDER = 1000
-_LOOK_S = 1.0
+_FRESH_S, _GOOD_S = 1.0, 5.0
+"""Seconds after which an engine is looked at again when nothing waits, and at the latest."""
 
 
 def job_folder(root: Path, job_id: int) -> Path:
@@ -40,11 +41,11 @@ class Bench:
     """All of an attempt that no job changes; None when the engine cannot run."""
     fault: str | None
     """Why it cannot."""
-    until: float
+    looked_at: float
 
 
 class Launcher:
-    """Prepares attempts. Engines are looked at once a second at most: that takes longer than all the rest.
+    """Prepares attempts. Engines are looked at once a second at most, which takes longer than all the rest.
 
     Args:
         root: folder of all attempts.
@@ -92,9 +93,18 @@ class Launcher:
 
     def _bench(self, tool_type: str) -> Bench:
         bench = self._benches.get(tool_type)
-        if bench is None or time.monotonic() > bench.until:
+        if bench is None or time.monotonic() - bench.looked_at > _GOOD_S:
             bench = self._benches[tool_type] = self._look(tool_type)
         return bench
+
+    def refresh(self) -> None:
+        """Look again at engines that are in use, while nothing waits for it; forget the others."""
+        moment = time.monotonic()
+        for tool_type, bench in list(self._benches.items()):
+            if moment - bench.looked_at > _GOOD_S:
+                del self._benches[tool_type]
+            elif moment - bench.looked_at > _FRESH_S:
+                self._benches[tool_type] = self._look(tool_type)
 
     def _look(self, tool_type: str) -> Bench:
         engine = self._toolbox.engine_of(tool_type)
@@ -113,7 +123,7 @@ class Launcher:
                 )
             except EngineError as exc:
                 fault = exc.message
-        return Bench(need, template, fault, time.monotonic() + _LOOK_S)
+        return Bench(need, template, fault, time.monotonic())
 
 
 def input_places(claim: Claim) -> list[str]:

@@ -85,8 +85,9 @@ def held_by(claim: Claim) -> Held:
     return Held(claim.job_id, claim.attempt, JobStatus.RUNNING)
 
 
-Chooser = Callable[[Sequence[Waiting]], Waiting | None]
-"""Chooses the next job to claim among the oldest of each owner; None when none of them fits now."""
+Chooser = Callable[[Callable[[], Sequence[Waiting]]], Waiting | None]
+"""Chooses the next job to claim among the oldest of each owner, which it asks for while there is room at all;
+None when none of them fits now."""
 
 
 @dataclass(frozen=True)
@@ -114,9 +115,11 @@ def _change(*names: str) -> sa.Update:
 _CLAIM = _change("attempt", "message", "started")
 _FINISH = _change("completed", "error", "message", "score", "weighted_hours", "result_sha256", "result_size")
 _REQUEUE = _change("losses", "not_before", "message")
+_PARENTS = jobs.alias()
 _HELD = (
-    sa.select(jobs, accounts.c.email)
+    sa.select(jobs, accounts.c.email, _PARENTS.c.hours_budget.label("batch_budget"))
     .join(accounts, accounts.c.id == jobs.c.account_id)
+    .join(_PARENTS, _PARENTS.c.id == jobs.c.parent_id, isouter=True)
     .where(jobs.c.id == sa.bindparam("job"))
 )
 _RUNNING = (
@@ -167,8 +170,9 @@ class QueueStore:
         rows: list[Mapping[str, Any]] = []
         with self._database.write() as connection:
             has_won = [_finish(connection, tally, claim, ending) for claim, ending in ends]
-            tally.write(connection)  # a batch whose hours are spent takes its waiting jobs out of the choice
-            while (waiting := choose(_find_waiting(connection))) is not None:
+            if tally.has_budget:  # a batch whose hours are spent takes its waiting jobs out of the choice
+                tally.write(connection)
+            while (waiting := choose(lambda: _find_waiting(connection))) is not None:
                 row = _claim(connection, tally, waiting, secrets.token_hex(16))
                 if row is None:  # not while this transaction holds the database
                     break
@@ -236,7 +240,7 @@ def _find_waiting(connection: sa.Connection) -> list[Waiting]:
 
 
 def _find_held(connection: sa.Connection, held: Held) -> sa.RowMapping | None:
-    """The row with its owner's address, None when it is not held any more: the race is lost."""
+    """The row with its owner's address and its batch's budget; None when the race for it is lost."""
     row = connection.execute(_HELD, {"job": held.job_id}).mappings().first()
     if row is None or row["attempt"] != held.attempt or row["state"] != str(held.state):
         return None

@@ -31,10 +31,12 @@ class Tally:
 
     Attributes:
         moment: the time of all these moves.
+        has_budget: whether a batch that has a budget is among those to follow.
     """
 
     def __init__(self) -> None:
         self.moment = clock.now()
+        self.has_budget = False
         self._counts: Counter[tuple[int, int, str]] = Counter()
         self._parents: dict[int, None] = {}
         self._hours: dict[int, float] = {}
@@ -49,6 +51,7 @@ class Tally:
             add_counts(self._counts, row["account_id"], parent_id, left=row["state"], entered=entered)
         if parent_id is not None:
             self._parents[parent_id] = None
+            self.has_budget |= row["batch_budget"] is not None
 
     def begin(self, row: sa.RowMapping, number: int, nonce: str) -> None:
         """An attempt began."""
