@@ -156,7 +156,7 @@ def test_routes_that_are_not_there_have_the_error_shape(http):
     for method, path, status in (
         ("GET", "/nothing", 404),
         ("GET", "/v1/nothing", 404),
-        ("GET", "/jobs/", 404),
+        ("GET", "/jobs/x", 404),
         ("GET", "/submit-job", 405),
         ("OPTIONS", "/jobs", 405),
     ):

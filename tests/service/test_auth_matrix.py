@@ -49,6 +49,12 @@ NEEDS = {
     ("GET", "/tools"): KEYED,
     ("GET", "/tools.json"): OPEN,
     ("GET", "/finetuned-models"): KEYED,
+    ("GET", "/catalog/tools"): KEYED,
+    ("GET", "/catalog/modalities"): KEYED,
+    ("GET", "/catalog/functions"): KEYED,
+    ("GET", "/catalog/tools/{jobType}/schema"): KEYED,
+    ("GET", "/catalog/jobs/{jobName}/logs"): KEYED,
+    ("GET", "/getFolders"): KEYED,
     ("POST", "/model-router"): KEYED,
     ("POST", "/deploy-model"): ADMIN,
     ("GET", "/deployed-models"): ADMIN,
@@ -83,6 +89,7 @@ NAMED = {
         {"params": {"jobName": "JOB", "organization": "true"}},
     ],
     ("GET", "/jobs/{jobName}/log"): [{"jobName": "JOB"}],
+    ("GET", "/catalog/jobs/{jobName}/logs"): [{"jobName": "JOB"}],
     ("POST", "/stop-job"): [{"json": {"jobName": "JOB"}}, {"json": {"jobName": "BATCH"}}],
     ("POST", "/cancelJob"): [{"json": {"jobName": "JOB"}}],
     ("POST", "/cancelBatch"): [{"json": {"batchName": "BATCH"}}],
@@ -106,7 +113,8 @@ NAMED = {
 }  # fmt: skip
 NAMELESS = {
     ("PUT", "/upload/{filename}"), ("POST", "/getPresignedUploadUrl"), ("GET", "/tools"), ("GET", "/finetuned-models"),
-    ("POST", "/model-router"), ("POST", "/deploy-model"), ("GET", "/deployed-models"), ("DELETE", "/delete-model"),
+    ("GET", "/catalog/tools"), ("GET", "/catalog/modalities"), ("GET", "/catalog/functions"),
+    ("GET", "/catalog/tools/{jobType}/schema"), ("GET", "/getFolders"), ("POST", "/model-router"), ("POST", "/deploy-model"), ("GET", "/deployed-models"), ("DELETE", "/delete-model"),
 }  # fmt: skip
 """Routes that take no name of what somebody has: those of uploads make the caller's own."""
 

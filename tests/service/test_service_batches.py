@@ -75,6 +75,7 @@ def test_a_batch_without_any_result_is_stopped(service, name):
         ({"batchName": "a/b"}, "batchName", None),
         ({"type": "nope"}, "type", None),
         ({"settings": SETTINGS}, "settings", None),
+        ({"settings": [SETTINGS, 5]}, "settings.1", 1),
     ],
 )
 def test_a_wrong_batch_keeps_nothing(service, name, change, field, row):

@@ -18,6 +18,7 @@ from foldnote.service.linger import LingerMiddleware
 from foldnote.service.prefixes import PrefixMiddleware
 from foldnote.service.routes import (
     deployment,
+    discovery,
     downloads,
     ending,
     files,
@@ -44,6 +45,7 @@ ROUTERS = (
     presigned.router,
     pipelines.router,
     tools.router,
+    discovery.router,
     recommending.router,
     deployment.router,
     screening.router,

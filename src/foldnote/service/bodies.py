@@ -8,7 +8,7 @@ from __future__ import annotations
 import codecs
 import json
 import math
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from typing import Any, NoReturn, TypeVar
 
 from fastapi import Request
@@ -24,6 +24,8 @@ MAX_VALUES = 250_000
 _BLOCK_BYTES = 1 << 16
 _UNCOUNTED = bytes(set(range(256)) - set(b'",{['))
 _LARGE_BYTES = 256 * 1024
+_ROWS = frozenset({"settings", "jobs", "jobNames", "ligands"})
+"""Fields of bodies that have an element for each row of a batch."""
 BodyModel = TypeVar("BodyModel", bound=BaseModel)
 _WORDS = {
     "string_type": "this must be text",
@@ -199,12 +201,20 @@ def read_model(value: Any, model: type[BodyModel]) -> BodyModel:
     except ValidationError as exc:
         first = exc.errors(include_url=False, include_input=False)[0]
         field = ".".join(str(part) for part in first["loc"])
-        raise field_refusal(field, first["type"], first["msg"]) from exc
+        raise field_refusal(field, first["type"], first["msg"], row=_row_of(first["loc"])) from exc
 
 
-def field_refusal(field: str, kind: str, message: str) -> RefusalError:
+def _row_of(path: Sequence[int | str]) -> int | None:
+    """The row of a batch that a path leads into."""
+    match path:
+        case [str(name), int(row), *_] if name in _ROWS:
+            return row
+    return None
+
+
+def field_refusal(field: str, kind: str, message: str, *, row: int | None = None) -> RefusalError:
     """400 for one field of a body or query."""
     if kind == "missing":
-        return bad_request(f"{field} is required.", code="missing_field", field=field)
+        return bad_request(f"{field} is required.", code="missing_field", field=field, row=row)
     words = _WORDS.get(kind, message[:1].lower() + message[1:])
-    return bad_request(f"{field}: {words}.", code="invalid_field", field=field)
+    return bad_request(f"{field}: {words}.", code="invalid_field", field=field, row=row)

@@ -1,10 +1,16 @@
-"""Every route answers bare, under `/v1` and under `/api`: the prefix is set aside before routing."""
+"""Every route answers bare, under `/v1` and under `/api`: the prefix is set aside before routing.
+
+Clients put addresses together from parts, and deployed services forgive a slash too many between a prefix and
+a route, or at the end. So `/api//jobs` and `/jobs/` are `/jobs` here. The name of a file stays as it is.
+"""
 
 from __future__ import annotations
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 PREFIXES = ("/v1", "/api")
+NAMES_OF_FILES = ("upload/", "files/", "presigned/", "download/")
+"""What begins so ends in a name that may hold slashes."""
 
 
 class PrefixMiddleware:
@@ -16,8 +22,11 @@ class PrefixMiddleware:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Route one request."""
         if scope["type"] == "http":
-            path = scope["path"]
-            prefix = next((each for each in PREFIXES if path.startswith(each + "/")), None)
-            if prefix is not None:
-                scope = dict(scope) | {"root_path": scope.get("root_path", "") + prefix}
+            path = "/" + scope["path"].lstrip("/")
+            prefix = next((each for each in PREFIXES if path.startswith(each + "/")), "")
+            rest = path[len(prefix) :].lstrip("/")
+            if not rest.startswith(NAMES_OF_FILES):
+                rest = rest.rstrip("/")
+            root_path = scope.get("root_path", "") + prefix
+            scope = dict(scope) | {"path": f"{prefix}/{rest}", "root_path": root_path}
         await self._app(scope, receive, send)

@@ -95,6 +95,10 @@ class Toolbox:
         registered = [each.tool for each in self._look().values()]
         return [self.describe(tool) for tool in (*catalog.tools().values(), *registered)]
 
+    def registered_types(self) -> frozenset[str]:
+        """Tools that are not of the catalog."""
+        return frozenset(self._look())
+
     def finetuning_types(self) -> list[str]:
         """Tools whose result is a model."""
         return [tool.type for tool in catalog.tools().values() if FINETUNING in tool.functions]

@@ -95,6 +95,18 @@ class FileStore:
                 merged[name] = FolderRow(name, old.size + size, max(old.uploaded, uploaded))
         return [merged[name] for name in sorted(merged)]
 
+    def all_folders(self, account_id: int) -> list[str]:
+        """Every folder that holds files, or folders that do, by name."""
+        query = (
+            sa.select(files.c.folder)
+            .where(files.c.account_id == account_id, files.c.deleted.is_(None), files.c.folder != "")
+            .distinct()
+        )
+        with self._database.read() as connection:
+            found = connection.execute(query).scalars().all()
+        parts = [folder.split("/") for folder in found]
+        return sorted({"/".join(each[: depth + 1]) for each in parts for depth in range(len(each))})
+
     def delete(self, account_id: int, folder: str, name: str) -> bool:
         """Tombstone one file; False when there is none of this name."""
         with self._database.write() as connection:

@@ -1,0 +1,97 @@
+"""A tool's settings as a flat list, for programs that were written for catalogs of that form.
+
+The JSON Schema of the tool is the truth; what a list has no word for (patterns, alternatives) stays there.
+Nothing is validated here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from foldnote.models.wire import WireModel
+
+HINTS = "x-foldnote"
+_SAME_WORDS = ("default", "minimum", "maximum", "maxLength")
+
+
+class Conditional(WireModel):
+    """What another setting must be for a parameter to apply; all of a parameter's must hold."""
+
+    other_setting_name: str
+    check_type: str
+    """Always `includes`: the other setting is one of the values."""
+    other_setting_value: list[Any]
+
+
+class Parameter(WireModel):
+    """One setting of a tool."""
+
+    name: str
+    display_name: str
+    type: str
+    """`string`, `number`, `integer`, `boolean`, `array`, `object`, `file` or `files`."""
+    required: bool
+    description: str
+    default: Any = None
+    """Absent where there is none."""
+    options: list[Any] | None = None
+    """The values that are allowed; absent where there is no list of them."""
+    extensions: list[str] | None = None
+    """Of a file: what its name may end in, without the dot."""
+    minimum: float | None = None
+    maximum: float | None = None
+    max_length: int | None = None
+    conditionals: list[Conditional] | None = None
+    """When it applies; absent where it always does."""
+
+
+def list_parameters(schema: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """One row a setting, in the order of the schema; what a setting does not have is absent."""
+    required = schema.get("required", [])
+    fields = schema.get("properties", {})
+    return [
+        _parameter(name, field, is_required=name in required)
+        for name, field in fields.items()
+        if isinstance(field, Mapping)
+    ]
+
+
+def _parameter(name: str, field: Mapping[str, Any], *, is_required: bool) -> dict[str, Any]:
+    hints = field.get(HINTS, {})
+    row: dict[str, Any] = {
+        "name": name,
+        "displayName": field.get("title", name),
+        "type": _type_of(field, hints),
+        "required": is_required,
+        "description": field.get("description", ""),
+    }
+    row |= {word: field[word] for word in _SAME_WORDS if word in field}
+    if options := _options_of(field):
+        row["options"] = options
+    if extensions := hints.get("extensions"):
+        row["extensions"] = extensions
+    if conditions := hints.get("appliesWhen"):
+        row["conditionals"] = [
+            {"otherSettingName": other, "checkType": "includes", "otherSettingValue": values}
+            for other, values in conditions.items()
+        ]
+    return row
+
+
+def _type_of(field: Mapping[str, Any], hints: Mapping[str, Any]) -> str:
+    if hints.get("role") in ("file", "files"):
+        return str(hints["role"])
+    if field.get("format") == "binary":
+        return "file"
+    kind = field.get("type", "string")
+    kinds = [each for each in kind if each != "null"] if isinstance(kind, list) else [kind]
+    return str(kinds[0]) if kinds else "string"
+
+
+def _options_of(field: Mapping[str, Any]) -> list[Any]:
+    if isinstance(field.get("enum"), list):
+        return list(field["enum"])
+    rows = field.get("oneOf", [])
+    named = [row["const"] for row in rows if isinstance(row, Mapping) and "const" in row]
+    return named if len(named) == len(rows) else []
