@@ -1,7 +1,9 @@
 """3D views in real JupyterLab with the network cut: drawn, explained where they cannot be drawn, and harmless."""
 
+import base64
 import json
 import re
+import struct
 from pathlib import Path
 
 import nbformat
@@ -173,6 +175,21 @@ canvas => {
     assert canvas.evaluate(magenta) > 500
 
 
+_CLEAR_AND_DRAWN = """
+async png => {
+  const image = new Image();
+  image.src = 'data:image/png;base64,' + png;
+  await image.decode();
+  const flat = document.createElement('canvas');
+  flat.width = image.width; flat.height = image.height;
+  const pen = flat.getContext('2d');
+  pen.drawImage(image, 0, 0);
+  const data = pen.getImageData(0, 0, flat.width, flat.height).data;
+  let solid = 0;
+  for (let i = 3; i < data.length; i += 4) if (data[i] === 255) solid += 1;
+  return { corner: data[3], solid };
+}
+"""
 _COLOURS = """
 canvas => {
   const flat = document.createElement('canvas');
@@ -215,15 +232,28 @@ def test_a_reader_chooses_colours_and_styles(notebook):
     assert notebook.accessibility_faults(".jp-OutputArea .fnv-view") == []
 
 
-def test_a_picture_is_saved_at_twice_its_size(notebook):
+def test_a_picture_is_saved_at_the_size_resolution_and_ground_of_ones_choice(notebook):
     view = show(notebook, _SHOW_RESULT)
-    stage = view.locator(".fnv-stage").bounding_box()
+    seen = view.locator("canvas").first.evaluate("canvas => [canvas.width, canvas.height]")
+    view.get_by_role("button", name="Save picture").click()
+    for label, value in (("Width", "900"), ("Height", "700"), ("Resolution", "300")):
+        view.get_by_label(label).fill(value)
+    view.get_by_label("Background").select_option("transparent")
+    expect(view.locator(".fnv-save")).to_contain_text("76 × 59 mm in print")
+    notebook.picture("view-save", view)
+    assert notebook.accessibility_faults(".jp-OutputArea .fnv-view") == []
     with notebook.page.expect_download() as download:
-        view.get_by_role("button", name="Save picture").click()
+        view.get_by_role("button", name="Save PNG").click()
     png = Path(download.value.path()).read_bytes()
     assert png.startswith(b"\x89PNG")
-    assert abs(int.from_bytes(png[16:20], "big") - 2 * stage["width"]) < 8
+    assert struct.unpack(">II", png[16:24]) == (900, 700)
+    assert png[37:41] == b"pHYs"
+    assert struct.unpack(">II", png[41:49]) == (round(300 / 0.0254),) * 2
     assert download.value.suggested_filename.endswith(".png")
+    drawn = notebook.page.evaluate(_CLEAR_AND_DRAWN, base64.b64encode(png).decode("ascii"))
+    assert drawn["corner"] == 0
+    assert drawn["solid"] > 5000
+    assert view.locator("canvas").first.evaluate("canvas => [canvas.width, canvas.height]") == seen
 
 
 _MANY = (

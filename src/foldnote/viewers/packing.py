@@ -33,7 +33,8 @@ def turn(text: str) -> list[Piece]:
     plain: list[str] = []
     for length, run in groupby(text.split("\n"), len):
         lines = list(run)
-        if length == 0 or len(lines) < _FEWEST_LINES:
+        # A letter beyond ASCII may count as two on the page.
+        if length == 0 or len(lines) < _FEWEST_LINES or not all(line.isascii() for line in lines):
             plain += lines
             continue
         if plain:

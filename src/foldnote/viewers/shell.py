@@ -139,7 +139,8 @@ def _pack_step(scene: Scene, step: Step) -> dict[str, Any]:
 
 def _make_payload(scene: Scene) -> dict[str, Any]:
     """What the page unpacks: the program that draws, once a page, and what it draws."""
-    code = f"(function(){{\n{read_asset('scene_parts.js')}\nreturn {read_asset('scene.js')}}})()"
+    parts = "\n".join(read_asset(name) for name in ("scene_parts.js", "scene_save.js"))
+    code = f"(function(){{\n{parts}\nreturn {read_asset('scene.js')}}})()"
     style = read_asset("scene_live.css")
     return {
         "name": "foldnoteScene" + hashlib.sha256((code + style).encode()).hexdigest()[:8],

@@ -67,6 +67,7 @@
   }
 
   // Of the models that stand in for each other one is seen, with what it touches.
+  var dashes = [];
   function showStep() {
     scene.steps.forEach(function (one, place) {
       one.models.forEach(function (index) {
@@ -145,17 +146,33 @@
     button.onclick = act;
   }
 
-  // 3Dmol.js draws finer than is seen, so that the file has twice the size and is sharp in print.
-  function savePicture() {
-    var link = document.createElement('a');
-    link.href = viewer.pngURI();
-    link.download = (find('head').textContent || 'structure').replace(/[^\w.-]+/g, '-').slice(0, 80) + '.png';
-    link.click();
+  function toggleSaving() {
+    var open = find('save');
+    if (open) open.remove();
+    else stage.after(askForPicture(stage, savePicture));
+    this.setAttribute('aria-expanded', String(!open));
+    if (!open) find('save').querySelector('input').select();
   }
 
-  var fit, first, flight = 0;
+  // Python asks for a picture, too; one that rests is woken for it.
+  root.addEventListener('fn-picture', function (event) {
+    wake(true).then(function () { return drawPicture(viewer, stage, event.detail.wish); }).then(event.detail.done, event.detail.failed);
+  });
+
+  var fit, first, size, flight = 0;
   // 3Dmol.js fits a structure to the height; in a picture that is narrower than that its sides would be cut off.
   function adapt() {
+    return button;
+  }
+
+  function savePicture(wish) {
+    wake(true).then(function () { return drawPicture(viewer, stage, wish); }).then(function (png) {
+      var link = document.createElement('a');
+      link.href = URL.createObjectURL(new Blob([png], { type: 'image/png' }));
+      link.download = (find('head').textContent || 'structure').replace(/[^\w.-]+/g, '-').slice(0, 80) + '.png';
+      link.click();
+      setTimeout(function () { URL.revokeObjectURL(link.href); }, 10000);
+    });
     var wanted = Math.min(1, stage.clientWidth / (1.2 * stage.clientHeight));
     if (!viewer || !wanted || Math.abs(wanted / fit - 1) < 0.02) return;
     viewer.zoom(wanted / fit);
@@ -175,6 +192,13 @@
       if (part < 1) flight = requestAnimationFrame(step);
     })();
   }
+  function resize() {
+    if (!viewer) return;
+    if (size !== measure()) viewer.resize();
+    size = measure();
+    adapt();
+  }
+
 
   function resetView() {
     cancelAnimationFrame(flight);
@@ -188,10 +212,11 @@
   root.addEventListener('fn-repaint', function () { if (viewer) repaint(); });
 
   function watchPointer() {
-    if (root.fnSelection) viewer.setClickable({}, true, function (atom, _, event) {
+    var who = isLarge() ? { atom: ['CA', "O3'", "C4'", 'P'] } : {};
+    if (root.fnSelection) viewer.setClickable(who, true, function (atom, _, event) {
       root.dispatchEvent(new CustomEvent('fn-pick', { detail: { chain: atom.chain, number: atom.resi + (atom.icode || '').trim(), event: event } }));
     });
-    viewer.setHoverable({}, true, function (atom) { find('hover').textContent = describe(atom); }, function () { find('hover').textContent = ''; });
+    viewer.setHoverable(who, true, function (atom) { find('hover').textContent = describe(atom); }, function () { find('hover').textContent = ''; });
   }
 
   // What is there once, however often the picture is put to sleep and woken.
@@ -201,11 +226,13 @@
     var tools = make('div', 'tools', stage);
     var looks = Object.keys(scene.looks).map(function (key) { return [key, 'Colour: ' + shorten(scene.looks[key].name)]; });
     if (looks.length) addChoice(tools, 'Colour by', [['chain', 'Colour: Chain']].concat(looks), color, function (value) { color = value; });
+  // What can be pointed at costs memory for each atom, so that in a large structure residues have one place each.
     var words = [['cartoon', 'Cartoon'], ['sticks', 'Sticks'], ['spheres', 'Spheres'], ['surface', 'Surface']];
-    addChoice(tools, 'Style', words, style, function (value) { style = value; });
-    addButton(tools, 'Save picture', 'Save what is seen as a PNG, at twice its size', savePicture);
+    if (scene.bases.length) addChoice(tools, 'Style', words, style, function (value) { style = value; });
+    addButton(tools, 'Save picture', 'Save what is seen as a PNG, in a size of your choice', toggleSaving);
+    tools.lastChild.setAttribute('aria-expanded', 'false');
     addButton(tools, 'Reset view', 'Turn back to the first view', resetView);
-    new ResizeObserver(adapt).observe(stage);
+    new ResizeObserver(resize).observe(stage);
     // The wheel scrolls the notebook until the picture was clicked, so that nobody gets stuck in it.
     stage.addEventListener('pointerdown', function () { awake = true; });
     stage.addEventListener('pointerleave', function () { awake = false; });
@@ -227,7 +254,7 @@
     root.addEventListener('keydown', function (event) {
       var isPress = event.key === 'Enter' || event.key === ' ';
       if (isPress && !event.shiftKey && event.target.closest('button, summary')) event.stopPropagation();
-      if (event.target.tagName === 'SELECT' && !event.ctrlKey && !event.metaKey) event.stopPropagation();
+      if (event.target.matches('select, input') && !event.ctrlKey && !event.metaKey) event.stopPropagation();
     });
     var hint = document.createElement('p');
     hint.className = 'fnv-hint';
@@ -304,19 +331,23 @@
     }
   }
 
-  // The observers of 3Dmol.js first fire in the next frame, and draw; a hidden page has no frames.
-  function nextFrame() {
-    return new Promise(function (done) {
-      setTimeout(done, 400);
-      requestAnimationFrame(function () { setTimeout(done); });
-    });
+  // 3Dmol.js draws all of a picture again whenever it is fitted, turned or watched by its own observers. Until all
+  // is said it holds still, and ours tells it of a new size.
+  function hold(made) {
+    made.show = function () {};
+    [made.divwatcher, made.intwatcher].forEach(function (watcher) { if (watcher) watcher.disconnect(); });
+    size = measure();
   }
 
-  async function build() {
+  function isLarge() { return scene.bases.reduce(function (sum, base) { return sum + base[4].length; }, 0) > 3000; }
+
+  function measure() { return stage.clientWidth + ' ' + stage.clientHeight; }
+
+  function build() {
     stage.style.height = data.height + 'px';
-    var made = viewer = engine.createViewer(find('canvas'), { backgroundColor: ground(stage), hoverDuration: 50 });
-    // Every call that turns or fits the picture would draw all of it; it is drawn once, when all is said.
-    made.show = function () {};
+    dashes = [];
+    var made = viewer = engine.createViewer(find('canvas'), Object.assign({ backgroundColor: ground(stage), hoverDuration: 50 }, fineness(isLarge())));
+    hold(made);
     scene.models.forEach(function (one) {
       var model = viewer.addModel(turnBack(one.pieces), one.format, { keepH: true });
       if (!model.selectedAtoms({}).length) throw new Error('it finds no atoms in ' + one.name);
@@ -332,11 +363,9 @@
     follow();
     if (kept || (root.fnSelection || []).length) repaint();
     if (kept) viewer.setView(kept); else adapt();
-    await nextFrame();
     delete made.show;
-    if (viewer !== made) return false;
+      sortChains(model);
     viewer.render();
-    return true;
   }
 
   var waking = null;
@@ -359,7 +388,7 @@
       if (!makeRoom(isAsked)) return sleepUndrawn();
       live.push(self);
       note.hidden = true;
-      if (!(await build())) return;
+      build();
       if (find('still')) find('still').hidden = true;
       words.open = false;
       root.dataset.fnState = 'drawn';

@@ -38,24 +38,41 @@ async function library(served) {
 function canDraw() {
   if (window.foldnoteWebGL === undefined) {
     var context = document.createElement('canvas').getContext('webgl2');
-    window.foldnoteWebGL = !!context;
+    var info = context && context.getExtension('WEBGL_debug_renderer_info');
+    var card = info ? context.getParameter(info.UNMASKED_RENDERER_WEBGL) : '';
+    window.foldnoteWebGL = !context ? '' : /swiftshader|llvmpipe|softpipe|software|basic render/i.test(card) ? 'program' : 'card';
     var end = context && context.getExtension('WEBGL_lose_context');
     if (end) end.loseContext();
   }
-  return window.foldnoteWebGL;
+  return !!window.foldnoteWebGL;
 }
+
+// Four times the pixels are for graphics cards, the finest ribbons for structures of which the parts are seen.
+function fineness(isLarge) { return { upscale: window.foldnoteWebGL === 'card', cartoonQuality: isLarge ? 5 : 10 }; }
 
 // Lines of one length were written column by column: see foldnote.viewers.packing.
 function turnBack(pieces) {
   return pieces.map(function (piece) {
     if (typeof piece === 'string') return piece;
-    var length = piece[0], letters = piece[1], count = letters.length / length, lines = [];
-    for (var line = 0; line < count; line++) {
-      for (var text = '', column = 0; column < length; column++) text += letters[column * count + line];
-      lines.push(text);
+    var length = piece[0], letters = piece[1], count = letters.length / length, codes = new Uint8Array(count * (length + 1)).fill(10);
+    for (var column = 0, place = 0; column < length; column++) {
+      for (var line = 0; line < count; line++) codes[line * (length + 1) + column] = letters.charCodeAt(place++);
     }
-    return lines.join('\n');
+    return new TextDecoder().decode(codes.subarray(0, -1));
   }).join('\n');
+}
+
+// Whoever names one chain does not look through the atoms of all others.
+function sortChains(model) {
+  var chains = new Map(), ask = model.selectedAtoms;
+  model.selectedAtoms({}).forEach(function (atom) {
+    if (!chains.has(atom.chain)) chains.set(atom.chain, []);
+    chains.get(atom.chain).push(atom);
+  });
+  model.selectedAtoms = function (who, from) {
+    var isSorted = who && typeof who.chain === 'string' && !who.invert && (!from || from === model.atoms);
+    return ask.call(model, who, isSorted ? chains.get(who.chain) || [] : from);
+  };
 }
 
 function ground(stage) {
