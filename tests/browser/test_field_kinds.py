@@ -118,6 +118,19 @@ def test_a_file_of_ones_own_computer_is_uploaded_and_said(form, server):
     assert (server.notebooks / "uploads" / "mine.csv").read_bytes() == content
 
 
+def test_a_file_is_dragged_from_the_file_browser_onto_its_field(form, notebook):
+    control(form, "Target").fill("")
+    notebook.execute("filebrowser:activate")
+    row = notebook.page.locator(".jp-DirListing-item", has_text="fv.pdb")
+    row.drag_to(field(form, "Target"))
+    expect(control(form, "Target")).to_have_value("fv.pdb")
+    expect(field(form, "Target").locator(".fn-readout")).to_contain_text("2 chains")
+    row.drag_to(field(form, "Table"))
+    expect(field(form, "Table").locator(".fn-error")).to_contain_text("A .csv file is wanted here")
+    control(form, "Table").fill("")
+    notebook.execute("application:toggle-left-area")
+
+
 @pytest.mark.parametrize(("theme", "width"), list(product(("light", "dark"), (400, 1200))))
 def test_the_fields_are_readable_and_faultless(form, notebook, theme, width):
     notebook.set_theme(theme)
@@ -138,17 +151,82 @@ def test_the_fields_are_readable_and_faultless(form, notebook, theme, width):
 def test_chains_of_an_earlier_jobs_structure_are_offered(notebook):
     sent = f'fn.submit("abodybuilder", heavy="{VH}", light="{VL}", job_name="made.structure").wait()'
     notebook.run_code(f'import foldnote as fn\n\n{sent}\nform = fn.form("af2bind")\nform')
-    form = notebook.page.locator(".foldnote-form")
+    form = notebook.page.locator(".foldnote-form.fn-live")
+    form.wait_for()
     target = field(form, "Protein")
     target.get_by_role("button", name="choose…").click()
-    target.get_by_label("Jobs").select_option(label="made.structure · abodybuilder")
-    target.get_by_label("Files of the job").select_option(index=1)
+    job = target.locator(".fn-tree summary", has_text="made.structure")
+    job.focus()
+    notebook.page.keyboard.press("Enter")
+    file = target.locator(".fn-tree button", has_text="model.pdb")
+    file.wait_for()
+    notebook.page.keyboard.press("ArrowDown")
+    expect(target.locator(".fn-tree button").first).to_be_focused()
+    notebook.picture("field-kinds-job-file", form)
+    assert notebook.accessibility_faults(".foldnote-form") == []
+    file.click()
     expect(control(form, "Protein")).to_have_value("made.structure/model.pdb")
     expect(control(form, "Chain id").locator("option")).to_have_text(
         ["choose…", "H · protein, 120 residues", "L · protein, 107 residues"]
     )
+
+
+def test_a_file_of_ones_own_computer_goes_to_the_service_by_http(notebook):
+    form = notebook.page.locator(".foldnote-form.fn-live")
+    target = field(form, "Protein")
+    target.get_by_role("button", name="choose…").click()
+    with notebook.page.expect_file_chooser() as chosen:
+        target.get_by_role("button", name="Upload from your computer").click()
+    with notebook.page.expect_request(re.compile(r"/foldnote/api/files/uploads\?")):
+        chosen.value.set_files({"name": "mine.pdb", "mimeType": "chemical/x-pdb", "buffer": FV.encode()})
+    expect(target.locator(".fn-readout")).to_contain_text("upload mine.pdb, 60.9 kB; 2 chains")
+    expect(target.locator(".fn-sending")).to_have_count(0)
+
+
+def test_what_the_service_does_not_take_is_said_at_the_field(notebook):
+    notebook.answer("files/uploads", b'{"error": "The account has no room left."}', status=413)
+    form = notebook.page.locator(".foldnote-form.fn-live")
+    target = field(form, "Protein")
+    _drop(target, {"files": [["full.pdb", "ATOM"]]})
+    expect(target.locator(".fn-sending")).to_contain_text("The account has no room left.")
+    notebook.picture("field-kinds-refused", form)
     assert notebook.accessibility_faults(".foldnote-form") == []
-    notebook.picture("field-kinds-job-file", form)
+    target.get_by_role("button", name="Close").click()
+    expect(target.locator(".fn-sending")).to_have_count(0)
+
+
+def test_rows_of_the_sidebar_are_dropped_on_a_field(notebook):
+    form = notebook.page.locator(".foldnote-form.fn-live")
+    target = field(form, "Protein")
+    _drop(target, {"value": {"kind": "jobFile", "job": "made.structure", "path": "model.pdb"}})
+    expect(control(form, "Protein")).to_have_value("made.structure/model.pdb")
+    _drop(target, {"value": {"kind": "upload", "name": "known.pdb"}})
+    expect(control(form, "Protein")).to_have_value("known.pdb")
+    expect(target.locator(".fn-readout")).to_contain_text("upload known.pdb")
+
+
+def test_a_table_is_dropped_on_the_batch(notebook):
+    form = notebook.page.locator(".foldnote-form.fn-live")
+    form.get_by_role("button", name="Add to batch").click()
+    batch = form.locator(".foldnote-batch")
+    batch.wait_for()
+    _drop(batch, {"files": [["rows.csv", "chain\nA\nB\n"]]})
+    expect(batch.locator("tbody tr")).to_have_count(2)
+
+
+def _drop(place: Locator, what: dict[str, object]) -> None:
+    """What a browser does when something is let go over ``place``."""
+    place.evaluate(
+        """(node, { files, value }) => {
+             const data = new DataTransfer();
+             (files ?? []).forEach(([name, text]) => data.items.add(new File([text], name)));
+             if (value) data.setData('application/vnd.foldnote.value+json', JSON.stringify(value));
+             for (const type of ['dragenter', 'dragover', 'drop']) {
+               node.dispatchEvent(new DragEvent(type, { bubbles: true, cancelable: true, dataTransfer: data }));
+             }
+           }""",
+        what,
+    )
 
 
 def test_nothing_outside_this_computer_was_wanted(notebook):

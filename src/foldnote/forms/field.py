@@ -10,6 +10,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import count
 from typing import Any, Literal, Protocol
 
 import ipywidgets as widgets
@@ -21,6 +22,7 @@ from foldnote.models.verdict import Problem
 
 ABSENT_CODES = ("missing_field", "required")
 """Codes of problems that only say that a required value is still to come."""
+_numbers = count(1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +86,9 @@ class Field(ABC):
         self.is_required = spec.required
         self.said = ""
         """The first error that stands at the field now."""
-        self._parts = read_parts(spec, is_brief=self.has_brief_help)
+        self.mark = f"fn-r{next(_numbers)}"
+        """Class by which the form's page names the field."""
+        self._parts = read_parts(spec, is_brief=self.has_brief_help, mark=self.mark)
         self._kept: Any = MISSING
         self._is_cleared = False
         self.initial: Any = MISSING

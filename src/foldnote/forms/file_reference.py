@@ -6,6 +6,7 @@ an earlier job, or the contents themselves. Nothing is read or sent here.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +17,8 @@ from foldnote.forms.words import join_words, size
 
 Place = Literal["local", "upload", "job", "text", "unknown"]
 _MOST_ENTRIES = 60
+_OWN_FOLDER = re.compile(r"^foldnote-[0-9a-f]{12}/")
+"""Where forms put what they upload: a folder for each contents, which says nothing to a person."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +42,7 @@ def read_reference(text: str, uploads: Iterable[str] = (), extensions: tuple[str
     if text in uploads:
         size_bytes = size_of(text, uploads)
         told = "" if size_bytes is None else f", {size(size_bytes)}"
-        return FileReference("upload", f"upload {text}{told}", error)
+        return FileReference("upload", f"upload {_OWN_FOLDER.sub('', text)}{told}", error)
     path = local_path(text)
     if path is not None:
         told = f"file on this computer, {size(path.stat().st_size)}; uploaded at Submit"

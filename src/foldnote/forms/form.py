@@ -29,6 +29,7 @@ from foldnote.forms.section import Section, first_step, share
 from foldnote.forms.spec import MISSING
 from foldnote.forms.static import write_static_html, write_static_text
 from foldnote.forms.submission import JOB_NAME, Submission
+from foldnote.forms.surface import Surface
 from foldnote.forms.variable import Bindings
 from foldnote.models.names import check_job_name, propose_job_name
 from foldnote.models.tool import Tool
@@ -91,6 +92,8 @@ class Form:
         self.submission = Submission(self, cell_key(tool.type))
         self.checking = Checking(self)
         self.batch_table = BatchTable(self, on_batch)
+        self.surface = Surface(self)
+        self.frame.show_surface(self.surface.widget)
         self.batch: Any = None
         """Handle of the last batch of this form; None before there is one."""
         self.bindings = Bindings(self)

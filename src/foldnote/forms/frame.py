@@ -181,10 +181,15 @@ class Frame:
         batch = self.looks.box(parts, "foldnote-batch")
         self.widget.children = (*self.widget.children[:-1], batch, self.slot)
 
+    def show_surface(self, surface: widgets.Widget) -> None:
+        """What the page does by itself; it shows nothing."""
+        self._footer.children = (*self._footer.children, surface)
+
     def _show_changes(self, panel: widgets.Box) -> None:
         """The list of changes between the buttons and what is said."""
-        shown = [child for child in self._footer.children if child not in (panel, self.message)]
-        self._footer.children = (*shown, panel, self.message)
+        shown = list(self._footer.children)
+        shown.insert(shown.index(self.message), panel)
+        self._footer.children = shown
 
     def show_sought(self, text: str) -> None:
         """Leave only the fields that have all words of ``text`` in their names or descriptions."""

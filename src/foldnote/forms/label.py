@@ -67,8 +67,11 @@ class LabelParts:
         return f'<span class="fn-name" title="{self.tip}">{self.name}{star}</span>{self.marks}'
 
 
-def read_parts(spec: FieldSpec, *, is_brief: bool = False) -> LabelParts:
-    """The lasting parts of the label of ``spec``; a brief one shows the first sentence of its help."""
+def read_parts(spec: FieldSpec, *, is_brief: bool = False, mark: str = "") -> LabelParts:
+    """The lasting parts of the label of ``spec``; a brief one shows the first sentence of its help.
+
+    ``mark`` is the class by which the page names the field.
+    """
     marks = f'<span class="fn-unit">{escape(spec.unit)}</span>' if spec.unit else ""
     words = " ".join(part for part in (spec.help, _bounds(spec)) if part)
     shown = words.partition(". ")[0].rstrip(".") + "." if is_brief and words else words
@@ -77,7 +80,7 @@ def read_parts(spec: FieldSpec, *, is_brief: bool = False) -> LabelParts:
     changed = ""
     if spec.default is not MISSING:
         default = escape(in_one_line(spec.default, 60)) or "empty"
-        changed = f'<span class="fn-changed" title="The default is {default}">changed</span>'
+        changed = f'<span class="fn-changed {mark}" title="The default is {default}">changed</span>'
     return LabelParts(escape(spec.title) + _write_states(spec), marks, foot, changed, escape(spec.name))
 
 

@@ -97,11 +97,11 @@ def find_outline(value: Any, uploads: Iterable[str] = ()) -> Outline | None:
         found = [find_outline(item, uploads) for item in value]
         known = [outline for outline in found if outline is not None]
         return _join(known) if known and len(known) == len(found) else None
-    if not isinstance(value, str) or not value or value in set(uploads):
+    if not isinstance(value, str) or not value:
         return None
     if "\n" in value:
         return _read_text(value, "the pasted structure") if len(value) < _LARGEST_BYTES else None
-    path = local_path(value)
+    path = None if value in set(uploads) else local_path(value)
     if path is None:
         seen = recall(value)
         return _read_text(seen, value.rpartition("/")[2]) if seen else None

@@ -30,11 +30,11 @@ class TableHead:
 
 def find_table(value: Any, uploads: Iterable[str] = ()) -> TableHead | None:
     """The head of the table that a file setting holds; None where it holds none that lies here."""
-    if not isinstance(value, str) or not value or value in set(uploads):
+    if not isinstance(value, str) or not value:
         return None
     if "\n" in value:
         return _read(value[:_READ_CHARACTERS], "the pasted table")
-    path, seen = local_path(value), recall(value)
+    path, seen = None if value in set(uploads) else local_path(value), recall(value)
     if path is None and seen:
         return _read(seen[:_READ_CHARACTERS], value.rpartition("/")[2])
     if path is None or path.suffix.lower() not in _ENDINGS:

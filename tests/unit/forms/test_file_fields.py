@@ -1,5 +1,7 @@
 """File fields: where a file may come from, what is said of it, and what of it is refused."""
 
+import asyncio
+import re
 from datetime import UTC, datetime
 from html import unescape
 from importlib.resources import files
@@ -97,7 +99,7 @@ def test_a_file_from_the_browser_lies_beside_the_notebook_and_in_no_widget(tmp_p
     field = form.fields["f"]
     for content in (b"ATOM one\n", b"ATOM one\n", b"ATOM two\n"):
         field._choose.click()
-        box = field._chooser._from_browser
+        box = field.chooser._from_browser
         box.value = (
             {
                 "name": "../t.pdb",
@@ -108,7 +110,7 @@ def test_a_file_from_the_browser_lies_beside_the_notebook_and_in_no_widget(tmp_p
             },
         )
         assert box.value == ()
-        assert field._chooser is None
+        assert field.chooser is None
     assert sorted(path.read_bytes() for path in (tmp_path / "uploads").iterdir()) == [
         b"ATOM one\n",
         b"ATOM two\n",
@@ -122,11 +124,11 @@ def test_an_upload_of_the_right_kind_is_chosen_from_a_list():
     form.offer_uploads((Upload.of("a.pdb", 1200), Upload.of("x.csv", 10)))
     field = form.fields["f"]
     field._choose.click()
-    assert [text for text, _ in field._chooser._uploads.options] == [
+    assert [text for text, _ in field.chooser._uploads.options] == [
         "choose one of 1 upload…",
         "a.pdb · 1.2 kB",
     ]
-    field._chooser._uploads.index = 1
+    field.chooser._uploads.index = 1
     assert form.value == {"f": "a.pdb"}
 
 
@@ -138,11 +140,12 @@ def test_a_file_of_an_earlier_job_is_chosen_from_its_outputs(client):
     form = Form(make_tool({"f": anything}), client)
     field = form.fields["f"]
     field._choose.click()
-    chooser = field._chooser
-    assert [text for text, _ in chooser._jobs.options][1:] == ["made-before · abodybuilder"]
-    chooser._jobs.index = 1
-    assert "of made-before can be used here" in chooser._said.value
-    chooser._files.index = 1
+    assert 'data-job="made-before"' in field.chooser._jobs.value
+    listed = asyncio.run(field.chooser.list_files("made-before"))
+    path = re.search(r'data-path="([^"]+[.]json)"', listed)[1]
+    message = {"kind": "jobFile", "field": field.mark, "job": "made-before", "path": path}
+    form.surface._hear(None, message, [])
+    assert field.chooser is None
     assert form.value["f"].startswith("made-before/")
     assert "of the job or folder made-before, " in said(form)
 

@@ -1,7 +1,7 @@
 """The panel of a file field in which a file is chosen: from one's own computer, an upload, an earlier job.
 
-It is built when it is opened and gone when it is closed. A file from the browser is written beside the
-notebook, so that it stays with the work and travels by HTTP at Submit; no widget keeps its contents.
+It is built when it is opened and gone when it is closed. The page sends a file of one's own computer to the
+service by HTTP; where it cannot, the file is written beside the notebook. No widget keeps contents.
 """
 
 from __future__ import annotations
@@ -17,8 +17,9 @@ import ipywidgets as widgets
 
 from foldnote.errors import FoldnoteError
 from foldnote.forms import lean
-from foldnote.forms.contents import remember, size_of
+from foldnote.forms.contents import size_of
 from foldnote.forms.file_reference import has_extension
+from foldnote.forms.job_files import list_members, write_jobs, write_members
 from foldnote.forms.kinds.choice import enumerate_labels
 from foldnote.forms.sending import call, start
 from foldnote.forms.style import read_style
@@ -31,68 +32,75 @@ if TYPE_CHECKING:
 FOLDER: Final = "uploads"
 """Where files from the browser are written, below the kernel's folder."""
 _MOST_JOBS: Final = 50
-_MOST_FILES: Final = 300
-_READ_BYTES: Final = 20_000_000
+_LIMIT = (
+    "Here, files of up to 10 MB come through the notebook's connection; put larger ones beside the notebook "
+    "and type their path. A job's file is written as JOB/FILE."
+)
 
 
 class Chooser:
     """The open panel of one field."""
 
-    def __init__(self, field: Field, take: Callable[[str], None]) -> None:
+    def __init__(self, field: Field, take: Callable[[str], None], *, is_several: bool = False) -> None:
         self._field = field
         self._take = take
         looks = field.host.looks
         title = field.spec.title
-        extensions = field.spec.extensions
+        accept = ",".join(f".{name}" for name in field.spec.extensions)
         self._from_browser = widgets.FileUpload(
-            description="Upload from your computer",
-            accept=",".join(f".{name}" for name in extensions),
-            layout=looks.layout,
+            description="Upload from your computer", accept=accept, multiple=is_several, layout=looks.layout
         )
         self._from_browser.add_class("foldnote-second")
         self._from_browser.observe(self._read_browser, "value")
-        self._uploads = self._list(f"Uploads at the service, for {title}", self._chose_upload)
-        self._jobs = self._list(f"Jobs, for {title}", self._chose_job)
-        self._files = self._list(f"Files of the job, for {title}", self._chose_file)
-        self._said = looks.html("", "foldnote-part")
-        self._names: dict[str, list[str]] = {"uploads": [], "jobs": [], "files": []}
-        self._archive: Path | None = None
-        self._style = looks.html(f"<style>{read_style('science')}</style>", "foldnote-hidden")
-        self.widget = looks.box([self._style, self._from_browser, self._said], "foldnote-chooser")
-        self._show_uploads()
-        if field.host.client is not None:
-            self._run(self._load_jobs)
-
-    def close(self) -> None:
-        """Take the panel away."""
-        lists = (self._uploads, self._jobs, self._files)
-        for part in (self._style, self._from_browser, *lists, self._said, self.widget):
-            part.close()
-
-    def _list(self, label: str, chosen: Callable[[int], None]) -> widgets.Dropdown:
-        looks = self._field.host.looks
-        found = lean.Dropdown(
-            description=label.partition(",")[0],
-            tooltip=label,
+        self._uploads = lean.Dropdown(
+            description="Uploads at the service",
+            tooltip=f"Uploads at the service, for {title}",
             layout=looks.layout,
             style=looks.description,
             _dom_classes=("foldnote-path",),
         )
-        found.observe(lambda change: chosen(change["new"] or 0), "index")
-        return found
+        self._uploads.observe(lambda change: self._chose_upload(change["new"] or 0), "index")
+        self._jobs = looks.html("", "foldnote-part")
+        self._said = looks.html("", "foldnote-part")
+        self._names: list[str] = []
+        lead = (
+            f'<style>{read_style("science")}</style><span data-accept="{accept}"></span>'
+            f'<div class="fn-limit">{_LIMIT}</div>'
+        )
+        self._lead = looks.html(lead, "foldnote-part")
+        self.widget = looks.box([self._from_browser, self._lead, self._said], "foldnote-chooser")
+        self._show_uploads()
+        if field.host.client is not None:
+            start(self._guarded(self._load_jobs))
 
-    def _fill(self, kind: str, box: widgets.Dropdown, lead: str, rows: list[tuple[str, str]]) -> None:
-        self._names[kind] = ["", *(name for name, _ in rows)]
-        box.options = enumerate_labels([lead, *(label for _, label in rows)])
-        if box not in self.widget.children:
-            self.widget.children = (*self.widget.children[:-1], box, self._said)
+    def close(self) -> None:
+        """Take the panel away."""
+        for part in (self._lead, self._from_browser, self._uploads, self._jobs, self._said, self.widget):
+            part.close()
+
+    async def list_files(self, job: str) -> str:
+        """The files of a job that the field takes, as HTML; or why they cannot be listed."""
+        try:
+            members = await list_members(self._field.host.client, job)
+        except FoldnoteError as error:
+            return f"<p>{escape(error.message)}</p>"
+        except (OSError, zipfile.BadZipFile) as error:
+            return f"<p>The files of {escape(job)} could not be read: {escape(str(error))}.</p>"
+        return write_members(job, members, self._field.spec.extensions)
+
+    def _place(self, part: widgets.Widget) -> None:
+        self.widget.children = (*self.widget.children[:-1], part, self._said)
 
     def _show_uploads(self) -> None:
         known = self._field.host.known_uploads()
         fitting = [name for name in known if has_extension(name, self._field.spec.extensions)]
         if fitting:
-            rows = [(name, _label(name, size_of(name, known))) for name in fitting]
-            self._fill("uploads", self._uploads, f"choose one of {count(len(rows), 'upload')}…", rows)
+            labels = [_label(name, size_of(name, known)) for name in fitting]
+            self._names = ["", *fitting]
+            self._uploads.options = enumerate_labels(
+                [f"choose one of {count(len(labels), 'upload')}…", *labels]
+            )
+            self._place(self._uploads)
 
     def _read_browser(self, change: Any) -> None:
         for file in change["new"]:
@@ -101,59 +109,30 @@ class Chooser:
             except OSError as error:
                 self._say(f"{file['name']} could not be written to {FOLDER}: {error.strerror}.")
                 continue
-            self._from_browser.value = ()  # contents do not stay in a widget
             self._take(path)
-            return
+        if change["new"]:
+            self._from_browser.value = ()  # contents do not stay in a widget
 
     def _chose_upload(self, index: int) -> None:
         if index:
-            self._take(str(self._names["uploads"][index]))
-
-    def _chose_job(self, index: int) -> None:
-        if index:
-            self._run(lambda: self._load_files(self._names["jobs"][index]))
-
-    def _chose_file(self, index: int) -> None:
-        if not index:
-            return
-        member = self._names["files"][index]
-        value = f"{self._names['jobs'][self._jobs.index]}/{member}"
-        if self._archive is not None:
-            remember(value, read_member(self._archive, member))
-        self._take(value)
-
-    def _run(self, work: Callable[[], Any]) -> None:
-        start(self._guarded(work))
+            self._take(self._names[index])
 
     async def _guarded(self, work: Callable[[], Any]) -> None:
         try:
             await work()
         except FoldnoteError as error:
             self._say(error.message)
-        except (OSError, zipfile.BadZipFile) as error:
-            self._say(f"The job's files could not be read: {error}.")
 
     async def _load_jobs(self) -> None:
         page = await call(self._field.host.client.jobs, "list", limit=_MOST_JOBS)
         done = [job for job in page.jobs if job.status is JobStatus.COMPLETE]
-        rows = [(job.job_name, f"{job.job_name} · {job.type}") for job in done]
-        if rows:
-            self._fill("jobs", self._jobs, f"choose one of {count(len(rows), 'complete job')}…", rows)
-        else:
+        if not done:
             self._say("There are no complete jobs yet whose files could be used.")
-
-    async def _load_files(self, job_name: str) -> None:
-        self._say(f"The files of {job_name} are fetched…")
-        self._archive = Path(await call(self._field.host.client.jobs, "download", job_name))
-        extensions = self._field.spec.extensions
-        with zipfile.ZipFile(self._archive) as archive:
-            members = [info for info in archive.infolist() if not info.is_dir()]
-        fitting = [info for info in members if has_extension(info.filename, extensions)]
-        rows = [(info.filename, _label(info.filename, info.file_size)) for info in fitting[:_MOST_FILES]]
-        self._fill("files", self._files, f"choose one of {count(len(rows), 'file')}…", rows)
-        others = len(members) - len(fitting)
-        told = f"{count(len(fitting), 'file')} of {job_name} can be used here"
-        self._say(f"{told}; {count(others, 'other')} of another kind." if others else f"{told}.")
+            return
+        name = "the newest jobs" if len(done) > 1 else "the newest job"
+        head = f'<span class="fn-name">Files of {name}</span>'
+        self._jobs.value = head + write_jobs(done, self._field.spec.title)
+        self._place(self._jobs)
 
     def _say(self, words: str) -> None:
         self._said.value = f'<span class="fn-readout" role="status">{escape(words)}</span>'
@@ -173,14 +152,6 @@ def save_beside_notebook(name: str, content: bytes) -> str:
     folder.mkdir(exist_ok=True)
     path.write_bytes(content)
     return str(path)
-
-
-def read_member(archive: Path, member: str) -> str:
-    """A file of a result as text; empty where it is too large to be looked at here."""
-    with zipfile.ZipFile(archive) as files:
-        if files.getinfo(member).file_size > _READ_BYTES:
-            return ""
-        return files.read(member).decode("utf-8", "replace")
 
 
 def _label(name: str, size_bytes: int | None) -> str:

@@ -5,6 +5,7 @@ Until Submit nothing is read but a file's size. What a field holds is always sai
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from typing import Any
 
 import ipywidgets as widgets
@@ -48,7 +49,53 @@ class PastedTexts:
         return self._texts.get(shown, shown)
 
 
-class FileField(Field):
+class ChoosingField(Field):
+    """What fields for files have in common: a panel to choose in, and files that are dropped on them."""
+
+    chooser: Chooser | None = None
+    """The open panel."""
+    is_several = False
+
+    @abstractmethod
+    def take(self, value: str) -> None:
+        """Take over a file that a person chose: the path, upload or job file that a setting names."""
+
+    @abstractmethod
+    def arrange(self) -> None:
+        """Show the parts that are open now."""
+
+    def make_box(self, line: widgets.Widget, *links: widgets.Widget) -> widgets.Box:
+        """The line with its links, on which files can be dropped."""
+        looks = self.host.looks
+        self._choose = looks.button("choose…", "foldnote-link", tooltip="Choose an upload or a job's file")
+        self._choose.on_click(self._toggle_choose)
+        self.links = looks.box([self._choose, *links], "foldnote-links")
+        several = ("foldnote-several",) if self.is_several else ()
+        return looks.box([line, self.links], "foldnote-file", "foldnote-drop", self.mark, *several)
+
+    @property
+    def panel(self) -> list[widgets.Widget]:
+        """The panel, if it is open."""
+        return [self.chooser.widget] if self.chooser is not None else []
+
+    def close_chooser(self) -> None:
+        """Take the panel away."""
+        chooser, self.chooser = self.chooser, None
+        self._choose.description = "choose…"
+        self.arrange()
+        if chooser is not None:
+            chooser.close()
+
+    def _toggle_choose(self, _button: object) -> None:
+        if self.chooser is not None:
+            self.close_chooser()
+            return
+        self.chooser = Chooser(self, self.take, is_several=self.is_several)
+        self._choose.description = "close"
+        self.arrange()
+
+
+class FileField(ChoosingField):
     """One file."""
 
     width = "wide"
@@ -66,14 +113,10 @@ class FileField(Field):
             **self.look("path"),
         )
         self._box.observe(self._typed, "value")
-        self._choose = looks.button("choose…", "foldnote-link", tooltip="Choose an upload or a job's file")
-        self._choose.on_click(self._toggle_choose)
-        self._chooser: Chooser | None = None
         self._paste = looks.button("paste text", "foldnote-link", tooltip="Paste the file's contents instead")
         self._paste.on_click(self._toggle_paste)
         self._area: list[widgets.Widget] = []
-        self._links = looks.box([self._choose, self._paste], "foldnote-links")
-        return looks.box([self._box, self._links], "foldnote-file")
+        return self.make_box(self._box, self._paste)
 
     def parse(self) -> Reading:
         """The path, name or contents, said in words."""
@@ -139,7 +182,7 @@ class FileField(Field):
         use.on_click(lambda _button: self._use_text(area))
         self._area = [area, use]
         self._paste.description = "close"
-        self._arrange()
+        self.arrange()
 
     def _use_text(self, area: widgets.Textarea) -> None:
         text = str(area.value)
@@ -154,42 +197,57 @@ class FileField(Field):
             part.close()
         self._area = []
         self._paste.description = "paste text"
-        self._arrange()
+        self.arrange()
 
-    def _toggle_choose(self, _button: object) -> None:
-        if self._chooser is None:
-            self._chooser = Chooser(self, self._use_choice)
-            self._choose.description = "close"
-            self._arrange()
-        else:
-            self._close_chooser()
-
-    def _use_choice(self, value: str) -> None:
+    def take(self, value: str) -> None:
+        """Hold the chosen file."""
         self._box.value = value
-        self._close_chooser()
-        self._box.focus()
+        if self.chooser is not None:
+            self.close_chooser()
+            self._box.focus()
 
-    def _close_chooser(self) -> None:
-        chooser, self._chooser = self._chooser, None
-        self._choose.description = "choose…"
-        self._arrange()
-        if chooser is not None:
-            chooser.close()
-
-    def _arrange(self) -> None:
-        panel = [self._chooser.widget] if self._chooser is not None else []
-        self.widget.children = (self._box, self._links, *panel, *self._area)
+    def arrange(self) -> None:
+        """The line, its links, and what is open below them."""
+        self.widget.children = (self._box, self.links, *self.panel, *self._area)
 
 
-class FilesField(LinesField):
+class FilesField(ChoosingField, LinesField):
     """Several files, one a line."""
 
     has_brief_help = True
+    is_several = True
 
     def build(self) -> widgets.DOMWidget:
-        """A box of several lines."""
+        """A box of several lines, and a way to choose."""
         self._pasted = PastedTexts()
-        return super().build()
+        self._lines = lean.Textarea(
+            rows=3, style=self.host.looks.text, placeholder=self.hint(), **self.look("path", "lines")
+        )
+        self._lines.observe(self.changed, "value")
+        return self.make_box(self._lines)
+
+    @property
+    def line(self) -> Any:
+        """The control that holds the text."""
+        return self._lines
+
+    def set_label(self, label: str) -> None:
+        """The label belongs to the lines."""
+        self._lines.description = label
+
+    def focus(self) -> None:
+        """Put the cursor into the lines."""
+        self._lines.focus()
+
+    def take(self, value: str) -> None:
+        """Hold the chosen file beside those that are there."""
+        lines = [line for line in self._lines.value.splitlines() if line.strip()]
+        if value not in lines:
+            self._lines.value = "\n".join([*lines, value])
+
+    def arrange(self) -> None:
+        """The lines, their link, and what is open below them."""
+        self.widget.children = (self._lines, self.links, *self.panel)
 
     def hint(self) -> str:
         """What stands in the empty box."""
