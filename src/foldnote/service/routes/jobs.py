@@ -26,6 +26,8 @@ from foldnote.service.store.records import BATCH_TYPE, add_fields, write_text
 
 router = APIRouter(tags=["jobs"])
 DEFAULT_LOG_LINES = 10_000
+_FEW = 50
+"""Records of batches and running jobs that are completed at once; more of them take a thread."""
 
 
 class JobLog(WireModel):
@@ -71,7 +73,7 @@ async def get_jobs(
     if job_name is None and batch is None and organization is None and job_email is None:
         own = JobFilter((caller.account_id,), has_subjobs=has_subjobs)
         page = service.store.pages.find(own, before, rows)
-        if page is not None and page.is_plain:
+        if page is not None and len(page.live) <= _FEW:
             return _json(_answer(request, service, caller, page, mark))
 
     def answer() -> Response:
@@ -158,14 +160,15 @@ def _answer(request: Request, service: Service, caller: Caller, page: Page, mark
 
 
 def _join(request: Request, service: Service, caller: Caller, page: Page, mark: str | None) -> bytes:
-    rows, is_plain = page.rows, page.is_plain
-    texts = [
-        row.record if is_plain else _text(request, service, caller, rows.children, row) for row in rows.rows
-    ]
+    rows, texts = page.rows, page.texts
+    if page.live:
+        texts = list(texts)
+        for position, row in page.live_rows():
+            texts[position] = _text(request, service, caller, rows.children, row).encode()
     tail: dict[str, Any] = {"statuses": rows.counts} | ({} if mark is None else {"mark": mark})
     if rows.has_more:
         tail = {"startKey": service.page_keys.write(caller.account_id, rows.rows[-1].id)} | tail
-    return f'{{"jobs":[{",".join(texts)}],{write_text(tail)[1:]}'.encode()
+    return b'{"jobs":[' + b",".join(texts) + b"]," + write_text(tail)[1:].encode()
 
 
 def _text(

@@ -77,7 +77,10 @@ class BatchStore:
         mine = (jobs.c.id == parent_id, jobs.c.deleted.is_(None), jobs.c.result_sha256.is_(None))
         with self._database.write() as connection:
             statement = sa.update(jobs).where(*mine).values(result_sha256=sha256, result_size=size)
-            connection.execute(statement)
+            if connection.execute(statement).rowcount:
+                owner = sa.select(jobs.c.account_id).where(jobs.c.id == parent_id)
+                account_id = connection.execute(owner).scalar_one()
+                write_event(connection, account_id, parent_id, "archive attached")
 
     def fail(self, parent: Parent, error: str, state: BatchStatus) -> bool:
         """Commit that a batch has no archive, and why."""

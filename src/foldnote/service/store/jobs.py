@@ -17,7 +17,7 @@ from foldnote.service.store.events import write_event
 from foldnote.service.store.insertion import NewJob, Place, insert_jobs
 from foldnote.service.store.quotas import Quotas, count_jobs
 from foldnote.service.store.records import BATCH_TYPE, refresh_record
-from foldnote.service.store.schema import jobs
+from foldnote.service.store.schema import events, jobs
 
 JobRow = sa.RowMapping
 """A whole row of the jobs table, by column."""
@@ -49,13 +49,14 @@ class JobFilter:
 class JobPageRows:
     """Rows newest first, whether more follow, and the counts of all that match.
 
-    `children` has the counts of each parent's subjobs.
+    `children` has the counts of each parent's subjobs, `last_event` is the newest event of then.
     """
 
     rows: Sequence[Any]
     has_more: bool
     counts: dict[str, int]
     children: Mapping[int, dict[str, int]] = field(default_factory=dict)
+    last_event: int = 0
 
 
 class JobStore:
@@ -139,7 +140,8 @@ class JobStore:
             counts = read_counts(connection, wanted.account_ids, wanted.scope)
             parents = [row.id for row in rows[:limit] if row.type == BATCH_TYPE]
             children = read_many_counts(connection, wanted.account_ids, parents)
-        return JobPageRows(rows[:limit], len(rows) > limit, counts, children)
+            last = connection.execute(_LAST_EVENT).scalar_one_or_none() or 0
+        return JobPageRows(rows[:limit], len(rows) > limit, counts, children, last)
 
     def child_counts(self, account_ids: Sequence[int], parent_id: int) -> dict[str, int]:
         """The subjobs of a parent by status."""
@@ -190,7 +192,8 @@ class StopRows:
 
 _ACCOUNTS_APART = 400
 """SQLite joins at most 500 selections."""
-_COLUMNS = (
+_LAST_EVENT = sa.select(sa.func.max(events.c.id))
+COLUMNS = (
     jobs.c.id,
     jobs.c.account_id,
     jobs.c.name,
@@ -204,7 +207,7 @@ _COLUMNS = (
 def _page_query(wanted: JobFilter, before: int | None, limit: int) -> sa.Select[Any]:
     """Newest first. Of several accounts the newest of each are found in an index, then the newest of all."""
     conditions = _conditions(wanted, before)
-    page = sa.select(*_COLUMNS).order_by(jobs.c.id.desc())
+    page = sa.select(*COLUMNS).order_by(jobs.c.id.desc())
     if wanted.parent_id is not None or not 1 < len(wanted.account_ids) <= _ACCOUNTS_APART:
         return page.where(jobs.c.account_id.in_(wanted.account_ids), *conditions).limit(limit)
     newest = sa.select(jobs.c.id).where(*conditions).order_by(jobs.c.id.desc()).limit(limit)
