@@ -7,24 +7,29 @@ import type { ReadonlyJSONObject, ReadonlyPartialJSONObject } from '@lumino/core
 export const CommandIDs = {
   /** Takes {@link NewCellArgs}. */
   newCell: 'foldnote:new-cell',
+  /** The same, labelled with the tool's name alone: for menus and cards. */
+  launchTool: 'foldnote:launch-tool',
   /** Takes {@link JobArgs}, as the next ones do. Without a job, they are about the selected ones. */
   openJob: 'foldnote:open-job',
   loadJob: 'foldnote:load-job',
   againJob: 'foldnote:again-job',
   downloadJob: 'foldnote:download-job',
   copyJob: 'foldnote:copy-job-name',
+  tagJob: 'foldnote:tag-job',
+  keepJob: 'foldnote:keep-job',
   stopJob: 'foldnote:stop-job',
   deleteJob: 'foldnote:delete-job',
   /** Takes {@link FileArgs}. */
   insertFile: 'foldnote:insert-file',
   deleteFile: 'foldnote:delete-file',
-  connect: 'foldnote:connect',
-  refresh: 'foldnote:refresh',
   deleteFolder: 'foldnote:delete-folder',
   notifyInBrowser: 'foldnote:notify-in-browser',
+  connect: 'foldnote:connect',
+  refresh: 'foldnote:refresh',
   showJobs: 'foldnote:show-jobs',
   showTools: 'foldnote:show-tools',
-  showFiles: 'foldnote:show-files'
+  showFiles: 'foldnote:show-files',
+  showEngines: 'foldnote:show-engines'
 } as const;
 
 /** What `foldnote:new-cell` takes. */
@@ -45,6 +50,11 @@ export interface JobArgs extends ReadonlyPartialJSONObject {
 export interface FileArgs extends ReadonlyJSONObject {
   /** The file as a setting names it. */
   readonly path: string;
+}
+
+/** Place of the letter that chooses a menu's entry by keyboard; none where a translation lacks it. */
+export function mnemonicOf(label: string, letter: string): number {
+  return label.toLowerCase().indexOf(letter);
 }
 
 /** The text under `key`; empty when the caller gave none. */

@@ -1,5 +1,6 @@
 /** The extension: a list of plugins, each with one task. */
 import { commandsPlugin } from './plugins/commands';
+import { droppingPlugin } from './plugins/dropping';
 import { fallbackPlugin } from './plugins/fallback';
 import { jobsPlugin } from './plugins/jobs';
 import { launcherPlugin } from './plugins/launcher';
@@ -17,6 +18,7 @@ export default [
   commandsPlugin,
   jobsPlugin,
   launcherPlugin,
+  droppingPlugin,
   sidebarPlugin,
   notificationsPlugin,
   statusPlugin,

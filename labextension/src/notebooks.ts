@@ -21,6 +21,8 @@ export interface NotebookLike extends Widget {
     readonly sessionContext: { readonly ready: Promise<void> };
   };
   readonly content: Widget & {
+    readonly widgets: readonly Widget[];
+    activeCellIndex: number;
     readonly activeCell: CellLike | null;
     readonly rendermime: IRenderMimeRegistry;
   };
@@ -76,6 +78,27 @@ export function insertAtCursor(app: JupyterFrontEnd, code: string): boolean {
   cell.editor.replaceSelection(code);
   cell.editor.focus();
   return true;
+}
+
+/**
+ * Writes `code` into a new cell below `cell`, or below all cells, and leaves it to the person to run it.
+ *
+ * @param cell - the node of a cell of the notebook
+ */
+export async function insertCellBelow(
+  app: JupyterFrontEnd,
+  notebook: NotebookLike,
+  cell: Element | null,
+  code: string
+): Promise<void> {
+  const { content } = notebook;
+  const index = content.widgets.findIndex(widget => widget.node === cell);
+  app.shell.activateById(notebook.id);
+  content.activeCellIndex = index < 0 ? content.widgets.length - 1 : index;
+  if (!isBlank(content.activeCell)) {
+    await app.commands.execute('notebook:insert-cell-below');
+  }
+  content.activeCell?.model.sharedModel.setSource(code);
 }
 
 async function createNotebook(app: JupyterFrontEnd, cwd: string): Promise<NotebookLike> {

@@ -11,6 +11,7 @@ import type { FilesModel } from './models/files';
 import type { JobsModel } from './models/jobs';
 import type { ProfilesModel } from './models/profiles';
 import type { Selection } from './models/selection';
+import type { SettingsModel } from './models/settings';
 import type { ToolsModel } from './models/tools';
 import type { Trans } from './models/words';
 
@@ -30,6 +31,8 @@ export interface IFoldnote {
   readonly profiles: ProfilesModel;
   /** The engines of the server's computer. */
   readonly engines: EnginesModel;
+  /** What a person has set in JupyterLab. */
+  readonly settings: SettingsModel;
   /** Looks for jobs that end, also while no view shows them. */
   readonly attention: Attention;
   /** The server extension. */

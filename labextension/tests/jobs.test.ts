@@ -1,6 +1,6 @@
 import type { JobRecord, JobsAnswer, OlderAnswer, Tagged } from '../src/api/answers';
 import { mergeAnswer } from '../src/models/joblist';
-import { JobsModel, type JobsSource } from '../src/models/jobs';
+import { JobsModel, type Departure, type JobsSource } from '../src/models/jobs';
 import { makeAnswer, makeJob } from './records';
 
 /** A source that keeps a list of jobs in memory, holds questions while nothing changes, and counts what it is asked. */
@@ -9,6 +9,7 @@ class MemorySource implements JobsSource {
   tags: (string | null)[] = [];
   fault: Error | null = null;
   deleteFaults: readonly string[] = [];
+  kept: readonly string[] = [];
 
   async jobs(tag: string | null, waitS: number, signal?: AbortSignal): Promise<Tagged<JobsAnswer>> {
     this.tags.push(tag);
@@ -40,8 +41,17 @@ class MemorySource implements JobsSource {
     return Promise.resolve([]);
   }
 
-  delete(): Promise<readonly string[]> {
-    return Promise.resolve(this.deleteFaults);
+  delete(names: readonly string[]): Promise<Departure> {
+    const gone = names.filter(name => !this.kept.includes(name));
+    return Promise.resolve({ gone, faults: this.deleteFaults });
+  }
+
+  keep(names: readonly string[]): Promise<readonly string[]> {
+    return Promise.resolve(names.filter(name => this.kept.includes(name)));
+  }
+
+  tag(): Promise<void> {
+    return Promise.resolve();
   }
 
   log(): Promise<string> {

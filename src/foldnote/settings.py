@@ -59,6 +59,8 @@ OPTIONS: tuple[Option, ...] = (
            "Fetched results are kept up to this size; those not used for longest go first.", float),
     Option("ask_from_jobs", 50, "jobs", "FOLDNOTE_ASK_FROM_JOBS",
            "A batch of this many jobs or more is asked about before it is submitted.", int),
+    Option("view_colors", "", "coloring", "FOLDNOTE_VIEW_COLORS",
+           "What structures are coloured by at first, for example chain; empty for what fits each."),
     Option("engines_dir", "", "folder", "FOLDNOTE_ENGINES_DIR",
            "Where engine environments live; empty for the folder 'engines' of the data folder."),
     Option("engine_path", "", "folders", "FOLDNOTE_ENGINE_PATH",
@@ -353,16 +355,17 @@ def is_completing() -> bool:
 
 
 def notebook_path() -> str:
-    """Where the notebook of this kernel stood when the kernel started; empty outside of Jupyter's notebooks."""
+    """Where the notebook of this kernel stood when the kernel started; empty outside of notebooks."""
     return os.environ.get("JPY_SESSION_NAME", "")
 
 
-def process_environment() -> dict[str, str]:
+def process_environment(**options: str) -> dict[str, str]:
     """A copy of the environment for a child process, without the key of a hosted service.
 
-    A home given as a relative path is made absolute: the child may run in another folder.
+    A home given as a relative path is made absolute: the child may run in another folder. ``options`` that
+    are not empty take the place of what is set here.
     """
     copy = {name: value for name, value in os.environ.items() if name != "FOLDNOTE_API_KEY"}
     if copy.get("FOLDNOTE_HOME"):
         copy["FOLDNOTE_HOME"] = str(Path(copy["FOLDNOTE_HOME"]).expanduser().absolute())
-    return copy
+    return copy | {_BY_NAME[name].environment: value for name, value in options.items() if value}

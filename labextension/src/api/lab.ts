@@ -44,6 +44,12 @@ export class LabApi {
     this.requests.profile = name;
   }
 
+  /** Least time between two questions to the service, in seconds; the server keeps to it. */
+  pollSeconds = 0;
+
+  /** What structures are coloured by at first. */
+  colors = 'automatic';
+
   /**
    * Jobs, or what is other than at `tag`; `body` is null when nothing is.
    *
@@ -51,7 +57,11 @@ export class LabApi {
    * @param signal - gives the question up
    */
   async jobs(tag: string | null, waitS: number, signal?: AbortSignal): Promise<Tagged<JobsAnswer>> {
-    const query = { since: tag, wait_s: tag === null ? null : waitS };
+    const query = {
+      since: tag,
+      wait_s: tag === null ? null : waitS,
+      pause_s: this.pollSeconds || null
+    };
     const limit = AbortSignal.timeout(waitS * 1000 + PATIENCE_MS); // what stands between may swallow an answer
     const response = await this.requests.send('jobs', query, {
       signal: signal ? AbortSignal.any([signal, limit]) : limit
@@ -83,9 +93,21 @@ export class LabApi {
     return (await this.requests.post<Faults>('jobs/stop', { names })).faults;
   }
 
-  /** Deletes jobs and their results; gives what could not be done. */
-  async delete(names: readonly string[]): Promise<readonly string[]> {
-    return (await this.requests.post<Faults>('jobs/delete', { names })).faults;
+  /** Deletes jobs and their results after `delayS` seconds, unless they are kept; it ends when that is done. */
+  delete(names: readonly string[], delayS: number): Promise<Departed> {
+    return this.requests.post('jobs/delete', { names, delayS });
+  }
+  /** Undoes deletions that have not begun; gives the names that are kept. */
+  async keep(names: readonly string[]): Promise<readonly string[]> {
+    return (await this.requests.post<{ kept: readonly string[] }>('jobs/keep', { names })).kept;
+  }
+  /** Adds tags to jobs and takes others away; they are kept on the server's computer. */
+  async tag(
+    names: readonly string[],
+    added: readonly string[],
+    removed: readonly string[]
+  ): Promise<void> {
+    await this.requests.post('jobs/tag', { names, added, removed });
   }
 
   /** The end of a job's log. */
@@ -99,11 +121,11 @@ export class LabApi {
 
   /** A job's result, laid out. */
   readonly readResult = (name: string): Promise<ResultAnswer> =>
-    this.requests.get(about(name, 'view'));
+    this.requests.get(about(name, 'view'), { colors: this.colors });
 
   /** A file of the file browser, laid out. */
   drawFile(path: string): Promise<ResultAnswer> {
-    return this.requests.get('view', { path });
+    return this.requests.get('view', { path, colors: this.colors });
   }
 
   /** Where a job's result archive, or one file of it, can be saved from. */
@@ -202,6 +224,14 @@ export class LabApi {
   }
 
   private readonly requests: Requests;
+}
+
+/** How a deletion ended. */
+export interface Departed {
+  /** Names that were not kept. */
+  readonly gone: readonly string[];
+  /** What could not be done. */
+  readonly faults: readonly string[];
 }
 
 interface Faults {

@@ -19,6 +19,7 @@ import { FoldIcon } from './icons';
 import { guessHeight, JobRow, type JobActions } from './JobRow';
 import { VirtualRows, type VirtualHandle } from './VirtualRows';
 import { isLive } from '../models/status';
+import { visibleText } from '../models/text';
 import { useWords } from './words';
 
 /** What the list needs. */
@@ -31,6 +32,8 @@ export interface JobListProps extends JobActions {
   readonly toolName: (type: string) => string;
   readonly onDelete: (names: readonly string[]) => void;
   readonly onFold: (group: string) => void;
+  /** Begins to drag these jobs. */
+  readonly onDrag: (names: readonly string[], event: MouseEvent, onClick: () => void) => void;
   readonly onUnfold: (batch: string) => void;
   readonly onEnd: () => void;
   readonly foot?: ReactNode;
@@ -44,7 +47,7 @@ const rowId = (key: string): string => `fn-row-${key.replace(/[^\w-]/g, letter =
 
 /** The list. */
 export function JobList(props: JobListProps): ReactElement {
-  const { rows, selection, selected, state } = props;
+  const { rows, selection, selected, state, onDrag } = props;
   const trans = useWords();
   const [openLog, setOpenLog] = useState<string | null>(null);
   const list = useRef<VirtualHandle>(null);
@@ -77,15 +80,20 @@ export function JobList(props: JobListProps): ReactElement {
       }
       const { jobName } = row.job;
       const isMenu = event.button === 2;
-      const isKept = isMenu && selection.state().names.has(jobName);
-      const how = isKept ? 'keep' : isMenu ? 'alone' : choosingOf(event);
-      selection.choose(key, jobName, how, rowsNow.current.order);
+      const { order } = rowsNow.current;
+      const meant = isMenu ? 'alone' : choosingOf(event);
+      const isKept = meant === 'alone' && selection.state().names.has(jobName);
+      selection.choose(key, jobName, isKept ? 'keep' : meant, order);
+      if (!isMenu && !isText(event.target)) {
+        const names = selection.state().names.has(jobName) ? [...selection.state().names] : [jobName];
+        onDrag(names, event, () => isKept && selection.choose(key, jobName, 'alone', order));
+      }
       if (event.shiftKey) {
         event.preventDefault(); // no text is marked
       }
       list.current?.focus();
     },
-    [selection]
+    [selection, onDrag]
   );
 
   const act = (event: KeyboardEvent): boolean => {
@@ -99,10 +107,12 @@ export function JobList(props: JobListProps): ReactElement {
     } else if (event.key === 'Escape' && (selected.names.size > 0 || openLog !== null)) {
       setOpenLog(null);
       selection.clear();
+    } else if (isStrong && event.key.toLowerCase() === 'z' && leaving(state).length > 0) {
+      props.onKeep(leaving(state));
     } else if (event.key === 'Delete' && selected.names.size > 0) {
       props.onDelete([...selected.names].filter(name => !state.pending.has(name)));
     } else if (row?.kind === 'group') {
-      return actOnGroup(event.key, row.title);
+      return actOnGroup(event.key, row.key);
     } else if (row?.kind === 'job') {
       return actOnJob(event.key, row, isStrong);
     } else {
@@ -110,11 +120,11 @@ export function JobList(props: JobListProps): ReactElement {
     }
     return true;
   };
-  const actOnGroup = (key: string, title: string): boolean => {
-    const isFolded = props.folded.has(title);
+  const actOnGroup = (key: string, group: string): boolean => {
+    const isFolded = props.folded.has(group);
     const isMeant = key === 'Enter' || key === ' ' || key === (isFolded ? 'ArrowRight' : 'ArrowLeft');
     if (isMeant) {
-      props.onFold(title);
+      props.onFold(group);
     }
     return isMeant;
   };
@@ -195,12 +205,12 @@ export function JobList(props: JobListProps): ReactElement {
             row={row}
             index={index}
             isCurrent={index === at}
-            isFolded={row.kind === 'group' && props.folded.has(row.title)}
+            isFolded={row.kind === 'group' && props.folded.has(row.key)}
             onPress={() => {
               choose(index, 'alone');
               list.current?.focus();
               if (row.kind === 'group') {
-                props.onFold(row.title);
+                props.onFold(row.key);
               }
             }}
           />
@@ -208,6 +218,16 @@ export function JobList(props: JobListProps): ReactElement {
       }
     />
   );
+}
+
+/** Names of jobs whose deletion can still be undone. */
+function leaving({ jobs }: JobsState): readonly string[] {
+  return jobs.flatMap(job => (job.isLeaving ? [job.jobName] : []));
+}
+
+/** Whether a press is meant for text that can be marked. */
+function isText(target: EventTarget): boolean {
+  return target instanceof Element && target.closest('.fn-JobRow-error, .fn-JobRow-log, button') !== null;
 }
 
 /** The time of the last answer, and while `isRunning` the present second, so that durations go on between answers. */
@@ -246,7 +266,7 @@ function OtherRow(props: {
         {row.kind === 'group' ? (
           <>
             <FoldIcon isOpen={!isFolded} />
-            <bdi>{row.title}</bdi> <span className="fn-Filter-count">{row.count}</span>
+            <bdi title={visibleText(row.hint)}>{visibleText(row.title)}</bdi> <span className="fn-Filter-count">{row.count}</span>
           </>
         ) : (
           row.text

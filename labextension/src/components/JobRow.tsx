@@ -17,6 +17,8 @@ export interface JobActions {
   readonly onOpen: (name: string) => void;
   readonly onStop: (name: string) => void;
   readonly onInsert: (name: string) => void;
+  /** Undoes deletions that have not begun. */
+  readonly onKeep: (names: readonly string[]) => void;
   readonly readLog: (name: string) => Promise<string>;
 }
 
@@ -50,7 +52,13 @@ export const JobRow = memo(function JobRow(props: JobRowProps): ReactElement {
   const state = shownState(job);
   const word = trans.__(stateRow(state).word);
   const name = visibleText(job.jobName);
-  const marks = [isCurrent && 'fn-mod-current', isSelected && 'fn-mod-selected'].filter(Boolean).join(' ');
+  const marks = [
+    isCurrent && 'fn-mod-current',
+    isSelected && 'fn-mod-selected',
+    job.isLeaving && 'fn-mod-leaving'
+  ]
+    .filter(Boolean)
+    .join(' ');
   return (
     <div
       className={`fn-JobRow fn-mod-${state} fn-mod-level${props.level} ${marks}`}
@@ -62,7 +70,7 @@ export const JobRow = memo(function JobRow(props: JobRowProps): ReactElement {
       aria-level={props.level}
       aria-selected={isSelected}
       aria-expanded={isUnfolded ?? undefined}
-      aria-label={[name, toolName, word, batchWords(job, trans)].filter(Boolean).join(', ')}
+      aria-label={[name, toolName, word, batchWords(job, trans), ...(job.tags ?? [])].filter(Boolean).join(', ')}
       onMouseDown={event => props.onPress(props.rowKey, event)}
       onDoubleClick={() => props.actions.onOpen(job.jobName)}
     >
@@ -83,7 +91,7 @@ export const JobRow = memo(function JobRow(props: JobRowProps): ReactElement {
       </div>
       <Facts {...props} word={word} />
       <RowActions {...props} />
-      {hasDetail(job) && <Detail job={job} isWhole={isLogOpen} />}
+      {hasDetail(job) && <Detail job={job} isWhole={isLogOpen} onKeep={props.actions.onKeep} />}
       {isLogOpen && (
         <div className="fn-JobRow-log" role="gridcell">
           <LogPane name={job.jobName} isLive={isLive(job)} read={props.actions.readLog} />
@@ -99,7 +107,11 @@ export function guessHeight(job: JobRecord): number {
 }
 
 function hasDetail(job: JobRecord): boolean {
-  return shownState(job) === 'running' || job.error !== null || isBatch(job);
+  return shownState(job) === 'running' || job.error !== null || isBatch(job) || hasNotes(job);
+}
+
+function hasNotes(job: JobRecord): boolean {
+  return Boolean(job.projectTag) || Boolean(job.tags?.length) || job.isLeaving === true;
 }
 
 function Facts(props: JobRowProps & { readonly word: string }): ReactElement {
@@ -187,9 +199,15 @@ function openMenu(button: HTMLElement): void {
   button.closest('[data-job]')?.dispatchEvent(new window.MouseEvent('contextmenu', at));
 }
 
-function Detail({ job, isWhole }: { readonly job: JobRecord; readonly isWhole: boolean }): ReactElement {
+function Detail(props: {
+  readonly job: JobRecord;
+  readonly isWhole: boolean;
+  readonly onKeep: (names: readonly string[]) => void;
+}): ReactElement {
+  const { job, isWhole } = props;
   return (
     <div className="fn-JobRow-detail" role="gridcell">
+      <JobNotes job={job} onKeep={props.onKeep} />
       {shownState(job) === 'running' ? <Progress job={job} /> : <InBatch job={job} />}
       {job.error !== null && (
         <p
@@ -202,6 +220,39 @@ function Detail({ job, isWhole }: { readonly job: JobRecord; readonly isWhole: b
       )}
     </div>
   );
+}
+
+/** What this computer knows of the job: its tags, its project, and that it will be deleted. */
+function JobNotes(props: {
+  readonly job: JobRecord;
+  readonly onKeep: (names: readonly string[]) => void;
+}): ReactElement | null {
+  const trans = useWords();
+  const { jobName, projectTag, tags = [], isLeaving } = props.job;
+  if (isLeaving) {
+    return (
+      <p className="fn-JobRow-message">
+        {trans.__('Will be deleted in a moment.')}{' '}
+        <button type="button" className="fn-Link" onClick={() => props.onKeep([jobName])}>
+          {trans.__('Undo')}
+        </button>
+      </p>
+    );
+  }
+  return projectTag || tags.length > 0 ? (
+    <p className="fn-Tags">
+      {projectTag && (
+        <bdi className="fn-Tag fn-mod-project" title={trans.__('Project %1', visibleText(projectTag))}>
+          {visibleText(projectTag)}
+        </bdi>
+      )}
+      {tags.map(tag => (
+        <bdi className="fn-Tag" key={tag} title={trans.__('Tag %1, kept on this computer', visibleText(tag))}>
+          {visibleText(tag)}
+        </bdi>
+      ))}
+    </p>
+  ) : null;
 }
 
 /** The jobs of a batch that does not run, in words. */

@@ -1,11 +1,11 @@
 /** The jobs with their filters, and every state they can be in. */
-import { useCallback, useMemo, useState, type ReactElement } from 'react';
+import { useCallback, useMemo, useState, type MouseEvent, type ReactElement } from 'react';
 
 import type { JobsState } from '../models/jobs';
 import { listRows, type Choices } from '../models/listing';
 import type { Selection, SelectionState } from '../models/selection';
 import { countStates, isLive } from '../models/status';
-import { CloseIcon, DeleteIcon, DownloadIcon, StopIcon } from './icons';
+import { CloseIcon, DeleteIcon, DownloadIcon, StopIcon, TagIcon } from './icons';
 import { IconButton } from './IconButton';
 import { JobList } from './JobList';
 import type { JobActions } from './JobRow';
@@ -22,6 +22,9 @@ export interface ManyActions {
   /** Asks the person first. */
   readonly onDelete: (names: readonly string[]) => void;
   readonly onDownload: (names: readonly string[]) => void;
+  readonly onTag: (names: readonly string[]) => void;
+  /** Begins to drag jobs; `onClick` is called when nothing was dragged. */
+  readonly onDrag: (names: readonly string[], event: MouseEvent, onClick: () => void) => void;
 }
 
 /** What the view needs. */
@@ -146,11 +149,11 @@ function Rows(props: JobsViewProps): ReactElement {
       {...props}
       rows={rows}
       folded={folded}
-      onFold={title =>
+      onFold={group =>
         setFolded(before => {
           const after = new Set(before);
-          if (!after.delete(title)) {
-            after.add(title);
+          if (!after.delete(group)) {
+            after.add(group);
           }
           return after;
         })
@@ -197,6 +200,9 @@ function ManyBar(props: JobsViewProps): ReactElement | null {
         onClick={() => props.onDownload(names)}
       >
         <DownloadIcon />
+      </IconButton>
+      <IconButton label={trans.__('Tag the selected jobs')} onClick={() => props.onTag(names)}>
+        <TagIcon />
       </IconButton>
       <IconButton
         label={trans.__('Stop the selected jobs')}

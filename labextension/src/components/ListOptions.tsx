@@ -25,7 +25,10 @@ export function ListOptions({ choices, onChoose }: ListOptionsProps): ReactEleme
   const groups: Readonly<Record<Grouping, string>> = {
     none: trans.__('No groups'),
     tool: trans.__('Group by tool'),
-    day: trans.__('Group by day')
+    day: trans.__('Group by day'),
+    project: trans.__('Group by project'),
+    notebook: trans.__('Group by notebook'),
+    tags: trans.__('Group by tags')
   };
   return (
     <div className="fn-Options">

@@ -17,9 +17,23 @@ export function againCode(name: string, profile: string | null = null): string {
   return `import foldnote as fn\n\nfn.form(${jobValue(name, profile)}${named(profile)})`;
 }
 
-/** Code that keeps a job under a name and shows it. */
-export function keptJobCode(name: string, profile: string | null = null): string {
-  return `import foldnote as fn\n\njob = ${jobValue(name, profile)}\njob`;
+/** A line that keeps jobs under a name. */
+export function keptJobsLine(names: readonly string[], profile: string | null = null): string {
+  return `${names.length === 1 ? 'job' : 'jobs'} = ${jobsValue(names, profile)}`;
+}
+
+/** A cell that keeps jobs under a name and shows a single one. */
+export function keptJobsCell(names: readonly string[], profile: string | null = null): string {
+  const shown = names.length === 1 ? '\njob' : '';
+  return `import foldnote as fn\n\n${keptJobsLine(names, profile)}${shown}`;
+}
+
+/** Code that stands for several jobs. */
+export function jobsValue(names: readonly string[], profile: string | null = null): string {
+  const [name = ''] = names;
+  return names.length === 1
+    ? jobValue(name, profile)
+    : `[${names.map(each => jobValue(each, profile)).join(', ')}]`;
 }
 
 /** Code that stands for a job. */

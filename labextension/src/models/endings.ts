@@ -3,6 +3,7 @@
  */
 import type { JobRecord } from '../api/answers';
 import type { JobsState } from './jobs';
+import { batchWords } from './batch';
 import { countStates, isLive, shownState, STATES, stateRow, type ShownState } from './status';
 import { visibleText } from './text';
 import { PLAIN, type Trans } from './words';
@@ -40,7 +41,8 @@ export function endingNote(job: JobRecord, toolName: string, trans: Trans = PLAI
   const reason = job.error === null ? '' : ` ${visibleText(job.error)}`;
   const name = shorten(visibleText(job.jobName));
   const word = trans.__(stateRow(state).word);
-  return { tone: toneOf(state), text: `${word}: ${name} (${toolName}).${reason}` };
+  const about = [toolName, batchWords(job, trans)].filter(Boolean).join(', ');
+  return { tone: toneOf(state), text: `${word}: ${name} (${about}).${reason}` };
 }
 
 /** What to say about many jobs that ended together: how many in each state. */

@@ -4,6 +4,7 @@
  */
 import type { JobRecord, JobsAnswer, OlderAnswer, ServiceReport, StatusCounts, Tagged } from '../api/answers';
 import { appendOlder, mergeAnswer } from './joblist';
+import { mixTags } from './tags';
 import { Store } from './store';
 
 /** Where jobs come from. */
@@ -13,8 +14,18 @@ export interface JobsSource {
   subjobs(name: string, key: string | null): Promise<OlderAnswer>;
   hurry(): Promise<void>;
   stop(names: readonly string[]): Promise<readonly string[]>;
-  delete(names: readonly string[]): Promise<readonly string[]>;
+  delete(names: readonly string[], delayS: number): Promise<Departure>;
+  keep(names: readonly string[]): Promise<readonly string[]>;
+  tag(names: readonly string[], added: readonly string[], removed: readonly string[]): Promise<void>;
   log(name: string): Promise<string>;
+}
+
+/** How a deletion ended. */
+export interface Departure {
+  /** Names that were not kept. */
+  readonly gone: readonly string[];
+  /** What could not be done. */
+  readonly faults: readonly string[];
 }
 
 /** How the Jupyter server is asked, in milliseconds; how often that one asks the service is its own affair. */
@@ -104,7 +115,7 @@ export class JobsModel extends Store<JobsState> {
   /** Forgets everything: another service is meant from now on. */
   reset(): void {
     this.giveUp();
-    this.tag = null;
+    this.mark = null;
     this.olderKey = null;
     this.update({ ...EMPTY });
     this.begin();
@@ -148,14 +159,32 @@ export class JobsModel extends Store<JobsState> {
     return this.act(names, () => this.source.stop(names));
   }
 
-  /** Deletes the jobs and their results. */
-  delete(names: readonly string[]): Promise<void> {
+  /** Deletes the jobs and their results after `delayS` seconds, unless they are kept; it ends when that is done. */
+  delete(names: readonly string[], delayS = 0): Promise<void> {
     return this.act(names, async () => {
-      const faults = await this.source.delete(names);
+      const { gone, faults } = await this.source.delete(names, delayS);
       if (faults.length === 0) {
-        this.forget(new Set(names)); // the server follows the newest jobs only
+        this.forget(new Set(gone)); // the server follows the newest jobs only
       }
       return faults;
+    });
+  }
+
+  /** Undoes deletions that have not begun. */
+  keep(names: readonly string[]): Promise<void> {
+    return this.act([], async () => {
+      const kept = new Set(await this.source.keep(names));
+      const late = names.filter(name => !kept.has(name));
+      return late.length === 0 ? [] : [`Too late: ${late.slice(0, 3).join(', ')} is deleted already.`];
+    });
+  }
+
+  /** Adds tags to jobs and takes others away. */
+  tag(names: readonly string[], added: readonly string[], removed: readonly string[]): Promise<void> {
+    return this.act(names, async () => {
+      await this.source.tag(names, added, removed);
+      this.note(new Set(names), added, removed);
+      return [];
     });
   }
 
@@ -227,11 +256,11 @@ export class JobsModel extends Store<JobsState> {
   }
 
   private async ask(waitMs: number, signal?: AbortSignal): Promise<void> {
-    const answer = await this.source.jobs(this.tag, waitMs / 1000, signal);
+    const answer = await this.source.jobs(this.mark, waitMs / 1000, signal);
     if (signal?.aborted) {
       return;
     }
-    this.tag = answer.tag;
+    this.mark = answer.tag;
     this.failures = 0;
     this.take(answer.body);
   }
@@ -289,6 +318,15 @@ export class JobsModel extends Store<JobsState> {
     this.update({ jobs: left(jobs), open: new Map(batches) });
   }
 
+  /** Puts the tags on what the page holds: the server tells of the newest jobs only. */
+  private note(names: ReadonlySet<string>, added: readonly string[], removed: readonly string[]): void {
+    const tagged = (job: JobRecord): JobRecord =>
+      names.has(job.jobName) ? { ...job, tags: mixTags(job.tags ?? [], added, removed) } : job;
+    const { jobs, open } = this.state();
+    const batches = [...open].map(([name, subjobs]) => [name, subjobs?.map(tagged) ?? null] as const);
+    this.update({ jobs: jobs.map(tagged), open: new Map(batches) });
+  }
+
   private fail(error: unknown): void {
     this.failures += 1;
     this.update({ lost: sentence(error) });
@@ -327,7 +365,7 @@ export class JobsModel extends Store<JobsState> {
   private watchers = 0;
   private failures = 0;
   private asking: AbortController | null = null;
-  private tag: string | null = null;
+  private mark: string | null = null;
   private olderKey: string | null = null;
   private isBeyondHead = false;
 }

@@ -12,7 +12,7 @@ import { PLAIN, type Trans } from './words';
 /** Orders of the list. */
 export const SORTS = ['newest', 'oldest', 'name', 'status', 'duration', 'score'] as const;
 /** Ways to group the list. */
-export const GROUPS = ['none', 'tool', 'day'] as const;
+export const GROUPS = ['none', 'tool', 'day', 'project', 'notebook', 'tags'] as const;
 
 /** An order of the list. */
 export type Sort = (typeof SORTS)[number];
@@ -34,7 +34,13 @@ export const FIRST_CHOICES: Choices = { state: null, query: '', sort: 'newest', 
 /** A row of the list. */
 export type ListRow =
   | { readonly kind: 'job'; readonly key: string; readonly job: JobRecord; readonly level: 1 | 2 }
-  | { readonly kind: 'group'; readonly key: string; readonly title: string; readonly count: number }
+  | {
+      readonly kind: 'group';
+      readonly key: string;
+      readonly title: string;
+      readonly hint: string;
+      readonly count: number;
+    }
   | { readonly kind: 'note'; readonly key: string; readonly text: string };
 
 /** What the list is made of. */
@@ -42,7 +48,7 @@ export interface Listed {
   readonly jobs: readonly JobRecord[];
   /** Jobs of open batches by the batch's name; null while they are asked for. */
   readonly open: ReadonlyMap<string, readonly JobRecord[] | null>;
-  /** Titles of groups that are folded. */
+  /** Keys of groups that are folded. */
   readonly folded: ReadonlySet<string>;
 }
 
@@ -61,9 +67,9 @@ export function listRows(listed: Listed, choices: Choices, naming: Naming): read
   if (choices.grouping === 'none') {
     return shown.flatMap(job => withSubjobs(job, listed, naming));
   }
-  return [...groupJobs(shown, choices.grouping, naming)].flatMap(([title, jobs]) => {
-    const head: ListRow = { kind: 'group', key: `group ${title}`, title, count: jobs.length };
-    const rows = listed.folded.has(title) ? [] : jobs.flatMap(job => withSubjobs(job, listed, naming));
+  return groupJobs(shown, choices.grouping, naming).flatMap(({ key, title, hint, jobs }) => {
+    const head: ListRow = { kind: 'group', key, title, hint, count: jobs.length };
+    const rows = listed.folded.has(key) ? [] : jobs.flatMap(job => withSubjobs(job, listed, naming));
     return [head, ...rows];
   });
 }
@@ -83,7 +89,8 @@ export function filterJobs(
       return false;
     }
     const type = toolType(job);
-    const text = `${job.jobName} ${type} ${toolName(type)} ${job.projectTag ?? ''}`.toLowerCase();
+    const notes = [job.projectTag, ...(job.tags ?? []), notebookName(job.notebook)].join(' ');
+    const text = `${job.jobName} ${type} ${toolName(type)} ${notes}`.toLowerCase();
     return words.every(word => text.includes(word));
   });
 }
@@ -130,25 +137,51 @@ function withSubjobs(job: JobRecord, { open }: Listed, { trans = PLAIN }: Naming
   ];
 }
 
-function groupJobs(
-  jobs: readonly JobRecord[],
+interface Group {
+  readonly key: string;
+  readonly title: string;
+  /** The whole of what the title shortens. */
+  readonly hint: string;
+  readonly jobs: JobRecord[];
+}
+
+function groupJobs(jobs: readonly JobRecord[], grouping: Grouping, naming: Naming): readonly Group[] {
+  const groups = new Map<string, Group>();
+  for (const job of jobs) {
+    const [title, hint = title] = titleOf(job, grouping, naming);
+    const key = `group ${hint}`;
+    const group = groups.get(key) ?? { key, title, hint, jobs: [] };
+    group.jobs.push(job);
+    groups.set(key, group);
+  }
+  return [...groups.values()];
+}
+
+/** What the group of a job is called, and the whole of it where that is longer. */
+function titleOf(
+  job: JobRecord,
   grouping: Grouping,
   { toolName, now, trans = PLAIN }: Naming
-): ReadonlyMap<string, readonly JobRecord[]> {
-  const groups = new Map<string, JobRecord[]>();
-  for (const job of jobs) {
-    const title =
-      grouping === 'tool'
-        ? toolName(toolType(job))
-        : formatDay(job.created, now, trans) || trans.__('Day unknown');
-    const group = groups.get(title);
-    if (group) {
-      group.push(job);
-    } else {
-      groups.set(title, [job]);
-    }
+): readonly [string, string?] {
+  switch (grouping) {
+    case 'tool':
+      return [toolName(toolType(job))];
+    case 'project':
+      return [job.projectTag ? job.projectTag : trans.__('No project')];
+    case 'notebook':
+      return job.notebook
+        ? [notebookName(job.notebook), job.notebook]
+        : [trans.__('No notebook that is known here')];
+    case 'tags':
+      return [job.tags?.length ? job.tags.join(', ') : trans.__('No tags')];
+    default:
+      return [formatDay(job.created, now, trans) || trans.__('Day unknown')];
   }
-  return groups;
+}
+
+/** The end of a notebook's path: its folder and its own name. */
+function notebookName(path: string | null | undefined): string {
+  return (path ?? '').split(/[\\/]/).slice(-2).join('/');
 }
 
 function sortDown(

@@ -3,7 +3,9 @@ import type { JupyterFrontEnd, JupyterFrontEndPlugin } from '@jupyterlab/applica
 import {
   Clipboard,
   ICommandPalette,
+  InputDialog,
   MainAreaWidget,
+  Notification,
   WidgetTracker
 } from '@jupyterlab/apputils';
 import type { ReadonlyPartialJSONObject } from '@lumino/coreutils';
@@ -12,6 +14,7 @@ import { CommandIDs, readText, readTexts, type JobArgs } from '../commands';
 import { markIcon } from '../icons';
 import { againCode, jobCode } from '../models/code';
 import { isLive } from '../models/status';
+import { changeTags, commonTags, readTags } from '../models/tags';
 import { visibleText } from '../models/text';
 import { runInCell } from '../notebooks';
 import { ResultPanel } from '../panels/result';
@@ -26,7 +29,9 @@ const MENU = [
   CommandIDs.againJob,
   CommandIDs.downloadJob,
   CommandIDs.copyJob,
+  CommandIDs.tagJob,
   CommandIDs.stopJob,
+  CommandIDs.keepJob,
   CommandIDs.deleteJob
 ];
 
@@ -41,6 +46,7 @@ export const jobsPlugin: JupyterFrontEndPlugin<void> = {
     addCellCommands(app, foldnote);
     addResultCommands(app, foldnote);
     addEndingCommands(app, foldnote);
+    addTagCommand(app, foldnote);
     MENU.forEach((command, rank) => {
       palette?.addItem({ command, category: CATEGORY });
       app.contextMenu.addItem({ command, selector: '.fn-JobRow', rank });
@@ -165,6 +171,11 @@ function save(address: string): void {
 
 function addEndingCommands(app: JupyterFrontEnd, foldnote: IFoldnote): void {
   const { jobs, trans } = foldnote;
+  const leaving = (args: ReadonlyPartialJSONObject): readonly string[] => {
+    const given = meant(args, foldnote);
+    const names = given.length > 0 ? given : jobs.state().jobs.map(job => job.jobName);
+    return names.filter(name => jobs.find(name)?.isLeaving);
+  };
   const live = (args: ReadonlyPartialJSONObject): readonly string[] =>
     meant(args, foldnote).filter(name => {
       const job = jobs.find(name);
@@ -194,7 +205,68 @@ function addEndingCommands(app: JupyterFrontEnd, foldnote: IFoldnote): void {
         'Records, logs and results are removed from the service for good. What still runs is stopped.'
       );
       if (names.length > 0 && (await isConfirmed(title, body, trans.__('Delete'), trans.__('Cancel')))) {
-        await jobs.delete(names);
+        await deleteLater(app, foldnote, names);
+      }
+    }
+  });
+  app.commands.addCommand(CommandIDs.keepJob, {
+    label: trans.__('Undo the Deletion'),
+    describedBy: { args: textArgument('job', 'Name of the job') },
+    isVisible: args => leaving(args).length > 0,
+    isEnabled: args => leaving(args).length > 0,
+    execute: args => jobs.keep(leaving(args))
+  });
+}
+
+/** Has the server delete the jobs after a while, and offers to undo that meanwhile. */
+async function deleteLater(
+  { commands }: JupyterFrontEnd,
+  { jobs, settings, trans }: IFoldnote,
+  names: readonly string[]
+): Promise<void> {
+  const { undoSeconds } = settings.state();
+  if (undoSeconds === 0) {
+    await jobs.delete(names);
+    return;
+  }
+  const text = question(
+    names,
+    name => trans.__('%1 will be deleted in %2 s.', name, undoSeconds),
+    count => trans.__('%1 jobs will be deleted in %2 s.', count, undoSeconds)
+  );
+  const undo: Notification.IAction = {
+    label: trans.__('Undo'),
+    displayType: 'accent',
+    callback: () => void commands.execute(CommandIDs.keepJob, { jobs: [...names] })
+  };
+  const id = Notification.emit(text, 'default', { autoClose: undoSeconds * 1000, actions: [undo] });
+  try {
+    await jobs.delete(names, undoSeconds);
+  } finally {
+    Notification.dismiss(id);
+  }
+}
+
+function addTagCommand(app: JupyterFrontEnd, foldnote: IFoldnote): void {
+  const { jobs, trans } = foldnote;
+  app.commands.addCommand(CommandIDs.tagJob, {
+    label: labelled(trans.__('Tag …'), name => trans.__('Tag %1 …', name)),
+    describedBy: { args: textArgument('job', 'Name of the job') },
+    isEnabled: args => meant(args, foldnote).length > 0,
+    execute: async args => {
+      const names = meant(args, foldnote);
+      const tagged = names.flatMap(name => jobs.find(name) ?? []);
+      const title = question(names, name => trans.__('Tags of %1', name), count => trans.__('Tags of %1 jobs', count));
+      const { button, value } = await InputDialog.getText({
+        title,
+        label: trans.__(
+          'Words with commas between them. They are kept on the computer that runs Jupyter; the service does not know them.'
+        ),
+        text: commonTags(tagged).join(', ')
+      });
+      if (button.accept && tagged.length > 0) {
+        const { added, removed } = changeTags(tagged, readTags(value ?? ''));
+        await jobs.tag(names, added, removed);
       }
     }
   });

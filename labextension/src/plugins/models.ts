@@ -10,6 +10,7 @@ import { FilesModel } from '../models/files';
 import { JobsModel, type JobsState } from '../models/jobs';
 import { ProfilesModel } from '../models/profiles';
 import { Selection } from '../models/selection';
+import { SettingsModel } from '../models/settings';
 import { ToolsModel } from '../models/tools';
 import { PLAIN } from '../models/words';
 import { IFoldnote } from '../tokens';
@@ -43,7 +44,15 @@ export const modelsPlugin: JupyterFrontEndPlugin<IFoldnote> = {
     jobs.subscribe(() => selection.keepOnly(name => jobs.find(name) !== undefined));
     const trans = translator?.load('foldnote') ?? PLAIN;
     const attention = new Attention(jobs);
-    return { jobs, selection, tools, files, account, profiles, engines, attention, api, trans };
+    const settings = new SettingsModel();
+    settings.subscribe(() => {
+      const { hasNotifications, profile, pollSeconds, colors } = settings.state();
+      attention.turn(hasNotifications);
+      api.pollSeconds = pollSeconds;
+      api.colors = colors;
+      profiles.choose(profile);
+    });
+    return { jobs, selection, tools, files, account, profiles, engines, settings, attention, api, trans };
   }
 };
 

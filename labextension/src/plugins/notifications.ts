@@ -1,17 +1,23 @@
-/** Tells in JupyterLab's own notifications that a job ended, unless the settings say no. */
+/**
+ * Tells in JupyterLab's own notifications that a job ended, and in the browser's while nobody looks at the page, unless the
+ * settings say no.
+ */
 import type { JupyterFrontEnd, JupyterFrontEndPlugin } from '@jupyterlab/application';
-import { Notification } from '@jupyterlab/apputils';
+import { ICommandPalette, MainAreaWidget, Notification } from '@jupyterlab/apputils';
 import { ISettingRegistry } from '@jupyterlab/settingregistry';
 
 import type { JobRecord } from '../api/answers';
+import { askLeave, isAway, readLeave, showNotice } from '../browserNotice';
 import { CommandIDs, type JobArgs } from '../commands';
 import { endingNote, Endings, endingSummary, type EndingNote } from '../models/endings';
 import { toolType } from '../models/batch';
 import { visibleText } from '../models/text';
 import type { Trans } from '../models/words';
+import { ResultPanel } from '../panels/result';
 import { Sidebar } from '../panels/sidebar';
 import { IFoldnote } from '../tokens';
-import { followSettings, SETTINGS, type Settings } from './settings';
+import { CATEGORY } from './commands';
+import { followSettings, SETTINGS } from './settings';
 
 /** Jobs that end in the same moment and are still told one by one. */
 const MOST_AT_ONCE = 3;
@@ -24,40 +30,61 @@ export const notificationsPlugin: JupyterFrontEndPlugin<void> = {
   description: 'Notifies when a protein-analysis job ends.',
   autoStart: true,
   requires: [IFoldnote],
-  optional: [ISettingRegistry],
-  activate: (app: JupyterFrontEnd, foldnote: IFoldnote, registry: ISettingRegistry | null) => {
-    const { attention, jobs } = foldnote;
+  optional: [ISettingRegistry, ICommandPalette],
+  activate: (
+    app: JupyterFrontEnd,
+    foldnote: IFoldnote,
+    registry: ISettingRegistry | null,
+    palette: ICommandPalette | null
+  ) => {
+    const { jobs, settings } = foldnote;
     const endings = new Endings();
-    let isOn = false;
     jobs.subscribe(() => {
       const ended = endings.note(jobs.state());
-      if (isOn) {
+      if (settings.state().hasNotifications) {
         tell(app, foldnote, ended);
       }
     });
-    const apply = ({ hasNotifications, profile }: Settings): void => {
-      isOn = hasNotifications;
-      attention.turn(hasNotifications);
-      foldnote.profiles.choose(profile);
-    };
-    void app.restored.then(() => followSettings(registry, apply));
+    addBrowserCommand(app, foldnote, registry);
+    palette?.addItem({ command: CommandIDs.notifyInBrowser, category: CATEGORY });
+    let wasWanted = false;
+    settings.subscribe(() => {
+      const isWanted = settings.state().hasBrowserNotifications;
+      if (isWanted && !wasWanted && readLeave() !== 'granted') {
+        offerLeave(app, foldnote);
+      }
+      wasWanted = isWanted;
+    });
+    void app.restored.then(() => followSettings(registry, settings));
   }
 };
 
-function tell(app: JupyterFrontEnd, { tools, trans }: IFoldnote, ended: readonly JobRecord[]): void {
+function tell(app: JupyterFrontEnd, foldnote: IFoldnote, ended: readonly JobRecord[]): void {
+  const { tools, trans } = foldnote;
   if (ended.length > MOST_AT_ONCE) {
-    emit(app, endingSummary(ended, trans), showJobs(app, trans));
+    emit(app, foldnote, endingSummary(ended, trans), showJobs(app, trans), null);
     return;
   }
   for (const job of ended) {
     const note = endingNote(job, tools.displayName(toolType(job)), trans);
-    emit(app, note, job.status === 'Complete' ? openResult(app, job.jobName, trans) : showJobs(app, trans));
+    const action = job.status === 'Complete' ? openResult(app, job.jobName, trans) : showJobs(app, trans);
+    emit(app, foldnote, note, action, job.jobName);
   }
 }
 
-/** Tells; without a pop-up while the list of jobs can be seen, which shows the same. */
-function emit(app: JupyterFrontEnd, { tone, text }: EndingNote, action: Notification.IAction): void {
-  Notification.emit(text, tone, { autoClose: isListSeen(app) ? 0 : SHOWN_MS, actions: [action] });
+/** Tells of one job, or of several; without a pop-up while a person looks at what shows the same. */
+function emit(
+  app: JupyterFrontEnd,
+  { settings }: IFoldnote,
+  { tone, text }: EndingNote,
+  action: Notification.IAction,
+  job: string | null
+): void {
+  const isQuiet = isListSeen(app) || (job !== null && isJobSeen(app, job));
+  Notification.emit(text, tone, { autoClose: isQuiet ? 0 : SHOWN_MS, actions: [action] });
+  if (settings.state().hasBrowserNotifications && readLeave() === 'granted' && isAway()) {
+    showNotice(text, job ?? 'several', () => action.callback(new MouseEvent('click')));
+  }
 }
 
 function isListSeen(app: JupyterFrontEnd): boolean {
@@ -67,6 +94,75 @@ function isListSeen(app: JupyterFrontEnd): boolean {
     }
   }
   return false;
+}
+
+/** Whether the job's result or its card can be seen. */
+function isJobSeen({ shell }: JupyterFrontEnd, job: string): boolean {
+  for (const widget of shell.widgets('main')) {
+    const content: unknown = widget instanceof MainAreaWidget ? widget.content : null;
+    if (widget.isVisible && content instanceof ResultPanel && content.job === job) {
+      return true;
+    }
+  }
+  const cards = document.querySelectorAll<HTMLElement>('.fnc .fnc-name');
+  return [...cards].some(card => card.textContent === job && isInSight(card));
+}
+
+function isInSight(node: HTMLElement): boolean {
+  const { x, y, width, height } = node.getBoundingClientRect();
+  const found = width > 0 ? document.elementFromPoint(x + width / 2, y + height / 2) : null;
+  return found !== null && (node.contains(found) || found.contains(node));
+}
+
+function addBrowserCommand(
+  { commands }: JupyterFrontEnd,
+  { settings, trans }: IFoldnote,
+  registry: ISettingRegistry | null
+): void {
+  const isOn = (): boolean => settings.state().hasBrowserNotifications && readLeave() === 'granted';
+  commands.addCommand(CommandIDs.notifyInBrowser, {
+    label: trans.__('Notify in the Browser, Too'),
+    caption: trans.__('Tell of jobs that end while the page is hidden'),
+    describedBy: { args: null },
+    isToggled: isOn,
+    execute: async () => {
+      if (isOn()) {
+        await registry?.set(SETTINGS, 'browserNotifications', false);
+        return;
+      }
+      const leave = readLeave() === 'default' ? await askLeave() : readLeave();
+      if (leave === 'granted') {
+        await registry?.set(SETTINGS, 'browserNotifications', true);
+      } else {
+        Notification.warning(tellRefusal(leave === 'missing', trans), { autoClose: SHOWN_MS });
+      }
+    }
+  });
+}
+
+/** Offers to have the browser ask; the question itself comes only after a click. */
+function offerLeave({ commands }: JupyterFrontEnd, { trans }: IFoldnote): void {
+  const leave = readLeave();
+  if (leave !== 'default') {
+    Notification.warning(tellRefusal(leave === 'missing', trans), { autoClose: SHOWN_MS });
+    return;
+  }
+  const action: Notification.IAction = {
+    label: trans.__('Allow …'),
+    caption: trans.__('The browser will ask you'),
+    displayType: 'accent',
+    callback: () => void commands.execute(CommandIDs.notifyInBrowser)
+  };
+  Notification.info(trans.__('To be told of jobs while this page is hidden, allow the browser’s notifications.'), {
+    autoClose: false,
+    actions: [action]
+  });
+}
+
+function tellRefusal(isMissing: boolean, trans: Trans): string {
+  return isMissing
+    ? trans.__('This browser shows no notifications of this page: it needs HTTPS, or JupyterLab on this computer.')
+    : trans.__('The browser does not allow notifications of this page. Allow them at the lock beside its address.');
 }
 
 function openResult({ commands }: JupyterFrontEnd, job: string, trans: Trans): Notification.IAction {

@@ -1,36 +1,38 @@
 /** What JupyterLab's settings editor says to the extension. */
 import type { ISettingRegistry } from '@jupyterlab/settingregistry';
+import type { ReadonlyPartialJSONObject } from '@lumino/coreutils';
+
+import { COLORINGS, STANDARD, type Settings, type SettingsModel } from '../models/settings';
 
 /** The settings go by the name of this plugin. */
 export const SETTINGS = 'foldnote:plugin';
 
-/** The extension's settings. */
-export interface Settings {
-  readonly hasNotifications: boolean;
-  /** Name of the profile that the views are about; null for the one that notebooks use. */
-  readonly profile: string | null;
-}
-
-const STANDARD: Settings = { hasNotifications: true, profile: null };
-
-/** Calls `apply` with the settings, now and whenever they change. */
+/** Keeps the model as the settings editor says, now and whenever that changes. */
 export async function followSettings(
   registry: ISettingRegistry | null,
-  apply: (settings: Settings) => void
+  model: SettingsModel
 ): Promise<void> {
   try {
     const settings = await registry?.load(SETTINGS);
-    const read = (): void => {
-      const profile = settings?.composite.profile;
-      apply({
-        hasNotifications: settings?.composite.notifications !== false,
-        profile: typeof profile === 'string' && profile !== '' ? profile : null
-      });
-    };
+    const read = (): void => model.take(readSettings(settings?.composite ?? {}));
     settings?.changed.connect(read);
     read();
   } catch (error) {
     console.warn('The settings of foldnote cannot be read; the standard ones hold.', error);
-    apply(STANDARD);
+    model.take(STANDARD);
   }
+}
+
+/** The settings, with the standard in the place of what is missing or makes no sense. */
+export function readSettings(given: ReadonlyPartialJSONObject): Settings {
+  const seconds = (value: unknown, standard: number): number =>
+    typeof value === 'number' && value >= 0 ? value : standard;
+  return {
+    hasNotifications: given.notifications !== false,
+    hasBrowserNotifications: given.browserNotifications === true,
+    profile: typeof given.profile === 'string' && given.profile !== '' ? given.profile : null,
+    pollSeconds: seconds(given.pollSeconds, STANDARD.pollSeconds),
+    undoSeconds: seconds(given.undoSeconds, STANDARD.undoSeconds),
+    colors: COLORINGS.find(name => name === given.colors) ?? STANDARD.colors
+  };
 }

@@ -10,9 +10,12 @@ import { IStateDB } from '@jupyterlab/statedb';
 
 import type { EngineRecord } from '../api/answers';
 import { CommandIDs, type FileArgs, type JobArgs, type NewCellArgs } from '../commands';
+import { dragFrom, type Dragged } from '../dragging';
 import { markIcon } from '../icons';
 import { ChoicesModel } from '../models/choices';
+import { keptJobsCell, keptJobsLine } from '../models/code';
 import { isLive } from '../models/status';
+import { visibleText } from '../models/text';
 import { Sidebar, type SidebarView } from '../panels/sidebar';
 import { IFoldnote } from '../tokens';
 import { CATEGORY, isConfirmed } from './commands';
@@ -69,6 +72,9 @@ function createSidebar(
     onStop: job => run(CommandIDs.stopJob, { job }),
     onStopMany: names => run(CommandIDs.stopJob, { jobs: [...names] }),
     onDelete: names => run(CommandIDs.deleteJob, { jobs: [...names] }),
+    onTag: names => run(CommandIDs.tagJob, { jobs: [...names] }),
+    onKeep: names => run(CommandIDs.keepJob, { jobs: [...names] }),
+    onDrag: (names, event, onClick) => dragFrom(event, () => dragJobs(foldnote, names), onClick),
     onDownload: names => run(CommandIDs.downloadJob, { jobs: [...names] }),
     onInsertFile: path => run(CommandIDs.insertFile, { path }),
     onDeleteFile: path => run(CommandIDs.deleteFile, { path }),
@@ -88,6 +94,17 @@ function createSidebar(
   sidebar.node.setAttribute('aria-label', foldnote.trans.__('Protein analysis'));
   showCount(sidebar, foldnote);
   return sidebar;
+}
+
+/** What is dragged with jobs: code for cells. */
+function dragJobs({ profiles }: IFoldnote, names: readonly string[]): Dragged {
+  const [name = ''] = names;
+  const profile = profiles.forCode();
+  return {
+    label: names.length === 1 ? visibleText(name) : `${names.length}`,
+    code: keptJobsLine(names, profile),
+    cell: keptJobsCell(names, profile)
+  };
 }
 
 /** Says in the sidebar's own tab how many jobs are unfinished. */

@@ -10,6 +10,20 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Departed:
+    """How a deletion ended.
+
+    Attributes:
+        gone: names that were not kept.
+        faults: what could not be done, a sentence each.
+    """
+
+    gone: tuple[str, ...]
+    faults: tuple[str, ...] = ()
 
 
 class Departures:
@@ -26,10 +40,10 @@ class Departures:
         self._rounds: dict[str, asyncio.Event] = {}
         """By the name of a job: what is set when nothing is left to wait for in its round."""
         self._going: set[str] = set()
-        self._tasks: set[asyncio.Task[list[str]]] = set()
+        self._tasks: set[asyncio.Task[Departed]] = set()
 
-    async def leave(self, names: Iterable[str], delay_s: float) -> list[str]:
-        """Delete jobs after ``delay_s`` seconds, except those that are kept; gives what could not be done.
+    async def leave(self, names: Iterable[str], delay_s: float) -> Departed:
+        """Delete jobs after ``delay_s`` seconds, except those that are kept.
 
         It goes on when the caller gives up waiting.
         """
@@ -55,7 +69,7 @@ class Departures:
             with suppress(asyncio.CancelledError):
                 await task
 
-    async def _leave(self, names: list[str], delay_s: float) -> list[str]:
+    async def _leave(self, names: list[str], delay_s: float) -> Departed:
         over = asyncio.Event()
         self._rounds |= {name: over for name in names if name not in self._rounds}
         self._announce()
@@ -64,12 +78,12 @@ class Departures:
                 await over.wait()
         going = [name for name in names if self._rounds.get(name) is over]
         if not going:
-            return []
+            return Departed(())
         for name in going:
             del self._rounds[name]  # too late to undo
         self._going.update(going)
         try:
-            return await self._delete(going)
+            return Departed(tuple(going), tuple(await self._delete(going)))
         finally:
             self._going.difference_update(going)
             self._announce()

@@ -226,8 +226,9 @@ async def _answer_layout(handler: FoldnoteHandler, what: str, path: Path, title:
     """Answer with the layout of what is at ``path``."""
     from foldnote.lab.showing import lay_out
 
+    colors = handler.get_query_argument("colors", "").removeprefix("automatic")
     handler.set_header("Content-Type", "application/json")
-    handler.finish(await handler.ask(lay_out(what, path, title)))
+    handler.finish(await handler.ask(lay_out(what, path, title, colors)))
 
 
 class _Spool:

@@ -145,14 +145,18 @@ class JobsHandler(FoldnoteHandler):
     @web.authenticated
     @authorized
     async def get(self) -> None:
-        """What the poller knows; with ``since`` what is other than then, waited for ``wait_s`` seconds."""
+        """What the poller knows; with ``since`` what is other than then, waited for ``wait_s`` seconds.
+
+        ``pause_s`` is the least time between two questions to the service that the person wishes.
+        """
         poller = self.desk.poller
         since = self.get_query_argument("since", "") or None
         wait_s = _read_seconds(self.get_query_argument("wait_s", "0"))
+        pause_s = _read_seconds(self.get_query_argument("pause_s", "0"))
         if since is None or wait_s == 0:
-            self.send(poller.look(since))
+            self.send(poller.look(since, pause_s))
             return
-        self._waiting = asyncio.ensure_future(poller.look_later(since, wait_s))
+        self._waiting = asyncio.ensure_future(poller.look_later(since, wait_s, pause_s))
         with suppress(asyncio.CancelledError):
             answer = await self._waiting
             if answer.tag != since:
@@ -325,7 +329,7 @@ def _read_seconds(text: str) -> float:
     try:
         return max(0.0, float(text))
     except ValueError as exc:
-        raise fault(400, "wait_s is a number of seconds.") from exc
+        raise fault(400, "wait_s and pause_s are numbers of seconds.") from exc
 
 
 def _make_desks() -> Desks:

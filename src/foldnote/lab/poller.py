@@ -27,6 +27,8 @@ from foldnote.models.tool import Tool
 _log = logging.getLogger(__name__)
 _REFUSALS = (UnauthorizedError, GatewayForbiddenError)
 _LONGEST_LOOK_S = 55.0
+LONGEST_WISH_S = 600.0
+"""The longest time between two questions that a person can wish, in seconds."""
 
 
 class Poller:
@@ -48,6 +50,7 @@ class Poller:
         self._changed = asyncio.Event()
         self._failures = 0
         self._lookers = 0
+        self._wished_s = 0.0
         self._looked_at = float("-inf")
         self._wake = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
@@ -57,24 +60,28 @@ class Poller:
         """Whether the service is being asked by itself."""
         return self._task is not None and not self._task.done()
 
-    def look(self, tag: str | None = None) -> Answer:
-        """The jobs as they are known now, or what is other than at ``tag``; keeps the poller going."""
+    def look(self, tag: str | None = None, pause_s: float = 0.0) -> Answer:
+        """The jobs as they are known now, or what is other than at ``tag``; keeps the poller going.
+
+        ``pause_s`` is the least time between two questions that a person wishes; the last look counts.
+        """
         self._looked_at = time.monotonic()
+        self._wished_s = min(pause_s, LONGEST_WISH_S)
         if not self.is_running:
             self._task = asyncio.create_task(self._run(), name="foldnote-poller")
         jobs_mark = (tag or "").partition(".")[0]
         return write_jobs(self._known, jobs_mark, self._report, self._tag)
 
-    async def look_later(self, tag: str | None, wait_s: float) -> Answer:
+    async def look_later(self, tag: str | None, wait_s: float, pause_s: float = 0.0) -> Answer:
         """The same, as soon as it is other than at ``tag``, or after ``wait_s`` seconds."""
         self._lookers += 1
         try:
-            self.look(tag)
+            self.look(tag, pause_s)
             with suppress(TimeoutError):
                 async with asyncio.timeout(min(wait_s, _LONGEST_LOOK_S)):
                     while self._tag == tag:
                         await self._changed.wait()
-            return self.look(tag)
+            return self.look(tag, pause_s)
         finally:
             self._lookers -= 1
 
@@ -114,10 +121,8 @@ class Poller:
         """Seconds until the next question."""
         if self._failures:
             return min(self._pace.busy_s * 2.0 ** (self._failures - 1), self._pace.longest_s)
-        if self._mark:
-            return self._allowance.pause_s()
-        pause_s = self._pace.busy_s if self._known.is_busy else self._pace.idle_s
-        return max(pause_s, self._allowance.pause_s())
+        pause_s = 0.0 if self._mark else self._pace.busy_s if self._known.is_busy else self._pace.idle_s
+        return max(pause_s, self._wished_s, self._allowance.pause_s())
 
     def _is_wanted(self) -> bool:
         return self._lookers > 0 or time.monotonic() - self._looked_at < self._pace.attention_s

@@ -13,8 +13,10 @@ LIMIT_S = 120.0
 _AT_ONCE = asyncio.Semaphore(2)
 
 
-async def lay_out(what: str, path: Path, title: str) -> bytes:
+async def lay_out(what: str, path: Path, title: str, colors: str = "") -> bytes:
     """The answer for a page, as JSON; ``what`` is ``result`` or ``file``: see ``reading``.
+
+    ``colors`` is what structures are coloured by at first; empty for what this computer's options say.
 
     Raises:
         ResultError: the file cannot be read, or reading it takes too long.
@@ -25,7 +27,7 @@ async def lay_out(what: str, path: Path, title: str) -> bytes:
             stdin=asyncio.subprocess.DEVNULL,
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.PIPE,
-            env=settings.process_environment(),
+            env=settings.process_environment(view_colors=colors),
         )
         try:
             async with asyncio.timeout(LIMIT_S):

@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from foldnote import settings
 from foldnote.errors import UnreadableFileError
 from foldnote.results import Chain, Region, Structure
 from foldnote.viewers import palette
@@ -87,8 +88,11 @@ def _make_chain(chain: Chain, index: int, is_antibody: bool, bare: frozenset[str
 
 
 def _choose_coloring(colorings: Sequence[Coloring], has_cdrs: bool) -> str:
-    """Confidence first where there is one, unless CDRs are marked."""
+    """What the user's options name, else confidence where there is one, unless CDRs are marked."""
     keys = [coloring.key for coloring in colorings]
+    wished = settings.option("view_colors")
+    if wished in keys:
+        return str(wished)
     return "confidence" if "confidence" in keys and not has_cdrs else "chain"
 
 

@@ -101,7 +101,8 @@ async def test_a_job_is_stopped_and_deleted(jupyter, submitted, service):
     names = {"names": [submitted]}
     assert (await jupyter.post("jobs/stop", headers=LOGIN, json=names)).json() == {"faults": []}
     await wait_for_state(jupyter, "ok", until=lambda body: body["jobs"][0]["completed"] is not None)
-    assert (await jupyter.post("jobs/delete", headers=LOGIN, json=names)).json() == {"faults": []}
+    gone = (await jupyter.post("jobs/delete", headers=LOGIN, json=names)).json()
+    assert gone == {"gone": [submitted], "faults": []}
     await wait_for_state(jupyter, "ok", until=lambda body: body["jobs"] == [])
 
 

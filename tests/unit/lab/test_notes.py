@@ -7,7 +7,7 @@ from lab_fixtures import TOKEN, wait_for_state
 
 from foldnote.client.ledger import Ledger
 from foldnote.errors import ConfigurationError
-from foldnote.lab.departures import Departures
+from foldnote.lab.departures import Departed, Departures
 from foldnote.lab.notes import LONGEST_TAG, MOST_TAGS, NOTHING, Notes
 
 LOGIN = {"Authorization": f"token {TOKEN}"}
@@ -81,7 +81,7 @@ async def test_an_undone_deletion_never_happens_and_ends_its_waiting(deletions):
     leaving = asyncio.create_task(deletions.departures.leave(["a", "b"], LONG_S))
     await until(lambda: deletions.told)
     assert deletions.departures.keep(["a", "b", "c"]) == ["a", "b"]
-    assert await asyncio.wait_for(leaving, 30) == []
+    assert await asyncio.wait_for(leaving, 30) == Departed(())
     assert (deletions.deleted, deletions.told[-1]) == ([], frozenset())
 
 
@@ -126,7 +126,7 @@ async def test_every_page_is_told_of_tags_and_of_what_is_about_to_go(jupyter, se
     await wait_for_state(jupyter, "ok", until=lambda body: body["jobs"][0].get("isLeaving"))
     kept = await jupyter.post("jobs/keep", headers=LOGIN, json={"names": ["told"]})
     assert kept.json() == {"kept": ["told"]}
-    assert (await going).json() == {"faults": []}
+    assert (await going).json() == {"gone": [], "faults": []}
     await wait_for_state(jupyter, "ok", until=lambda body: not body["jobs"][0].get("isLeaving"))
 
 

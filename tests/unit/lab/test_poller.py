@@ -129,3 +129,17 @@ async def test_a_deployment_that_refuses_unknown_parameters_is_asked_without_the
     await _settle(poller, ServiceState.OK)
     assert "since" not in service.paths[-1]
     await poller.close()
+
+
+async def test_a_wished_pause_keeps_two_questions_apart(poller):
+    poller.look(pause_s=120)
+    await _settle_wish(poller, lambda pause_s: pause_s == 120)
+    poller.look()
+    assert poller.pause_s() < 120
+
+
+async def _settle_wish(poller: Poller, holds: Callable[[float], bool]) -> None:
+    async with asyncio.timeout(30):
+        while not holds(poller.pause_s()):
+            poller.look(pause_s=120)
+            await asyncio.sleep(0.02)

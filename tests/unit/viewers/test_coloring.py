@@ -121,3 +121,9 @@ def test_a_look_is_chosen_by_name():
 def test_a_look_that_is_not_there_is_refused_in_words(wish, said):
     with pytest.raises(BadRequestError, match=said):
         choose(compose(make(lambda i: 0.0)), **wish)
+
+
+@pytest.mark.parametrize(("wished", "shown"), [("secondary", "secondary"), ("confidence", "chain")])
+def test_a_user_chooses_the_first_colours_where_a_structure_has_them(monkeypatch, wished, shown):
+    monkeypatch.setenv("FOLDNOTE_VIEW_COLORS", wished)
+    assert compose(make(lambda i: 0.0)).color == shown

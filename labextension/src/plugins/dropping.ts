@@ -1,0 +1,71 @@
+/**
+ * Takes jobs and files that are dropped into a notebook beside its editors: they become a cell of their own. Editors take
+ * the code by themselves, and forms the value, before an event gets here.
+ */
+import type { JupyterFrontEnd, JupyterFrontEndPlugin } from '@jupyterlab/application';
+
+import { CELL_MIME } from '../dragging';
+import { insertCellBelow, isNotebook, type NotebookLike } from '../notebooks';
+
+const OVER = 'fn-mod-dropHere';
+const TYPES = ['lm-dragenter', 'lm-dragover', 'lm-dragleave', 'lm-drop'];
+
+/** Cells from drops. */
+export const droppingPlugin: JupyterFrontEndPlugin<void> = {
+  id: 'foldnote:dropping',
+  description: 'Makes cells of jobs and files that are dropped into a notebook.',
+  autoStart: true,
+  activate: (app: JupyterFrontEnd) => {
+    let marked: Element | null = null;
+    const mark = (node: Element | null): void => {
+      marked?.classList.remove(OVER);
+      marked = node;
+      marked?.classList.add(OVER);
+    };
+    const onDrag = (event: Event): void => {
+      const drag = event as DropEvent;
+      if (event.type === 'lm-dragleave') {
+        mark(null);
+      }
+      if (event.defaultPrevented || !drag.mimeData.hasData(CELL_MIME)) {
+        return;
+      }
+      const place = findPlace(app, event.target);
+      if (!place) {
+        return;
+      }
+      event.preventDefault();
+      event.stopPropagation();
+      drag.dropAction = 'copy';
+      mark(event.type === 'lm-dragover' ? (place.cell ?? place.notebook.content.node) : null);
+      if (event.type === 'lm-drop') {
+        void insertCellBelow(app, place.notebook, place.cell, String(drag.mimeData.getData(CELL_MIME)));
+      }
+    };
+    for (const type of TYPES) {
+      document.body.addEventListener(type, onDrag);
+    }
+  }
+};
+
+/** The members of Lumino's drag events that are used here. */
+interface DropEvent extends Event {
+  readonly mimeData: { hasData(type: string): boolean; getData(type: string): unknown };
+  dropAction: string;
+}
+
+interface Place {
+  readonly notebook: NotebookLike;
+  /** The cell at that place; null beside the cells. */
+  readonly cell: Element | null;
+}
+
+function findPlace({ shell }: JupyterFrontEnd, target: EventTarget | null): Place | null {
+  const cell = target instanceof Element ? target.closest('.jp-Cell') : null;
+  for (const widget of shell.widgets('main')) {
+    if (target instanceof Node && isNotebook(widget) && widget.content.node.contains(target)) {
+      return { notebook: widget, cell };
+    }
+  }
+  return null;
+}
