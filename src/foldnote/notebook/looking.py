@@ -13,8 +13,18 @@ from foldnote.errors import BadRequestError, UnreadableFileError
 from foldnote.models import Tool
 from foldnote.notebook import connection
 from foldnote.notebook.live import NotebookJob, make_live
-from foldnote.results import Model, Result, Structure
-from foldnote.viewers import Grid, Scene, choose, compose, compose_result, find_structure, make_grid, overlay
+from foldnote.results import Model, Molecule, Result, Structure
+from foldnote.viewers import (
+    Grid,
+    Scene,
+    choose,
+    compose,
+    compose_molecules,
+    compose_result,
+    find_structure,
+    make_grid,
+    overlay,
+)
 from foldnote.viewers.scene import Style
 
 if TYPE_CHECKING:
@@ -73,7 +83,7 @@ def tool(tool_type: str, /, *, profile: str | None = None) -> Tool:
     return connection.find_client(profile).tools.get(tool_type)
 
 
-Viewable = Result | Structure | Model | Scene | str | Path
+Viewable = Result | Structure | Model | Molecule | Scene | str | Path
 
 
 def view(
@@ -89,7 +99,8 @@ def view(
     Args:
         item: a result (its first structure, CDRs marked where a numbering is there, or a receptor with its
             poses), a model, a structure, a scene, or the path of a structure file. Several in a list are laid
-            over the first, with RMSD and TM-score.
+            over the first, with RMSD and TM-score. Molecules, in a file (SDF, MOL2, PDBQT, SMILES) or a list,
+            are seen in turn, drawn in 2D where RDKit is installed.
         color: ``chain``, ``confidence``, ``rainbow``, ``secondary``, ``hydrophobicity``, ``b-factor``, as
             far as the structure has the data, or a column of ``table``; the page offers the same choice.
         style: ``cartoon``, ``sticks``, ``spheres`` or ``surface``.
@@ -142,12 +153,19 @@ def explore(item: Result | Structure | Model | str | Path, /) -> Explorer:
 def _find_scene(item: Viewable | Sequence[Viewable]) -> Scene:
     if isinstance(item, Scene):
         return item
+    if isinstance(item, Molecule):
+        return compose_molecules([item])
     if not isinstance(item, Result | Structure | Model | str | Path):
+        molecules = [one for one in item if isinstance(one, Molecule)]
+        if molecules and len(molecules) == len(item):
+            return compose_molecules(molecules)
         if any(isinstance(one, Scene) for one in item):
             raise BadRequestError(
                 "Scenes cannot be laid over each other; give structures, models, results or paths."
             )
-        return overlay([one for one in item if not isinstance(one, Scene)])
+        if molecules:
+            raise BadRequestError("Molecules and structures cannot be laid over each other; give one kind.")
+        return overlay([one for one in item if not isinstance(one, Scene | Molecule)])
     if isinstance(item, Result):
         scene = compose_result(item)
         if scene is None:

@@ -32,6 +32,7 @@ What a :class:`Result` has, each read when it is asked for and as ordinary data:
 ``molecules``          file name to :class:`Molecule` records: ``atoms``, ``bonds``, ``properties``
 ``poses``              :class:`Pose`, best first within each ligand: ``rank``, ``molecule``, ``scores``
 ``pose_table``         DataFrame, one row a pose with its figures
+``contact_table``      DataFrame, one row a residue that a pose touches or a hydrogen bond
 ``tables``             file name to DataFrame; what a column means: :func:`find_metric`
 ``scores``             the best model's single figures
 ``manifest``           what was really run
@@ -42,7 +43,8 @@ What a :class:`Result` has, each read when it is asked for and as ordinary data:
 residue, atom, plddt; or None), ``mean`` and ``source``. :class:`Pae` holds ``matrix`` float32 (L, L) in Å,
 ``tokens`` (chain, number, residue, atom; L rows, or None), ``starts``, ``borders`` and ``chains``.
 
-Over results stand functions: :func:`superpose` (RMSD and TM-score of two structures), :func:`rank_table`,
+Over results stand functions: :func:`superpose` (RMSD and TM-score of two structures), :func:`find_contacts`
+(what a molecule touches in a structure, and its hydrogen bonds), :func:`rank_table`,
 :func:`merge_results` (many jobs beside their settings), and for plots :func:`list_plddt`,
 :func:`list_chain_starts`, :func:`make_coverage` and :func:`make_distribution`.
 
@@ -58,6 +60,7 @@ from __future__ import annotations
 from foldnote.results.alignment import Alignment
 from foldnote.results.archive import Archive
 from foldnote.results.confidence import Confidence
+from foldnote.results.contacts import find_contacts
 from foldnote.results.files import FileProblem, ResultFile
 from foldnote.results.kinds import FileKind
 from foldnote.results.manifest import Manifest
@@ -103,6 +106,7 @@ __all__ = [
     "ResultFile",
     "Structure",
     "Superposition",
+    "find_contacts",
     "find_metric",
     "list_chain_starts",
     "list_plddt",

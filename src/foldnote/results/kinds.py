@@ -39,7 +39,7 @@ PATTERNS: tuple[tuple[str, FileKind], ...] = (
     (r"\.json$", FileKind.DATA),
     (r"\.(npz|npy)$", FileKind.ARRAY),
     (r"\.(a3m|a2m|fasta|fas|fa|faa|fna|sto|stk|stockholm|aln|clustal|clw)$", FileKind.ALIGNMENT),
-    (r"\.(sdf|sd|mol2?|pdbqt|smi)$", FileKind.MOLECULE),
+    (r"\.(sdf|sd|mol2?|pdbqt|smi|smiles|cxsmiles)$", FileKind.MOLECULE),
     (r"\.(png|jpe?g|svg|pdf|gif)$", FileKind.PICTURE),
     (r"(\.(log|out|err)|(^|/)log\.txt)$", FileKind.LOG),
 )

@@ -33,20 +33,20 @@ class RecordError(ValueError):
 
 @dataclass(frozen=True, eq=False)
 class Molecule:
-    """One record of an SDF, MOL2 or PDBQT file.
+    """One record of an SDF, MOL2 or PDBQT file, or one line of SMILES.
 
     Attributes:
         name: the record's own title; "" without one.
         file: name of the file.
         index: place of the record in the file, 0 for the first.
-        format: ``sdf``, ``mol2`` or ``pdbqt``.
+        format: ``sdf``, ``mol2``, ``pdbqt`` or ``smiles``.
         atoms: one row an atom: ``name`` str, ``element`` str, ``x``, ``y``, ``z`` float64 in Å, ``charge``
             float64 in elementary charges (formal in SDF, partial in the others; missing where the file has
             none).
         bonds: one row a bond: ``first`` and ``second`` int64, rows of ``atoms`` from 0; ``order`` float64,
             1.5 for aromatic and amide-like bonds, missing where the file does not say.
         properties: the record's data, numbers where they are numbers.
-        text: the record as it stands in the file.
+        text: the record as it stands in the file; of a SMILES, an SDF record that was made of it.
     """
 
     name: str

@@ -7,31 +7,57 @@ from collections.abc import Callable, Iterable
 import pandas as pd
 
 from foldnote.results.families import strip_packing
+from foldnote.results.files import Reader
+from foldnote.results.kinds import FileKind
 from foldnote.results.mol2 import read_mol2
 from foldnote.results.molecule import Molecule, MoleculeFile
 from foldnote.results.molfile import read_sdf
 from foldnote.results.pdbqt import is_ligand, read_pdbqt
+from foldnote.results.score_rows import find_stem
+from foldnote.results.smiles import SMILES_SUFFIXES, read_smiles
 
 _READERS: tuple[tuple[tuple[str, ...], Callable[[bytes, str], MoleculeFile]], ...] = (
     ((".sdf", ".sd", ".mol"), read_sdf),
     ((".mol2",), read_mol2),
     ((".pdbqt",), read_pdbqt),
+    (SMILES_SUFFIXES, read_smiles),
 )
-PROPERTY_MARK = b"\n> "
+HEAD_BYTES = 4000
+"""Enough of a PDBQT file to tell a ligand from a receptor."""
+_PROPERTY_MARK = b"\n> "
 """What stands before a property in an SDF."""
 
 
-def is_molecule_file(name: str, head: bytes) -> bool:
-    """Whether a file can be read as small molecules; a rigid receptor cannot.
+def find_molecule_files(reader: Reader) -> list[str]:
+    """Names of the files that can be read as small molecules; a rigid receptor cannot."""
+    known = [name for name in reader.named(FileKind.MOLECULE) if _find_reader(name)]
+    receptors = set(_list_rigid(reader, known))
+    return [name for name in known if name not in receptors]
 
-    Args:
-        name: the file's name.
-        head: its first bytes, packed as they are.
-    """
+
+def find_receptors(reader: Reader) -> list[str]:
+    """Names of the PDBQT files of rigid receptors that no structure file of the same name stands for."""
+    kept = {find_stem(name) for name in reader.named(FileKind.STRUCTURE)}
+    rigid = _list_rigid(reader, reader.named(FileKind.MOLECULE))
+    return [name for name in rigid if find_stem(name).removesuffix(".pdbqt") not in kept]
+
+
+def find_described(reader: Reader) -> list[str]:
+    """Names of the SDF files in which properties stand."""
+    names = reader.named(FileKind.MOLECULE)
+    wanted = [name for name in names if strip_packing(name).endswith((".sdf", ".sd"))]
+    return [name for name in wanted if _PROPERTY_MARK in (reader.attempt(name, reader.read, name) or b"")]
+
+
+def _list_rigid(reader: Reader, names: Iterable[str]) -> list[str]:
+    wanted = [name for name in names if name.lower().endswith(".pdbqt")]
+    heads = ((n, reader.attempt(n, reader.archive.read_head, n, HEAD_BYTES)) for n in wanted)
+    return [name for name, head in heads if head is not None and not is_ligand(head)]
+
+
+def _find_reader(name: str) -> Callable[[bytes, str], MoleculeFile] | None:
     plain = strip_packing(name)
-    if plain.endswith(".pdbqt") and plain == name.lower():
-        return is_ligand(head)
-    return any(plain.endswith(suffixes) for suffixes, _ in _READERS)
+    return next((reader for suffixes, reader in _READERS if plain.endswith(suffixes)), None)
 
 
 def read_molecules(data: bytes, name: str) -> MoleculeFile:
@@ -40,9 +66,7 @@ def read_molecules(data: bytes, name: str) -> MoleculeFile:
     Raises:
         UnreadableFileError: nothing in it can be read.
     """
-    plain = strip_packing(name)
-    reader = next((reader for suffixes, reader in _READERS if plain.endswith(suffixes)), read_sdf)
-    return reader(data, name)
+    return (_find_reader(name) or read_sdf)(data, name)
 
 
 def make_property_table(molecules: Iterable[Molecule]) -> pd.DataFrame:

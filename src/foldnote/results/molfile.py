@@ -38,7 +38,7 @@ def read_sdf(data: bytes, name: str) -> MoleculeFile:
     molecules, problems = [], []
     for index, record in enumerate(_split(text)):
         try:
-            molecules.append(_read_record(record, name, index))
+            molecules.append(read_record(record, name, index))
         except (ValueError, IndexError, OverflowError) as exc:
             problems.append(f"Record {index + 1} of {name} cannot be read: {explain(exc)}.")
     return require_molecules(MoleculeFile(tuple(molecules), tuple(problems)), name)
@@ -50,7 +50,13 @@ def _split(text: str) -> Iterator[str]:
             yield record
 
 
-def _read_record(record: str, name: str, index: int) -> Molecule:
+def read_record(record: str, name: str, index: int) -> Molecule:
+    """The molecule of one record.
+
+    Raises:
+        ValueError: the record is damaged.
+        IndexError: the record is damaged.
+    """
     lines = record.split("\n")
     if len(lines) < 4:
         raise RecordError("its head is cut off")

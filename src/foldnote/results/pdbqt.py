@@ -1,6 +1,7 @@
 """PDBQT files of docked ligands: poses as MODELs, with what the program says of each in REMARK lines.
 
-The format has no bonds; none are made up.
+The format has no bonds; none are made up. A rigid receptor in this format is read as the PDB file that it
+was.
 """
 
 from __future__ import annotations
@@ -78,6 +79,19 @@ def _read_remarks(record: str) -> dict[str, Scalar]:
         elif pair:
             found[pair[1]] = read_value(pair[2])
     return found
+
+
+def convert_to_pdb(text: str) -> str:
+    """The atoms of a rigid receptor as PDB lines: charges and atom types go, elements come in their place."""
+    lines = []
+    for line in text.splitlines():
+        if line.startswith(("ATOM", "HETATM")):
+            kind = line[77:80].strip()
+            element = _ELEMENTS.get(kind) or find_element(kind)
+            lines.append(f"{line[:66]:66}          {'' if element == 'X' else element.upper():>2}")
+        elif line.startswith(("TER", "MODEL", "ENDMDL")):
+            lines.append(line[:27])
+    return "\n".join([*lines, "END", ""])
 
 
 def is_ligand(head: bytes) -> bool:

@@ -53,13 +53,14 @@ def rank_poses(molecules: Iterable[Molecule], *, has_receptor: bool) -> tuple[Po
     """The poses among molecules, best first within each ligand and folder.
 
     A molecule is a pose where a docking figure or its file's name says so; where none does, every molecule
-    with a shape is one, if there is a receptor.
+    with a shape is one, if there is a receptor. A SMILES has no place and is none.
 
     Args:
         molecules: every molecule of a result.
         has_receptor: whether the result holds a structure.
     """
-    everything = [(molecule, find_scores(molecule)) for molecule in _drop_forms(molecules)]
+    placed = [molecule for molecule in molecules if molecule.format != "smiles"]
+    everything = [(molecule, find_scores(molecule)) for molecule in _drop_forms(placed)]
     told = [pair for pair in everything if _is_told(*pair)]
     if not told and has_receptor:
         told = [pair for pair in everything if not pair[0].is_flat]

@@ -20,8 +20,9 @@ from foldnote.results.alignment import Alignment, read_alignment
 from foldnote.results.archive import Archive
 from foldnote.results.assembly import assemble
 from foldnote.results.confidence import Claim
+from foldnote.results.contacts import make_contact_table
 from foldnote.results.evidence import EvidenceBook, read_evidence
-from foldnote.results.families import find_plddt_family, is_bulk, strip_packing
+from foldnote.results.families import find_plddt_family, is_bulk
 from foldnote.results.files import FileProblem, Reader, ResultFile
 from foldnote.results.kinds import FileKind, find_kind, structure_order
 from foldnote.results.lazy import Parts, Tables
@@ -29,7 +30,13 @@ from foldnote.results.manifest import Manifest, read_manifest
 from foldnote.results.metrics import has_scores
 from foldnote.results.model import Model
 from foldnote.results.molecule import Molecule
-from foldnote.results.molecules import PROPERTY_MARK, is_molecule_file, make_property_table, read_molecules
+from foldnote.results.molecules import (
+    find_described,
+    find_molecule_files,
+    find_receptors,
+    make_property_table,
+    read_molecules,
+)
 from foldnote.results.numbering import Region, find_regions, read_numbering
 from foldnote.results.opening import open_archive
 from foldnote.results.poses import Pose, make_pose_table, rank_poses
@@ -41,8 +48,7 @@ from foldnote.results.tables import Scalar, find_figures, find_table, is_list, r
 
 MAX_JSON_BYTES = 32 * 1024**2
 """Larger JSON files are not looked into for tables and figures; :meth:`Result.read` still reads them."""
-_MAX_ROWS_BYTES = 2 * 1024**2
-"""Larger tables are not searched for rows about structures."""
+_MAX_ROWS_BYTES = 2 * 1024**2  # larger tables are not searched for rows about structures
 
 Bundle = Mapping[str, Any]
 _displays: list[Callable[[Result], list[Bundle]]] = []
@@ -154,7 +160,8 @@ class Result:
     @cached_property
     def structures(self) -> tuple[Structure, ...]:
         """Every structure file, ordered by name; each is read when it is used. Ranked: :attr:`models`."""
-        names = sorted(self._reader.named(FileKind.STRUCTURE), key=structure_order)
+        named = [*self._reader.named(FileKind.STRUCTURE), *find_receptors(self._reader)]
+        names = sorted(named, key=structure_order)
         everything = frozenset(self._reader.sizes)
         return tuple(self._make_structure(name, find_plddt_family(name, everything)) for name in names)
 
@@ -216,11 +223,7 @@ class Result:
 
         Each is read when it is used.
         """
-        candidates = sorted(self._reader.named(FileKind.MOLECULE), key=structure_order)
-        heads = (
-            (name, self._reader.attempt(name, self.archive.read_head, name, 4000)) for name in candidates
-        )
-        names = [name for name, head in heads if head is not None and is_molecule_file(name, head)]
+        names = sorted(find_molecule_files(self._reader), key=structure_order)
         return Parts("files of molecules", names, self._read_molecules)
 
     @cached_property
@@ -235,6 +238,16 @@ class Result:
         """The poses and their figures; its columns: :func:`foldnote.results.poses.make_pose_table`."""
         return make_pose_table(self.poses)
 
+    @property
+    def contact_table(self) -> pd.DataFrame:
+        """What the poses touch in the first structure that can be read.
+
+        Returns:
+            One row a hydrogen bond or a residue: ``ligand`` str, ``rank`` int64, then the columns of
+            :func:`foldnote.results.find_contacts`. Empty without poses or structure.
+        """
+        return make_contact_table(self.structure, self.poses)
+
     @cached_property
     def tables(self) -> Tables:
         """The tables by file name.
@@ -248,7 +261,7 @@ class Result:
             if is_list(self._reader.attempt(name, self.archive.read_head, name, 64))
             and find_table(self._read_json(name)) is not None
         ]
-        described = [name for name in self._reader.named(FileKind.MOLECULE) if self._has_properties(name)]
+        described = find_described(self._reader)
         return Tables("tables", (*delimited, *records, *described), self._read_table)
 
     @cached_property
@@ -323,13 +336,8 @@ class Result:
 
     def _make_structure(self, name: str, family: str) -> Structure:
         text = partial(self._reader.parse, read_structure_text, name)
-        return Structure(name, find_format(name), text, partial(self._claims, name), family)
-
-    def _has_properties(self, name: str) -> bool:
-        if not strip_packing(name).endswith((".sdf", ".sd")):
-            return False
-        data = self._reader.attempt(name, self.read, name)
-        return data is not None and PROPERTY_MARK in data
+        form = find_format(name).replace("pdbqt", "pdb")  # a ligand's is no structure
+        return Structure(name, form, text, partial(self._claims, name), family)
 
     def _read_molecules(self, name: str) -> tuple[Molecule, ...]:
         found = self._reader.parse(read_molecules, name)

@@ -13,19 +13,27 @@ from foldnote.results.binarycif import convert_to_mmcif
 from foldnote.results.families import strip_packing
 from foldnote.results.mol2 import read_mol2
 from foldnote.results.molfile import read_sdf
-from foldnote.results.pdbqt import read_pdbqt
+from foldnote.results.pdbqt import convert_to_pdb, is_ligand, read_pdbqt
+from foldnote.results.smiles import SMILES_SUFFIXES, read_smiles
 from foldnote.results.wording import explain
 
 _SUFFIXES = {
     ".cif": "mmcif", ".mmcif": "mmcif", ".bcif": "mmcif", ".pdb": "pdb", ".ent": "pdb", ".pdb1": "pdb",
     ".sdf": "sdf", ".sd": "sdf", ".mol": "sdf", ".mol2": "mol2", ".pdbqt": "pdbqt",
+    **dict.fromkeys(SMILES_SUFFIXES, "smiles"),
 }  # fmt: skip
-_MOLECULES = {"sdf": read_sdf, "mol2": read_mol2, "pdbqt": read_pdbqt}
+MOLECULE_FORMATS = {"sdf": read_sdf, "mol2": read_mol2, "pdbqt": read_pdbqt, "smiles": read_smiles}
+"""Formats of small molecules, and what reads them."""
 
 
 def find_format(name: str, head: bytes = b"") -> str:
-    """``pdb``, ``mmcif``, ``sdf``, ``mol2`` or ``pdbqt``, by the name or else by the first bytes."""
+    """``pdb``, ``mmcif``, ``sdf``, ``mol2``, ``pdbqt`` or ``smiles``.
+
+    Told by the name or else by the first bytes.
+    """
     plain = strip_packing(name)
+    if head and is_receptor(head, name):
+        return "pdb"
     known = next((form for suffix, form in _SUFFIXES.items() if plain.endswith(suffix)), "")
     if known:
         return known
@@ -46,7 +54,13 @@ def read_structure_text(data: bytes, name: str) -> str:
     is_binary = b"dataBlocks" in data[:400] and not data.startswith(b"data_")
     if is_binary or strip_packing(name).endswith(".bcif"):
         return convert_to_mmcif(data, name)
-    return data.decode("utf-8", "replace")
+    text = data.decode("utf-8", "replace")
+    return convert_to_pdb(text) if is_receptor(data, name) else text
+
+
+def is_receptor(data: bytes, name: str) -> bool:
+    """Whether a file with these first bytes is a PDBQT of a rigid receptor, which is a structure."""
+    return strip_packing(name).endswith(".pdbqt") and not is_ligand(data)
 
 
 def parse_structure(text: str, form: str, name: str) -> gemmi.Structure:
@@ -67,8 +81,8 @@ def parse_structure(text: str, form: str, name: str) -> gemmi.Structure:
 
 
 def _parse(text: str, form: str, name: str) -> gemmi.Structure:
-    if form in _MOLECULES:
-        return _MOLECULES[form](text.encode(), name).molecules[0].to_gemmi()
+    if form in MOLECULE_FORMATS:
+        return MOLECULE_FORMATS[form](text.encode(), name).molecules[0].to_gemmi()
     if form == "pdb":
         parsed = gemmi.read_pdb_string(text)
     else:

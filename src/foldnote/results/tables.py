@@ -70,7 +70,7 @@ def _read_parquet(data: bytes, name: str) -> pd.DataFrame:
         from pyarrow.parquet import read_table as read_arrow
     except ImportError as exc:
         raise UnreadableFileError(
-            f"{name} is a Parquet file; install pyarrow to read it (pip install pyarrow)."
+            f"{name} is a Parquet file; install pyarrow to read it (pip install 'foldnote[parquet]')."
         ) from exc
     try:
         frame: pd.DataFrame = read_arrow(io.BytesIO(data)).to_pandas()

@@ -22,14 +22,16 @@ from foldnote.viewers.bundles import (
 )
 from foldnote.viewers.choosing import choose
 from foldnote.viewers.compose import compose
+from foldnote.viewers.docking import compose_poses
 from foldnote.viewers.grid import Grid, make_grid
-from foldnote.viewers.joining import compose_poses, find_structure, overlay
+from foldnote.viewers.joining import find_structure, overlay
 from foldnote.viewers.library import load_script
+from foldnote.viewers.molecules import compose_molecules
 from foldnote.viewers.page import write_page
 from foldnote.viewers.plot import Plot
 from foldnote.viewers.plots import plot_coverage, plot_distribution, plot_pae, plot_plddt, plot_scatter
 from foldnote.viewers.registry import register_view, unregister_view
-from foldnote.viewers.scene import Coloring, Highlight, LegendItem, Scene, SceneChain, SceneModel, Step
+from foldnote.viewers.scene import Coloring, Highlight, LegendItem, Line, Scene, SceneChain, SceneModel, Step
 from foldnote.viewers.show import show_result
 
 if TYPE_CHECKING:
@@ -43,6 +45,7 @@ __all__ = [
     "Highlight",
     "JobCard",
     "LegendItem",
+    "Line",
     "Plot",
     "Scene",
     "SceneChain",
@@ -51,6 +54,7 @@ __all__ = [
     "bundle",
     "choose",
     "compose",
+    "compose_molecules",
     "compose_poses",
     "compose_result",
     "default_view",

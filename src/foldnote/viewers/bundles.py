@@ -6,17 +6,19 @@ draw nothing, and people who listen, get the plain text.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from html import escape
 from typing import Any, Protocol
 
 import pandas as pd
 
 from foldnote.errors import BadRequestError, UnreadableFileError
-from foldnote.results import Result, Structure
+from foldnote.results import Molecule, Result, Structure
+from foldnote.results.molecules import make_property_table
 from foldnote.viewers.compose import compose
 from foldnote.viewers.describe_html import write_notes
-from foldnote.viewers.joining import compose_poses
+from foldnote.viewers.docking import CONTACTS_TITLE, compose_poses, tidy_contacts
+from foldnote.viewers.molecules import compose_molecules
 from foldnote.viewers.plots import plot_coverage, plot_pae, plot_plddt
 from foldnote.viewers.py3dmol import render
 from foldnote.viewers.registry import find_tool_type, find_view
@@ -71,7 +73,9 @@ def default_view(result: Result, without: Collection[str] = ()) -> list[Bundle]:
         without: names of tables to leave out.
     """
     parts = [_structure_bundle(result), *_plot_bundles(result)]
-    parts += [_named_table(result, name) for name in result.tables if name not in without]
+    shown, tables = _molecule_tables(result)
+    parts += [table for table in tables if not without]
+    parts += [_named_table(result, name) for name in result.tables if name not in {*shown, *without}]
     if len(result.score_table) > 1:
         parts.append(table_bundle(result.score_table, "Scores of every model"))
     return [part for part in parts if part]
@@ -121,18 +125,51 @@ def table_bundle(frame: pd.DataFrame, title: str = "") -> Bundle:
 
 
 def compose_result(result: Result) -> Scene | None:
-    """The scene of a result's first readable structure, with its poses; None when it holds none."""
+    """The scene of a result's first readable structure, with its poses, or else of its molecules.
+
+    None when it holds neither.
+    """
     structure = result.structure
     if structure is None:
-        return None
+        molecules = [pose.molecule for pose in result.poses] or list_molecules(result)
+        return compose_molecules(molecules, title=_title(result, None)) if molecules else None
     title = _title(result, structure)
     if result.poses and structure.chains:
         return compose_poses(structure, result.poses, title=title)
     return compose(structure, result.regions, title=title)
 
 
-def _title(result: Result, structure: Structure) -> str:
+def list_molecules(result: Result) -> list[Molecule]:
+    """Every molecule of a result that can be read; of a file that cannot, the result tells."""
+    return [one for name in result.molecules for one in _read_molecules(result, name)]
+
+
+def _read_molecules(result: Result, name: str) -> Sequence[Molecule]:
+    try:
+        return result.molecules[name]
+    except UnreadableFileError:
+        return ()
+
+
+def _molecule_tables(result: Result) -> tuple[set[str], list[Bundle]]:
+    """One table of poses and one of contacts, or one of molecules, and the files that they speak of."""
+    if result.poses:
+        poses, contacts = result.pose_table, result.contact_table
+        tables = [table_bundle(poses, "Poses")]
+        tables += [] if contacts.empty else [table_bundle(tidy_contacts(contacts), CONTACTS_TITLE)]
+        return {pose.file for pose in result.poses}, tables
+    molecules = list_molecules(result)
+    if len(molecules) < 2:
+        return set(), []
+    table = make_property_table(molecules)
+    table.insert(0, "file", [one.file for one in molecules], allow_duplicates=True)
+    return set(result.molecules), [table_bundle(table, "Molecules")]
+
+
+def _title(result: Result, structure: Structure | None) -> str:
     name = result.manifest.job_name if result.manifest else ""
+    if structure is None:
+        return name or result.name
     others = len(result.structures) - 1
     more = f" (first of {others + 1} structures)" if others else ""
     return f"{name or result.name} · {structure.name}{more}"

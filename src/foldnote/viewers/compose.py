@@ -7,7 +7,6 @@ says so.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 
 import numpy as np
@@ -15,11 +14,14 @@ import numpy as np
 from foldnote import settings
 from foldnote.errors import UnreadableFileError
 from foldnote.results import Chain, Region, Structure
+from foldnote.results.structure_formats import MOLECULE_FORMATS
 from foldnote.viewers import palette
 from foldnote.viewers.coloring import find_colorings
 from foldnote.viewers.describe import describe, find_marking
+from foldnote.viewers.molecules import compose_molecule_file
 from foldnote.viewers.scene import Coloring, Highlight, Scene, SceneChain, SceneModel
 from foldnote.viewers.traces import Points, Trace, join_points, read_traces
+from foldnote.viewers.turning import find_axes, find_axis_angle
 
 _ROLES = {"H": "Heavy chain", "L": "Light chain"}
 _TAG_OFFSET_A = 3.0
@@ -28,7 +30,7 @@ _TAG_OFFSET_A = 3.0
 def compose(
     structure: Structure, regions: Sequence[Region] = (), *, title: str = "", height_px: int = 440
 ) -> Scene:
-    """The scene of one structure.
+    """The scene of one structure; of a file of small molecules, that of its molecules.
 
     Args:
         structure: what to show.
@@ -39,6 +41,8 @@ def compose(
     Raises:
         UnreadableFileError: the structure's file is damaged or holds no atoms.
     """
+    if structure.format in MOLECULE_FORMATS:
+        return compose_molecule_file(structure, title=title, height_px=height_px)
     cdrs, notes = _place_cdrs(structure, regions)
     is_antibody = bool(cdrs)
     traces = read_traces(structure)
@@ -160,11 +164,10 @@ def _find_rotation(
     everything: Points, traces: Mapping[str, Trace], highlights: Sequence[Highlight]
 ) -> tuple[float, float, float, float] | None:
     """Turns marked stretches to the top, or else the longest extent to the horizontal."""
-    finite = everything[np.isfinite(everything).all(axis=1)]
-    if len(finite) < 4:
+    found = find_axes(everything)
+    if found is None:
         return None
-    middle = finite.mean(axis=0)
-    _, _, axes = np.linalg.svd(finite - middle, full_matrices=False)
+    middle, axes = found
     marks = np.array([highlight.centre for highlight in highlights if highlight.centre])
     if len(marks):
         up = marks.mean(axis=0) - middle
@@ -172,21 +175,4 @@ def _find_rotation(
         across = ends[1] - ends[0] if len(ends) == 2 else axes[0]
     else:
         across, up = axes[0], axes[1]
-    return _axis_angle(across, up)
-
-
-def _axis_angle(across: Points, up: Points) -> tuple[float, float, float, float] | None:
-    """The rotation that brings ``up`` to the y axis and ``across`` near the x axis."""
-    y = up / np.linalg.norm(up)
-    x = across - np.dot(across, y) * y
-    if np.linalg.norm(x) < 1e-6:
-        return None
-    x = x / np.linalg.norm(x)
-    matrix = np.array([x, y, np.cross(x, y)])
-    angle = math.acos(float(np.clip((np.trace(matrix) - 1) / 2, -1, 1)))
-    axis = np.array([matrix[2, 1] - matrix[1, 2], matrix[0, 2] - matrix[2, 0], matrix[1, 0] - matrix[0, 1]])
-    length = float(np.linalg.norm(axis))
-    if length < 1e-6:
-        return None
-    axis = axis / length
-    return (*(round(float(part), 4) for part in axis), round(math.degrees(angle), 2))  # type: ignore[return-value]
+    return find_axis_angle(across, up)

@@ -10,7 +10,7 @@ from html import escape
 
 from foldnote.viewers import palette
 from foldnote.viewers.describe import count, span
-from foldnote.viewers.scene import Highlight, Scene, SceneChain
+from foldnote.viewers.scene import Highlight, Scene, SceneChain, Step
 
 
 def write_plain(scene: Scene) -> str:
@@ -25,7 +25,8 @@ def write_label(scene: Scene) -> str:
         f"{chain.label} with {count(chain.length, 'residue')}" for m in scene.models for chain in m.chains
     ]
     marked = [highlight.label for model in scene.models for highlight in model.highlights]
-    sentence = f"3D picture of {scene.title}: {', '.join(chains) or 'no chains'}"
+    steps = [count(len(scene.steps), scene.step_noun)] if scene.steps else []
+    sentence = f"3D picture of {scene.title}: {', '.join([*chains, *steps]) or 'no chains'}"
     return sentence + (f"; marked are {', '.join(marked)}" if marked else "")
 
 
@@ -54,7 +55,7 @@ def write_legends(scene: Scene) -> dict[str, str]:
 def _write_chain_legend(scene: Scene, others: Sequence[str]) -> str:
     chains = [_write_chain(chain) for model in scene.models for chain in model.chains]
     marks = [_write_mark(highlight) for model in scene.models for highlight in model.highlights]
-    parts = [_write_section("Coloured by chain", [*chains, *others])]
+    parts = [_write_section("Coloured by chain" if chains else "Coloured by element", [*chains, *others])]
     if marks:
         parts.append(_write_section(scene.marking or "Marked", marks, "fnv-columns"))
     return "".join(parts)
@@ -66,6 +67,12 @@ def write_words(scene: Scene) -> str:
     return (
         f'<details class="fnv-words" open><summary>Description in words</summary><dl>{pairs}</dl></details>'
     )
+
+
+def write_panel(step: Step) -> str:
+    """The words of one step as HTML; empty without any."""
+    pairs = "".join(f"<dt>{escape(term)}</dt><dd>{escape(text)}</dd>" for term, text in step.facts)
+    return f"<dl>{pairs}</dl>" if pairs else ""
 
 
 def write_notes(notes: Sequence[str]) -> str:
@@ -94,13 +101,15 @@ def _write_others(ligands: Sequence[str], ions: Sequence[str]) -> str:
 
 
 def _write_steps(scene: Scene) -> list[str]:
-    """What is seen in turn, and the residues beside it."""
+    """What is seen in turn, the residues beside it, and the dashed lines."""
     shown = scene.models[scene.steps[0].models[0]]
-    lines = [
-        f"<li>{write_swatch(shown.color)}<span>{count(len(scene.steps), 'pose')}, one at a time</span></li>"
-    ]
+    many = ", one at a time" if len(scene.steps) > 1 else ""
+    noun = escape(count(len(scene.steps), scene.step_noun))
+    lines = [f"<li>{write_swatch(shown.color)}<span>{noun}{many}</span></li>"]
     if any(step.contacts for step in scene.steps):
         lines.append(f"<li>{write_swatch(palette.TOUCHED)}<span>Residues that it touches</span></li>")
+    if any(step.lines for step in scene.steps):
+        lines.append(f"<li>{write_swatch(palette.BOND)}<span>Hydrogen bonds, dashed</span></li>")
     return lines
 
 

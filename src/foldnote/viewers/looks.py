@@ -19,6 +19,8 @@ Paint = tuple[Selection, Ink, dict[str, Any]]
 """Who is painted, with what, and what a ribbon of it needs besides."""
 
 SURFACE_OPACITY = 0.82
+AROUND = 0.95
+"""How far the picture of a pose is zoomed, so that what is around it is seen as well."""
 _CDR_THICKNESS = 1.0
 _FORMATS = {"mmcif": "cif"}
 

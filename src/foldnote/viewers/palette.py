@@ -33,6 +33,9 @@ TOUCHED = "#c2c8cf"
 MOLECULE = "#2e8b57"
 """Carbons of a small molecule."""
 
+BOND = "#c2569b"
+"""Dashed lines of hydrogen bonds, seen on light and dark grounds."""
+
 UNKNOWN = "#9aa0a6"
 """A residue that the chosen property says nothing of."""
 

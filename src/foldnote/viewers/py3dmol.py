@@ -13,6 +13,7 @@ from typing import Any
 import py3Dmol
 
 from foldnote.viewers.looks import (
+    AROUND,
     SURFACE_OPACITY,
     dress,
     list_hidden,
@@ -64,11 +65,12 @@ def render(scene: Scene) -> SceneView:
     """The scene as a py3Dmol view with all its styles, labels and its first orientation."""
     view = SceneView(scene)
     paint(view, scene, scene.coloring, scene.style)
-    view.zoomTo()
+    is_near = bool(scene.steps and scene.models[0].chains)
+    view.zoomTo(*([{"model": list(scene.steps[0].models)}] if scene.steps else []))
     if scene.rotation:
         x, y, z, angle = scene.rotation
         view.rotate(angle, {"x": x, "y": y, "z": z})
-    view.zoom(_FILL)
+    view.zoom(AROUND if is_near else _FILL)
     return view
 
 

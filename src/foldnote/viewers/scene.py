@@ -108,6 +108,16 @@ class SceneModel(_Plain):
         return self.format in ("sdf", "mol2", "pdbqt")
 
 
+class Line(_Plain):
+    """A dashed line between two places, such as a hydrogen bond."""
+
+    start: tuple[float, float, float]
+    end: tuple[float, float, float]
+    """Both in Å."""
+    label: str = ""
+    """What is written at its middle, such as ``2.9 Å``."""
+
+
 class Step(_Plain):
     """One of several models that are seen in turn, such as a pose."""
 
@@ -117,6 +127,12 @@ class Step(_Plain):
     """Places of the models that are seen in this step only."""
     contacts: tuple[tuple[str, tuple[str, ...]], ...] = ()
     """Chains and residue numbers of the first model that are drawn as sticks besides."""
+    lines: tuple[Line, ...] = ()
+    """Dashed lines of this step."""
+    drawing: str = Field(default="", repr=False)
+    """An SVG that is shown beside the words, such as the 2D drawing of a molecule."""
+    facts: tuple[tuple[str, str], ...] = ()
+    """Pairs of a term and what is to be said of it, shown below the picture while the step is seen."""
 
 
 class Scene(_Plain):
@@ -138,6 +154,8 @@ class Scene(_Plain):
     """How polymers are drawn at first."""
     steps: tuple[Step, ...] = ()
     """What is seen in turn; the first step at the beginning."""
+    step_noun: str = "pose"
+    """What one step is called."""
     rotation: tuple[float, float, float, float] | None = None
     """Axis (x, y, z) and angle in degrees, by which the picture is turned at the beginning."""
     height_px: int = Field(default=440, ge=120, le=4000)

@@ -11,6 +11,7 @@ import base64
 import hashlib
 import json
 import re
+from collections.abc import Sequence
 from functools import cache
 from html import escape
 from importlib.resources import files
@@ -22,9 +23,11 @@ from foldnote.viewers.describe_html import (
     write_legend,
     write_legends,
     write_notes,
+    write_panel,
     write_words,
 )
 from foldnote.viewers.looks import (
+    AROUND,
     SURFACE_OPACITY,
     list_bases,
     list_labels,
@@ -132,9 +135,16 @@ def _pack_model(model: SceneModel) -> dict[str, Any]:
     }
 
 
-def _pack_step(scene: Scene, step: Step) -> dict[str, Any]:
+def _pack_step(scene: Scene, step: Step, drawings: Sequence[str]) -> dict[str, Any]:
     touched = [select_residues(0, scene.models[0], chain, numbers) for chain, numbers in step.contacts]
-    return {"label": step.label, "models": step.models, "contacts": touched}
+    return {
+        "label": step.label,
+        "models": step.models,
+        "contacts": touched,
+        "lines": [[line.start, line.end, line.label] for line in step.lines],
+        "drawing": drawings.index(step.drawing) if step.drawing else -1,
+        "panel": write_panel(step),
+    }
 
 
 def _make_payload(scene: Scene) -> dict[str, Any]:
@@ -142,6 +152,7 @@ def _make_payload(scene: Scene) -> dict[str, Any]:
     parts = "\n".join(read_asset(name) for name in ("scene_parts.js", "scene_save.js"))
     code = f"(function(){{\n{parts}\nreturn {read_asset('scene.js')}}})()"
     style = read_asset("scene_live.css")
+    drawings = list(dict.fromkeys(step.drawing for step in scene.steps if step.drawing))
     return {
         "name": "foldnoteScene" + hashlib.sha256((code + style).encode()).hexdigest()[:8],
         "code": code,
@@ -159,7 +170,11 @@ def _make_payload(scene: Scene) -> dict[str, Any]:
         },
         "legends": write_legends(scene),
         "looks": {coloring.key: _pack_look(coloring) for coloring in scene.colorings},
-        "steps": [_pack_step(scene, step) for step in scene.steps],
+        "steps": [_pack_step(scene, step, drawings) for step in scene.steps],
+        "drawings": drawings,
+        "noun": scene.step_noun,
+        "bond": palette.BOND,
+        "around": AROUND,
         "labels": list_labels(scene),
         "others": list_others(scene),
     }
@@ -186,6 +201,7 @@ def _list_targets(scene: Scene) -> list[Any]:
     if scene.steps:
         targets += [{"model": index} for index in scene.steps[0].models]
         targets += [None] if any(step.contacts for step in scene.steps) else []
+        targets += [None] if any(step.lines for step in scene.steps) else []
     return targets + [select_highlight(i, model, mark) for i, model in models for mark in model.highlights]
 
 

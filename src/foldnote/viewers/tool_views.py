@@ -12,6 +12,7 @@ import pandas as pd
 
 from foldnote.results import Region, Result, find_metric
 from foldnote.viewers.bundles import default_view, table_bundle
+from foldnote.viewers.docking import CONTACTS_TITLE, tidy_contacts
 from foldnote.viewers.plots import plot_distribution
 from foldnote.viewers.registry import register_ours
 
@@ -64,7 +65,10 @@ def show_docking(result: Result) -> list[Any]:
     usual = default_view(result, without=files)
     place = 1 if result.structure else 0
     plots = [plot_distribution(table, scored)] if scored and len(table) >= _FEWEST_TO_PLOT else []
-    return [*usual[:place], table_bundle(table.reset_index(drop=True), "Poses"), *plots, *usual[place:]]
+    contacts = result.contact_table
+    touched = [] if contacts.empty else [table_bundle(tidy_contacts(contacts), CONTACTS_TITLE)]
+    tables = [table_bundle(table.reset_index(drop=True), "Poses"), *touched]
+    return [*usual[:place], *tables, *plots, *usual[place:]]
 
 
 def _find_score(table: pd.DataFrame) -> str | None:

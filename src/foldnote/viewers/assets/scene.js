@@ -29,7 +29,7 @@
     });
     var model = scene.models[atom.model];
     var parts = scene.models.length > 1 && model ? [model.name] : [];
-    if (model && model.molecule) return parts.concat(atom.elem + ' ' + atom.serial).join(' · ');
+    if (model && model.molecule) return parts.concat(atom.atom && atom.atom !== atom.elem ? atom.atom : atom.elem + (atom.index + 1)).join(' · ');
     parts.push('Chain ' + atom.chain, atom.resn + ' ' + number);
     if (region) parts.push(region);
     var look = scene.looks[color], values = look && (look.values[atom.model] || {})[atom.chain];
@@ -77,24 +77,37 @@
     });
     var now = scene.steps[step];
     if (now) now.contacts.forEach(function (who) { viewer.addStyle(who, stick({ color: scene.touched })); });
+    dashes.forEach(function (one) { viewer.removeShape(one); });
+    dashes = now ? drawLines(viewer, now.lines, scene.bond) : [];
+    if (find('panel')) fillPanel(find('panel'), now, scene);
     var label = find('step');
     if (label) label.textContent = (step + 1) + ' of ' + scene.steps.length + ' · ' + now.label;
   }
 
+  // The camera stays, so that poses of one place are compared; it goes along to one that lies elsewhere.
   function goTo(place) {
+    var before = findMiddle(viewer, scene.steps[step].models);
     step = (place + scene.steps.length) % scene.steps.length;
     repaint();
+    var after = findMiddle(viewer, scene.steps[step].models);
+    if (Math.hypot(before.x - after.x, before.y - after.y, before.z - after.z) > 6) goNear();
   }
 
+  function goNear() { fly({ model: scene.steps[step].models }, scene.bases.length ? scene.around : 1); }
+
   function addSteps() {
-    if (scene.steps.length < 2) return;
+    var isTold = scene.steps.some(function (one) { return one.panel || one.drawing >= 0; });
+    if (isTold) stage.after(make('div', 'panel', root));
+    if (!isTold && scene.steps.length < 2) return;
     var bar = document.createElement('div');
     bar.className = 'fnv-steps';
     bar.setAttribute('role', 'group');
     bar.setAttribute('aria-label', 'Choose what is shown');
-    addButton(bar, '◀', 'The one before', function () { goTo(step - 1); });
+    var isMany = scene.steps.length > 1;
+    if (isMany) addButton(bar, '◀', 'The ' + scene.noun + ' before', function () { goTo(step - 1); }).ariaLabel = 'The ' + scene.noun + ' before';
+    if (isMany) addButton(bar, '▶', 'The next ' + scene.noun, function () { goTo(step + 1); }).ariaLabel = 'The next ' + scene.noun;
     make('output', 'step', bar);
-    addButton(bar, '▶', 'The next one', function () { goTo(step + 1); });
+    if (scene.bases.length) addButton(bar, 'Zoom to ' + scene.noun, 'Bring the ' + scene.noun + ' and what is around it into the picture', goNear);
     stage.after(bar);
   }
 
@@ -144,6 +157,17 @@
     button.textContent = word;
     button.title = title;
     button.onclick = act;
+    return button;
+  }
+
+  function savePicture(wish) {
+    wake(true).then(function () { return drawPicture(viewer, stage, wish); }).then(function (png) {
+      var link = document.createElement('a');
+      link.href = URL.createObjectURL(new Blob([png], { type: 'image/png' }));
+      link.download = (find('head').textContent || 'structure').replace(/[^\w.-]+/g, '-').slice(0, 80) + '.png';
+      link.click();
+      setTimeout(function () { URL.revokeObjectURL(link.href); }, 10000);
+    });
   }
 
   function toggleSaving() {
@@ -162,28 +186,25 @@
   var fit, first, size, flight = 0;
   // 3Dmol.js fits a structure to the height; in a picture that is narrower than that its sides would be cut off.
   function adapt() {
-    return button;
-  }
-
-  function savePicture(wish) {
-    wake(true).then(function () { return drawPicture(viewer, stage, wish); }).then(function (png) {
-      var link = document.createElement('a');
-      link.href = URL.createObjectURL(new Blob([png], { type: 'image/png' }));
-      link.download = (find('head').textContent || 'structure').replace(/[^\w.-]+/g, '-').slice(0, 80) + '.png';
-      link.click();
-      setTimeout(function () { URL.revokeObjectURL(link.href); }, 10000);
-    });
     var wanted = Math.min(1, stage.clientWidth / (1.2 * stage.clientHeight));
     if (!viewer || !wanted || Math.abs(wanted / fit - 1) < 0.02) return;
     viewer.zoom(wanted / fit);
     fit = wanted;
   }
 
+  function resize() {
+    if (!viewer) return;
+    if (size !== measure()) viewer.resize();
+    size = measure();
+    adapt();
+  }
+
   // By the clock and not by frames, so that it takes no longer without a graphics card; a later one takes its place.
-  function fly(selection) {
+  function fly(selection, zoom) {
     cancelAnimationFrame(flight);
     var from = viewer.getView(), start = performance.now();
     viewer.zoomTo(selection);
+    if (zoom) viewer.zoom(zoom);
     var to = viewer.getView(), span = matchMedia('(prefers-reduced-motion: reduce)').matches ? 0 : 350;
     (function step() {
       if (!viewer) return;
@@ -192,13 +213,6 @@
       if (part < 1) flight = requestAnimationFrame(step);
     })();
   }
-  function resize() {
-    if (!viewer) return;
-    if (size !== measure()) viewer.resize();
-    size = measure();
-    adapt();
-  }
-
 
   function resetView() {
     cancelAnimationFrame(flight);
@@ -211,6 +225,7 @@
   // The explorer chooses residues in other places and is told of those that are picked here.
   root.addEventListener('fn-repaint', function () { if (viewer) repaint(); });
 
+  // What can be pointed at costs memory for each atom, so that in a large structure residues have one place each.
   function watchPointer() {
     var who = isLarge() ? { atom: ['CA', "O3'", "C4'", 'P'] } : {};
     if (root.fnSelection) viewer.setClickable(who, true, function (atom, _, event) {
@@ -226,7 +241,6 @@
     var tools = make('div', 'tools', stage);
     var looks = Object.keys(scene.looks).map(function (key) { return [key, 'Colour: ' + shorten(scene.looks[key].name)]; });
     if (looks.length) addChoice(tools, 'Colour by', [['chain', 'Colour: Chain']].concat(looks), color, function (value) { color = value; });
-  // What can be pointed at costs memory for each atom, so that in a large structure residues have one place each.
     var words = [['cartoon', 'Cartoon'], ['sticks', 'Sticks'], ['spheres', 'Spheres'], ['surface', 'Surface']];
     if (scene.bases.length) addChoice(tools, 'Style', words, style, function (value) { style = value; });
     addButton(tools, 'Save picture', 'Save what is seen as a PNG, in a size of your choice', toggleSaving);
@@ -351,6 +365,7 @@
     scene.models.forEach(function (one) {
       var model = viewer.addModel(turnBack(one.pieces), one.format, { keepH: true });
       if (!model.selectedAtoms({}).length) throw new Error('it finds no atoms in ' + one.name);
+      sortChains(model);
     });
     window['viewer_' + data.id] = viewer;
     // Before anything is drawn: what is told of atoms afterwards makes 3Dmol.js build every shape again.
@@ -364,7 +379,6 @@
     if (kept || (root.fnSelection || []).length) repaint();
     if (kept) viewer.setView(kept); else adapt();
     delete made.show;
-      sortChains(model);
     viewer.render();
   }
 

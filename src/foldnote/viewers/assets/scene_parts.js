@@ -100,6 +100,33 @@ function stick(ink) {
   return { stick: Object.assign({ radius: 0.16 }, ink.colorscheme ? ink : { colorscheme: { prop: 'elem', map: map } }) };
 }
 
+function place(point) { return { x: point[0], y: point[1], z: point[2] }; }
+
+// Dashed lines with what is written at their middle; the labels go with all others when all is painted again.
+function drawLines(viewer, lines, color) {
+  return lines.map(function (line) {
+    var middle = line[0].map(function (value, axis) { return (value + line[1][axis]) / 2; });
+    if (line[2]) viewer.addLabel(line[2], { position: place(middle), fontSize: 11, fontColor: '#000000', backgroundColor: '#ffffff', backgroundOpacity: 0.75, padding: 1, alignment: 'center', inFront: true });
+    return viewer.addCylinder({ start: place(line[0]), end: place(line[1]), radius: 0.08, dashed: true, dashLength: 0.28, gapLength: 0.2, color: color });
+  });
+}
+
+function findMiddle(viewer, models) {
+  var atoms = viewer.selectedAtoms({ model: models }), sum = { x: 0, y: 0, z: 0 };
+  atoms.forEach(function (atom) { 'xyz'.split('').forEach(function (axis) { sum[axis] += atom[axis] / atoms.length; }); });
+  return sum;
+}
+
+// Python wrote and escaped the words; a drawing stands in an image, where no script of it would run.
+function fillPanel(panel, now, scene) {
+  panel.innerHTML = now.panel;
+  if (now.drawing < 0) return;
+  var image = document.createElement('img');
+  image.alt = '2D drawing of ' + now.label;
+  image.src = 'data:image/svg+xml;base64,' + btoa(scene.drawings[now.drawing]);
+  panel.prepend(image);
+}
+
 var styles = {
   cartoon: ribbon,
   sticks: stick,

@@ -1,0 +1,124 @@
+"""Small molecules alone and docked: what stands in their scenes, and what is said where something is missing."""
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+import foldnote as fn
+from foldnote.errors import BadRequestError, UnreadableFileError
+from foldnote.results import Structure, open_result
+from foldnote.results.molecules import read_molecules
+from foldnote.viewers import compose_molecules, compose_poses
+from foldnote.viewers.drawing import draw_molecules
+from foldnote.viewers.picture import draw_picture
+
+DATA = Path(__file__).parents[1] / "results" / "data"
+HOSTILE = "<script>alert(1)</script>"
+
+
+def read(name):
+    return read_molecules((DATA / name).read_bytes(), name).molecules
+
+
+@pytest.mark.parametrize(
+    ("name", "form", "count"),
+    [("tyr.sdf", "sdf", 1), ("benzene.mol2", "mol2", 1), ("vina_poses.pdbqt", "pdbqt", 3)],
+)
+def test_a_file_of_molecules_is_seen_molecule_by_molecule(name, form, count):
+    scene = fn.view(DATA / name)
+
+    assert [model.format for model in scene.models] == [form] * count
+    assert [step.models for step in scene.steps] == [(place,) for place in range(count)]
+    assert scene.steps[0].facts[0][0] == "Formula"
+    assert draw_picture(scene).startswith(b"\x89PNG")
+
+
+def test_molecules_are_drawn_where_rdkit_is_installed():
+    pytest.importorskip("rdkit")
+    drawings = draw_molecules([*read("imatinib.sdf"), *read("benzene.mol2"), *read("vina_poses.pdbqt")])
+
+    assert all(drawing.startswith("<svg") for drawing in drawings)
+    assert drawings[2] == drawings[3] == drawings[4], "poses of one molecule are drawn alike"
+
+
+def test_without_rdkit_the_scene_says_what_to_install(monkeypatch):
+    monkeypatch.setitem(sys.modules, "rdkit", None)
+    scene = compose_molecules(read("tyr.sdf"))
+
+    assert scene.steps[0].drawing == ""
+    assert scene.notes == (
+        "2D drawings need RDKit, which is not installed here: pip install 'foldnote[chem]'.",
+    )
+
+
+def test_a_pdbqt_without_a_smiles_says_why_it_is_not_drawn():
+    pytest.importorskip("rdkit")
+    text = "\n".join(
+        line for line in (DATA / "vina_poses.pdbqt").read_text().splitlines() if "SMILES" not in line
+    )
+    scene = compose_molecules(read_molecules(text.encode(), "x.pdbqt").molecules)
+
+    assert "a PDBQT file has no bonds" in scene.notes[0]
+
+
+def test_all_atoms_of_a_pdbqt_are_given_to_the_page():
+    scene = compose_molecules(read("vina_poses.pdbqt"))
+
+    assert "ENDROOT" not in scene.models[0].text, "3Dmol.js takes it for the end of the file"
+    assert scene.models[0].text.count("ATOM") == len(read("vina_poses.pdbqt")[0].atoms)
+
+
+def test_a_pose_brings_its_hydrogen_bonds_as_lines_and_words():
+    (pose, *_) = open_poses()
+    scene = compose_poses(Structure.open(DATA / "abl_pocket.pdb"), [pose])
+
+    assert len(scene.steps[0].lines) == 5
+    assert {line.label for line in scene.steps[0].lines} == {"2.9 Å", "3.0 Å"}
+    assert "MET A 318 N → N24, 3.0 Å, 152°" in dict(scene.steps[0].facts)["Hydrogen bonds (5)"]
+    assert "MET A 318 N → N24" in dict(scene.facts)["Pose 1"]
+    assert "Baker and Hubbard 1984" in dict(scene.facts)["Criterion"]
+    assert json.loads(scene.to_json())["steps"][0]["lines"][0]["label"].endswith("Å")
+
+
+def open_poses():
+    return open_result(DATA / "vina_poses.pdbqt").poses
+
+
+def test_a_result_of_molecules_alone_shows_them_and_one_table(tmp_path):
+    for name in ("tyr.sdf", "benzene.mol2"):
+        (tmp_path / name).write_bytes((DATA / name).read_bytes())
+    shown = open_result(tmp_path).bundles()
+
+    assert "benzene" in shown[0]["text/plain"]
+    assert shown[1]["text/plain"].startswith("Molecules 2 rows")
+
+
+def test_molecules_in_a_list_are_seen_in_turn_and_not_laid_over_structures():
+    (tyrosine,) = read("tyr.sdf")
+
+    assert len(fn.view([tyrosine, *read("benzene.mol2")]).steps) == 2
+    assert len(fn.grid([tyrosine, *read("benzene.mol2")]).scenes) == 2
+    with pytest.raises(BadRequestError, match="one kind"):
+        fn.view([tyrosine, DATA / "abl_pocket.pdb"])
+    with pytest.raises(UnreadableFileError, match="no molecule"):
+        compose_molecules([])
+
+
+def test_hostile_properties_are_only_words():
+    text = (DATA / "tyr.sdf").read_text().replace("TYR", HOSTILE, 1)
+    text = text.replace("$$$$", f"> <{HOSTILE[1:7]}>\n{HOSTILE}\n\n$$$$")
+    html = compose_molecules(read_molecules(text.encode(), "x.sdf").molecules)._repr_mimebundle_()[
+        "text/html"
+    ]
+
+    assert "<script>alert" not in html
+    assert "&lt;script&gt;alert" in html
+
+
+def test_fifty_molecules_are_shown_and_the_rest_counted():
+    scene = compose_molecules(read("tyr.sdf") * 60)
+
+    assert len(scene.models) == 50
+    assert "10 molecules more" in scene.notes[0]
