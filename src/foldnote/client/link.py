@@ -90,6 +90,8 @@ class Link:
         self.timeout_s: float = settings.option("request_timeout_s")
         self.tools: tuple[Tool, ...] = ()
         """The catalog as last seen; empty before the first look."""
+        self.can_hold: bool | None = True if self._may_move else None
+        """Whether the service can hold a request until something changes; None until it was asked."""
         self.refusals: dict[type[ServiceError], Mapping[str, Any]] = {}
         """What the last refusal of each kind said: the figures of limits are told nowhere else."""
 

@@ -35,6 +35,15 @@ class Bucket:
             return max(0.0, -self._tokens / self._per_second)
 
 
+def look_bucket(*, is_few: bool, clock: Callable[[], float] = time.monotonic) -> Bucket:
+    """How often to look where the service answers as soon as something changes.
+
+    At twenty jobs something may change every second: at most 12 looks in any minute. A job or two change
+    seldom, but the account's other jobs may.
+    """
+    return Bucket(0.5, 10.0, clock) if is_few else Bucket(0.1, 6.0, clock)
+
+
 def poll_delays(first_s: float = 0.5, longest_s: float = 10.0, growth: float = 1.6) -> Iterator[float]:
     """Pauses between two looks at a job: short at first, longer later, never in step with other pollers.
 

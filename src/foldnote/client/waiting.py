@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Collection, Iterable
+from dataclasses import dataclass
 
 from foldnote.client.effects import Sleep, Steps
 from foldnote.client.link import Link
-from foldnote.client.pace import poll_delays
+from foldnote.client.pace import look_bucket, poll_delays
 from foldnote.client.refusals import read_json, understand
 from foldnote.errors import (
+    BadRequestError,
     FoldnoteError,
     NotFoundError,
     RateLimitedError,
@@ -21,10 +23,14 @@ from foldnote.models import Job, JobPage, read_job_answer, read_job_page
 from foldnote.models.plain import read_plain_job, read_plain_page
 
 _LOCAL = {"first_s": 0.25, "longest_s": 5.0, "growth": 1.3}
-"""One's own machine does not mind being asked more often, and its jobs may take seconds only."""
+"""One's own machine does not mind being asked more often for a job or two, which may take seconds only."""
+_HELD = {"first_s": 0.5, "longest_s": 15.0, "growth": 1.6}
+"""How long a service that can hold a request until something changes is let hold it."""
+_LOOKS_BEFORE_ASKING = 3
 _FIRST_PAGE = 200
 _LARGEST_PAGE = 1000
 _FEW = 2
+_SHORT_PAGE = 20
 _LONGEST_OUTAGE_S = 300.0
 Watcher = Callable[[Job], None]
 
@@ -42,9 +48,9 @@ def get_job(link: Link, job_name: str) -> Steps[Job]:
     return job
 
 
-def list_page(link: Link, params: dict[str, str]) -> Steps[JobPage]:
-    """One page of jobs."""
-    answer = yield from link.send("GET", "/jobs", params=params)
+def list_page(link: Link, params: dict[str, str], held_s: float = 0.0) -> Steps[JobPage]:
+    """One page of jobs, which the service may hold for ``held_s`` seconds."""
+    answer = yield from link.send("GET", "/jobs", params=params, timeout_s=link.timeout_s + held_s)
     return read_plain_page(answer.body) or understand(read_job_page, read_json(answer))
 
 
@@ -69,18 +75,42 @@ def list_many(
     return list(found)[:limit]
 
 
-def get_many(link: Link, names: Iterable[str]) -> Steps[dict[str, Job]]:
+@dataclass
+class Hold:
+    """A request that the service may hold until a status changes (``since`` and ``waitSeconds``).
+
+    Attributes:
+        mark: stands for the state as last seen; empty before the first look.
+        wait_s: seconds for which the service may hold the next one.
+    """
+
+    mark: str = ""
+    wait_s: float = 0.0
+
+    def to_params(self) -> dict[str, str]:
+        """What the request says of it."""
+        return {"since": self.mark} | (
+            {"waitSeconds": f"{self.wait_s:.3g}"} if self.mark and self.wait_s else {}
+        )
+
+
+def get_many(link: Link, names: Iterable[str], hold: Hold | None = None) -> Steps[dict[str, Job]]:
     """The records of several jobs by name, in as few requests as their number allows.
+
+    Args:
+        hold: lets the service hold the first request, and takes its mark.
 
     Raises:
         NotFoundError: one of them does not exist.
     """
     wanted = set(names)
     found: dict[str, Job] = {}
-    size, start_key = max(_FIRST_PAGE, 2 * len(wanted)), None
-    while len(wanted) > _FEW:
+    size, start_key = max(_FIRST_PAGE, 2 * len(wanted)) if len(wanted) > _FEW else _SHORT_PAGE, None
+    while len(wanted) > _FEW or hold is not None:
         params = {"limit": str(min(size, _LARGEST_PAGE)), "includeSubjobs": "true"}
-        page = yield from list_page(link, params | ({"startKey": start_key} if start_key else {}))
+        params |= {"startKey": start_key} if start_key else {}
+        page = yield from _read_first(link, params, hold) if hold else list_page(link, params)
+        hold = None
         found |= {job.job_name: job for job in page.jobs if job.job_name in wanted}
         wanted -= found.keys()
         if not page.jobs or page.start_key in (None, start_key):  # some deployments ignore paging
@@ -89,6 +119,18 @@ def get_many(link: Link, names: Iterable[str]) -> Steps[dict[str, Job]]:
     for name in sorted(wanted):  # the last few, and what a deployment's list leaves out
         found[name] = yield from get_job(link, name)
     return found
+
+
+def _read_first(link: Link, params: dict[str, str], hold: Hold) -> Steps[JobPage]:
+    """The first page, held where the service can; whether it can is kept in the link."""
+    try:
+        page = yield from list_page(link, params | hold.to_params(), hold.wait_s)
+    except BadRequestError:  # a deployment that refuses parameters which it does not know
+        link.can_hold = False
+        return (yield from list_page(link, params))
+    hold.mark = page.mark or ""
+    link.can_hold = bool(page.mark)
+    return page
 
 
 def wait_all(
@@ -126,7 +168,11 @@ class Watch:
         self._link = link
         self._on_change = on_change
         self._patience = Patience(timeout_s)
-        self._delays = poll_delays(**(_LOCAL if link.profile.is_embedded else {}))
+        self._is_few = len(self.pending) <= _FEW
+        self._looks = 0
+        self._hold = Hold()
+        self._delays = poll_delays(**_find_pace(link, is_few=self._is_few))
+        self._bucket = look_bucket(is_few=self._is_few)
 
     def look(self) -> Steps[list[Job]]:
         """The jobs that are final since the look before; in an outage, none.
@@ -135,10 +181,13 @@ class Watch:
             NotFoundError: one of the jobs does not exist.
             TransportError: no answer comes, and none came for some minutes.
         """
+        hold = self._hold if self._may_hold() else None
+        self._looks += 1
         try:
-            records = yield from get_many(self._link, self.pending)
+            records = yield from get_many(self._link, self.pending, hold)
         except (TransportError, ServiceFaultError, RateLimitedError) as exc:
             self._patience.bear(exc)
+            self._hold = Hold()
             return []
         self._patience.renew()
         _note(records, self.known, self._on_change)
@@ -147,14 +196,38 @@ class Watch:
         self.pending = [name for name in self.pending if name not in done]
         return [records[name] for name in done]
 
+    def _may_hold(self) -> bool:
+        """Whether to ask the service to hold the next look: for one job or two, not before it pays."""
+        if self._link.can_hold is None:
+            return not self._is_few or self._looks >= _LOOKS_BEFORE_ASKING
+        return self._link.can_hold
+
     def pause(self) -> Steps[None]:
         """The pause until the next look; none when nothing is left to look at.
+
+        Where the service can hold a request, the next look is the pause.
 
         Raises:
             WaitTimeoutError: the time is over.
         """
-        if self.pending:
-            yield Sleep(self._patience.limit(next(self._delays), self.known.get(self.pending[0])))
+        if not self.pending:
+            return
+        first = self.known.get(self.pending[0])
+        pause_s = self._patience.limit(next(self._delays), first)
+        if not self._hold.mark:
+            yield Sleep(pause_s)
+            return
+        self._hold.wait_s = pause_s
+        gap_s = self._bucket.reserve()
+        if gap_s:
+            yield Sleep(self._patience.limit(gap_s, first))
+
+
+def _find_pace(link: Link, *, is_few: bool) -> dict[str, float]:
+    """Arguments of ``poll_delays`` for a service, as far as it is known."""
+    if is_few:
+        return _LOCAL if link.profile.is_embedded else {}
+    return _HELD if link.can_hold else {}
 
 
 def _note(records: dict[str, Job], known: dict[str, Job], on_change: Watcher | None) -> None:

@@ -5,6 +5,7 @@ from scripted_world import ScriptedWorld, says
 
 from foldnote.client.effects import run
 from foldnote.client.link import Address, Link
+from foldnote.client.pace import look_bucket
 from foldnote.client.waiting import Patience, get_many, wait_all
 from foldnote.errors import NotFoundError, ServiceUnreachableError, WaitTimeoutError
 from foldnote.settings import Profile
@@ -19,7 +20,8 @@ def page(*jobs: dict, start_key: str | None = None) -> dict:
 
 
 @pytest.fixture
-def link() -> Link:
+def link(monkeypatch) -> Link:
+    monkeypatch.setenv("FOLDNOTE_REQUESTS_PER_SECOND", "1e9")  # the pauses that are noted are those of waiting
     return Link(Profile("p", "http://p"), Address("http://p", None))
 
 
@@ -81,6 +83,7 @@ def test_a_change_is_told_once(link):
         record("a", "Complete"),
     ]
     seen = []
+    link.can_hold = False
     run(wait_all(link, ["a"], on_change=seen.append), ScriptedWorld(*map(says, looks)))
     assert [(str(job.status), job.progress) for job in seen] == [
         ("In Queue", None), ("Running", None), ("Running", 0.5), ("Complete", None)
@@ -132,3 +135,52 @@ def test_a_timeout_of_nothing_looks_once(link):
     with pytest.raises(WaitTimeoutError, match="'a' is still Running") as caught:
         run(wait_all(link, ["a"], timeout_s=0), world)
     assert caught.value.job.job_name == "a"
+
+
+def test_a_service_that_can_wait_holds_the_looks_and_nothing_is_slept(link):
+    names = [f"j{number}" for number in range(20)]
+    running = page(*(record(name) for name in names))
+    looks = [running | {"mark": "5"}, running | {"mark": "6"}, page(*(record(n, "Complete") for n in names))]
+    world = ScriptedWorld(*map(says, looks))
+    run(wait_all(link, names), world)
+    assert [call.params.get("since") for call in world.calls] == ["", "5", "6"]
+    assert [("waitSeconds" in call.params) for call in world.calls] == [False, True, True]
+    assert all(call.timeout_s > link.timeout_s for call in world.calls[1:])
+    assert world.pauses == []
+
+
+def test_a_service_that_cannot_wait_is_asked_for_it_once(link):
+    names = [f"j{number}" for number in range(20)]
+    running = page(*(record(name) for name in names))
+    world = ScriptedWorld(*map(says, [running, running, page(*(record(n, "Complete") for n in names))]))
+    run(wait_all(link, names), world)
+    assert ["since" in call.params for call in world.calls] == [True, False, False]
+    assert len(world.pauses) == 2
+
+
+def test_a_service_that_refuses_the_question_is_asked_without_it(link):
+    names = [f"j{number}" for number in range(20)]
+    done = page(*(record(n, "Complete") for n in names))
+    world = ScriptedWorld(says({"error": "unknown parameter since"}, 400), says(done))
+    run(wait_all(link, names), world)
+    assert ["since" in call.params for call in world.calls] == [True, False]
+    assert link.can_hold is False
+
+
+def test_one_job_is_held_once_it_takes_long(link):
+    running = says(record("a"))
+    held = says(page(record("a", "Complete")) | {"mark": "7"})
+    world = ScriptedWorld(running, running, running, says(page(record("a")) | {"mark": "6"}), held)
+    run(wait_all(link, ["a"]), world)
+    assert [call.params.get("jobName") for call in world.calls] == ["a", "a", "a", None, None]
+    assert world.calls[-1].params["since"] == "6"
+
+
+def test_changes_every_moment_cost_twelve_looks_a_minute():
+    for is_few, limit in ((False, 12), (True, 40)):
+        clock = Clock()
+        bucket, times = look_bucket(is_few=is_few, clock=clock), []
+        while clock.now < 600:
+            clock.now += bucket.reserve()
+            times.append(clock.now)
+        assert max(sum(begin <= each < begin + 60 for each in times) for begin in times) <= limit
