@@ -158,7 +158,15 @@ class TestRefusals:
         assert "already" in manage(data, "add-organization", "lab")
 
     @pytest.mark.parametrize(
-        "arguments", [("set-budget", "lab", "-1"), ("set-budget", "lab", "nan"), ("issue-key", "nobody"), ()]
+        "arguments",
+        [
+            ("set-budget", "lab", "-1"),
+            ("set-budget", "lab", "nan"),
+            ("issue-key", "nobody"),
+            ("issue-key", "a@lab.org", "--days", "nan"),
+            ("issue-key", "a@lab.org", "--days", "0"),
+            (),
+        ],
     )
     def test_wrong_arguments(self, data, arguments):
         with pytest.raises(SystemExit):

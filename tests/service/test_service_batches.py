@@ -48,6 +48,11 @@ def test_subjobs_are_jobs_of_their_own(service, name):
     assert service.result(f"{name}a").status_code == 200
 
 
+def test_the_project_of_a_batch_is_that_of_its_jobs(service, name):
+    submit_batch(service, name, [f"{name}a", f"{name}b"], projectTag="p7")
+    assert [service.job(each)["projectTag"] for each in (name, f"{name}a", f"{name}b")] == ["p7"] * 3
+
+
 def test_names_are_made_where_none_are_given(service, name):
     body = {"batchName": name, "type": "anarci", "settings": [SETTINGS] * 2}
     assert service.client.post("/submit-batch", json=body).json()["jobNames"] == [f"{name}-1", f"{name}-2"]

@@ -294,6 +294,14 @@ class TestAllowance:
         answer = submit(client, trial[1], "fe", type="abfe", settings=SMALL | {"ligandsSDF": LIGAND * 6})
         assert answer.status_code == 403
 
+    def test_a_name_that_is_taken_comes_first(self, client, trial):
+        submit(client, trial[1], "taken")
+        answer = submit(client, trial[1], "taken", type="abfe", settings=FREE_ENERGY)
+        assert (answer.status_code, answer.json()["code"]) == (400, "job_name_taken")
+        rows = {"batchName": "b", "type": "abfe", "settings": [FREE_ENERGY] * 2, "jobNames": ["new", "taken"]}
+        answer = client.post("/submit-batch", headers=trial[1], json=rows)
+        assert (answer.status_code, answer.json()["code"], answer.json()["row"]) == (400, "job_name_taken", 1)
+
     def test_a_wrong_setting_comes_first(self, client, trial):
         answer = submit(client, trial[1], "fe", type="abfe", settings=FREE_ENERGY | {"protocolRepeats": 9})
         assert (answer.status_code, answer.json()["field"]) == (400, "protocolRepeats")

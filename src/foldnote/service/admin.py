@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import math
 import re
 import sys
 from collections.abc import Callable, Sequence
@@ -21,6 +20,7 @@ from foldnote import settings
 from foldnote.errors import ConfigurationError, FoldnoteError
 from foldnote.service.access.keys import hash_key, make_key
 from foldnote.service.assembly import DATABASE
+from foldnote.service.options import read_amount, read_rate
 from foldnote.service.store import clock
 from foldnote.service.store.store import Store
 
@@ -171,10 +171,7 @@ def _read_hours(text: str) -> float | None:
     """A number of weighted hours, or `none`."""
     if text == "none":
         return None
-    hours = float(text)
-    if not math.isfinite(hours) or hours < 0:
-        raise ValueError(text)
-    return hours
+    return read_amount(text)
 
 
 def _read_email(text: str) -> str:
@@ -190,7 +187,7 @@ _ARGUMENTS: dict[str, dict[str, Any]] = {
     "target": {"type": _read_email, "help": "address of the account that receives it"},
     "type": {"help": "type of the tool, as `tools` lists it"},
     "which": {"help": "the key itself, or the address of an account"},
-    "--days": {"type": float, "help": "days after which the key expires (default: never)"},
+    "--days": {"type": read_rate, "help": "days after which the key expires (default: never)"},
     "--admin": {"action": "store_true", "help": "let the key administer the service"},
 }
 

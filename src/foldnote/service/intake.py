@@ -72,7 +72,8 @@ class Intake:
         tool = self._toolbox.find(submission.type)
         job = self._make_job(caller, tool, submission.job_name, submission.settings)
         job = replace(job, project_tag=submission.project_tag, max_runtime_s=submission.max_runtime_seconds)
-        self._allowance.require(caller, tool, [job])
+        with self._names_first(caller, [("jobName", None, job.name)]):
+            self._allowance.require(caller, tool, [job])
         self._toolbox.require_engine(tool)
         with refusals("jobName"):
             self._store.jobs.add(caller.account_id, job)
@@ -95,10 +96,16 @@ class Intake:
         tool = self._toolbox.find(batch.type)
         limit_s = batch.max_runtime_seconds
         rows = [
-            replace(self._make_job(caller, tool, name, settings, row=row), max_runtime_s=limit_s)
+            replace(
+                self._make_job(caller, tool, name, settings, row=row),
+                max_runtime_s=limit_s,
+                project_tag=batch.project_tag,
+            )
             for row, (name, settings) in enumerate(zip(names, batch.settings, strict=True))
         ]
-        self._allowance.require(caller, tool, rows)
+        asked = [("jobNames", row, name) for row, name in enumerate(names)]
+        with self._names_first(caller, [("batchName", None, batch.batch_name), *asked]):
+            self._allowance.require(caller, tool, rows)
         self._toolbox.require_engine(tool)
         parent = NewJob(batch.batch_name, batch.type, about or {}, about or {}, batch.project_tag)
         with refusals("batchName"):
@@ -106,6 +113,17 @@ class Intake:
             self._store.jobs.add_batch(caller.account_id, parent, rows, hours_budget=hours)
         self._wake()
         return names
+
+    @contextmanager
+    def _names_first(self, caller: Caller, names: Sequence[tuple[str, int | None, str]]) -> Iterator[None]:
+        """Where hours are not allowed, a name that is taken is said before: a 400 comes before a 403."""
+        try:
+            yield
+        except RefusalError:
+            for field, row, name in names:
+                if self._store.jobs.find([caller.account_id], name) is not None:
+                    raise name_taken(NameTakenError(name, row), field) from None
+            raise
 
     def validate(self, caller: Caller, payload: JobPayload) -> dict[str, Any]:
         """The verdict on one job or on every row of a batch."""

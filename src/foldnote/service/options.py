@@ -31,7 +31,7 @@ def _read_positive(text: str) -> int:
     return count
 
 
-def _read_amount(text: str) -> float:
+def read_amount(text: str) -> float:
     """A finite number that is not negative."""
     amount = float(text)
     if not math.isfinite(amount) or amount < 0:
@@ -39,9 +39,9 @@ def _read_amount(text: str) -> float:
     return amount
 
 
-def _read_rate(text: str) -> float:
+def read_rate(text: str) -> float:
     """A finite number above zero."""
-    rate = _read_amount(text)
+    rate = read_amount(text)
     if rate == 0:
         raise ValueError(text)
     return rate
@@ -60,7 +60,7 @@ class LimitOption:
 
 
 LIMIT_OPTIONS: tuple[LimitOption, ...] = (
-    LimitOption("requests-per-second", "requests_per_second", _read_rate, "requests of a key in a second"),
+    LimitOption("requests-per-second", "requests_per_second", read_rate, "requests of a key in a second"),
     LimitOption("burst", "burst", _read_positive, "requests of a key at once"),
     LimitOption("upload-mb", "upload_bytes", _read_positive, "largest upload in MB (2**20 bytes)", MB),
     LimitOption("validation-bytes", "validation_bytes", _read_positive, "largest body of /validate-job"),
@@ -72,7 +72,7 @@ LIMIT_OPTIONS: tuple[LimitOption, ...] = (
     LimitOption("validation-rows", "validation_rows", _read_positive, "most rows of one validation"),
     LimitOption("page-rows", "page_rows", _read_positive, "most jobs of a page of GET /jobs"),
     LimitOption("file-rows", "file_rows", _read_positive, "most files of a page of GET /files"),
-    LimitOption("inline-wait-s", "inline_wait_s", _read_amount,
+    LimitOption("inline-wait-s", "inline_wait_s", read_amount,
                 "seconds that POST /result is held open while an archive is built"),
     LimitOption("link-s", "link_s", _read_positive, "seconds that a signed link works"),
     LimitOption("free-disk-mb", "free_disk_bytes", _read_count,
@@ -85,7 +85,7 @@ LIMIT_OPTIONS: tuple[LimitOption, ...] = (
     LimitOption("provisions-per-source", "hourly_per_source", _read_count,
                 "trial keys that one address gets in an hour"),
     LimitOption("provisions", "hourly", _read_count, "trial keys that all addresses get in an hour"),
-    LimitOption("allowance-hours", "allowance_weighted_hours", _read_amount,
+    LimitOption("allowance-hours", "allowance_weighted_hours", read_amount,
                 "weighted hours that a free-energy submission of an unclaimed key may take"),
 )  # fmt: skip
 

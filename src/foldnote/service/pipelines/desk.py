@@ -97,7 +97,14 @@ class PipelineDesk:
         waits_for = names[-1] if names else None
         inputs = self._keep_inputs(caller, tool, normalized, names, index)
         return NewJob(
-            name, tool.type, stage.settings, normalized, None, inputs, stage=stage.name, waits_for=waits_for
+            name,
+            tool.type,
+            stage.settings,
+            normalized,
+            wanted.project_tag,
+            inputs,
+            stage=stage.name,
+            waits_for=waits_for,
         )
 
     def _keep_inputs(

@@ -122,8 +122,8 @@ class JobStore:
             return connection.execute(query).mappings().first()
 
     def complete_of(self, account_id: int, types: Sequence[str]) -> list[JobRow]:
-        """The account's complete jobs of these tools, newest first."""
-        query = sa.select(jobs).where(
+        """Name, type and end of the account's complete jobs of these tools, newest first."""
+        query = sa.select(jobs.c.name, jobs.c.type, jobs.c.completed).where(
             jobs.c.account_id == account_id,
             jobs.c.deleted.is_(None),
             jobs.c.state == str(JobStatus.COMPLETE),
