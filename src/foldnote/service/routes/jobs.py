@@ -26,6 +26,7 @@ from foldnote.service.store.records import BATCH_TYPE, add_fields, write_text
 
 router = APIRouter(tags=["jobs"])
 DEFAULT_LOG_LINES = 10_000
+_BEGIN = b'{"jobs":['
 _FEW = 50
 """Records of batches and running jobs that are completed at once; more of them take a thread."""
 
@@ -160,22 +161,25 @@ def _answer(request: Request, service: Service, caller: Caller, page: Page, mark
 
 
 def _join(request: Request, service: Service, caller: Caller, page: Page, mark: str | None) -> bytes:
-    rows, texts = page.rows, page.texts
-    if page.live:
-        texts = list(texts)
-        for position, row in page.live_rows():
-            texts[position] = _text(request, service, caller, rows.children, row).encode()
+    rows, texts = page.rows, [*page.texts]
+    for position, row in page.live_rows():
+        texts[position] = _text(request, service, caller, rows.children, row).encode()
     tail: dict[str, Any] = {"statuses": rows.counts} | ({} if mark is None else {"mark": mark})
     if rows.has_more:
         tail = {"startKey": service.page_keys.write(caller.account_id, rows.rows[-1].id)} | tail
-    return b'{"jobs":[' + b",".join(texts) + b"]," + write_text(tail)[1:].encode()
+    end = b"]," + write_text(tail)[1:].encode()
+    if not texts:
+        return _BEGIN + end
+    texts[0] = _BEGIN + texts[0]
+    texts[-1] += end  # so that the whole is put together once
+    return b",".join(texts)
 
 
 def _text(
     request: Request, service: Service, caller: Caller, children: Mapping[int, Mapping[str, int]], row: Any
 ) -> str:
     if row.type == BATCH_TYPE:
-        return _parent(request, service, caller, row._mapping, children[row.id])
+        return _parent(request, service, caller, row._asdict(), children[row.id])
     return _complete(service, row.id, row.state, row.record)
 
 

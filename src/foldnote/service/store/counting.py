@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 import sqlalchemy as sa
 from sqlalchemy.dialects.sqlite import insert
@@ -75,6 +76,26 @@ def write_counts(connection: sa.Connection, counts: Mapping[tuple[int, int, str]
 def read_counts(connection: sa.Connection, account_ids: Iterable[int], scope: int) -> dict[str, int]:
     """Jobs by status word, all four words present."""
     return read_many_counts(connection, account_ids, [scope])[scope]
+
+
+def glance_at_counts(
+    connection: sqlite3.Connection, account_ids: Iterable[int], scopes: Collection[int]
+) -> dict[int, dict[str, int]]:
+    """The same as `read_many_counts`, of a few scopes, where microseconds count."""
+    found = {scope: dict.fromkeys(_WORDS, 0) for scope in scopes}
+    owners = tuple(account_ids)
+    text = (
+        "SELECT parent_id, state, sum(count) FROM counters"  # noqa: S608  marks only
+        f" WHERE account_id IN ({marks(owners)}) AND parent_id IN ({marks(scopes)}) GROUP BY parent_id, state"
+    )
+    for scope, state, count in connection.execute(text, (*owners, *scopes)):
+        found[scope][state] = int(count)
+    return found
+
+
+def marks(values: Collection[object]) -> str:
+    """As many question marks as values, for SQL as text."""
+    return ",".join("?" * len(values))
 
 
 def read_many_counts(

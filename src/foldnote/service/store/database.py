@@ -55,8 +55,11 @@ class Database:
         self._prepare()
         self._readers = self._engine(pool_size=8, begin="BEGIN")
         self._writer = self._engine(pool_size=1, begin="BEGIN IMMEDIATE")
-        self._watch_lock = threading.Lock()
-        self._watch = sqlite3.connect(path, BUSY_TIMEOUT_S, isolation_level=None, check_same_thread=False)
+        self._watch_lock, self._glance_lock = threading.Lock(), threading.Lock()
+        self._watch, self._glance = (
+            sqlite3.connect(path, BUSY_TIMEOUT_S, isolation_level=None, check_same_thread=False)
+            for _ in range(2)
+        )
 
     def _prepare(self) -> None:
         self.path.touch(mode=0o600, exist_ok=True)
@@ -119,8 +122,26 @@ class Database:
                 raise StorageFaultError(str(exc)) from exc
             return found[0]
 
+    @contextmanager
+    def glance(self) -> Iterator[sqlite3.Connection]:
+        """A snapshot for a few questions as text whose answers take microseconds; one thread at a time.
+
+        Raises:
+            StorageFaultError: the database cannot be read now.
+        """
+        with self._glance_lock:
+            try:
+                self._glance.execute("BEGIN")
+                try:
+                    yield self._glance
+                finally:
+                    self._glance.execute("COMMIT")
+            except sqlite3.OperationalError as exc:
+                raise StorageFaultError(str(exc)) from exc
+
     def close(self) -> None:
         """Close every connection."""
+        self._glance.close()
         self._watch.close()
         self._readers.dispose()
         self._writer.dispose()

@@ -8,38 +8,31 @@ knows nothing of what a running job tells, nor of links, both of which are new w
 
 from __future__ import annotations
 
+import sqlite3
 import threading
 from bisect import bisect_left
-from collections import OrderedDict
-from collections.abc import Iterable, Iterator, Sequence, Set
+from collections import OrderedDict, namedtuple
+from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass, field, replace
 from operator import neg
 from typing import Any
 
-import sqlalchemy as sa
-
 from foldnote.models.status import JobStatus
-from foldnote.service.store.counting import read_counts, read_many_counts
+from foldnote.service.store.counting import glance_at_counts, marks
 from foldnote.service.store.database import Database
 from foldnote.service.store.events import MOVES
 from foldnote.service.store.jobs import COLUMNS, JobFilter, JobPageRows, JobStore
 from foldnote.service.store.records import BATCH_TYPE
-from foldnote.service.store.schema import events, jobs
 
 PAGES = 32
 """Pages that are kept, those that were asked for last; one of 1,000 jobs takes about a megabyte."""
 MOST_NEWS = 200
 """After more events than these a page is read whole, which takes about as long."""
 _RUNNING = JobStatus.RUNNING.value
-_NEWS = (
-    sa.select(events.c.id, events.c.job_id, events.c.kind, events.c.account_id)
-    .where(events.c.id > sa.bindparam("last"))
-    .order_by(events.c.id)
-    .limit(MOST_NEWS + 1)
-)
-_ROWS = sa.select(*COLUMNS, jobs.c.parent_id, jobs.c.deleted).where(
-    jobs.c.id.in_(sa.bindparam("ids", expanding=True))
-)
+_NAMES = (*(column.name for column in COLUMNS), "parent_id", "deleted")
+_NEWS = "SELECT job_id, kind, account_id, id FROM events WHERE id > ? ORDER BY id LIMIT ?"
+_ROWS = f"SELECT {', '.join(_NAMES)} FROM jobs WHERE id IN"  # noqa: S608  names of columns
+_Changed = namedtuple("_Changed", _NAMES)  # type: ignore[misc]  # the columns of a page, and two more
 
 
 @dataclass(frozen=True)
@@ -141,15 +134,15 @@ class PageStore:
         """The page with what has changed; None when that is too much, or not enough is known."""
         old = page.rows
         owners = key.jobs.account_ids
-        with self._database.read() as connection:
-            news = connection.execute(_NEWS, {"last": old.last_event}).all()
+        with self._database.glance() as connection:
+            news = connection.execute(_NEWS, (old.last_event, MOST_NEWS + 1)).fetchall()
             if len(news) > MOST_NEWS:
                 return None
-            last = news[-1].id if news else old.last_event
-            mine = [each for each in news if each.account_id in owners]
-            if any(each.kind in MOVES for each in mine):
+            last = news[-1][-1] if news else old.last_event
+            mine = [(job_id, kind) for job_id, kind, account_id, _ in news if account_id in owners]
+            if any(kind in MOVES for _, kind in mine):
                 return None
-            changed = _read_changed(connection, {each.job_id for each in mine} - {None})
+            changed = _read_changed(connection, {job_id for job_id, _ in mine} - {None})
             if not changed:
                 return replace(page, rows=replace(old, last_event=last), version=version)
             edit = _Edit(page)
@@ -158,23 +151,26 @@ class PageStore:
             if old.has_more and len(edit.ids) < len(page.ids):
                 return None  # a row of the next page moves up
             edit.cut(key.limit)
-            counts = read_counts(connection, owners, key.jobs.scope)
             parents = [row.id for row in changed if row.type == BATCH_TYPE]
-            children = {**old.children, **read_many_counts(connection, owners, parents)}
+            read = glance_at_counts(connection, owners, [key.jobs.scope, *parents])
+        children = {**old.children, **{each: read[each] for each in parents}}
         children = {each: children[each] for each in children.keys() & edit.live}
         has_more = old.has_more or edit.has_more
-        return edit.finish(JobPageRows(edit.rows, has_more, counts, children, last), version)
+        fresh = JobPageRows(edit.rows, has_more, read[key.jobs.scope], children, last)
+        return edit.finish(fresh, version)
 
 
-def _read_changed(connection: sa.Connection, ids: set[int]) -> Sequence[Any]:
+def _read_changed(connection: sqlite3.Connection, ids: set[int]) -> Sequence[Any]:
     """These rows, and the batches that they are of: those tell of their subjobs."""
     rows = _read_rows(connection, ids)
     return [*rows, *_read_rows(connection, {row.parent_id for row in rows} - ids - {None})]
 
 
-def _read_rows(connection: sa.Connection, ids: Iterable[int]) -> Sequence[Any]:
-    found = list(ids)
-    return connection.execute(_ROWS, {"ids": found}).all() if found else ()
+def _read_rows(connection: sqlite3.Connection, ids: set[int]) -> Sequence[Any]:
+    if not ids:
+        return ()
+    found = connection.execute(f"{_ROWS} ({marks(ids)})", tuple(ids))
+    return [_Changed._make(row) for row in found]
 
 
 class _Edit:

@@ -288,7 +288,7 @@ def _finish(connection: sa.Connection, tally: Tally, claim: Claim, ending: Endin
         "result_size": ending.result_size,
     }
     _set(connection, tally, _FINISH, row, values)
-    tally.end(row, values["state"])
+    tally.end(row, str(ending.state))
     tally.use_hours(row["account_id"], ending.weighted_hours)
     return True
 
