@@ -51,8 +51,8 @@ Over results stand functions: :func:`superpose` (RMSD and TM-score of two struct
 **Confidence is never invented.** A structure has a pLDDT only where its file, or a score file that belongs to
 it, says so; a column of B-factors alone proves nothing.
 
-**A damaged file is told of, and the rest is read.** An archive that could harm (names that climb out of their
-folder, links, bombs) is refused as a whole.
+**A damaged file is told of, and the rest is read**, also of an archive that is cut off. One that could harm
+(names that climb out of their folder, links, bombs) is refused as a whole.
 """
 
 from __future__ import annotations

@@ -28,6 +28,7 @@ from foldnote.results.archive import (
     is_skipped,
 )
 from foldnote.results.packing import open_packed
+from foldnote.results.window import Window
 from foldnote.results.wording import explain
 
 _PIECE_BYTES = 1024**2
@@ -72,7 +73,7 @@ class TarArchive(Archive):
     def open(self, name: str) -> IO[bytes]:
         """A stream of a member's bytes."""
         start, size = self._places[name]
-        return io.BufferedReader(_Window(self._file, start, size, self._lock), _PIECE_BYTES)
+        return io.BufferedReader(Window(self._file, start, size, self._lock), _PIECE_BYTES)
 
     def _unpack(self, path: Path, raw: IO[bytes], packed_bytes: int) -> IO[bytes]:
         unpacked = open_packed(raw)
@@ -137,25 +138,6 @@ class TarArchive(Archive):
             fault = "is a special file"
         if fault:
             raise ArchiveError(f"{path.name} is not opened: the name {entry.name!r} in it {fault}.")
-
-
-class _Window(io.RawIOBase):
-    """A part of a file as a stream; several may be read at the same time."""
-
-    def __init__(self, file: IO[bytes], start: int, size: int, lock: threading.Lock) -> None:
-        self._whole, self._place, self._left, self._lock = file, start, size, lock
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
-        with self._lock:
-            self._whole.seek(self._place)
-            data = self._whole.read(min(len(buffer), self._left))
-        buffer[: len(data)] = data
-        self._place += len(data)
-        self._left -= len(data)
-        return len(data)
 
 
 def is_tar(stream: IO[bytes]) -> bool:

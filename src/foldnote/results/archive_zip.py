@@ -1,8 +1,13 @@
-"""ZIP archives: listed from their directory, each member read on its own."""
+"""ZIP archives: listed from their directory, each member read on its own.
+
+Of one whose directory is missing, the members that are complete are read
+(:mod:`foldnote.results.archive_salvage`).
+"""
 
 from __future__ import annotations
 
 import stat
+import threading
 import weakref
 import zipfile
 from pathlib import Path
@@ -10,6 +15,8 @@ from typing import IO
 
 from foldnote.errors import ArchiveError
 from foldnote.results.archive import BROKEN, Archive, Member, check_amount, check_name, is_skipped
+from foldnote.results.archive_salvage import salvage
+from foldnote.results.window import Window
 from foldnote.results.wording import explain
 
 
@@ -24,30 +31,50 @@ class ZipArchive(Archive):
             stream: its bytes, where it is no file of its own.
 
         Raises:
-            ArchiveError: the file is no ZIP, is cut off, or is not safe to read.
+            ArchiveError: the file is no ZIP, nothing in it is complete, or it is not safe to read.
         """
         try:
-            self._zip = zipfile.ZipFile(stream or path)
-        except (*BROKEN, UnicodeDecodeError) as exc:
-            raise ArchiveError(
-                f"{path.name} is no complete ZIP archive: {explain(exc)}. Download it again."
-            ) from exc
-        entries = [entry for entry in self._zip.infolist() if not _is_skipped(entry)]
+            self._file: IO[bytes] = stream or path.open("rb")
+        except OSError as exc:
+            raise ArchiveError(f"{path.name} cannot be read: {explain(exc)}.") from exc
         # A result and its parts refer to each other; this closes the file before that cycle is taken apart.
-        weakref.finalize(self, self._zip.close)
-        if stream:
-            weakref.finalize(self, stream.close)
-        _check_entries(path, entries, _find_size(path, stream))
+        weakref.finalize(self, self._file.close)
+        self._lock = threading.Lock()
+        self._zip: zipfile.ZipFile | None = None
+        problems: tuple[tuple[str, str], ...] = ()
+        try:
+            self._zip = zipfile.ZipFile(self._file)
+            everything = self._zip.infolist()
+        except (*BROKEN, UnicodeDecodeError) as exc:
+            everything, problems = self._salvage(path, exc)
+        entries = [entry for entry in everything if not _is_skipped(entry)]
+        _check_entries(path, entries, self._file.seek(0, 2))
         self._entries = {entry.filename: entry for entry in entries}
-        super().__init__(path, (Member(entry.filename, entry.file_size) for entry in self._entries.values()))
+        members = (Member(entry.filename, entry.file_size) for entry in self._entries.values())
+        super().__init__(path, members, problems)
 
     def open(self, name: str) -> IO[bytes]:
         """A stream of a member's bytes, checked against its checksum at the end."""
-        return self._zip.open(self._entries[name])
+        entry = self._entries[name]
+        if self._zip is not None:
+            return self._zip.open(entry)
+        window = Window(self._file, entry.header_offset, entry.compress_size, self._lock)
+        return zipfile.ZipExtFile(window, "r", entry, None, True)  # type: ignore[arg-type, call-overload]
 
-
-def _find_size(path: Path, stream: IO[bytes] | None) -> int:
-    return stream.seek(0, 2) if stream else path.stat().st_size
+    def _salvage(
+        self, path: Path, reason: Exception
+    ) -> tuple[list[zipfile.ZipInfo], tuple[tuple[str, str], ...]]:
+        found = salvage(self._file, path)
+        if not found.entries:
+            raise ArchiveError(
+                f"{path.name} is no complete ZIP archive: {explain(reason)}. Download it again."
+            ) from reason
+        word = "file" if len(found.entries) == 1 else "files"
+        message = (
+            f"{path.name} is cut off or damaged: its directory is missing. {len(found.entries)} {word} in it "
+            "could be found and read; others may be missing. Download it again."
+        )
+        return list(found.entries), ((path.name, message), *found.problems)
 
 
 def _is_skipped(entry: zipfile.ZipInfo) -> bool:

@@ -63,7 +63,8 @@ def open_archive(path: str | Path) -> Archive:
     """The archive at ``path``: ZIP, tar (also compressed), a folder, or a single plain file.
 
     Raises:
-        ArchiveError: nothing is there, or it is an archive that is cut off or not safe to read.
+        ArchiveError: nothing is there, or it is an archive that holds nothing complete or is not safe to
+            read.
     """
     place = Path(path).expanduser()
     if place.is_dir():

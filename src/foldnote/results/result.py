@@ -386,7 +386,7 @@ def open_result(path: str | Path, name: str | None = None, origin: Mapping[str, 
         origin: what the client knows of the job, for :meth:`Result.provenance`; ``job.origin()`` gives it.
 
     Raises:
-        ArchiveError: nothing is there, or the archive is cut off or not safe to read.
+        ArchiveError: nothing is there, or the archive holds nothing complete or is not safe to read.
     """
     return Result(open_archive(path), name, origin)
 
