@@ -59,7 +59,7 @@ class ZipArchive(Archive):
         if self._zip is not None:
             return self._zip.open(entry)
         window = Window(self._file, entry.header_offset, entry.compress_size, self._lock)
-        return zipfile.ZipExtFile(window, "r", entry, None, True)  # type: ignore[arg-type, call-overload]
+        return zipfile.ZipExtFile(window, "r", entry, None, True)  # type: ignore[return-value]
 
     def _salvage(
         self, path: Path, reason: Exception

@@ -11,6 +11,7 @@ import io
 import json
 import math
 from collections.abc import Mapping
+from importlib import import_module
 from typing import Any
 
 import pandas as pd
@@ -19,6 +20,8 @@ from foldnote.errors import UnreadableFileError
 from foldnote.results.families import strip_packing
 from foldnote.results.wording import explain
 
+_MOST_CELLS = 100_000_000
+"""Cells of a Parquet file, which may announce far more than its bytes would hold."""
 Scalar = str | int | float | bool | None
 
 
@@ -66,15 +69,22 @@ def read_table(data: bytes, name: str) -> pd.DataFrame:
 
 def _read_parquet(data: bytes, name: str) -> pd.DataFrame:
     try:
-        from pyarrow import ArrowException
-        from pyarrow.parquet import read_table as read_arrow
+        arrow: Any = import_module("pyarrow")
+        parquet: Any = import_module("pyarrow.parquet")
     except ImportError as exc:
         raise UnreadableFileError(
             f"{name} is a Parquet file; install pyarrow to read it (pip install 'foldnote[parquet]')."
         ) from exc
     try:
-        frame: pd.DataFrame = read_arrow(io.BytesIO(data)).to_pandas()
-    except (ArrowException, OSError, ValueError, KeyError, MemoryError) as exc:
+        stored = parquet.ParquetFile(io.BytesIO(data))
+        cells = stored.metadata.num_rows * max(1, stored.metadata.num_columns)
+        if cells > _MOST_CELLS:
+            raise UnreadableFileError(
+                f"{name} has {stored.metadata.num_rows:,} rows, more than are read at once; read it in parts "
+                "with pyarrow."
+            )
+        frame: pd.DataFrame = stored.read().to_pandas()
+    except (arrow.ArrowException, OSError, ValueError, KeyError, MemoryError) as exc:
         raise UnreadableFileError(f"{name} is no readable Parquet file: {explain(exc)}.") from exc
     return frame
 
