@@ -1,5 +1,7 @@
+import { batchWords } from '../src/models/batch';
 import { formCode, jobCode } from '../src/models/code';
 import { countStates, isLive, shownState } from '../src/models/status';
+import { changeTags, commonTags, mixTags, readTags } from '../src/models/tags';
 import { formatAge, formatDuration, jobDuration } from '../src/models/time';
 import { methodOf, searchTools, ToolsModel } from '../src/models/tools';
 import { makeAnswer, makeJob, makeTool, SERVICE } from './records';
@@ -22,6 +24,43 @@ describe('states', () => {
       makeJob({ status: 'Complete' })
     ]);
     expect(live.jobs.map(isLive)).toEqual([true, true, false]);
+  });
+});
+
+describe('a batch', () => {
+  const batch = (stopped: number, failed?: number) =>
+    makeJob({
+      type: 'batch',
+      batchSize: 100,
+      statuses: { 'In Queue': 60, Running: 0, Complete: 37, Stopped: stopped },
+      ...(failed === undefined ? {} : { failed })
+    });
+
+  it.each([
+    [batch(3, 2), '37 of 100, 2 failed, 1 stopped'],
+    [batch(2, 2), '37 of 100, 2 failed'],
+    [batch(2, 0), '37 of 100, 2 stopped'],
+    [batch(2), '37 of 100, 2 without a result'],
+    [batch(0), '37 of 100']
+  ])('tells failed jobs from stopped ones where its service does', (job, words) => {
+    expect(batchWords(job)).toBe(words);
+  });
+});
+
+describe('tags', () => {
+  it('are the words between commas, each once', () => {
+    expect(readTags(' lead  series, a,,a ')).toEqual(['lead series', 'a']);
+  });
+
+  it('of several jobs are changed where the jobs have them in common', () => {
+    const jobs = [
+      makeJob({ tags: ['a', 'b'] }),
+      makeJob({ tags: ['b', 'c'] }),
+      makeJob({ tags: ['b'] })
+    ];
+    expect(commonTags(jobs)).toEqual(['b']);
+    expect(changeTags(jobs, ['d'])).toEqual({ added: ['d'], removed: ['b'] });
+    expect(mixTags(['a', 'b'], ['d'], ['b'])).toEqual(['a', 'd']);
   });
 });
 

@@ -6,7 +6,7 @@ import type { components } from './wire';
 type Schemas = components['schemas'];
 
 /** What only the parent of a batch has. */
-type ParentField = 'tool' | 'batchStatus' | 'batchSize' | 'statuses';
+type ParentField = 'tool' | 'batchStatus' | 'batchSize' | 'statuses' | 'failed';
 
 /** What only some jobs have: a note of the server's computer. */
 type NoteField = 'tags' | 'notebook' | 'isLeaving';

@@ -375,6 +375,11 @@ export interface components {
              */
             error: string | null;
             /**
+             * Failed
+             * @default null
+             */
+            failed: number | null;
+            /**
              * Isleaving
              * @default false
              */

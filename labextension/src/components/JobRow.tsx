@@ -205,9 +205,16 @@ function Detail(props: {
   readonly onKeep: (names: readonly string[]) => void;
 }): ReactElement {
   const { job, isWhole } = props;
+  if (job.isLeaving) {
+    return (
+      <div className="fn-JobRow-detail" role="gridcell">
+        <Leaving job={job} onKeep={props.onKeep} />
+      </div>
+    );
+  }
   return (
     <div className="fn-JobRow-detail" role="gridcell">
-      <JobNotes job={job} onKeep={props.onKeep} />
+      <JobNotes job={job} />
       {shownState(job) === 'running' ? <Progress job={job} /> : <InBatch job={job} />}
       {job.error !== null && (
         <p
@@ -222,23 +229,26 @@ function Detail(props: {
   );
 }
 
-/** What this computer knows of the job: its tags, its project, and that it will be deleted. */
-function JobNotes(props: {
+/** Says that the job will be deleted, and takes that back. */
+function Leaving(props: {
   readonly job: JobRecord;
   readonly onKeep: (names: readonly string[]) => void;
-}): ReactElement | null {
+}): ReactElement {
   const trans = useWords();
-  const { jobName, projectTag, tags = [], isLeaving } = props.job;
-  if (isLeaving) {
-    return (
-      <p className="fn-JobRow-message">
-        {trans.__('Will be deleted in a moment.')}{' '}
-        <button type="button" className="fn-Link" onClick={() => props.onKeep([jobName])}>
-          {trans.__('Undo')}
-        </button>
-      </p>
-    );
-  }
+  return (
+    <p className="fn-JobRow-message">
+      {trans.__('Will be deleted in a moment.')}{' '}
+      <button type="button" className="fn-Link" onClick={() => props.onKeep([props.job.jobName])}>
+        {trans.__('Undo')}
+      </button>
+    </p>
+  );
+}
+
+/** The job's project and its tags. */
+function JobNotes({ job }: { readonly job: JobRecord }): ReactElement | null {
+  const trans = useWords();
+  const { projectTag, tags = [] } = job;
   return projectTag || tags.length > 0 ? (
     <p className="fn-Tags">
       {projectTag && (

@@ -19,17 +19,27 @@ export function batchShare(job: JobRecord): number | null {
   return statuses && size ? (statuses.Complete + statuses.Stopped) / size : null;
 }
 
-/** The jobs of a batch in words: `37 of 100, 2 without a result`; empty when the service does not say. */
+/**
+ * The jobs of a batch in words: `37 of 100, 2 failed, 1 stopped`; empty when the service does not say. Where it does not tell
+ * failed jobs from stopped ones, they are without a result.
+ */
 export function batchWords(job: JobRecord, trans: Trans = PLAIN): string {
-  const { statuses } = job;
+  const { statuses, failed = null } = job;
   const size = batchSize(job);
   if (!statuses || !size) {
     return '';
   }
-  const done = trans.__('%1 of %2', statuses.Complete, size);
-  return statuses.Stopped > 0
-    ? `${done}, ${trans._n('%1 without a result', '%1 without a result', statuses.Stopped)}`
-    : done;
+  const parts = [trans.__('%1 of %2', statuses.Complete, size)];
+  if (failed === null && statuses.Stopped > 0) {
+    parts.push(trans._n('%1 without a result', '%1 without a result', statuses.Stopped));
+  }
+  if (failed !== null && failed > 0) {
+    parts.push(trans._n('%1 failed', '%1 failed', failed));
+  }
+  if (failed !== null && statuses.Stopped > failed) {
+    parts.push(trans._n('%1 stopped', '%1 stopped', statuses.Stopped - failed));
+  }
+  return parts.join(', ');
 }
 
 function batchSize(job: JobRecord): number {

@@ -14,7 +14,7 @@ from foldnote.errors import ProtocolError
 from foldnote.models.status import BatchStatus, JobStatus, is_failure_word, read_batch_status, read_status
 from foldnote.models.wire import WireModel, lower_first, read_hidden_json, read_object
 
-_PARENT_FIELDS = ("tool", "batch_status", "batch_size", "statuses", "result_url")
+_PARENT_FIELDS = ("tool", "batch_status", "batch_size", "statuses", "failed", "result_url")
 FOREIGN_KEYS = {"jobStatus": "status", "user": "email", "jobType": "type"}
 """Words of deployed services for fields of ours."""
 
@@ -72,6 +72,8 @@ class Job(WireModel):
     """Subjobs of a batch parent; null for others."""
     statuses: StatusCounts | None = None
     """Subjobs by status of a batch parent."""
+    failed: int | None = None
+    """Of a batch parent's stopped subjobs those that failed by themselves; null where nothing tells it."""
     result_url: str | None = None
     """Link to the aggregated archive of a batch parent; null until it is built."""
 
@@ -113,8 +115,7 @@ class Job(WireModel):
     def to_wire(self) -> dict[str, Any]:
         """The record as our service gives it; a parent's fields only on a parent."""
         skipped = set() if self.is_batch else set(_PARENT_FIELDS)
-        if self.result_url is None:
-            skipped.add("result_url")
+        skipped |= {name for name in ("result_url", "failed") if getattr(self, name) is None}
         return self.model_dump(mode="json", by_alias=True, exclude=skipped)
 
 

@@ -134,6 +134,8 @@ def _parent(
 ) -> str:
     """A batch's record with its subjobs by status, and a fresh link once its archive is built."""
     more: dict[str, object] = {"statuses": counts}
+    if counts[JobStatus.STOPPED]:
+        more["failed"] = service.store.jobs.count_failed(row["account_id"], row["id"])
     if row["result_sha256"] is not None:
         name = f"{row['name']}.zip"
         path = service.results.sign(row["id"], caller.account_id, row["result_sha256"], name)

@@ -148,6 +148,18 @@ class JobStore:
         with self._database.read() as connection:
             return read_counts(connection, account_ids, parent_id)
 
+    def count_failed(self, account_id: int, parent_id: int) -> int:
+        """The subjobs of a parent that failed by themselves; the others of its stopped ones were stopped."""
+        query = sa.select(sa.func.count()).where(
+            jobs.c.account_id == account_id,
+            jobs.c.parent_id == parent_id,
+            jobs.c.deleted.is_(None),
+            jobs.c.state == str(JobStatus.STOPPED),
+            jobs.c.error.is_not(None),
+        )
+        with self._database.read() as connection:
+            return int(connection.execute(query).scalar_one())
+
     def delete(self, account_id: int, name: str) -> list[int] | None:
         """Tombstone the job and its subjobs; None when there is none of this name.
 
