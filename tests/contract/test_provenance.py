@@ -7,13 +7,14 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from job_settings import PDB
+from job_settings import PDB, SETTINGS
 from rocrate.rocrate import ROCrate
 
-from foldnote.client import inline
+from foldnote.client import Stage, inline
 from foldnote.errors import ArchiveError, ConfigurationError
 from foldnote.results import open_result
 from foldnote.results.crate import PROFILE
+from foldnote.results.crate_steps import WORKFLOW
 
 
 @pytest.fixture
@@ -75,28 +76,73 @@ def test_a_changed_file_does_not_match_its_manifest(result, tmp_path):
     assert (rows["file-0.txt"]["matchesManifest"], rows["file-1.txt"]["matchesManifest"]) == (False, True)
 
 
-def test_the_crate_has_what_the_process_run_profile_requires(result, tmp_path):
+def test_the_crate_has_what_the_workflow_run_profile_requires(result, tmp_path):
     crate = ROCrate(
         result.save_crate(tmp_path / "crate", licence="https://creativecommons.org/licenses/by/4.0/")
     )
     root = crate.root_dataset
-    assert root["conformsTo"].id == PROFILE
+    assert PROFILE in {profile.id for profile in root["conformsTo"]}
     assert all(root.get(name) for name in ("name", "description", "datePublished", "license"))
-    (action,) = crate.get_by_type("CreateAction")
-    assert action in root["mentions"]
-    assert action["instrument"].type == "SoftwareApplication"
-    assert action["instrument"]["name"] == "Probe of the tests"
-    assert action["startTime"] <= action["endTime"]
-    assert {each["encodingFormat"] for each in action["result"]} == {"text/plain", "application/json"}
-    settings = {each["name"]: each["value"] for each in action["object"] if each.type == "PropertyValue"}
+    workflow = root["mainEntity"]
+    assert {"File", "SoftwareSourceCode", "ComputationalWorkflow"} <= set(workflow.type)
+    assert workflow["programmingLanguage"].type == "ComputerLanguage"
+    run, step = crate.get_by_type("CreateAction")
+    assert {run, step} <= set(root["mentions"])
+    assert run["instrument"] == workflow
+    assert (step["instrument"].type, step["instrument"]["name"]) == (
+        "SoftwareApplication",
+        "Probe of the tests",
+    )
+    assert run["startTime"] <= run["endTime"]
+    assert {each["encodingFormat"] for each in run["result"]} == {"text/plain", "application/json"}
+    settings = {each["name"]: each["value"] for each in step["object"] if each.type == "PropertyValue"}
     assert settings["scheme"] == "imgt"
-    assert {each.id for each in action["result"]} >= {"file-0.txt", "settings.json"}
+    assert {each.id for each in step["result"]} >= {"file-0.txt", "settings.json"}
+
+
+def test_every_parameter_of_the_workflow_has_its_value_and_its_value_says_so(result, tmp_path):
+    crate = ROCrate(result.save_crate(tmp_path / "crate"))
+    parameters = {each["name"]: each for each in crate.root_dataset["mainEntity"]["input"]}
+    assert {"sequence", "scheme", "seed"} <= parameters.keys()
+    for parameter in parameters.values():
+        assert parameter["additionalType"] in ("Text", "Integer", "Float", "Boolean")
+        assert parameter["workExample"]["exampleOfWork"] == parameter
+
+
+def test_the_crate_of_a_batch_has_a_step_for_each_job(client, settings, name, tmp_path):
+    rows = [dict(settings, scheme=scheme) for scheme in ("imgt", "kabat")]
+    batch = client.batches.submit("anarci", rows, batch_name=name).wait(60)
+    result = batch.result()
+    assert result.provenance()["method"]["name"] is None, (
+        "an archive of several jobs is of none of their methods"
+    )
+    crate = ROCrate(result.save_crate(tmp_path / "crate"))
+    steps = crate.root_dataset["mainEntity"]["step"]
+    assert {step["name"] for step in steps} == {f"{name}-1", f"{name}-2"}
+    runs = [action for action in crate.get_by_type("CreateAction") if action.id != "#run"]
+    for run in runs:
+        files = {each.id for each in run["result"]}
+        assert len({file.partition("/")[0] for file in files}) == 1
+    values = {each["value"] for run in runs for each in run["object"] if each["name"] == "scheme"}
+    assert values == {"imgt", "kabat"}
+
+
+def test_the_crate_of_a_pipeline_says_which_stage_took_whose_files(client, name, tmp_path):
+    fold = Stage(
+        "fold.output-2", "abodybuilder", {"heavy": SETTINGS["sequence"], "light": SETTINGS["sequence"]}
+    )
+    align = Stage("align", "align-pdbs", {"pdbFiles": [fold.file("file-1.txt"), inline(PDB)]})
+    run = client.pipelines.run(client.pipelines.submit(name, [fold, align])).wait(60)
+    place = run.result().save_crate(tmp_path / "crate")
+    first, second = json.loads((place / WORKFLOW).read_text())["steps"]
+    assert (first["tool"], second["tool"]) == ("abodybuilder", "align-pdbs")
+    assert (first["after"], second["after"]) == ([], [first["name"]])
 
 
 def test_the_hashes_in_the_crate_are_those_of_its_files(result, tmp_path):
     place = result.save_crate(tmp_path / "crate")
-    (action,) = ROCrate(place).get_by_type("CreateAction")
-    for file in action["result"]:
+    run = ROCrate(place).dereference("#run")
+    for file in run["result"]:
         assert hashlib.sha256((place / file.id).read_bytes()).hexdigest() == file["sha256"]
     assert json.loads((place / "provenance.json").read_text()) == result.provenance()
 

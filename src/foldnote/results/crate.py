@@ -1,33 +1,51 @@
 """A result as an RO-Crate: its files with who made them, from what, when, in a form that other programs read.
 
-The crate follows the Process Run Crate profile of the Workflow Run RO-Crate collection
-(https://w3id.org/ro/wfrun/process/0.5; Leo et al. 2024, doi:10.1371/journal.pone.0309210): one CreateAction,
-its instrument is the method that really ran, its objects are settings and input files, its results are the
-files. It is written with the ``rocrate`` library, which is an extra.
+The crate follows the Workflow Run Crate profile of the Workflow Run RO-Crate collection
+(https://w3id.org/ro/wfrun/workflow/0.5; Leo et al. 2024, doi:10.1371/journal.pone.0309210). Its main entity
+is the workflow: one step for a job, one for each job of a batch or stage of a pipeline. One CreateAction is
+the run of all of it, and each step has one whose instrument is the method that really ran, whose objects are
+settings, and whose results are the step's files. It is written with the ``rocrate`` library, an extra.
 """
 
 from __future__ import annotations
 
 import json
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from mimetypes import guess_type
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 from foldnote.errors import ArchiveError, ConfigurationError
+from foldnote.results.crate_steps import (
+    HOMEPAGE,
+    WORKFLOW,
+    DescribedStep,
+    add,
+    add_workflow,
+    describe_step,
+    refer,
+    write_time,
+)
+from foldnote.results.workflow import Step, list_steps, write_workflow
 
 if TYPE_CHECKING:
+    from rocrate.model.contextentity import ContextEntity
     from rocrate.rocrate import ROCrate
 
     from foldnote.results.result import Result
 
-PROFILE = "https://w3id.org/ro/wfrun/process/0.5"
+PROFILE = "https://w3id.org/ro/wfrun/workflow/0.5"
+_WORKFLOW_CRATE = "https://w3id.org/workflowhub/workflow-ro-crate/1.0"
+_PROFILES = {
+    "https://w3id.org/ro/wfrun/process/0.5": ("Process Run Crate", "0.5"),
+    PROFILE: ("Workflow Run Crate", "0.5"),
+    _WORKFLOW_CRATE: ("Workflow RO-Crate", "1.0"),
+}
 _DONE = "http://schema.org/CompletedActionStatus"
 _FAILED = "http://schema.org/FailedActionStatus"
 _NO_LICENCE = "No licence is stated for this result; ask whoever ran the job before it is passed on."
-_MOST_TEXT = 2000
 _FORMATS = {
     ".pdb": "chemical/x-pdb",
     ".cif": "chemical/x-cif",
@@ -56,10 +74,12 @@ def save_crate(result: Result, place: Path, licence: str | None = None) -> Path:
         files = Path(folder)
         result.save_to(files)
         (files / "provenance.json").write_text(json.dumps(about, indent=2), "utf-8")
+        steps = list_steps(result, about)
+        (files / WORKFLOW).write_text(json.dumps(write_workflow(steps, about), indent=2), "utf-8")
         crate = crate_type(version="1.1")
         _describe_root(crate, about, licence)
-        action = _describe_action(crate, about, files)
-        crate.root_dataset.append_to("mentions", action)
+        for action in _describe_runs(crate, about, files, steps):
+            crate.root_dataset.append_to("mentions", action)
         if place.suffix.lower() == ".zip":
             crate.write_zip(place)
         else:
@@ -79,106 +99,107 @@ def _find_library() -> Any:
 
 def _describe_root(crate: ROCrate, about: Mapping[str, Any], licence: str | None) -> None:
     job = about["job"]
-    profile = _add(crate, PROFILE, "CreativeWork", name="Process Run Crate", version="0.5")
     root = crate.root_dataset
-    root["conformsTo"] = profile
+    root["conformsTo"] = [
+        add(crate, url, "CreativeWork", name=name, version=version)
+        for url, (name, version) in _PROFILES.items()
+    ]
+    crate.metadata["conformsTo"] = [{"@id": "https://w3id.org/ro/crate/1.1"}, {"@id": _WORKFLOW_CRATE}]
+    root["author"] = _add_agent(crate, about)
     root["name"] = f"Result of the job {job['jobName']}"
     root["description"] = (
         f"What {about['method']['name'] or job['tool']} computed, with settings and provenance."
     )
     root["datePublished"] = job["ended"] or datetime.now(UTC).isoformat(timespec="seconds")
     if licence and licence.startswith(("https://", "http://")):
-        root["license"] = _add(crate, licence, "CreativeWork", name=licence, url=licence)
+        root["license"] = add(crate, licence, "CreativeWork", name=licence, url=licence)
     else:
         root["license"] = licence or _NO_LICENCE
 
 
-def _describe_action(crate: ROCrate, about: Mapping[str, Any], files: Path) -> Any:
+def _describe_runs(
+    crate: ROCrate, about: Mapping[str, Any], files: Path, steps: Sequence[Step]
+) -> list[ContextEntity]:
+    """The run of the whole workflow, and that of each step."""
     job = about["job"]
-    inputs = [*_add_settings(crate, about), *_add_inputs(crate, about)]
-    results = [_add_output(crate, files, row) for row in about["outputs"] if (files / row["name"]).is_file()]
+    outputs = {
+        row["name"]: _add_output(crate, files, row)
+        for row in about["outputs"]
+        if (files / row["name"]).is_file()
+    }
+    described = [describe_step(crate, number, step) for number, step in enumerate(steps, 1)]
+    inputs = _add_inputs(crate, about)
+    workflow = add_workflow(crate, files / WORKFLOW, about, described, inputs, list(outputs.values()))
     record = crate.add_file(
         files / "provenance.json",
         "provenance.json",
         properties={"name": "Provenance of the result", "encodingFormat": "application/json"},
     )
-    failed = job["status"] not in ("Complete", "succeeded", None)
-    properties: dict[str, Any] = {
-        "@type": "CreateAction",
-        "name": f"Run of {job['tool']}: {job['jobName']}",
-        "description": f"{about['method']['name'] or job['tool']} ran as the job {job['jobName']}.",
-        "startTime": _write_time(job["started"]),
-        "endTime": _write_time(job["ended"]),
-        "actionStatus": _FAILED if failed else _DONE,
-        "object": [{"@id": entity.id} for entity in inputs],
-        "result": [{"@id": entity.id} for entity in results],
-        "instrument": {"@id": _add_method(crate, about).id},
-        "agent": {"@id": _add_agent(crate, about).id},
-        "subjectOf": {"@id": record.id},
-    }
-    if about["service"].get("address"):
-        properties["location"] = str(about["service"]["address"])
-    return _add(crate, "#run", **properties)
-
-
-def _add_method(crate: ROCrate, about: Mapping[str, Any]) -> Any:
-    """The program that really ran; the tool that was asked for where nobody says."""
-    method, job = about["method"], about["job"]
-    papers = [
-        _add(crate, f"#citation-{number}", "ScholarlyArticle", name=text)
-        for number, text in enumerate(about["citations"], 1)
-    ]
-    return _add(
+    agent = _add_agent(crate, about)
+    common = {"agent": refer(agent), "actionStatus": _find_status(job["status"])}
+    objects = [*inputs, *(value for each in described for value in each.settings)]
+    run = add(
         crate,
-        method["homepage"] or "#method",
-        "SoftwareApplication",
-        name=method["name"] or job["tool"],
-        softwareVersion=method["version"] or "not stated",
-        description=" ".join(method["notes"]) or None,
-        url=method["homepage"],
-        license=method["licence"],
-        citation=[{"@id": paper.id} for paper in papers] or None,
-        softwareRequirements=[f"{name} {version}" for name, version in about["engine"]["packages"].items()]
-        or None,
+        "#run",
+        "CreateAction",
+        name=f"Run of {job['tool']}: {job['jobName']}",
+        description=f"The steps of {WORKFLOW} ran as {job['jobName']}.",
+        startTime=write_time(job["started"]),
+        endTime=write_time(job["ended"]),
+        object=[refer(each) for each in objects],
+        result=[refer(each) for each in outputs.values()],
+        instrument=refer(workflow),
+        subjectOf=refer(record),
+        location=str(about["service"]["address"]) if about["service"].get("address") else None,
+        **common,
+    )
+    return [run, *(_describe_run(crate, each, outputs, common) for each in described)]
+
+
+def _describe_run(
+    crate: ROCrate, described: DescribedStep, outputs: Mapping[str, Any], common: Mapping[str, Any]
+) -> ContextEntity:
+    """The run of one step, by the method that really ran."""
+    step = described.step
+    return add(
+        crate,
+        f"#run-{described.number}",
+        "CreateAction",
+        name=f"Run of {step.tool}: {step.name}",
+        description=f"{step.method or step.tool} ran as the job {step.name}.",
+        startTime=write_time(step.started),
+        endTime=write_time(step.ended),
+        object=[refer(each) for each in described.settings],
+        result=[refer(file) for name, file in outputs.items() if step.holds(name)],
+        instrument=refer(described.method),
+        **common,
     )
 
 
-def _add_agent(crate: ROCrate, about: Mapping[str, Any]) -> Any:
+def _find_status(status: str | None) -> str:
+    return _DONE if status in ("Complete", "succeeded", None) else _FAILED
+
+
+def _add_agent(crate: ROCrate, about: Mapping[str, Any]) -> ContextEntity:
     """Whose account submitted the job; the client where the service does not say."""
     owner = about["job"]["owner"]
     if owner:
-        return _add(crate, "#owner", "Person", name=owner)
+        return add(crate, "#owner", "Person", name=owner)
     client = about["client"]
-    return _add(
+    return add(
         crate,
         "#client",
         "SoftwareApplication",
         name=client.get("name") or "foldnote",
         softwareVersion=client.get("version") or "not stated",
+        url=HOMEPAGE,
     )
-
-
-def _add_settings(crate: ROCrate, about: Mapping[str, Any]) -> list[Any]:
-    settings = dict(about["settings"] or {})
-    if about["seed"] is not None:
-        settings.setdefault("seed", about["seed"])
-    return [
-        _add(crate, f"#setting-{name}", "PropertyValue", name=name, value=_write_value(value))
-        for name, value in settings.items()
-    ]
-
-
-def _write_value(value: Any) -> str | int | float | bool:
-    if isinstance(value, bool | int | float):
-        return value
-    text = value if isinstance(value, str) else json.dumps(value)
-    return text if len(text) <= _MOST_TEXT else f"{text[:_MOST_TEXT]}… ({len(text)} characters)"
 
 
 def _add_inputs(crate: ROCrate, about: Mapping[str, Any]) -> list[Any]:
     """The input files, which are at the service: named and hashed, not part of the crate."""
     return [
-        _add(
+        add(
             crate,
             f"#input-{number}",
             "CreativeWork",
@@ -201,20 +222,6 @@ def _add_output(crate: ROCrate, files: Path, row: Mapping[str, Any]) -> Any:
     return crate.add_file(files / row["name"], row["name"], properties=properties)
 
 
-def _write_time(text: str | None) -> str | None:
-    """A time in whole seconds, which every reader of the profile takes."""
-    if not text:
-        return None
-    return datetime.fromisoformat(text).astimezone(UTC).isoformat(timespec="seconds")
-
-
 def _find_format(name: str) -> str:
     ending = PurePosixPath(name.removesuffix(".gz")).suffix.lower()
     return _FORMATS.get(ending) or guess_type(name)[0] or "application/octet-stream"
-
-
-def _add(crate: ROCrate, identifier: str, kind: str | None = None, **properties: Any) -> Any:
-    from rocrate.model.contextentity import ContextEntity
-
-    known = {name: value for name, value in properties.items() if value is not None}
-    return crate.add(ContextEntity(crate, identifier, properties=({"@type": kind} if kind else {}) | known))

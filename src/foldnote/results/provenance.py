@@ -14,17 +14,23 @@ from typing import IO, TYPE_CHECKING, Any
 from foldnote.errors import UnreadableFileError
 from foldnote.results.archive import BROKEN
 from foldnote.results.manifest import Manifest
+from foldnote.results.workflow import read_parts
 
 if TYPE_CHECKING:
     from foldnote.results.result import Result
 
+_OWN_MANIFEST = "manifest.json"
 _OWN_FILES = frozenset({"manifest.json", "score.json", "job.log"})
 _CHUNK_BYTES = 1 << 20
 
 
 def describe(result: Result) -> dict[str, Any]:
-    """The provenance of a result; see :meth:`foldnote.results.Result.provenance`."""
-    manifest = result.manifest or Manifest()
+    """The provenance of a result; see :meth:`foldnote.results.Result.provenance`.
+
+    An archive of several jobs is of none of their methods: ``parts`` has the manifest of each.
+    """
+    parts = {folder: part.data for folder, part in read_parts(result)}
+    manifest = (None if parts and _OWN_MANIFEST not in result.match(["*"]) else result.manifest) or Manifest()
     origin = result.origin
     record = _part(origin, "job")
     engine = _part(manifest.data, "engine")
@@ -59,6 +65,7 @@ def describe(result: Result) -> dict[str, Any]:
         "seed": manifest.seed,
         "inputs": _list_inputs(manifest, origin),
         "outputs": _list_outputs(result, manifest),
+        "parts": parts,
         "archive": _describe_file(result.archive.path),
         "service": dict(_part(origin, "service")) | dict(_part(manifest.data, "service")),
         "client": dict(_part(origin, "client")),

@@ -143,7 +143,9 @@ class Result:
         return describe(self)
 
     def save_crate(self, place: str | Path, licence: str | None = None) -> Path:
-        """Write the files and their provenance as an RO-Crate (Process Run Crate profile).
+        """Write the files and their provenance as an RO-Crate (Workflow Run Crate profile).
+
+        Its workflow has one step for a job, one for each job of a batch or stage of a pipeline.
 
         Args:
             place: a folder that is made, or a file ending in ``.zip``.
@@ -332,6 +334,10 @@ class Result:
 
     def bundles(self) -> list[Bundle]:
         """The mime bundles that show this result; plain text when nothing that draws is registered."""
+        if not _displays:
+            import foldnote
+
+            _ = foldnote.view  # the package knows who draws, and loads it, which registers it
         return _displays[-1](self) if _displays else [{"text/plain": repr(self)}]
 
     def _make_structure(self, name: str, family: str) -> Structure:
