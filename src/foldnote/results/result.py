@@ -145,8 +145,6 @@ class Result:
     def save_crate(self, place: str | Path, licence: str | None = None) -> Path:
         """Write the files and their provenance as an RO-Crate (Workflow Run Crate profile).
 
-        Its workflow has one step for a job, one for each job of a batch or stage of a pipeline.
-
         Args:
             place: a folder that is made, or a file ending in ``.zip``.
             licence: address or words of the licence under which the result may be used.
