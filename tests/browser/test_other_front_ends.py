@@ -68,6 +68,13 @@ def opened(request, chromium, tmp_path):
 def test_a_form_works_as_in_jupyterlab(request, opened):
     form = opened.page.locator(".foldnote-form")
     form.wait_for(timeout=60_000)
+    opened.page.locator(".foldnote-form.fn-live").wait_for()
+    slider, box = form.get_by_label("Cycles on a slider"), form.locator(".fn-slides input[type=text]")
+    slider.focus()
+    slider.press("ArrowRight")
+    expect(box).to_have_value("4")
+    form.get_by_role("button", name="Reset Cycles. The default is 3").click()
+    expect(box).to_have_value("3")
     form.get_by_label("Name", exact=False).first.fill("A")
     expect(form.locator(".fn-error").first).to_contain_text("the shortest allowed is 2")
     form.get_by_label("Name", exact=False).first.fill("run-1")

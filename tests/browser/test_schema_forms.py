@@ -61,7 +61,7 @@ def test_defaults_constants_and_locked_values_are_there_from_the_start(lab_page,
     expect(control(form, "Width")).to_have_value("5")
     expect(control(form, "Fixed read-only")).to_be_disabled()
     expect(form.locator(".foldnote-ticks").get_by_label("H3")).to_be_checked()
-    expect(field(form, "Pair")).to_contain_text("Written as JSON: each place of this list")
+    expect(field(form, "Elsewhere")).to_contain_text("Written as JSON: its schema is elsewhere")
     expect(control(form, "Name")).to_have_attribute("placeholder", "e.g. run-1")
     expect(form.locator(".fn-error")).to_have_count(0)
     value = value_of(form, lab_page)
@@ -91,12 +91,12 @@ def test_choices_ticks_switches_lists_and_maps_end_in_the_value(lab_page, form):
     form.locator(".foldnote-ticks").get_by_label("H1").check()
     control(form, "Names").fill("a\nb")
     control(form, "Residues").fill("H: 26 27\nL: 50")
-    control(form, "Pair").fill('[1, "x"]')
+    control(form, "Elsewhere").fill('[1, "x"]')
     value = value_of(form, lab_page)
     assert (value["kind"], value["version"], value["fast"]) == ("l", 2, True)
     assert (value["loops"], value["names"]) == (["H1", "H3"], ["a", "b"])
     assert value["residues"] == {"H": "26 27", "L": "50"}
-    assert value["pair"] == [1, "x"]
+    assert value["elsewhere"] == [1, "x"]
 
 
 def test_objects_inside_have_fields_of_their_own(lab_page, form):
@@ -158,10 +158,38 @@ def test_conditions_show_and_hide_fields(lab_page, form):
     assert value_of(form, lab_page)["range"] == "3-9"
 
 
-def test_what_was_changed_can_be_put_back(form):
+def test_what_was_changed_can_be_put_back_from_the_list_and_at_its_field(form):
     form.get_by_role("button", name=re.compile(r"^\d+ changed$")).click()
-    form.get_by_role("button", name="Reset Width").click()
+    form.locator(".foldnote-changes").get_by_role("button", name="Reset Width").click()
     expect(control(form, "Width")).to_have_value("5")
+    control(form, "Width").fill("4")
+    mark = form.get_by_role("button", name="Reset Width. The default is 5")
+    mark.focus()
+    mark.press("Enter")
+    expect(control(form, "Width")).to_have_value("5")
+    expect(control(form, "Width")).to_be_focused()
+    expect(mark).to_have_count(0)
+
+
+def test_a_number_of_a_short_range_is_set_on_a_slider_or_typed(form):
+    slider = form.get_by_label("Cycles on a slider")
+    slider.focus()
+    slider.press("ArrowRight")
+    expect(control(form, "Cycles")).to_have_value("4")
+    expect(field(form, "Cycles").locator(".fn-changed")).to_be_visible()
+    control(form, "Cycles").fill("9")
+    expect(slider).to_have_value("9")
+    control(form, "Cycles").fill("70")
+    expect(field(form, "Cycles").locator(".fn-error")).to_contain_text("the most is 20")
+    control(form, "Cycles").fill("3")
+    expect(slider).to_have_value("3")
+
+
+def test_places_of_a_list_have_fields_of_their_own(lab_page, form):
+    form.get_by_role("button", name="Pair").click()
+    control(form, "From").fill("2")
+    control(form, "Place 2").fill("x")
+    assert value_of(form, lab_page)["pair"] == [2, "x"]
 
 
 def test_search_leaves_what_was_asked_for(form):

@@ -8,13 +8,15 @@ field's own label. Judging values is the catalog's work, arranging fields the fo
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import count
+from types import NoneType
 from typing import Any, Literal, Protocol
 
 import ipywidgets as widgets
 
+from foldnote.errors import FoldnoteError
 from foldnote.forms.label import Excerpt, Notice, read_parts, write_label
 from foldnote.forms.looks import Looks
 from foldnote.forms.spec import MISSING, FieldSpec
@@ -23,6 +25,7 @@ from foldnote.models.verdict import Problem
 ABSENT_CODES = ("missing_field", "required")
 """Codes of problems that only say that a required value is still to come."""
 _numbers = count(1)
+_PLAIN = (str, int, float, list, tuple, Mapping, NoneType)
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +133,14 @@ class Field(ABC):
         self._is_cleared = True
 
     def write(self, value: Any) -> None:
-        """Hold exactly ``value``; `MISSING` empties the field."""
+        """Hold exactly ``value``; `MISSING` empties the field.
+
+        Raises:
+            FoldnoteError: the value is an object that no setting can be.
+        """
+        if not (isinstance(value, _PLAIN) or value is MISSING or hasattr(value, "tolist")):
+            kind = type(value).__name__
+            raise FoldnoteError(f"{self.spec.title} cannot be a {kind}: give text, numbers, lists or dicts.")
         self._is_cleared = False
         self._is_writing = True
         try:
@@ -255,14 +265,19 @@ class Field(ABC):
 
 
 def is_same(one: Any, other: Any) -> bool:
-    """Equality that tells True from 1 at every level, as JSON does."""
+    """Equality that tells True from 1 at every level, as JSON does; tables are compared as a whole."""
     if isinstance(one, bool) != isinstance(other, bool):
         return False
     if isinstance(one, dict) and isinstance(other, dict):
         return one.keys() == other.keys() and all(is_same(one[key], other[key]) for key in one)
     if isinstance(one, list | tuple) and isinstance(other, list | tuple):
         return len(one) == len(other) and all(map(is_same, one, other))
-    return bool(one == other)
+    if hasattr(one, "equals"):
+        return bool(one.equals(other))
+    try:
+        return bool(one == other)
+    except (TypeError, ValueError):  # arrays compare item by item
+        return one is other
 
 
 def tell(problem: Problem) -> str:

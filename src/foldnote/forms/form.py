@@ -14,7 +14,7 @@ import ipywidgets as widgets
 
 from foldnote.catalog.wording import tell_unknown
 from foldnote.client.ledger import identify
-from foldnote.errors import SettingsError
+from foldnote.errors import FoldnoteError, SettingsError
 from foldnote.forms.batch_table import BatchTable
 from foldnote.forms.cell import cell_key
 from foldnote.forms.checking import Checking
@@ -24,6 +24,7 @@ from foldnote.forms.frame import Actions, Frame
 from foldnote.forms.judgement import Judgement, judge
 from foldnote.forms.kinds.file import FileField, is_file
 from foldnote.forms.looks import Looks
+from foldnote.forms.observed import Observed
 from foldnote.forms.plan import read_plan
 from foldnote.forms.section import Section, first_step, share
 from foldnote.forms.spec import MISSING
@@ -38,7 +39,7 @@ from foldnote.models.verdict import Problem
 JobHook = Callable[[Any], object]
 
 
-class Form:
+class Form(Observed):
     """A tool's settings as a form in a notebook cell.
 
     ``on_submit(job)`` is called with the handle of a job that this form submitted, ``on_attach(job)`` with
@@ -253,10 +254,14 @@ class Form:
     def follow(self, values: Mapping[str, Any]) -> None:
         """Take over what bound variables hold now; what does not fit is told at the fields."""
         for field in self.section.fields:
-            if field.spec.name in values:
+            if field.spec.name not in values:
+                continue
+            self._forget_verdict(field.spec.name)
+            try:
                 field.write(values[field.spec.name])
                 field.is_touched = True
-                self._forget_verdict(field.spec.name)
+            except FoldnoteError as error:
+                self._verdicts[field.spec.name] = error.message
         self.refresh()
         self.note_change()
 
@@ -285,9 +290,6 @@ class Form:
             if isinstance(field, FileField):
                 field.refresh_suggestions()
         self.refresh()
-
-    def note_change(self) -> None:
-        """Hear that a value changed, by hand or by code; a notebook keeps it."""
 
     def _judge(self) -> Judgement:
         return judge(self.tool, self.section, self._verdicts)

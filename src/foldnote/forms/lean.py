@@ -5,6 +5,9 @@ its front-end class as well. A form has many models, so these leave them out; no
 later messages are ipywidgets' own.
 """
 
+# mypy: disable-error-code="misc"
+# ipywidgets has no types, so every subclass of its classes is one of Any
+
 from __future__ import annotations
 
 from collections.abc import Iterable

@@ -175,10 +175,10 @@ def _read_chain(chain: gemmi.Chain) -> Chain:
 _MARKS: Final = (
     ("IMGT", "", {"23": "C", "41": "W", "104": "C"}, ((27, 38), (56, 65), (105, 117))),
     ("Kabat", "H", {"22": "C", "36": "W", "92": "C"}, ((31, 35), (50, 65), (95, 102))),
-    ("Kabat", "L", {"23": "C", "35": "W", "88": "C"}, ((24, 34), (50, 56), (89, 97))),
+    ("Kabat", "L", {"23": "C", "35": "W", "88": "C", "98": "F"}, ((24, 34), (50, 56), (89, 97))),
 )
-"""Scheme, kind of chain where the scheme tells it, the conserved cysteines and tryptophan at their numbers,
-and the three CDRs of the scheme's own definition (Lefranc et al. 2003; Kabat et al. 1991)."""
+"""Scheme, kind of chain where the scheme tells it, conserved residues at their numbers, and the three CDRs of
+the scheme's own definition (Lefranc et al. 2003; Kabat et al. 1991)."""
 
 
 def find_cdrs(residues: dict[str, str]) -> tuple[Stretch, ...]:
@@ -189,7 +189,7 @@ def find_cdrs(residues: dict[str, str]) -> tuple[Stretch, ...]:
     """
     for scheme, kind, marks, regions in _MARKS:
         is_scheme = all(residues.get(number) == letter for number, letter in marks.items())
-        if not is_scheme or not (scheme == "IMGT" or _has_insertions(residues)):
+        if not is_scheme or (kind == "H" and not _has_insertions(residues)):
             continue
         return tuple(
             Stretch(f"CDR-{kind}{position}", scheme, found)
@@ -200,7 +200,7 @@ def find_cdrs(residues: dict[str, str]) -> tuple[Stretch, ...]:
 
 
 def _has_insertions(residues: dict[str, str]) -> bool:
-    """Whether numbers were given by a scheme at all: a chain counted from 1 may hit the marks by chance."""
+    """Whether numbers were given by a scheme: every heavy chain has residues beyond Kabat's 82."""
     return any(number[-1].isalpha() for number in residues)
 
 

@@ -61,6 +61,11 @@ class Surface {
     for (const span of this.root.querySelectorAll('.fn-span')) {
       slide(span);
     }
+    for (const { lastChild } of this.root.querySelectorAll('.widget-upload')) {
+      if (lastChild?.data?.endsWith(' (0)')) {
+        lastChild.data = lastChild.data.slice(0, -4);
+      }
+    }
   }
 
   click(event) {
@@ -338,7 +343,7 @@ function idOf(node) {
 }
 
 function listOf(data) {
-  const value = typeof data === 'string' ? parse(data) : data;
+  const value = data && typeof data === 'string' ? parse(data) : data;
   return Array.isArray(value) ? value : value ? [value] : [];
 }
 

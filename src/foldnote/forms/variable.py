@@ -122,7 +122,9 @@ def _shell() -> Any:
 
 
 def _plain(value: Any) -> Any:
-    """A value as a setting has it: arrays as lists, paths as text."""
+    """A value as a setting has it: arrays as lists, paths as text; a table's copy, to see later changes."""
     if isinstance(value, PurePath):
         return str(value)
+    if hasattr(value, "equals") and hasattr(value, "columns"):
+        return value.copy()
     return value.tolist() if hasattr(value, "tolist") else value

@@ -252,7 +252,7 @@ def test_pasted_contents_reach_the_value_and_no_widget_keeps_them():
     assert form.value["f"].startswith("ATOM")
     assert area.value == ""
     assert field._box.value == "(pasted text, 83 bytes)"
-    assert field.widget.children == (field._box, field._links)
+    assert field.widget.children == (field._box, field.links)
 
 
 def test_contents_set_by_code_stay_out_of_the_widgets():
@@ -260,7 +260,7 @@ def test_contents_set_by_code_stay_out_of_the_widgets():
     form = make_form({"f": FILE, "g": {"type": "array", "items": FILE}}, f=contents, g=["a.pdb", contents])
     assert form.value == {"f": contents, "g": ["a.pdb", contents]}
     assert "ATOM" not in form.fields["f"]._box.value
-    assert "ATOM" not in form.fields["g"].widget.value
+    assert "ATOM" not in form.fields["g"].line.value
 
 
 def test_a_secret_is_dots_and_appears_in_no_rendering():

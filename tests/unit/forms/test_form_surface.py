@@ -10,7 +10,7 @@ from foldnote.forms.field import Field
 from foldnote.forms.job_files import Member, write_members
 from foldnote.forms.kinds.text import find_span
 from foldnote.forms.spec import read_spec
-from foldnote.forms.surface import locate, read_script
+from foldnote.forms.surface import locate, pack_script, read_script
 
 FILE = {"type": "string", "x-foldnote": {"role": "file", "extensions": ["pdb"]}}
 FILES = {"type": "array", "items": {"type": "string", "format": "binary"}}
@@ -162,6 +162,6 @@ def test_files_of_a_job_are_listed_folder_by_folder_and_others_counted():
     assert "left no file" in write_members("job.1", [], ("pdb",))
 
 
-def test_the_script_travels_without_comments():
+def test_the_script_travels_packed_and_without_comments():
     assert "//" not in read_script().replace("https://", "")
-    assert len(read_script()) < 11_000
+    assert len(pack_script()) < len(read_script()) * 0.6

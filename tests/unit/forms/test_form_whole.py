@@ -2,10 +2,12 @@
 
 import json
 
+import pandas as pd
 import pytest
 from form_builders import label_of, make_form, make_tool
 
 from foldnote import catalog
+from foldnote.errors import FoldnoteError
 from foldnote.forms import Form, SchemaForm, variable
 from foldnote.forms.batch_table import write_rows
 from foldnote.forms.table_text import read_table
@@ -90,6 +92,29 @@ def test_a_bound_field_follows_its_variable_until_a_person_takes_it_over(shell):
     assert form.value["heavy"] == "AAA"
     assert "follows" not in label_of(form, "heavy")
     assert shell.user_ns["my_sequence"] == "CCC"
+
+
+def test_a_table_bound_to_a_file_field_is_followed_when_it_is_changed_in_place(shell):
+    table = {"type": "string", "x-foldnote": {"role": "file", "extensions": ["csv"]}}
+    shell.user_ns["binding"] = pd.DataFrame({"name": ["a"], "Kd": [1.0]})
+    form = make_form({"table": table, "other": {"type": "string"}}, table=variable("binding"))
+    assert form.value == {"table": "name,Kd\na,1.0\n"}
+    form.bindings.follow()
+    assert form.value == {"table": "name,Kd\na,1.0\n"}
+    shell.user_ns["binding"].loc[0, "Kd"] = 2.5
+    form.bindings.follow()
+    assert form.value == {"table": "name,Kd\na,2.5\n"}
+
+
+def test_an_object_that_no_setting_can_be_is_told_at_its_field(shell):
+    shell.user_ns["name"] = "x"
+    form = make_form({"name": {"type": "string", "title": "Name"}}, name=variable("name"))
+    shell.user_ns["name"] = pd.DataFrame({"name": ["a"]})
+    form.bindings.follow()
+    assert form.value == {"name": "x"}
+    assert "Name cannot be a DataFrame" in label_of(form, "name")
+    with pytest.raises(FoldnoteError, match="Name cannot be a DataFrame"):
+        form.set(name=shell.user_ns["name"])
 
 
 def test_a_variable_that_is_not_there_yet_is_said_and_taken_when_it_comes(shell):

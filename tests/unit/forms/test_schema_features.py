@@ -401,10 +401,6 @@ def test_unknown_keywords_are_left_alone():
 @pytest.mark.parametrize(
     ("schema", "why"),
     [
-        (
-            {"type": "array", "prefixItems": [{"type": "number"}, {"type": "string"}]},
-            "each place of this list",
-        ),
         ({"type": "object"}, "does not say which names"),
         ({"$ref": "https://example.org/other.json"}, "https://example.org/other.json"),
         ({"not": {"type": "string"}}, "there is no form for this not"),
@@ -439,3 +435,42 @@ def test_names_beside_the_known_ones_are_kept_and_where_they_are_described_edite
     form = form_of({"a": {"type": "string"}}, additionalProperties={"type": "number"})
     form.section.more.widget.value = "b: 2"
     assert form.value == {"b": 2}
+
+
+PLACES = {"type": "array", "prefixItems": [{"type": "number"}, {"type": "string", "title": "Unit"}]}
+
+
+@pytest.mark.parametrize("schema", [PLACES, {"type": "array", "items": PLACES["prefixItems"]}])
+def test_places_of_a_list_have_fields_of_their_own(schema):
+    form = form_of({"x": schema}, ["x"])
+    assert form.value == {"x": []}
+    place, unit = form.fields["x"].inside()
+    assert (place.spec.title, unit.spec.title) == ("Place 1", "Unit")
+    place.widget.value = "2.5"
+    assert form.value == {"x": [2.5]}
+    unit.widget.value = "nm"
+    assert form.value == {"x": [2.5, "nm"]}
+
+
+def test_a_gap_before_a_filled_place_and_what_is_wrong_in_one_are_told_there():
+    form = form_of({"x": {**PLACES, "minItems": 2}}, ["x"])
+    place, unit = form.fields["x"].inside()
+    unit.widget.value = "nm"
+    assert [problem.field for problem in form.problems] == ["x.0"]
+    place.widget.value = "long"
+    assert "is not a number" in place.widget.description
+
+
+def test_items_beyond_the_places_are_kept_as_they_are():
+    form = form_of({"x": PLACES})
+    form.set(x=[1, "nm", {"a": None}, 4])
+    assert form.value == {"x": [1, "nm", {"a": None}, 4]}
+    assert "and 2 items more, kept as they are" in label_of(form, "x")
+    form.set(form.value)
+    assert form.value == {"x": [1, "nm", {"a": None}, 4]}
+
+
+def test_defaults_of_places_do_not_make_a_list_that_nobody_asked_for():
+    schema = {"type": "array", "prefixItems": [{"type": "number", "default": 1}]}
+    assert form_of({"x": schema}).value == {}
+    assert form_of({"x": {**schema, "default": [3]}}).value == {"x": [3]}

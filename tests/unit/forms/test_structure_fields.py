@@ -4,6 +4,7 @@ from html import unescape
 from importlib.resources import files
 from pathlib import Path
 
+import gemmi
 import pytest
 from form_builders import label_of, make_form
 
@@ -187,3 +188,49 @@ def test_residues_are_read_as_people_write_them(text, residues):
 @pytest.mark.parametrize("text", ["x", "5-1", "52A-52C", "1-99999"])
 def test_what_names_no_residues_is_told(text):
     assert read_residues(text).fault
+
+
+def kabat_numbers(chain):
+    """Kabat's numbers of trastuzumab's chains (Kabat et al. 1991)."""
+    if chain == "L":
+        return [str(number) for number in range(1, 108)]
+    inserted = {52: "A", 82: "ABC", 100: "ABC"}
+    return [f"{number}{code}" for number in range(1, 114) for code in ("", *inserted.get(number, ""))]
+
+
+def write_in_kabat(path):
+    structure = gemmi.read_structure(FV)
+    for chain in structure[0]:
+        for residue, number in zip(chain, kabat_numbers(chain.name), strict=True):
+            residue.seqid = gemmi.SeqId(int(number.rstrip("ABC")), number.lstrip("0123456789") or " ")
+    structure.write_pdb(str(path))
+
+
+def test_the_cdrs_of_a_structure_in_kabats_numbering_are_offered_and_ticked(tmp_path):
+    write_in_kabat(tmp_path / "kabat.pdb")
+    form = make_form(PROPERTIES, target=str(tmp_path / "kabat.pdb"))
+    boxes = {box.description: box for box in form.fields["map"].ticks.boxes.values()}
+    assert list(boxes) == [
+        "H CDR-H1 · 31 to 35 (Kabat)",
+        "H CDR-H2 · 50 to 65 (Kabat)",
+        "H CDR-H3 · 95 to 102 (Kabat)",
+        "L CDR-L1 · 24 to 34 (Kabat)",
+        "L CDR-L2 · 50 to 56 (Kabat)",
+        "L CDR-L3 · 89 to 97 (Kabat)",
+    ]
+    boxes["H CDR-H3 · 95 to 102 (Kabat)"].value = True
+    boxes["L CDR-L3 · 89 to 97 (Kabat)"].value = True
+    assert "H: 11 residues, WGGDGFYAMDY" in said(form, "map")
+    assert "L: 9 residues, QQHYTTPPT" in said(form, "map")
+    assert form.value["map"]["H"].split()[5:9] == ["100", "100A", "100B", "100C"]
+
+
+def test_a_chain_counted_from_one_is_no_heavy_chain_of_kabat(tmp_path):
+    structure = gemmi.read_structure(FV)
+    for chain in structure[0]:
+        for number, residue in enumerate(chain, 1):
+            residue.seqid = gemmi.SeqId(str(number))
+    structure.write_pdb(str(tmp_path / "counted.pdb"))
+    form = make_form(PROPERTIES, target=str(tmp_path / "counted.pdb"))
+    names = [box.description for box in form.fields["map"].ticks.boxes.values()]
+    assert all(name.startswith("L ") for name in names)

@@ -14,6 +14,7 @@ from foldnote.forms.kinds.group import ObjectField
 from foldnote.forms.kinds.listing import MOST_LEVELS, JsonField, LinesField, MappingField, WordsField
 from foldnote.forms.kinds.mask import MaskField
 from foldnote.forms.kinds.molecule import MoleculeField, MoleculesField
+from foldnote.forms.kinds.places import PlacesField, has_places
 from foldnote.forms.kinds.residues import ResidueMapField, ResiduesField
 from foldnote.forms.kinds.rows import EntriesField, RowsField
 from foldnote.forms.kinds.sequence import SequenceField
@@ -111,6 +112,12 @@ BUNDLED_KINDS: tuple[FieldKind, ...] = (
         "A sequence, raw or FASTA, checked letter by letter.",
         lambda spec: spec.type == "string" and spec.role in ("sequence", "sequences"),
         SequenceField,
+    ),
+    FieldKind(
+        "places",
+        "A list whose places have schemas of their own: a field for each place.",
+        lambda spec: has_places(spec) and not _is_deep(spec),
+        PlacesField,
     ),
     FieldKind(
         "choices",

@@ -67,7 +67,7 @@ class Chooser:
             f'<style>{read_style("science")}</style><span data-accept="{accept}"></span>'
             f'<div class="fn-limit">{_LIMIT}</div>'
         )
-        self._lead = looks.html(lead, "foldnote-part")
+        self._lead = looks.html(lead, "foldnote-part", "foldnote-lead")
         self.widget = looks.box([self._from_browser, self._lead, self._said], "foldnote-chooser")
         self._show_uploads()
         if field.host.client is not None:

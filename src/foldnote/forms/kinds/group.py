@@ -64,7 +64,7 @@ class ObjectField(HolderField):
             return Reading({} if self.spec.required and not self.spec.nullable else self.blank)
         read = self._section.read()
         is_needed = self.spec.required and not self.spec.nullable
-        if not (is_needed or self._is_given or isinstance(self.spec.default, dict) or self._is_begun()):
+        if not (is_needed or self._is_given or self.has_default or self._is_begun()):
             return Reading(self.blank)
         unknown = list(self._section.extra)
         readout = f"also holds {join_words(unknown[:6], 'and')}" if unknown else ""
@@ -140,9 +140,18 @@ class ObjectField(HolderField):
             self._toggle()
         self._build_section().focus_at(path)
 
+    def make_section(self) -> Section:
+        """The fields inside."""
+        return Section(read_plan(self.spec.schema, self.spec.root, self.spec.path), self)
+
+    @property
+    def has_default(self) -> bool:
+        """Whether the schema gives an object."""
+        return isinstance(self.spec.default, dict)
+
     def _build_section(self) -> Section:
         if self._section is None:
-            self._section = Section(read_plan(self.spec.schema, self.spec.root, self.spec.path), self)
+            self._section = self.make_section()
             self._body.children = [field.widget for field in self._section.everything]
             if self.spec.is_read_only:
                 self.lock()
