@@ -11,7 +11,7 @@ import uuid
 import zipfile
 
 import pytest
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import (
     RuleBasedStateMachine,
@@ -23,7 +23,7 @@ from hypothesis.stateful import (
 )
 from probe_engine import write_probe_engine
 from service_process import SETTINGS
-from simple_model import COMPLETE, FINAL, QUEUED, RUNNING, STOPPED, Model
+from simple_model import COMPLETE, FINAL, QUEUED, RUNNING, STOPPED, Model, ModelJob
 from starlette.testclient import TestClient
 
 from foldnote.models.status import JobStatus
@@ -53,7 +53,7 @@ def client(tmp_path_factory):
         yield client
 
 
-def make_machine(client):
+def make_machine(client, make_model=Model):
     service = client.app.state.service
 
     class Machine(RuleBasedStateMachine):
@@ -61,7 +61,7 @@ def make_machine(client):
 
         @initialize()
         def open_accounts(self):
-            self.models = {"ada": Model(), "bob": Model()}
+            self.models = {"ada": make_model(), "bob": make_model()}
             emails = {who: f"{who}{next(_numbers)}@lab.example" for who in self.models}
             self.keys = {who: service.issue_key(email) for who, email in emails.items()}
             self.accounts = {service.store.accounts.ensure_account(emails[who]): who for who in self.models}
@@ -244,10 +244,73 @@ def result_of(job):
     return {f"{name}/x.txt": content for name, content in job.archive.items()}
 
 
+HEALTH = [HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.data_too_large]
+
+
 def test_the_service_and_the_model_never_differ(client):
-    health = [HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.data_too_large]
     chosen = settings(
-        max_examples=EXAMPLES, stateful_step_count=25, deadline=None, suppress_health_check=health
+        max_examples=EXAMPLES, stateful_step_count=25, deadline=None, suppress_health_check=HEALTH
     )
     run_state_machine_as_test(make_machine(client), settings=chosen)
     assert client.get("/healthz").status_code == 200, "after all of it the service is well"
+
+
+class TakesNamesTwice(Model):
+    def submit(self, name):
+        self.jobs.append(ModelJob(name))
+        return True
+
+
+class StopsNoSubjobs(Model):
+    def stop(self, name):
+        job = self.find(name)
+        if job is None or job.rows is None:
+            return super().stop(name)
+        if job.status not in FINAL:
+            self._end(job)
+        return True
+
+
+class DeletesNothing(Model):
+    def delete(self, name):
+        return self.find(name) is not None
+
+
+class LosesForGood(Model):
+    def lose(self, job):
+        job.status = STOPPED
+
+
+class CallsFailuresComplete(Model):
+    def finish(self, job, status, content):
+        super().finish(job, COMPLETE, content)
+
+
+class ForgetsResults(Model):
+    def finish(self, job, status, content):
+        super().finish(job, status, None)
+
+
+class LeavesBatchesRunning(Model):
+    def aggregate(self):
+        return None
+
+
+FOUND_SOON = [TakesNamesTwice, LosesForGood, StopsNoSubjobs]
+FOUND_LATE = [DeletesNothing, CallsFailuresComplete, ForgetsResults, LeavesBatchesRunning]
+
+
+@pytest.mark.parametrize("wrong", FOUND_SOON + (FOUND_LATE if EXAMPLES > 20 else []))
+def test_a_model_that_is_wrong_is_found_to_differ(client, wrong):
+    """So the machine goes where a fault of the service would show."""
+    chosen = settings(
+        max_examples=200,
+        stateful_step_count=25,
+        deadline=None,
+        database=None,
+        derandomize=True,
+        phases=[Phase.generate],
+        suppress_health_check=HEALTH,
+    )
+    with pytest.raises(AssertionError):
+        run_state_machine_as_test(make_machine(client, wrong), settings=chosen)

@@ -1,15 +1,17 @@
-"""The starter forks runners; whatever dies around it, an attempt runs once and is found again."""
+"""The starter hands attempts to runners; whatever dies, an attempt runs once and is found again."""
 
 import os
 import signal
 import sys
 import time
 import uuid
+import zipfile
 from pathlib import Path
 
 import pytest
 
 from foldnote.service.queue import attempt as files
+from foldnote.service.queue import processes
 from foldnote.service.queue.attempt import AttemptSpec, Outcome, prepare_attempt
 from foldnote.service.queue.executors import Gone, LocalExecutor
 from foldnote.service.queue.executors.starting import StarterDiedError
@@ -116,9 +118,10 @@ def test_a_stopped_starter_is_given_up(executor, make_attempt, monkeypatch):
     runner = start_and_find_runner(executor, first)
     starter = parent_of(runner)
     os.kill(starter, signal.SIGSTOP)
-    with monkeypatch.context() as patch, pytest.raises(StarterDiedError):
+    with monkeypatch.context() as patch:
         patch.setattr("foldnote.service.queue.executors.starting._ANSWER_S", 0.5)
-        executor._submit(second)
+        with pytest.raises(StarterDiedError):
+            executor._submit(second)
     executor.submit(second)
     assert outcome_of(second).state == "succeeded"
     wait_until(lambda: not lives(starter), "the end of the starter that hung")
@@ -156,3 +159,84 @@ def test_a_closed_executor_starts_again_when_it_is_needed(executor, make_attempt
     spec = make_attempt("echo x > outputs/x")
     executor.submit(spec)
     assert outcome_of(spec).state == "succeeded"
+
+
+def run(executor, spec) -> int:
+    """Run the attempt to its end; gives the process id of its runner."""
+    executor.submit(spec)
+    assert outcome_of(spec).state == "succeeded"
+    wait_until(lambda: not executor.poll(spec.folder).alive, "the lock")
+    return files.read_json(spec.folder / files.RUNNER)["pid"]
+
+
+def test_a_runner_that_is_free_takes_the_next_attempt(executor, make_attempt, ended):
+    specs = [make_attempt("ps -o sid= $$ > outputs/session") for _ in range(3)]
+    runners = set()
+    for number, spec in enumerate(specs):
+        runners.add(run(executor, spec))
+        wait_until(lambda least=number: len(ended) > least, "the hint")
+    assert len(runners) == 1
+    sessions = {session_of(spec) for spec in specs}
+    assert len(sessions | runners) == 4, "each engine has a session of its own"
+
+
+def session_of(spec) -> int:
+    with zipfile.ZipFile(spec.folder / files.RESULT) as archive:
+        return int(archive.read("session"))
+
+
+def test_attempts_that_come_together_have_runners_of_their_own(executor, make_attempt, ended):
+    long, short = make_attempt("sleep 60"), make_attempt("echo x > outputs/x")
+    busy = start_and_find_runner(executor, long)
+    assert run(executor, short) != busy
+    assert executor.poll(long.folder).alive
+    assert lives(files.read_json(short.folder / files.RUNNER)["pid"]), "the lock is free while it lives on"
+    os.kill(busy, signal.SIGKILL)
+
+
+def test_a_free_runner_that_was_killed_is_replaced(executor, make_attempt, ended):
+    first, second = make_attempt("echo x > outputs/x"), make_attempt("echo x > outputs/x")
+    runner = run(executor, first)
+    wait_until(lambda: ended, "the hint")
+    os.kill(runner, signal.SIGKILL)
+    wait_until(lambda: not lives(runner), "the end of the runner")
+    assert run(executor, second) != runner
+
+
+def test_a_runner_that_lost_an_attempt_takes_no_other(executor, make_attempt, ended):
+    first, second = make_attempt("sleep 60"), make_attempt("echo x > outputs/x")
+    runner = start_and_find_runner(executor, first)
+    wait_until(lambda: engines_of(first), "the engine")
+    os.kill(runner, signal.SIGTERM)
+    assert outcome_of(first).state == "lost"
+    wait_until(lambda: not lives(runner), "the end of the runner")
+    assert run(executor, second) != runner
+
+
+def engines_of(spec) -> set[int]:
+    return processes.find_marked(spec.nonce)
+
+
+def test_free_runners_end_with_the_executor(executor, make_attempt, ended):
+    runner = run(executor, make_attempt("echo x > outputs/x"))
+    wait_until(lambda: ended, "the hint")
+    executor.close()
+    wait_until(lambda: not lives(runner), "the end of the runner")
+
+
+def test_an_engine_and_its_children_end_with_a_runner_that_nobody_watches(executor, make_attempt):
+    spec = make_attempt("sleep 60 & sleep 60")
+    runner = start_and_find_runner(executor, spec)
+    wait_until(lambda: len(engines_of(spec)) == 3, "the engine and its children")
+    for pid in (parent_of(runner), runner):
+        os.kill(pid, signal.SIGKILL)
+    wait_until(lambda: not engines_of(spec), "the end of them all")
+
+
+def test_a_killed_runners_daemon_is_ended_by_the_starter(executor, make_attempt, ended):
+    spec = make_attempt("setsid sleep 60 & sleep 60")
+    runner = start_and_find_runner(executor, spec)
+    wait_until(lambda: len(engines_of(spec)) == 3, "the engine and its daemon")
+    os.kill(runner, signal.SIGKILL)
+    wait_until(lambda: ended, "the hint")
+    assert not engines_of(spec)

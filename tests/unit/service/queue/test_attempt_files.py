@@ -65,3 +65,8 @@ def test_an_attempt_that_a_power_cut_left_empty_can_be_given_up(spec):
     folder = files.prepare_attempt(spec)
     (folder / files.SPEC).write_bytes(b"")
     assert LocalExecutor({}).revoke(folder) is True
+
+
+def test_an_outcome_that_a_power_cut_left_empty_is_none(tmp_path):
+    (tmp_path / files.OUTCOME).write_bytes(b"")
+    assert Outcome.read(tmp_path) is None

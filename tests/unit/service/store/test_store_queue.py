@@ -3,6 +3,7 @@
 import itertools
 import sqlite3
 import threading
+import time
 import uuid
 from collections import Counter
 from contextlib import closing
@@ -12,6 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from foldnote.models.status import JobStatus
+from foldnote.service.store import clock
 from foldnote.service.store.database import StorageFaultError, file_system_of, refuse_network_file_system
 from foldnote.service.store.insertion import Input, NameTakenError, NewJob
 from foldnote.service.store.jobs import JobFilter
@@ -253,3 +255,52 @@ def limit_pages(store, number):
 def count_jobs(store):
     with store.database.read() as connection:
         return connection.exec_driver_sql("SELECT count(*) FROM jobs").scalar_one()
+
+
+def first(find):
+    """Chooses the oldest."""
+    return next(iter(find()), None)
+
+
+def test_ends_and_claims_are_one_transaction(store, account):
+    for name in ("one", "two"):
+        add(store, account, name)
+    ended = claim(store)
+
+    def fail(find):
+        assert [each.job_id for each in find()] == [2]
+        raise RuntimeError
+
+    with pytest.raises(RuntimeError):
+        store.queue.advance([(ended, DONE)], fail)
+    assert store.jobs.find([account], "one")["state"] == "Running"
+    moved = store.queue.advance([(ended, DONE)], first)
+    assert (moved.has_won, [each.name for each in moved.claims]) == ([True], ["two"])
+    assert store.queue.advance([(ended, DONE)], first).has_won == [False]
+
+
+def test_as_many_are_claimed_at_once_as_are_chosen(store, account):
+    for number in range(5):
+        add(store, account, f"j{number}", inputs=(Input("pdbFile", f"{number}.pdb", "ab"),))
+    room = iter(range(3))
+    moved = store.queue.advance([], lambda find: first(find) if next(room, None) is not None else None)
+    assert [each.name for each in moved.claims] == ["j0", "j1", "j2"]
+    assert [each.inputs[0].name for each in moved.claims] == ["0.pdb", "1.pdb", "2.pdb"]
+    assert len({each.nonce for each in moved.claims}) == 3
+    page = store.jobs.page(JobFilter((account,)), before=None, limit=9)
+    assert (page.counts["Running"], page.counts["In Queue"]) == (3, 2)
+
+
+def test_a_batch_whose_hours_are_spent_gives_nothing_more_to_claim(store, account):
+    rows = [NewJob(f"row{number}", "anarci", {}, {}) for number in range(2)]
+    store.jobs.add_batch(account, NewJob("batch", "anarci", {}, {}), rows, hours_budget=1.0)
+    ended = claim(store)
+    moved = store.queue.advance([(ended, Ending(JobStatus.COMPLETE, weighted_hours=2.0))], first)
+    assert moved.claims == []
+    assert store.jobs.find([account], "row1")["state"] == "Stopped"
+    assert store.jobs.find([account], "batch")["batch_state"] == "Aggregating"
+
+
+def test_what_was_written_before_the_machine_started_is_told():
+    assert clock.is_before_boot("2001-01-01T00:00:00.000Z") is hasattr(time, "CLOCK_BOOTTIME")
+    assert not clock.is_before_boot(clock.now())
