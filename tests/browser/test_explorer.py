@@ -1,5 +1,6 @@
 """The explorer in real JupyterLab: a choice made anywhere is seen everywhere, and in Python."""
 
+import struct
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,27 @@ open("fv.pdb", "w").writelines(["REMARK   1 PLDDT IN THE B-FACTOR COLUMN\\n", *l
 explorer = fn.explore("fv.pdb")
 explorer
 """
+_FILL = """
+role = {"role": "residues", "of": "structure"}
+designed = {"type": "object", "additionalProperties": {"type": "string"}, "x-foldnote": role}
+form = fn.form({"type": "object", "properties": {"designed": designed}})
+explorer.fill(form, "designed")
+form
+"""
+_SAVE = """
+png = await explorer.picture("fv.png", width_px=420, height_px=300, dpi=300, background="transparent")
+print("saved", len(png), "bytes")
+"""
+_PLACES = """
+() => {
+  const [name] = Object.keys(window).filter(key => /^viewer_/.test(key) && window[key]);
+  const box = document.querySelector('.fne-explorer canvas').getBoundingClientRect();
+  const inside = place => place.x > box.left + 20 && place.x < box.right - 20 && place.y > box.top + 60 && place.y < box.bottom - 40;
+  const viewer = window[name];
+  return viewer.selectedAtoms({ chain: 'L' }).map(atom => viewer.modelToScreen(atom))
+    .map(place => ({ x: place.x - scrollX, y: place.y - scrollY })).filter(inside).slice(0, 60);
+}
+"""
 
 
 @pytest.fixture(scope="module")
@@ -22,9 +44,7 @@ def explorer(chromium, server):
     context = chromium.new_context(viewport={"width": 1400, "height": 1000})
     context.set_default_timeout(60_000)
     page = LabPage(context, server)
-    server.write_notebook(
-        "explorer.ipynb", _SHOW, "print('now', explorer.text)", 'explorer.select("L", [1, 2])'
-    )
+    server.write_notebook("explorer.ipynb", _SHOW, _SAVE, _FILL, 'explorer.select("L", [1, 2])')
     page.open("explorer.ipynb")
     page.page.keyboard.press("Control+b")
     page.run_all()
@@ -79,3 +99,29 @@ def test_the_keyboard_chooses(explorer):
         page.page.keyboard.press(key)
     expect(shown.locator(".fne-bar")).to_contain_text("2 residues chosen")
     assert page.accessibility_faults(".fne-explorer") == []
+
+
+def test_python_gets_the_picture_that_is_seen_in_the_size_that_it_asks_for(explorer, server):
+    page, _ = explorer
+    expect(page.page.locator(".jp-OutputArea").nth(1)).to_contain_text("saved", timeout=90_000)
+    png = (server.notebooks / "fv.png").read_bytes()
+    assert png.startswith(b"\x89PNG")
+    assert struct.unpack(">II", png[16:24]) == (420, 300)
+
+
+def test_residues_picked_in_the_picture_fill_a_forms_field_and_typed_ones_are_picked(explorer):
+    page, shown = explorer
+    field = page.page.locator(".foldnote-field textarea")
+    shown.get_by_role("button", name="Clear").click()
+    expect(field).to_have_value("", timeout=30_000)
+    shown.locator(".fnv-stage").scroll_into_view_if_needed()
+    for place in page.page.evaluate(_PLACES):
+        page.page.mouse.click(place["x"], place["y"])
+        if shown.locator(".fne-cell[aria-selected=true]").count():
+            break
+    expect(shown.locator(".fne-bar")).to_contain_text("1 residue chosen")
+    picked = shown.locator(".fne-table tbody tr td").all_inner_texts()[:2]
+    expect(field).to_have_value(f"{picked[0]}: {picked[1]}", timeout=30_000)
+    field.fill("L: 1-3")
+    expect(shown.locator(".fne-bar")).to_contain_text("3 residues chosen", timeout=30_000)
+    page.picture("explorer-form", page.page.locator(".jp-Notebook"))

@@ -22,6 +22,7 @@ class KeptForm(Form):
 
     def note_change(self) -> None:
         """Keep the values once typing has ended, where that does not disturb it."""
+        super().note_change()
         self._changes += 1
         if self._is_kept_live and has_running_loop():
             start(self._save_later(self._changes))

@@ -9,6 +9,7 @@ import base64
 import uuid
 from collections.abc import Iterable
 from importlib.resources import files
+from pathlib import Path
 from typing import Any
 
 import anywidget
@@ -18,7 +19,9 @@ import traitlets
 
 from foldnote.errors import BadRequestError
 from foldnote.results import Model, Pae, Structure
+from foldnote.viewers.asking import Background, Pictures, make_wish
 from foldnote.viewers.compose import compose
+from foldnote.viewers.linking import Fillable, Link
 from foldnote.viewers.looks import select_residues
 from foldnote.viewers.plots import draw_pae
 from foldnote.viewers.py3dmol import render
@@ -55,7 +58,9 @@ class Explorer(anywidget.AnyWidget):
         self._model = scene.models[0]
         self._keys = [(chain.name, number) for chain in self._model.chains for number in chain.numbers]
         self._values = _find_confidence(scene)
+        self._links: list[Link] = []
         super().__init__()
+        self._pictures = Pictures(self)
         self._residues = self._list_residues()
         self._pae = _pack_pae(pae, self._keys)
         self._view_data = make_view(scene, uuid.uuid4().hex[:12], render(scene).startjs)
@@ -91,6 +96,54 @@ class Explorer(anywidget.AnyWidget):
         if not own and numbers is None:
             raise BadRequestError(f"{self._model.name} has no chain {chain!r}.")
         self.selection = [(chain, str(number)) for number in own]
+
+    def fill(self, form: Fillable, name: str) -> None:
+        """Let a form's field for residues and the selection be the same from now on, whichever is changed.
+
+        What the field holds is chosen; an empty field takes what is chosen. A field for one chain takes the
+        residues of the chain that the form names.
+
+        Args:
+            form: a form, as :func:`foldnote.form` gives it.
+            name: a field of it that takes residues.
+
+        Raises:
+            BadRequestError: the form has no such field, or the field takes no residues.
+        """
+        chains = {chain.name: chain.numbers for chain in self._model.chains}
+        self._links.append(Link(self, chains, form, name))
+
+    async def picture(
+        self,
+        path: str | Path | None = None,
+        *,
+        width_px: int = 1600,
+        height_px: int = 1200,
+        dpi: int = 300,
+        background: Background = "seen",
+    ) -> bytes:
+        """The 3D picture as it is seen now, drawn by the page that shows the explorer.
+
+        ``await`` it in a cell below the one that shows the explorer.
+
+        Args:
+            path: where the PNG is written as well; an existing file is replaced.
+            width_px: pixels across, 16 to 8,000.
+            height_px: pixels from top to bottom, 16 to 8,000.
+            dpi: dots an inch, written into the file for print, 1 to 2,400.
+            background: ``seen``, ``white`` or ``transparent``.
+
+        Returns:
+            The PNG.
+
+        Raises:
+            BadRequestError: a number or the background is none of these.
+            ResultError: no page drew it within a minute, or the page could not.
+        """
+        png = await self._pictures.ask(make_wish(width_px, height_px, dpi, background))
+        if path is not None:
+            Path(path).write_bytes(png)
+        return png
 
     @property
     def selected(self) -> pd.DataFrame:

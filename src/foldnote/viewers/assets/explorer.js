@@ -198,7 +198,8 @@ function addTable(parent, residues, choice) {
 }
 
 /** Runs the program of the views on the scene, with what Python recorded. */
-async function addScene(parent, view, residues, choice) {
+async function addScene(parent, model, residues, choice) {
+  const view = model.get('_view_data');
   parent.innerHTML = view.html;
   const root = parent.querySelector('.fnv-view'), id = view.data.id;
   root.fnSelection = [];
@@ -214,6 +215,13 @@ async function addScene(parent, view, residues, choice) {
     put('script', `window.${scene.name}=${scene.code}`);
   }
   put('script', `window.foldnoteDress_${id}=function(viewer_${id}){${view.commands}}`);
+  model.on('msg:custom', message => {
+    if (message.kind !== 'picture' || !root.isConnected) return;
+    const answer = (more, buffers) => model.send({ kind: 'picture', key: message.key, ...more }, undefined, buffers);
+    const detail = { wish: message.wish, done: png => answer({}, [png.buffer]), failed: fault => answer({ fault: String(fault.message || fault) }) };
+    answer({});
+    root.dispatchEvent(new CustomEvent('fn-picture', { detail }));
+  });
   root.addEventListener('fn-pick', event => {
     const index = choice.find(event.detail.chain, event.detail.number);
     if (index !== undefined) choice.pick(index, event.detail.event);
@@ -250,7 +258,7 @@ async function render({ model, el }) {
     if (event.target.closest('button') && (event.key === 'Enter' || event.key === ' ')) event.stopPropagation();
   });
   follow();
-  shows.push(await addScene(stage, model.get('_view_data'), residues, choice));
+  shows.push(await addScene(stage, model, residues, choice));
   follow();
   return () => model.off('change:selection', follow);
 }

@@ -1,0 +1,89 @@
+"""Pictures that Python asks the page for: the page draws, and answers later.
+
+A kernel hears the page only while no cell runs or while one waits with ``await``; so asking is awaited.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import uuid
+from collections.abc import Mapping
+from typing import Any, Literal, get_args
+
+import ipywidgets as widgets
+
+from foldnote.errors import BadRequestError, ResultError
+
+Background = Literal["seen", "white", "transparent"]
+Wish = dict[str, int | str]
+
+_MOST_PX = 8000
+_WAIT_S = 60.0
+_AGAIN_S = 1.0
+
+
+def make_wish(width_px: int, height_px: int, dpi: int, background: Background) -> Wish:
+    """A picture in the page's words.
+
+    Raises:
+        BadRequestError: a number or the background is out of what can be drawn.
+    """
+    for name, value in (("width_px", width_px), ("height_px", height_px)):
+        if not 16 <= value <= _MOST_PX:
+            raise BadRequestError(f"{name} is {value}; a picture has 16 to {_MOST_PX:,} pixels each way.")
+    if not 1 <= dpi <= 2400:
+        raise BadRequestError(f"dpi is {dpi}; it must be 1 to 2,400.")
+    if background not in get_args(Background):
+        raise BadRequestError(
+            f"background is {background!r}; it must be one of {', '.join(get_args(Background))}."
+        )
+    ground = "none" if background == "transparent" else background
+    return {"width": int(width_px), "height": int(height_px), "dpi": int(dpi), "ground": ground}
+
+
+class Pictures:
+    """Asks the page of one widget for pictures, and waits for each."""
+
+    def __init__(self, widget: widgets.DOMWidget) -> None:
+        """Listen to what the widget's page sends."""
+        self._widget = widget
+        self._waiting: dict[str, asyncio.Future[bytes]] = {}
+        self._heard: set[str] = set()
+        widget.on_msg(self._hear)
+
+    async def ask(self, wish: Wish, wait_s: float = _WAIT_S) -> bytes:
+        """The PNG that the page draws.
+
+        Raises:
+            ResultError: no page drew it in that time, or the page could not.
+        """
+        key = uuid.uuid4().hex
+        answer = self._waiting[key] = asyncio.get_running_loop().create_future()
+        asking = asyncio.create_task(self._repeat({"kind": "picture", "key": key, "wish": wish}))
+        try:
+            return await asyncio.wait_for(answer, wait_s)
+        except TimeoutError as exc:
+            raise ResultError(
+                f"No page drew the picture within {wait_s:g} s. "
+                "Show the explorer in a cell, and await its picture in a cell below."
+            ) from exc
+        finally:
+            asking.cancel()
+            del self._waiting[key]
+
+    async def _repeat(self, message: dict[str, Any]) -> None:
+        """Ask until a page has heard it: the cell before may not be on the page yet."""
+        while message["key"] not in self._heard:
+            self._widget.send(message)
+            await asyncio.sleep(_AGAIN_S)
+        self._heard.discard(message["key"])
+
+    def _hear(self, _widget: object, content: Mapping[str, Any], buffers: list[Any]) -> None:
+        answer = self._waiting.get(str(content.get("key")))
+        if answer is None or answer.done():
+            return
+        self._heard.add(str(content["key"]))
+        if content.get("fault"):
+            answer.set_exception(ResultError(f"The page could not draw the picture: {content['fault']}"))
+        elif buffers:
+            answer.set_result(bytes(buffers[0]))
