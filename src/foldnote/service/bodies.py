@@ -16,6 +16,7 @@ from fastapi.concurrency import run_in_threadpool
 from pydantic import BaseModel, ValidationError
 
 from foldnote.service.faults import RefusalError, bad_request, too_large
+from foldnote.service.wording import tell
 
 MAX_DEPTH = 64
 MAX_DIGITS = 1000
@@ -27,15 +28,6 @@ _LARGE_BYTES = 256 * 1024
 _ROWS = frozenset({"settings", "jobs", "jobNames", "ligands"})
 """Fields of bodies that have an element for each row of a batch."""
 BodyModel = TypeVar("BodyModel", bound=BaseModel)
-_WORDS = {
-    "string_type": "this must be text",
-    "bool_type": "this must be true or false",
-    "dict_type": "this must be an object",
-    "model_type": "this must be an object",
-    "list_type": "this must be an array",
-    "string_pattern_mismatch": "this must be an email address",
-}
-"""What is said instead of pydantic's words, which are Python's; a pattern is always that of an address."""
 
 
 async def read_chunks(
@@ -201,7 +193,8 @@ def read_model(value: Any, model: type[BodyModel]) -> BodyModel:
     except ValidationError as exc:
         first = exc.errors(include_url=False, include_input=False)[0]
         field = ".".join(str(part) for part in first["loc"])
-        raise field_refusal(field, first["type"], first["msg"], row=_row_of(first["loc"])) from exc
+        words = tell(first["type"], first["msg"], first.get("ctx", {}))
+        raise field_refusal(field, first["type"], words, row=_row_of(first["loc"])) from exc
 
 
 def _row_of(path: Sequence[int | str]) -> int | None:
@@ -212,9 +205,8 @@ def _row_of(path: Sequence[int | str]) -> int | None:
     return None
 
 
-def field_refusal(field: str, kind: str, message: str, *, row: int | None = None) -> RefusalError:
-    """400 for one field of a body or query."""
+def field_refusal(field: str, kind: str, words: str, *, row: int | None = None) -> RefusalError:
+    """400 for one field of a body or query; `words` follow its name."""
     if kind == "missing":
         return bad_request(f"{field} is required.", code="missing_field", field=field, row=row)
-    words = _WORDS.get(kind, message[:1].lower() + message[1:])
     return bad_request(f"{field}: {words}.", code="invalid_field", field=field, row=row)

@@ -17,6 +17,7 @@ from foldnote.service.bodies import field_refusal
 from foldnote.service.faults import BareRefusalError, RefusalError
 from foldnote.service.files.conditions import is_full, is_passing
 from foldnote.service.store.database import StorageFaultError
+from foldnote.service.wording import tell
 
 log = logging.getLogger(__name__)
 Handler = Callable[[Request, Any], Awaitable[Response]]
@@ -46,7 +47,8 @@ async def on_invalid_parameter(_: Request, error: RequestValidationError) -> Res
     """A path or query parameter of the wrong form: 400 that names it."""
     first = error.errors()[0]
     field = str(first["loc"][-1])
-    return answer_refusal(field_refusal(field, first["type"], first["msg"]))
+    words = tell(first["type"], first["msg"], first.get("ctx", {}))
+    return answer_refusal(field_refusal(field, first["type"], words))
 
 
 async def on_route_fault(request: Request, error: HTTPException) -> Response:

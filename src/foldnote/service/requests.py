@@ -18,6 +18,10 @@ _LABEL = r"[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?"
 EMAIL_PATTERN = rf"^{_ATOM}(?:\.{_ATOM})*@{_LABEL}(?:\.{_LABEL})*$"
 """An address as the interface's `email` format has it, without quoted and literal forms."""
 _LOCAL_PART = 64
+TOOL_PATTERN = r"^[a-z0-9][a-z0-9-]{0,62}$"
+"""The type of a tool that is registered."""
+IMAGE_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9._/:@-]{0,300}$"
+"""The name of a container image."""
 
 
 def _check_local_part(email: str) -> str:
@@ -200,7 +204,7 @@ class RouterRequest(Body):
 class ModelDeployment(Body):
     """POST /deploy-model; exactly one of `command` and `image`."""
 
-    type: str = Field(pattern=r"^[a-z0-9][a-z0-9-]{0,62}$")
+    type: str = Field(pattern=TOOL_PATTERN)
     """Identifier of the new tool."""
     display_name: str = Field(default="", max_length=100)
     description: str = Field(default="", max_length=2000)
@@ -211,7 +215,7 @@ class ModelDeployment(Body):
     """JSON Schema 2020-12 of the settings; a string of format `binary` is a file."""
     command: list[str] | None = Field(default=None, min_length=1, max_length=100)
     """Program and arguments; it finds `job.json` and `inputs/` where it runs and writes to `outputs/`."""
-    image: str | None = Field(default=None, pattern=r"^[A-Za-z0-9][A-Za-z0-9._/:@-]{0,300}$")
+    image: str | None = Field(default=None, pattern=IMAGE_PATTERN)
     """A container image whose entry point does the same in `/work`."""
     version: str = Field(default="1", max_length=100)
     cores: int = Field(default=1, ge=1, le=1024)
