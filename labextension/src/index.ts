@@ -4,6 +4,7 @@ import { droppingPlugin } from './plugins/dropping';
 import { fallbackPlugin } from './plugins/fallback';
 import { jobsPlugin } from './plugins/jobs';
 import { launcherPlugin } from './plugins/launcher';
+import { menuPlugin } from './plugins/menu';
 import { modelsPlugin } from './plugins/models';
 import { notificationsPlugin } from './plugins/notifications';
 import { sidebarPlugin } from './plugins/sidebar';
@@ -18,6 +19,7 @@ export default [
   commandsPlugin,
   jobsPlugin,
   launcherPlugin,
+  menuPlugin,
   droppingPlugin,
   sidebarPlugin,
   notificationsPlugin,

@@ -124,7 +124,7 @@ describe('tools', () => {
 
   it('marks a substitute as one', () => {
     const engine = { name: 'x', method: 'ProteinMPNN', kind: 'substitute' };
-    const rest = { version: null, licence: null, citation: null, note: null };
+    const rest = { version: null, licence: null, citation: null, note: null, outputs: [] };
     expect(methodOf(makeTool({ engine: { ...engine, ...rest } }))).toBe('ProteinMPNN (substitute)');
     expect(methodOf(makeTool())).toBe('');
   });

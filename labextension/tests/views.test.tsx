@@ -259,7 +259,22 @@ const TOOL_ACTS: Omit<ToolsViewProps, 'state'> = {
     Promise.resolve({
       type,
       inputs: [
-        { name: 'heavy', title: 'Heavy chain', description: 'A sequence', isRequired: true }
+        {
+          name: 'heavy',
+          title: 'Heavy chain',
+          description: 'A sequence',
+          kind: 'text, up to 1000 characters',
+          default: '',
+          isRequired: true
+        },
+        {
+          name: 'steps',
+          title: 'Steps',
+          description: 'How long',
+          kind: 'whole number, from 1',
+          default: '3',
+          isRequired: false
+        }
       ],
       citation: { text: 'Abanades et al.', doi: null }
     })
@@ -294,7 +309,31 @@ describe('ToolsView', () => {
     render(<ToolsView {...TOOL_ACTS} state={state} />);
     await userEvent.click(screen.getByRole('button', { name: 'AbodyBuilder' }));
     expect(await screen.findByText('A sequence')).toBeTruthy();
+    expect(screen.getByText('text, up to 1000 characters')).toBeTruthy();
     expect(screen.getByText('Abanades et al.')).toBeTruthy();
+    expect(screen.queryByText('Steps')).toBeNull();
+    await userEvent.click(screen.getByRole('button', { name: 'Show one more setting' }));
+    expect(screen.getByText('whole number, from 1 · 3 if left out')).toBeTruthy();
+  });
+
+  it('says what files a tool gives, with licence and whom to cite for what runs it', async () => {
+    const engine = {
+      name: 'x',
+      method: 'X',
+      kind: 'genuine',
+      version: null,
+      licence: 'MIT',
+      citation: 'X et al.',
+      note: null,
+      outputs: ['model.pdb: one chain: A']
+    };
+    const state = { tools: [makeTool({ engine })], service: SERVICE, isAsking: false, lost: null };
+    render(<ToolsView {...TOOL_ACTS} state={state} />);
+    await userEvent.click(screen.getByRole('button', { name: 'AbodyBuilder' }));
+    expect(await screen.findByText('model.pdb')).toBeTruthy();
+    for (const text of ['one chain: A', 'MIT', 'X et al.']) {
+      expect(screen.getByText(text)).toBeTruthy();
+    }
   });
 
   it('ranks tools for a described task, with reasons', async () => {

@@ -698,6 +698,11 @@ export interface components {
              */
             note: string | null;
             /**
+             * Outputs
+             * @default []
+             */
+            outputs: string[];
+            /**
              * Version
              * @default null
              */
@@ -711,6 +716,11 @@ export interface components {
          */
         ToolInput: {
             /**
+             * Default
+             * @default
+             */
+            default: string;
+            /**
              * Description
              * @default
              */
@@ -720,6 +730,11 @@ export interface components {
              * @default false
              */
             isRequired: boolean;
+            /**
+             * Kind
+             * @default
+             */
+            kind: string;
             /** Name */
             name: string;
             /**

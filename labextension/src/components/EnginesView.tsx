@@ -1,5 +1,5 @@
 /** The programs that run tools on this computer: what is there, what can be had, under which licence. */
-import { useState, type ReactElement } from 'react';
+import { useEffect, useRef, type ReactElement } from 'react';
 
 import type { EngineRecord } from '../api/answers';
 import type { EnginesState } from '../models/engines';
@@ -21,17 +21,20 @@ export interface EnginesViewProps {
 export function EnginesView(props: EnginesViewProps): ReactElement {
   const { state } = props;
   const trans = useWords();
-  const [isOpen, setOpen] = useState(false);
+  const { isOpen } = state;
+  const section = useRef<HTMLElement>(null);
+  useEffect(() => {
+    if (isOpen) {
+      section.current?.scrollIntoView({ block: 'nearest' });
+    }
+  }, [isOpen]);
   return (
-    <section className="fn-Engines" aria-label={trans.__('Engines of this computer')}>
+    <section className="fn-Engines" ref={section} aria-label={trans.__('Engines of this computer')}>
       <button
         type="button"
         className="fn-Fold"
         aria-expanded={isOpen}
-        onClick={() => {
-          setOpen(!isOpen);
-          props.onOpen(!isOpen);
-        }}
+        onClick={() => props.onOpen(!isOpen)}
       >
         <FoldIcon isOpen={isOpen} /> {trans.__('Engines of this computer')}
       </button>

@@ -1,9 +1,10 @@
 /** One tool: what it does, by which method, what it takes, whom to cite, and a button for a cell with its form. */
-import { useEffect, useState, type ReactElement } from 'react';
+import type { ReactElement } from 'react';
 
 import type { ToolAnswer, ToolRecord } from '../api/answers';
 import { methodOf } from '../models/tools';
 import { FoldIcon, PlusIcon } from './icons';
+import { ToolFacts } from './ToolFacts';
 import { useWords } from './words';
 
 /** What a tool needs. */
@@ -60,61 +61,5 @@ export function ToolItem(props: ToolItemProps): ReactElement {
       )}
       {isOpen && <ToolFacts {...props} />}
     </li>
-  );
-}
-
-function ToolFacts({ tool, describe }: ToolItemProps): ReactElement {
-  const trans = useWords();
-  const [facts, setFacts] = useState<ToolAnswer | null>(null);
-  const [fault, setFault] = useState<string | null>(null);
-  useEffect(() => {
-    let isOver = false;
-    describe(tool.type).then(
-      found => !isOver && setFacts(found),
-      (error: unknown) => !isOver && setFault(error instanceof Error ? error.message : String(error))
-    );
-    return () => {
-      isOver = true;
-    };
-  }, [tool.type, describe]);
-  const { engine } = tool;
-  const rows: readonly (readonly [string, string])[] = [
-    [trans.__('Family'), tool.family],
-    [trans.__('Works on'), tool.modalities.join(', ')],
-    [trans.__('Gives'), tool.functions.join(', ')],
-    [trans.__('Licence'), engine?.licence ?? ''],
-    [trans.__('Cite'), engine?.citation ?? facts?.citation?.text ?? ''],
-    [trans.__('Mind'), engine?.note ?? '']
-  ];
-  return (
-    <div className="fn-ToolFacts">
-      {fault !== null && <p className="fn-JobRow-error">{fault}</p>}
-      <dl>
-        {rows
-          .filter(([, text]) => text !== '')
-          .map(([term, text]) => (
-            <div key={term}>
-              <dt>{term}</dt>
-              <dd>{text}</dd>
-            </div>
-          ))}
-      </dl>
-      {facts !== null && facts.inputs.length > 0 && (
-        <>
-          <h4>{trans.__('Takes')}</h4>
-          <dl>
-            {facts.inputs.map(input => (
-              <div key={input.name}>
-                <dt>
-                  {input.title || input.name}
-                  {input.isRequired && <span className="fn-Required"> {trans.__('required')}</span>}
-                </dt>
-                <dd>{input.description}</dd>
-              </div>
-            ))}
-          </dl>
-        </>
-      )}
-    </div>
   );
 }

@@ -40,7 +40,7 @@ export function UploadRow({ upload, onRetry, onDismiss }: UploadRowProps): React
           <CloseIcon />
         </IconButton>
       </span>
-      <p className={hasFailed ? 'fn-JobRow-error' : 'fn-Upload-word'} role={hasFailed ? 'alert' : undefined}>
+      <p className={hasFailed ? 'fn-JobRow-error fn-mod-whole' : 'fn-Upload-word'} role={hasFailed ? 'alert' : undefined}>
         {hasFailed ? fault : wordOf(phase, percent, trans)}
       </p>
       {!hasFailed && (

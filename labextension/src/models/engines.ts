@@ -12,6 +12,8 @@ export interface EnginesSource {
 export interface EnginesState {
   /** Null before the first answer. */
   readonly engines: readonly EngineRecord[] | null;
+  /** Whether a person looks at them. */
+  readonly isOpen: boolean;
   readonly complaint: string | null;
 }
 
@@ -20,7 +22,7 @@ const BUSY_MS = 2000;
 /** The engines. */
 export class EnginesModel extends Store<EnginesState> {
   constructor(source: EnginesSource, busyMs: number = BUSY_MS) {
-    super({ engines: null, complaint: null });
+    super({ engines: null, isOpen: false, complaint: null });
     this.source = source;
     this.busyMs = busyMs;
   }
@@ -28,14 +30,14 @@ export class EnginesModel extends Store<EnginesState> {
   /** Calls back when an installation or removal has ended: other tools may run from now on. */
   onEnd: () => void = () => undefined;
 
-  /** Keeps the list fresh until the returned function is called. */
-  watch(): () => void {
-    this.isWatched = true;
-    void this.refresh();
-    return () => {
-      this.isWatched = false;
+  /** Opens the list and keeps it fresh, or closes it. */
+  show(isOpen: boolean): void {
+    this.update({ isOpen });
+    if (isOpen) {
+      void this.refresh();
+    } else {
       clearTimeout(this.timer);
-    };
+    }
   }
 
   /** Begins to install or to remove one. */
@@ -62,7 +64,7 @@ export class EnginesModel extends Store<EnginesState> {
     if (wasBusy && !isBusy()) {
       this.onEnd();
     }
-    if (this.isWatched && isBusy()) {
+    if (this.state().isOpen && isBusy()) {
       clearTimeout(this.timer);
       this.timer = setTimeout(() => void this.refresh(), this.busyMs);
     }
@@ -70,7 +72,6 @@ export class EnginesModel extends Store<EnginesState> {
 
   private readonly source: EnginesSource;
   private readonly busyMs: number;
-  private isWatched = false;
   private timer: ReturnType<typeof setTimeout> | undefined;
 }
 

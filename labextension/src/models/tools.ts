@@ -108,6 +108,26 @@ export function methodOf(tool: ToolRecord, trans: Trans = PLAIN): string {
   }
 }
 
+/** A word of the catalog as people read it: `structure-prediction` is “Structure prediction”. */
+export function plainWords(word: string): string {
+  const plain = word.replaceAll('-', ' ');
+  return plain.charAt(0).toUpperCase() + plain.slice(1);
+}
+
+/** The tools by family, families by name, those that can run first in each. */
+export function groupTools(
+  tools: readonly ToolRecord[]
+): readonly { readonly family: string; readonly tools: readonly ToolRecord[] }[] {
+  const families = new Map<string, ToolRecord[]>();
+  for (const tool of searchTools(tools, '')) {
+    const family = plainWords(tool.family || 'other');
+    families.set(family, [...(families.get(family) ?? []), tool]);
+  }
+  return [...families]
+    .map(([family, members]) => ({ family, tools: members }))
+    .sort((a, b) => a.family.localeCompare(b.family));
+}
+
 function haystack(tool: ToolRecord): string {
   return [
     tool.type,

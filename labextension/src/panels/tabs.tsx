@@ -28,7 +28,7 @@ export function ToolsTab({ foldnote, onNewCell, onInstall, onRemove }: SidebarOp
             state={found}
             onInstall={onInstall}
             onRemove={onRemove}
-            onOpen={isOpen => isOpen && engines.watch()}
+            onOpen={isOpen => engines.show(isOpen)}
           />
         )
       }

@@ -88,7 +88,8 @@ function addFileCommands(app: JupyterFrontEnd, { files, trans }: IFoldnote): voi
 function addServiceCommands(app: JupyterFrontEnd, foldnote: IFoldnote): void {
   const { account, api, files, jobs, profiles, tools, trans } = foldnote;
   app.commands.addCommand(CommandIDs.refresh, {
-    label: trans.__('Refresh jobs and tools'),
+    label: trans.__('Refresh'),
+    mnemonic: 0,
     describedBy: { args: null },
     execute: async () => {
       const looks = files.state().files ? [files.refresh()] : [];
@@ -96,7 +97,8 @@ function addServiceCommands(app: JupyterFrontEnd, foldnote: IFoldnote): void {
     }
   });
   app.commands.addCommand(CommandIDs.connect, {
-    label: trans.__('Connect to a service …'),
+    label: trans.__('Connect to a Service …'),
+    mnemonic: 0,
     describedBy: { args: null },
     execute: async () => {
       const service = jobs.state().service;

@@ -1,6 +1,7 @@
 /** A card in the launcher for each tool that can run. */
 import type { JupyterFrontEnd, JupyterFrontEndPlugin } from '@jupyterlab/application';
 import { ILauncher } from '@jupyterlab/launcher';
+import type { ReadonlyJSONObject } from '@lumino/coreutils';
 
 import type { ToolRecord } from '../api/answers';
 import { CommandIDs, type NewCellArgs } from '../commands';
@@ -13,9 +14,13 @@ export const launcherPlugin: JupyterFrontEndPlugin<void> = {
   id: 'foldnote:launcher',
   description: 'Launcher cards for protein-analysis tools.',
   autoStart: true,
-  requires: [IFoldnote, ILauncher],
-  activate: (app: JupyterFrontEnd, { tools }: IFoldnote, launcher: ILauncher) => {
+  requires: [IFoldnote],
+  optional: [ILauncher],
+  activate: (app: JupyterFrontEnd, { tools }: IFoldnote, launcher: ILauncher | null) => {
     addCardCommands(app);
+    if (!launcher) {
+      return;
+    }
     const carded = new Set<string>();
     tools.subscribe(() => {
       for (const tool of tools.state().tools ?? []) {
@@ -29,11 +34,8 @@ export const launcherPlugin: JupyterFrontEndPlugin<void> = {
   }
 };
 
-/** Command of a card: the tool's name alone as its label, because the category says the rest. */
-const CARD = 'foldnote:launch-tool';
-
 function addCardCommands(app: JupyterFrontEnd): void {
-  app.commands.addCommand(CARD, {
+  app.commands.addCommand(CommandIDs.launchTool, {
     label: args => textOf(args.name),
     caption: args => textOf(args.description),
     icon: args => (args.isAntibody === true ? antibodyIcon : proteinIcon),
@@ -46,16 +48,17 @@ function addCardCommands(app: JupyterFrontEnd): void {
 }
 
 function addCard(launcher: ILauncher, tool: ToolRecord): void {
-  launcher.add({
-    command: CARD,
-    category: CATEGORY,
-    args: {
-      tool: tool.type,
-      name: tool.displayName,
-      description: tool.description,
-      isAntibody: tool.modalities.some(modality => modality.includes('antibody'))
-    }
-  });
+  launcher.add({ command: CommandIDs.launchTool, category: CATEGORY, args: cardOf(tool) });
+}
+
+/** What the command of cards and menus takes for a tool. */
+export function cardOf(tool: ToolRecord): ReadonlyJSONObject {
+  return {
+    tool: tool.type,
+    name: tool.displayName,
+    description: tool.description,
+    isAntibody: tool.modalities.some(modality => modality.includes('antibody'))
+  };
 }
 
 function textOf(value: unknown): string {

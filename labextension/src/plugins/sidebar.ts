@@ -9,7 +9,14 @@ import { ISettingRegistry } from '@jupyterlab/settingregistry';
 import { IStateDB } from '@jupyterlab/statedb';
 
 import type { EngineRecord } from '../api/answers';
-import { CommandIDs, type FileArgs, type JobArgs, type NewCellArgs } from '../commands';
+import {
+  CommandIDs,
+  mnemonicOf,
+  readText,
+  type FileArgs,
+  type JobArgs,
+  type NewCellArgs
+} from '../commands';
 import { dragFrom, type Dragged } from '../dragging';
 import { markIcon } from '../icons';
 import { ChoicesModel } from '../models/choices';
@@ -42,13 +49,25 @@ export const sidebarPlugin: JupyterFrontEndPlugin<void> = {
     app.shell.add(sidebar, 'left', { rank: 600, type: 'Protein analysis' });
     restorer?.add(sidebar, sidebar.id);
     const { trans } = foldnote;
-    const views: readonly (readonly [string, SidebarView, string])[] = [
-      [CommandIDs.showJobs, 'jobs', trans.__('Show jobs')],
-      [CommandIDs.showTools, 'tools', trans.__('Show tools')],
-      [CommandIDs.showFiles, 'files', trans.__('Show files')]
+    const views: readonly (readonly [string, SidebarView, string, string])[] = [
+      [CommandIDs.showJobs, 'jobs', trans.__('Show Jobs'), 'j'],
+      [CommandIDs.showTools, 'tools', trans.__('Show Tools'), 't'],
+      [CommandIDs.showFiles, 'files', trans.__('Show Files'), 'f'],
+      [CommandIDs.showEngines, 'tools', trans.__('Show Engines of This Computer'), 'e']
     ];
-    for (const [command, view, label] of views) {
-      addShowCommand(app, sidebar, command, view, label);
+    for (const [command, view, label, letter] of views) {
+      app.commands.addCommand(command, {
+        label: args => readText(args, 'label') || label,
+        mnemonic: args => mnemonicOf(readText(args, 'label') || label, letter),
+        describedBy: { args: null },
+        execute: () => {
+          app.shell.activateById(sidebar.id);
+          sidebar.show(view);
+          if (command === CommandIDs.showEngines) {
+            foldnote.engines.show(true);
+          }
+        }
+      });
       palette?.addItem({ command, category: CATEGORY });
     }
   }
@@ -78,13 +97,13 @@ function createSidebar(
     onDownload: names => run(CommandIDs.downloadJob, { jobs: [...names] }),
     onInsertFile: path => run(CommandIDs.insertFile, { path }),
     onDeleteFile: path => run(CommandIDs.deleteFile, { path }),
+    onDeleteFolder: path => run(CommandIDs.deleteFolder, { path }),
     onInstall: engine => void install(foldnote, engine),
     onRemove: engine => void remove(foldnote, engine),
     onRefresh: () => run(CommandIDs.refresh),
     onConnect: () => run(CommandIDs.connect),
     onChooseProfile: name => {
       foldnote.profiles.choose(name);
-    onDeleteFolder: path => run(CommandIDs.deleteFolder, { path }),
       void registry?.set(SETTINGS, 'profile', name);
     }
   });
@@ -142,21 +161,4 @@ async function remove({ engines, trans }: IFoldnote, engine: EngineRecord): Prom
   if (await isConfirmed(title, body, trans.__('Remove'), trans.__('Cancel'))) {
     await engines.change(engine.name, 'remove');
   }
-}
-
-function addShowCommand(
-  app: JupyterFrontEnd,
-  sidebar: Sidebar,
-  id: string,
-  view: SidebarView,
-  label: string
-): void {
-  app.commands.addCommand(id, {
-    label,
-    describedBy: { args: null },
-    execute: () => {
-      app.shell.activateById(sidebar.id);
-      sidebar.show(view);
-    }
-  });
 }

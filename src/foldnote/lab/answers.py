@@ -108,6 +108,7 @@ class Citation(WireModel):
 
     text: str = ""
     doi: str | None = None
+    """Its DOI without an address; null when none is given."""
 
 
 class ToolInput(WireModel):
@@ -116,6 +117,10 @@ class ToolInput(WireModel):
     name: str
     title: str = ""
     description: str = ""
+    kind: str = ""
+    """What it takes: a text, a number in a range with its unit, files by their endings, one of some words."""
+    default: str = ""
+    """What holds when it is left out; empty when nothing does."""
     is_required: bool = False
 
 
@@ -124,6 +129,7 @@ class ToolAnswer(WireModel):
 
     type: str
     inputs: tuple[ToolInput, ...] = ()
+    """Required ones first."""
     citation: Citation | None = None
 
 

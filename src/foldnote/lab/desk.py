@@ -32,6 +32,7 @@ from foldnote.lab.pace import Pace
 from foldnote.lab.poller import Poller
 from foldnote.models.job import Job, JobPage
 from foldnote.models.tool import Tool
+from foldnote.models.tool_sheet import list_settings
 from foldnote.settings import EMBEDDED
 
 LOG_LINES = 400
@@ -195,24 +196,27 @@ def _apply(
 
 def describe_tool(tool: Tool) -> ToolAnswer:
     """The settings and the citation of a tool, in words."""
-    required = set(tool.settings_schema.get("required", ()))
     properties = tool.settings_schema.get("properties", {})
-    inputs = tuple(
+    inputs = [
         ToolInput(
             name=name,
-            title=str(field.get("title", name)),
-            description=str(field.get("description", "")),
-            is_required=name in required,
+            title=str(properties[name].get("title", name)),
+            description=str(properties[name].get("description", "")),
+            kind=kind,
+            default=default,
+            is_required=setting.endswith(" *"),
         )
-        for name, field in properties.items()
-        if isinstance(field, dict)
-    )
+        for setting, kind, default, _ in list_settings(tool.settings_schema)
+        for name in [setting.removesuffix(" *")]
+        if isinstance(properties[name], dict)
+    ]
+    inputs.sort(key=lambda each: not each.is_required)
     notes = tool.settings_schema.get("x-foldnote", {})
     given = (tool.model_extra or {}).get("citation") or notes.get("citation")
     citation = Citation.model_validate(given) if isinstance(given, dict) else None
     if isinstance(given, str):
         citation = Citation(text=given)
-    return ToolAnswer(type=tool.type, inputs=inputs, citation=citation)
+    return ToolAnswer(type=tool.type, inputs=tuple(inputs), citation=citation)
 
 
 def _shorten(value: Any) -> Any:

@@ -29,6 +29,8 @@ class ToolEngine(WireModel):
     citation: str | None = None
     note: str | None = None
     """What a user must know before trusting the result; null when there is nothing."""
+    outputs: tuple[str, ...] = ()
+    """The files of a result, each as ``name: what is in it``; empty where the service does not say."""
 
 
 _SHAPES = {

@@ -98,14 +98,16 @@ def test_a_tool_is_described_in_words():
     schema = {
         "required": ["heavy"],
         "properties": {
+            "n": {"type": "integer", "minimum": 1, "default": 3, "x-foldnote": {"unit": "Å"}},
             "heavy": {"title": "Heavy chain", "description": "A sequence"},
-            "n": {"type": "integer"},
+            "target": {"type": "string", "x-foldnote": {"role": "file", "extensions": ["pdb", "cif"]}},
         },
         "x-foldnote": {"citation": {"text": "Abanades et al. (2023)", "doi": "10.1/x"}},
     }
     told = describe_tool(Tool(type="a", settings_schema=schema))
-    assert [(field.title, field.is_required) for field in told.inputs] == [
-        ("Heavy chain", True),
-        ("n", False),
+    assert [(field.title, field.kind, field.default, field.is_required) for field in told.inputs] == [
+        ("Heavy chain", "anything", "", True),
+        ("n", "whole number, from 1 Å", "3", False),
+        ("target", "file .pdb, .cif", "", False),
     ]
     assert told.citation.doi == "10.1/x"

@@ -172,7 +172,10 @@ def _read_engine(value: Any) -> dict[str, Any] | None:
         for key, each in value.items()
         if isinstance(each, str) or key not in ToolEngine.model_fields
     }
-    return {"name": texts.get("method", ""), "method": texts.get("name", "")} | texts
+    given = value.get("outputs")
+    outputs = [each for each in given if isinstance(each, str)] if isinstance(given, list) else []
+    names = {"name": texts.get("method", ""), "method": texts.get("name", "")}
+    return names | texts | ({"outputs": outputs} if outputs else {})
 
 
 def _read_component(tool_type: str, group: str, schema: dict[str, Any]) -> Tool:

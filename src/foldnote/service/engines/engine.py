@@ -91,6 +91,8 @@ class Engine:
     tools: tuple[str, ...]
     note: str = ""
     """What a user must know before trusting a result."""
+    outputs: tuple[str, ...] = ()
+    """The files of a result: name, colon, what is in it."""
     licence: str = ""
     licence_note: str = ""
     citation: str = ""
@@ -144,6 +146,7 @@ class Engine:
             licence=self.licence or None,
             citation=self.citation or None,
             note=self.note or None,
+            outputs=self.outputs,
         )
 
 
@@ -211,6 +214,7 @@ def _make_engine(folder: Path, content: dict[str, Any]) -> Engine:
             "kind": content["kind"],
             "version": content["version"],
             "tools": _texts(content["tools"], "tools"),
+            "outputs": _texts(content.get("outputs", ()), "outputs"),
             "command": _texts(content.get("command", DEFAULT_COMMAND), "command"),
         },
     )

@@ -26,6 +26,8 @@ def test_bundled_engines_are_complete():
         assert engine.licence_note
         assert engine.homepage
         assert engine.note
+        assert engine.outputs
+        assert all(": " in line for line in engine.outputs)
         assert engine.environment.probe
         assert (engine.folder / "run.py").is_file()
         assert engine.name == engine.folder.name

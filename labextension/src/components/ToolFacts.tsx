@@ -1,0 +1,144 @@
+/** What a person wants to know of a tool before using it: what it takes and gives, by whom, under which licence. */
+import { useEffect, useState, type ReactElement, type ReactNode } from 'react';
+
+import type { ToolAnswer, ToolRecord } from '../api/answers';
+import { visibleText } from '../models/text';
+import { plainWords } from '../models/tools';
+import { useWords } from './words';
+
+/** What the facts need. */
+export interface ToolFactsProps {
+  readonly tool: ToolRecord;
+  readonly describe: (tool: string) => Promise<ToolAnswer>;
+}
+
+type Input = ToolAnswer['inputs'][number];
+
+/** The facts of a tool. */
+export function ToolFacts({ tool, describe }: ToolFactsProps): ReactElement {
+  const trans = useWords();
+  const [facts, setFacts] = useState<ToolAnswer | null>(null);
+  const [fault, setFault] = useState<string | null>(null);
+  useEffect(() => {
+    let isOver = false;
+    describe(tool.type).then(
+      found => !isOver && setFacts(found),
+      (error: unknown) => !isOver && setFault(error instanceof Error ? error.message : String(error))
+    );
+    return () => {
+      isOver = true;
+    };
+  }, [tool.type, describe]);
+  const { engine } = tool;
+  return (
+    <div className="fn-ToolFacts">
+      {fault !== null && <p className="fn-JobRow-error">{fault}</p>}
+      {facts === null && fault === null && <p className="fn-Tool-method">{trans.__('Asking what it takes …')}</p>}
+      {facts !== null && <Inputs inputs={facts.inputs} />}
+      {facts !== null && facts.inputs.length === 0 && (
+        <p className="fn-Tool-method">{trans.__('The service does not say what it takes.')}</p>
+      )}
+      {engine !== null && engine.outputs.length > 0 && (
+        <>
+          <h4>{trans.__('Gives')}</h4>
+          <Terms rows={engine.outputs.map(readOutput)} />
+        </>
+      )}
+      <h4>{trans.__('About')}</h4>
+      <Terms
+        rows={[
+          [trans.__('Family'), plainWords(tool.family)],
+          [trans.__('Works on'), tool.modalities.map(plainWords).join(', ')],
+          [trans.__('Does'), tool.functions.map(plainWords).join(', ')],
+          [trans.__('Mind'), engine?.note ?? ''],
+          [trans.__('Licence'), engine?.licence ?? ''],
+          [trans.__('Cite'), <Cite key="cite" tool={tool} facts={facts} />]
+        ]}
+      />
+    </div>
+  );
+}
+
+/** The method's own words to cite where there are some, else the tool's; with its DOI as a link. */
+function Cite(props: { readonly tool: ToolRecord; readonly facts: ToolAnswer | null }): ReactElement | null {
+  const own = props.tool.engine?.citation ?? '';
+  const given = props.facts?.citation ?? null;
+  const text = own || (given?.text ?? '');
+  const doi = own === '' ? (given?.doi ?? null) : null;
+  if (text === '') {
+    return null;
+  }
+  return (
+    <>
+      {visibleText(text)}
+      {doi !== null && /^10\.\d+\/\S+$/.test(doi) && (
+        <>
+          {' '}
+          <a className="fn-Link" href={`https://doi.org/${doi}`} target="_blank" rel="noreferrer">
+            doi:{doi}
+          </a>
+        </>
+      )}
+    </>
+  );
+}
+
+function Inputs({ inputs }: { readonly inputs: readonly Input[] }): ReactElement | null {
+  const trans = useWords();
+  const [areAll, setAll] = useState(false);
+  const required = inputs.filter(input => input.isRequired);
+  const first = required.length > 0 ? required : inputs.slice(0, 3);
+  const shown = areAll ? inputs : first;
+  if (inputs.length === 0) {
+    return null;
+  }
+  return (
+    <>
+      <h4>{trans.__('Takes')}</h4>
+      <dl className="fn-Inputs">
+        {shown.map(input => (
+          <div key={input.name}>
+            <dt>
+              {visibleText(input.title || input.name)}
+              {input.isRequired && <span className="fn-Required"> {trans.__('required')}</span>}
+            </dt>
+            <dd className="fn-Tool-method">
+              {[visibleText(input.kind), input.default && trans.__('%1 if left out', visibleText(input.default))]
+                .filter(Boolean)
+                .join(' · ')}
+            </dd>
+            <dd>{visibleText(input.description)}</dd>
+          </div>
+        ))}
+      </dl>
+      {inputs.length > first.length && (
+        <button type="button" className="fn-Link" aria-expanded={areAll} onClick={() => setAll(!areAll)}>
+          {areAll
+            ? trans.__('Show only the first')
+            : trans._n('Show one more setting', 'Show %1 more settings', inputs.length - first.length)}
+        </button>
+      )}
+    </>
+  );
+}
+
+function Terms({ rows }: { readonly rows: readonly (readonly [string, ReactNode])[] }): ReactElement {
+  return (
+    <dl className="fn-Terms">
+      {rows
+        .filter(([, content]) => content !== '')
+        .map(([term, content]) => (
+          <div key={term}>
+            <dt>{term}</dt>
+            <dd>{content}</dd>
+          </div>
+        ))}
+    </dl>
+  );
+}
+
+/** `name: what is in it` as a row. */
+function readOutput(text: string): readonly [string, string] {
+  const [name = '', ...rest] = visibleText(text).split(': ');
+  return [name, rest.join(': ')];
+}
