@@ -48,6 +48,15 @@ def test_subjobs_are_jobs_of_their_own(service, name):
     assert service.result(f"{name}a").status_code == 200
 
 
+def test_a_job_that_is_called_as_the_table_keeps_its_folder(service, name):
+    submit_batch(service, name, ["results.csv", f"{name}a"])
+    service.wait(name)
+    names = zipfile.ZipFile(io.BytesIO(httpx.get(service.job(name)["resultUrl"]).content)).namelist()
+    assert {"batch-results.csv", "results.csv/settings.json", f"{name}a/settings.json"} <= set(names)
+    assert "results.csv" not in names
+    service.client.request("DELETE", "/delete-job", json={"jobName": name})
+
+
 def test_the_project_of_a_batch_is_that_of_its_jobs(service, name):
     submit_batch(service, name, [f"{name}a", f"{name}b"], projectTag="p7")
     assert [service.job(each)["projectTag"] for each in (name, f"{name}a", f"{name}b")] == ["p7"] * 3

@@ -12,7 +12,7 @@ import json
 import logging
 import threading
 import zipfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from typing import Any
 
 from foldnote.models.status import BatchStatus, JobStatus
@@ -100,10 +100,11 @@ class Aggregator:
 
     def _write(self, subjobs: Sequence[Subjob], draft: Draft, settings: str) -> None:
         rank_by = json.loads(settings).get("rankBy")
+        folders = frozenset(each.name for each in subjobs)
         with zipfile.ZipFile(DraftStream(draft), "w", zipfile.ZIP_DEFLATED) as archive:
-            archive.writestr(TABLE, make_table(subjobs))
+            archive.writestr(free_of(folders, TABLE), make_table(subjobs))
             if rank_by is not None:
-                archive.writestr(RANKING, make_ranking(subjobs, rank_by))
+                archive.writestr(free_of(folders, RANKING), make_ranking(subjobs, rank_by))
             for each in subjobs:
                 if each.result_sha256:
                     source = self._objects.path(each.result_sha256)
@@ -131,6 +132,13 @@ class DraftStream(io.RawIOBase):
         """Append."""
         self._draft.write(bytes(content))
         return len(content)
+
+
+def free_of(folders: Container[str], name: str) -> str:
+    """The name of a file beside the folders of subjobs, of which one may be called the same."""
+    while name in folders:
+        name = f"batch-{name}"
+    return name
 
 
 def make_table(subjobs: Sequence[Subjob]) -> str:
