@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import base64
+import secrets
 import shutil
 import tempfile
 from pathlib import Path
@@ -52,19 +53,10 @@ class FilesHandler(FoldnoteHandler):
         self.finish({"message": f"{path} is deleted."})
 
 
-class UploadsHandler(FoldnoteHandler):
-    """``POST files/uploads``: a file of the page's computer that will come in pieces."""
+class _UploadingHandler(FoldnoteHandler):
+    """What the routes of uploads share."""
 
-    @web.authenticated
-    @authorized
-    async def post(self) -> None:
-        """Begin an upload, or go on with the one that was broken off."""
-        body = self.get_json_body() or {}
-        size, folder = body.get("sizeBytes"), body.get("folder")
-        if not isinstance(size, int):
-            raise fault(400, "The request needs the number 'sizeBytes'.")
-        wish = self.make_wish(self.read_field("name"), folder, size, str(body.get("mark", "")))
-        self.send_record((await self.ask(now(lambda: self.uploads.begin(wish)))).answer())
+    _track_activity = False
 
     def make_wish(self, name: str, folder: object, size_bytes: int, mark: str) -> Wish:
         """What the page wants to send.
@@ -103,11 +95,32 @@ class UploadsHandler(FoldnoteHandler):
 
         self.send_record(await self.ask(upload.finish(send)))
 
+    async def find(self, name: str) -> Upload:
+        """The upload of this id.
 
-class UploadHandler(UploadsHandler):
+        Raises:
+            HTTPError: it is not known, or another user's.
+        """
+        return await self.ask(now(lambda: self.uploads.find(name, self.owner)))
+
+
+class UploadsHandler(_UploadingHandler):
+    """``POST files/uploads``: a file of the page's computer that will come in pieces."""
+
+    @web.authenticated
+    @authorized
+    async def post(self) -> None:
+        """Begin an upload, or go on with the one that was broken off."""
+        body = self.get_json_body() or {}
+        size, folder = body.get("sizeBytes"), body.get("folder")
+        if not isinstance(size, int):
+            raise fault(400, "The request needs the number 'sizeBytes'.")
+        wish = self.make_wish(self.read_field("name"), folder, size, str(body.get("mark", "")))
+        self.send_record((await self.ask(now(lambda: self.uploads.begin(wish)))).answer())
+
+
+class UploadHandler(_UploadingHandler):
     """``GET``, ``PUT ?offset=`` and ``DELETE files/uploads/ID``."""
-
-    _track_activity = False
 
     @web.authenticated
     @authorized
@@ -136,26 +149,18 @@ class UploadHandler(UploadsHandler):
         self.uploads.drop(await self.find(name))
         self.finish({"message": "The upload is given up."})
 
-    async def find(self, name: str) -> Upload:
-        """The upload of this id.
 
-        Raises:
-            HTTPError: it is not known, or another user's.
-        """
-        return await self.ask(now(lambda: self.uploads.find(name, self.owner)))
-
-
-class UploadEndHandler(UploadHandler):
+class UploadEndHandler(_UploadingHandler):
     """``POST files/uploads/ID/finish``: asked until the answer has a path."""
 
     @web.authenticated
     @authorized
-    async def post(self, name: str) -> None:  # type: ignore[override]
+    async def post(self, name: str) -> None:
         """Pass the whole on to the service."""
         await self.pass_on(await self.find(name))
 
 
-class UploadContentsHandler(UploadsHandler):
+class UploadContentsHandler(_UploadingHandler):
     """``POST files/contents``: a file of JupyterLab's file browser."""
 
     @web.authenticated
@@ -165,13 +170,12 @@ class UploadContentsHandler(UploadsHandler):
         path, body = self.read_field("path"), self.get_json_body() or {}
         with await spool_contents(self.contents_manager, path) as spool:
             place = Path(spool.name)
-            wish = self.make_wish(
-                path.rpartition("/")[2], body.get("folder"), place.stat().st_size, "contents"
-            )
+            mark = secrets.token_hex(8)  # never one that was broken off: the file may have changed since
+            name, size = path.rpartition("/")[2], place.stat().st_size
+            wish = self.make_wish(name, body.get("folder"), size, mark)
             upload = await self.ask(now(lambda: self.uploads.begin(wish)))
-            if upload.received_bytes < wish.size_bytes:
-                await asyncio.to_thread(shutil.copyfile, place, upload.path)
-                upload.received_bytes = wish.size_bytes
+            await asyncio.to_thread(shutil.copyfile, place, upload.path)
+            upload.received_bytes = size
         await self.pass_on(upload)
 
 

@@ -1,7 +1,6 @@
 """The routes of the server extension, asked over HTTP before a real job service."""
 
 import asyncio
-import json
 
 import pytest
 from lab_fixtures import TOKEN, wait_for_state
@@ -133,21 +132,6 @@ async def test_a_refused_key_is_said_with_what_to_do(jupyter, service):
     service.offered_key = "wrong"
     body = await wait_for_state(jupyter, "unauthorized")
     assert "Store a valid key" in body["service"]["error"]
-
-
-async def test_no_answer_holds_the_key_or_a_signed_link(jupyter, submitted, service):
-    done = await wait_for_state(
-        jupyter, "ok", until=lambda body: body["jobs"][0]["status"] in ("Complete", "Stopped")
-    )
-    texts = [json.dumps(done)]
-    about_job = [f"jobs/{submitted}/{part}" for part in ("log", "view", "result", "subjobs")]
-    for path in ("tools", "tools/anarci", "files", "profiles", "jobs/none/log", *about_job):
-        answer = await jupyter.get(path, headers=LOGIN)
-        texts += [answer.text, str(answer.headers)]
-    for text in texts:
-        assert service.key not in text
-        assert "signature=" not in text.lower()
-        assert '"settings"' not in text
 
 
 async def test_3dmol_is_served_below_the_prefix(jupyter):
