@@ -14,13 +14,15 @@ from foldnote.models import Problem
 from foldnote.models.deployed import (
     DeployedTool,
     FinetunedModel,
+    RegisteredTool,
     read_deployed_tool,
     read_finetuned_models,
+    read_registered_tools,
 )
 
 
 class ModelsSteps(Resource):
-    """GET /finetuned-models and POST /deploy-model."""
+    """GET /finetuned-models; POST /deploy-model, GET /deployed-models, DELETE /delete-model."""
 
     @operation
     def list(self) -> Steps[tuple[FinetunedModel, ...]]:
@@ -74,6 +76,30 @@ class ModelsSteps(Resource):
         answer = yield from self._link.ask("POST", "/deploy-model", json=body, repeatable=True)
         self._link.tools = ()  # the catalog is another one now
         return understand(lambda said: read_deployed_tool(said, tool_type), answer)
+
+    @operation
+    def registered(self) -> Steps[tuple[RegisteredTool, ...]]:
+        """The tools that ``deploy`` registered, the oldest first. For admins.
+
+        Raises:
+            ForbiddenError: the key is no administrator's, or registering is off.
+            NotFoundError: the service lists none.
+            ServiceError: the service refused.
+        """
+        answer = yield from self._link.ask("GET", "/deployed-models")
+        return understand(read_registered_tools, answer)
+
+    @operation
+    def delete(self, tool_type: str) -> Steps[None]:
+        """Remove a registered tool. Its waiting jobs end and say why; what it computed stays. For admins.
+
+        Raises:
+            BadRequestError: no tool is registered as that.
+            ForbiddenError: the key is no administrator's, or registering is off.
+            ServiceError: the service refused.
+        """
+        yield from self._link.ask("DELETE", "/delete-model", json={"type": tool_type}, repeatable=False)
+        self._link.tools = ()
 
 
 class Models(SyncResource, ModelsSteps):

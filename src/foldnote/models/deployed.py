@@ -35,6 +35,31 @@ class DeployedTool(WireModel):
     message: str = ""
 
 
+class RegisteredTool(DeployedTool):
+    """One row of GET /deployed-models: a tool that was registered, with what runs it."""
+
+    display_name: str = ""
+    """What people read; empty where a deployment gives types only."""
+    command: tuple[str, ...] | None = None
+    """Program and arguments; null for an image."""
+    image: str | None = None
+    """The container image; null for a command."""
+    created: datetime | None = None
+    """When it was registered, UTC; null where a deployment does not say."""
+
+
+def read_registered_tools(answer: object) -> tuple[RegisteredTool, ...]:
+    """The tools in ``answer``: an object with ``models``, a bare list, records or types.
+
+    Raises:
+        ProtocolError: it is none of these.
+    """
+    return tuple(
+        RegisteredTool.model_validate({"type": row} if isinstance(row, str) else _name_tool(row))
+        for row in _read_rows(answer, "models")
+    )
+
+
 def read_finetuned_models(answer: object) -> tuple[FinetunedModel, ...]:
     """The models in ``answer``: an object with ``models``, a bare list, records or names.
 
@@ -54,6 +79,11 @@ def read_deployed_tool(answer: object, tool_type: str) -> DeployedTool:
         return DeployedTool(type=tool_type, message=str(hidden or ""))
     fields = {key: value for key, value in lower_first(hidden).items() if value is not None}
     return DeployedTool.model_validate({"type": tool_type} | fields)
+
+
+def _name_tool(row: Mapping[str, Any]) -> dict[str, Any]:
+    fields = {key: value for key, value in lower_first(row).items() if value is not None}
+    return fields | ({"type": fields["name"]} if "name" in fields and "type" not in fields else {})
 
 
 def _name_model(row: Mapping[str, Any]) -> dict[str, Any]:
