@@ -125,3 +125,14 @@ def test_a_table_and_a_sweep_become_a_batch(client, settings, name, monkeypatch)
     assert list(frame.index) == [f"{name}-a-1", f"{name}-a-2", f"{name}-b-1", f"{name}-b-2"]
     assert list(frame["settings.scheme"]) == ["imgt", "kabat"] * 2
     assert set(frame["status"]) == {"Complete"}
+
+
+async def test_again_makes_another_batch_of_the_same_rows(face, settle, name, settings):
+    rows = [settings, dict(settings, scheme="kabat")]
+    first = await settle(face.batches.submit("anarci", rows, name))
+    preview = await settle(face.batches.preview("anarci", rows, name, again=True))
+    assert (preview.existing, preview.batch_name, preview.jobs_taken) == (None, f"{name}-run-2", 2)
+    second = await settle(face.batches.send(preview))
+    third = await settle(face.batches.submit("anarci", rows, name, again=True))
+    assert [batch.job_name for batch in (first, second, third)] == [name, f"{name}-run-2", f"{name}-run-3"]
+    assert [job.job_name for job in await settle(third.subjobs())] == [f"{name}-run-3-1", f"{name}-run-3-2"]

@@ -3,10 +3,11 @@
 import json
 
 import pytest
+from fastapi.testclient import TestClient
 from job_settings import PDB, SETTINGS
 from scripted_service import answers, breaks
 
-from foldnote.client import Stage, inline
+from foldnote.client import Client, Stage, inline
 from foldnote.errors import (
     BadRequestError,
     FoldnoteError,
@@ -17,6 +18,8 @@ from foldnote.errors import (
     SettingsError,
     UnknownToolError,
 )
+from foldnote.service.app import create_app
+from foldnote.service.config import ServiceConfig
 
 SEQUENCE = SETTINGS["sequence"]
 LIGHT = "DIQMTQSPSSLSASVGDRVTITCRASQDVNTAVAWYQQKPGKAPKLLIYSASFLYSGVPSRFSGSRSGTDFTLTISSLQPEDFATYYCQQHYTTPPTFGQGTKVEIK"
@@ -237,3 +240,62 @@ def test_a_deployment_needs_a_command_or_an_image_and_an_administrator(scripted,
     scripted.on("POST", "/deploy-model", answers({"error": "no", "code": "admin_required"}, 403))
     with pytest.raises(ForbiddenError):
         foreign.models.deploy("my-tool", SCHEMA, image="x/y")
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        {"models": [{"type": "my-tool"}]},
+        {"Models": [{"Type": "my-tool"}]},
+        [{"name": "my-tool"}],
+        ["my-tool"],
+    ],
+)
+def test_registered_tools_in_each_shape(scripted, foreign, said):
+    scripted.on("GET", "/deployed-models", answers(said))
+    assert [tool.type for tool in foreign.models.registered()] == ["my-tool"]
+
+
+def test_a_registered_tool_is_listed_runs_and_is_deleted(tmp_path):
+    config = ServiceConfig(data_dir=tmp_path, rate_limit=False, allows_deployment=True)
+    with TestClient(create_app(config)) as http:
+        key = http.app.state.service.local_key
+        client = Client(base_url="http://testserver", api_key=key, http_client=http)
+        client.models.deploy("my-tool", SCHEMA, command=["/bin/cp", "job.json", "outputs/"])
+        (tool,) = client.models.registered()
+        assert (tool.type, tool.command, tool.image) == ("my-tool", ("/bin/cp", "job.json", "outputs/"), None)
+        job = client.jobs.submit("my-tool", {"pdb": inline(PDB)}, job_name="mine").wait(60)
+        assert "job.json" in {file.name for file in job.result().files}
+        client.models.delete("my-tool")
+        assert client.models.registered() == ()
+        with pytest.raises(BadRequestError, match="No tool is registered as 'my-tool'"):
+            client.models.delete("my-tool")
+
+
+async def test_again_makes_another_run_and_without_it_the_same_is_found(face, settle, name, stages):
+    saved = await settle(face.pipelines.submit(name, stages))
+    first = await settle(face.pipelines.run(saved))
+    second = await settle(face.pipelines.run(saved, again=True))
+    assert second.job_name == f"{first.job_name}-2"
+    assert (await settle(face.pipelines.run(saved))).job_name == first.job_name
+
+
+def test_again_without_an_earlier_run_takes_the_plain_name(client, name, stages):
+    saved = client.pipelines.submit(name, stages)
+    assert client.pipelines.run(saved, again=True, job_name=f"{name}-run").job_name == f"{name}-run"
+    assert client.pipelines.run(saved, again=True, job_name=f"{name}-run").job_name == f"{name}-run-2"
+
+
+def test_again_screens_once_more_under_a_free_name(scripted, foreign):
+    parent = {
+        "jobName": "s",
+        "type": "batch",
+        "tool": "dock",
+        "status": "Complete",
+        "batchStatus": "Complete",
+    }
+    scripted.on("GET", "/jobs", answers(parent), answers({"error": "unknown"}, 404))
+    scripted.on("POST", "/virtual-screening", answers({"batchName": "s-2"}))
+    batch = foreign.screenings.submit(inline(PDB), [inline(PDB)], batch_name="s", again=True)
+    assert batch.job_name == "s-2"
+    assert json.loads(scripted.asked[-1].body)["batchName"] == "s-2"

@@ -69,6 +69,8 @@ def add_batch(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--project", help="identifier of a project")
     parser.add_argument("--max-runtime", type=float, metavar="SECONDS", help="end each job after this time")
     parser.add_argument("--budget", type=float, metavar="HOURS", help="weighted hours for all jobs together")
+    parser.add_argument("--again", action="store_true",
+                        help="a new batch even if these rows were submitted before")  # fmt: skip
     parser.add_argument("--preview", action="store_true", help="judge and count the rows; submit nothing")
     parser.add_argument("--yes", action="store_true", help="do not ask before a large batch")
     parser.add_argument("--wait", action="store_true", help="wait until it is finished")
@@ -92,6 +94,7 @@ def run_batch(options: argparse.Namespace) -> int:
         project_tag=options.project,
         max_runtime_s=options.max_runtime,
         weighted_hours_budget=options.budget,
+        again=options.again,
     )
     if options.preview:
         print_json(_as_data(preview)) if options.json else print(preview)

@@ -15,13 +15,14 @@ from foldnote.client.handle import AsyncHandle, HandleSteps, SyncHandle
 from foldnote.client.judging import Row, judge_rows, require_valid
 from foldnote.client.ledger import Ledger
 from foldnote.client.link import Link
+from foldnote.client.once import free_name, look_up
 from foldnote.client.previews import Preview, learn
 from foldnote.client.resource import Resource
 from foldnote.client.rows import Rows, as_rows
 from foldnote.client.sheets import Sheet, join_results
 from foldnote.client.tools import recall_tool
 from foldnote.errors import FoldnoteError, NotFoundError
-from foldnote.models import Job, Tool
+from foldnote.models import Job, RowVerdict, Tool
 
 if TYPE_CHECKING:
     import builtins
@@ -155,6 +156,7 @@ class BatchesSteps(Resource, Generic[B]):
         project_tag: str | None = None,
         max_runtime_s: float | None = None,
         weighted_hours_budget: float | None = None,
+        again: bool = False,
     ) -> Steps[B]:
         """The batch that these rows are: the one that they became before, or a new one.
 
@@ -168,6 +170,7 @@ class BatchesSteps(Resource, Generic[B]):
             project_tag: identifier of a project.
             max_runtime_s: seconds after which a job of the batch is ended, where the service knows that.
             weighted_hours_budget: weighted hours for all jobs together, where the service knows that.
+            again: make a new batch even if the same rows have one already.
 
         Raises:
             UnknownToolError: the service has no such tool.
@@ -179,14 +182,10 @@ class BatchesSteps(Resource, Generic[B]):
             ServiceError: the service refused.
             TransportError: no answer came, and the service does not know the batch.
         """
-        known = tool if isinstance(tool, Tool) else (yield from recall_tool(self._link, tool))
-        given = as_rows(rows, names)
         limits = batching.Limits(max_runtime_s, weighted_hours_budget)
-        attempt = yield Run(
-            lambda: batching.prepare(
-                self.ledger, known, given.settings, batch_name, given.names, project_tag, limits
-            )
-        )
+        given = as_rows(rows, names)
+        attempt, verdicts = yield from self._draft(tool, given, batch_name, project_tag, limits, again)
+        require_valid(attempt.tool, verdicts)
         job = yield from batching.submit_batch(self._link, self.ledger, attempt)
         return self._hold(job, Sheet.of_rows(job.job_name, attempt.names, given))
 
@@ -201,6 +200,7 @@ class BatchesSteps(Resource, Generic[B]):
         project_tag: str | None = None,
         max_runtime_s: float | None = None,
         weighted_hours_budget: float | None = None,
+        again: bool = False,
     ) -> Steps[Preview]:
         """What ``submit`` with the same arguments would do; nothing is submitted and it costs nothing.
 
@@ -210,23 +210,41 @@ class BatchesSteps(Resource, Generic[B]):
             JobNameTakenError: the name belongs to something else; the message shows the difference.
             ServiceError: the service refused.
         """
-        known = tool if isinstance(tool, Tool) else (yield from recall_tool(self._link, tool))
-        given = as_rows(rows, names)
         limits = batching.Limits(max_runtime_s, weighted_hours_budget)
-        attempt, verdicts = yield Run(
-            lambda: batching.draft(
-                self.ledger, known, given.settings, batch_name, given.names, project_tag, limits
-            )
-        )
+        given = as_rows(rows, names)
+        attempt, verdicts = yield from self._draft(tool, given, batch_name, project_tag, limits, again)
         existing = None
         if all(verdict.valid for verdict in verdicts):
-            existing = yield from batching.find_batch(self._link, self.ledger, attempt)
+            if not attempt.is_again:
+                existing = yield from batching.find_batch(self._link, self.ledger, attempt)
             if existing is None:
-                verdicts = yield from judge_rows(self._link, known, attempt.rows)
+                verdicts = yield from judge_rows(self._link, attempt.tool, attempt.rows)
         earlier = yield from waiting.list_page(self._link, {"limit": "200", "includeSubjobs": "true"})
-        experience = learn(earlier.jobs, known.type)
+        experience = learn(earlier.jobs, attempt.tool.type)
         left = yield from count_left(self._link)
         return Preview(attempt, tuple(verdicts), existing, experience, given, left)
+
+    def _draft(
+        self,
+        tool: str | Tool,
+        rows: Rows,
+        batch_name: str | None,
+        project_tag: str | None,
+        limits: batching.Limits,
+        again: bool,
+    ) -> Steps[tuple[batching.Attempt, list[RowVerdict]]]:
+        """What would be sent, and what the tool's schema says of each row."""
+        known = tool if isinstance(tool, Tool) else (yield from recall_tool(self._link, tool))
+        draft: tuple[batching.Attempt, list[RowVerdict]] = yield Run(
+            lambda: batching.draft(
+                self.ledger, known, rows.settings, batch_name, rows.names, project_tag, limits
+            )
+        )
+        attempt, verdicts = draft
+        if again and (yield from look_up(self._link, attempt.name)) is not None:
+            stem = f"{attempt.name[:80]}-run"  # the name with a number alone is one of its jobs
+            attempt = attempt.once_more((yield from free_name(self._link, stem)))
+        return attempt, verdicts
 
     @operation
     def send(self, preview: Preview) -> Steps[B]:

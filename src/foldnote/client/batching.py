@@ -7,7 +7,7 @@ the same batch again, with or without the ledger. Every row has the service's ve
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from foldnote.client.effects import Run, Steps
@@ -66,6 +66,14 @@ class Attempt:
     is_named: bool
     project_tag: str | None
     limits: Limits
+    is_again: bool = False
+    """Whether these rows became a batch before and another one is wanted."""
+
+    def once_more(self, name: str) -> Attempt:
+        """Another batch of the same rows; the names of its jobs follow ``name`` unless they were chosen."""
+        follows = self.names == name_rows(self.name, len(self.rows))
+        names = name_rows(name, len(self.rows)) if follows else self.names
+        return replace(self, name=name, names=names, is_again=True)
 
     def to_wire(self) -> dict[str, Any]:
         """The body of POST /submit-batch."""
@@ -76,6 +84,11 @@ class Attempt:
             "weightedHoursBudget": self.limits.weighted_hours_budget,
         }
         return body | {name: value for name, value in more.items() if value is not None}
+
+
+def name_rows(batch_name: str, count: int) -> list[str]:
+    """Names of the jobs of a batch for which none were given."""
+    return [f"{batch_name[:_STEM]}-{number}" for number in range(1, count + 1)]
 
 
 def find_batch(link: Link, ledger: Ledger, attempt: Attempt) -> Steps[Job | None]:
@@ -106,7 +119,7 @@ def submit_batch(link: Link, ledger: Ledger, attempt: Attempt, *, is_judged: boo
         ServiceError: the service refused.
         TransportError: no answer came, and the service does not know the batch.
     """
-    job = yield from find_batch(link, ledger, attempt)
+    job = None if attempt.is_again else (yield from find_batch(link, ledger, attempt))
     if job is None:
         if not is_judged:
             require_valid(attempt.tool, (yield from judge_rows(link, attempt.tool, attempt.rows)))
@@ -161,7 +174,7 @@ def draft(
         name=name,
         rows=[dict(row) for row in rows],
         normalized=normalized,
-        names=wished or [f"{name[:_STEM]}-{number}" for number in range(1, len(rows) + 1)],
+        names=wished or name_rows(name, len(rows)),
         identity=identity,
         is_named=batch_name is not None,
         project_tag=project_tag,

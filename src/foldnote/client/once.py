@@ -7,7 +7,7 @@ up before anything is sent again; when it is taken, what has it is compared with
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from foldnote.client.effects import Sleep, Steps
@@ -20,12 +20,15 @@ from foldnote.errors import (
     NotFoundError,
     ServiceError,
     ServiceFaultError,
+    SettingsError,
     ToolUnavailableError,
     TransportError,
 )
-from foldnote.models import Job
+from foldnote.models import Job, Problem
 
 _MOST_SHOWN = 3
+_MOST_NAMES = 1000
+_STEM = 90
 
 
 @dataclass(frozen=True)
@@ -45,6 +48,10 @@ class Post:
     name_field: str
     compare: Callable[[Job], Steps[list[str]]]
 
+    def renamed(self, name: str) -> Post:
+        """The same under another name."""
+        return replace(self, name=name, body={**self.body, self.name_field: name})
+
 
 @dataclass(frozen=True)
 class Posted:
@@ -53,10 +60,32 @@ class Posted:
     Attributes:
         answer: what the service answered; None where the job was there before.
         job: the job that was there before; None where it is new.
+        name: the name under which it was sent.
     """
 
     answer: Any = None
     job: Job | None = None
+    name: str = ""
+
+
+def start_once(link: Link, post: Post, *, again: bool = False) -> Steps[Posted]:
+    """What has this name, if it is the same as what is wanted; else send it.
+
+    Args:
+        again: send it under a free name even if it is there.
+
+    Raises:
+        JobNameTakenError: the name belongs to something else; the message shows the difference.
+        ServiceError: the service refused.
+        TransportError: no answer came, and the service does not know the name.
+    """
+    job = yield from look_up(link, post.name)
+    if job is None:
+        return (yield from post_once(link, post))
+    if again:
+        return (yield from post_once(link, post.renamed((yield from free_name(link, post.name)))))
+    yield from require_same(post, job)
+    return Posted(job=job)
 
 
 def post_once(link: Link, post: Post) -> Steps[Posted]:
@@ -82,7 +111,7 @@ def post_once(link: Link, post: Post) -> Steps[Posted]:
                 raise
             yield Sleep(max(pause, getattr(exc, "retry_after_s", None) or 0.0))
         else:
-            return Posted(answer)
+            return Posted(answer, name=post.name)
     raise AssertionError("the loop returns or raises")
 
 
@@ -92,6 +121,20 @@ def look_up(link: Link, name: str) -> Steps[Job | None]:
         return (yield from get_job(link, name))
     except NotFoundError:
         return None
+
+
+def free_name(link: Link, name: str) -> Steps[str]:
+    """``name`` with the first number that nothing is called by yet.
+
+    Raises:
+        SettingsError: all of them are taken.
+    """
+    stem = name[:_STEM]
+    for number in range(2, _MOST_NAMES):
+        candidate = f"{stem}-{number}"
+        if (yield from look_up(link, candidate)) is None:
+            return candidate
+    raise SettingsError([Problem(field="jobName", message=f"{stem!r} was submitted {_MOST_NAMES} times.")])
 
 
 def require_same(post: Post, job: Job, refusal: ServiceError | None = None) -> Steps[None]:

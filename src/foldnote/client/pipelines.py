@@ -12,7 +12,7 @@ from foldnote.client.frames import tabulate_batch
 from foldnote.client.handle import AsyncHandle, HandleSteps, SyncHandle
 from foldnote.client.ledger import Ledger, identify
 from foldnote.client.link import Link
-from foldnote.client.once import Post, look_up, post_once, require_same
+from foldnote.client.once import Post, start_once
 from foldnote.client.refusals import understand
 from foldnote.client.resource import Resource
 from foldnote.client.stages import Inputs, Pipeline, Stage, check_stages
@@ -105,6 +105,7 @@ class PipelinesSteps(Resource, Generic[R]):
         *,
         job_name: str | None = None,
         project_tag: str | None = None,
+        again: bool = False,
     ) -> Steps[R]:
         """The run that this is: the one that it became before, or a new one.
 
@@ -114,6 +115,7 @@ class PipelinesSteps(Resource, Generic[R]):
                 the top.
             job_name: name of the run; by default one is made of pipeline and inputs.
             project_tag: identifier of a project.
+            again: make a new run even if the same one is there already.
 
         Raises:
             SettingsError: the name breaks a rule, or a stage is not in the pipeline; nothing was sent.
@@ -124,15 +126,11 @@ class PipelinesSteps(Resource, Generic[R]):
             TransportError: no answer came, and the service does not know the run.
         """
         post = yield Run(lambda: _prepare(self.ledger, pipeline, dict(inputs or {}), job_name, project_tag))
-        job = yield from look_up(self._link, post.name)
-        if job is not None:
-            yield from require_same(post, job)
-            return self._hold(job)
-        posted = yield from post_once(self._link, post)
+        posted = yield from start_once(self._link, post, again=again)
         if posted.job is not None:
             return self._hold(posted.job)
         told = str(post.body["pipelineName"])
-        receipt = understand(lambda said: read_run_receipt(said, post.name, told), posted.answer)
+        receipt = understand(lambda said: read_run_receipt(said, posted.name, told), posted.answer)
         return self._hold(
             Job(
                 job_name=receipt.job_name,

@@ -12,7 +12,7 @@ from foldnote.client.effects import AsyncFace, AsyncWorld, Run, Steps, SyncFace,
 from foldnote.client.file_values import doubt_texts
 from foldnote.client.ledger import Ledger, identify
 from foldnote.client.link import Link
-from foldnote.client.once import Post, look_up, post_once, require_same
+from foldnote.client.once import Post, start_once
 from foldnote.client.resource import Resource
 from foldnote.client.submitting import uploads_in
 from foldnote.client.waiting import list_many
@@ -69,6 +69,7 @@ class ScreeningsSteps(Resource, Generic[B]):
         batch_name: str | None = None,
         names: Sequence[str] | None = None,
         project_tag: str | None = None,
+        again: bool = False,
     ) -> Steps[B]:
         """The batch that this screening is: the one that it became before, or a new one.
 
@@ -83,6 +84,7 @@ class ScreeningsSteps(Resource, Generic[B]):
             batch_name: name of the batch; by default one is made of receptor, ligands and settings.
             names: names of the jobs, in the order of ``ligands``.
             project_tag: identifier of a project.
+            again: make a new batch even if the same screening has one already.
 
         Raises:
             SettingsError: there are no ligands, a name breaks a rule, or a text could be meant two ways.
@@ -107,12 +109,8 @@ class ScreeningsSteps(Resource, Generic[B]):
 
         body = screening.to_wire(name, project_tag)
         post = Post("/virtual-screening", body, name, "batchName", find_differences)
-        job = yield from look_up(self._link, name)
-        if job is not None:
-            yield from require_same(post, job)
-            return self._hold(job)
-        posted = yield from post_once(self._link, post)
-        return self._hold(posted.job or _parent(name, screening, posted.answer))
+        posted = yield from start_once(self._link, post, again=again)
+        return self._hold(posted.job or _parent(posted.name, screening, posted.answer))
 
 
 def _check(screening: _Screening, batch_name: str | None) -> None:

@@ -16,7 +16,7 @@ from foldnote.client.effects import Run, Steps
 from foldnote.client.file_values import find_doubts
 from foldnote.client.ledger import Ledger, identify
 from foldnote.client.link import Link
-from foldnote.client.once import Post, look_up, post_once
+from foldnote.client.once import Post, free_name, look_up, post_once
 from foldnote.errors import SettingsError
 from foldnote.models import (
     Job,
@@ -29,7 +29,6 @@ from foldnote.models import (
     read_receipt,
 )
 
-_MOST_NAMES = 1000
 _LONGEST_PATH = 512
 
 
@@ -57,7 +56,7 @@ def submit(
     """
     attempt = yield Run(lambda: prepare(ledger, tool, settings, job_name, project_tag))
     if again:
-        attempt = attempt.renamed((yield from _free_name(link, attempt.name)))
+        attempt = attempt.renamed((yield from free_name(link, attempt.name)))
     else:
         known = yield from _known_job(link, ledger, attempt.identity)
         if known is not None:
@@ -163,15 +162,6 @@ def _known_job(link: Link, ledger: Ledger, identity: str) -> Steps[Job | None]:
     if job is None:
         yield Run(lambda: ledger.forget(identity))
     return job
-
-
-def _free_name(link: Link, name: str) -> Steps[str]:
-    stem = name[:95]
-    for number in range(2, _MOST_NAMES):
-        candidate = f"{stem}-{number}"
-        if (yield from look_up(link, candidate)) is None:
-            return candidate
-    raise SettingsError([Problem(field="jobName", message=f"{stem!r} was submitted {_MOST_NAMES} times.")])
 
 
 def _post(link: Link, attempt: Attempt) -> Steps[Job]:

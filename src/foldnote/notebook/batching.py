@@ -54,6 +54,7 @@ def submit_batch(
     weighted_hours_budget: float | None = ...,
     preview: Literal[False] = ...,
     ask: bool = ...,
+    again: bool = ...,
     **settings: Any,
 ) -> NotebookBatch: ...
 @overload
@@ -77,6 +78,7 @@ def submit_batch(
     weighted_hours_budget: float | None = None,
     preview: bool = False,
     ask: bool = True,
+    again: bool = False,
     **settings: Any,
 ) -> NotebookBatch | NotebookPreview:
     """The batch of one job for each row of a table and each combination of a sweep.
@@ -96,6 +98,7 @@ def submit_batch(
         weighted_hours_budget: weighted hours for all jobs together, where the service knows that.
         preview: judge and count the rows and show them; nothing is submitted until ``submit()`` is called.
         ask: ask before a new batch of 50 jobs or more (the option ``ask_from_jobs``).
+        again: make a new batch even if the same rows have one already.
         **settings: settings of every row.
 
     Raises:
@@ -106,6 +109,7 @@ def submit_batch(
     client = connection.find_client(profile)
     rows = expand_rows(table, columns, sweep, settings, names)
     limits: dict[str, Any] = {
+        "again": again,
         "project_tag": project_tag,
         "max_runtime_s": max_runtime_s,
         "weighted_hours_budget": weighted_hours_budget,

@@ -71,6 +71,7 @@ def pipeline(
     job_name: str | None = None,
     project_tag: str | None = None,
     profile: str | None = None,
+    again: bool = False,
 ) -> NotebookRun:
     """Save a pipeline and run it: the run that this became before, or a new one.
 
@@ -81,6 +82,7 @@ def pipeline(
         job_name: name of the run; by default one is made of stages and inputs.
         project_tag: identifier of a project.
         profile: which service; by default the active profile's.
+        again: make a new run even if the same one is there already.
 
     Raises:
         SettingsError: names, settings or references break a rule; nothing was sent.
@@ -90,7 +92,7 @@ def pipeline(
     """
     client = connection.find_client(profile)
     run = client.pipelines.run(
-        client.pipelines.submit(name, stages), inputs, job_name=job_name, project_tag=project_tag
+        client.pipelines.submit(name, stages), inputs, job_name=job_name, project_tag=project_tag, again=again
     )
     return NotebookRun(run.record, run._link, run._world)
 
@@ -106,6 +108,7 @@ def screen(
     names: Sequence[str] | None = None,
     project_tag: str | None = None,
     profile: str | None = None,
+    again: bool = False,
     **settings: Any,
 ) -> NotebookBatch:
     """Dock many ligands to one receptor and rank them, a job for each; the same call finds the same batch.
@@ -119,6 +122,7 @@ def screen(
         names: names of the jobs, in the order of ``ligands``.
         project_tag: identifier of a project.
         profile: which service; by default the active profile's.
+        again: make a new batch even if the same screening has one already.
         **settings: further settings of every job.
 
     Raises:
@@ -129,6 +133,6 @@ def screen(
     """
     batch: BatchHandle = connection.find_client(profile).screenings.submit(
         receptor, ligands, tool=tool, settings=settings, rank_by=rank_by, batch_name=batch_name, names=names,
-        project_tag=project_tag,
+        project_tag=project_tag, again=again,
     )  # fmt: skip
     return NotebookBatch(batch.record, batch._link, batch._world)
