@@ -20,6 +20,8 @@ from foldnote.results.families import (
     find_prediction,
     find_rank,
     find_seed_sample,
+    is_chosen,
+    is_sample,
     strip_packing,
 )
 from foldnote.results.kinds import is_side_structure, structure_order
@@ -98,6 +100,7 @@ def _finish(draft: _Draft, rank: int, by: str, book: EvidenceBook) -> Model:
 def _draft(structures: Sequence[Structure], aliases: Mapping[LinkKey, LinkKey]) -> list[_Draft]:
     """One draft a model; forms of the same model (relaxed, another format) share one."""
     main = [each for each in structures if not is_side_structure(each.name)] or list(structures)
+    main = [each for each in main if is_chosen(each.name)] or main
     drafts: dict[tuple[LinkKey, frozenset[str]], _Draft] = {}
     for structure in sorted(main, key=lambda each: structure_order(each.name)):
         own = find_link(structure.name)
@@ -169,9 +172,13 @@ def _take_figures(draft: _Draft, figures: Mapping[str, Scalar]) -> None:
 
 
 def _join_copies(drafts: list[_Draft]) -> list[_Draft]:
-    """The best sample that a program copied to the top becomes a form of that sample."""
+    """The best sample that a program copied to the top becomes a form of that sample.
+
+    So does a sample of which there is a copy under its rank.
+    """
     kept = []
-    samples = [draft for draft in drafts if find_seed_sample(draft.name)]
+    ranked = [draft for draft in drafts if find_rank(draft.name) is not None]
+    samples = ranked or [draft for draft in drafts if find_seed_sample(draft.name)]
     for draft in drafts:
         twin = next(
             (
@@ -198,7 +205,7 @@ def _tell_jobs_apart(drafts: Sequence[_Draft]) -> None:
     """
     folders: dict[tuple[str, str], set[str]] = defaultdict(set)
     for draft in drafts:
-        if not find_seed_sample(draft.name):
+        if not is_sample(draft.name):
             folders[draft.prediction, PurePosixPath(draft.name).name].add(find_job_folder(draft.name))
     repeated = {prediction for (prediction, _), found in folders.items() if len(found) > 1}
     for draft in drafts:

@@ -75,7 +75,11 @@ def find_contacts(structure: Structure, molecule: Molecule | Pose) -> pd.DataFra
 
 
 def make_contact_table(structure: Structure | None, poses: Sequence[Pose]) -> pd.DataFrame:
-    """The contacts of poses; the columns are those of :attr:`foldnote.results.Result.contact_table`.
+    """The contacts of poses; empty without poses or structure.
+
+    Returns:
+        One row a hydrogen bond or a residue: ``ligand`` str, ``rank`` int64, then the columns of
+        :func:`find_contacts`.
 
     Raises:
         UnreadableFileError: the structure's file is damaged or holds no atoms.

@@ -97,7 +97,7 @@ def _from_arrays(arrays: Mapping[str, Array], name: str) -> Evidence:
     kept = {
         key: np.squeeze(array).astype(np.float64)
         for key, array in numbers.items()
-        if 1 < array.size <= 10_000 and key.lower() not in (*PLDDT_NAMES, *PAE_NAMES)
+        if 1 < array.size <= 10_000 and "chain" in key.lower()
     }
     return Evidence(name, find_figures(single), plddt, pae, None, kept)
 
@@ -156,10 +156,11 @@ def _is_nested(value: object) -> bool:
 
 
 def _unmap(value: object) -> object:
-    """Lists in place of objects whose keys are 0, 1, 2 …; ``null`` inside becomes NaN."""
+    """Lists in place of objects whose keys are 0, 1, 2 … or 1, 2, 3 …; ``null`` inside becomes NaN."""
     if isinstance(value, Mapping):
         keys = list(value)
-        return [_unmap(value[key]) for key in keys] if keys == [str(i) for i in range(len(keys))] else None
+        counted = [[str(i + first) for i in range(len(keys))] for first in (0, 1)]
+        return [_unmap(value[key]) for key in keys] if keys in counted else None
     if isinstance(value, list):
         return [_unmap(each) for each in value]
     return value

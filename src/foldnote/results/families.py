@@ -47,6 +47,8 @@ ROLE_WORDS = frozenset(
         "json",
         "ranking",
         "structure",
+        "all",
+        "results",
     ]
 )
 """Words of a name that say what the file holds, not which model it is about."""
@@ -54,7 +56,12 @@ ROLE_WORDS = frozenset(
 _VERSION = re.compile(r"v\d+$")
 _TOKENS = re.compile(r"[^a-z0-9]+")
 _RANK = re.compile(r"(?:^|[^a-z])rank(?:ed)?[_.-]?(\d{1,6})(?!\d)")
-_SEED_SAMPLE = re.compile(r"seed[_-](\d{1,12})[_-]sample[_-](\d{1,12})(?!\d)")
+_SEED_SAMPLE = re.compile(
+    r"seed[_-](\d{1,12})(?:[_-]|/(?:[^/]{0,200}/)?[^/]{0,200}?)sample[_-](\d{1,12})(?!\d)"
+)
+_SAMPLE_FOLDER = re.compile(r"seed[_-]\d+|(?:^|[_-])(?:rank[_-]?\d+|pred[_-]\d+[_-]\d+)$")
+_FOLDER_RANK = re.compile(r"(?:^|[_-])rank[_-]?(\d{1,6})$")
+_RANKED_FOLDER = re.compile(r"(?:^|/)ranked/(\d{1,6})_[^/]+$")
 _VARIANT = re.compile(
     r"(?:^|[_.\-])(?:unrelaxed|relaxed|ranked|rank|models?|pred|seed|sample|idx|scores?|summary|confidences?)"
     r"(?=$|[_.\-\d])"
@@ -68,7 +75,8 @@ class Family:
 
     Attributes:
         structure: pattern of the whole path of a structure, lower case.
-        marker: pattern of a file that must stand in the archive as well, or "" where the name tells enough.
+        marker: pattern of a file that must stand in the archive as well, or "" where the name tells enough;
+            ``STEM`` in it is the structure's own name.
         label: what to call it.
     """
 
@@ -84,6 +92,8 @@ PLDDT_FAMILIES: tuple[Family, ...] = (
         "AlphaFold 2",
     ),
     Family(r"_(un)?relaxed_rank_\d+_alphafold2_\w+_seed_\d+\.(pdb|cif)$", "", "ColabFold"),
+    Family(r"_model_\d_?\w*_(un)?relaxed\.(pdb|cif)$", r"(^|/)timings\.json$", "OpenFold"),
+    Family(r"\.pdb$", r"(^|/)STEM_aux\.pt$", "RoseTTAFold All-Atom"),
     Family(r"(^|/)af-\w+-f\d+-model_v\d+\.(pdb|cif)$", "", "AlphaFold database"),
 )
 
@@ -116,9 +126,24 @@ def find_link(name: str) -> LinkKey:
 
 
 def find_rank(name: str) -> int | None:
-    """The number behind ``rank`` or ``ranked`` in the file's own name, as it stands there."""
-    found = _RANK.search(PurePosixPath(name.lower()).name)
+    """The number behind ``rank`` or ``ranked`` in the file's own name or its folder's, as it stands there."""
+    path = PurePosixPath(name.lower())
+    found = (
+        _RANK.search(path.name) or _RANKED_FOLDER.search(str(path)) or _FOLDER_RANK.search(path.parent.name)
+    )
     return int(found[1]) if found else None
+
+
+def is_chosen(name: str) -> bool:
+    """Whether a file stands, numbered, in a folder of those that a program chose in the end."""
+    return _RANKED_FOLDER.search(name.lower()) is not None
+
+
+def is_sample(name: str) -> bool:
+    """Whether a file is one sample of several by its folders: of a seed, or of a rank."""
+    return bool(find_seed_sample(name)) or bool(
+        _SAMPLE_FOLDER.search(PurePosixPath(name.lower()).parent.name)
+    )
 
 
 def find_seed_sample(name: str) -> tuple[int, int] | None:
@@ -131,6 +156,12 @@ def find_prediction(name: str) -> str:
     """What was predicted: the part of the name that all models of one prediction share, or ""."""
     path = PurePosixPath(name)
     stem = PurePosixPath(strip_packing(path.name)).stem
+    if is_chosen(name):
+        return path.parent.parent.name
+    if is_sample(name) and not find_link(path.name).tokens:
+        found = _SAMPLE_FOLDER.search(path.parent.name.lower())
+        prefix = path.parent.name[: found.start()] if found else ""
+        return prefix or PurePosixPath(find_job_folder(name)).name
     found = _VARIANT.search(stem)
     prefix = path.name[: found.start()] if found else _LAST_NUMBER.sub("", path.name[: len(stem)])
     return prefix or PurePosixPath(find_job_folder(name)).name
@@ -139,7 +170,8 @@ def find_prediction(name: str) -> str:
 def find_job_folder(name: str) -> str:
     """The folder of a file, without folders of single samples; "" at the top."""
     parts = PurePosixPath(name).parts[:-1]
-    return "/".join(part for part in parts if not _SEED_SAMPLE.search(part.lower()))
+    places = [i for i, part in enumerate(parts) if _SAMPLE_FOLDER.search(part.lower())]
+    return "/".join(parts[: places[0]] if places else parts)
 
 
 def is_bulk(name: str, names: frozenset[str]) -> bool:
@@ -156,9 +188,11 @@ def find_plddt_family(name: str, names: frozenset[str]) -> str:
     Belongs to; or "".
     """
     plain = strip_packing(name)
+    stem = re.escape(PurePosixPath(plain).stem)
     for family in PLDDT_FAMILIES:
+        marker = family.marker.replace("STEM", stem)
         if re.search(family.structure, plain) and (
-            not family.marker or any(re.search(family.marker, other.lower()) for other in names)
+            not marker or any(re.search(marker, other.lower()) for other in names)
         ):
             return family.label
     return ""

@@ -50,7 +50,9 @@ The first that fits counts.
 
 _COMPILED = tuple((re.compile(pattern), kind) for pattern, kind in PATTERNS)
 _NUMBERS = re.compile(r"(\d+)")
-_BEST_FIRST = (("unrelaxed", 1), ("input", 2), ("template", 3))
+_BEST_FIRST = (("unrelaxed", 1), ("input", 2), ("template", 3), ("_traj", 3))
+_SIDE_FOLDERS = frozenset(["trajectory", "traj", "rejected", "mpnn", "templates"])
+"""Folders of what was tried on the way."""
 
 
 def find_kind(name: str) -> FileKind:
@@ -61,8 +63,9 @@ def find_kind(name: str) -> FileKind:
 
 def is_side_structure(name: str) -> bool:
     """Whether a structure is one that went in (an input, a template), by its name."""
-    last = PurePosixPath(name.lower()).name
-    return any(word in last for word, place in _BEST_FIRST if place > 1)
+    path = PurePosixPath(name.lower())
+    is_aside = not _SIDE_FOLDERS.isdisjoint(path.parts[:-1])
+    return is_aside or any(word in path.name for word, place in _BEST_FIRST if place > 1)
 
 
 def structure_order(name: str) -> tuple[object, ...]:
@@ -73,5 +76,6 @@ def structure_order(name: str) -> tuple[object, ...]:
     """
     plain = PurePosixPath(name.lower())
     demoted = max((place for word, place in _BEST_FIRST if word in plain.name), default=0)
+    demoted = max(demoted, 0 if _SIDE_FOLDERS.isdisjoint(plain.parts[:-1]) else 2)
     pieces = [(int(p), "") if p.isdigit() else (-1, p) for p in _NUMBERS.split(str(plain)) if p]
     return (demoted, len(plain.parts), pieces)

@@ -38,7 +38,7 @@ _CONFIDENCE = (
     Metric(
         "ranking score", "-100 to 1.5", True,
         "The figure by which the program ranks its models, with terms for disorder and clashes.",
-        ("ranking_score",), range=(-100.0, 1.5), source=_AF3,
+        ("ranking_score", "sample_ranking_score"), range=(-100.0, 1.5), source=_AF3,
     ),
     Metric(
         "confidence score", "0 to 1", True,

@@ -15,6 +15,7 @@ __all__ = ["METRICS", "RANKING_NAMES", "Metric", "find_metric", "has_scores"]
 
 RANKING_NAMES = (
     "ranking_score",
+    "sample_ranking_score",
     "ranking_confidence",
     "confidence_score",
     "aggregate_score",
@@ -31,6 +32,7 @@ _TELLING = frozenset(
         "iptm",
         "confidence_score",
         "ranking_score",
+        "sample_ranking_score",
         "ranking_confidence",
         "aggregate_score",
         "affinity_pred_value",

@@ -240,12 +240,7 @@ class Result:
 
     @property
     def contact_table(self) -> pd.DataFrame:
-        """What the poses touch in the first structure that can be read.
-
-        Returns:
-            One row a hydrogen bond or a residue: ``ligand`` str, ``rank`` int64, then the columns of
-            :func:`foldnote.results.find_contacts`. Empty without poses or structure.
-        """
+        """What the poses touch; its columns: :func:`foldnote.results.contacts.make_contact_table`."""
         return make_contact_table(self.structure, self.poses)
 
     @cached_property
@@ -298,7 +293,7 @@ class Result:
         """What was really run, or None for a result that does not say."""
         for name in self._reader.named(FileKind.MANIFEST):
             manifest = self._reader.attempt(name, self._reader.parse, read_manifest, name)
-            if manifest is not None:
+            if manifest is not None and (manifest.method or manifest.tool or manifest.job_name):
                 return manifest
         return None
 

@@ -6,22 +6,29 @@ ends in one. Its other single figures are then figures of that model.
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Iterable
 from pathlib import PurePosixPath
 
 import pandas as pd
 
-from foldnote.results.families import strip_packing
+from foldnote.results.families import is_chosen, strip_packing
 from foldnote.results.tables import Scalar, find_figures
 
 MOST_ROWS = 100_000
+_RANKED, _MODEL = re.compile(r"^\d+_"), re.compile(r"_model_?\d+$")
 
 
 def find_stem(name: str) -> str:
     """File name without folder, compression and extension, in lower case."""
     path = PurePosixPath(strip_packing(name.replace("\\", "/")))
     return path.stem if path.suffix in (".pdb", ".cif", ".mmcif", ".bcif", ".ent", ".sdf") else path.name
+
+
+def find_core(name: str) -> str:
+    """The stem without a rank before it and a model's number behind it, as designers' tables name designs."""
+    return _MODEL.sub("", _RANKED.sub("", find_stem(name)))
 
 
 def find_rows(
@@ -45,6 +52,11 @@ def find_rows(
         for each in near:
             by_stem[find_stem(each)].append(each)
         column = _find_naming_column(table, set(by_stem))
+        if column is None:
+            by_stem = defaultdict(list)
+            for each in filter(is_chosen, near):
+                by_stem[find_core(each)].append(each)
+            column = _find_naming_column(table, set(by_stem))
         if column is None:
             continue
         cells = table[column].astype(str)

@@ -73,6 +73,7 @@ def default_view(result: Result, without: Collection[str] = ()) -> list[Bundle]:
         without: names of tables to leave out.
     """
     parts = [_structure_bundle(result), *_plot_bundles(result)]
+    parts += _design_tables(result)
     shown, tables = _molecule_tables(result)
     parts += [table for table in tables if not without]
     parts += [_named_table(result, name) for name in result.tables if name not in {*shown, *without}]
@@ -164,6 +165,16 @@ def _molecule_tables(result: Result) -> tuple[set[str], list[Bundle]]:
     table = make_property_table(molecules)
     table.insert(0, "file", [one.file for one in molecules], allow_duplicates=True)
     return set(result.molecules), [table_bundle(table, "Molecules")]
+
+
+def _design_tables(result: Result) -> list[Bundle]:
+    """The sequences of files whose headers carry figures, as sequence designers write them."""
+    found = []
+    for name, alignment in result.alignments.items():
+        if any("=" in head for head in (*alignment.names, *alignment.descriptions)):
+            table = alignment.to_frame().drop(columns="description")
+            found += [table_bundle(table, name)] if len(table.columns) > 4 else []
+    return found
 
 
 def _title(result: Result, structure: Structure | None) -> str:

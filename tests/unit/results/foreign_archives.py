@@ -83,6 +83,133 @@ def alphafold3_local():
     return members
 
 
+def plain_cif(by=0.0):
+    """An mmCIF that says nothing of its B-factors."""
+    import gemmi
+
+    structure = gemmi.read_pdb_string(model(by))
+    structure.setup_entities()
+    return structure.make_mmcif_document().as_string()
+
+
+def alphafold3_newer():
+    """Names of the samples repeat those of their folders, as version 3.0.1 writes them."""
+    members = {"fv/fv_ranking_scores.csv": "seed,sample,ranking_score\n1,0,0.5\n2,0,0.9\n"}
+    for seed, score, by in ((1, 0.5, -5), (2, 0.9, 0)):
+        stem = f"fv/seed-{seed}_sample-0/fv_seed-{seed}_sample-0"
+        members[f"{stem}_model.cif"] = cif(by)
+        members[f"{stem}_summary_confidences.json"] = json.dumps({"ptm": 0.8, "ranking_score": score})
+    members["fv/fv_model.cif"] = cif()
+    members["fv/fv_summary_confidences.json"] = json.dumps({"ptm": 0.8, "ranking_score": 0.9})
+    return members
+
+
+def boltz_working_folder():
+    """What a run leaves around its predictions."""
+    members = {f"boltz_results_fv/{name}": content for name, content in boltz().items()}
+    return members | {
+        "boltz_results_fv/processed/manifest.json": json.dumps({"records": [{"id": "fv"}]}),
+        "boltz_results_fv/processed/records/fv.json": json.dumps({"id": "fv", "chains": []}),
+        "boltz_results_fv/processed/msa/fv_0.npz": npz(sequences=np.zeros(3)),
+    }
+
+
+def protenix():
+    members = {}
+    for seed, scores in ((101, (0.9, 0.5)), (102, (0.95, 0.4))):
+        for sample, score in enumerate(scores):
+            stem, by = f"fv/seed_{seed}/predictions/fv_{{}}sample_{sample}", -5 * sample - (seed - 101)
+            summary = {"ptm": 0.8, "iptm": 0.7, "ranking_score": score, "chain_ptm": [0.8, 0.7]}
+            full = {"token_pair_pae": PAE.tolist(), "atom_plddt": [value / 100 for value in shifted(by)]}
+            members[stem.format("") + ".cif"] = plain_cif(by)
+            members[stem.format("summary_confidence_") + ".json"] = json.dumps(summary)
+            members[stem.format("full_data_") + ".json"] = json.dumps(full)
+    return members
+
+
+def helixfold3():
+    """Each sample stands in a folder of its own and once more in one of its rank."""
+    members = {"fv/final_features.pkl": b"not read"}
+    for folder, by, score in (
+        ("rank1", 0, 0.9),
+        ("rank2", -5, 0.8),
+        ("pred-1-1", -5, 0.8),
+        ("pred-1-2", 0, 0.9),
+    ):
+        figures = {"ranking_confidence": score, "ptm": 0.8, "iptm": 0.7, "atom_plddts": shifted(by)}
+        members[f"fv/fv-{folder}/predicted_structure.pdb"] = model(by)
+        members[f"fv/fv-{folder}/predicted_structure.cif"] = plain_cif(by)
+        members[f"fv/fv-{folder}/all_results.json"] = json.dumps(figures | {"pae": PAE.tolist()})
+    return members
+
+
+def openfold():
+    stem = "predictions/fv_model_1_ptm"
+    return {
+        f"{stem}_relaxed.pdb": model(),
+        f"{stem}_unrelaxed.pdb": model(),
+        f"{stem}_output_dict.pkl": b"not read",
+        "timings.json": json.dumps({"fv": 1.0}),
+    }
+
+
+def openfold3():
+    members = {}
+    for seed, sample, score in ((42, 1, 0.5), (42, 2, 0.7), (43, 1, 0.9)):
+        stem, by = f"fv/seed_{seed}/fv_seed_{seed}_sample_{sample}", -sample - seed + 43
+        figures = {
+            "avg_plddt": 70.0,
+            "iptm": 0.7,
+            "sample_ranking_score": score,
+            "chain_ptm": {"1": 0.8, "2": 0.7},
+        }
+        members[f"{stem}_model.cif"] = plain_cif(by)
+        members[f"{stem}_confidences.json"] = json.dumps({"plddt": shifted(by), "pae": PAE.tolist()})
+        members[f"{stem}_confidences_aggregated.json"] = json.dumps(figures)
+    return members
+
+
+def rosettafold_all_atom():
+    return {
+        "fv.pdb": with_b_factors([value / 100 for value in PLDDT]),
+        "fv_aux.pt": b"not read",
+        "other.pdb": model(),
+    }
+
+
+def rfdiffusion():
+    path = f"MODEL        1\n{FV}\nENDMDL\n"
+    members = {f"traj/design_{n}_{kind}_traj.pdb": path for n in (0, 1) for kind in ("pX0", "Xt-1")}
+    return (
+        members | {f"design_{n}.pdb": FV for n in (0, 1)} | {f"design_{n}.trb": b"not read" for n in (0, 1)}
+    )
+
+
+def bindcraft():
+    designs = ["t_l88_s1_mpnn2", "t_l88_s1_mpnn4", "t_l70_s9_mpnn1"]
+    rows = "".join(f"{rank},{name},{0.9 - rank / 10:.1f}\n" for rank, name in enumerate(designs, 1))
+    members = {
+        "final_design_stats.csv": f"Rank,Design,Average_i_pTM\n{rows}",
+        "Trajectory/Relaxed/t_l88_s1.pdb": FV,
+    }
+    for rank, name in enumerate(designs, 1):
+        members[f"Accepted/{name}_model1.pdb"] = FV
+        members[f"Accepted/Ranked/{rank}_{name}_model1.pdb"] = FV
+        members[f"MPNN/Relaxed/{name}_model1.pdb"] = FV
+    return members
+
+
+def proteinmpnn():
+    head = "fv, score=1.1705, global_score=1.2045, fixed_chains=['L'], designed_chains=['H'], seed=37"
+    design = "T=0.1, sample={}, score=0.{}, global_score=0.9330, seq_recovery=0.5736"
+    sequences = [
+        (head, "EVQLV/DIQMT"),
+        (design.format(1, 72), "EVQLI/DIQMT"),
+        (design.format(2, 61), "QVQLV/DIQMT"),
+    ]
+    return {"seqs/fv.fa": "".join(f">{header}\n{letters}\n" for header, letters in sequences)}
+
+
 def boltz():
     members = {"predictions/fv/affinity_fv.json": json.dumps({"affinity_pred_value": -1.2})}
     for number, score, by in ((0, 0.9, 0), (1, 0.8, -5)):

@@ -113,6 +113,7 @@ def test_a_cut_gzip_is_told():
         unpack_single(gzip.compress(FV.encode())[:-20], "x.pdb.gz")
 
 
+@settings(deadline=None)
 @given(st.text(max_size=40))
 def test_an_accepted_name_stays_inside(name):
     if check_name(name) is None:

@@ -61,6 +61,91 @@ def test_the_copy_of_the_best_sample_is_no_second_model(opened):
     assert models[0].chain_scores["chain_ptm"].tolist()[0] == 0.8
 
 
+def test_the_newer_names_of_samples_are_understood(opened):
+    models = opened(foreign.alphafold3_newer()).models
+
+    assert [(m.name.split("/")[1], m.rank, len(m.variants)) for m in models] == [
+        ("seed-2_sample-0", 1, 1),
+        ("seed-1_sample-0", 2, 0),
+    ]
+
+
+def test_what_a_run_leaves_around_its_predictions_is_not_taken_for_results(opened):
+    result = opened(foreign.boltz_working_folder())
+
+    assert result.manifest is None
+    assert [m.rank for m in result.models] == [1, 2]
+    assert dict(result.models[0].chain_scores) == {}
+
+
+@pytest.mark.parametrize(
+    ("archive", "by", "best", "count"),
+    [
+        (foreign.protenix, "ranking_score", "fv/seed_102/predictions/fv_sample_0.cif", 4),
+        (foreign.openfold3, "sample_ranking_score", "fv/seed_43/fv_seed_43_sample_1_model.cif", 3),
+    ],
+)
+def test_samples_of_several_seeds_are_one_prediction(opened, archive, by, best, count):
+    models = opened(archive()).models
+
+    assert {(m.prediction, m.ranked_by) for m in models} == {("fv", by)}
+    assert (models[0].name, len(models)) == (best, count)
+    assert all(m.pae.chains == ("H", "L") and m.confidence is not None for m in models)
+    assert models[0].chain_scores["chain_ptm"].tolist() == [0.8, 0.7]
+
+
+def test_a_rank_in_a_folders_name_ranks_and_its_copy_is_no_second_model(opened):
+    models = opened(foreign.helixfold3()).models
+
+    assert [(m.name, m.rank, len(m.variants)) for m in models] == [
+        ("fv/fv-rank1/predicted_structure.cif", 1, 3),
+        ("fv/fv-rank2/predicted_structure.cif", 2, 3),
+    ]
+    assert models[0].confidence.mean == pytest.approx(np.mean(foreign.PLDDT), abs=0.01)
+
+
+def test_a_program_is_known_by_the_timings_beside_its_structures(opened):
+    (model,) = opened(foreign.openfold()).models
+
+    assert "OpenFold" in model.confidence.source
+
+
+def test_a_program_is_known_by_the_file_of_the_same_name(opened):
+    fv, other = opened(foreign.rosettafold_all_atom()).models
+
+    assert "RoseTTAFold All-Atom" in fv.confidence.source
+    assert fv.confidence.mean == pytest.approx(np.mean(foreign.PLDDT), abs=0.6), "two digits of 0 to 1"
+    assert other.confidence is None
+
+
+def test_steps_on_the_way_are_no_models(opened):
+    result = opened(foreign.rfdiffusion())
+
+    assert [m.name for m in result.models] == ["design_0.pdb", "design_1.pdb"]
+    assert len(result.structures) == 6
+    assert result.check() == ()
+
+
+def test_the_final_choice_of_a_designer_is_ranked_and_has_its_figures(opened):
+    result = opened(foreign.bindcraft())
+
+    assert [(m.name, m.rank) for m in result.models] == [
+        ("Accepted/Ranked/1_t_l88_s1_mpnn2_model1.pdb", 1),
+        ("Accepted/Ranked/2_t_l88_s1_mpnn4_model1.pdb", 2),
+        ("Accepted/Ranked/3_t_l70_s9_mpnn1_model1.pdb", 3),
+    ]
+    assert result.model_table["Average_i_pTM"].tolist() == [0.8, 0.7, 0.6]
+    assert result.structure.name == "Accepted/Ranked/1_t_l88_s1_mpnn2_model1.pdb"
+
+
+def test_designed_sequences_carry_the_figures_of_their_headers(opened):
+    designs = opened(foreign.proteinmpnn()).alignments["seqs/fv.fa"]
+
+    assert designs.chain_lengths == (5, 5)
+    assert designs.to_frame()["score"].tolist() == [1.1705, 0.72, 0.61]
+    assert designs.to_frame()["seq_recovery"].tolist()[1:] == [0.5736, 0.5736]
+
+
 def test_confidence_and_error_in_npz_files_are_found_beside_b_factors_of_zero(opened):
     best, second = opened(foreign.boltz()).models
 

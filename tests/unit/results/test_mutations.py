@@ -145,6 +145,7 @@ def test_score_files_of_any_shape_leave_a_model_that_can_be_asked(tmp_path_facto
     assert len(result.model_table) == 1
 
 
+@settings(deadline=None)
 @given(st.lists(st.floats(), max_size=40))
 def test_claims_of_any_values_are_weighed(values):
     structure = Structure("x.pdb", "pdb", FV).to_gemmi()
