@@ -66,6 +66,18 @@ def test_a_command_becomes_a_tool(open_service):
     assert (wrong.status_code, wrong.json()["field"]) == (400, "by")
 
 
+def test_a_tool_that_is_registered_anew_runs_its_new_command_at_once(open_service):
+    service = open_service
+    for word in ("first", "second"):
+        script = f"open('outputs/said.txt', 'w').write('{word}')"
+        answer = deploy(service, type="changing", command=[sys.executable, "-c", script])
+        assert answer.status_code == 200, answer.text
+        job = service.run(f"says-{word}", type="changing", settings={"structure": PDB})
+        assert job["status"] == "Complete", job
+        archive = httpx.get(service.result(f"says-{word}").json()).content
+        assert zipfile.ZipFile(io.BytesIO(archive)).read("said.txt") == word.encode()
+
+
 def test_a_tool_outlives_a_restart(open_service):
     service = open_service
     deploy(service, type="kept")

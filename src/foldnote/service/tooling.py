@@ -75,8 +75,12 @@ class Toolbox:
 
     def engine_of(self, tool_type: str) -> Engine | None:
         """The engine that serves the tool, installed or not; an installed one is preferred."""
+        return self.registered_engine(tool_type) or engine_for(tool_type, self._engines)
+
+    def registered_engine(self, tool_type: str) -> Engine | None:
+        """What runs the tool, where it was registered; this costs next to nothing."""
         registered = self._look().get(tool_type)
-        return engine_for(tool_type, self._engines) if registered is None else registered.engine
+        return None if registered is None else registered.engine
 
     def require_engine(self, tool: Tool) -> Engine:
         """The installed engine of the tool.

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from foldnote.errors import EngineError
-from foldnote.service.engines import build_attempt
+from foldnote.service.engines import Engine, build_attempt
 from foldnote.service.files.objects import ObjectStore
 from foldnote.service.queue import capacity
 from foldnote.service.queue.attempt import NONCE_VARIABLE, AttemptSpec, prepare_attempt
@@ -41,6 +41,8 @@ class Bench:
     """All of an attempt that no job changes; None when the engine cannot run."""
     fault: str | None
     """Why it cannot."""
+    registered: Engine | None
+    """The tool's engine if somebody registered the tool, who may change it at any moment."""
     looked_at: float
 
 
@@ -93,9 +95,13 @@ class Launcher:
 
     def _bench(self, tool_type: str) -> Bench:
         bench = self._benches.get(tool_type)
-        if bench is None or time.monotonic() - bench.looked_at > _GOOD_S:
+        if bench is None or not self._is_good(tool_type, bench):
             bench = self._benches[tool_type] = self._look(tool_type)
         return bench
+
+    def _is_good(self, tool_type: str, bench: Bench) -> bool:
+        is_recent = time.monotonic() - bench.looked_at <= _GOOD_S
+        return is_recent and bench.registered == self._toolbox.registered_engine(tool_type)
 
     def refresh(self) -> None:
         """Look again at engines that are in use, while nothing waits for it; forget the others."""
@@ -107,7 +113,8 @@ class Launcher:
                 self._benches[tool_type] = self._look(tool_type)
 
     def _look(self, tool_type: str) -> Bench:
-        engine = self._toolbox.engine_of(tool_type)
+        registered = self._toolbox.registered_engine(tool_type)
+        engine = registered or self._toolbox.engine_of(tool_type)
         need = capacity.need_of(engine, self._whole)
         template, fault = None, f"No engine for {tool_type} is left at this service."
         if engine is not None:
@@ -123,7 +130,7 @@ class Launcher:
                 )
             except EngineError as exc:
                 fault = exc.message
-        return Bench(need, template, fault, time.monotonic())
+        return Bench(need, template, fault, registered, time.monotonic())
 
 
 def input_places(claim: Claim) -> list[str]:

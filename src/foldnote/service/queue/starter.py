@@ -150,7 +150,7 @@ class Starter:
         moment = time.monotonic()
         for runner in self._runners.values():
             is_old = runner.attempts >= MOST_ATTEMPTS or moment - runner.rests_since >= RESTS_S
-            if runner.is_free and runner.attempts and (is_old or self._is_hung_up):
+            if runner.is_free and (is_old or self._is_hung_up):
                 self._dismiss(runner)
 
     def _patience_s(self) -> float | None:
