@@ -9,6 +9,7 @@ import type { Attention } from './models/attention';
 import type { EnginesModel } from './models/engines';
 import type { FilesModel } from './models/files';
 import type { JobsModel } from './models/jobs';
+import type { MembersModel } from './models/members';
 import type { ProfilesModel } from './models/profiles';
 import type { Selection } from './models/selection';
 import type { SettingsModel } from './models/settings';
@@ -19,6 +20,8 @@ import type { Trans } from './models/words';
 export interface IFoldnote {
   /** Every job; asks the server only while somebody watches. */
   readonly jobs: JobsModel;
+  /** The jobs of everybody in the organization. */
+  readonly members: MembersModel;
   /** The jobs that a person has selected in the list. */
   readonly selection: Selection;
   /** The catalog. */

@@ -11,6 +11,9 @@ vi.stubGlobal(
     observe(): void {
       return undefined;
     }
+    unobserve(): void {
+      return undefined;
+    }
     disconnect(): void {
       return undefined;
     }

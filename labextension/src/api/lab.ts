@@ -78,6 +78,11 @@ export class LabApi {
     return this.requests.get('jobs/older', { key });
   }
 
+  /** A page of the jobs of everybody in the organization. */
+  members(key: string | null): Promise<OlderAnswer> {
+    return this.requests.get('jobs/members', { key });
+  }
+
   /** A page of a batch's jobs. */
   subjobs(name: string, key: string | null): Promise<OlderAnswer> {
     return this.requests.get(about(name, 'subjobs'), { key });

@@ -89,7 +89,11 @@ export function JobsView(props: JobsViewProps): ReactElement {
                 value={choices.query}
                 onChange={query => onChoose({ query })}
               />
-              <ListOptions choices={choices} onChoose={onChoose} />
+              <ListOptions
+                choices={choices}
+                hasMembers={service?.isEmbedded === false}
+                onChoose={onChoose}
+              />
             </div>
           </div>
           <ManyBar {...props} />

@@ -3,16 +3,19 @@ import type { ReactElement } from 'react';
 
 import { GROUPS, SORTS, type Choices, type Grouping, type Sort } from '../models/listing';
 import { Select } from './Select';
+import { WhoseSelect } from './WhoseSelect';
 import { useWords } from './words';
 
 /** What the options need. */
 export interface ListOptionsProps {
   readonly choices: Choices;
+  /** Whether the service has accounts, so that there may be others' jobs. */
+  readonly hasMembers: boolean;
   readonly onChoose: (change: Partial<Choices>) => void;
 }
 
 /** The options. */
-export function ListOptions({ choices, onChoose }: ListOptionsProps): ReactElement {
+export function ListOptions({ choices, hasMembers, onChoose }: ListOptionsProps): ReactElement {
   const trans = useWords();
   const sorts: Readonly<Record<Sort, string>> = {
     newest: trans.__('Newest first'),
@@ -32,6 +35,7 @@ export function ListOptions({ choices, onChoose }: ListOptionsProps): ReactEleme
   };
   return (
     <div className="fn-Options">
+      {hasMembers && <WhoseSelect chosen={choices.whose} onChoose={whose => onChoose({ whose })} />}
       <Select
         label={trans.__('Order')}
         values={SORTS}

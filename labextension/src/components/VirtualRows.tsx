@@ -54,14 +54,17 @@ export function VirtualRows<R extends Measured>(props: VirtualRowsProps<R>): Rea
     [rows, version] // eslint-disable-line react-hooks/exhaustive-deps -- a measured height changes where rows stand
   );
   const slice = sliceRows(tops, view.top, view.height);
+  const drawn = useRef(new Map<string, number>());
+  drawn.current = new Map(rows.slice(slice.start, slice.end).map(row => [row.key, row.guess]));
 
   const measure = useCallback(() => {
     let isOther = false;
     for (const node of box.current?.querySelectorAll<HTMLElement>('[data-key]') ?? []) {
       const height = node.offsetHeight;
       const key = node.dataset.key ?? '';
-      if (height > 0 && heights.current.get(key) !== height) {
-        heights.current.set(key, height);
+      const before = heights.current.get(key) ?? drawn.current.get(key);
+      if (height > 0 && before !== height) {
+        heights.current.set(key, height); // a good guess is left alone: nothing has to be drawn again for it
         isOther = true;
       }
     }
@@ -138,13 +141,14 @@ function useResize(box: RefObject<HTMLDivElement>, measure: () => void): void {
       return undefined;
     }
     const observer = new ResizeObserver(measure);
-    const follow = (): void => {
-      observer.disconnect();
-      node.querySelectorAll('[data-key]').forEach(row => observer.observe(row));
-    };
-    const changes = new MutationObserver(follow);
+    const changes = new MutationObserver(records => {
+      for (const { addedNodes, removedNodes } of records) {
+        addedNodes.forEach(row => row instanceof Element && observer.observe(row));
+        removedNodes.forEach(row => row instanceof Element && observer.unobserve(row));
+      }
+    });
     changes.observe(node, { childList: true });
-    follow();
+    node.querySelectorAll('[data-key]').forEach(row => observer.observe(row));
     return () => {
       changes.disconnect();
       observer.disconnect();
@@ -158,14 +162,14 @@ function useAnchor(
   rows: readonly Measured[],
   tops: Float64Array
 ): void {
-  const anchor = useRef<{ key: string; top: number } | null>(null);
+  const anchor = useRef<{ key: string; top: number; tops: Float64Array } | null>(null);
   useLayoutEffect(() => {
     const node = box.current;
     const last = anchor.current;
     if (!node) {
       return;
     }
-    if (last && node.scrollTop > 0) {
+    if (last && last.tops !== tops && node.scrollTop > 0) {
       const now = tops[rows.findIndex(row => row.key === last.key)];
       if (now !== undefined && now !== last.top) {
         node.scrollTop += now - last.top;
@@ -173,6 +177,6 @@ function useAnchor(
     }
     const index = rowAt(tops, node.scrollTop);
     const row = rows[index];
-    anchor.current = row ? { key: row.key, top: tops[index] ?? 0 } : null;
+    anchor.current = row ? { key: row.key, top: tops[index] ?? 0, tops } : null;
   });
 }

@@ -14,6 +14,11 @@ export const SORTS = ['newest', 'oldest', 'name', 'status', 'duration', 'score']
 /** Ways to group the list. */
 export const GROUPS = ['none', 'tool', 'day', 'project', 'notebook', 'tags'] as const;
 
+/** Whose jobs are listed. */
+export const WHOSE = ['mine', 'organization'] as const;
+
+/** Whose jobs are listed. */
+export type Whose = (typeof WHOSE)[number];
 /** An order of the list. */
 export type Sort = (typeof SORTS)[number];
 /** A way to group the list. */
@@ -26,10 +31,17 @@ export interface Choices {
   readonly query: string;
   readonly sort: Sort;
   readonly grouping: Grouping;
+  readonly whose: Whose;
 }
 
 /** The choices before anybody chose. */
-export const FIRST_CHOICES: Choices = { state: null, query: '', sort: 'newest', grouping: 'none' };
+export const FIRST_CHOICES: Choices = {
+  state: null,
+  query: '',
+  sort: 'newest',
+  grouping: 'none',
+  whose: 'mine'
+};
 
 /** A row of the list. */
 export type ListRow =
@@ -77,7 +89,7 @@ export function listRows(listed: Listed, choices: Choices, naming: Naming): read
 /** The jobs in the chosen state whose text holds every word of the query. */
 export function filterJobs(
   jobs: readonly JobRecord[],
-  { state, query }: Choices,
+  { state, query }: Pick<Choices, 'state' | 'query'>,
   toolName: (type: string) => string
 ): readonly JobRecord[] {
   const words = query.toLowerCase().split(/\s+/).filter(Boolean);
@@ -167,7 +179,7 @@ function titleOf(
     case 'tool':
       return [toolName(toolType(job))];
     case 'project':
-      return [job.projectTag ? job.projectTag : trans.__('No project')];
+      return [job.projectTag ?? trans.__("No project")];
     case 'notebook':
       return job.notebook
         ? [notebookName(job.notebook), job.notebook]

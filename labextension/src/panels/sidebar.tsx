@@ -8,6 +8,7 @@ import { IconButton } from '../components/IconButton';
 import { RefreshIcon } from '../components/icons';
 import type { JobActions } from '../components/JobRow';
 import { JobsView, type ManyActions } from '../components/JobsView';
+import { MembersView } from '../components/MembersView';
 import { ServiceBar } from '../components/ServiceBar';
 import { Tabs, type Tab } from '../components/Tabs';
 import { Words } from '../components/words';
@@ -200,7 +201,7 @@ function SidebarContent(props: ContentProps): ReactElement {
 }
 
 function JobsTab(props: ContentProps): ReactElement {
-  const { jobs, tools, selection } = props.foldnote;
+  const { jobs, members, tools, selection } = props.foldnote;
   const { choices } = props;
   const state = useSyncExternalStore(jobs.subscribe, jobs.state);
   const chosen = useSyncExternalStore(choices.subscribe, choices.state);
@@ -211,6 +212,20 @@ function JobsTab(props: ContentProps): ReactElement {
     [known]
   );
   const onOlder = useCallback(() => void jobs.loadOlder(), [jobs]);
+  const team = useSyncExternalStore(members.subscribe, members.state);
+  const onLoad = useCallback(() => void members.refresh(), [members]);
+  const onOlderOfMembers = useCallback(() => void members.loadOlder(), [members]);
+  if (chosen.whose === 'organization' && state.service?.isEmbedded === false) {
+    return (
+      <MembersView
+        state={team}
+        toolName={toolName}
+        onLoad={onLoad}
+        onOlder={onOlderOfMembers}
+        onChoose={change => choices.choose(change)}
+      />
+    );
+  }
   return (
     <JobsView
       {...props}

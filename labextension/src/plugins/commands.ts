@@ -86,13 +86,14 @@ function addFileCommands(app: JupyterFrontEnd, { files, trans }: IFoldnote): voi
 }
 
 function addServiceCommands(app: JupyterFrontEnd, foldnote: IFoldnote): void {
-  const { account, api, files, jobs, profiles, tools, trans } = foldnote;
+  const { account, api, files, jobs, members, profiles, tools, trans } = foldnote;
   app.commands.addCommand(CommandIDs.refresh, {
     label: trans.__('Refresh'),
     mnemonic: 0,
     describedBy: { args: null },
     execute: async () => {
       const looks = files.state().files ? [files.refresh()] : [];
+      looks.push(...(members.state().jobs ? [members.refresh()] : []));
       await Promise.all([jobs.refresh(), tools.refresh(), profiles.load(), account.load(true), ...looks]);
     }
   });

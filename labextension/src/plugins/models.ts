@@ -8,6 +8,7 @@ import { Attention } from '../models/attention';
 import { EnginesModel } from '../models/engines';
 import { FilesModel } from '../models/files';
 import { JobsModel, type JobsState } from '../models/jobs';
+import { MembersModel } from '../models/members';
 import { ProfilesModel } from '../models/profiles';
 import { Selection } from '../models/selection';
 import { SettingsModel } from '../models/settings';
@@ -25,6 +26,7 @@ export const modelsPlugin: JupyterFrontEndPlugin<IFoldnote> = {
   activate: (app: JupyterFrontEnd, translator: ITranslator | null): IFoldnote => {
     const api = new LabApi(app.serviceManager.serverSettings);
     const jobs = new JobsModel(api);
+    const members = new MembersModel(api);
     const selection = new Selection();
     const tools = new ToolsModel(api);
     const files = new FilesModel(api);
@@ -34,6 +36,7 @@ export const modelsPlugin: JupyterFrontEndPlugin<IFoldnote> = {
     profiles.onChange = () => {
       selection.clear();
       jobs.reset();
+      members.reset();
       tools.reset();
       files.reset();
       account.reset();
@@ -52,7 +55,7 @@ export const modelsPlugin: JupyterFrontEndPlugin<IFoldnote> = {
       api.colors = colors;
       profiles.choose(profile);
     });
-    return { jobs, selection, tools, files, account, profiles, engines, settings, attention, api, trans };
+    return { jobs, members, selection, tools, files, account, profiles, engines, settings, attention, api, trans };
   }
 };
 

@@ -113,6 +113,10 @@ class Desk:
         """The jobs of a batch, from the continuation key on."""
         return await self._ask(lambda client: client.jobs.list(limit=WHOLE, batch=name, start_key=key))
 
+    async def list_members(self, key: str | None) -> JobPage:
+        """The jobs of everybody in the account's organization, from the continuation key on."""
+        return await self._ask(lambda client: client.jobs.list(limit=WHOLE, organization=True, start_key=key))
+
     async def download(self, name: str, file_name: str | None = None) -> Path:
         """A job's result archive, or one file of it, in the cache folder of this computer."""
         return await self._ask(lambda client: client.jobs.download(name, file_name), _TRANSFER_S)

@@ -197,6 +197,22 @@ class BatchHandler(FoldnoteHandler):
         self.send(_older(await self.ask(desk.list_batch(name, key)), desk))
 
 
+class MembersHandler(FoldnoteHandler):
+    """``GET jobs/members?key=``: the jobs of everybody in the organization."""
+
+    _track_activity = False
+
+    @web.authenticated
+    @authorized
+    async def get(self) -> None:
+        """A page of them; what this computer notes of its own user's jobs is no part of it."""
+        from foldnote.lab.answers import write_older
+        from foldnote.lab.notes import Notes
+
+        key = self.get_query_argument("key", "") or None
+        self.send(write_older(await self.ask(self.desk.list_members(key)), Notes()))
+
+
 class RefreshHandler(FoldnoteHandler):
     """``POST refresh``."""
 

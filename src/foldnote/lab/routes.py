@@ -20,6 +20,7 @@ _NAME = "([^/]+)"
 ROUTES: tuple[tuple[Any, ...], ...] = (
     (f"{_ROOT}/jobs", jobs.JobsHandler),
     (f"{_ROOT}/jobs/older", jobs.OlderHandler),
+    (f"{_ROOT}/jobs/members", jobs.MembersHandler),
     (f"{_ROOT}/jobs/stop", jobs.StopHandler),
     (f"{_ROOT}/jobs/delete", jobs.DeleteHandler),
     (f"{_ROOT}/jobs/keep", jobs.KeepHandler),

@@ -130,6 +130,19 @@ async def test_every_page_is_told_of_tags_and_of_what_is_about_to_go(jupyter, se
     await wait_for_state(jupyter, "ok", until=lambda body: not body["jobs"][0].get("isLeaving"))
 
 
+async def test_the_organizations_jobs_are_told_without_our_notes(jupyter, service):
+    async with service.client() as client:
+        tool = await client.tools.get("anarci")
+        await client.jobs.submit(tool, tool.example_job["settings"], job_name="ours")
+    wish = {"names": ["ours"], "added": ["private"], "removed": []}
+    await jupyter.post("jobs/tag", headers=LOGIN, json=wish)
+    answer = await jupyter.get("jobs/members", headers=LOGIN)
+    [job] = answer.json()["jobs"]
+    assert (job["jobName"], "tags" in job) == ("ours", False)
+    assert job["email"]
+    assert [path for path in service.paths if "organization=true" in path]
+
+
 @pytest.mark.parametrize("body", [{"names": ["a"], "delayS": -1}, {"names": ["a"], "delayS": "soon"}])
 async def test_a_delay_that_is_none_is_refused(jupyter, body):
     answer = await jupyter.post("jobs/delete", headers=LOGIN, json=body)

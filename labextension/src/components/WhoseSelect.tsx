@@ -1,0 +1,26 @@
+/** Chooses between one's own jobs and those of the organization. */
+import type { ReactElement } from 'react';
+
+import { WHOSE, type Whose } from '../models/listing';
+import { Select } from './Select';
+import { useWords } from './words';
+
+/** What the list needs. */
+export interface WhoseSelectProps {
+  readonly chosen: Whose;
+  readonly onChoose: (whose: Whose) => void;
+}
+
+/** A drop-down list. */
+export function WhoseSelect({ chosen, onChoose }: WhoseSelectProps): ReactElement {
+  const trans = useWords();
+  return (
+    <Select
+      label={trans.__('Whose jobs')}
+      values={WHOSE}
+      words={{ mine: trans.__('My jobs'), organization: trans.__('Organization') }}
+      chosen={chosen}
+      onChoose={onChoose}
+    />
+  );
+}

@@ -1,0 +1,84 @@
+/**
+ * The jobs of everybody in the organization. They are looked at and not followed: they are asked for when somebody opens the
+ * view, and again on demand.
+ */
+import type { JobRecord, OlderAnswer } from '../api/answers';
+import { Store } from './store';
+
+/** Where they come from. */
+export interface MembersSource {
+  members(key: string | null): Promise<OlderAnswer>;
+}
+
+/** Everything a view shows about them. */
+export interface MembersState {
+  /** Newest first; null before the first answer. */
+  readonly jobs: readonly JobRecord[] | null;
+  readonly hasOlder: boolean;
+  readonly isLoading: boolean;
+  /** Why they are not there; null when they are. */
+  readonly fault: string | null;
+  /** Milliseconds since 1970 of the answer. */
+  readonly receivedAt: number;
+}
+
+const NOTHING: MembersState = {
+  jobs: null,
+  hasOlder: false,
+  isLoading: false,
+  fault: null,
+  receivedAt: 0
+};
+
+/** The jobs of the organization. */
+export class MembersModel extends Store<MembersState> {
+  constructor(source: MembersSource) {
+    super(NOTHING);
+    this.source = source;
+  }
+
+  /** Asks for the newest ones. */
+  refresh(): Promise<void> {
+    return this.load(null, []);
+  }
+
+  /** Asks for the page that follows after the oldest one known. */
+  async loadOlder(): Promise<void> {
+    if (this.olderKey !== null && !this.state().isLoading) {
+      await this.load(this.olderKey, this.state().jobs ?? []);
+    }
+  }
+
+  /** Forgets everything: another service is meant from now on. */
+  reset(): void {
+    this.turn += 1;
+    this.olderKey = null;
+    this.update(NOTHING);
+  }
+
+  private async load(key: string | null, known: readonly JobRecord[]): Promise<void> {
+    const turn = (this.turn += 1);
+    this.update({ isLoading: true, fault: null });
+    try {
+      const page = await this.source.members(key);
+      if (turn === this.turn) {
+        this.olderKey = page.olderKey;
+        const jobs = [...known, ...page.jobs];
+        this.update({ jobs, hasOlder: page.olderKey !== null, isLoading: false, receivedAt: Date.now() });
+      }
+    } catch (error) {
+      if (turn === this.turn) {
+        this.update({ isLoading: false, fault: error instanceof Error ? error.message : String(error) });
+      }
+    }
+  }
+
+  private readonly source: MembersSource;
+  private turn = 0;
+  private olderKey: string | null = null;
+}
+
+/** Addresses of the members whose jobs are known, in alphabetical order. */
+export function listMembers(jobs: readonly JobRecord[]): readonly string[] {
+  return [...new Set(jobs.flatMap(job => job.email ?? []))].sort();
+}
