@@ -27,3 +27,8 @@ def test_what_is_packed_is_json_in_safe_letters():
     packed = pack({"a": ["</script>", "\u2028", 1.5]})
     assert json.loads(gzip.decompress(base64.b64decode(packed))) == {"a": ["</script>", "\u2028", 1.5]}
     assert "<" not in packed
+
+
+def test_lines_with_letters_that_count_twice_on_the_page_stand_as_they_are():
+    text = "\n".join(["REMARK \U0001f9ec"] * 9)
+    assert turn(text) == [text]
