@@ -13,7 +13,7 @@ from foldnote.forms.holder import absent
 from foldnote.forms.kinds.group import ObjectField
 from foldnote.forms.plan import read_plan
 from foldnote.forms.section import Section
-from foldnote.forms.spec import FieldSpec
+from foldnote.forms.spec import MISSING, FieldSpec
 from foldnote.forms.words import count
 
 
@@ -54,11 +54,14 @@ class PlacesField(ObjectField):
 
     def keep(self, value: Any) -> Any:
         """The fields of the places keep what they were given; only what is no list is kept here."""
-        return super().keep(_as_names(value))
+        return super().keep(_as_names(value)) if isinstance(value, list | tuple) else value
 
     def start_with(self, value: Any) -> None:
         """Begin with the items of ``value``."""
         super().start_with(_as_names(value))
+        if not isinstance(value, list | tuple):
+            self._kept = value
+            self.initial = self.read().value
 
     def make_section(self) -> Section:
         """A section whose names are the places."""
@@ -81,5 +84,6 @@ def has_places(spec: FieldSpec) -> bool:
 
 
 def _as_names(value: Any) -> Any:
+    """The items of a list by their places; `MISSING` for what is no list."""
     is_list = isinstance(value, list | tuple)
-    return {str(place): item for place, item in enumerate(value)} if is_list else value
+    return {str(place): item for place, item in enumerate(value)} if is_list else MISSING
