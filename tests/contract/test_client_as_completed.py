@@ -35,7 +35,7 @@ async def test_the_quick_job_comes_first(face, settle, take, settings, name):
     ended = await take(face.jobs.as_completed(names, 60))
     assert [job.job_name for job in ended] == names[::-1]
     assert [job.status for job in ended] == [JobStatus.STOPPED, JobStatus.COMPLETE]
-    assert "line" not in await settle(ended[1].log(1))
+    assert "line" not in await settle(ended[1].logs(1))
 
 
 async def test_those_that_ended_in_time_are_given(face, settle, take, settings, name):

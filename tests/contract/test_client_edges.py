@@ -73,7 +73,7 @@ async def test_a_job_in_the_hand_looks_again_stops_logs_and_goes(face, settle, s
     await settle(job.stop())
     await settle(face.jobs.stop(job.job_name))
     assert (await settle(face.jobs.wait([job.job_name], 30)))[job.job_name].status is JobStatus.STOPPED
-    assert len((await settle(job.log(1))).splitlines()) <= 1
+    assert len((await settle(job.logs(1))).splitlines()) <= 1
     await settle(job.delete())
     with pytest.raises(NotFoundError, match=name):
         await settle(job.refresh())
@@ -128,7 +128,7 @@ def test_nothing_is_cancelled_that_has_ended(scripted, connect):
 def test_a_deployment_without_logs_says_so(scripted, connect):
     scripted.on("GET", "/jobs", answers(FAILED))
     with pytest.raises(NotFoundError, match="tells no logs"):
-        connect().jobs.log("a")
+        connect().jobs.logs("a")
     with pytest.raises(JobFailedError, match="out of memory") as caught:
         connect().jobs.finish("a")
     assert caught.value.log_tail == ""

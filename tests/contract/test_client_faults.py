@@ -279,3 +279,37 @@ def test_an_interrupted_wait_gives_its_things_back(scripted, client):
                 await task
 
     asyncio.run(cancelled())
+
+
+def serve_twice(scripted, content: bytes, etag: str) -> None:
+    scripted.on("GET", "/jobs", answers(RECORD), answers(RECORD | {"jobName": "b"}))
+    scripted.on("POST", "/result", answers({"url": f"{scripted.url}/f"}))
+    scripted.on("GET", "/f", answers(content, etag=f'"{etag}"'))
+
+
+def test_a_content_that_is_here_is_stored_once_and_not_read_again(scripted, client):
+    content = archive()
+    serve_twice(scripted, content, hashlib.sha256(content).hexdigest())
+    read = []
+    first = client.jobs.download("a")
+    second = client.jobs.download("b", progress=lambda done, _total: read.append(done))
+    assert first != second
+    assert first.stat().st_ino == second.stat().st_ino
+    assert (second.read_bytes(), read) == (content, [])
+
+
+async def test_a_content_that_is_here_is_not_read_again_when_awaited(scripted, client):
+    content = archive()
+    serve_twice(scripted, content, hashlib.sha256(content).hexdigest())
+    first = client.jobs.download("a")
+    async with AsyncClient(base_url=scripted.url, api_key="k") as face:
+        second = await face.jobs.download("b")
+    assert first.stat().st_ino == second.stat().st_ino
+
+
+def test_a_kept_content_that_was_written_to_is_fetched_again(scripted, client):
+    content = archive()
+    serve_twice(scripted, content, hashlib.sha256(content).hexdigest())
+    first = client.jobs.download("a")
+    first.write_bytes(b"changed by somebody")
+    assert client.jobs.download("b").read_bytes() == content

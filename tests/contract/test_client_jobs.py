@@ -6,6 +6,7 @@ import pytest
 
 from foldnote.errors import (
     BadRequestError,
+    FoldnoteError,
     JobFailedError,
     JobNameTakenError,
     JobStoppedError,
@@ -159,8 +160,8 @@ async def test_pages_of_jobs_are_newest_first(face, settle, settings, name):
 async def test_the_log_is_read(face, settle, settings, name):
     job = await settle(face.jobs.submit("anarci", settings, job_name=f"{name}.chatter-5"))
     await settle(job.finish(60))
-    assert "line 4" in await settle(job.log())
-    assert "line 4" in await settle(face.jobs.log(job.job_name, 50))
+    assert "line 4" in await settle(job.logs())
+    assert "line 4" in await settle(face.jobs.logs(job.job_name, 50))
 
 
 async def test_a_result_is_fetched_once_and_then_kept(face, settle, settings, http):
@@ -206,3 +207,16 @@ async def test_what_is_not_there_cannot_be_stopped_or_deleted(face, settle, name
         await settle(face.jobs.stop(name))
     with pytest.raises(BadRequestError):
         await settle(face.jobs.delete(name))
+
+
+async def test_a_part_of_a_result_is_fetched_and_opened(face, settle, settings, name):
+    job = await settle(face.jobs.submit("anarci", settings, job_name=f"{name}.output-2.score"))
+    await settle(job.finish(60))
+    part = await settle(job.result(["file-*"]))
+    assert [file.name for file in part.files] == ["file-0.txt", "file-1.txt"]
+    assert part.name == job.job_name
+    folder = await settle(face.jobs.download(job.job_name, patterns=["*.json"]))
+    assert {path.name for path in folder.iterdir()} == {"manifest.json", "score.json", "settings.json"}
+    assert await settle(job.download(patterns=["*.json"])) == folder
+    with pytest.raises(FoldnoteError, match=r"No file of .* matches \*\.cif\. It has: "):
+        await settle(job.result(["*.cif"]))

@@ -138,7 +138,7 @@ def run_log(options: argparse.Namespace) -> int:
     """Print a log's end, or the log as it grows; ``--json`` gives it whole at the end."""
     jobs = connect(options).jobs
     if not options.follow:
-        text = jobs.log(options.name, options.lines)
+        text = jobs.logs(options.name, options.lines)
         print_json({"log": text}) if options.json else print(text)
         return Exit.DONE
     parts = []

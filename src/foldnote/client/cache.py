@@ -6,6 +6,7 @@ content that it belongs to. What was not used for longest goes first when the fo
 
 from __future__ import annotations
 
+import hashlib
 import os
 import shutil
 import time
@@ -25,6 +26,55 @@ _GB = 1e9
 def results_dir() -> Path:
     """The folder that holds one folder for each result."""
     return settings.cache_dir() / "results"
+
+
+def _content(sha256: str) -> Path:
+    """The file of a content, whichever result it is of; a hard link, so that it takes its room once."""
+    return settings.cache_dir() / "contents" / sha256
+
+
+def has_content(sha256: str) -> bool:
+    """Whether some result with this content is here."""
+    return _content(sha256).is_file()
+
+
+def keep_content(place: Path, sha256: str | None) -> None:
+    """Remember what the file at ``place`` contains; where the same is here already, it is stored once."""
+    if sha256 is None:
+        return
+    kept = _content(sha256)
+    with suppress(OSError):  # a file system without hard links keeps each file by itself
+        kept.parent.mkdir(exist_ok=True)
+        if kept.is_file() and hash_file(kept) == sha256:
+            _link(kept, place)
+        else:
+            _link(place, kept)
+
+
+def take_content(sha256: str, place: Path) -> bool:
+    """Put the content at ``place``; False when it is gone or is not what it was."""
+    kept = _content(sha256)
+    try:
+        if hash_file(kept) != sha256:  # somebody wrote to a file that is shared
+            kept.unlink()
+            return False
+        _link(kept, place)
+    except OSError:
+        return False
+    return True
+
+
+def _link(source: Path, target: Path) -> None:
+    beside = target.with_name(f"{target.name}.{uuid4().hex}.link")
+    beside.hardlink_to(source)
+    beside.replace(target)
+    beside.unlink(missing_ok=True)  # a replacement of a link by one of the same file does nothing
+
+
+def hash_file(path: Path) -> str:
+    """SHA-256 (hex) of a file."""
+    with path.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
 def mark_of(part: Path) -> Path:
@@ -118,7 +168,14 @@ def trim(kept: Path) -> None:
     """
     left = settings.option("result_cache_gb") * _GB
     folders = [(folder.stat().st_mtime, folder) for folder in results_dir().iterdir() if folder.is_dir()]
+    counted: set[int] = set()
     for used, folder in sorted(folders, reverse=True):
-        left -= sum(file.stat().st_size for file in folder.iterdir())
+        files = {status.st_ino or id(status): status for status in map(os.stat, folder.iterdir())}
+        left -= sum(status.st_size for number, status in files.items() if number not in counted)
+        counted |= files.keys()
         if left < 0 and folder != kept.parent and time.time() - used > _YOUNG_S:
             shutil.rmtree(folder, ignore_errors=True)
+    with suppress(OSError):
+        for content in (settings.cache_dir() / "contents").iterdir():
+            if content.stat().st_nlink == 1:  # no result has it any more
+                content.unlink()

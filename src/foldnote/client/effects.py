@@ -74,13 +74,15 @@ class Download:
     """A body that goes to disk as it arrives; the outcome is an ``Answer`` with an empty body.
 
     Bytes that ``part`` already holds are not asked for again where the service allows that. No key is sent.
-    ``meter`` is told the bytes that are there, and all of them.
+    ``meter`` is told the bytes that are there, and all of them. Where ``is_kept`` says of the answer's
+    headers that this content is here already, the body is not read and the outcome's status is 304.
     """
 
     url: str
     part: Path
     timeout_s: float = 30.0
     meter: Meter | None = None
+    is_kept: Callable[[Mapping[str, str]], bool] | None = None
 
 
 @dataclass(frozen=True)

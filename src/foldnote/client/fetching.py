@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import re
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from itertools import islice
 from pathlib import Path
 from urllib.parse import urljoin
@@ -26,6 +26,7 @@ from foldnote.models import BatchStatus, Job
 _RESULT_TIMEOUT_S = 330.0  # the service may hold the request for about 290 s while it builds an archive
 _LOOKS_AT_A_BUILD = 6
 """After so many looks, half a minute, the result itself is asked for again: not all deployments tell."""
+_KEPT = 304
 _SHA256 = re.compile(r'^"?(?:sha256[:=-])?([0-9a-f]{64})"?$')
 
 
@@ -103,12 +104,38 @@ def fetch_result(
     if place.is_file() and _can_be_kept(job):
         cache.note_use(place)
         return place
-    with cache.claim_part(place) as part, measure(progress, place.name) as meter:
-        answer = yield from link.fetch(lambda: result_link(link, job.job_name, options), part, meter)
-        yield Run(lambda: _verify(part, answer, is_archive=place.suffix == ".zip"))
-        part.replace(place)
+    with measure(progress, place.name) as meter:
+        yield from _bring(link, lambda: result_link(link, job.job_name, options), place, meter)
     yield Run(lambda: cache.trim(place))
     return place
+
+
+def _bring(
+    link: Link, find_url: Callable[[], Steps[str]], place: Path, meter: Meter | None, *, afresh: bool = False
+) -> Steps[None]:
+    """Get the content to ``place``, transferred only where no result here has the same."""
+    digest: str | None = None
+    with cache.claim_part(place) as part:
+        answer = yield from link.fetch(find_url, part, meter, None if afresh else _is_kept)
+        if answer.status == _KEPT:
+            digest = announced_hash(answer.headers)
+        else:
+            found = yield Run(lambda: _verify(part, answer, is_archive=place.suffix == ".zip"))
+            part.replace(place)
+            yield Run(lambda: cache.keep_content(place, found))
+    if digest is not None and not (yield Run(lambda: cache.take_content(str(digest), place))):
+        yield from _bring(link, find_url, place, meter, afresh=True)
+
+
+def _is_kept(headers: Mapping[str, str]) -> bool:
+    digest = announced_hash(headers)
+    return digest is not None and cache.has_content(digest)
+
+
+def announced_hash(headers: Mapping[str, str]) -> str | None:
+    """The SHA-256 (hex) that the service gives of a download; None where it gives none."""
+    found = _SHA256.match(headers.get("etag", "")) or _SHA256.match(headers.get("x-content-sha256", ""))
+    return found.group(1) if found else None
 
 
 def _can_be_kept(job: Job) -> bool:
@@ -127,18 +154,18 @@ def _place(link: Link, job: Job, options: Mapping[str, object]) -> Path:
     return folder / (re.sub(r"[^A-Za-z0-9_.+ -]", "_", wanted).lstrip(".") or "result.zip")
 
 
-def _verify(part: Path, answer: Answer, *, is_archive: bool) -> None:
-    """Raise ArchiveError when the download is not what the service announced, or no archive."""
-    announced = _SHA256.match(answer.headers.get("etag", "")) or _SHA256.match(
-        answer.headers.get("x-content-sha256", "")
-    )
+def _verify(part: Path, answer: Answer, *, is_archive: bool) -> str | None:
+    """The SHA-256 (hex) of what arrived, where the service gives one to compare it with.
+
+    Raises:
+        ArchiveError: the download is not what the service announced, or no archive.
+    """
+    announced = announced_hash(answer.headers)
     if announced is None:
         if is_archive and not zipfile.is_zipfile(part):
             raise ArchiveError("The download is no whole ZIP archive. Try again.")
-        return
-    found = answer.sha256
-    if found is None:
-        with part.open("rb") as stream:
-            found = hashlib.file_digest(stream, "sha256").hexdigest()
-    if found != announced.group(1):
+        return None
+    found = answer.sha256 or cache.hash_file(part)
+    if found != announced:
         raise ArchiveError("The download is damaged: its SHA-256 is not the announced one. Try again.")
+    return found

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
@@ -13,6 +14,7 @@ from foldnote.client.file_values import FileValue, job_file
 from foldnote.client.link import Link
 from foldnote.client.origins import describe_origin
 from foldnote.client.progress import Meter, follow
+from foldnote.client.selecting import unpack_selected
 from foldnote.client.waiting import Watcher
 from foldnote.errors import JobFailedError, JobStoppedError
 from foldnote.models import BatchStatus, Job, JobStatus
@@ -134,25 +136,32 @@ class HandleSteps:
             return (yield from finish(self._link, self.job_name, timeout_s, note))
 
     @operation
-    def result(self, *, progress: bool | Meter = False) -> Steps[Result]:
+    def result(
+        self, patterns: Sequence[str] = (), *, pdbs_only: bool = False, progress: bool | Meter = False
+    ) -> Steps[Result]:
         """What the job left behind: structures, tables, scores and files, fetched and opened.
 
         Args:
+            patterns: only the files whose names match one of these (``*.pdb``); by default all.
+            pdbs_only: fetch the structure files only.
             progress: show a bar, or call this with the bytes that are there and all of them.
 
         Raises:
             JobFailedError: the run failed; the log's end is in the exception.
             BadRequestError: the job is not finished.
             NotFoundError: it left nothing.
+            FoldnoteError: no file matches the patterns.
             ArchiveError: the archive is damaged or not safe to unpack.
         """
         if not self.record.is_final or self.record.completed is None:
             self.record = yield from waiting.get_job(self._link, self.job_name)
         if self.record.is_failed:
             raise (yield from explain_failure(self._link, self.record))
-        path = yield from fetching.fetch_result(self._link, self.record, None, False, progress)
+        path = yield from fetch(self._link, self.record, None, patterns, pdbs_only, progress)
         # the package knows who reads results
-        result: Result = yield Run(lambda: foldnote.open_result(path, origin=self.origin()))
+        result: Result = yield Run(
+            lambda: foldnote.open_result(path, self.job_name if patterns else None, self.origin())
+        )
         return result
 
     @operation
@@ -168,7 +177,7 @@ class HandleSteps:
         yield from self._link.ask("DELETE", "/delete-job", json={"jobName": self.job_name}, repeatable=False)
 
     @operation
-    def log(self, max_lines: int = 1000) -> Steps[str]:
+    def logs(self, max_lines: int = 1000) -> Steps[str]:
         """The last lines of the job's log.
 
         Raises:
@@ -176,23 +185,26 @@ class HandleSteps:
         """
         return (yield from ending.read_log(self._link, self.job_name, max_lines))
 
-    logs = log
-    """The same, by the name of the command line."""
-
     @operation
     def download(
-        self, file_name: str | None = None, *, pdbs_only: bool = False, progress: bool | Meter = False
+        self,
+        file_name: str | None = None,
+        *,
+        patterns: Sequence[str] = (),
+        pdbs_only: bool = False,
+        progress: bool | Meter = False,
     ) -> Steps[Path]:
-        """The path of the result archive on this machine, or of one file of it.
+        """The path of the result archive on this machine, of one file of it, or of a folder with some.
 
         Args:
             file_name: one file of the result instead of the archive.
+            patterns: unpack the files whose names match one of these (``*.pdb``), and give their folder.
             pdbs_only: an archive of the structure files only.
             progress: show a bar, or call this with the bytes that are there and all of them.
         """
         if not self.record.is_final or self.record.completed is None:
             self.record = yield from waiting.get_job(self._link, self.job_name)
-        return (yield from fetching.fetch_result(self._link, self.record, file_name, pdbs_only, progress))
+        return (yield from fetch(self._link, self.record, file_name, patterns, pdbs_only, progress))
 
     def _keep(self, record: Job) -> None:
         self.record = record
@@ -283,6 +295,22 @@ def finish(link: Link, job_name: str, timeout_s: float | None, on_change: Watche
     if job.status is JobStatus.STOPPED:
         raise JobStoppedError(f"{job_name!r} was stopped before it was complete.", job)
     return job
+
+
+def fetch(
+    link: Link,
+    job: Job,
+    file_name: str | None,
+    patterns: Sequence[str],
+    pdbs_only: bool,
+    progress: bool | Meter,
+) -> Steps[Path]:
+    """The path of what is wanted of a result; see ``HandleSteps.download``."""
+    path = yield from fetching.fetch_result(link, job, file_name, pdbs_only, progress)
+    if not patterns:
+        return path
+    folder: Path = yield Run(lambda: unpack_selected(path, patterns))
+    return folder
 
 
 def explain_failure(link: Link, job: Job) -> Steps[JobFailedError]:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from foldnote.client import ending, fetching, submitting, waiting
+from foldnote.client import ending, submitting, waiting
 from foldnote.client.effects import AsyncFace, AsyncWorld, Run, Steps, SyncFace, World, operation
 from foldnote.client.frames import tabulate_jobs
-from foldnote.client.handle import AsyncJobHandle, JobHandle, finish
+from foldnote.client.handle import AsyncJobHandle, JobHandle, fetch, finish
 from foldnote.client.ledger import Ledger
 from foldnote.client.link import Link
 from foldnote.client.progress import Meter, follow
@@ -246,7 +246,7 @@ class JobsSteps(Resource, Generic[H]):
         yield from self._link.ask("DELETE", "/delete-job", json={"jobName": job_name}, repeatable=False)
 
     @operation
-    def log(self, job_name: str, max_lines: int = 1000) -> Steps[str]:
+    def logs(self, job_name: str, max_lines: int = 1000) -> Steps[str]:
         """The last lines of a job's log.
 
         Raises:
@@ -274,15 +274,17 @@ class JobsSteps(Resource, Generic[H]):
         job_name: str,
         file_name: str | None = None,
         *,
+        patterns: Sequence[str] = (),
         pdbs_only: bool = False,
         progress: bool | Meter = False,
     ) -> Steps[Path]:
-        """The path of a job's result archive on this machine, or of one file of it.
+        """The path of a job's result archive on this machine, of one file of it, or of a folder with some.
 
         The file lies in the cache folder; copy it to keep it.
 
         Args:
             file_name: one file of the result instead of the archive.
+            patterns: unpack the files whose names match one of these (``*.pdb``), and give their folder.
             pdbs_only: an archive of the structure files only.
             progress: show a bar, or call this with the bytes that are there and all of them.
 
@@ -290,9 +292,10 @@ class JobsSteps(Resource, Generic[H]):
             BadRequestError: the job is not finished.
             NotFoundError: there is no such job, or it has no result.
             ArchiveError: what arrived is damaged.
+            FoldnoteError: no file matches the patterns.
         """
         job = yield from waiting.get_job(self._link, job_name)
-        return (yield from fetching.fetch_result(self._link, job, file_name, pdbs_only, progress))
+        return (yield from fetch(self._link, job, file_name, patterns, pdbs_only, progress))
 
 
 class Jobs(SyncFace, JobsSteps[JobHandle]):

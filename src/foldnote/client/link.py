@@ -191,13 +191,18 @@ class Link:
         )
 
     def fetch(
-        self, find_url: Callable[[], Steps[str]], part: Path, meter: Meter | None = None
+        self,
+        find_url: Callable[[], Steps[str]],
+        part: Path,
+        meter: Meter | None = None,
+        is_kept: Callable[[Mapping[str, str]], bool] | None = None,
     ) -> Steps[Answer]:
         """Bring a signed link's body into ``part``, resumed after interruptions; no key is sent.
 
         Args:
             find_url: asks for the link; again before each new try, since a link ages and a service moves.
             meter: told the bytes that are there.
+            is_kept: says of an answer's headers whether the content is here already; then the status is 304.
 
         Raises:
             ServiceError: the link is refused.
@@ -207,14 +212,14 @@ class Link:
         while True:
             url = yield from find_url()
             try:
-                answer: Answer = yield Download(url, part, self.timeout_s, meter)
+                answer: Answer = yield Download(url, part, self.timeout_s, meter, is_kept)
             except TransportError as exc:
                 have = part.stat().st_size if part.exists() else 0
                 if have > had:  # it moves: a long download may be interrupted many times
                     delays, had = retry_delays(), have
                 yield Sleep(_next_pause(delays, exc, allowed=True))
                 continue
-            if answer.status in (200, 206):
+            if answer.status in (200, 206, 304):
                 return answer
             fault = refusal(answer)
             if answer.status == 416:  # the part is not a beginning of this file

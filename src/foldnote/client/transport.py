@@ -23,6 +23,7 @@ from foldnote.errors import ProtocolError, RequestTimeoutError, ServiceUnreachab
 
 _CHUNK_BYTES = 1 << 20
 _CONNECT_S = 10.0
+_NOT_MODIFIED = 304
 _NOTHING_SENT = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout, httpx.UnsupportedProtocol)
 
 
@@ -59,6 +60,8 @@ class HttpWorld:
         with self._http.stream("GET", **_download_request(effect)) as answer:
             if answer.status_code not in (200, 206):
                 return Answer(answer.status_code, answer.headers, answer.read())
+            if effect.is_kept and effect.is_kept(answer.headers):
+                return Answer(_NOT_MODIFIED, answer.headers, b"")
             with _Target(effect, answer) as target:
                 for chunk in answer.iter_bytes():
                     target.write(chunk)
@@ -111,6 +114,8 @@ class AsyncHttpWorld:
         async with self._http.stream("GET", **_download_request(effect)) as answer:
             if answer.status_code not in (200, 206):
                 return Answer(answer.status_code, answer.headers, await answer.aread())
+            if effect.is_kept and effect.is_kept(answer.headers):
+                return Answer(_NOT_MODIFIED, answer.headers, b"")
             with _Target(effect, answer) as target:  # local disk: short writes, no thread needed
                 async for chunk in answer.aiter_bytes():
                     target.write(chunk)

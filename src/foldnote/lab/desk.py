@@ -89,7 +89,7 @@ class Desk:
 
     async def read_log(self, name: str) -> str:
         """The end of a job's log."""
-        return await self._ask(lambda client: client.jobs.log(name, max_lines=LOG_LINES))
+        return await self._ask(lambda client: client.jobs.logs(name, max_lines=LOG_LINES))
 
     async def read_job(self, name: str) -> Job:
         """A job's whole record."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Self
 
 from foldnote.client import BatchHandle, JobHandle, PipelineRun
@@ -38,16 +38,24 @@ class ShownHandle(SyncHandle):
             self.finish(timeout_s, show)
         return self
 
-    def result(self, *, progress: bool | Meter = True) -> Result:
+    def result(
+        self, patterns: Sequence[str] = (), *, pdbs_only: bool = False, progress: bool | Meter = True
+    ) -> Result:
         """What the job left behind; a large download shows a bar in the cell.
+
+        Args:
+            patterns: only the files whose names match one of these (``*.pdb``); by default all.
+            pdbs_only: fetch the structure files only.
+            progress: whether the cell shows it, or what is told of the bytes that are there.
 
         Raises:
             JobFailedError: the run failed; the log's end is in the exception.
             BadRequestError: the job is not finished.
             NotFoundError: it left nothing.
             ArchiveError: the archive is damaged or not safe to unpack.
+            FoldnoteError: no file matches the patterns.
         """
-        return super().result(progress=progress)
+        return super().result(patterns, pdbs_only=pdbs_only, progress=progress)
 
 
 class NotebookJob(ShownHandle, JobHandle):

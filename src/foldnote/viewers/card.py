@@ -209,7 +209,7 @@ class JobCard(widgets.VBox):  # type: ignore[misc]
         if self.source is None:
             return
         try:
-            self._log_view.value = write_log(await self.source.log(self.job.job_name))
+            self._log_view.value = write_log(await self.source.logs(self.job.job_name))
         except FoldnoteError as exc:
             self._log_view.value = write_log(f"The log cannot be shown now: {exc.message}")
 

@@ -37,7 +37,7 @@ class JobSource(Protocol):
     def stop(self, name: str, /) -> Awaitable[Any]:
         """Ask for the job to be stopped."""
 
-    def log(self, name: str, /) -> Awaitable[str]:
+    def logs(self, name: str, /) -> Awaitable[str]:
         """What the job has written so far."""
 
 

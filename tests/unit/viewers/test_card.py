@@ -34,7 +34,7 @@ class ScriptedJobs:
     async def stop(self, name):
         self.stopped.append(name)
 
-    async def log(self, name):
+    async def logs(self, name):
         return self.written
 
 
