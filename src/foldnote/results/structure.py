@@ -13,15 +13,14 @@ from pathlib import Path
 from typing import Any
 
 import gemmi
-import numpy as np
 import pandas as pd
 
 from foldnote.errors import UnreadableFileError
 from foldnote.results.atoms import find_residue_kind, make_atom_frame, make_biotite
 from foldnote.results.confidence import Confidence, ReadClaims, find_confidence
+from foldnote.results.dssp import Assignment, assign_chains
 from foldnote.results.families import find_plddt_family
 from foldnote.results.packing import unpack_single
-from foldnote.results.secondary import assign_secondary
 from foldnote.results.structure_formats import find_format, parse_structure, read_structure_text
 from foldnote.results.wording import explain
 
@@ -268,20 +267,39 @@ class Structure:
     def secondary(self) -> Mapping[str, float]:
         """Shares (0 to 1) of protein residues: ``helix``, ``strand`` and ``coil``; empty without a protein.
 
-        By the P-SEA criteria from Cα atoms (Labesse et al. 1997).
+        By the hydrogen bonds of the backbone (Kabsch and Sander 1983: H, G and I are helix, E and B strand),
+        or, where the file lacks it, the P-SEA criteria from Cα atoms (Labesse et al. 1997): see
+        :attr:`secondary_method`.
 
         Raises:
             UnreadableFileError: the file is damaged or holds no atoms.
         """
+        letters = "".join(self.secondary_letters.values())
+        words = (("helix", "H"), ("strand", "E"), ("coil", "C"))
+        return {word: letters.count(letter) / len(letters) for word, letter in words} if letters else {}
+
+    @property
+    def secondary_letters(self) -> Mapping[str, str]:
+        """``H``, ``E`` or ``C`` for each residue of the protein chains, by chain name, in the chains' order.
+
+        Raises:
+            UnreadableFileError: the file is damaged or holds no atoms.
+        """
+        return self._secondary.letters
+
+    @property
+    def secondary_method(self) -> str:
+        """How :attr:`secondary` was found, in words.
+
+        Raises:
+            UnreadableFileError: the file is damaged or holds no atoms.
+        """
+        return self._secondary.method
+
+    @cached_property
+    def _secondary(self) -> Assignment:
         proteins = {chain.name for chain in self.chains if chain.kind == "protein"}
-        traces = [_read_trace(chain) for chain in self._parsed[0] if chain.name in proteins]
-        letters = np.concatenate([assign_secondary(trace) for trace in traces]) if traces else np.array([])
-        if len(letters) == 0:
-            return {}
-        return {
-            word: float(np.mean(letters == letter))
-            for word, letter in (("helix", "H"), ("strand", "E"), ("coil", "C"))
-        }
+        return assign_chains(chain for chain in self._parsed[0] if chain.name in proteins)
 
 
 def _find_ligand_kind(residue: gemmi.Residue) -> str:
@@ -308,9 +326,3 @@ def _read_chain(chain: gemmi.Chain) -> Chain | None:
 def _letter(name: str) -> str:
     letter = gemmi.find_tabulated_residue(name).one_letter_code.upper()
     return letter if letter.isalpha() else "X"
-
-
-def _read_trace(chain: gemmi.Chain) -> np.ndarray[tuple[int, int], np.dtype[np.float64]]:
-    residues = chain.get_polymer().first_conformer()
-    atoms = (residue.find_atom("CA", "*", gemmi.Element("C")) for residue in residues)
-    return np.array([atom.pos.tolist() for atom in atoms if atom], dtype=np.float64).reshape(-1, 3)

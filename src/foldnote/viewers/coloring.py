@@ -5,7 +5,7 @@ are B-factors and differ. Numbers are shown in words as well: by the legend, and
 
 Bands of confidence: above 90, 70, 50 and below, in the four colours that the AlphaFold database made usual.
 Hydrophobicity: Kyte and Doolittle, J. Mol. Biol. 157, 105-132 (1982).
-Secondary structure: P-SEA, see :mod:`foldnote.results.secondary`.
+Secondary structure: see :mod:`foldnote.results.dssp`.
 """
 
 from __future__ import annotations
@@ -262,7 +262,7 @@ def _by_secondary(structure: Structure, traces: Traces) -> Coloring | None:
     return Coloring(
         key="secondary",
         name="Secondary structure",
-        source="P-SEA, from Cα atoms",
+        source=structure.secondary_method,
         palette=tuple(color for _, color in _SECONDARY.values()),
         legend=tuple(LegendItem(label=label, color=color) for label, color in _SECONDARY.values()),
         shades=({name: tuple(order.index(letter) for letter in row) for name, row in letters.items()},),

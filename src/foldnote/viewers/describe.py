@@ -74,7 +74,7 @@ def _describe_secondary(structure: Structure) -> str:
     if not shares:
         return ""
     words = [f"{word} {share:.0%}" for word, share in shares.items()]
-    return ", ".join(words) + " of protein residues (P-SEA, from Cα atoms)"
+    return ", ".join(words) + f" of protein residues ({structure.secondary_method})"
 
 
 def _describe_ligands(structure: Structure) -> str:

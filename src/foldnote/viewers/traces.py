@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 
 import gemmi
 import numpy as np
 from numpy.typing import NDArray
 
 from foldnote.results import Structure
-from foldnote.results.secondary import assign_secondary
 
 Points = NDArray[np.float64]
 
@@ -25,6 +23,7 @@ class Trace:
         is_calpha: shape (n,): whether the point is a Cα.
         b_factors: mean B-factor of each residue's atoms, Å².
         is_bare: whether most residues lack the atoms that a ribbon is laid through.
+        secondary: a letter for each residue, ``H``, ``E`` or ``C``, as the structure has it.
     """
 
     numbers: tuple[str, ...]
@@ -32,13 +31,7 @@ class Trace:
     is_calpha: NDArray[np.bool_]
     b_factors: tuple[float, ...]
     is_bare: bool
-
-    @cached_property
-    def secondary(self) -> str:
-        """A letter for each residue, ``H``, ``E`` or ``C``, by P-SEA from the Cα atoms."""
-        letters = np.full(len(self.numbers), "C", dtype="<U1")
-        letters[self.is_calpha] = assign_secondary(self.points[self.is_calpha])
-        return "".join(letters)
+    secondary: str
 
 
 def read_traces(structure: Structure) -> dict[str, Trace]:
@@ -47,7 +40,8 @@ def read_traces(structure: Structure) -> dict[str, Trace]:
     Raises:
         UnreadableFileError: the structure's file is damaged or holds no atoms.
     """
-    found = ((chain.name, _read_trace(chain)) for chain in structure.to_gemmi()[0])
+    letters = structure.secondary_letters
+    found = ((c.name, _read_trace(c, letters.get(c.name, ""))) for c in structure.to_gemmi()[0])
     return {name: trace for name, trace in found if trace is not None}
 
 
@@ -56,7 +50,7 @@ def join_points(traces: dict[str, Trace]) -> Points:
     return np.concatenate([*(trace.points for trace in traces.values()), np.empty((0, 3))])
 
 
-def _read_trace(chain: gemmi.Chain) -> Trace | None:
+def _read_trace(chain: gemmi.Chain, letters: str) -> Trace | None:
     residues = [residue for residue in chain.get_polymer().first_conformer() if len(residue)]
     if not residues:
         return None
@@ -69,4 +63,5 @@ def _read_trace(chain: gemmi.Chain) -> Trace | None:
         is_calpha=np.array([bool(alpha) for alpha in alphas]),
         b_factors=tuple(sum(a.b_iso for a in residue) / len(residue) for residue in residues),
         is_bare=2 * full < len(residues),
+        secondary=letters if len(letters) == len(residues) else "C" * len(residues),
     )

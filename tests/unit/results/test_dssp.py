@@ -1,0 +1,72 @@
+"""Secondary structure by hydrogen bonds, against letters that PyDSSP 0.9.1 gives for the same files."""
+
+from importlib.resources import files
+from pathlib import Path
+
+import numpy as np
+import pytest
+from result_archives import FV
+
+from foldnote.results import Structure
+from foldnote.results.dssp import BY_BONDS, BY_TRACE, assign_backbone
+
+EXAMPLES = Path(str(files("foldnote.catalog") / "examples"))
+TRP_CAGE = "CHHHHHHHCCHHHHCCCCCC"
+FV_LETTERS = (
+    "CCEEEEECCEEECCCCCEEEEEEEECCCHHHCCEEEEEECCCCCCEECEEEECCCCEEEECCCCCCCCEEEEECCCCEEEEEECCCCHHHCEEEEEEEEC"
+    "ECCECCECCECCCEEEEECCCCCEEEECCEEEECCCCCCEEEEEECCCCCCCEEEEEECCCCCCEECEECCCEECCCCCCCEEEEEECCEEEEEECCCCH"
+    "HHCEEEEEEECCCCCCEEECCEEEEEC"
+)
+"""As PyDSSP has them, prolines without a hydrogen; its turns of three, four and five are helix, as ours."""
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"), [("trp-cage.pdb", TRP_CAGE), ("trastuzumab-fv.pdb", FV_LETTERS)]
+)
+def test_the_letters_are_those_of_pydssp(name, expected):
+    structure = Structure.open(EXAMPLES / name)
+    letters = "".join(structure.secondary_letters.values())
+
+    assert structure.secondary_method == BY_BONDS
+    assert sum(a == b for a, b in zip(letters, expected, strict=True)) >= 0.98 * len(expected)
+    assert structure.secondary["strand"] == pytest.approx(expected.count("E") / len(expected), abs=0.01)
+
+
+def test_each_residue_of_a_protein_chain_has_a_letter():
+    structure = Structure.open(EXAMPLES / "trastuzumab-fv.pdb")
+
+    assert {name: len(row) for name, row in structure.secondary_letters.items()} == {
+        chain.name: len(chain) for chain in structure.chains
+    }
+
+
+def test_without_backbone_the_alpha_carbons_decide_and_it_is_said():
+    structure = Structure("fv.pdb", "pdb", FV)
+
+    assert structure.secondary_method == BY_TRACE
+    assert 0.3 < structure.secondary["strand"] < 0.6
+
+
+def test_a_damaged_residue_is_coil_and_the_others_keep_theirs():
+    lines = (EXAMPLES / "trp-cage.pdb").read_text().splitlines()
+    text = "\n".join(
+        line for line in lines if not (line[12:16].strip() == "O" and line[22:26].strip() == "20")
+    )
+    letters = Structure("x.pdb", "pdb", text).secondary_letters["A"]
+
+    assert len(letters) == 20
+    assert letters[:8] == TRP_CAGE[:8]
+
+
+@pytest.mark.parametrize("scale", [0, 1e-3, 1e30])
+def test_residues_on_top_of_each_other_cost_no_memory(scale):
+    import tracemalloc
+
+    backbone = np.random.default_rng(1).normal(size=(20_000, 4, 3)) * scale
+    tracemalloc.start()
+    letters = assign_backbone(backbone, ["A"] * len(backbone), np.zeros(len(backbone), bool))
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+
+    assert set(letters) == {"C"}
+    assert peak < 150 * 1024**2
