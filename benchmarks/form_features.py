@@ -87,7 +87,7 @@ TRIALS: tuple[Trial, ...] = (
     Trial("dependentSchemas", {"type": "object", "title": "T", "properties": {"x": {"type": "string"}}, "dependentSchemas": {"x": {"properties": {"y": {"type": "string"}}}}},
           {"x": "1", "y": "2"}, {"y": "2"}, {}),
     _of("unions of objects", {"oneOf": _KINDS}, {"k": "b", "s": "1"}, {"k": "a", "n": "z"}),
-    _of("what has no form, as JSON", {"type": "array", "prefixItems": [{"type": "number"}, {"type": "string"}]}, [1, "a"], ["a", 1]),
+    _of("places of a list", {"type": "array", "prefixItems": [{"type": "number"}, {"type": "string"}]}, [1, "a"], ["a", 1]),
 )  # fmt: skip
 
 

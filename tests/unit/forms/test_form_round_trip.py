@@ -89,7 +89,7 @@ NAMES = st.text("abcxyz._-", min_size=1, max_size=4)
 @st.composite
 def trees(draw, depth=3):
     """A schema of any shape, and a value of it."""
-    shapes = ["leaf", "leaf", "object", "rows", "entries", "union", "condition"]
+    shapes = ["leaf", "leaf", "object", "rows", "entries", "places", "union", "condition"]
     shape = draw(st.sampled_from(shapes if depth else ["leaf"]))
     if shape == "leaf":
         return draw(fields())
@@ -99,6 +99,9 @@ def trees(draw, depth=3):
     if shape == "entries":
         return {"type": "object", "additionalProperties": schema}, {draw(NAMES): value}
     other, other_value = draw(trees(depth - 1))
+    if shape == "places":
+        held = draw(st.sampled_from([[value, other_value], [value], [], [value, other_value, None]]))
+        return {"type": "array", "prefixItems": [schema, other]}, held
     if shape == "union":
         return {"anyOf": [schema, other]}, draw(st.sampled_from([value, other_value]))
     first, second = draw(st.lists(NAMES, min_size=2, max_size=2, unique=True))

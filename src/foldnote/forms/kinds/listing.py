@@ -205,8 +205,6 @@ def explain_json(spec: FieldSpec) -> str:
     schema = spec.schema
     if isinstance(schema.get("$ref"), str):
         return f"Written as JSON: its schema is elsewhere, at {schema['$ref']}."
-    if "prefixItems" in schema or isinstance(schema.get("items"), list):
-        return "Written as JSON: each place of this list has a schema of its own."
     if len(spec.path) > MOST_LEVELS:
         return "Written as JSON: it lies very deep in the schema."
     if spec.type == "object":
