@@ -47,9 +47,11 @@ export interface JobArgs extends ReadonlyPartialJSONObject {
 }
 
 /** What the commands about files take. */
-export interface FileArgs extends ReadonlyJSONObject {
-  /** The file as a setting names it. */
+export interface FileArgs extends ReadonlyPartialJSONObject {
+  /** The file as a setting names it, or its path in the result of `job`. */
   readonly path: string;
+  /** The job whose result holds it; an upload without. */
+  readonly job?: string;
 }
 
 /** Place of the letter that chooses a menu's entry by keyboard; none where a translation lacks it. */

@@ -41,14 +41,14 @@ export function isNotebook(widget: Widget | null): widget is NotebookLike {
 }
 
 /**
- * Writes `code` into a cell and runs it: below the active cell of the current notebook, or in a new notebook.
+ * Writes `code` into a cell and runs it: below the active cell of the notebook that is meant, or in a new notebook.
  *
  * @returns the notebook
  * @throws Error when no notebook can be made
  */
 export async function runInCell(app: JupyterFrontEnd, code: string, cwd: string): Promise<Widget> {
-  const current = app.shell.currentWidget;
-  const notebook = isNotebook(current) ? current : await createNotebook(app, cwd);
+  const found = cwd === '' || isNotebook(app.shell.currentWidget) ? findNotebook(app) : null;
+  const notebook = found ?? (await createNotebook(app, cwd));
   app.shell.activateById(notebook.id);
   await notebook.context.ready;
   await notebook.context.sessionContext.ready;
@@ -70,11 +70,12 @@ export async function runInCell(app: JupyterFrontEnd, code: string, cwd: string)
  * @returns whether there was such a place
  */
 export function insertAtCursor(app: JupyterFrontEnd, code: string): boolean {
-  const current = app.shell.currentWidget;
-  const cell = isNotebook(current) ? current.content.activeCell : null;
+  const notebook = findNotebook(app);
+  const cell = notebook?.content.activeCell ?? null;
   if (!cell?.editor?.replaceSelection || cell.model.type !== 'code' || isBlank(cell)) {
     return false;
   }
+  app.shell.activateById(notebook?.id ?? '');
   cell.editor.replaceSelection(code);
   cell.editor.focus();
   return true;
@@ -99,6 +100,16 @@ export async function insertCellBelow(
     await app.commands.execute('notebook:insert-cell-below');
   }
   content.activeCell?.model.sharedModel.setSource(code);
+}
+
+/** The current notebook, else one that can be seen, else the only one that is open: a result's tab may be in front. */
+function findNotebook(app: JupyterFrontEnd): NotebookLike | null {
+  const current = app.shell.currentWidget;
+  if (isNotebook(current)) {
+    return current;
+  }
+  const open = [...app.shell.widgets('main')].filter(isNotebook);
+  return open.find(notebook => notebook.isVisible) ?? (open.length === 1 ? (open[0] ?? null) : null);
 }
 
 async function createNotebook(app: JupyterFrontEnd, cwd: string): Promise<NotebookLike> {

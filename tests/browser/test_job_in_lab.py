@@ -100,7 +100,7 @@ def test_a_result_is_downloaded_whole_and_file_by_file(lab):
     assert whole.value.suggested_filename == "from-a-form.structure.score.sleep-4.zip"
     panel.get_by_role("tab", name="Files").click()
     with lab.page.expect_download() as single:
-        panel.get_by_role("button", name="model.pdb").click()
+        panel.locator(".fn-File-name", has_text="model.pdb").click()
     assert single.value.suggested_filename == "model.pdb"
     assert single.value.path().read_text().count("ATOM") == 227
 

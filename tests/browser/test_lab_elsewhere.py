@@ -1,6 +1,7 @@
 """JupyterLab as a hub serves it: below a prefix and behind a proxy, with restarts in the middle of a job."""
 
 import asyncio
+import gzip
 import json
 import os
 import re
@@ -14,6 +15,7 @@ import pytest
 from lab_server import ROOT, LabServer
 from playwright.sync_api import expect
 
+DRAWN = ("trp_cage_two_models.bcif", "tyr.sdf", "benzene.mol2")
 FOLDER = ROOT / "tests" / "unit" / "results" / "data"
 
 
@@ -24,28 +26,34 @@ class Proxy:
         self._target = target
         self._loop = asyncio.new_event_loop()
         self._ready = threading.Event()
+        self._over = asyncio.Event()
         self.port = 0
-        threading.Thread(target=self._run, daemon=True).start()
-        self._ready.wait(10)
+        self._thread = threading.Thread(target=self._loop.run_until_complete, args=(self._run(),))
+        self._thread.start()
+        assert self._ready.wait(60)
 
-    def _run(self) -> None:
-        self._loop.run_until_complete(self._start())
-        self._loop.run_forever()
-
-    async def _start(self) -> None:
+    async def _run(self) -> None:
         server = await asyncio.start_server(self._serve, "127.0.0.1", 0)
         self.port = server.sockets[0].getsockname()[1]
         self._ready.set()
+        await self._over.wait()
+        server.close()
+        open_ones = asyncio.all_tasks() - {asyncio.current_task()}
+        for task in open_ones:
+            task.cancel()
+        await asyncio.gather(*open_ones, return_exceptions=True)
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
             to_reader, to_writer = await asyncio.open_connection("127.0.0.1", self._target)
             await asyncio.gather(_copy(reader, to_writer), _copy(to_reader, writer))
-        except OSError:
+        except (OSError, asyncio.CancelledError):  # a task that ends as cancelled is told as a fault
             writer.close()
 
     def stop(self) -> None:
-        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._loop.call_soon_threadsafe(self._over.set)
+        self._thread.join(60)
+        self._loop.close()
 
 
 async def _copy(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -60,8 +68,15 @@ async def _copy(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> N
 def server(tmp_path_factory):
     """A server below a prefix, as JupyterHub starts one."""
     server = LabServer(tmp_path_factory.mktemp("hub"), "/user/ann@lab/", ROOT / "tests" / "engines")
-    for name in ("trastuzumab_fv_ca.pdb", "trp_cage_two_models.bcif"):
+    for name in ("trastuzumab_fv_ca.pdb", *DRAWN):
         shutil.copy(FOLDER / name, server.notebooks / name)
+    (server.notebooks / "tyr.sdf.gz").write_bytes(gzip.compress((FOLDER / "tyr.sdf").read_bytes()))
+    errors = [[float(abs(row - column)) for column in range(40)] for row in range(40)]
+    content = [{"predicted_aligned_error": errors}]
+    (server.notebooks / "AF-X-F1-predicted_aligned_error_v4.json").write_text(json.dumps(content))
+    (server.notebooks / "pae-of-nothing.json").write_text('{"a": 1}')
+    (server.notebooks / "plain.json").write_text('{"pae": [[0, 1], [1, 0]]}')
+    (server.notebooks / "query.a3m").write_text(">query\nMKTAYIAK\n>hit\nMKTA-IAK\n")
     server.write_notebook("work.ipynb", "")
     server.start()
     yield server
@@ -123,12 +138,43 @@ def test_a_restarted_jupyter_server_is_found_again(lab, server):
     expect(sidebar.locator("[data-job='long.sleep-25']")).to_contain_text("Complete", timeout=60_000)
 
 
-@pytest.mark.parametrize("name", ["trastuzumab_fv_ca.pdb", "trp_cage_two_models.bcif"])
-def test_a_structure_file_of_the_file_browser_opens_in_3d(lab, name):
+@pytest.mark.parametrize("name", ["trastuzumab_fv_ca.pdb", *DRAWN, "tyr.sdf.gz"])
+def test_a_structure_of_the_file_browser_opens_in_3d(lab, name):
     lab.execute("docmanager:open", path=name)
     panel = lab.page.locator(".fn-ResultPanel:visible")
     assert lab.wait_until_drawn(panel.locator(".fnv-stage canvas").first)["drawn"] > 300
-    lab.picture(f"structure-{name.rpartition('.')[2]}")
+    lab.picture(f"opened-{name}")
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("AF-X-F1-predicted_aligned_error_v4.json", "40 × 40 tokens"),
+        ("query.a3m", "2 sequences over 8 columns"),
+    ],
+)
+def test_aligned_errors_and_alignments_of_the_file_browser_open_drawn(lab, name, words):
+    lab.execute("docmanager:open", path=name)
+    panel = lab.page.locator(".fn-ResultPanel:visible")
+    expect(panel).to_contain_text(words, timeout=60_000)
+    lab.picture(f"opened-{name}")
+    assert lab.accessibility_faults(".fn-ResultPanel") == []
+
+
+def test_a_json_file_without_aligned_errors_says_so_and_opens_in_the_editor(lab):
+    lab.execute("docmanager:open", path="pae-of-nothing.json")
+    panel = lab.page.locator(".fn-ResultPanel:visible")
+    expect(panel.get_by_role("alert")).to_contain_text("holds no predicted aligned error", timeout=60_000)
+    lab.picture("opened-pae-of-nothing.json")
+    panel.get_by_role("button", name="Open in the editor").click()
+    expect(lab.page.locator(".jp-FileEditor:visible")).to_contain_text('"a"')
+
+
+def test_other_json_files_stay_with_the_editor(lab):
+    lab.execute("docmanager:open", path="plain.json")
+    expect(lab.page.locator(".jp-FileEditor:visible")).to_contain_text("pae")
+    lab.execute("docmanager:open", path="plain.json", factory="foldnote structure")
+    expect(lab.page.locator(".fn-ResultPanel:visible")).to_contain_text("2 × 2 tokens", timeout=60_000)
 
 
 def test_a_file_of_the_file_browser_is_uploaded_by_dragging(lab):

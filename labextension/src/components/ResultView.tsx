@@ -4,7 +4,6 @@ import { useEffect, useState, type ReactElement, type ReactNode } from 'react';
 import type { JobRecord, ResultAnswer } from '../api/answers';
 import { batchWords } from '../models/batch';
 import { findScore, formatScore } from '../models/score';
-import { formatSize } from '../models/size';
 import { isLive, shownState, stateRow } from '../models/status';
 import { visibleText } from '../models/text';
 import { formatMoment, jobDuration } from '../models/time';
@@ -12,11 +11,12 @@ import { HtmlPane } from './HtmlPane';
 import { DownloadIcon, InsertIcon, StateIcon } from './icons';
 import { LogPane } from './LogPane';
 import { Notice } from './Notice';
+import { ResultFiles, type ResultFileActions } from './ResultFiles';
 import { Tabs, type Tab } from './Tabs';
 import { useWords } from './words';
 
 /** What the view needs. */
-export interface ResultViewProps {
+export interface ResultViewProps extends ResultFileActions {
   readonly name: string;
   /** Tells views on the same page apart. */
   readonly id: string;
@@ -30,6 +30,7 @@ export interface ResultViewProps {
   readonly readSettings: (name: string) => Promise<string>;
   readonly onInsert: () => void;
   readonly onAgain: () => void;
+  /** Null for the whole archive. */
   readonly onDownload: (file: string | null) => void;
 }
 
@@ -175,7 +176,7 @@ function Loaded(props: {
 }
 
 function Part(props: ResultViewProps & { readonly view: View; readonly result: ResultAnswer }): ReactElement {
-  const { view, result, onDownload } = props;
+  const { view, result } = props;
   const trans = useWords();
   if (view === 'result') {
     return <HtmlPane html={result.html} />;
@@ -191,20 +192,7 @@ function Part(props: ResultViewProps & { readonly view: View; readonly result: R
       </pre>
     );
   }
-  return (
-    <ul className="fn-FileList" aria-label={trans.__('Files')}>
-      {result.files.map(file => (
-        <li className="fn-File" key={file.name}>
-          <button type="button" className="fn-Link" onClick={() => onDownload(file.name)}>
-            <bdi>{visibleText(file.name)}</bdi>
-          </button>
-          <span className="fn-File-facts">
-            {file.kind} · {formatSize(file.sizeBytes)}
-          </span>
-        </li>
-      ))}
-    </ul>
-  );
+  return <ResultFiles files={result.files} {...props} />;
 }
 
 function Settings({ name, readSettings }: ResultViewProps): ReactElement {

@@ -5,8 +5,11 @@ import { useSyncExternalStore, type ReactElement } from 'react';
 import type { LabApi } from '../api/lab';
 import { ResultView } from '../components/ResultView';
 import { Words } from '../components/words';
-import type { IFoldnote } from '../tokens';
+import { dragFrom, type Dragged } from '../dragging';
 import { toolType } from '../models/batch';
+import { jobFileCode } from '../models/code';
+import { visibleText } from '../models/text';
+import type { IFoldnote } from '../tokens';
 
 /** What the widget needs. */
 export interface ResultOptions {
@@ -16,6 +19,7 @@ export interface ResultOptions {
   readonly onInsert: () => void;
   readonly onAgain: () => void;
   readonly onDownload: (file: string | null) => void;
+  readonly onInsertFile: (path: string) => void;
 }
 
 let lastId = 0;
@@ -63,6 +67,17 @@ function Content(props: ResultOptions & { readonly id: string }): ReactElement {
       onInsert={props.onInsert}
       onAgain={props.onAgain}
       onDownload={props.onDownload}
+      onInsertFile={props.onInsertFile}
+      onPressFile={(event, path) =>
+        dragFrom(event, () => draggedFile(props.job, path, props.foldnote.profiles.forCode()))
+      }
     />
   );
+}
+
+/** A file of a result as a cell, an editor or a file field takes it. */
+function draggedFile(job: string, path: string, profile: string | null): Dragged {
+  const code = jobFileCode(job, path, profile);
+  const cell = `import foldnote as fn\n\n${code}`;
+  return { label: visibleText(path), code, cell, value: { kind: 'jobFile', job, path } };
 }

@@ -4,7 +4,7 @@ import { Dialog, ICommandPalette, Notification, showDialog } from '@jupyterlab/a
 import type { Widget } from '@lumino/widgets';
 
 import { CommandIDs, readText, type NewCellArgs } from '../commands';
-import { fileCode, formCode } from '../models/code';
+import { fileCode, formCode, jobFileCode } from '../models/code';
 import { visibleText } from '../models/text';
 import { insertAtCursor, runInCell } from '../notebooks';
 import { askConnection } from '../panels/connection';
@@ -45,13 +45,14 @@ function addCellCommand(app: JupyterFrontEnd, { tools, profiles, trans }: IFoldn
   });
 }
 
-function addFileCommands(app: JupyterFrontEnd, { files, trans }: IFoldnote): void {
+function addFileCommands(app: JupyterFrontEnd, { files, profiles, trans }: IFoldnote): void {
   const describedBy = { args: textArgument('path', 'The file as a setting names it') };
   app.commands.addCommand(CommandIDs.insertFile, {
     label: args => trans.__('Insert %1 into the notebook', visibleText(readText(args, 'path'))),
     describedBy,
     execute: async args => {
-      const code = fileCode(readText(args, 'path'));
+      const [path, job] = [readText(args, 'path'), readText(args, 'job')];
+      const code = job === '' ? fileCode(path) : jobFileCode(job, path, profiles.forCode());
       if (!insertAtCursor(app, code)) {
         await orNotify(runInCell(app, `import foldnote as fn\n\n${code}`, ''));
       }

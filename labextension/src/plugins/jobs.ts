@@ -146,7 +146,8 @@ function open(
     foldnote,
     onInsert: () => run(CommandIDs.loadJob, { job }),
     onAgain: () => run(CommandIDs.againJob, { job }),
-    onDownload: file => run(CommandIDs.downloadJob, file === null ? { job } : { job, file })
+    onDownload: file => run(CommandIDs.downloadJob, file === null ? { job } : { job, file }),
+    onInsertFile: path => void app.commands.execute(CommandIDs.insertFile, { job, path })
   });
   const widget = new MainAreaWidget({ content });
   widget.title.label = visibleText(job);

@@ -1,0 +1,63 @@
+/** The files of a result: saved, put into code, dragged into a cell or a file field. */
+import type { MouseEvent, ReactElement } from 'react';
+
+import type { ResultAnswer } from '../api/answers';
+import { formatSize } from '../models/size';
+import { visibleText } from '../models/text';
+import { IconButton } from './IconButton';
+import { DownloadIcon, FileIcon, InsertIcon } from './icons';
+import { useWords } from './words';
+
+/** What can be done with a result's files. */
+export interface ResultFileActions {
+  readonly onDownload: (file: string) => void;
+  readonly onInsertFile: (file: string) => void;
+  /** The mouse was pressed on a file, which may become a drag. */
+  readonly onPressFile: (event: MouseEvent, file: string) => void;
+}
+
+/** The list. */
+export function ResultFiles(
+  props: ResultFileActions & { readonly files: ResultAnswer['files'] }
+): ReactElement {
+  const { onDownload, onInsertFile, onPressFile } = props;
+  const trans = useWords();
+  return (
+    <ul className="fn-FileList" aria-label={trans.__('Files')}>
+      {props.files.map(file => {
+        const name = visibleText(file.name);
+        return (
+          <li
+            className="fn-File"
+            key={file.name}
+            title={trans.__('%1: drag it into a cell or a file field', name)}
+            onMouseDown={event => onPressFile(event, file.name)}
+          >
+            <FileIcon />
+            <button
+              type="button"
+              className="fn-File-name fn-Link"
+              onClick={() => onDownload(file.name)}
+            >
+              <bdi>{name}</bdi>
+            </button>
+            <span className="fn-File-facts">
+              {file.kind} · {formatSize(file.sizeBytes)}
+            </span>
+            <span className="fn-File-actions">
+              <IconButton
+                label={trans.__('Insert %1 into the notebook', name)}
+                onClick={() => onInsertFile(file.name)}
+              >
+                <InsertIcon />
+              </IconButton>
+              <IconButton label={trans.__('Save %1', name)} onClick={() => onDownload(file.name)}>
+                <DownloadIcon />
+              </IconButton>
+            </span>
+          </li>
+        );
+      })}
+    </ul>
+  );
+}
