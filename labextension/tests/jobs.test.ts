@@ -160,6 +160,23 @@ describe('JobsModel', () => {
     expect(names(model.state().jobs)).toEqual(['trastuzumab']);
   });
 
+  it('keeps what was kept, and says when it was too late to', async () => {
+    source.kept = ['trastuzumab'];
+    await model.refresh();
+    await model.delete(['trastuzumab'], 8);
+    expect(names(model.state().jobs)).toEqual(['trastuzumab']);
+    await model.keep(['trastuzumab', 'gone']);
+    expect(model.state().complaint).toContain('gone is deleted already');
+  });
+
+  it('puts tags on older jobs, too, which the server follows no more', async () => {
+    source.answer = { ...source.answer, olderKey: 'old' };
+    await model.refresh();
+    await model.loadOlder();
+    await model.tag(['old'], ['lead'], []);
+    expect(model.find('old')?.tags).toEqual(['lead']);
+  });
+
   it('loads the jobs of a batch when it is opened', async () => {
     model.toggleBatch('panel');
     expect(model.state().open.get('panel')).toBeNull();

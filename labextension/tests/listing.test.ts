@@ -58,6 +58,28 @@ describe('rows', () => {
     expect(rows({ grouping: 'day' })[2]).toBe('Yesterday: 1');
   });
 
+  it('are grouped by project, by notebook and by tags, and found by them', () => {
+    const jobs = [
+      makeJob({
+        jobName: 'a',
+        projectTag: 'panel',
+        notebook: '/home/me/x/one.ipynb',
+        tags: ['lead']
+      }),
+      makeJob({ jobName: 'b', notebook: '/home/me/y/one.ipynb' })
+    ];
+    const shown = (choices: Partial<Choices>): readonly string[] =>
+      listRows(
+        { jobs, open: new Map(), folded: new Set() },
+        { ...FIRST_CHOICES, ...choices },
+        NAMING
+      ).map(show);
+    expect(shown({ grouping: 'project' })).toEqual(['panel: 1', 'a', 'No project: 1', 'b']);
+    expect(shown({ grouping: 'notebook' })).toEqual(['x/one.ipynb: 1', 'a', 'y/one.ipynb: 1', 'b']);
+    expect(shown({ grouping: 'tags' })).toEqual(['lead: 1', 'a', 'No tags: 1', 'b']);
+    expect([shown({ query: 'lead' }), shown({ query: 'y/one' })]).toEqual([['a'], ['b']]);
+  });
+
   it('are sorted by name as people count, and by score with the best first', () => {
     const names = (sort: Choices['sort']): string[] =>
       sortJobs(JOBS, sort, NAMING.now).map(job => job.jobName);
@@ -122,11 +144,18 @@ describe('what a person chose', () => {
       sort: 'score',
       grouping: 'day',
       state: 'failed',
+      whose: 'organization',
       query: 'x'
     });
     const next = new ChoicesModel(keeper);
     await next.restore();
-    expect(next.state()).toEqual({ sort: 'score', grouping: 'day', state: 'failed', query: '' });
+    expect(next.state()).toEqual({
+      sort: 'score',
+      grouping: 'day',
+      state: 'failed',
+      whose: 'organization',
+      query: ''
+    });
   });
 });
 

@@ -1,5 +1,5 @@
 /** How a person wants to see the list of jobs; kept between visits where there is a place for it. */
-import { FIRST_CHOICES, GROUPS, SORTS, type Choices } from './listing';
+import { FIRST_CHOICES, GROUPS, SORTS, WHOSE, type Choices } from './listing';
 import { STATES } from './status';
 import { Store } from './store';
 
@@ -27,7 +27,8 @@ export class ChoicesModel extends Store<Choices> {
       this.update({
         state: STATES.find(row => row.state === read.get('state'))?.state ?? null,
         sort: SORTS.find(sort => sort === read.get('sort')) ?? FIRST_CHOICES.sort,
-        grouping: GROUPS.find(grouping => grouping === read.get('grouping')) ?? FIRST_CHOICES.grouping
+        grouping: GROUPS.find(grouping => grouping === read.get('grouping')) ?? FIRST_CHOICES.grouping,
+        whose: WHOSE.find(whose => whose === read.get('whose')) ?? FIRST_CHOICES.whose
       });
     }
   }
@@ -35,8 +36,8 @@ export class ChoicesModel extends Store<Choices> {
   /** Changes some of them. A search is not kept: an empty list at the next start would puzzle. */
   choose(change: Partial<Choices>): void {
     this.update(change);
-    const { state, sort, grouping } = this.state();
-    void this.keeper?.save(ID, { state, sort, grouping });
+    const { state, sort, grouping, whose } = this.state();
+    void this.keeper?.save(ID, { state, sort, grouping, whose });
   }
 
   private readonly keeper: Keeper | null;
