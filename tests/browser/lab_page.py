@@ -140,8 +140,8 @@ class LabPage:
         return counted
 
     def set_theme(self, name: str) -> None:
-        """``light`` or ``dark``."""
-        self.execute("apputils:change-theme", theme=f"JupyterLab {name.capitalize()}")
+        """``light``, ``dark`` or ``dark high contrast``."""
+        self.execute("apputils:change-theme", theme=f"JupyterLab {name.title()}")
         is_light = "true" if name == "light" else "false"
         self.page.wait_for_selector(f"body[data-jp-theme-light={is_light}]", state="attached")
         self.page.wait_for_timeout(300)

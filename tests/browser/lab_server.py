@@ -119,6 +119,13 @@ class LabServer:
         nbformat.write(notebook, path)
         return path
 
+    def write_settings(self, plugin: str, options: object) -> None:
+        """Write a person's settings of a plugin; pages that are opened afterwards have them."""
+        package, name = plugin.rsplit(":", 1)
+        file = self.folder / "settings" / package / f"{name}.jupyterlab-settings"
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(json.dumps(options))
+
     def request(self, path: str, *, method: str = "GET", with_token: bool = True) -> tuple[int, bytes]:
         """Ask the server itself, past the page; returns status and body."""
         headers = {"Authorization": f"token {self.token}"} if with_token else {}
@@ -134,10 +141,7 @@ class LabServer:
         target.mkdir(parents=True)
         (target / "foldnote").symlink_to(ROOT / "src" / "foldnote" / "labextension")
         for name, options in _OVERRIDES.items():
-            package, plugin = name.rsplit(":", 1)
-            file = self.folder / "settings" / package / f"{plugin}.jupyterlab-settings"
-            file.parent.mkdir(parents=True, exist_ok=True)
-            file.write_text(json.dumps(options))
+            self.write_settings(name, options)
 
     def _wait_until_ready(self) -> None:
         end = time.monotonic() + 60

@@ -5,6 +5,7 @@ from typing import Any
 
 from foldnote.lab.answers import ServiceReport, ServiceState, write_jobs, write_tools
 from foldnote.lab.known import KnownJobs
+from foldnote.lab.notes import Notes
 from foldnote.models.job import Job, JobPage, StatusCounts
 from foldnote.models.status import BatchStatus, JobStatus
 from foldnote.models.tool import Tool, ToolEngine
@@ -19,10 +20,12 @@ def make_job(name: str, status: JobStatus = JobStatus.COMPLETE, *, age_s: float 
     return Job(job_name=name, status=status, **({"type": "abodybuilder"} | times | fields))
 
 
-def jobs_body(*jobs: Job, state: ServiceState = ServiceState.OK, **report: Any) -> bytes:
+def jobs_body(
+    *jobs: Job, state: ServiceState = ServiceState.OK, notes: Notes | None = None, **report: Any
+) -> bytes:
     """The body of ``GET jobs``."""
     counts = {status: sum(job.status is status for job in jobs) for status in JobStatus}
-    known = KnownJobs()
+    known = KnownJobs(notes)
     known.take_all(JobPage(jobs=jobs, statuses=StatusCounts.model_validate(counts)))
     return write_jobs(known, "", make_report(state, **report), "tag").body
 
@@ -50,7 +53,8 @@ JOBS = (
         tool="anarci",
         batch_status=BatchStatus.RUNNING,
         batch_size=100,
-        statuses={"In Queue": 59, "Running": 2, "Complete": 37, "Stopped": 2},
+        statuses={"In Queue": 58, "Running": 2, "Complete": 37, "Stopped": 3},
+        failed=2,
     ),
     make_job(
         "adalimumab-fv-a-second-attempt-with-a-name-that-nobody-can-read-to-its-end",

@@ -23,6 +23,7 @@ def heard():
 def lab(shared_lab, server, heard):
     """The page of the module, on a notebook, with the form of AbodyBuilder in its first cell."""
     server.write_notebook("work.ipynb", 'import foldnote as fn\n\nfn.form("abodybuilder")')
+    server.write_settings("foldnote:plugin", {"undoSeconds": 60})
 
     def note(response):
         if "/foldnote/api/" in response.url and "static" not in response.url and response.status == 200:
@@ -53,6 +54,25 @@ def submit(lab, *names):
         ["", START.replace("NAMES", repr(names))],
     )
     lab.execute("notebook:run-cell")
+
+
+def show_notebook(lab):
+    """Bring the notebook to the front."""
+    lab.page.evaluate(
+        """() => { const app = window.jupyterapp;
+          for (const widget of app.shell.widgets('main'))
+            if (widget.context?.path === 'work.ipynb') app.shell.activateById(widget.id); }"""
+    )
+
+
+def drag(lab, source, target):
+    """Drag with the mouse, from the middle to the middle."""
+    start, end = source.bounding_box(), target.bounding_box()
+    lab.page.mouse.move(start["x"] + start["width"] / 2, start["y"] + 12)
+    lab.page.mouse.down()
+    lab.page.mouse.move(end["x"] + end["width"] / 2, end["y"] + end["height"] / 2, steps=12)
+    lab.picture("drag")
+    lab.page.mouse.up()
 
 
 def row_of(lab, name):
@@ -107,11 +127,7 @@ def test_a_result_is_downloaded_whole_and_file_by_file(lab):
 
 def test_its_settings_become_a_form_again(lab):
     panel = lab.page.locator(".fn-ResultPanel")
-    lab.page.evaluate(
-        """() => { const app = window.jupyterapp;
-          for (const widget of app.shell.widgets('main'))
-            if (widget.context?.path === 'work.ipynb') app.shell.activateById(widget.id); }"""
-    )
+    show_notebook(lab)
     lab.execute("foldnote:again-job", job="from-a-form.structure.score.sleep-4")
     expect(lab.page.locator(".jp-OutputArea textarea").nth(2)).to_have_value(HEAVY, timeout=60_000)
     assert 'fn.form(fn.job("from-a-form.structure.score.sleep-4"))' in lab.cells()[-1]
@@ -135,8 +151,63 @@ def test_several_jobs_are_stopped_and_deleted_together_after_asking(lab):
     lab.page.keyboard.press("Delete")
     expect(dialog).to_contain_text("Delete 3 jobs?")
     dialog.get_by_role("button", name="Delete").click()
-    expect(row_of(lab, "one.sleep-60")).to_have_count(0)
+    expect(row_of(lab, "one.sleep-60")).to_contain_text("Will be deleted in a moment.")
+    notice = lab.page.get_by_role("alert").filter(has_text="3 jobs will be deleted in 60 s.")
+    lab.picture("deletion-undo")
+    notice.get_by_role("button", name="Undo").click()
+    expect(row_of(lab, "one.sleep-60")).not_to_contain_text("Will be deleted")
+    expect(row_of(lab, "three.sleep-60")).to_contain_text("Stopped")
+
+
+def test_a_time_to_undo_of_zero_in_the_settings_editor_deletes_at_once(lab):
+    lab.execute("settingeditor:open", query="Protein analysis")
+    box = lab.page.get_by_label("Time to undo a deletion (seconds)")
+    expect(box).to_have_value("60")
+    lab.picture("settings")
+    box.fill("0")
+    sidebar = lab.show_sidebar("jobs", 300)
+    row_of(lab, "three.sleep-60").click()
+    row_of(lab, "one.sleep-60").click(modifiers=["Shift"])
+    sidebar.get_by_role("treegrid").focus()
+    lab.page.keyboard.press("Delete")
+    lab.page.get_by_role("dialog").get_by_role("button", name="Delete").click()
+    expect(row_of(lab, "one.sleep-60")).to_have_count(0, timeout=120_000)
     expect(sidebar.get_by_role("treegrid")).to_be_focused()
+    show_notebook(lab)
+
+
+def test_a_job_is_tagged_from_the_palette(lab):
+    row_of(lab, "from-a-form.structure.score.sleep-4").click()
+    lab.page.evaluate("void window.jupyterapp.commands.execute('foldnote:tag-job')")
+    dialog = lab.page.get_by_role("dialog")
+    expect(dialog).to_contain_text("the service does not know them")
+    dialog.get_by_role("textbox").fill("lead series,  panel")
+    lab.picture("tags-dialog")
+    dialog.get_by_role("button", name="Ok").click()
+    expect(row_of(lab, "from-a-form.structure.score.sleep-4").locator(".fn-Tag")).to_have_text(
+        ["lead series", "panel"]
+    )
+
+
+def test_jobs_are_grouped_by_the_notebook_that_submitted_them(lab):
+    sidebar = lab.show_sidebar("jobs", 300)
+    sidebar.get_by_label("Groups").select_option("notebook")
+    expect(sidebar.locator(".fn-mod-group").first).to_contain_text("notebooks/work.ipynb")
+    sidebar.get_by_label("Groups").select_option("none")
+
+
+def test_a_row_is_dragged_into_an_editor_and_beside_the_cells(lab):
+    show_notebook(lab)
+    row = row_of(lab, "from-a-form.structure.score.sleep-4")
+    line = 'job = fn.job("from-a-form.structure.score.sleep-4")'
+    editor = lab.page.locator(".jp-Notebook .jp-Cell .cm-content").last
+    editor.scroll_into_view_if_needed()
+    drag(lab, row, editor)
+    expect(editor).to_contain_text(line)
+    count = len(lab.cells())
+    drag(lab, row, lab.page.locator(".jp-Notebook .jp-InputPrompt").last)
+    expect(lab.page.locator(".jp-Notebook .jp-Cell")).to_have_count(count + 1)
+    assert f"import foldnote as fn\n\n{line}\njob" in lab.cells()
 
 
 def test_a_failed_job_says_why_in_its_row(lab):

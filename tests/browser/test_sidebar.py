@@ -1,15 +1,35 @@
 """The sidebar in real JupyterLab: every state of it, narrow and wide, light and dark, by mouse and by keyboard."""
 
+from datetime import UTC, datetime
+
 import pytest
 from playwright.sync_api import expect
 from service_records import JOBS, TOOLS, jobs_body, make_job, tools_body
 
-from foldnote.lab.answers import ServiceState
+from foldnote.lab.answers import AccountAnswer, ServiceState, write_older
+from foldnote.lab.notes import Notes
+from foldnote.models.job import JobPage
 
 FILES = (
     b'{"files": [{"fileId": "1", "fileName": "target-with-a-long-name-that-ends-late.pdb", "fileSize": 271400,\
  "uploadTime": "2026-11-20T10:00:00Z"}, {"fileId": "2", "fileName": "<img src=x>.csv", "fileSize": 12,\
  "uploadTime": "2026-11-19T10:00:00Z"}], "total": 2, "hasMore": false}'
+)
+
+
+ACCOUNT = (
+    AccountAnswer(
+        email="agent-0123456789abcdef@trial.example.org",
+        tier="agent-trial",
+        is_claimed=False,
+        expires_at=datetime(2026, 12, 21, 10, tzinfo=UTC),
+        can_claim=True,
+        jobs_allowed=10,
+        jobs_left=2,
+        weighted_hours=1.23456,
+    )
+    .model_dump_json(by_alias=True)
+    .encode()
 )
 
 
@@ -53,7 +73,9 @@ def test_words_stand_beside_the_icons_of_a_row(filled):
     expect(row).to_contain_text("Running")
     expect(row).to_contain_text("42 % · Refining with OpenMM")
     expect(sidebar.get_by_role("row", name="cetuximab-fv")).to_contain_text("found no heavy chain")
-    expect(sidebar.get_by_role("row", name="screen-of-the-panel")).to_contain_text("37 of 100")
+    expect(sidebar.get_by_role("row", name="screen-of-the-panel")).to_contain_text(
+        "37 of 100, 2 failed, 1 stopped"
+    )
     expect(sidebar.get_by_role("row", name="adalimumab")).to_contain_text("ptm 0.871")
 
 
@@ -119,6 +141,90 @@ def test_the_button_of_a_row_opens_the_same_menu(filled):
     expect(menu.get_by_text("Copy the Name")).to_be_visible()
     filled.page.keyboard.press("Escape")
     expect(menu).to_have_count(0)
+
+
+def test_tags_projects_and_what_is_about_to_go_are_seen(filled):
+    notes = Notes()
+    notes.change_tags(["rituximab-fv"], ["lead series", "<b>x</b>"], [])
+    notes.change_tags(["adalimumab-fv"], ["x" * 40], [])
+    notes.set_leaving(["panel-numbering"])
+    jobs = [job.model_copy(update={"project_tag": "panel-7"} if job.is_batch else {}) for job in JOBS]
+    filled.answer("jobs", jobs_body(*jobs, notes=notes))
+    filled.execute("foldnote:refresh")
+    sidebar = filled.show_sidebar("jobs", 300)
+    leaving = sidebar.locator("[data-job=panel-numbering]")
+    expect(leaving).to_contain_text("Will be deleted in a moment.")
+    expect(sidebar.locator("[data-job=rituximab-fv]")).to_contain_text("<b>x</b>lead series")
+    for theme, width in (("light", 300), ("dark", 500), ("dark high contrast", 300)):
+        filled.set_theme(theme)
+        filled.picture(f"sidebar-tags-{width}-{theme.replace(' ', '-')}", filled.show_sidebar("jobs", width))
+        assert filled.accessibility_faults("#foldnote-sidebar") == []
+    filled.set_theme("light")
+    for grouping, title in (("project", "panel-7"), ("tags", "<b>x</b>, lead series")):
+        sidebar.get_by_label("Groups").select_option(grouping)
+        expect(sidebar.locator(".fn-mod-group").filter(has_text=title)).to_be_visible()
+    sidebar.get_by_label("Groups").select_option("none")
+    sidebar.get_by_label("Search jobs").fill("lead")
+    expect(sidebar.get_by_role("row")).to_have_count(1)
+    sidebar.get_by_label("Search jobs").fill("")
+    asked = []
+    filled.page.on("request", lambda request: asked.append(request.url))
+    filled.answer("jobs/keep", b'{"kept": ["panel-numbering"]}')
+    filled.answer("jobs", jobs_body(*JOBS))
+    leaving.get_by_role("button", name="Undo").click()
+    expect(leaving).not_to_contain_text("Will be deleted")
+    assert [url for url in asked if "jobs/keep" in url]
+
+
+def test_what_the_account_has_left_stands_at_the_foot(opened):
+    sidebar = opened.show_sidebar("jobs", 300)
+    expect(sidebar.locator(".fn-Account")).to_have_count(0)
+    opened.answer("account", ACCOUNT)
+    opened.execute("foldnote:refresh")
+    expect(sidebar.get_by_role("button", name="Jobs left: at most 2 of 10")).to_be_visible()
+    link = sidebar.get_by_role("link", name="Claim …")
+    assert link.get_attribute("href").endswith("/foldnote/api/account/claim")
+    sidebar.get_by_role("button", name="Jobs left").click()
+    expect(sidebar.locator(".fn-Account")).to_contain_text("not claimed; works until")
+    for theme in ("light", "dark"):
+        opened.set_theme(theme)
+        opened.picture(f"sidebar-account-{theme}", sidebar)
+        assert opened.accessibility_faults("#foldnote-sidebar") == []
+    opened.set_theme("light")
+    opened.answer("account", AccountAnswer(is_own_service=True).model_dump_json(by_alias=True).encode())
+    opened.execute("foldnote:refresh")
+    expect(sidebar.locator(".fn-Account")).to_have_count(0)
+
+
+def test_the_organizations_jobs_are_looked_at_and_narrowed_to_a_member(opened):
+    hosted = {"profile": "lab", "is_embedded": False, "url": "https://jobs.example.org"}
+    members = [
+        job.model_copy(update={"email": ("ada@example.org", "<b>bob</b>@example.org")[number % 2]})
+        for number, job in enumerate(JOBS)
+    ]
+    opened.answer("jobs", jobs_body(*JOBS, **hosted))
+    opened.answer("jobs/members", write_older(JobPage(jobs=members), Notes()).body)
+    opened.execute("foldnote:refresh")
+    sidebar = opened.show_sidebar("jobs", 300)
+    opened.picture("sidebar-whose", sidebar)
+    sidebar.get_by_label("Whose jobs").select_option("organization")
+    rows = sidebar.get_by_role("listitem")
+    expect(rows).to_have_count(9)
+    for theme, width in (("light", 300), ("dark", 500)):
+        opened.set_theme(theme)
+        opened.picture(f"sidebar-members-{width}-{theme}", opened.show_sidebar("jobs", width))
+        assert opened.accessibility_faults("#foldnote-sidebar") == []
+    opened.set_theme("light")
+    sidebar.get_by_label("Member").select_option("<b>bob</b>@example.org")
+    expect(rows).to_have_count(4)
+    sidebar.get_by_label("Search jobs").fill("trastuzumab")
+    expect(rows).to_have_count(1)
+    expect(rows).to_contain_text("<b>bob</b>@example.org")
+    sidebar.get_by_label("Whose jobs").select_option("mine")
+    opened.answer("jobs", jobs_body(*JOBS))
+    opened.execute("foldnote:refresh")
+    expect(sidebar.get_by_role("button", name="All, 9 jobs")).to_be_visible()
+    expect(sidebar.get_by_label("Whose jobs")).to_have_count(0)
 
 
 def test_hostile_names_are_text(filled):
