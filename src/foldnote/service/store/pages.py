@@ -76,11 +76,10 @@ class _Wanted:
     limit: int
 
     def has(self, row: Any) -> bool:
-        """Whether the row belongs to the listing, on this page or on a later one."""
+        """Whether the row belongs to the listing, on this page or on a later one, unless it is deleted."""
         is_any_parent = self.jobs.parent_id is None and self.jobs.has_subjobs
         return (
-            row.deleted is None
-            and row.account_id in self.jobs.account_ids
+            row.account_id in self.jobs.account_ids
             and (self.before is None or row.id < self.before)
             and (is_any_parent or row.parent_id == self.jobs.parent_id)
         )
@@ -146,10 +145,10 @@ class PageStore:
             if not changed:
                 return replace(page, rows=replace(old, last_event=last), version=version)
             edit = _Edit(page)
-            for row in changed:
-                edit.put(row) if key.has(row) else edit.drop(row.id)
-            if old.has_more and len(edit.ids) < len(page.ids):
-                return None  # a row of the next page moves up
+            for row in filter(key.has, changed):
+                edit.put(row) if row.deleted is None else edit.drop(row.id)
+            if edit.is_short:
+                return None
             edit.cut(key.limit)
             parents = [row.id for row in changed if row.type == BATCH_TYPE]
             read = glance_at_counts(connection, owners, [key.jobs.scope, *parents])
@@ -181,11 +180,19 @@ class _Edit:
         self.ids = list(page.ids)
         self.live = set(page.live)
         self.has_more = False
+        self._is_after_gone = False
         self._texts = list(page.texts)
         self._last = page.ids[-1] if page.rows.has_more else 0
+        self._size = len(page.ids)
+
+    @property
+    def is_short(self) -> bool:
+        """Whether rows of the next page move up, or there may be none left to move up."""
+        return self._is_after_gone or (self._last > 0 and len(self.ids) < self._size)
 
     def drop(self, job_id: int) -> None:
         """Take the row out, if it is there."""
+        self._is_after_gone |= job_id < self._last
         position = _find(self.ids, job_id)
         if position < len(self.ids) and self.ids[position] == job_id:
             for each in (self.rows, self.ids, self._texts):
@@ -194,8 +201,8 @@ class _Edit:
 
     def put(self, row: Any) -> None:
         """Put the row in its place, instead of what it was; one of a later page stays out."""
-        self.drop(row.id)
         if row.id >= self._last:
+            self.drop(row.id)
             position = _find(self.ids, row.id)
             self.rows.insert(position, row)
             self.ids.insert(position, row.id)

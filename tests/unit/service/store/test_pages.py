@@ -94,6 +94,23 @@ def test_a_page_is_read_whole_where_a_row_of_the_next_one_moves_up(store):
     assert store.pages.find(MINE, None, 1) is None
 
 
+def test_a_page_is_read_whole_where_a_row_of_the_next_one_goes(store):
+    store.jobs.add(1, NewJob("second", "anarci", {}, {}))
+    assert store.pages.read(MINE, None, 1).rows.has_more
+    store.jobs.delete(1, "first")
+    assert store.pages.find(MINE, None, 1) is None
+
+
+def test_subjobs_that_are_not_listed_cost_no_reading(store):
+    store.jobs.add_batch(1, NewJob("batch", "anarci", {}, {}), [NewJob("row", "anarci", {}, {})])
+    for name in ("second", "third"):
+        store.jobs.add(1, NewJob(name, "anarci", {}, {}))
+    before = store.pages.read(MINE, None, 2)
+    store.jobs.delete(1, "row")
+    after = store.pages.find(MINE, None, 2)
+    assert (names(after), after.rows.has_more) == (names(before), True)
+
+
 def test_a_page_is_read_whole_after_many_changes(store):
     store.pages.read(MINE, None, 1000)
     rows = [NewJob(f"row{number}", "anarci", {}, {}) for number in range(MOST_NEWS + 1)]
