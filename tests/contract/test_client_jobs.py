@@ -220,3 +220,10 @@ async def test_a_part_of_a_result_is_fetched_and_opened(face, settle, settings, 
     assert await settle(job.download(patterns=["*.json"])) == folder
     with pytest.raises(FoldnoteError, match=r"No file of .* matches \*\.cif\. It has: "):
         await settle(job.result(["*.cif"]))
+
+
+def test_long_settings_are_shown_where_they_differ(client, settings, name):
+    client.jobs.submit("anarci", settings, job_name=name)
+    longer = dict(settings, sequence=settings["sequence"] + "K")
+    with pytest.raises(JobNameTakenError, match=r"sequence is …S+' there and …S+K' here"):
+        client.jobs.submit("anarci", longer, job_name=name)

@@ -210,18 +210,21 @@ class HandleSteps:
         self.record = record
 
     def __repr__(self) -> str:
-        parts = [f"{self.job_name!r}", self.type, str(self.status)]
-        if self.record.progress is not None and not self.is_final:
-            parts.append(f"{self.record.progress:.0%}")
-        if self.record.error:
-            parts.append(self.record.error)
-        return f"<job {', '.join(parts)}>"
+        record = self.record
+        parts = [f"{self.job_name!r}", record.tool_type, record.word]
+        if record.is_batch and record.statuses and record.batch_size:
+            parts.append(f"{record.statuses.complete} of {record.batch_size} complete")
+        elif record.progress is not None and not self.is_final:
+            parts.append(f"{record.progress:.0%}")
+        if record.error:
+            parts.append(record.error)
+        return f"<{'batch' if record.is_batch else 'job'} {', '.join(parts)}>"
 
     def _repr_html_(self) -> str:
         record = self.record
         rows = {
             "tool": record.tool_type,
-            "status": "Failed" if record.is_failed else str(record.status),
+            "status": record.word,
             "progress": _progress(record),
             "created": record.created,
             "started": record.started,

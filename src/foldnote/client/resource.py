@@ -13,6 +13,9 @@ class Resource:
 
     _link: Link
 
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} of {self._link.service}>"
+
 
 class SyncResource(SyncFace):
     """A resource whose operations return their value."""

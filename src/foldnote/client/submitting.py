@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from itertools import takewhile
 from typing import Any
 
 from foldnote import catalog
@@ -30,6 +31,8 @@ from foldnote.models import (
 )
 
 _LONGEST_PATH = 512
+_MOST_TEXT = 40
+_BEFORE = 8
 
 
 def submit(
@@ -195,12 +198,20 @@ def compare(job: Job, normalized: Mapping[str, Any], tool: Tool) -> list[str]:
         return [f"that job is of the tool {job.type}, this one of {tool.type}"]
     theirs = catalog.check(tool, job.settings).normalized
     names = [name for name in {**theirs, **normalized} if theirs.get(name) != normalized.get(name)]
-    return [
-        f"{name} is {_short(theirs.get(name))} there and {_short(normalized.get(name))} here"
-        for name in names
-    ]
+    return [_contrast(name, theirs.get(name), normalized.get(name)) for name in names]
 
 
-def _short(value: object) -> str:
-    text = repr(value)
-    return text if len(text) <= 40 else f"{text[:36]}…"
+def _contrast(name: str, theirs: object, ours: object) -> str:
+    """A setting as it is there and here; of long values the part where they begin to differ."""
+    texts = repr(theirs), repr(ours)
+    begin = 0
+    if max(map(len, texts)) > _MOST_TEXT:
+        shared = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(*texts, strict=False)))
+        begin = max(0, shared - _BEFORE)
+    there, here = (_cut(text, begin) for text in texts)
+    return f"{name} is {there} there and {here} here"
+
+
+def _cut(text: str, begin: int) -> str:
+    end = begin + _MOST_TEXT
+    return f"{'…' if begin else ''}{text[begin:end]}{'…' if len(text) > end else ''}"

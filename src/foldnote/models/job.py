@@ -11,10 +11,12 @@ from typing import Any
 from pydantic import AwareDatetime, Field, ValidationError, field_serializer
 
 from foldnote.errors import ProtocolError
+from foldnote.models.shown import show_grid, write_grid
 from foldnote.models.status import BatchStatus, JobStatus, is_failure_word, read_batch_status, read_status
 from foldnote.models.wire import WireModel, lower_first, read_hidden_json, read_object
 
 _PARENT_FIELDS = ("tool", "batch_status", "batch_size", "statuses", "failed", "result_url")
+_COLUMNS = ("job", "tool", "status", "created", "reason")
 FOREIGN_KEYS = {"jobStatus": "status", "user": "email", "jobType": "type"}
 """Words of deployed services for fields of ours."""
 
@@ -112,6 +114,14 @@ class Job(WireModel):
             return None
         return max(0.0, ((self.completed or datetime.now(UTC)) - self.started).total_seconds())
 
+    @property
+    def word(self) -> str:
+        """The status for a person: a run that failed by itself is ``Failed``."""
+        return "Failed" if self.is_failed else str(self.status)
+
+    def __repr__(self) -> str:
+        return f"Job({self.job_name!r}, {self.tool_type}, {self.word})"
+
     def to_wire(self) -> dict[str, Any]:
         """The record as our service gives it; a parent's fields only on a parent."""
         skipped = set() if self.is_batch else set(_PARENT_FIELDS)
@@ -131,6 +141,20 @@ class JobPage(WireModel):
     mark: str | None = None
     """Stands for the state that the page tells of; ``since`` takes it. Null unless it was asked for,
     and where a service cannot wait."""
+
+    def __repr__(self) -> str:
+        return write_grid(self._title(), _COLUMNS, map(_row, self.jobs))
+
+    def _repr_html_(self) -> str:
+        return show_grid(self._title(), _COLUMNS, map(_row, self.jobs))
+
+    def _title(self) -> str:
+        more = ", more follow" if self.start_key else ""
+        return f"{len(self.jobs)} jobs{more}" if self.jobs else "No jobs here."
+
+
+def _row(job: Job) -> tuple[object, ...]:
+    return job.job_name, job.tool_type, job.word, job.created, job.error
 
 
 _PLAIN_KEYS = frozenset(field.alias or name for name, field in Job.model_fields.items())

@@ -21,7 +21,7 @@ def test_a_running_job_shows_how_far_it_is():
 
 
 def test_a_failed_job_shows_why():
-    assert repr(handle("Failed", error="No CDR found.")) == "<job 'a', anarci, Stopped, No CDR found.>"
+    assert repr(handle("Failed", error="No CDR found.")) == "<job 'a', anarci, Failed, No CDR found.>"
 
 
 def test_what_a_job_says_is_text_and_not_markup():
@@ -59,3 +59,9 @@ def test_both_faces_have_the_same_operations():
         return {name for name in dir(kind) if not name.startswith("_")}
 
     assert public(JobHandle) == public(AsyncJobHandle)
+
+
+def test_a_batch_calls_itself_one_and_says_how_far_it_is():
+    counts = {"In Queue": 0, "Running": 4, "Complete": 2, "Stopped": 0}
+    batch = handle(type="batch", tool="anarci", batchStatus="Running", batchSize=6, statuses=counts)
+    assert repr(batch) == "<batch 'a', anarci, Running, 2 of 6 complete>"

@@ -94,3 +94,14 @@ def test_hostile_records_are_read_or_refused_by_name(fields):
         read_job(fields)
     except ProtocolError as refusal:
         assert refusal.message
+
+
+def test_a_page_shows_its_jobs_as_a_table_and_nothing_of_them_as_html():
+    page = read_job_page([OURS, {**OURS, "jobName": "<b>x</b>", "status": "Failed", "error": "no memory"}])
+    assert repr(page).splitlines()[0] == "2 jobs"
+    assert repr(page).splitlines()[2].startswith("fv-1")
+    assert "Running" in repr(page)
+    assert "Failed" in page._repr_html_()
+    assert "<b>x</b>" not in page._repr_html_()
+    assert repr(page.jobs[1]) == "Job('<b>x</b>', abodybuilder, Failed)"
+    assert repr(read_job_page([])) == "No jobs here."
