@@ -175,3 +175,11 @@ def test_names_alone_are_a_frame_with_gaps(scripted, connect):
     shown = client.files.list()
     assert "<b>" not in shown._repr_html_()
     assert repr(shown).startswith("2 of 2 files")
+
+
+async def test_a_folder_is_deleted_with_its_files(face, settle, name):
+    await settle(face.files.upload(CONTENT, "a.pdb", name))
+    await settle(face.files.upload(CONTENT, f"{name}.pdb"))
+    await settle(face.files.delete_folder(name))
+    assert (await settle(face.files.list(folder=name))).files == ()
+    assert await stored(face, settle, f"{name}.pdb") == len(CONTENT)
