@@ -15,6 +15,15 @@ SHARED = (
 FV = (DATA / "trastuzumab_fv_ca.pdb").read_text()
 NUMBERING = (DATA / "numbering.csv").read_bytes()
 
+RECEPTOR = """REMARK  Name = receptor
+ATOM      1  N   MET A 318      16.000  52.000  14.000  1.00  0.00    -0.346 N
+ATOM      2  HN  MET A 318      16.000  52.000  15.000  1.00  0.00     0.163 HD
+ATOM      3  CA  MET A 318      17.400  52.000  13.700  1.00  0.00     0.177 C
+ATOM      4  SD  MET A 318      18.400  52.000  13.700  1.00  0.00     0.177 SA
+TER
+"""
+"""Four atoms as a docking program is given them."""
+
 needs_shared = pytest.mark.skipif(
     not SHARED.is_dir(), reason=f"the real result archives are not at {SHARED} (set FOLDNOTE_SHARED_DATA)"
 )

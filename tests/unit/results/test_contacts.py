@@ -2,7 +2,7 @@
 
 import gemmi
 import pytest
-from result_archives import DATA, write_zip
+from result_archives import DATA, RECEPTOR, write_zip
 
 from foldnote.results import Structure, find_contacts, open_result
 from foldnote.results.bonding import find_roles
@@ -114,15 +114,6 @@ def test_a_result_without_poses_has_no_contacts(tmp_path):
 
     assert list(result.contact_table.columns)[:3] == ["ligand", "rank", "kind"]
     assert result.contact_table.empty
-
-
-RECEPTOR = """REMARK  Name = receptor
-ATOM      1  N   MET A 318      16.000  52.000  14.000  1.00  0.00    -0.346 N
-ATOM      2  HN  MET A 318      16.000  52.000  15.000  1.00  0.00     0.163 HD
-ATOM      3  CA  MET A 318      17.400  52.000  13.700  1.00  0.00     0.177 C
-ATOM      4  SD  MET A 318      18.400  52.000  13.700  1.00  0.00     0.177 SA
-TER
-"""
 
 
 def test_a_rigid_receptor_in_pdbqt_is_a_structure(tmp_path):

@@ -8,12 +8,13 @@ import pytest
 from foreign_archives import CIF_HEAD, npz
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from result_archives import DATA, FV, write_zip
+from result_archives import DATA, FV, RECEPTOR, write_zip
 
 from foldnote.errors import UnreadableFileError
 from foldnote.results import open_result
 from foldnote.results.alignment import read_alignment
 from foldnote.results.confidence import Claim, find_confidence
+from foldnote.results.contacts import CONTACT_A, measure_contacts, read_pocket
 from foldnote.results.evidence import read_evidence
 from foldnote.results.molecules import read_molecules
 from foldnote.results.structure import Structure
@@ -34,6 +35,23 @@ def read_structure(content, name):
     assert len(structure.ligands) >= 0
 
 
+def read_receptor(content, name):
+    text = read_structure_text(content, name)
+    frame = Structure(name, find_format(name, content[:4000]), text).to_frame()
+    assert len(frame) > 0
+
+
+ABL = Structure.open(DATA / "abl_pocket.pdb")
+POCKET = read_pocket(ABL)
+
+
+def read_contacts(content, name):
+    """Contacts and words of whatever molecules are left."""
+    for molecule in read_molecules(content, name).molecules[:3]:
+        contacts = measure_contacts(POCKET, molecule)
+        assert contacts["distance"].le(CONTACT_A).all()
+
+
 CLAIM = Claim(np.linspace(0, 1, 20), "scores.json")
 SCORES = json.dumps(
     {"plddt": [50.5, 60], "pae": [[0.5, 1], [2, 3]], "iptm": 0.5, "chain_pair_iptm": [[1, None]]}
@@ -48,6 +66,8 @@ CASES = {
     "table.sdf": (read_molecules, data("tyr.sdf").replace(b"$$$$", b"> <QED>\n0.5\n\n$$$$")),
     "benzene.mol2": (read_molecules, data("benzene.mol2")),
     "vina_poses.pdbqt": (read_molecules, b"\n".join(data("vina_poses.pdbqt").splitlines()[:40])),
+    "receptor.pdbqt": (read_receptor, RECEPTOR.encode()),
+    "ligand.sdf": (read_contacts, data("imatinib.sdf")),
     "x.bcif": (read_structure, data("trp_cage_two_models.bcif")),
     "altloc.cif": (read_structure, data("altloc.cif") + b"\n" + MODEL_CIF.encode()),
     "glycan.pdb": (read_structure, data("glycan_insertion_codes.pdb")[: 81 * 60]),
