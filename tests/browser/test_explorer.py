@@ -27,6 +27,18 @@ _SAVE = """
 png = await explorer.picture("fv.png", width_px=420, height_px=300, dpi=300, background="transparent")
 print("saved", len(png), "bytes")
 """
+_IS_MARKED = """
+() => {
+  const canvas = document.querySelector('.fne-explorer canvas'), flat = document.createElement('canvas');
+  flat.width = canvas.width; flat.height = canvas.height;
+  const pen = flat.getContext('2d');
+  pen.drawImage(canvas, 0, 0);
+  const data = pen.getImageData(0, 0, flat.width, flat.height).data;
+  let count = 0;
+  for (let i = 0; i < data.length; i += 4) if (data[i] > 130 && data[i + 1] < 50 && data[i + 2] > 40 && data[i + 2] < 140) count += 1;
+  return count > 100;
+}
+"""
 _PLACES = """
 () => {
   const [name] = Object.keys(window).filter(key => /^viewer_/.test(key) && window[key]);
@@ -59,20 +71,8 @@ def test_what_python_chooses_is_marked(explorer):
     expect(shown.locator(".fne-bar")).to_contain_text("2 residues chosen")
     assert shown.locator(".fne-cell[aria-selected=true]").count() == 2
     expect(shown.locator(".fne-table tbody tr")).to_have_count(2)
+    page.page.wait_for_function(_IS_MARKED, timeout=30_000)
     page.picture("explorer", shown)
-    marked = shown.locator("canvas").first.evaluate(
-        """canvas => {
-             const flat = document.createElement('canvas');
-             flat.width = canvas.width; flat.height = canvas.height;
-             const pen = flat.getContext('2d');
-             pen.drawImage(canvas, 0, 0);
-             const data = pen.getImageData(0, 0, flat.width, flat.height).data;
-             let count = 0;
-             for (let i = 0; i < data.length; i += 4) if (data[i] > 130 && data[i + 1] < 50 && data[i + 2] > 40 && data[i + 2] < 140) count += 1;
-             return count;
-           }"""
-    )
-    assert marked > 100
 
 
 def test_a_choice_in_the_sequence_and_in_the_plot_reaches_the_others(explorer):

@@ -70,7 +70,7 @@ function addSequence(parent, residues, choice) {
   box.setAttribute('aria-multiselectable', 'true');
   box.setAttribute('aria-label', 'Sequence; choose residues with the arrow keys and the space bar');
   const cells = [];
-  let group = null, here = 0;
+  let group = null, ten = null, begin = 0, here = 0;
   residues.forEach(([chain, number, letter, plddt], index) => {
     const isFirst = index === 0 || residues[index - 1][0] !== chain;
     if (isFirst) {
@@ -78,14 +78,15 @@ function addSequence(parent, residues, choice) {
       group.setAttribute('role', 'group');
       group.setAttribute('aria-label', `Chain ${chain}`);
       make('span', 'fne-name', group, chain).setAttribute('aria-hidden', 'true');
+      begin = index;
     }
-    const cell = make('span', 'fne-cell', group, letter);
+    if ((index - begin) % CHUNK === 0) ten = make('span', 'fne-ten', group);
+    const cell = make('span', 'fne-cell', ten, letter);
     cell.id = `${box.id || 'fne'}-${Math.random().toString(36).slice(2)}`;
     cell.setAttribute('role', 'option');
     cell.setAttribute('aria-label', `${letter} ${number} of chain ${chain}`);
     cell.title = `Chain ${chain} · ${letter} ${number}${typeof plddt === 'number' ? ` · pLDDT ${plddt}` : ''}`;
     cell.dataset.place = index;
-    if ((index - residues.findIndex(row => row[0] === chain)) % CHUNK === CHUNK - 1) cell.classList.add('fne-tenth');
     cells.push(cell);
   });
   const find = event => {
@@ -227,7 +228,15 @@ async function addScene(parent, model, residues, choice) {
     if (index !== undefined) choice.pick(index, event.detail.event);
   });
   window[scene.name](view.data, window[`foldnoteDress_${id}`], scene, root);
+  // Python and the other pictures come first: drawing the structure again takes longest.
+  let later = 0;
   return chosen => {
+    clearTimeout(later);
+    later = setTimeout(() => mark(chosen));
+  };
+
+  function mark(chosen) {
+    if (!chosen.size && !root.fnSelection.length) return;
     const sticks = { stick: { radius: 0.28, color: MARK }, sphere: { radius: 0.7, color: MARK, opacity: 0.9 } };
     const cores = ['CA', "C4'"];
     root.fnSelection = [...chosen].flatMap(index => [
@@ -235,7 +244,7 @@ async function addScene(parent, model, residues, choice) {
       [{ ...residues[index][4], atom: cores }, sticks]
     ]);
     root.dispatchEvent(new Event('fn-repaint'));
-  };
+  }
 }
 
 async function render({ model, el }) {

@@ -312,6 +312,8 @@
     var end = context && context.getExtension('WEBGL_lose_context');
     if (end) end.loseContext();
     find('canvas').replaceChildren();
+    // It hears of the window's size for ever.
+    if (viewer) viewer.show = function () {};
     viewer = window['viewer_' + data.id] = undefined;
   }
 
@@ -422,6 +424,7 @@
   // Nothing is drawn before it comes into sight.
   new IntersectionObserver(function (entries) {
     self.isSeen = entries[entries.length - 1].isIntersecting;
+    if (self.isSeen && viewer && viewer.renderer && viewer.renderer.isLost()) viewer.resize();
     if (self.isSeen && root.dataset.fnState !== 'failed') wake();
   }, { rootMargin: '200px' }).observe(stage);
 })
