@@ -21,7 +21,7 @@ def page(*jobs: dict, start_key: str | None = None) -> dict:
 
 @pytest.fixture
 def link(monkeypatch) -> Link:
-    monkeypatch.setenv("FOLDNOTE_REQUESTS_PER_SECOND", "1e9")  # the pauses that are noted are those of waiting
+    monkeypatch.setenv("FOLDNOTE_REQUESTS_PER_SECOND", "1e9")  # pauses that are noted are those of waiting
     return Link(Profile("p", "http://p"), Address("http://p", None))
 
 
