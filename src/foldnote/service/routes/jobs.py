@@ -132,9 +132,12 @@ def _one_job(request: Request, service: Service, caller: Caller, owners: tuple[i
 def _parent(
     request: Request, service: Service, caller: Caller, row: Mapping[Any, Any], counts: Mapping[str, int]
 ) -> str:
-    """A batch's record with its subjobs by status, and a fresh link once its archive is built."""
+    """A batch's record with its subjobs by status, and a fresh link once its archive is built.
+
+    The interface's record has no `failed`, so only who watches with `since`, an addition too, is told it.
+    """
     more: dict[str, object] = {"statuses": counts}
-    if counts[JobStatus.STOPPED]:
+    if counts[JobStatus.STOPPED] and "since" in request.query_params:
         more["failed"] = service.store.jobs.count_failed(row["account_id"], row["id"])
     if row["result_sha256"] is not None:
         name = f"{row['name']}.zip"
