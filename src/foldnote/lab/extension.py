@@ -32,7 +32,10 @@ class FoldnoteExtension(ExtensionApp):
 
     async def stop_extension(self) -> None:
         """Stop asking the service, and give up what is being sent."""
-        settings = self.serverapp.web_app.settings  # the handlers' own; those of the extension are a copy
+        server = self.serverapp
+        if server is None:
+            return
+        settings = server.web_app.settings  # the handlers' own; those of the extension are a copy
         desks, uploads = settings.get(DESKS), settings.get(UPLOADS)
         if desks is not None:
             await desks.close()

@@ -96,7 +96,7 @@ def _list_sequences(alignment: Alignment) -> pd.DataFrame:
         "residues": [sum(letter.isalpha() for letter in each) for each in alignment.sequences],
     }
     if alignment.is_aligned and alignment.depth > 1:
-        columns["identity"] = (alignment.identity * 100).round(1)
+        columns["identity"] = (alignment.identity * 100).round(1).tolist()
     return pd.DataFrame(columns | {"description": alignment.descriptions})
 
 

@@ -185,7 +185,9 @@ class Canvas:
 
 
 def find_ticks(low: float, high: float, count: int = 5) -> list[float]:
-    """About ``count`` round numbers from ``low`` to ``high``."""
+    """About ``count`` round numbers between ``low`` and ``high``, whichever is the greater."""
+    if high < low:
+        return find_ticks(high, low, count)
     if not np.isfinite([low, high]).all() or high <= low:
         return [low]
     rough = (high - low) / count

@@ -85,6 +85,10 @@ def test_a_plot_is_saved_as_svg(tmp_path):
     assert len(ET.parse(place).getroot().findall(".//{*}circle")) == 3
 
 
+def test_an_axis_that_runs_down_has_the_marks_of_one_that_runs_up():
+    assert find_ticks(60, 0) == find_ticks(0, 60) == [0, 20, 40, 60]
+
+
 @given(st.floats(allow_nan=False, allow_infinity=False), st.floats(allow_nan=False, allow_infinity=False))
 def test_ticks_are_few_and_inside(a, b):
     low, high = sorted((a, b))
