@@ -18,13 +18,22 @@
     return size >= 1e5 || size < 1e-3 ? value.toExponential(3) : value.toPrecision(4);
   }
 
+  // What a column is sorted by: numbers inside of texts count as numbers. Made once, since comparing texts by the
+  // rules of a language takes most of a minute for 100,000 rows.
+  var keys = [];
+  function findKeys(column) {
+    return keys[column] = keys[column] || data.values[column].map(function (value) {
+      if (value === null || columns[column].isNumber) return value;
+      return String(value).normalize('NFKD').toLowerCase().replace(/\d+/g, function (digits) { return digits.padStart(20, '0'); });
+    });
+  }
+
   function compare(column) {
-    var values = data.values[column], sign = falling ? -1 : 1;
+    var values = findKeys(column), sign = falling ? -1 : 1;
     return function (a, b) {
       var x = values[a], y = values[b];
       if (x === null || y === null) return (x === null) - (y === null) || a - b;
-      var less = columns[column].isNumber ? x - y : String(x).localeCompare(String(y), undefined, { numeric: true });
-      return sign * less || a - b;
+      return sign * (x < y ? -1 : x > y ? 1 : 0) || a - b;
     };
   }
 
