@@ -21,7 +21,7 @@ COUNTS = {"In Queue": 1, "Running": 0, "Complete": 2, "Stopped": 0}
 PARENT = {**OURS, "type": "batch", "tool": "abodybuilder", "batchStatus": "Running", "statuses": COUNTS}
 FOREIGN = [
     {"status": "running"}, {"JobName": "other"}, {"user": "me"}, {"settings": "{}"}, {"score": ""},
-    {"created": ""}, {"created": "2026-11-21T10:00:00"}, {"statuses": {"complete": 3}}, {"batchStatus": "error"},
+    {"created": ""}, {"created": 60_000_000_000}, {"started": "1763719200"}, {"created": "2026-11-21T10:00:00"}, {"statuses": {"complete": 3}}, {"batchStatus": "error"},
     {"0": {}},
 ]  # fmt: skip
 words = st.sampled_from(["", "{}", "Complete", "failed", "Aggregating", "2026-11-21T10:00:00", "1763719200"])
