@@ -75,7 +75,6 @@ def server(tmp_path_factory):
     content = [{"predicted_aligned_error": errors}]
     (server.notebooks / "AF-X-F1-predicted_aligned_error_v4.json").write_text(json.dumps(content))
     (server.notebooks / "pae-of-nothing.json").write_text('{"a": 1}')
-    (server.notebooks / "plain.json").write_text('{"pae": [[0, 1], [1, 0]]}')
     (server.notebooks / "query.a3m").write_text(">query\nMKTAYIAK\n>hit\nMKTA-IAK\n")
     server.write_notebook("work.ipynb", "")
     server.start()
@@ -170,11 +169,12 @@ def test_a_json_file_without_aligned_errors_says_so_and_opens_in_the_editor(lab)
     expect(lab.page.locator(".jp-FileEditor:visible")).to_contain_text('"a"')
 
 
-def test_other_json_files_stay_with_the_editor(lab):
-    lab.execute("docmanager:open", path="plain.json")
-    expect(lab.page.locator(".jp-FileEditor:visible")).to_contain_text("pae")
-    lab.execute("docmanager:open", path="plain.json", factory="foldnote structure")
-    expect(lab.page.locator(".fn-ResultPanel:visible")).to_contain_text("2 × 2 tokens", timeout=60_000)
+def test_other_json_files_open_as_before_with_ours_as_a_choice(lab):
+    names = lab.page.evaluate(
+        "window.jupyterapp.docRegistry.preferredWidgetFactories('plain.json').map(factory => factory.name)"
+    )
+    assert names[0] != "foldnote structure"
+    assert "foldnote structure" in names
 
 
 def test_a_file_of_the_file_browser_is_uploaded_by_dragging(lab):
