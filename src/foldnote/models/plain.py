@@ -16,7 +16,7 @@ from pydantic import ValidationError
 from foldnote.models.job import FOREIGN_KEYS, Job, JobPage, StatusCounts
 
 _MANY_BYTES = 50_000
-_NO_TIME = re.compile(rb'ed"\s*:(?!\s*(?:null|"\d{4}-\d\d-\d\dT))')
+_NO_TIME = re.compile(rb'ted"\s*:(?!\s*(?:null|"\d{4}-\d\d-\d\dT))')
 """``created``, ``started`` or ``completed`` that is no time as the interface writes it, such as a number."""
 _ALL_COUNTS = len(StatusCounts.model_fields)
 
