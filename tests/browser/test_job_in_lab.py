@@ -66,11 +66,11 @@ def show_notebook(lab):
 
 
 def drag(lab, source, target):
-    """Drag with the mouse, from the middle to the middle."""
+    """Drag with the mouse into the upper left of the target, whose lines may be wider than the page."""
     start, end = source.bounding_box(), target.bounding_box()
     lab.page.mouse.move(start["x"] + start["width"] / 2, start["y"] + 12)
     lab.page.mouse.down()
-    lab.page.mouse.move(end["x"] + end["width"] / 2, end["y"] + end["height"] / 2, steps=12)
+    lab.page.mouse.move(end["x"] + min(60, end["width"] / 2), end["y"] + min(12, end["height"] / 2), steps=12)
     lab.picture("drag")
     lab.page.mouse.up()
 
@@ -161,7 +161,7 @@ def test_several_jobs_are_stopped_and_deleted_together_after_asking(lab):
 
 def test_a_time_to_undo_of_zero_in_the_settings_editor_deletes_at_once(lab):
     lab.execute("settingeditor:open", query="Protein analysis")
-    box = lab.page.get_by_label("Time to undo a deletion (seconds)")
+    box = lab.page.locator(".jp-SettingsPanel input[id$=undoSeconds]")
     expect(box).to_have_value("60")
     lab.picture("settings")
     box.fill("0")

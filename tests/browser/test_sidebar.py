@@ -170,8 +170,8 @@ def test_tags_projects_and_what_is_about_to_go_are_seen(filled):
     asked = []
     filled.page.on("request", lambda request: asked.append(request.url))
     filled.answer("jobs/keep", b'{"kept": ["panel-numbering"]}')
-    filled.answer("jobs", jobs_body(*JOBS))
     leaving.get_by_role("button", name="Undo").click()
+    filled.answer("jobs", jobs_body(*JOBS))
     expect(leaving).not_to_contain_text("Will be deleted")
     assert [url for url in asked if "jobs/keep" in url]
 

@@ -1,12 +1,14 @@
 /**
  * Takes jobs and files that are dropped into a notebook beside its editors: they become a cell of their own. Editors take
- * the code by themselves, and forms the value, before an event gets here.
+ * the code by themselves, and forms the value.
  */
 import type { JupyterFrontEnd, JupyterFrontEndPlugin } from '@jupyterlab/application';
 
 import { CELL_MIME } from '../dragging';
 import { insertCellBelow, isNotebook, type NotebookLike } from '../notebooks';
 
+/** What takes a drop by itself. */
+const TAKERS = '.jp-Editor, .foldnote-form';
 const OVER = 'fn-mod-dropHere';
 const TYPES = ['lm-dragenter', 'lm-dragover', 'lm-dragleave', 'lm-drop'];
 
@@ -43,7 +45,8 @@ export const droppingPlugin: JupyterFrontEndPlugin<void> = {
       }
     };
     for (const type of TYPES) {
-      document.body.addEventListener(type, onDrag);
+      // On the way down: the dock panel around a notebook keeps these events from going up.
+      document.body.addEventListener(type, onDrag, true);
     }
   }
 };
@@ -61,9 +64,12 @@ interface Place {
 }
 
 function findPlace({ shell }: JupyterFrontEnd, target: EventTarget | null): Place | null {
-  const cell = target instanceof Element ? target.closest('.jp-Cell') : null;
+  if (!(target instanceof Element) || target.closest(TAKERS)) {
+    return null;
+  }
+  const cell = target.closest('.jp-Cell');
   for (const widget of shell.widgets('main')) {
-    if (target instanceof Node && isNotebook(widget) && widget.content.node.contains(target)) {
+    if (isNotebook(widget) && widget.content.node.contains(target)) {
       return { notebook: widget, cell };
     }
   }
