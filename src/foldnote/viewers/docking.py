@@ -17,7 +17,13 @@ from foldnote.results.contacts import CONTACT_A, HYDROGEN_BOND_A, LEAST_ANGLE, m
 from foldnote.viewers.compose import compose
 from foldnote.viewers.describe import Facts, count
 from foldnote.viewers.drawing import draw_molecules
-from foldnote.viewers.molecules import label_figures, make_molecule_model, name_molecule, note_drawings
+from foldnote.viewers.molecules import (
+    label_figures,
+    make_molecule_model,
+    name_molecule,
+    note_drawings,
+    write_size,
+)
 from foldnote.viewers.scene import Line, Scene, SceneModel, Step
 
 MOST_POSES = 50
@@ -111,7 +117,7 @@ def _make_line(bond: dict[str, object]) -> Line:
 def _describe_step(pose: Pose, contacts: pd.DataFrame) -> Facts:
     """Scores, hydrogen bonds one a line, and the other residues, nearest first."""
     name = pose.molecule.name or pose.ligand or name_molecule(pose.molecule)
-    facts = [("Molecule", f"{name}, {pose.molecule.formula}")]
+    facts = [("Molecule", f"{name}, {write_size(pose.molecule)}")]
     labels = label_figures(list(pose.scores))
     scores = list(pose.scores.items())[:_MOST_SCORES]
     facts += [(labels[key], _write_score(key, value)[1]) for key, value in scores]

@@ -95,11 +95,19 @@ def name_molecule(molecule: Molecule) -> str:
     return molecule.name or f"Molecule {molecule.index + 1}"
 
 
+def write_size(molecule: Molecule) -> str:
+    """The formula; of a format that leaves hydrogens at carbon out, the number of heavy atoms instead."""
+    if molecule.format == "pdbqt":
+        return count(molecule.heavy_atoms, "heavy atom")
+    return molecule.formula
+
+
 def describe_molecule(molecule: Molecule) -> Facts:
     """Formula, size and the properties that the file gives, numbers with their unit where it is known."""
     size = f"{count(molecule.heavy_atoms, 'heavy atom')}, charge {_find_charge(molecule)}"
     size = size if molecule.format == "sdf" else count(molecule.heavy_atoms, "heavy atom")
-    facts = [("Formula", f"{molecule.formula} ({size})")]
+    has_formula = molecule.format != "pdbqt"
+    facts = [("Formula", f"{molecule.formula} ({size})") if has_formula else ("Size", size)]
     properties = list(molecule.properties.items())
     labels = label_figures([key for key, _ in properties])
     facts += [(labels[key], _write(key, value)) for key, value in properties[:_MOST_PROPERTIES]]
