@@ -6,6 +6,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import IO
 
 import httpx
 from probe_engine import write_probe_engine
@@ -23,14 +24,16 @@ class Served:
         self.engines = folder / "engines"
         if not self.engines.exists():
             write_probe_engine(self.engines, tools=("anarci", "af2bind"), memory_mb=16)
-        self.process = self.start("--port", "0", "--data-dir", str(folder / "data"), "--json", *options)
+        place = ("--port", "0", "--data-dir", str(folder / "data"))
+        with (folder / "service.log").open("ab") as log:  # a pipe that nobody reads would stop the service
+            self.process = self.start(*place, "--json", *options, errors=log)
         self.line = self.process.stdout.readline()
         ready = json.loads(self.line)
         self.url, self.key = ready["url"], ready["key"]
         self.http = httpx.Client(base_url=self.url, headers={"x-api-key": self.key}, timeout=30)
         self.open = httpx.Client(base_url=self.url, timeout=30)
 
-    def start(self, *arguments: str) -> subprocess.Popen:
+    def start(self, *arguments: str, errors: int | IO[bytes] = subprocess.PIPE) -> subprocess.Popen:
         environment = os.environ | {
             "FOLDNOTE_HOME": str(self.folder / "home"),
             "FOLDNOTE_ENGINE_PATH": str(self.engines),
@@ -38,7 +41,7 @@ class Served:
         return subprocess.Popen(
             [COMMAND, "serve", *arguments],
             stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
+            stderr=errors,
             text=True,
             env=environment,
         )
