@@ -89,7 +89,9 @@ def lab(shared_lab, server):
     server.url = f"http://127.0.0.1:{proxy.port}{server.base_url}"
     shared_lab.open("work.ipynb", workspace="hub")
     page = shared_lab.page
-    lost = page.get_by_role("dialog").filter(has_text="Server Connection Error")  # JupyterLab's own, some time later
+    lost = page.get_by_role("dialog").filter(
+        has_text="Server Connection Error"
+    )  # JupyterLab's own, some time later
     page.add_locator_handler(lost, lambda _: page.keyboard.press("Escape"))
     yield shared_lab
     proxy.stop()
