@@ -219,6 +219,7 @@ def test_a_killed_runner_takes_its_engine_along_without_help(executor, make_atte
     os.kill(runner_of(spec), signal.SIGKILL)
     wait_until(lambda: not processes.find_marked(spec.nonce), "the end of the engine")
     wait_until(lambda: not executor.poll(spec.folder).alive, "the lock")
+    assert not processes.find_marked(spec.nonce)
 
 
 def test_an_attempt_whose_runner_died_is_not_begun_again(executor, make_attempt):

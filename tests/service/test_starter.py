@@ -222,6 +222,7 @@ def test_free_runners_end_with_the_executor(executor, make_attempt, ended):
     wait_until(lambda: ended, "the hint")
     executor.close()
     wait_until(lambda: not lives(runner), "the end of the runner")
+    assert not lives(runner)
 
 
 def test_an_engine_and_its_children_end_with_a_runner_that_nobody_watches(executor, make_attempt):
@@ -231,6 +232,7 @@ def test_an_engine_and_its_children_end_with_a_runner_that_nobody_watches(execut
     for pid in (parent_of(runner), runner):
         os.kill(pid, signal.SIGKILL)
     wait_until(lambda: not engines_of(spec), "the end of them all")
+    assert not engines_of(spec)
 
 
 def test_a_killed_runners_daemon_is_ended_by_the_starter(executor, make_attempt, ended):

@@ -7,7 +7,7 @@ is looked up by name before anything is sent again.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from itertools import takewhile
 from typing import Any
@@ -29,6 +29,7 @@ from foldnote.models import (
     propose_job_name,
     read_receipt,
 )
+from foldnote.models.texts import texts_in
 
 _LONGEST_PATH = 512
 _MOST_TEXT = 40
@@ -124,19 +125,8 @@ def prepare(
 
 def uploads_in(settings: Mapping[str, Any], ledger: Ledger) -> dict[str, str]:
     """SHA-256 by name of the files that the settings name and that were uploaded from here."""
-    texts = {text for text in _texts(settings) if len(text) <= _LONGEST_PATH}
+    texts = {text for text in texts_in(settings) if len(text) <= _LONGEST_PATH}
     return {path: digest for path, digest in ledger.uploads().items() if path in texts}
-
-
-def _texts(value: Any) -> Iterator[str]:
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, Mapping):
-        for item in value.values():
-            yield from _texts(item)
-    elif isinstance(value, list | tuple):
-        for item in value:
-            yield from _texts(item)
 
 
 def check_submission(tool: Tool, settings: Mapping[str, Any], job_name: str | None) -> dict[str, Any]:

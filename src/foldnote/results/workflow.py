@@ -12,6 +12,7 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 from foldnote.errors import UnreadableFileError
+from foldnote.models.texts import texts_in
 from foldnote.results.archive import BROKEN
 from foldnote.results.manifest import Manifest, read_manifest
 
@@ -146,17 +147,6 @@ def _tell_step(about: Mapping[str, Any]) -> Step:
 
 def _connect(step: Step, others: list[str]) -> Step:
     """The step with the names of those whose files its settings name, as jobs or as stages."""
-    heads = {text.partition("/")[0] for text in _texts(step.settings) if "/" in text and "\n" not in text}
+    heads = {text.partition("/")[0] for text in texts_in(step.settings) if "/" in text and "\n" not in text}
     after = [name for name in others if any(name == head or name.endswith(f"-{head}") for head in heads)]
     return step if not after else Step(**{**vars(step), "after": tuple(after)})
-
-
-def _texts(value: Any) -> Iterator[str]:
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, Mapping):
-        for item in value.values():
-            yield from _texts(item)
-    elif isinstance(value, list | tuple):
-        for item in value:
-            yield from _texts(item)

@@ -99,7 +99,8 @@ async def test_a_confirmed_deletion_happens_though_its_page_is_closed(deletions)
     leaving = asyncio.create_task(deletions.departures.leave(["a"], 0.05))
     await until(lambda: deletions.told)
     leaving.cancel()
-    await until(lambda: deletions.deleted == ["a"])
+    await until(lambda: deletions.deleted)
+    assert deletions.deleted == ["a"]
 
 
 async def test_a_server_that_ends_deletes_nothing(deletions):

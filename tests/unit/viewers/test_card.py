@@ -135,6 +135,7 @@ async def test_a_callback_that_fails_does_not_end_the_others():
     card.on_final(ended.append)
 
     await until(lambda: ended)
+    assert [job.status for job in ended] == [JobStatus.COMPLETE]
 
 
 def test_without_a_loop_the_card_shows_what_it_was_given():
