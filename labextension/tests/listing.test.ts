@@ -162,8 +162,31 @@ describe('what a person chose', () => {
 describe('figures and code', () => {
   it('shows the most telling score with its name', () => {
     const score = findScore(makeJob({ score: { seconds: 3, mean_plddt: 91.234, model: 'm' } }));
-    expect(score && formatScore(score)).toBe('mean_plddt 91.2');
+    expect(score && formatScore(score)).toBe('mean pLDDT 91.2');
     expect(findScore(makeJob({ score: { model: 'm' } }))).toBeNull();
+  });
+
+  it('calls no count and no time a score, and a figure of its own name by that name', () => {
+    expect(findScore(makeJob({ score: { heavyResidues: 120, seconds: 3 } }))).toBeNull();
+    const own = findScore(makeJob({ score: { seconds: 3, humanness_score: 0.5 } }));
+    expect(own && formatScore(own)).toBe('humanness_sco… 0.5');
+  });
+
+  it('sorts by score in the direction of the metric, metric by metric, and jobs without one last', () => {
+    const jobs = [
+      makeJob({ jobName: 'none', score: { seconds: 1 } }),
+      makeJob({ jobName: 'weak', score: { affinity: -5.1 } }),
+      makeJob({ jobName: 'strong', score: { affinity: -9.4 } }),
+      makeJob({ jobName: 'sure', score: { ipTM: 0.9 } }),
+      makeJob({ jobName: 'unsure', score: { iptm: 0.2 } })
+    ];
+    expect(sortJobs(jobs, 'score', 0).map(job => job.jobName)).toEqual([
+      'sure',
+      'unsure',
+      'strong',
+      'weak',
+      'none'
+    ]);
   });
 
   it('says sizes as people do', () => {

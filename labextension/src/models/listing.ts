@@ -4,7 +4,7 @@
  */
 import type { JobRecord } from '../api/answers';
 import { isBatch, toolType } from './batch';
-import { findScore } from './score';
+import { compareScores, findScore } from './score';
 import { shownState, STATES, type ShownState } from './status';
 import { formatDay, jobSeconds } from './time';
 import { PLAIN, type Trans } from './words';
@@ -122,7 +122,7 @@ export function sortJobs(jobs: readonly JobRecord[], sort: Sort, now: number): r
     case 'duration':
       return sortDown(jobs, job => jobSeconds(job, now));
     case 'score':
-      return sortDown(jobs, job => findScore(job)?.value ?? null);
+      return sortByScore(jobs);
   }
 }
 
@@ -202,4 +202,14 @@ function sortDown(
 ): readonly JobRecord[] {
   const valued = jobs.map(job => ({ job, at: value(job) ?? Number.NEGATIVE_INFINITY }));
   return valued.sort((a, b) => b.at - a.at || 0).map(({ job }) => job);
+}
+
+/** Jobs that are judged by the same metric together, the best first; those without a score last. */
+function sortByScore(jobs: readonly JobRecord[]): readonly JobRecord[] {
+  const scored = jobs.map(job => ({ job, score: findScore(job) }));
+  return scored
+    .sort((a, b) =>
+      a.score && b.score ? compareScores(a.score, b.score) : Number(!a.score) - Number(!b.score)
+    )
+    .map(({ job }) => job);
 }

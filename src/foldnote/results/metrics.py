@@ -11,7 +11,7 @@ import re
 from foldnote.results.metric import Metric
 from foldnote.results.metric_rows import METRICS
 
-__all__ = ["METRICS", "RANKING_NAMES", "Metric", "find_metric", "has_scores"]
+__all__ = ["METRICS", "RANKING_NAMES", "Metric", "bare_name", "find_metric", "has_scores"]
 
 RANKING_NAMES = (
     "ranking_score",
@@ -42,11 +42,12 @@ _BARE = re.compile(r"[^a-z0-9+]+")
 _UNIT = re.compile(r"\s*[\[(][^\[\]()]*[\])]\s*$")
 
 
-def _bare(name: str) -> str:
+def bare_name(name: str) -> str:
+    """``name`` as it is compared: in lower case, without spaces, hyphens and underscores."""
     return _BARE.sub("", name.lower())
 
 
-_BY_NAME = {_bare(name): metric for metric in METRICS for name in metric.names}
+_BY_NAME = {bare_name(name): metric for metric in METRICS for name in metric.names}
 _PATTERNS = tuple((re.compile(metric.pattern), metric) for metric in METRICS if metric.pattern)
 
 
@@ -56,7 +57,7 @@ def find_metric(name: str) -> Metric | None:
     Case, spaces, hyphens and underscores do not count, nor does a unit in brackets at the end.
     """
     lower = name.lower().strip()
-    bare = _bare(_UNIT.sub("", lower))
+    bare = bare_name(_UNIT.sub("", lower))
     found = _BY_NAME.get(bare)
     return found or next((metric for pattern, metric in _PATTERNS if pattern.search(lower)), None)
 

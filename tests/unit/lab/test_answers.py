@@ -2,6 +2,7 @@
 
 import json
 import subprocess
+import sys
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -57,3 +58,15 @@ def test_the_page_types_match_the_answers():
     )
     kept = (ROOT / "labextension/src/api/wire.ts").read_text("utf-8")
     assert made.stdout == kept, "The answers' fields changed. Run `npm run wire` and commit wire.ts."
+
+
+def test_the_pages_metrics_match_the_table():
+    made = subprocess.run(
+        [sys.executable, "labextension/scripts/generate_metrics.py", "--print"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    kept = (ROOT / "labextension/src/models/metrics.ts").read_text("utf-8")
+    assert made.stdout == kept, "The known metrics changed. Run `npm run metrics` and commit metrics.ts."
