@@ -12,6 +12,7 @@ import zipfile
 from collections.abc import Callable, Mapping
 from itertools import islice
 from pathlib import Path
+from typing import Any
 from urllib.parse import urljoin
 
 from foldnote.client import cache
@@ -30,7 +31,7 @@ _KEPT = 304
 _SHA256 = re.compile(r'^"?(?:sha256[:=-])?([0-9a-f]{64})"?$')
 
 
-def result_link(link: Link, job_name: str, options: Mapping[str, object]) -> Steps[str]:
+def result_link(link: Link, job_name: str, options: Mapping[str, Any]) -> Steps[str]:
     """The signed link to a job's result, after any building of it has ended.
 
     Raises:
@@ -51,10 +52,10 @@ def result_link(link: Link, job_name: str, options: Mapping[str, object]) -> Ste
             raise ProtocolError(
                 "The service answered neither a link to the result nor that it is preparing one."
             )
-        yield from _until_built(link, job_name)
+        yield from _until_built(link, job_name, options.get("jobEmail"))
 
 
-def _until_built(link: Link, job_name: str) -> Steps[None]:
+def _until_built(link: Link, job_name: str, job_email: str | None) -> Steps[None]:
     """Follow a batch until its archive is there, or until it is time to ask for it again.
 
     Raises:
@@ -63,7 +64,7 @@ def _until_built(link: Link, job_name: str) -> Steps[None]:
     pauses = list(islice(poll_delays(first_s=1.0, longest_s=15.0), _LOOKS_AT_A_BUILD))
     for pause in pauses:
         yield Sleep(pause)
-        job = yield from get_job(link, job_name)
+        job = yield from get_job(link, job_name, job_email)
         if job.batch_status is BatchStatus.AGGREGATION_FAILED:
             raise JobFailedError(
                 f"The archive of the batch {job_name!r} could not be built. "
@@ -80,11 +81,13 @@ def fetch_result(
     file_name: str | None = None,
     pdbs_only: bool = False,
     progress: bool | Meter = False,
+    job_email: str | None = None,
 ) -> Steps[Path]:
     """The path of a finished job's result archive, or of one file of it, on this machine.
 
     Args:
         progress: show a bar, or what is told of the bytes that are there.
+        job_email: the member of the organization whose job it is; None for one's own.
 
     Raises:
         BadRequestError: the job is not finished.
@@ -100,6 +103,8 @@ def fetch_result(
         options["fileName"] = file_name
     if pdbs_only:
         options["pdbsOnly"] = True
+    if job_email is not None:
+        options["jobEmail"] = job_email
     place = _place(link, job, options)
     if place.is_file() and _can_be_kept(job):
         cache.note_use(place)

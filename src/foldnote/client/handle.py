@@ -1,8 +1,12 @@
-"""A job in the hand: its record as last seen, and what can be done with it."""
+"""A job in the hand: its record as seen, and what can be done with it.
+
+It never changes: looking again gives another one, so that rows of a list stay what the service said.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import copy
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
@@ -27,10 +31,15 @@ _TAIL_LINES = 20
 
 
 class HandleSteps:
-    """What can be done with a job; ``record`` is the immutable record as last seen."""
+    """What can be done with a job."""
 
-    record: Job
+    _record: Job
     _link: Link
+
+    @property
+    def record(self) -> Job:
+        """All that the service said of the job when it was looked at; it never changes."""
+        return self._record
 
     @property
     def job_name(self) -> str:
@@ -48,8 +57,13 @@ class HandleSteps:
         return self.record.type
 
     @property
+    def tool(self) -> str:
+        """The tool that runs, of a batch too."""
+        return self.record.tool_type
+
+    @property
     def status(self) -> JobStatus:
-        """Status as last seen."""
+        """Status as seen; ``refresh()`` looks again."""
         return self.record.status
 
     @property
@@ -61,6 +75,31 @@ class HandleSteps:
     def created(self) -> datetime | None:
         """When it was submitted, UTC."""
         return self.record.created
+
+    @property
+    def started(self) -> datetime | None:
+        """When it began to run, UTC; None before that."""
+        return self.record.started
+
+    @property
+    def completed(self) -> datetime | None:
+        """When it ended, UTC; None before that."""
+        return self.record.completed
+
+    @property
+    def duration_s(self) -> float | None:
+        """Seconds from start to end, or to now while it runs; None before the start."""
+        return self.record.duration_s
+
+    @property
+    def weighted_hours(self) -> float | None:
+        """Cost in weighted hours; None where it is not counted."""
+        return self.record.weighted_hours
+
+    @property
+    def batch(self) -> str | None:
+        """Name of the batch that it is part of; None outside batches."""
+        return self.record.batch
 
     @property
     def is_final(self) -> bool:
@@ -105,16 +144,35 @@ class HandleSteps:
         return describe_origin(self._link, self.record)
 
     @operation
-    def refresh(self) -> Steps[Job]:
-        """Look again, and keep and return the record."""
-        self.record = yield from waiting.get_job(self._link, self.job_name)
-        return self.record
+    def refresh(self) -> Steps[Self]:
+        """The job as it is now.
+
+        Raises:
+            NotFoundError: it was deleted.
+        """
+        return self._seen((yield from waiting.get_job(self._link, self.job_name)))
+
+    @operation
+    def wait(self, timeout_s: float | None = None, *, progress: bool = False) -> Steps[Self]:
+        """Wait until the job is complete, and give it as it is then.
+
+        Args:
+            timeout_s: seconds after which the waiting ends; the job goes on.
+            progress: show a bar, in a cell or on standard error.
+
+        Raises:
+            JobFailedError: the run failed; the log's end is in the exception.
+            JobStoppedError: somebody stopped it.
+            WaitTimeoutError: it was not final in time.
+        """
+        with follow(progress, [self.job_name], None) as note:
+            return self._seen((yield from finish(self._link, self.job_name, timeout_s, note)))
 
     @operation
     def finish(
         self, timeout_s: float | None = None, on_change: Watcher | None = None, *, progress: bool = False
     ) -> Steps[Job]:
-        """Wait until the job is final, keep and return its record.
+        """Wait until the job is complete; its record.
 
         Args:
             timeout_s: seconds after which the waiting ends; the job goes on.
@@ -126,13 +184,7 @@ class HandleSteps:
             JobStoppedError: somebody stopped it.
             WaitTimeoutError: it was not final in time; it goes on.
         """
-
-        def keep(job: Job) -> None:
-            self._keep(job)
-            if on_change is not None:
-                on_change(job)
-
-        with follow(progress, [self.job_name], keep) as note:
+        with follow(progress, [self.job_name], on_change) as note:
             return (yield from finish(self._link, self.job_name, timeout_s, note))
 
     @operation
@@ -153,23 +205,23 @@ class HandleSteps:
             FoldnoteError: no file matches the patterns.
             ArchiveError: the archive is damaged or not safe to unpack.
         """
-        if not self.record.is_final or self.record.completed is None:
-            self.record = yield from waiting.get_job(self._link, self.job_name)
-        if self.record.is_failed:
-            raise (yield from explain_failure(self._link, self.record))
-        path = yield from fetch(self._link, self.record, None, patterns, pdbs_only, progress)
+        job = yield from _end(self)
+        if job.is_failed:
+            raise (yield from explain_failure(self._link, job))
+        path = yield from fetch(self._link, job, None, patterns, pdbs_only, progress)
         # the package knows who reads results
         result: Result = yield Run(
-            lambda: foldnote.open_result(path, self.job_name if patterns else None, self.origin())
+            lambda: foldnote.open_result(
+                path, self.job_name if patterns else None, describe_origin(self._link, job)
+            )
         )
         return result
 
     @operation
-    def stop(self) -> Steps[Job]:
-        """Stop the job and return its record; one that has ended stays as it is."""
+    def stop(self) -> Steps[Self]:
+        """Stop the job, and give it as it is then; one that has ended stays as it is."""
         yield from ending.stop_job(self._link, self.job_name)
-        self.record = yield from waiting.get_job(self._link, self.job_name)
-        return self.record
+        return self._seen((yield from waiting.get_job(self._link, self.job_name)))
 
     @operation
     def delete(self) -> Steps[None]:
@@ -202,12 +254,22 @@ class HandleSteps:
             pdbs_only: an archive of the structure files only.
             progress: show a bar, or call this with the bytes that are there and all of them.
         """
-        if not self.record.is_final or self.record.completed is None:
-            self.record = yield from waiting.get_job(self._link, self.job_name)
-        return (yield from fetch(self._link, self.record, file_name, patterns, pdbs_only, progress))
+        job = yield from _end(self)
+        return (yield from fetch(self._link, job, file_name, patterns, pdbs_only, progress))
 
-    def _keep(self, record: Job) -> None:
-        self.record = record
+    def _seen(self, record: Job) -> Self:
+        """The same job as ``record`` has it."""
+        other = copy(self)
+        other._record = record
+        return other
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, HandleSteps):
+            return NotImplemented
+        return self._link.service == other._link.service and self.record == other.record
+
+    def __hash__(self) -> int:
+        return hash((self._link.service, self.job_name))
 
     def __repr__(self) -> str:
         record = self.record
@@ -235,52 +297,25 @@ class HandleSteps:
         return show_pairs(record.job_name, rows)
 
 
-class SyncHandle(SyncFace, HandleSteps):
-    """A job whose operations return when they are done."""
-
-    def wait(self, timeout_s: float | None = None, *, progress: bool = False) -> Self:
-        """Wait until the job is complete, and return it.
-
-        Args:
-            timeout_s: seconds after which the waiting ends; the job goes on.
-            progress: show a bar, in a cell or on standard error.
-
-        Raises:
-            JobFailedError: the run failed; the log's end is in the exception.
-            JobStoppedError: somebody stopped it.
-            WaitTimeoutError: it was not final in time.
-        """
-        self.finish(timeout_s, progress=progress)
-        return self
+def _end(job: HandleSteps) -> Steps[Job]:
+    """The record of a job that is final; looked at again unless it was so when it was seen."""
+    if job.record.is_final and job.record.completed is not None:
+        return job.record
+    return (yield from waiting.get_job(job._link, job.job_name))
 
 
-class AsyncHandle(AsyncFace, HandleSteps):
-    """A job whose operations are awaited."""
-
-    async def wait(self, timeout_s: float | None = None, *, progress: bool = False) -> Self:
-        """Wait until the job is complete, and return it; see ``SyncHandle.wait``.
-
-        Raises:
-            JobFailedError: the run failed; the log's end is in the exception.
-            JobStoppedError: somebody stopped it.
-            WaitTimeoutError: it was not final in time.
-        """
-        await self.finish(timeout_s, progress=progress)
-        return self
-
-
-class JobHandle(SyncHandle):
+class JobHandle(SyncFace, HandleSteps):
     """A job; each operation returns when it is done."""
 
     def __init__(self, record: Job, link: Link, world: World) -> None:
-        self.record, self._link, self._world = record, link, world
+        self._record, self._link, self._world = record, link, world
 
 
-class AsyncJobHandle(AsyncHandle):
+class AsyncJobHandle(AsyncFace, HandleSteps):
     """A job; each operation is awaited."""
 
     def __init__(self, record: Job, link: Link, world: AsyncWorld) -> None:
-        self.record, self._link, self._world = record, link, world
+        self._record, self._link, self._world = record, link, world
 
 
 def finish(link: Link, job_name: str, timeout_s: float | None, on_change: Watcher | None) -> Steps[Job]:
@@ -307,9 +342,10 @@ def fetch(
     patterns: Sequence[str],
     pdbs_only: bool,
     progress: bool | Meter,
+    job_email: str | None = None,
 ) -> Steps[Path]:
     """The path of what is wanted of a result; see ``HandleSteps.download``."""
-    path = yield from fetching.fetch_result(link, job, file_name, pdbs_only, progress)
+    path = yield from fetching.fetch_result(link, job, file_name, pdbs_only, progress, job_email)
     if not patterns:
         return path
     folder: Path = yield Run(lambda: unpack_selected(path, patterns))

@@ -88,6 +88,18 @@ class JobsSteps(Resource, Generic[H]):
         return self._hold((yield from waiting.get_job(self._link, job_name)))
 
     @operation
+    def record(self, job_name: str, *, job_email: str | None = None) -> Steps[Job]:
+        """The record of a job, to be looked at.
+
+        Args:
+            job_email: the member of the organization whose job it is; None for one's own.
+
+        Raises:
+            NotFoundError: there is no such job, or its owner is in no organization with the caller.
+        """
+        return (yield from waiting.get_job(self._link, job_name, job_email))
+
+    @operation
     def list(
         self,
         *,
@@ -277,6 +289,7 @@ class JobsSteps(Resource, Generic[H]):
         patterns: Sequence[str] = (),
         pdbs_only: bool = False,
         progress: bool | Meter = False,
+        job_email: str | None = None,
     ) -> Steps[Path]:
         """The path of a job's result archive on this machine, of one file of it, or of a folder with some.
 
@@ -287,6 +300,7 @@ class JobsSteps(Resource, Generic[H]):
             patterns: unpack the files whose names match one of these (``*.pdb``), and give their folder.
             pdbs_only: an archive of the structure files only.
             progress: show a bar, or call this with the bytes that are there and all of them.
+            job_email: the member of the organization whose job it is; None for one's own.
 
         Raises:
             BadRequestError: the job is not finished.
@@ -294,8 +308,8 @@ class JobsSteps(Resource, Generic[H]):
             ArchiveError: what arrived is damaged.
             FoldnoteError: no file matches the patterns.
         """
-        job = yield from waiting.get_job(self._link, job_name)
-        return (yield from fetch(self._link, job, file_name, patterns, pdbs_only, progress))
+        job = yield from waiting.get_job(self._link, job_name, job_email)
+        return (yield from fetch(self._link, job, file_name, patterns, pdbs_only, progress, job_email))
 
 
 class Jobs(SyncFace, JobsSteps[JobHandle]):

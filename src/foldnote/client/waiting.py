@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
+from operator import attrgetter
 
 from foldnote.client.effects import Sleep, Steps
 from foldnote.client.link import Link
@@ -32,19 +33,22 @@ _LARGEST_PAGE = 1000
 _FEW = 2
 _SHORT_PAGE = 20
 _LONGEST_OUTAGE_S = 300.0
+_NAME = attrgetter("job_name")
 Watcher = Callable[[Job], None]
 
 
-def get_job(link: Link, job_name: str) -> Steps[Job]:
-    """The record of one job.
+def get_job(link: Link, job_name: str, job_email: str | None = None) -> Steps[Job]:
+    """The record of one job; with ``job_email`` of one of another member of the organization.
 
     Raises:
         NotFoundError: there is no such job.
     """
-    answer = yield from link.send("GET", "/jobs", params={"jobName": job_name})
+    whose = {} if job_email is None else {"jobEmail": job_email}
+    answer = yield from link.send("GET", "/jobs", params={"jobName": job_name} | whose)
     job = read_plain_job(answer.body) or understand(read_job_answer, read_json(answer))
     if job is None:
-        raise NotFoundError(f"There is no job {job_name!r}.", status=404)
+        owner = "" if job_email is None else f" of {job_email}"
+        raise NotFoundError(f"There is no job {job_name!r}{owner}.", status=404)
     return job
 
 
@@ -65,8 +69,7 @@ def list_many(
         size = {"limit": str(_LARGEST_PAGE if is_wanted else min(limit - len(found), _LARGEST_PAGE))}
         page = yield from list_page(link, params | size | ({"startKey": start_key} if start_key else {}))
         before = len(seen)
-        for job in page.jobs:
-            seen.setdefault(job.job_name, job)
+        seen.update(zip(map(_NAME, page.jobs), page.jobs, strict=True))
         if is_wanted is not None:
             found = [job for job in seen.values() if is_wanted(job)]
         if page.start_key in (None, start_key) or len(seen) == before:  # some deployments ignore paging

@@ -30,7 +30,7 @@ from foldnote.lab.known import WHOLE
 from foldnote.lab.notes import Notes
 from foldnote.lab.pace import Pace
 from foldnote.lab.poller import Poller
-from foldnote.models.job import Job, JobPage
+from foldnote.models.job import JobPage
 from foldnote.models.tool import Tool
 from foldnote.models.tool_sheet import list_settings
 from foldnote.settings import EMBEDDED
@@ -91,13 +91,13 @@ class Desk:
         """The end of a job's log."""
         return await self._ask(lambda client: client.jobs.logs(name, max_lines=LOG_LINES))
 
-    async def read_job(self, name: str) -> Job:
-        """A job's whole record."""
-        return (await self._ask(lambda client: client.jobs.get(name))).record
+    async def read_settings(self, name: str, member: str | None = None) -> str:
+        """A job's settings as JSON text; contents of files are shortened.
 
-    async def read_settings(self, name: str) -> str:
-        """A job's settings as JSON text; contents of files are shortened."""
-        return json.dumps(_shorten((await self.read_job(name)).settings), indent=2, ensure_ascii=False)
+        ``member`` is the address of another member of the organization whose job it is.
+        """
+        job = await self._ask(lambda client: client.jobs.record(name, job_email=member))
+        return json.dumps(_shorten(job.settings), indent=2, ensure_ascii=False)
 
     async def read_account(self, *, is_fresh: bool) -> AccountAnswer:
         """The account behind the key; this computer's own service has none and is not asked."""
@@ -117,9 +117,14 @@ class Desk:
         """The jobs of everybody in the account's organization, from the continuation key on."""
         return await self._ask(lambda client: client.jobs.list(limit=WHOLE, organization=True, start_key=key))
 
-    async def download(self, name: str, file_name: str | None = None) -> Path:
-        """A job's result archive, or one file of it, in the cache folder of this computer."""
-        return await self._ask(lambda client: client.jobs.download(name, file_name), _TRANSFER_S)
+    async def download(self, name: str, file_name: str | None = None, member: str | None = None) -> Path:
+        """A job's result archive, or one file of it, in the cache folder of this computer.
+
+        ``member`` is the address of another member of the organization whose job it is.
+        """
+        return await self._ask(
+            lambda client: client.jobs.download(name, file_name, job_email=member), _TRANSFER_S
+        )
 
     async def describe(self, tool_type: str) -> ToolAnswer:
         """What a person wants to know of a tool."""

@@ -180,14 +180,29 @@ class UploadContentsHandler(_UploadingHandler):
 
 
 class DownloadHandler(FoldnoteHandler):
-    """``GET jobs/NAME/result?file=``: the archive, or one file of it, to save."""
+    """``GET`` and ``POST jobs/NAME/result?file=&member=``: the archive, or one file of it, to save.
+
+    A browser that saves what it gets shows nobody why it got nothing, so a page asks by POST first.
+    """
+
+    @web.authenticated
+    @authorized
+    async def post(self, name: str) -> None:
+        """Have it fetched; the answer comes when it lies on this computer, or says why it cannot."""
+        path = await self.ask(self.desk.download(name, self.file_name, self.member))
+        self.finish({"sizeBytes": path.stat().st_size})
+
+    @property
+    def file_name(self) -> str | None:
+        """The file of the result that is meant; None for the archive."""
+        return self.get_query_argument("file", "") or None
 
     @web.authenticated
     @authorized
     async def get(self, name: str) -> None:
         """Bytes as they lie on this computer, after they were fetched."""
-        file_name = self.get_query_argument("file", "") or None
-        path = await self.ask(self.desk.download(name, file_name))
+        file_name = self.file_name
+        path = await self.ask(self.desk.download(name, file_name, self.member))
         shown = (file_name or f"{name}.zip").rpartition("/")[2]
         self.set_header("Content-Type", "application/octet-stream")
         self.set_header("Content-Disposition", f"attachment; filename*=UTF-8''{quote(shown, safe='')}")
@@ -204,13 +219,13 @@ class DownloadHandler(FoldnoteHandler):
 
 
 class ResultHandler(FoldnoteHandler):
-    """``GET jobs/NAME/view``: a job's result, laid out."""
+    """``GET jobs/NAME/view?member=``: a job's result, laid out."""
 
     @web.authenticated
     @authorized
     async def get(self, name: str) -> None:
         """The result for a page."""
-        path = await self.ask(self.desk.download(name))
+        path = await self.ask(self.desk.download(name, member=self.member))
         await _answer_layout(self, "result", path, name)
 
 

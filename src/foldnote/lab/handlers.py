@@ -97,6 +97,11 @@ class FoldnoteHandler(APIHandler):
             status = next(status for kind, status in _STATUSES if isinstance(exc, kind))
             raise fault(status, str(exc).partition("\n")[0]) from exc
 
+    @property
+    def member(self) -> str | None:
+        """Address of the member of the organization whose job is meant; None for the account's own."""
+        return self.get_query_argument("member", "") or None
+
     def read_field(self, name: str) -> str:
         """A text of the JSON body.
 
@@ -316,13 +321,13 @@ class LogHandler(FoldnoteHandler):
 
 
 class SettingsHandler(FoldnoteHandler):
-    """``GET jobs/NAME/settings``."""
+    """``GET jobs/NAME/settings?member=``."""
 
     @web.authenticated
     @authorized
     async def get(self, name: str) -> None:
         """What a job was submitted with."""
-        self.finish({"settings": await self.ask(self.desk.read_settings(name))})
+        self.finish({"settings": await self.ask(self.desk.read_settings(name, self.member))})
 
 
 def fault(status: int, sentence: str) -> web.HTTPError:

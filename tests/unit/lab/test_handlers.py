@@ -14,6 +14,7 @@ ROUTES = (
     ("GET", "jobs/any/settings"),
     ("GET", "jobs/any/subjobs"),
     ("GET", "jobs/any/result"),
+    ("POST", "jobs/any/result"),
     ("GET", "jobs/any/view"),
     ("GET", "jobs/older?key=a"),
     ("POST", "jobs/stop"),

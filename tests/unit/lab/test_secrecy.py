@@ -23,6 +23,7 @@ ASKED = {
     "jobs/NAME/settings": [("GET", f"jobs/{JOB}/settings", None)],
     "jobs/NAME/result": [
         ("GET", f"jobs/{JOB}/result", None),
+        ("POST", f"jobs/{JOB}/result", None),
         ("GET", f"jobs/{JOB}/result?file=manifest.json", None),
         ("GET", "jobs/none/result", None),
     ],

@@ -1,0 +1,68 @@
+"""The jobs of other members of the organization: read and fetched through the server extension, never changed."""
+
+import httpx
+import pytest
+from lab_fixtures import TOKEN, URL
+
+from foldnote.client import AsyncClient
+from foldnote.service.access.keys import hash_key
+
+LOGIN = {"Authorization": f"token {TOKEN}"}
+MEMBER, STRANGER = "bob@lab.org", "eve@example.org"
+JOB = "theirs.structure"
+
+
+@pytest.fixture
+async def theirs(service):
+    """A complete job of another member, one of a stranger of the same name, and none of the account's own."""
+    store = service.app.state.service.store
+    store.organizations.add("lab")
+    for address in (MEMBER, service.app.state.service.config.email):
+        store.accounts.ensure_account(address)
+        assert store.organizations.add_member("lab", address)
+    for address, scheme in ((MEMBER, "kabat"), (STRANGER, "imgt")):
+        store.accounts.add_key(store.accounts.ensure_account(address), hash_key(f"key-of-{address}"))
+        http = httpx.AsyncClient(transport=httpx.ASGITransport(service.app), base_url=URL)
+        async with AsyncClient(base_url=URL, api_key=f"key-of-{address}", http_client=http) as client:
+            tool = await client.tools.get("anarci")
+            settings = tool.example_job["settings"] | {"scheme": scheme}
+            await client.jobs.submit(tool, settings, job_name=JOB)
+            await client.jobs.wait([JOB], 60)
+
+
+def ask(jupyter, what, member, method="GET"):
+    return jupyter.request(method, f"jobs/{JOB}/{what}", params={"member": member}, headers=LOGIN)
+
+
+async def test_a_members_result_is_laid_out_and_saved(jupyter, theirs):
+    listed = (await jupyter.get("jobs/members", headers=LOGIN)).json()["jobs"]
+    assert [(job["jobName"], job["email"]) for job in listed] == [(JOB, MEMBER)]
+    laid_out = await ask(jupyter, "view", MEMBER)
+    assert "model.pdb" in [file["name"] for file in laid_out.json()["files"]]
+    told = await ask(jupyter, "result", MEMBER, "POST")
+    saved = await ask(jupyter, "result", MEMBER)
+    assert saved.content[:2] == b"PK"
+    assert told.json() == {"sizeBytes": len(saved.content)}
+
+
+async def test_a_members_settings_are_read(jupyter, theirs):
+    answer = await ask(jupyter, "settings", MEMBER)
+    assert '"scheme": "kabat"' in answer.json()["settings"]
+
+
+@pytest.mark.parametrize("what", ["view", "result", "settings"])
+async def test_a_strangers_job_is_refused_in_a_sentence(jupyter, theirs, what):
+    answer = await ask(jupyter, what, STRANGER)
+    assert answer.status_code == 404
+    assert JOB in answer.json()["error"]
+    assert (await jupyter.get(f"jobs/{JOB}/{what}", headers=LOGIN)).status_code == 404
+
+
+async def test_results_of_two_owners_of_one_name_are_kept_apart(jupyter, service, theirs):
+    async with service.client() as client:
+        tool = await client.tools.get("anarci")
+        await client.jobs.submit(tool, tool.example_job["settings"], job_name=JOB)
+        await client.jobs.wait([JOB], 60)
+        mine, of_bob = await client.jobs.download(JOB), await client.jobs.download(JOB, job_email=MEMBER)
+    assert mine != of_bob
+    assert mine.name == of_bob.name == f"{JOB}.zip"
