@@ -20,12 +20,13 @@ from foldnote.results.families import (
     find_prediction,
     find_rank,
     find_seed_sample,
+    find_step,
     is_chosen,
     is_sample,
     strip_packing,
 )
 from foldnote.results.kinds import is_side_structure, structure_order
-from foldnote.results.metrics import RANKING_NAMES, find_metric, has_scores
+from foldnote.results.metrics import ENERGY_NAMES, RANK_COLUMNS, RANKING_NAMES, find_metric, has_scores
 from foldnote.results.model import Model
 from foldnote.results.ranking_file import Order
 from foldnote.results.structure import Structure
@@ -99,7 +100,9 @@ def _finish(draft: _Draft, rank: int, by: str, book: EvidenceBook) -> Model:
 
 def _draft(structures: Sequence[Structure], aliases: Mapping[LinkKey, LinkKey]) -> list[_Draft]:
     """One draft a model; forms of the same model (relaxed, another format) share one."""
-    main = [each for each in structures if not is_side_structure(each.name)] or list(structures)
+    last = max((step for each in structures if (step := find_step(each.name)) is not None), default=None)
+    main = [each for each in structures if last is None or find_step(each.name) == last]
+    main = [each for each in main if not is_side_structure(each.name)] or main
     main = [each for each in main if is_chosen(each.name)] or main
     drafts: dict[tuple[LinkKey, frozenset[str]], _Draft] = {}
     for structure in sorted(main, key=lambda each: structure_order(each.name)):
@@ -221,10 +224,11 @@ def _rank(drafts: list[_Draft]) -> tuple[list[_Draft], str]:
     named = {id(draft): find_rank(draft.name) for draft in drafts}
     if any(rank is not None for rank in named.values()):
         return sorted(drafts, key=lambda draft: _or_last(named[id(draft)])), "file name"
-    for metric in RANKING_NAMES:
-        values = {id(draft): _number(draft.figures.get(metric)) for draft in drafts}
-        if any(value is not None for value in values.values()) and len(drafts) > 1:
-            return sorted(drafts, key=lambda draft: _descending(values[id(draft)])), metric
+    for names, key in ((RANK_COLUMNS, _or_last), (RANKING_NAMES, _descending), (ENERGY_NAMES, _or_last)):
+        for name in names:
+            values = {id(draft): _number(draft.figures.get(name)) for draft in drafts}
+            if any(value is not None for value in values.values()) and len(drafts) > 1:
+                return sorted(drafts, key=lambda draft: key(values[id(draft)])), name
     return drafts, ""
 
 
@@ -242,7 +246,7 @@ def _adopt(ranked: list[_Draft], prediction: str, book: EvidenceBook, taken: set
             _take_figures(best, book.figures(name))
 
 
-def _or_last(rank: int | None) -> float:
+def _or_last(rank: float | None) -> float:
     return float("inf") if rank is None else rank
 
 

@@ -24,6 +24,8 @@ _TOLERANCE = 0.51
 _MEAN_TOLERANCE = 1.0
 """The same for a mean, which programs take over residues, tokens or atoms."""
 _HEADER = re.compile(r"PLDDT|ALPHAFOLD MONOMER|ESMFOLD")
+_PARENT = re.compile(r"(REMARK[^\n]*\n)*PARENT ")
+"""First record of predictors that write files as OpenFold does; a submission to CASP has others before it."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,9 +117,11 @@ def find_confidence(
     if family:
         return _take_b_factors(layout, f"B-factors of a file named as {family} names them")
     header = text[: max(text.find("\nATOM"), 0)].upper() if form == "pdb" else ""
-    return (
-        _take_b_factors(layout, "B-factors, which the header calls pLDDT") if _HEADER.search(header) else None
-    )
+    if _HEADER.search(header):
+        return _take_b_factors(layout, "B-factors, which the header calls pLDDT")
+    if _PARENT.match(header):
+        return _take_b_factors(layout, "B-factors, in a file that begins as OpenFold and ESMFold write it")
+    return None
 
 
 def _read_layout(structure: gemmi.Structure) -> _Layout:

@@ -91,7 +91,7 @@ def _unwrap(value: object) -> object:
 
 def _from_arrays(arrays: Mapping[str, Array], name: str) -> Evidence:
     numbers = {key: array for key, array in arrays.items() if array.dtype.kind in "biuf"}
-    plddt = _first(numbers, PLDDT_NAMES, _as_vector)
+    plddt = _first(numbers, (*PLDDT_NAMES, "lddt"), _as_vector)
     pae = _first(numbers, PAE_NAMES, lambda array: array)
     single = {key: array.item() for key, array in arrays.items() if array.size == 1}
     kept = {
@@ -144,7 +144,8 @@ def _read_tables(content: Mapping[str, Any]) -> dict[str, Floats]:
             continue
         array = as_floats(_unmap(value)) if not _is_nested(value) else as_matrix(_unmap(value))
         if array is not None and array.size <= 10_000:
-            found[str(key)] = array.astype(np.float64)
+            row = array[0] if array.ndim == 2 and array.shape[0] == 1 < array.shape[1] else array
+            found[str(key)] = row.astype(np.float64)
     return found
 
 

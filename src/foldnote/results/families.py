@@ -66,7 +66,15 @@ _VARIANT = re.compile(
     r"(?:^|[_.\-])(?:unrelaxed|relaxed|ranked|rank|models?|pred|seed|sample|idx|scores?|summary|confidences?)"
     r"(?=$|[_.\-\d])"
 )
-_LAST_NUMBER = re.compile(r"[_.\-]?\d+$")
+_LAST_NUMBER = re.compile(r"[_.\-]*\d+$")
+_STEP_FOLDER = re.compile(r"(?:^|/)(\d{1,3})_([a-z]+)/[^/]+$")
+STEP_WORDS = frozenset(
+    [
+        "topoaa", "topocg", "rigidbody", "lightdock", "gdock", "flexref", "emref", "mdref", "cgtoaa",
+        "openmm", "seletop", "seletopclusts", "ilrmsdmatrix", "rmsdmatrix", "clustfcc", "clustrmsd",
+    ]
+)  # fmt: skip
+"""Steps of a docking run, whose numbered folders hold structures; those of the last one are its models."""
 
 
 @dataclass(frozen=True)
@@ -91,10 +99,12 @@ PLDDT_FAMILIES: tuple[Family, ...] = (
         r"(^|/)ranking_debug\.json$",
         "AlphaFold 2",
     ),
-    Family(r"_(un)?relaxed_rank_\d+_alphafold2_\w+_seed_\d+\.(pdb|cif)$", "", "ColabFold"),
+    Family(r"_(un)?relaxed_(rank_\d+_)?alphafold2_\w+_seed_\d+\.(pdb|cif)$", "", "ColabFold"),
+    Family(r"_(un)?relaxed_(rank_\d+_model_\d|model_\d_rank_\d+)\.pdb$", "", "ColabFold"),
+    Family(r"(^|/)alphalink2_model_\d+_seed_\d+_[\d.]+\.pdb$", r"(^|/)ranking_debug\.json$", "AlphaLink 2"),
     Family(r"_model_\d_?\w*_(un)?relaxed\.(pdb|cif)$", r"(^|/)timings\.json$", "OpenFold"),
     Family(r"\.pdb$", r"(^|/)STEM_aux\.pt$", "RoseTTAFold All-Atom"),
-    Family(r"(^|/)af-\w+-f\d+-model_v\d+\.(pdb|cif)$", "", "AlphaFold database"),
+    Family(r"(^|/)af-[\w-]+-f\d+-model_v\d+\.(pdb|cif)$", "", "AlphaFold database"),
 )
 
 
@@ -144,6 +154,12 @@ def is_sample(name: str) -> bool:
     return bool(find_seed_sample(name)) or bool(
         _SAMPLE_FOLDER.search(PurePosixPath(name.lower()).parent.name)
     )
+
+
+def find_step(name: str) -> int | None:
+    """The number of the step of a run whose folder holds the file, or None."""
+    found = _STEP_FOLDER.search(name.lower())
+    return int(found[1]) if found and found[2] in STEP_WORDS else None
 
 
 def find_seed_sample(name: str) -> tuple[int, int] | None:

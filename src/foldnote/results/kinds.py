@@ -34,8 +34,9 @@ PATTERNS: tuple[tuple[str, FileKind], ...] = (
     (r"(^|/)manifest\.json$", FileKind.MANIFEST),
     (r"(^|/)score\.json$", FileKind.SCORES),
     (r"(^|[/_.-])numbering\.csv$", FileKind.NUMBERING),
+    (r"_local_pairwise_qa\.cif$", FileKind.OTHER),
     (r"\.(pdb\d?|ent|cif|mmcif|bcif)$", FileKind.STRUCTURE),
-    (r"\.(csv|tsv|jsonl|ndjson|parquet)$", FileKind.TABLE),
+    (r"(\.(csv|tsv|jsonl|ndjson|parquet|pqt|m8|fxout|sc)|_\d+_\d+(_byres)?\.txt)$", FileKind.TABLE),
     (r"\.json$", FileKind.DATA),
     (r"\.(npz|npy)$", FileKind.ARRAY),
     (r"\.(a3m|a2m|fasta|fas|fa|faa|fna|sto|stk|stockholm|aln|clustal|clw)$", FileKind.ALIGNMENT),
@@ -50,8 +51,13 @@ The first that fits counts.
 
 _COMPILED = tuple((re.compile(pattern), kind) for pattern, kind in PATTERNS)
 _NUMBERS = re.compile(r"(\d+)")
-_BEST_FIRST = (("unrelaxed", 1), ("input", 2), ("template", 3), ("_traj", 3))
-_SIDE_FOLDERS = frozenset(["trajectory", "traj", "rejected", "mpnn", "templates"])
+_BEST_FIRST = (("unrelaxed", 1), ("input", 2), ("_unrefined", 2), ("template", 3), ("_traj", 3))
+_SIDE_FOLDERS = frozenset(
+    [
+        "trajectory", "traj", "rejected", "mpnn", "templates", "intermediate_designs",
+        "intermediate_designs_inverse_folded", "before_refolding",
+    ]
+)  # fmt: skip
 """Folders of what was tried on the way."""
 
 

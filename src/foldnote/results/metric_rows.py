@@ -17,14 +17,19 @@ _BOLTZ = "Wohlwend et al., bioRxiv 2024.11.19.624167"
 _BOLTZ2 = "Passaro et al., bioRxiv 2025.06.14.659707"
 _CHAI = "Chai Discovery, bioRxiv 2024.10.10.615955"
 _VINA = "Trott and Olson, J. Comput. Chem. 31, 455 (2010)"
+_IPSAE = "Dunbrack, bioRxiv 2025.02.10.637595"
+_LIS = "Kim et al., bioRxiv 2024.02.19.580970"
+_CAPRI = "Méndez et al., Proteins 52, 51 (2003)"
 _GNINA = "McNutt et al., J. Cheminform. 13, 43 (2021)"
 
 _CONFIDENCE = (
-    Metric("pTM", "0 to 1", True, "Predicted TM-score of the whole model.", ("ptm",), range=SHARE,
-    source=_AF2),
     Metric(
-        "ipTM", "0 to 1", True, "Predicted TM-score over the interfaces between chains.", ("iptm",),
-        range=SHARE, source=_MULTIMER,
+        "pTM", "0 to 1", True, "Predicted TM-score of the whole model.", ("ptm", "average_ptm"), range=SHARE,
+        source=_AF2,
+    ),
+    Metric(
+        "ipTM", "0 to 1", True, "Predicted TM-score over the interfaces between chains.",
+        ("iptm", "average_i_ptm"), range=SHARE, source=_MULTIMER,
     ),
     Metric(
         "0.8 ipTM + 0.2 pTM", "0 to 1", True, "The figure by which AlphaFold-Multimer ranks its models.",
@@ -53,7 +58,8 @@ _CONFIDENCE = (
     Metric(
         "mean pLDDT", "0 to 100, or 0 to 1 as the file says", True,
         "Predicted local distance difference test, averaged.",
-        ("mean_plddt", "complex_plddt", "plddt", "avg_plddt", "plddt_mean"), range=(0.0, 100.0), source=_AF2,
+        ("mean_plddt", "complex_plddt", "plddt", "avg_plddt", "average_plddt", "plddt_mean"),
+        range=(0.0, 100.0), source=_AF2,
     ),
     Metric(
         "interface pLDDT", "0 to 1", True, "pLDDT averaged with a higher weight at interfaces.",
@@ -77,9 +83,10 @@ _CONFIDENCE = (
         ("max_pae", "max_predicted_aligned_error"), range=POSITIVE, source=_AF2,
     ),
     Metric(
-        "interface PAE", "Å", False,
+        "interface PAE", "Å, or 0 to 1 (of 31 Å) as the file says", False,
         "Predicted aligned error, averaged over pairs of residues of different chains.",
-        ("ipae", "i_pae", "interface_pae", "pae_interaction"), range=POSITIVE,
+        ("ipae", "i_pae", "interface_pae", "pae_interaction", "average_i_pae", "average_interface_pae"),
+        range=POSITIVE,
         source="Bennett et al., Nat. Commun. 14, 2625 (2023)",
     ),
     Metric(
@@ -101,6 +108,26 @@ _CONFIDENCE = (
         range=SHARE, source=_AF3,
     ),
     Metric(
+        "ipSAE", "0 to 1", True, "ipTM over the pairs of residues of two chains with a low aligned error.",
+        ("ipsae", "ipsae_d0chn", "ipsae_d0dom", "ipsae_min", "ipsae_max"), range=SHARE, source=_IPSAE,
+    ),
+    Metric(
+        "ipTM of a pair of chains", "0 to 1", True, "ipTM of two chains, from the aligned errors or as the "
+        "program gives it.",
+        ("iptm_af", "iptm_d0chn", "iptm_pae", "chain_pair_iptm", "pair_chains_iptm", "actifptm"), range=SHARE,
+        source=_MULTIMER,
+    ),
+    Metric(
+        "LIS", "0 to 1", True, "Local interaction score: low aligned errors between chains, averaged.",
+        ("lis", "ilis", "average_lis", "best_lis", "clis"), range=SHARE, source=_LIS,
+    ),
+    Metric(
+        "mean confidence of the design", "0 to 1", True,
+        "Exponential of the mean log-probability of the designed residues.",
+        ("overall_confidence", "ligand_confidence"), range=SHARE,
+        source="Dauparas et al., Nat. Methods 22, 717 (2025)",
+    ),
+    Metric(
         "pDockQ", "0 to 1", True, "Predicted quality of an interface from its pLDDT and contacts.",
         ("pdockq", "pdockq2"), range=SHARE, source="Bryant et al., Nat. Commun. 13, 1265 (2022)",
     ),
@@ -111,8 +138,19 @@ _DOCKING = (
         "affinity", "kcal/mol", False, "Free energy of binding as the docking program estimates it.",
         ("affinity", "minimizedAffinity", "vina_score", "vina_affinity", "docking_score", "free_energy",
         "binding_energy",
-         "binding_affinity", "r_i_docking_score", "best_affinity"),
+         "binding_affinity", "r_i_docking_score", "r_i_glide_gscore", "best_affinity"),
         group="docking", source=_VINA,
+    ),
+    Metric(
+        "docking score", "the program's own scale", False,
+        "The figure by which the program ranks its poses.",
+        ("r_i_glide_emodel", "SCORE.INTER", "SCORE.INTER.norm", "haddock_score"), group="docking",
+    ),
+    Metric(
+        "docking fitness", "the program's own scale", True,
+        "The figure by which the program ranks its poses.",
+        ("Gold.PLP.Fitness", "Gold.Goldscore.Fitness", "Gold.Chemscore.Fitness", "Gold.ASP.Fitness"),
+        group="docking",
     ),
     Metric(
         "CNN score", "0 to 1", True, "Predicted probability that the pose lies within 2 Å of the true one.",
@@ -163,6 +201,33 @@ _GEOMETRY = (
         "TM-score", "0 to 1", True,
         "Similarity of two folds, independent of length; above 0.5 the same fold.",
         ("tm_score", "tm-score", "tmscore", "sc_tm", "sctm"), group="geometry", range=SHARE, source=_TM,
+    ),
+    Metric(
+        "interface RMSD", "Å", False, "RMSD of the backbone at the interface against a reference.",
+        ("irmsd", "i_rmsd", "ilrmsd"), group="geometry", range=POSITIVE, source=_CAPRI,
+    ),
+    Metric(
+        "ligand RMSD", "Å", False, "RMSD of the smaller partner with the larger one laid over the reference.",
+        ("lrmsd", "l_rmsd"), group="geometry", range=POSITIVE, source=_CAPRI,
+    ),
+    Metric(
+        "fnat", "0 to 1", True, "Share of a reference's contacts between residues that the model has.",
+        ("fnat",), group="geometry", range=SHARE, source=_CAPRI,
+    ),
+    Metric(
+        "Rosetta energy", "Rosetta energy units", False, "Weighted sum of the terms of the energy function.",
+        ("total_score",), group="geometry", source="Alford et al., J. Chem. Theory Comput. 13, 3031 (2017)",
+    ),
+    Metric(
+        "interface energy", "Rosetta energy units", False,
+        "Energy of the complex less that of its parts.",
+        ("dg_separated", "interface_delta_x", "i_sc", "average_dg", "interface_dg"), group="geometry",
+        source="Stranges and Kuhlman, Protein Sci. 22, 74 (2013)",
+    ),
+    Metric(
+        "shape complementarity", "0 to 1", True, "How well two surfaces fit.",
+        ("shape_complementarity", "sc_value", "average_shapecomplementarity", "interface_sc"),
+        group="geometry", range=SHARE, source="Lawrence and Colman, J. Mol. Biol. 234, 946 (1993)",
     ),
     Metric(
         "GDT-TS", "0 to 100, or 0 to 1 as the file says", True,

@@ -11,7 +11,16 @@ import re
 from foldnote.results.metric import Metric
 from foldnote.results.metric_rows import METRICS
 
-__all__ = ["METRICS", "RANKING_NAMES", "Metric", "bare_name", "find_metric", "has_scores"]
+__all__ = [
+    "ENERGY_NAMES",
+    "METRICS",
+    "RANKING_NAMES",
+    "RANK_COLUMNS",
+    "Metric",
+    "bare_name",
+    "find_metric",
+    "has_scores",
+]
 
 RANKING_NAMES = (
     "ranking_score",
@@ -25,6 +34,12 @@ RANKING_NAMES = (
     "mean_plddt",
 )
 """Figures by which programs rank models, the most telling first; higher is better in all."""
+
+RANK_COLUMNS = ("caprieval_rank", "final_rank", "Rank", "rank")
+"""Ranks that a program's own table gives its structures; 1 is the best."""
+
+ENERGY_NAMES = ("total_score",)
+"""Figures by which programs rank models where a lower one is better."""
 
 _TELLING = frozenset(
     {

@@ -1,7 +1,7 @@
 """Lists of models in their order, as some programs leave them beside the structures.
 
 One such file is a JSON object with ``order``, a list of model names from the best, and one object a figure
-with its value for every model.
+with its value for every model, or a list of the values in that order.
 """
 
 from __future__ import annotations
@@ -39,9 +39,15 @@ def read_order(content: Any, name: str) -> Order | None:
         return None
     folder = str(PurePosixPath(name.lower()).parent)
     links = tuple(LinkKey(folder, find_link(f"{each}.pdb").tokens) for each in names)
-    columns = {key: values for key, values in content.items() if isinstance(values, Mapping)}
+    columns = {key: _by_name(values, names) for key, values in content.items() if key != "order"}
     figures = tuple(
         find_figures({_FIGURE_NAMES.get(key, key): column.get(each) for key, column in columns.items()})
         for each in names
     )
     return Order(folder, links, figures)
+
+
+def _by_name(values: object, names: list[str]) -> Mapping[str, Any]:
+    if isinstance(values, list) and len(values) == len(names):
+        return dict(zip(names, values, strict=True))
+    return values if isinstance(values, Mapping) else {}

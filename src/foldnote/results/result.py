@@ -202,10 +202,11 @@ class Result:
             str (file name of the structure), then one column a figure, under the files' own names and on
             their own scales.
         """
+        front = ["prediction", "rank", "model"]
         rows = [
-            {"prediction": m.prediction, "rank": m.rank, "model": m.name, **m.scores} for m in self.models
+            {**m.scores, "prediction": m.prediction, "rank": m.rank, "model": m.name} for m in self.models
         ]
-        return pd.DataFrame(rows, columns=None if rows else ["prediction", "rank", "model"])
+        return pd.DataFrame(rows, columns=list(dict.fromkeys(front + [key for row in rows for key in row])))
 
     @cached_property
     def alignments(self) -> Mapping[str, Alignment]:

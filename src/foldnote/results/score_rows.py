@@ -7,7 +7,7 @@ ends in one. Its other single figures are then figures of that model.
 from __future__ import annotations
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable
 from pathlib import PurePosixPath
 
@@ -37,7 +37,7 @@ def find_rows(
     """Figures of each structure that a table names, by the structure's file name.
 
     A table is about the structures in its folder and below, or about all where there are none. A name that
-    fits several of them says nothing.
+    fits several of them says nothing, nor do several rows of one structure, which are about its parts.
 
     Args:
         tables: file names and candidate tables.
@@ -59,11 +59,12 @@ def find_rows(
             column = _find_naming_column(table, set(by_stem))
         if column is None:
             continue
-        cells = table[column].astype(str)
-        for cell, row in zip(cells, table.drop(columns=column).to_dict("records"), strict=True):
-            meant = _choose(cell, by_stem.get(find_stem(cell), []))
+        meant_by = [_choose(cell, by_stem.get(find_stem(cell), [])) for cell in table[column].astype(str)]
+        counts = Counter(meant_by)
+        rows = table.drop(columns=column).to_dict("records")
+        for meant, row in zip(meant_by, rows, strict=True):
             figures = find_figures({str(key): _plain(value) for key, value in row.items()})
-            if meant is not None:
+            if meant is not None and counts[meant] == 1:
                 known = found.setdefault(meant, {})
                 known |= {key: value for key, value in figures.items() if key not in known}
     return found
@@ -73,7 +74,8 @@ def _choose(cell: str, candidates: list[str]) -> str | None:
     """The one structure that a cell names: the only one, or the only one whose path ends as the cell does."""
     if len(candidates) > 1:
         ending = "/" + cell.replace("\\", "/").lower().lstrip("./")
-        candidates = [each for each in candidates if f"/{each.lower()}".endswith(ending)]
+        ending = strip_packing(ending)
+        candidates = [each for each in candidates if f"/{strip_packing(each)}".endswith(ending)]
     return candidates[0] if len(candidates) == 1 else None
 
 

@@ -1,4 +1,4 @@
-"""Tables and flat figures from CSV, TSV and JSON.
+"""Tables in all formats but delimited text, and flat figures from JSON.
 
 A JSON file is a table when it is a list of flat records, and figures when it is an object with some scalar
 values; anything else stays a file. Values are never guessed: what a cell says is what the frame holds.
@@ -6,7 +6,6 @@ values; anything else stays a file. Values are never guessed: what a cell says i
 
 from __future__ import annotations
 
-import csv
 import io
 import json
 import math
@@ -17,32 +16,13 @@ from typing import Any
 import pandas as pd
 
 from foldnote.errors import UnreadableFileError
+from foldnote.results.delimited import is_json_lines, read_delimited
 from foldnote.results.families import strip_packing
 from foldnote.results.wording import explain
 
 _MOST_CELLS = 100_000_000
 """Cells of a Parquet file, which may announce far more than its bytes would hold."""
 Scalar = str | int | float | bool | None
-
-
-def read_delimited(data: bytes, name: str) -> pd.DataFrame:
-    """A CSV or TSV file as a frame; dtypes by pandas, a first line of column names expected.
-
-    A first line without a comma says whether the separator is a semicolon or a tabulator.
-
-    Returns:
-        The file's columns; a row is a line.
-
-    Raises:
-        UnreadableFileError: it is not such a table.
-    """
-    first = data.split(b"\n", 1)[0]
-    is_tabbed = strip_packing(name).endswith(".tsv") or (b"," not in first and b"\t" in first)
-    separator = "\t" if is_tabbed else ";" if b"," not in first and b";" in first else ","
-    try:
-        return pd.read_csv(io.BytesIO(data), sep=separator, low_memory=False)
-    except (ValueError, csv.Error, OverflowError, MemoryError) as exc:
-        raise UnreadableFileError(f"{name} cannot be read as a table: {explain(exc)}.") from exc
 
 
 def read_table(data: bytes, name: str) -> pd.DataFrame:
@@ -55,9 +35,9 @@ def read_table(data: bytes, name: str) -> pd.DataFrame:
         UnreadableFileError: it is not such a table, or reading it needs a package that is not there.
     """
     plain = strip_packing(name)
-    if plain.endswith(".parquet"):
+    if plain.endswith((".parquet", ".pqt")):
         return _read_parquet(data, name)
-    if plain.endswith((".jsonl", ".ndjson")):
+    if plain.endswith((".jsonl", ".ndjson")) or (plain.endswith(".sc") and is_json_lines(data)):
         return _read_lines(data, name)
     if plain.endswith(".json"):
         table = find_table(read_json(data, name))
