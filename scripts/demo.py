@@ -45,7 +45,7 @@ class Progress:
         seen: set[tuple[str, str, str]] = set()
         while not self._ended.wait(0.5):
             try:
-                jobs = fn.connect().jobs.list(limit=5).jobs
+                jobs = fn.connect().jobs.list(limit=5)
             except FoldnoteError:  # the service is still starting
                 continue
             for job in jobs:

@@ -138,7 +138,7 @@ def test_more_rows_than_one_validation_takes_are_one_batch(client, settings, nam
         "anarci", many, name, [f"{name}.{number}.sleep-9" for number in range(len(many))]
     )
     assert len(many) > 1000
-    assert batch.refresh().batch_size == len(many)
+    assert batch.refresh().record.batch_size == len(many)
     batch.stop()
     frame = batch.results()
     assert (len(frame), list(frame["scheme"][:2])) == (len(many), ["imgt", "kabat"])
@@ -158,7 +158,7 @@ def test_a_notebook_looks_before_it_submits(here, table, name):
     batch = preview.submit().wait(60)
     assert list(batch.results().index) == [10, 20, 30]
     assert fn.batch(name).job_name == name
-    assert name in fn.batches().index
+    assert name in fn.batches().to_frame().index
 
 
 @pytest.mark.parametrize(("answer", "is_sent"), [("y", True), ("", False)])

@@ -7,7 +7,7 @@ from foldnote.errors import BadRequestError, JobFailedError, NotFoundError
 
 async def test_a_job_is_waited_for_and_its_result_opened(face, settle, name, settings):
     job = await settle(face.jobs.submit("anarci", settings, job_name=f"{name}.output-2"))
-    assert await settle(job.wait(60)) is job
+    job = await settle(job.wait(60))
     result = await settle(job.result())
     assert {"file-0.txt", "file-1.txt"} <= {file.name.split("/")[-1] for file in result.files}
     assert (await settle(job.refresh())).is_final

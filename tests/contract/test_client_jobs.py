@@ -153,8 +153,8 @@ async def test_pages_of_jobs_are_newest_first(face, settle, settings, name):
         await settle(face.jobs.submit("anarci", settings, job_name=f"{name}.{row}"))
     first = await settle(face.jobs.list(limit=2))
     second = await settle(face.jobs.list(limit=2, start_key=first.start_key))
-    assert [job.job_name for job in first.jobs] == [f"{name}.2", f"{name}.1"]
-    assert second.jobs[0].job_name == f"{name}.0"
+    assert [job.job_name for job in first] == [f"{name}.2", f"{name}.1"]
+    assert second[0].job_name == f"{name}.0"
 
 
 async def test_the_log_is_read(face, settle, settings, name):

@@ -47,7 +47,7 @@ class LostAnswers(httpx.BaseTransport):
 
 
 def jobs_with(client: Client, settings: dict) -> list[str]:
-    return [job.job_name for job in client.jobs.list(limit=1000).jobs if job.settings == settings]
+    return [job.job_name for job in client.jobs.list(limit=1000) if job.settings == settings]
 
 
 def test_twenty_threads_make_one_job(client, settings):

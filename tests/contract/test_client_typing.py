@@ -12,15 +12,17 @@ from pathlib import Path
 import pandas as pd
 from foldnote.client import AsyncBatchHandle, AsyncClient, AsyncJobHandle, BatchHandle, Client, JobHandle
 from foldnote.client import AsyncPipelineRun, Pipeline, PipelineRun, Stage
+from foldnote.client.job_list import JobList
 from foldnote.client.previews import Preview
-from foldnote.models import Account, FilePage, Job, JobPage, Recommendation, Tool
+from foldnote.models import Account, FilePage, Job, Recommendation, Tool
 from foldnote.models.deployed import FinetunedModel
 from foldnote.results import Result
 
 def at_once(client: Client) -> None:
     job: JobHandle = client.jobs.submit("anarci", {}, job_name="a")
     record: Job = job.finish(1.0)
-    page: JobPage = client.jobs.list(limit=3)
+    page: JobList[JobHandle] = client.jobs.list(limit=3)
+    older: JobHandle = page[0].refresh()
     many: dict[str, JobHandle] = client.jobs.wait(["a"])
     ended: Iterator[JobHandle] = client.jobs.as_completed(["a"])
     batch: BatchHandle = client.batches.submit("anarci", [{}])
@@ -29,7 +31,7 @@ def at_once(client: Client) -> None:
     joined: pd.DataFrame = again.results(rows)
     preview: Preview = client.batches.preview("anarci", [{}])
     sent: BatchHandle = client.batches.send(preview)
-    listed: list[BatchHandle] = client.batches.list(limit=3)
+    listed: JobList[BatchHandle] = client.batches.list(limit=3)
     log: Iterator[str] = client.jobs.follow_log("a")
     frame: pd.DataFrame = client.jobs.to_frame(10)
     path: Path = client.jobs.download("a", pdbs_only=True)
@@ -39,7 +41,7 @@ def at_once(client: Client) -> None:
     advice: Recommendation = client.router.ask("x")
     saved: Pipeline = client.pipelines.submit("p", [Stage("a", "anarci", {})])
     run: PipelineRun = client.pipelines.run(saved).wait()
-    stages: list[Job] = run.stages()
+    stages: JobList[JobHandle] = run.stages()
     screened: BatchHandle = client.screenings.submit("r", ["l"])
     models: tuple[FinetunedModel, ...] = client.models.list()
     files: FilePage = client.files.list()
@@ -48,7 +50,8 @@ def at_once(client: Client) -> None:
 async def awaited(client: AsyncClient) -> None:
     job: AsyncJobHandle = await client.jobs.submit("anarci", {}, job_name="a")
     record: Job = await job.finish(1.0)
-    page: JobPage = await client.jobs.list(limit=3)
+    page: JobList[AsyncJobHandle] = await client.jobs.list(limit=3)
+    stopped: AsyncJobHandle = await page[:2][0].stop()
     many: dict[str, AsyncJobHandle] = await client.jobs.wait(["a"])
     ended: AsyncIterator[AsyncJobHandle] = client.jobs.as_completed(["a"])
     batch: AsyncBatchHandle = await client.batches.submit("anarci", [{}])

@@ -114,7 +114,7 @@ def test_after_a_kill_the_next_call_finds_the_jobs_at_a_new_service():
         end(first.pid, signal.SIGKILL)
         assert client.jobs.get("kept").status == "Complete"
         assert client.jobs.submit("anarci", SETTINGS, job_name="kept").job_name == "kept"
-        assert [row.job_name for row in client.jobs.list().jobs] == ["kept"]
+        assert [row.job_name for row in client.jobs.list()] == ["kept"]
     second = read_runtime(settings.runtime_dir())
     assert second.pid != first.pid
 

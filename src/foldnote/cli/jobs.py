@@ -36,7 +36,7 @@ def run_jobs(options: argparse.Namespace) -> int:
     client = connect(options)
     if options.watch:
         return _watch(client, options)
-    page = client.jobs.list(limit=options.limit, batch=options.batch)
+    page = client.jobs.list(limit=options.limit, batch=options.batch).page
     if options.json:
         print_json([job.to_wire() for job in page.jobs])
         return Exit.DONE
@@ -52,7 +52,7 @@ def _watch(client: Client, options: argparse.Namespace) -> int:
     drawn = 0
     is_live = sys.stdout.isatty() and not options.json
     while True:
-        jobs = client.jobs.list(limit=options.limit, batch=options.batch).jobs
+        jobs = client.jobs.list(limit=options.limit, batch=options.batch).page.jobs
         changed = [job for job in jobs if known.get(job.job_name) != job]
         known |= {job.job_name: job for job in jobs}
         if is_live:

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Generic, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 
 from foldnote.client import batching, waiting
 from foldnote.client.account import count_left
 from foldnote.client.effects import AsyncFace, AsyncWorld, Run, Steps, SyncFace, World, operation
 from foldnote.client.file_values import name_uploads
 from foldnote.client.frames import tabulate_batch, tabulate_batches
-from foldnote.client.handle import AsyncHandle, HandleSteps, SyncHandle
+from foldnote.client.handle import AsyncJobHandle, HandleSteps, JobHandle
+from foldnote.client.job_list import JobList
 from foldnote.client.judging import Row, judge_rows, require_valid
 from foldnote.client.ledger import Ledger
 from foldnote.client.link import Link
@@ -22,31 +23,31 @@ from foldnote.client.rows import Rows, as_rows
 from foldnote.client.sheets import Sheet, join_results
 from foldnote.client.tools import recall_tool
 from foldnote.errors import FoldnoteError, NotFoundError
-from foldnote.models import Job, RowVerdict, Tool
+from foldnote.models import Job, JobPage, RowVerdict, Tool
 
 if TYPE_CHECKING:
-    import builtins
-
     import pandas as pd
 
 B = TypeVar("B")
+J = TypeVar("J", bound=HandleSteps)
 _MOST_SUBJOBS = 1_000_000
 
 
-class BatchHandleSteps(HandleSteps):
+class BatchHandleSteps(HandleSteps, Generic[J]):
     """What can be done with a batch; it is final when its archive is built, or nothing is left to build."""
 
     sheet: Sheet | None
-    """Which job stands for which row of the table; None until it is asked for of a batch found by name."""
+    """Which job stands for which row of the table; None for a batch that was found by its name."""
 
     @abstractmethod
-    def _hold_retry(self, job: Job, sheet: Sheet) -> Self:
-        """Another batch in the hand, which stands for the same rows."""
+    def _hold_job(self, job: Job) -> J:
+        """One of its jobs in the hand, with this face's kind of operations."""
 
     @operation
-    def subjobs(self) -> Steps[list[Job]]:
-        """The records of the batch's jobs, in the order of their rows."""
-        return (yield from _list_subjobs(self._link, self.job_name))
+    def subjobs(self) -> Steps[JobList[J]]:
+        """The batch's jobs, in the order of their rows."""
+        found = yield from _list_subjobs(self._link, self.job_name)
+        return JobList(JobPage(jobs=tuple(found)), self._hold_job)
 
     @operation
     def to_frame(self) -> Steps[pd.DataFrame]:
@@ -113,27 +114,31 @@ class BatchHandleSteps(HandleSteps):
             )
         )
         job = yield from batching.submit_batch(self._link, ledger, attempt)
-        return self._hold_retry(job, after)
+        other = self._seen(job)
+        other.sheet = after
+        return other
 
 
-class BatchHandle(SyncHandle, BatchHandleSteps):
+class BatchHandle(JobHandle, BatchHandleSteps[JobHandle]):
     """A batch; each operation returns when it is done."""
 
     def __init__(self, record: Job, link: Link, world: World, sheet: Sheet | None = None) -> None:
-        self.record, self._link, self._world, self.sheet = record, link, world, sheet
+        super().__init__(record, link, world)
+        self.sheet = sheet
 
-    def _hold_retry(self, job: Job, sheet: Sheet) -> Self:
-        return type(self)(job, self._link, self._world, sheet)
+    def _hold_job(self, job: Job) -> JobHandle:
+        return JobHandle(job, self._link, self._world)
 
 
-class AsyncBatchHandle(AsyncHandle, BatchHandleSteps):
+class AsyncBatchHandle(AsyncJobHandle, BatchHandleSteps[AsyncJobHandle]):
     """A batch; each operation is awaited."""
 
     def __init__(self, record: Job, link: Link, world: AsyncWorld, sheet: Sheet | None = None) -> None:
-        self.record, self._link, self._world, self.sheet = record, link, world, sheet
+        super().__init__(record, link, world)
+        self.sheet = sheet
 
-    def _hold_retry(self, job: Job, sheet: Sheet) -> Self:
-        return type(self)(job, self._link, self._world, sheet)
+    def _hold_job(self, job: Job) -> AsyncJobHandle:
+        return AsyncJobHandle(job, self._link, self._world)
 
 
 class BatchesSteps(Resource, Generic[B]):
@@ -271,10 +276,10 @@ class BatchesSteps(Resource, Generic[B]):
         return frame
 
     @operation
-    def list(self, *, limit: int = 100) -> Steps[builtins.list[B]]:
+    def list(self, *, limit: int = 100) -> Steps[JobList[B]]:
         """The newest batches, at most ``limit``, from as many pages of jobs as it takes."""
         found = yield from waiting.list_many(self._link, {}, limit, lambda job: job.is_batch)
-        return [self._hold(job) for job in found]
+        return JobList(JobPage(jobs=tuple(found)), self._hold, tabulate_batches)
 
     @operation
     def get(self, batch_name: str) -> Steps[B]:
@@ -289,18 +294,16 @@ class BatchesSteps(Resource, Generic[B]):
         return self._hold(job)
 
 
-def _read_sheet(batch: BatchHandleSteps) -> Steps[tuple[Sheet, dict[str, Job]]]:
+def _read_sheet(batch: BatchHandleSteps[Any]) -> Steps[tuple[Sheet, dict[str, Job]]]:
     """Which job stands for which row, and the records of all of them by name."""
     names = batch.sheet.batches if batch.sheet else (batch.job_name,)
     jobs: dict[str, Job] = {}
     for name in names:
         jobs |= {job.job_name: job for job in (yield from _list_subjobs(batch._link, name))}
-    if batch.sheet is None:
-        batch.sheet = Sheet.of_jobs(batch.job_name, list(jobs.values()))
-    return batch.sheet, jobs
+    return batch.sheet or Sheet.of_jobs(batch.job_name, list(jobs.values())), jobs
 
 
-def _list_subjobs(link: Link, batch_name: str) -> Steps[list[Job]]:
+def _list_subjobs(link: Link, batch_name: str) -> Steps[Sequence[Job]]:
     newest_first = yield from waiting.list_many(link, {"batch": batch_name}, _MOST_SUBJOBS)
     return newest_first[::-1]
 

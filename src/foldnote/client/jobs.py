@@ -11,6 +11,7 @@ from foldnote.client import ending, submitting, waiting
 from foldnote.client.effects import AsyncFace, AsyncWorld, Run, Steps, SyncFace, World, operation
 from foldnote.client.frames import tabulate_jobs
 from foldnote.client.handle import AsyncJobHandle, JobHandle, fetch, finish
+from foldnote.client.job_list import JobList
 from foldnote.client.ledger import Ledger
 from foldnote.client.link import Link
 from foldnote.client.progress import Meter, follow
@@ -19,7 +20,7 @@ from foldnote.client.resource import Resource
 from foldnote.client.streams import Give, Stream, stream
 from foldnote.client.tools import recall_tool
 from foldnote.client.waiting import Watch, Watcher
-from foldnote.models import BatchVerdict, Job, JobPage, Tool, Verdict, read_verdict
+from foldnote.models import BatchVerdict, Job, Tool, Verdict, read_verdict
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -111,12 +112,12 @@ class JobsSteps(Resource, Generic[H]):
         job_email: str | None = None,
         since: str | None = None,
         wait_s: float = 0.0,
-    ) -> Steps[JobPage]:
-        """One page of jobs, newest first.
+    ) -> Steps[JobList[H]]:
+        """Jobs, newest first, as rows with their verbs; its ``to_frame()`` is a DataFrame.
 
         Args:
-            limit: jobs a page, at most 1000.
-            start_key: continuation key of the page before.
+            limit: the most rows; beyond 1000 from as many pages as it takes.
+            start_key: continues after a list with this ``start_key``.
             batch: only the subjobs of this batch.
             include_subjobs: subjobs beside top-level jobs.
             organization: the jobs of all members.
@@ -126,7 +127,6 @@ class JobsSteps(Resource, Generic[H]):
             wait_s: how long it may wait for that, in seconds, at most 25.
         """
         given = {
-            "limit": str(limit),
             "startKey": start_key,
             "batch": batch,
             "includeSubjobs": "true" if include_subjobs else None,
@@ -136,7 +136,8 @@ class JobsSteps(Resource, Generic[H]):
             "waitSeconds": f"{wait_s:g}" if since and wait_s else None,
         }
         params = {name: value for name, value in given.items() if value is not None}
-        return (yield from waiting.list_page(self._link, params))
+        page = yield from waiting.read_pages(self._link, params, limit)
+        return JobList(page, self._hold)
 
     @operation
     def to_frame(

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from foldnote.client import waiting
 from foldnote.client.effects import AsyncFace, AsyncWorld, Run, Steps, SyncFace, World, operation
 from foldnote.client.frames import tabulate_batch
-from foldnote.client.handle import AsyncHandle, HandleSteps, SyncHandle
+from foldnote.client.handle import AsyncJobHandle, HandleSteps, JobHandle
+from foldnote.client.job_list import JobList
 from foldnote.client.ledger import Ledger, identify
 from foldnote.client.link import Link
 from foldnote.client.once import Post, start_once
@@ -19,23 +20,37 @@ from foldnote.client.stages import Inputs, Pipeline, Stage, check_stages
 from foldnote.client.submitting import uploads_in
 from foldnote.client.tools import recall_tool
 from foldnote.errors import SettingsError
-from foldnote.models import BatchStatus, Job, JobStatus, Problem, check_job_name, propose_job_name
+from foldnote.models import (
+    BatchStatus,
+    Job,
+    JobPage,
+    JobStatus,
+    Problem,
+    check_job_name,
+    propose_job_name,
+)
 from foldnote.models.pipeline import read_pipeline_receipt, read_run_receipt
 
 if TYPE_CHECKING:
     import pandas as pd
 
 R = TypeVar("R")
+J = TypeVar("J", bound=HandleSteps)
 _TYPE = "pipeline"
 
 
-class PipelineRunSteps(HandleSteps):
+class PipelineRunSteps(HandleSteps, Generic[J]):
     """What can be done with a run; it is final when its last stage is."""
 
+    @abstractmethod
+    def _hold_job(self, job: Job) -> J:
+        """The job of a stage in the hand, with this face's kind of operations."""
+
     @operation
-    def stages(self) -> Steps[list[Job]]:
-        """The records of the stages' jobs, in their order."""
-        return (yield from _list_stages(self._link, self.job_name))
+    def stages(self) -> Steps[JobList[J]]:
+        """The stages' jobs, in their order."""
+        found = yield from _list_stages(self._link, self.job_name)
+        return JobList(JobPage(jobs=tuple(found)), self._hold_job)
 
     @operation
     def to_frame(self) -> Steps[pd.DataFrame]:
@@ -50,18 +65,18 @@ class PipelineRunSteps(HandleSteps):
         return frame
 
 
-class PipelineRun(SyncHandle, PipelineRunSteps):
+class PipelineRun(JobHandle, PipelineRunSteps[JobHandle]):
     """A run of a pipeline; each operation returns when it is done."""
 
-    def __init__(self, record: Job, link: Link, world: World) -> None:
-        self.record, self._link, self._world = record, link, world
+    def _hold_job(self, job: Job) -> JobHandle:
+        return JobHandle(job, self._link, self._world)
 
 
-class AsyncPipelineRun(AsyncHandle, PipelineRunSteps):
+class AsyncPipelineRun(AsyncJobHandle, PipelineRunSteps[AsyncJobHandle]):
     """A run of a pipeline; each operation is awaited."""
 
-    def __init__(self, record: Job, link: Link, world: AsyncWorld) -> None:
-        self.record, self._link, self._world = record, link, world
+    def _hold_job(self, job: Job) -> AsyncJobHandle:
+        return AsyncJobHandle(job, self._link, self._world)
 
 
 class PipelinesSteps(Resource, Generic[R]):
@@ -207,7 +222,7 @@ def _compare(job: Job, name: str, inputs: Mapping[str, Any]) -> list[str]:
     return found
 
 
-def _list_stages(link: Link, job_name: str) -> Steps[list[Job]]:
+def _list_stages(link: Link, job_name: str) -> Steps[Sequence[Job]]:
     newest_first = yield from waiting.list_many(link, {"batch": job_name}, 1000)
     return newest_first[::-1]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from operator import attrgetter
 
@@ -60,14 +60,24 @@ def list_page(link: Link, params: dict[str, str], held_s: float = 0.0) -> Steps[
 
 def list_many(
     link: Link, params: dict[str, str], limit: int, is_wanted: Callable[[Job], bool] | None = None
-) -> Steps[list[Job]]:
+) -> Steps[Sequence[Job]]:
     """At most ``limit`` jobs that are wanted, newest first, from as many pages as it takes."""
+    return (yield from read_pages(link, params, limit, is_wanted)).jobs
+
+
+def read_pages(
+    link: Link, params: dict[str, str], limit: int, is_wanted: Callable[[Job], bool] | None = None
+) -> Steps[JobPage]:
+    """At most ``limit`` jobs that are wanted as one page, from as many pages as it takes."""
     seen: dict[str, Job] = {}
     found: Collection[Job] = seen.values()
     start_key: str | None = None
+    page = JobPage(jobs=())
     while len(found) < limit:
         size = {"limit": str(_LARGEST_PAGE if is_wanted else min(limit - len(found), _LARGEST_PAGE))}
         page = yield from list_page(link, params | size | ({"startKey": start_key} if start_key else {}))
+        if len(page.jobs) == limit and is_wanted is None:  # all that was asked for, at once
+            return page
         before = len(seen)
         seen.update(zip(map(_NAME, page.jobs), page.jobs, strict=True))
         if is_wanted is not None:
@@ -75,7 +85,7 @@ def list_many(
         if page.start_key in (None, start_key) or len(seen) == before:  # some deployments ignore paging
             break
         start_key = page.start_key
-    return list(found)[:limit]
+    return page.model_copy(update={"jobs": tuple(found)[:limit]})
 
 
 @dataclass

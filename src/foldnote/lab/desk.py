@@ -107,15 +107,17 @@ class Desk:
 
     async def list_older(self, key: str) -> JobPage:
         """The jobs that follow after the continuation key."""
-        return await self._ask(lambda client: client.jobs.list(limit=WHOLE, start_key=key))
+        return (await self._ask(lambda client: client.jobs.list(limit=WHOLE, start_key=key))).page
 
     async def list_batch(self, name: str, key: str | None) -> JobPage:
         """The jobs of a batch, from the continuation key on."""
-        return await self._ask(lambda client: client.jobs.list(limit=WHOLE, batch=name, start_key=key))
+        rows = await self._ask(lambda client: client.jobs.list(limit=WHOLE, batch=name, start_key=key))
+        return rows.page
 
     async def list_members(self, key: str | None) -> JobPage:
         """The jobs of everybody in the account's organization, from the continuation key on."""
-        return await self._ask(lambda client: client.jobs.list(limit=WHOLE, organization=True, start_key=key))
+        rows = await self._ask(lambda client: client.jobs.list(limit=WHOLE, organization=True, start_key=key))
+        return rows.page
 
     async def download(self, name: str, file_name: str | None = None, member: str | None = None) -> Path:
         """A job's result archive, or one file of it, in the cache folder of this computer.

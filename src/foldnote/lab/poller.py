@@ -182,12 +182,13 @@ class Poller:
         self._allowance.take()
         jobs = connection.client.jobs
         if not self._may_wait:
-            return await jobs.list(limit=limit)
+            return (await jobs.list(limit=limit)).page
         try:
-            return await jobs.list(limit=limit, since=mark, wait_s=self._wait_s() if mark else 0.0)
+            wait_s = self._wait_s() if mark else 0.0
+            return (await jobs.list(limit=limit, since=mark, wait_s=wait_s)).page
         except BadRequestError:
             self._may_wait = False  # a deployment that refuses parameters which it does not know
-            return await jobs.list(limit=limit)
+            return (await jobs.list(limit=limit)).page
 
     async def _ask_tools(self) -> None:
         connection = await self._open()

@@ -149,8 +149,11 @@ class JobPage(WireModel):
         return show_grid(self._title(), _COLUMNS, map(_row, self.jobs))
 
     def _title(self) -> str:
+        if not self.jobs:
+            return "No jobs here."
+        one, many = ("batch", "batches") if all(job.is_batch for job in self.jobs) else ("job", "jobs")
         more = ", more follow" if self.start_key else ""
-        return f"{len(self.jobs)} jobs{more}" if self.jobs else "No jobs here."
+        return f"{len(self.jobs)} {one if len(self.jobs) == 1 else many}{more}"
 
 
 def _row(job: Job) -> tuple[object, ...]:

@@ -10,6 +10,7 @@ import gc
 import re
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from operator import attrgetter
 
 from pydantic import ValidationError
 
@@ -19,6 +20,7 @@ _MANY_BYTES = 50_000
 _NO_TIME = re.compile(rb'ted"\s*:(?!\s*(?:null|"\d{4}-\d\d-\d\dT))')
 """``created``, ``started`` or ``completed`` that is no time as the interface writes it, such as a number."""
 _ALL_COUNTS = len(StatusCounts.model_fields)
+_EXTRA, _COUNTS = attrgetter("__pydantic_extra__"), attrgetter("statuses")
 
 
 def read_plain_job(body: bytes) -> Job | None:
@@ -41,10 +43,10 @@ def read_plain_page(body: bytes) -> JobPage | None:
             page = JobPage.model_validate_json(body)
     except ValidationError:
         return None
-    odd = [job for job in page.jobs if job.__pydantic_extra__ or job.statuses is not None]
-    if _has_foreign(page.model_extra or ()) or page.statuses.model_extra or not all(map(_is_plain, odd)):
+    if _has_foreign(page.model_extra or ()) or page.statuses.model_extra:
         return None
-    return page
+    has_odd = any(map(_EXTRA, page.jobs)) or any(map(_COUNTS, page.jobs))
+    return page if not has_odd or all(map(_is_plain, page.jobs)) else None
 
 
 @contextmanager

@@ -6,19 +6,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any, Literal, overload
 
-import pandas as pd
-
 from foldnote import settings as options
 from foldnote.client import Client
+from foldnote.client.job_list import JobList
 from foldnote.client.previews import Preview
 from foldnote.client.rows import Rows, expand_rows
 from foldnote.errors import FoldnoteError
 from foldnote.models import Tool
 from foldnote.notebook import connection
-from foldnote.notebook.live import NotebookBatch
+from foldnote.notebook.live import NotebookBatch, make_live_batch
 
 if TYPE_CHECKING:
-    from foldnote.client import BatchHandle
     from foldnote.client.rows import Table
 
 
@@ -159,20 +157,12 @@ def batch(batch_name: str, /, *, profile: str | None = None) -> NotebookBatch:
     return make_live_batch(connection.find_client(profile).batches.get(batch_name))
 
 
-def batches(limit: int = 50, *, profile: str | None = None) -> pd.DataFrame:
-    """Batches, newest first.
+def batches(limit: int = 50, *, profile: str | None = None) -> JobList[NotebookBatch]:
+    """Batches, newest first: a table in a cell, ``[0]`` takes one, ``.to_frame()`` is a DataFrame.
 
     Args:
         limit: the most rows.
         profile: which service; by default the active profile's.
-
-    Returns:
-        One row a batch, with the columns of ``fn.jobs()`` and ``jobs``, ``complete`` and ``stopped`` (Int64,
-        jobs of the batch; missing where the service does not count them).
     """
-    return connection.find_client(profile).batches.to_frame(limit)
-
-
-def make_live_batch(handle: BatchHandle) -> NotebookBatch:
-    """The same batch, shown as a notebook shows it."""
-    return NotebookBatch(handle.record, handle._link, handle._world, handle.sheet)
+    found = connection.find_client(profile).batches.list(limit=limit)
+    return found.with_rows(make_live_batch)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any, Self
 
 from foldnote.client import BatchHandle, JobHandle, PipelineRun
-from foldnote.client.handle import SyncHandle
 from foldnote.models import Job, JobStatus
 from foldnote.notebook import connection
 from foldnote.viewers.output import ResultSlot, is_notebook, show_live, show_progress
@@ -17,10 +17,18 @@ if TYPE_CHECKING:
     from foldnote.viewers import JobCard
 
 
-class ShownHandle(SyncHandle):
-    """What waits with its progress in the cell."""
+class ShownHandle(JobHandle):
+    """What waits with its progress in the cell.
 
-    def wait(self, timeout_s: float | None = None, *, progress: bool = True) -> Self:
+    In a notebook a job is looked at by its card as well as by code, so what it says of itself is what was
+    last seen of it, and looking again gives the same job.
+    """
+
+    def _seen(self, record: Job) -> Self:
+        self._record = record
+        return self
+
+    def wait(self, timeout_s: float | None = None, *, progress: bool = True) -> Self:  # type: ignore[override]
         """Wait until the job is complete, with its progress in the cell, and return it.
 
         Args:
@@ -32,11 +40,14 @@ class ShownHandle(SyncHandle):
             JobStoppedError: somebody stopped it.
             WaitTimeoutError: it was not final in time.
         """
-        if not progress:
-            return super().wait(timeout_s)
-        with show_progress(self.record) as show:
-            self.finish(timeout_s, show)
-        return self
+        with show_progress(self.record) if progress else nullcontext() as show:
+
+            def note(record: Job) -> None:
+                self._seen(record)
+                if show:
+                    show(record)
+
+            return self._seen(self.finish(timeout_s, note))
 
     def result(
         self, patterns: Sequence[str] = (), *, pdbs_only: bool = False, progress: bool | Meter = True
@@ -74,9 +85,15 @@ class NotebookJob(ShownHandle, JobHandle):
 class NotebookBatch(ShownHandle, BatchHandle):
     """A batch in a notebook."""
 
+    def _hold_job(self, job: Job) -> JobHandle:
+        return make_live(super()._hold_job(job))
+
 
 class NotebookRun(ShownHandle, PipelineRun):
     """A run of a pipeline in a notebook."""
+
+    def _hold_job(self, job: Job) -> JobHandle:
+        return make_live(super()._hold_job(job))
 
 
 def make_card(job: NotebookJob, slot: ResultSlot) -> JobCard:
@@ -84,7 +101,7 @@ def make_card(job: NotebookJob, slot: ResultSlot) -> JobCard:
     from foldnote.viewers.card import JobCard
 
     def show_end(record: Job) -> None:
-        job.record = record
+        job._seen(record)
         if record.status is JobStatus.COMPLETE:
             slot.fill(job.result())
 
@@ -100,3 +117,8 @@ def make_card(job: NotebookJob, slot: ResultSlot) -> JobCard:
 def make_live(handle: JobHandle) -> NotebookJob:
     """The same job, shown as a notebook shows it."""
     return NotebookJob(handle.record, handle._link, handle._world)
+
+
+def make_live_batch(handle: BatchHandle) -> NotebookBatch:
+    """The same batch, shown as a notebook shows it."""
+    return NotebookBatch(handle.record, handle._link, handle._world, handle.sheet)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
+from foldnote.client.job_list import JobList
 from foldnote.client.tool_list import ToolList
 from foldnote.errors import BadRequestError, UnreadableFileError
 from foldnote.models import Tool
@@ -40,20 +41,14 @@ def job(job_name: str, /, *, profile: str | None = None) -> NotebookJob:
     return make_live(connection.find_client(profile).jobs.get(job_name))
 
 
-def jobs(limit: int = 50, *, profile: str | None = None) -> pd.DataFrame:
-    """Jobs, newest first.
+def jobs(limit: int = 50, *, profile: str | None = None) -> JobList[NotebookJob]:
+    """Jobs, newest first: a table in a cell, ``[0]`` and ``[:5]`` take rows, ``.to_frame()`` is a DataFrame.
 
     Args:
         limit: the most rows.
         profile: which service; by default the active profile's.
-
-    Returns:
-        One row a job: ``job_name`` (str, the index), ``tool`` (str), ``status`` (str), ``created``,
-        ``started``, ``completed`` (datetime64, UTC), ``duration_s`` (float64, seconds), ``progress``
-        (float64, 0 to 1), ``weighted_hours`` (float64), ``batch`` (str; the batch it is part of), ``error``
-        (str; why a run failed); what is not there is NaT or NaN.
     """
-    return connection.find_client(profile).jobs.to_frame(limit)
+    return connection.find_client(profile).jobs.list(limit=limit).with_rows(make_live)
 
 
 def tools(

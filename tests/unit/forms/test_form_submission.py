@@ -58,7 +58,7 @@ def make_form(client, tool="abodybuilder", **more):
 
 
 def names_of(client):
-    return [job.job_name for job in client.jobs.list().jobs]
+    return [job.job_name for job in client.jobs.list()]
 
 
 def test_submit_sends_the_job_once_and_tells_whoever_asked(client):
@@ -162,7 +162,7 @@ async def test_in_a_running_loop_the_button_is_off_while_sending_and_a_double_cl
         assert form.submit() is None
         job = await asyncio.wait_for(task, 20)
         assert told == [job]
-        assert len((await client.jobs.list()).jobs) == 1
+        assert len((await client.jobs.list())) == 1
         assert form.frame.submit.description == "Submit"
 
 
@@ -179,7 +179,7 @@ async def test_a_click_that_overtakes_the_last_letters_waits_for_them(app):
         async with asyncio.timeout(20):
             while not told:
                 await asyncio.sleep(0.02)
-        assert [job.job_name for job in (await client.jobs.list()).jobs] == ["half-typed"]
+        assert [job.job_name for job in (await client.jobs.list())] == ["half-typed"]
 
 
 def test_a_stopped_job_is_run_again_when_it_is_submitted_again(client):
