@@ -23,7 +23,7 @@ async def test_a_job_goes_from_its_submission_to_its_result(face, settle, settin
     job = await settle(face.jobs.submit("anarci", settings, job_name=name))
     assert (job.job_name, job.type) == (name, "anarci")
     record = await settle(job.finish(60))
-    assert record.status is job.status is JobStatus.COMPLETE
+    assert record.status is JobStatus.COMPLETE
     path = await settle(job.download())
     with zipfile.ZipFile(path) as archive:
         assert "settings.json" in archive.namelist()
@@ -108,15 +108,15 @@ async def test_a_failed_job_is_not_a_failed_call(face, settle, settings, name):
         await settle(job.finish(60))
     assert caught.value.job.job_name == job.job_name
     assert "line 2" in caught.value.log_tail
-    assert job.is_failed
+    assert caught.value.job.is_failed
 
 
 async def test_a_stopped_job_is_final(face, settle, settings, name):
     job = await settle(face.jobs.submit("anarci", settings, job_name=f"{name}.sleep-30"))
-    await settle(job.stop())
+    stopped = await settle(job.stop())
     with pytest.raises(JobStoppedError):
         await settle(job.finish(60))
-    assert job.status is JobStatus.STOPPED
+    assert stopped.status is JobStatus.STOPPED
 
 
 async def test_a_timeout_ends_the_waiting_and_not_the_job(face, settle, settings, name):
