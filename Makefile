@@ -8,7 +8,6 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 FRONTEND := package.json package-lock.json $(shell find labextension/src labextension/style labextension/schema -type f 2>/dev/null)
-ENGINES := abodybuilder2 anarci vina
 # Messages of make itself are not wanted, the programs' own are.
 MAKEFLAGS += --no-print-directory
 
@@ -16,7 +15,8 @@ MAKEFLAGS += --no-print-directory
 help: ## Say what can be made
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 20
 
-demo: setup engines ## Predict and number an antibody on this machine, and leave a page to look at
+demo: setup ## Predict and number an antibody on this machine, and leave a page to look at
+	@$(BIN)/foldnote engines install abodybuilder2 anarci
 	@$(BIN)/python scripts/demo.py
 
 lab: setup ## Open JupyterLab on the quickstart notebook
@@ -27,8 +27,8 @@ test: $(VENV)/.test-installed engines ## Set up what the tests need, and run eve
 	@scripts/check
 
 setup: $(VENV)/.installed
-engines: setup ## Install the bundled engines
-	@$(BIN)/foldnote engines install $(ENGINES)
+engines: setup ## Install the bundled engines that this Python has packages for
+	@$(BIN)/foldnote engines install
 
 $(VENV)/bin/python:
 	@scripts/check-machine $(PYTHON)

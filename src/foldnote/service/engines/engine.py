@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 import shutil
 import sys
 import tomllib
@@ -23,6 +24,8 @@ Kind = Literal["genuine", "genuine-task", "substitute", "adapter", "registered"]
 EnvironmentKind = Literal["venv", "host"]
 DEFAULT_COMMAND = ("{python}", "-u", "{engine_dir}/run.py")
 READY = "ready.json"
+_OURS = (sys.version_info.major, sys.version_info.minor)
+_OLDEST_MINOR = 11
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +55,8 @@ class Environment:
     system: tuple[SystemNeed, ...] = ()
     probe: str = ""
     """Python statement that proves after installation that the engine can work."""
+    newest_python: str = ""
+    """Newest Python that all of its packages are built for, such as ``3.12``; empty for any."""
     disk_mb: int = 0
     """Disk space that the environment needs, in MB."""
 
@@ -117,7 +122,11 @@ class Engine:
     @property
     def recipe(self) -> str:
         """Hash of what an installation is made from; another one makes an installation stale."""
-        content = [self.environment.steps, self.environment.probe, sys.version_info[:2]]
+        content = [
+            self.environment.steps,
+            self.environment.probe,
+            min(sys.version_info[:2], newest_python(self)),
+        ]
         return hashlib.sha256(json.dumps(content).encode()).hexdigest()
 
     def state(self) -> EngineState:
@@ -129,6 +138,8 @@ class Engine:
             return EngineState(True, python=self.python)
         remedy = f"run `foldnote engines install {self.name}`"
         ready = read_ready(self)
+        if ready is None and find_python(self) is None:
+            return EngineState(False, explain_python(self))
         if ready is None:
             size = f" ({self.environment.disk_mb} MB)" if self.environment.disk_mb else ""
             return EngineState(False, f"The engine {self.name} is not installed: {remedy}{size}.")
@@ -171,6 +182,32 @@ def explain_missing(missing: tuple[SystemNeed, ...]) -> str:
     packages = " ".join(need.debian for need in missing if need.debian)
     hint = f" On Debian or Ubuntu: sudo apt-get install {packages}" if packages else ""
     return f"These programs are not on PATH: {commands}.{hint}"
+
+
+def newest_python(engine: Engine) -> tuple[int, int]:
+    """The newest Python that an environment of the engine is made of."""
+    major, _, minor = engine.environment.newest_python.partition(".")
+    return min(_OURS, (int(major), int(minor))) if minor else _OURS
+
+
+def find_python(engine: Engine) -> str | None:
+    """The Python to make the environment of: ours, or where that is too new an older one on PATH."""
+    major, minor = newest_python(engine)
+    if (major, minor) == _OURS:
+        return sys.executable
+    search = settings.process_environment().get("PATH")
+    names = [f"python{major}.{each}" for each in range(minor, _OLDEST_MINOR - 1, -1)]
+    return next((path for name in names if (path := shutil.which(name, path=search))), None)
+
+
+def explain_python(engine: Engine) -> str:
+    """Why no environment can be made, and what to do."""
+    newest = engine.environment.newest_python
+    return (
+        f"The engine {engine.name} needs Python {newest} or older, for which its packages are built;"
+        f" this is Python {_OURS[0]}.{_OURS[1]}, and no older one is on PATH."
+        f" With a python{newest} there, run `foldnote engines install {engine.name}`."
+    )
 
 
 def read_engine(folder: Path) -> Engine:
@@ -237,3 +274,6 @@ def _check(engine: Engine) -> None:
         raise ValueError(f"environment.kind is {engine.environment.kind!r}; it must be venv or host")
     if engine.environment.kind == "venv" and not engine.environment.steps:
         raise ValueError("environment.steps is empty; a venv needs at least one pip install")
+    newest = engine.environment.newest_python
+    if not re.fullmatch(r"(3\.\d+)?", newest):
+        raise ValueError(f"environment.newest_python is {newest!r}; write it like 3.12")

@@ -1,8 +1,9 @@
 """Makes an engine's environment under the user's data folder, in steps, so that it can be gone on with.
 
-Only ``venv`` and ``pip`` of the running python are used, with the user's own pip configuration; no registry
-is named here. An environment counts only when its probe has run: then ``ready.json`` is published, and
-nothing else makes an engine installed. It asks nothing and prints nothing; events go to the caller.
+Only ``venv`` and ``pip`` are used, of the running python or of an older one where an engine has no packages
+for ours, with the user's own pip configuration; no registry is named here. An environment counts only when
+its probe has run: then ``ready.json`` is published, and nothing else makes an engine installed. It asks
+nothing and prints nothing; events go to the caller.
 """
 
 from __future__ import annotations
@@ -13,7 +14,6 @@ import json
 import os
 import shutil
 import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -21,7 +21,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from foldnote.errors import EngineInstallError
-from foldnote.service.engines.engine import READY, Engine, explain_missing, find_missing
+from foldnote.service.engines.engine import (
+    READY,
+    Engine,
+    explain_missing,
+    explain_python,
+    find_missing,
+    find_python,
+)
 from foldnote.service.engines.launch import make_environment
 from foldnote.service.engines.pip import PipRun, explain_failure
 from foldnote.service.queue.attempt import now, write_json
@@ -105,11 +112,12 @@ class _Installation:
         if engine.state().installed:
             self._tell("is installed already", 1.0, is_milestone=True)
             return
+        python = _require_python(engine)
         _refuse_missing_programs(engine)
         self._forget_another_recipe()
         self._refuse_full_disk()
         if not engine.python.exists():
-            self._make_environment()
+            self._make_environment(python)
         done = self._read_done()
         for index, step in enumerate(engine.environment.steps):
             if _key(step) not in done:
@@ -146,12 +154,12 @@ class _Installation:
                 f" {free} MB are free. Make room, or choose another folder with FOLDNOTE_ENGINES_DIR."
             )
 
-    def _make_environment(self) -> None:
+    def _make_environment(self, python: str) -> None:
         self._tell("making its environment", 0.0, is_milestone=True)
         (self._engine.home / STEPS).unlink(missing_ok=True)
         shutil.rmtree(self._env, ignore_errors=True)
         result = subprocess.run(
-            [sys.executable, "-m", "venv", str(self._env)],
+            [python, "-m", "venv", str(self._env)],
             capture_output=True,
             text=True,
             errors="replace",
@@ -161,11 +169,10 @@ class _Installation:
         if result.returncode:
             shutil.rmtree(self._env, ignore_errors=True)
             lines = (result.stderr + result.stdout).strip().splitlines()
-            version = f"{sys.version_info.major}.{sys.version_info.minor}"
             raise EngineInstallError(
-                f"python -m venv failed for the engine {self._engine.name}:"
+                f"{Path(python).name} -m venv failed for the engine {self._engine.name}:"
                 f" {lines[-1] if lines else 'it gave no reason'}."
-                f" On Debian or Ubuntu the package python{version}-venv may be missing."
+                " On Debian or Ubuntu the package python3-venv may be missing."
             )
 
     def _run_step(self, index: int, step: tuple[str, ...]) -> None:
@@ -244,6 +251,13 @@ def pip_environment(engine: Engine) -> dict[str, str]:
 def _refuse_missing_programs(engine: Engine) -> None:
     if missing := find_missing(engine):
         raise EngineInstallError(f"The engine {engine.name} cannot be installed. {explain_missing(missing)}")
+
+
+def _require_python(engine: Engine) -> str:
+    python = find_python(engine)
+    if python is None:
+        raise EngineInstallError(explain_python(engine))
+    return python
 
 
 @contextmanager

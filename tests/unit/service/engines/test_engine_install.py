@@ -1,6 +1,7 @@
 """The installer makes, resumes, proves and removes real environments; packages come from a local folder."""
 
 import fcntl
+import sys
 import zipfile
 
 import pytest
@@ -124,6 +125,36 @@ def test_a_missing_system_program_is_told_before_anything_is_made(make_engine):
     engine = make_engine("firstpart==1.0", more='system = [{command = "no-such-prog", debian = "nsp"}]')
     _, error = install_and_listen(engine)
     assert "apt-get install nsp" in error.message
+    assert not engine.python.exists()
+
+
+@pytest.fixture
+def too_new(monkeypatch, tmp_path):
+    """We run on a Python that no engine has packages for; gives the only folder of PATH, and the older Python."""
+    monkeypatch.setattr("foldnote.service.engines.engine._OURS", (3, 99))
+    monkeypatch.setenv("PATH", str(tmp_path / "bin"))
+    (tmp_path / "bin").mkdir()
+    return tmp_path / "bin", f"3.{sys.version_info.minor}"
+
+
+def test_an_engine_without_packages_for_this_python_is_made_of_an_older_one(make_engine, too_new):
+    folder, version = too_new
+    older = folder / f"python{version}"
+    older.write_text(f'#!/bin/sh\nexec {sys.executable} "$@"\n')
+    older.chmod(0o755)
+    engine = make_engine("firstpart==1.0", more=f'newest_python = "{version}"')
+    assert "is not installed: run" in engine.state().reason
+    assert install_and_listen(engine)[1] is None
+    assert engine.state().installed
+
+
+def test_without_an_older_python_it_says_which_one_is_needed(make_engine, too_new):
+    _, version = too_new
+    engine = make_engine("firstpart==1.0", more=f'newest_python = "{version}"')
+    _, error = install_and_listen(engine)
+    assert error.message == engine.state().reason
+    assert f"needs Python {version} or older" in error.message
+    assert "this is Python 3.99" in error.message
     assert not engine.python.exists()
 
 

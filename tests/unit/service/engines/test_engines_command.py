@@ -52,6 +52,17 @@ def test_installing_tells_licence_and_end(out, tmp_path, monkeypatch):
     assert "licence: BSD-3-Clause" in out.getvalue()
 
 
+def test_of_all_engines_one_without_packages_for_this_python_is_left_out(out, tmp_path, monkeypatch):
+    for name in ("abodybuilder2", "anarci"):
+        write_probe_engine(tmp_path / "more", name=name)
+    monkeypatch.setenv("FOLDNOTE_ENGINE_PATH", str(tmp_path / "more"))
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setattr("foldnote.service.engines.engine._OURS", (3, 99))
+    assert run_install([], stream=out) == 0
+    assert "The engine vina needs Python 3.12 or older" in out.getvalue()
+    assert run_install(["vina"], stream=out) == 1
+
+
 def test_an_unknown_engine_installs_nothing(out):
     with pytest.raises(UnknownEngineError):
         run_install(["anarci", "rosetta"], stream=out)

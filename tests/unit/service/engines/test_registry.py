@@ -89,6 +89,7 @@ def test_a_missing_system_program_is_named_with_its_package(tmp_path):
         ("", "'name' is missing"),
         (GOOD.replace("genuine", "best"), "kind is 'best'"),
         (GOOD, "steps is empty"),
+        (GOOD + '[environment]\nsteps = [["x<2"]]\nnewest_python = "new"', "write it like 3.12"),
         (GOOD + 'colour = "red"\n', "unknown key 'colour'"),
         (GOOD.replace('["anarci"]', '"anarci"'), "tools must be a list"),
         (GOOD.replace('"x"', '"../x"'), "use letters"),
