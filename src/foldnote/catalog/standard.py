@@ -8,13 +8,14 @@ is a remark, and a schema that cannot be compiled is left to the service that it
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple
 from urllib.parse import quote, unquote
 
 from foldnote.catalog.plain import Odd, Path, Plain, read_plain
 
 if TYPE_CHECKING:
-    from jsonschema_rs import ValidationError, Validator
+    from jsonschema_rs import Registry, ValidationError, Validator
 
 _BASE = "json-schema:///foldnote"
 _DRAFT = "https://json-schema.org/draft/2020-12/schema"
@@ -24,6 +25,7 @@ _BY_PART = {"items", "additionalProperties", "unevaluatedProperties", "unevaluat
 _BY_NAME = {"patternProperties", "prefixItems"}
 _CLOSED: Final = {"additionalProperties", "unevaluatedProperties"}
 _UNKNOWN = object()
+_MOST_RECENT: Final = 4
 
 
 class Fault(NamedTuple):
@@ -45,8 +47,27 @@ class Fault(NamedTuple):
 class Document:
     """A whole schema, whose parts refer to one another."""
 
+    _recent: ClassVar[dict[int, tuple[Mapping[str, Any], Document]]] = {}
+
     def __init__(self, schema: Mapping[str, Any]) -> None:
         self.root: dict[str, Any] = read_plain(dict(schema)).value | {"$schema": _DRAFT}
+
+    @classmethod
+    def of(cls, schema: Mapping[str, Any]) -> Document:
+        """The document of this very object, read once while its parts are compiled one after another."""
+        found = cls._recent.get(id(schema))
+        if found is None:
+            for key in list(cls._recent)[: 1 - _MOST_RECENT]:
+                cls._recent.pop(key, None)
+            found = cls._recent[id(schema)] = schema, cls(schema)  # kept, so that no other has its id
+        return found[1]
+
+    @cached_property
+    def registry(self) -> Registry:
+        """Where the validator finds what the schema refers to."""
+        from jsonschema_rs import Draft202012, Registry
+
+        return Registry([(_BASE, self.root)], draft=Draft202012, retriever=_leave)
 
     def compile(self, *pointer: str) -> Rules:
         """The part of the schema that these keys lead to, ready; without keys the whole."""
@@ -61,6 +82,7 @@ class Rules:
     """One schema, ready to be held against values by any thread."""
 
     def __init__(self, document: Document, pointer: tuple[str, ...], part: Any = None) -> None:
+        self._document = document
         self._root = document.root
         self._schema: Any = self._root if part is None else part
         for key in pointer:
@@ -94,14 +116,14 @@ class Rules:
         return [fault for _, fault in found if not _is_inside(fault, plain.odd)]
 
     def _compile(self, schema: Any, has_reference: bool) -> Validator | None:
-        from jsonschema_rs import Draft202012, Draft202012Validator, ReferencingError, Registry
+        from jsonschema_rs import Draft202012Validator, ReferencingError
 
         try:
             if not has_reference:
                 return Draft202012Validator(self._schema, validate_formats=False, offline=True, mask="it")
             return Draft202012Validator(
                 schema,
-                registry=Registry([(_BASE, self._root)], draft=Draft202012, retriever=_leave),
+                registry=self._document.registry,
                 validate_formats=False,
                 offline=True,
                 mask="it",

@@ -89,7 +89,7 @@ class Form(Observed):
         self._verdicts: dict[str, str] = {}
         schema = tool.settings_schema
         self.section = Section(read_plan(schema, schema), self)
-        self.frame = Frame(tool, self.section.everything, self.looks, self._actions(), has_job=self._has_job)
+        self.frame = Frame(tool, self.section, self.looks, self._actions(), has_job=self._has_job)
         self.submission = Submission(self, cell_key(tool.type))
         self.checking = Checking(self)
         self.batch_table = BatchTable(self, on_batch)
@@ -171,6 +171,7 @@ class Form(Observed):
                 field.write(value)
                 field.is_touched = True
             self._forget_verdict(field.spec.name)
+        self.section.show_given()
         self.refresh()
         self.note_change()
 
@@ -235,7 +236,7 @@ class Form(Observed):
     def go_to(self, path: str) -> None:
         """Put the cursor into the field at a dotted path, unfolding its group if need be."""
         name = first_step(path, self.section.names)
-        field = self.section.find(name)
+        field = self.section.reveal(name)
         if field is None:
             self.frame.job_name.focus()
             return

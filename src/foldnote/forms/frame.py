@@ -6,20 +6,23 @@ The frame knows no tool and judges nothing: it is told what to show.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from html import escape
+from typing import TYPE_CHECKING
 
 import ipywidgets as widgets
 
 from foldnote.forms import lean
 from foldnote.forms.changes import Changes
-from foldnote.forms.field import Field
 from foldnote.forms.label import LabelParts, Notice, write_label
 from foldnote.forms.looks import Looks
 from foldnote.forms.style import read_style
 from foldnote.forms.words import count
 from foldnote.models.tool import Tool
+
+if TYPE_CHECKING:
+    from foldnote.forms.section import Section
 
 _TITLES = {"required": "Required", "common": "Settings", "advanced": "More settings"}
 _LONG = 14
@@ -35,11 +38,12 @@ class Frame:
     """The widgets around the fields."""
 
     def __init__(
-        self, tool: Tool, fields: Iterable[Field], looks: Looks, actions: Actions, *, has_job: bool = True
+        self, tool: Tool, section: Section, looks: Looks, actions: Actions, *, has_job: bool = True
     ) -> None:
         self.looks = looks
         self.has_job = has_job
-        self._fields = tuple(fields)
+        self._section = section
+        section.on_shown = self._lay_out
         self._said = ""
         self._code = ""
         self.shown_language = ""
@@ -68,6 +72,7 @@ class Frame:
         self.message = looks.html("", "foldnote-message")
         self._fold: widgets.Button | None = None
         self._advanced: widgets.Box | None = None
+        self._groups: dict[str, widgets.Box] = {}
         self.show_tool(tool)
         self._build_search()
         found: list[widgets.Widget] = [self.search] if self.search is not None else []
@@ -119,7 +124,7 @@ class Frame:
         """How many advanced settings there are, and how many differ from their defaults."""
         if self._fold is None or self._advanced is None:
             return
-        inside = [field for field in self._fields if field.spec.group == "advanced"]
+        inside = [field for field in self._section.everything if field.spec.group == "advanced"]
         changed = sum(field.is_changed for field in inside)
         told = f" · {changed} changed" if changed else ""
         self._fold.description = f"{count(len(inside), 'more setting')}{told}"
@@ -194,19 +199,19 @@ class Frame:
     def show_sought(self, text: str) -> None:
         """Leave only the fields that have all words of ``text`` in their names or descriptions."""
         words = text.lower().split()
-        for field in self._fields:
-            spec = field.spec
-            told = f"{spec.name} {spec.title} {spec.help}".lower()
-            field.set_class("foldnote-unsought", not all(word in told for word in words))
         if words:
+            self._section.show_sought(words)
             self.unfold()
+        for field in self._section.everything:
+            field.set_class("foldnote-unsought", not field.spec.has_words(words))
 
     def _build_search(self) -> None:
-        if len(self._fields) < _LONG:
+        number = len(self._section.everything)
+        if number < _LONG:
             return
         self.search = lean.Text(
             description="Search",
-            placeholder=f"Search {len(self._fields)} settings",
+            placeholder=f"Search {number} settings",
             layout=self.looks.layout,
             style=self.looks.text,
             _dom_classes=("foldnote-search",),
@@ -229,10 +234,9 @@ class Frame:
     def _build_groups(self) -> list[widgets.Widget]:
         built: list[widgets.Widget] = []
         for group, title in _TITLES.items():
-            inside = [field.widget for field in self._fields if field.spec.group == group]
-            if not inside:
+            if not any(field.spec.group == group for field in self._section.everything):
                 continue
-            box = self.looks.box(inside, "foldnote-group")
+            box = self._groups[group] = self.looks.box([], "foldnote-group")
             if group == "advanced":
                 self._fold = self.looks.button("", "foldnote-fold", tooltip="Show or hide more settings")
                 self._fold.on_click(self._toggle_fold)
@@ -242,7 +246,17 @@ class Frame:
             else:
                 heading = f'<div class="fn-group" role="heading" aria-level="3">{title}</div>'
                 built += [self.looks.html(heading, "foldnote-group-title"), box]
+        self._lay_out()
         return built
+
+    def _lay_out(self) -> None:
+        """Every field in its group; the button that builds more of them below the last."""
+        shown = self._section.shown
+        for group, box in self._groups.items():
+            box.children = [field.widget for field in shown if field.spec.group == group]
+        if self._section.waiting:
+            last = self._groups[self._section.everything[-1].spec.group]
+            last.children = (*last.children, self._section.pager)
 
     def _build_footer(self) -> widgets.Box:
         own = [self.submit, self.validate, self.add_row] if self.has_job else []

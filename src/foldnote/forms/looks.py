@@ -1,27 +1,40 @@
 """The layout and style models that all fields of one form share, so that a field costs one model.
 
-They belong to one form: closing a form's widgets never breaks another's.
+They belong to one form: closing a form's widgets never breaks another's. Here is counted, too, how many
+fields a form has built, since a large schema's are built as they are opened.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 import ipywidgets as widgets
 
 from foldnote.forms import lean
+
+_ROOM: Final = 200
 
 
 class Looks:
     """One of each, and the few plain widgets that are made with them."""
 
     def __init__(self) -> None:
+        self.room = _ROOM
+        """How many fields more are built before somebody opens them."""
+        self._nothing: widgets.Box | None = None
         self.layout = lean.Layout()
         self.description = lean.LeanDescriptionStyle()
         self.text = lean.LeanTextStyle()
         self.checkbox = lean.LeanCheckboxStyle()
         self.html_style = lean.LeanHTMLStyle()
         self.button_style = lean.LeanButtonStyle()
+
+    @property
+    def nothing(self) -> widgets.Box:
+        """An empty box that stands for what is not built."""
+        if self._nothing is None:
+            self._nothing = self.box([], "foldnote-hidden")
+        return self._nothing
 
     def html(self, value: str, *classes: str) -> widgets.HTML:
         """A piece of HTML."""

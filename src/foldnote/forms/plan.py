@@ -260,7 +260,7 @@ class _Reader:
 
     def _compile(self, schema: Any) -> Rules:
         if self._document is None:
-            self._document = Document(self._root)
+            self._document = Document.of(self._root)
         wanted = schema if isinstance(schema, Mapping) else {"not": {}} if schema is False else {}
         return self._document.compile_part(wanted)
 

@@ -6,18 +6,22 @@ concerns. It draws nothing: forms and object fields do.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from foldnote.catalog.plain import read_plain
 from foldnote.catalog.validation import tell_faults
-from foldnote.forms.field import Field, FieldHost, Reading
+from foldnote.forms.field import Field, FieldHost, Reading, is_same
 from foldnote.forms.plan import Plan, State, read_plan
 from foldnote.forms.registry import kind_for
 from foldnote.forms.spec import MISSING
+from foldnote.forms.waiting import WaitingField
 from foldnote.models.tool import Tool
 from foldnote.models.verdict import Problem
+
+MOST_AT_ONCE: Final = 200
+"""Fields of one object that are built together; those beyond wait until somebody wants to see them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,14 +46,27 @@ class Section:
     """
 
     def __init__(self, plan: Plan, host: FieldHost) -> None:
+        host.looks.room -= len(plan.parts)
         self.plan = plan
+        self._host = host
+        self.on_shown: Callable[[], None] = _ignore
+        """Called when waiting fields were built, so that their widgets are shown."""
+        waits = len(plan.parts) > MOST_AT_ONCE
         self.fields: tuple[Field, ...] = tuple(
-            kind_for(part.spec).build(part.spec, host) for part in plan.parts
+            WaitingField(part.spec, host)
+            if waits and position >= MOST_AT_ONCE and not part.spec.required
+            else kind_for(part.spec).build(part.spec, host)
+            for position, part in enumerate(plan.parts)
         )
+        self.pager = host.looks.button("", "foldnote-add", "foldnote-pager") if self.waiting else None
+        if self.pager is not None:
+            self.pager.on_click(lambda _button: self.show_more())
+            self._tell_waiting()
         self.more: Field | None = (
             kind_for(plan.more).build(plan.more, host) if plan.more is not None else None
         )
         self.extra: dict[str, Any] = {}
+        self._problems: tuple[Problem, ...] = ()
         self._last = self.read()
 
     def read(self) -> SectionReading:
@@ -89,10 +106,73 @@ class Section:
         applying = [position for position in found if position in self._last.state.applying]
         return self.fields[(applying or found)[0]] if found else None
 
+    def reveal(self, name: str) -> Field | None:
+        """The field of this name, built if it was not."""
+        field = self.find(name)
+        if isinstance(field, WaitingField):
+            self.show([self.fields.index(field)])
+        return self.find(name)
+
     @property
     def names(self) -> tuple[str, ...]:
         """Names of the fields, each once."""
         return tuple(dict.fromkeys(field.spec.name for field in self.fields))
+
+    @property
+    def waiting(self) -> tuple[int, ...]:
+        """Positions of the fields that are not built yet."""
+        return tuple(
+            position for position, field in enumerate(self.fields) if isinstance(field, WaitingField)
+        )
+
+    @property
+    def widgets(self) -> list[Any]:
+        """The widgets of the fields that are built, and the button that builds more."""
+        return [*(field.widget for field in self.shown), *([self.pager] if self.waiting else [])]
+
+    @property
+    def shown(self) -> list[Field]:
+        """The fields that are built."""
+        return [field for field in self.everything if not isinstance(field, WaitingField)]
+
+    def show_more(self) -> None:
+        """Build the next of the waiting fields."""
+        self.show(self.waiting[:MOST_AT_ONCE])
+
+    def show(self, positions: Iterable[int]) -> None:
+        """Build the fields at these positions, as far as they wait."""
+        fields = list(self.fields)
+        for position in positions:
+            waiting = fields[position]
+            if isinstance(waiting, WaitingField):
+                real = kind_for(waiting.spec).build(waiting.spec, self._host)
+                fields[position] = waiting.hand_over(real)
+        self.fields = tuple(fields)
+        self._tell_waiting()
+        self.express(self.read(), self._problems)
+        self.on_shown()
+
+    def show_sought(self, words: Sequence[str]) -> None:
+        """Build those waiting fields that a search for ``words`` finds."""
+        found = [place for place in self.waiting if self.fields[place].spec.has_words(words)]
+        if found:
+            self.show(found[:MOST_AT_ONCE])
+
+    def show_given(self) -> None:
+        """Build those waiting fields that hold something of their own."""
+        held = {place: self.fields[place].read().value for place in self.waiting}
+        found = [
+            place
+            for place, value in held.items()
+            if value is not MISSING and not is_same(value, self.fields[place].initial)
+        ]
+        if found:
+            self.show(found[:MOST_AT_ONCE])
+
+    def _tell_waiting(self) -> None:
+        if self.pager is not None:
+            left = len(self.waiting)
+            self.pager.description = f"Show {min(left, MOST_AT_ONCE)} of {left} settings more"
 
     def write(self, value: Mapping[str, Any]) -> None:
         """Hold exactly ``value``: what it does not name is not there."""
@@ -102,6 +182,7 @@ class Section:
                 field.write(value[field.spec.name])
             else:
                 field.clear()
+        self.show_given()
 
     def reset(self, default: Mapping[str, Any]) -> None:
         """Back to ``default``, and where it is silent to the fields' own defaults."""
@@ -113,6 +194,7 @@ class Section:
 
     def express(self, read: SectionReading, problems: Sequence[Problem]) -> None:
         """Let every field say what concerns it, and hide those that do not apply."""
+        self._problems = tuple(problems)
         names = self.names
         shared = share(problems, names)
         if self.more is not None:
@@ -138,7 +220,7 @@ class Section:
     def focus_at(self, path: str) -> None:
         """Put the cursor into the field that a dotted path names."""
         name = first_step(path, self.names)
-        field = self.find(name) or self.more
+        field = self.reveal(name) or self.more
         if field is not None:
             field.focus_at(path[len(name) + 1 :] if field is not self.more else path)
 
@@ -153,6 +235,10 @@ class Section:
         self.extra = {} if self.more is not None else others
         if self.more is not None:
             self.more.write(others or MISSING)
+
+
+def _ignore() -> None:
+    """Nobody shows the section yet."""
 
 
 def list_names(tool: Tool) -> tuple[str, ...]:

@@ -23,6 +23,7 @@ MISSING: Final = _Missing.MISSING
 """Stands for a value that nobody gave; None is a value."""
 Missing = Literal[_Missing.MISSING]
 
+_SEARCHED_LEVELS: Final = 2
 GROUPS = ("required", "common", "advanced")
 _NOTES = "x-foldnote"
 SHAPES = frozenset(
@@ -98,6 +99,11 @@ class FieldSpec:
     def default(self) -> Any:
         """The schema's default, or `MISSING`."""
         return self.schema.get("default", MISSING)
+
+    def has_words(self, words: Iterable[str]) -> bool:
+        """Whether each of these words, in small letters, is in what the field or one inside it is called."""
+        told = " ".join(_list_words(self.name, self.schema, self.root, _SEARCHED_LEVELS)).lower()
+        return all(word in told for word in words)
 
     @property
     def unit(self) -> str:
@@ -201,6 +207,16 @@ def _read_choices(schema: Mapping[str, Any]) -> Iterator[Choice]:
                 Choice(option["const"], str(option.get("title") or _label(option["const"])))
                 for option in options
             )
+
+
+def _list_words(name: str, schema: Mapping[str, Any], root: Mapping[str, Any], levels: int) -> Iterator[str]:
+    """Names, titles and descriptions of a field and of those inside it."""
+    yield from (name, str(schema.get("title") or title_from_name(name)), str(schema.get("description") or ""))
+    inside = {} if levels == 0 else schema.get("properties")
+    for own, child in inside.items() if isinstance(inside, Mapping) else ():
+        yield from _list_words(own, resolve(child, root), root, levels - 1)
+    if levels and isinstance(schema.get("items"), Mapping):
+        yield from _list_words("", resolve(schema["items"], root), root, levels - 1)
 
 
 def _label(value: Any) -> str:

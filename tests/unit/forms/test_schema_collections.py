@@ -1,13 +1,15 @@
 """Schemas that others wrote: every one has a form, and setting a form to its own value changes nothing.
 
-Two public collections: JSON-Schema-Test-Suite (``data/``, with origin and licence) and the settings schemas
-that JupyterLab installs.
+JSON-Schema-Test-Suite (``data/``, with origin and licence), the settings schemas that JupyterLab installs,
+and what comes with it: notebook formats, JSON Schema's own schemas, settings of language servers.
+``benchmarks/form_collection.py`` tries a folder of any size, such as the 951 schemas of SchemaStore.
 """
 
 import json
 import sys
 from pathlib import Path
 
+import nbformat
 import pytest
 from form_builders import label_of
 
@@ -17,6 +19,9 @@ from foldnote.forms.field import is_same
 _SUITE = json.loads((Path(__file__).parent / "data" / "json_schema_test_suite.json").read_text())
 _NAMED = [pytest.param(row, id=f"{row['of']}: {row['description']}") for row in _SUITE]
 _LAB = sorted((Path(sys.prefix) / "share" / "jupyter" / "lab" / "schemas").rglob("*.json"))
+_PACKAGES = ("nbformat/v4", "jsonschema_specifications/schemas", "jupyter_lsp/specs/config")
+_SITE = Path(nbformat.__file__).parents[1]
+_INSTALLED = sorted(path for name in _PACKAGES for path in (_SITE / name).rglob("*.json"))
 _NOT_JUDGED = ("format", "default", "vocabulary")
 """A form tells formats and fills defaults in, also wrong ones; other vocabularies it does not know."""
 
@@ -65,6 +70,17 @@ def test_every_settings_schema_of_jupyterlab_has_a_form_with_its_defaults(path):
     assert is_same(again.data, form.data)
 
 
+@pytest.mark.parametrize("path", _INSTALLED, ids=lambda path: path.relative_to(_SITE).as_posix())
+def test_every_installed_schema_has_a_form_whose_value_copy_and_code_agree(path):
+    form = SchemaForm(path)
+    assert changes_nothing(form)
+    assert is_same(SchemaForm(path, form.data).data, form.data)
+    names = {}
+    exec(form.code(), names)
+    assert is_same(names["settings"], form.data)
+
+
 def test_the_collections_are_large():
     assert len(_SUITE) > 350
     assert len(_LAB) > 50
+    assert len(_INSTALLED) > 20

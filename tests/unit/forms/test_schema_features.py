@@ -184,6 +184,14 @@ def test_defaults_of_every_level_are_there_from_the_start():
     assert form.value["rows"] == [{"n": 7}, {"n": 2}]
 
 
+def test_the_default_of_an_object_may_hold_an_object_that_begins_with_nothing_itself():
+    size = {"type": "object", "properties": {"n": {"type": "integer"}}}
+    box = {"type": "object", "properties": {"size": size}, "default": {"size": {"n": 2}}}
+    pair = {"type": "array", "prefixItems": [size, size], "default": [{"n": 3}]}
+    form = form_of({"box": box, "pair": pair})
+    assert form.value == {"box": {"size": {"n": 2}}, "pair": [{"n": 3}]}
+
+
 @pytest.mark.parametrize(
     ("schema", "wrong", "right", "said"),
     [

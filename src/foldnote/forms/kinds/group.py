@@ -1,7 +1,8 @@
 """An object inside the settings: its fields in a group of their own.
 
-An object that need not be there is folded and built when it is opened. It is sent once something in it
-differs from what it began with, or when code gave it.
+An object that need not be there is folded and built when it is opened; with a value that it begins with or
+is given it is built at once, as long as the form has room. It is sent once something in it differs from what
+it began with, or when code gave it.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ class ObjectField(HolderField):
         looks = self.looks
         self._section: Section | None = None
         self._is_given = False
+        self._is_there = False
         self._is_open = False
         self._head = looks.html("", "foldnote-part")
         self._body = looks.box([], "foldnote-group", "foldnote-inner")
@@ -41,7 +43,7 @@ class ObjectField(HolderField):
             parts.insert(0, self._fold)
         widget = looks.box([*parts, self._body], "foldnote-object")
         if self._fold is None:
-            self._build_section()
+            self._make()
             self._is_open = True
         else:
             self._body.add_class("foldnote-hidden")
@@ -52,11 +54,19 @@ class ObjectField(HolderField):
         return self._section.everything if self._section is not None else ()
 
     def parts(self, value: Any) -> dict[Any, Field]:
-        """The fields by their names."""
-        section = self._section
-        if section is None or not isinstance(value, Mapping):
+        """The fields by their names; they are built if they were not."""
+        if not isinstance(value, Mapping):
             return {}
+        section = self._open()
         return {name: field for name in value if (field := section.find(name)) is not None}
+
+    def as_object(self, value: Any) -> Any:
+        """The names and values that ``value`` has for the fields inside; anything else where it has none."""
+        return value
+
+    def describe(self, value: Any) -> Reading:
+        """Names and values that wait for their fields to be built need no words."""
+        return Reading(value) if isinstance(self.as_object(value), Mapping) else super().describe(value)
 
     def parse(self) -> Reading:
         """The object, where there is a reason to send it."""
@@ -64,7 +74,7 @@ class ObjectField(HolderField):
             return Reading({} if self.spec.required and not self.spec.nullable else self.blank)
         read = self._section.read()
         is_needed = self.spec.required and not self.spec.nullable
-        if not (is_needed or self._is_given or self.has_default or self._is_begun()):
+        if not (is_needed or self._is_given or self._is_there or self._is_begun()):
             return Reading(self.blank)
         unknown = list(self._section.extra)
         readout = f"also holds {join_words(unknown[:6], 'and')}" if unknown else ""
@@ -72,28 +82,31 @@ class ObjectField(HolderField):
 
     def render(self, value: Any) -> None:
         """Hand the object's values to the fields inside."""
-        self._is_given = isinstance(value, Mapping)
-        if isinstance(value, Mapping) and (value or not self._is_recursive):
-            self._build_section().write(value)
+        held = self.as_object(value)
+        self._is_given = isinstance(held, Mapping)
+        if isinstance(held, Mapping) and self._is_at_hand(held):
+            self._make().write(held)
         elif self._section is not None:
             self._section.reset({})
 
     def keep(self, value: Any) -> Any:
-        """The fields inside keep what they were given; only what is no object is kept here."""
-        return MISSING if isinstance(value, Mapping) and self._section is not None else value
+        """The fields inside keep what they were given; what waits for them, or is no object, is kept here."""
+        return MISSING if isinstance(self.as_object(value), Mapping) and self._section is not None else value
 
     def start_with(self, value: Any) -> None:
         """Begin with ``value``, and where it is silent with the defaults of the fields inside."""
+        held = self.as_object(value)
+        self._is_there = isinstance(held, Mapping)
         self._is_writing = True
         try:
-            if isinstance(value, Mapping) and (value or not self._is_recursive):
-                self._build_section().reset(value)
+            if isinstance(held, Mapping) and self._is_at_hand(held):
+                self._make().reset(held)
             elif self._section is not None:
                 self._section.reset({})
         finally:
             self._is_writing = False
         self._is_given = self._is_cleared = self.is_touched = False
-        is_shown = isinstance(value, Mapping) and self._section is not None
+        is_shown = isinstance(held, Mapping) and self._section is not None
         self._kept = MISSING if is_shown or value is MISSING else value
         self.initial = self.read().value
 
@@ -116,10 +129,10 @@ class ObjectField(HolderField):
     def count(self, problems: Sequence[Problem]) -> tuple[int, int]:
         """The sums of the fields inside, and this one if it is at fault itself."""
         wrong, calm = super().count([problem for problem in problems if not problem.field])
-        if self._section is None:
-            return wrong, calm
-        for name, found in share((item for item in problems if item.field), self._section.names).items():
-            field = self._section.find(name) or self._section.more
+        section = self._section
+        names = section.names if section is not None else ()
+        for name, found in share((item for item in problems if item.field), names).items():
+            field = (section.find(name) or section.more) if section is not None else None
             counted = field.count(found) if field is not None else (1, 0)
             wrong, calm = wrong + counted[0], calm + counted[1]
         return wrong, calm
@@ -138,24 +151,43 @@ class ObjectField(HolderField):
             return
         if not self._is_open:
             self._toggle()
-        self._build_section().focus_at(path)
+        self._open().focus_at(path)
 
     def make_section(self) -> Section:
         """The fields inside."""
         return Section(read_plan(self.spec.schema, self.spec.root, self.spec.path), self)
 
-    @property
-    def has_default(self) -> bool:
-        """Whether the schema gives an object."""
-        return isinstance(self.spec.default, dict)
+    def _is_at_hand(self, value: Mapping[str, Any]) -> bool:
+        """Whether the fields are built, or are so before somebody opens them."""
+        if self._section is not None:
+            return True
+        names = self.spec.schema.get("properties") or ()
+        return bool(value or not self._is_recursive) and len(names) <= self.looks.room
 
-    def _build_section(self) -> Section:
+    def _make(self) -> Section:
+        """The fields, as their own schemas have them begin."""
         if self._section is None:
             self._section = self.make_section()
-            self._body.children = [field.widget for field in self._section.everything]
+            self._section.on_shown = self._lay_out
+            self._lay_out()
             if self.spec.is_read_only:
                 self.lock()
         return self._section
+
+    def _lay_out(self) -> None:
+        self._body.children = self._section.widgets if self._section is not None else ()
+
+    def _open(self) -> Section:
+        """The fields with the value that waited for them."""
+        held = self.as_object(self._kept)
+        if self._section is not None or not isinstance(held, Mapping):
+            return self._make()
+        section = self._make()
+        if self._is_given:
+            self.write(self._kept)
+        else:
+            self.start_with(self._kept)
+        return section
 
     def _recurs(self) -> bool:
         """Whether an object around this one has the same names: a schema that contains itself has no end."""
@@ -178,8 +210,7 @@ class ObjectField(HolderField):
 
     def _toggle(self, _button: object = None) -> None:
         is_new = self._section is None
-        if self._build_section() and isinstance(self._kept, Mapping):
-            self._kept = MISSING
+        self._open()
         self._is_open = not self._is_open
         (self._body.remove_class if self._is_open else self._body.add_class)("foldnote-hidden")
         if self._fold is not None:

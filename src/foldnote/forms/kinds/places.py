@@ -46,22 +46,12 @@ class PlacesField(ObjectField):
         """The fields of the places that a value has."""
         if not isinstance(value, list):
             return {}
-        return {int(name): field for name, field in super().parts(_as_names(value)).items()}
+        return {int(name): field for name, field in super().parts(self.as_object(value)).items()}
 
-    def render(self, value: Any) -> None:
-        """Hand the items to the fields of their places."""
-        super().render(_as_names(value))
-
-    def keep(self, value: Any) -> Any:
-        """The fields of the places keep what they were given; only what is no list is kept here."""
-        return super().keep(_as_names(value)) if isinstance(value, list | tuple) else value
-
-    def start_with(self, value: Any) -> None:
-        """Begin with the items of ``value``."""
-        super().start_with(_as_names(value))
-        if not isinstance(value, list | tuple):
-            self._kept = value
-            self.initial = self.read().value
+    def as_object(self, value: Any) -> Any:
+        """The items by their places."""
+        is_list = isinstance(value, list | tuple)
+        return {str(place): item for place, item in enumerate(value)} if is_list else MISSING
 
     def make_section(self) -> Section:
         """A section whose names are the places."""
@@ -72,18 +62,7 @@ class PlacesField(ObjectField):
         schema = {"properties": names, "required": [str(place) for place in needed]}
         return Section(read_plan(schema, self.spec.root, self.spec.path), self)
 
-    @property
-    def has_default(self) -> bool:
-        """Whether the schema gives a list."""
-        return isinstance(self.spec.default, list)
-
 
 def has_places(spec: FieldSpec) -> bool:
     """Whether a list's places differ."""
     return spec.type == "array" and bool(list_places(spec.schema))
-
-
-def _as_names(value: Any) -> Any:
-    """The items of a list by their places; `MISSING` for what is no list."""
-    is_list = isinstance(value, list | tuple)
-    return {str(place): item for place, item in enumerate(value)} if is_list else MISSING

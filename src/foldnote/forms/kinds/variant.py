@@ -65,7 +65,7 @@ class VariantField(HolderField):
     def build(self) -> widgets.DOMWidget:
         """A list of the forms, and the field of the chosen one."""
         looks = self.looks
-        document = Document(self.spec.root)
+        document = Document.of(self.spec.root)
         self._schemas = read_options(self.spec.schema, self.spec.root)
         self._rules: list[Rules] = [document.compile_part(schema) for schema in self._schemas]
         self._fields: dict[int, Field] = {}

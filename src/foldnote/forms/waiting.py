@@ -1,0 +1,46 @@
+"""A field that is not built yet: one of the hundreds of a long section.
+
+It holds its value as data, and the section puts the real field in its place when somebody wants to see it.
+It has no control, draws nothing and judges nothing.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import ipywidgets as widgets
+
+from foldnote.forms.field import Field, Reading, is_same
+from foldnote.forms.spec import MISSING
+
+
+class WaitingField(Field):
+    """What a setting holds before its field is built."""
+
+    def build(self) -> widgets.DOMWidget:
+        """One empty widget that all of a form share, and that is never shown."""
+        return self.host.looks.nothing
+
+    def parse(self) -> Reading:
+        """Nothing, or what an empty control means."""
+        return Reading(self.blank)
+
+    def render(self, value: Any) -> None:
+        """There is nothing to show it in."""
+
+    def set_label(self, label: str) -> None:
+        """There is nothing to say it at."""
+
+    def set_class(self, name: str, is_on: bool) -> None:
+        """There is nothing to mark."""
+
+    def hand_over(self, field: Field) -> Field:
+        """Hand over to the field that takes this one's place."""
+        if not is_same(self.initial, self.spec.default):
+            field.start_with(self.initial)
+        if self._is_cleared:
+            field.clear()
+        elif self._kept is not MISSING and not is_same(self._kept, self.initial):
+            field.write(self._kept)
+        field.is_touched = self.is_touched
+        return field
