@@ -25,6 +25,20 @@ RECEPTOR_BETA = (
     "NAGVTQTPKFQVLKTGQSMTLQCAQDMNHEYMSWYRQDPGMGLRLIHYSVGAGITDQGEVPNGYNVSRSTTEDFPLRLLSAAPSQTSVYFCASRPG"
     "LAGGRPEQYFGPGTRLTVTEDL"
 )
+# A single-domain antibody (after caplacizumab), a lambda chain (after avelumab) and a heavy chain with a CDR3 of 33
+# residues by IMGT (after PGT145).
+SINGLE_DOMAIN = (
+    "EVQLVESGGGLVQPGGSLRLSCAASGRTFSYNPMGWFRQAPGKGRELVAAISRTGGSTYYPDSVEGRFTISRDNAKRMVYLQMNSLRAEDTAVYYC"
+    "AAAGVRAEDGRVRTLPSEYTFWGQGTQVTVSS"
+)
+LAMBDA = (
+    "QSALTQPASVSGSPGQSITISCTGTSSDVGGYNYVSWYQQHPGKAPKLMIYDVSNRPSGVSNRFSGSKSGNTASLTISGLQAEDEADYYCSSYTSS"
+    "STRVFGTGTKVTVL"
+)
+LONG_CDR3 = (
+    "QVQLVQSGAEVKKPGSSVKVSCKASGNSFSNHDVHWVRQATGQGLEWMGWMSHEGDKTGLAQKFQGRVTITRDSGASTVYMELRGLTADDTAIYYC"
+    "LTGSKHRLRDYFLYNEYGPNYEEWGDYLATLDVWGHGTAVTVSS"
+)
 
 pytestmark = [
     pytest.mark.engine,
@@ -109,6 +123,22 @@ def test_heavy_cdrs_of_trastuzumab_are_the_published_ones(tmp_path, scheme, cdr1
     rows, _ = number(tmp_path, HEAVY, scheme)
     found = ["".join(row["residue"] for row in rows if row["region"] == f"CDR{i}") for i in (1, 2, 3)]
     assert found == [cdr1, cdr2, cdr3]
+
+
+@pytest.mark.parametrize(
+    ("sequence", "scheme", "cdrs"),
+    [
+        (SINGLE_DOMAIN, "kabat", ["YNPMG", "AISRTGGSTYYPDSVEG", "AGVRAEDGRVRTLPSEYTF"]),
+        (LAMBDA, "kabat", ["TGTSSDVGGYNYVS", "DVSNRPS", "SSYTSSSTRV"]),
+        (LAMBDA, "aho", ["TGTSSDVGGYNYVS", "YDVSNRPS", "SSYTSSSTRV"]),
+        (LONG_CDR3, "chothia", ["GNSFSNH", "SHEGDK", "GSKHRLRDYFLYNEYGPNYEEWGDYLATLDV"]),
+    ],
+)
+def test_cdrs_with_insertions_are_those_of_abnumber(tmp_path, sequence, scheme, cdrs):
+    """Against ABnumber 0.4.4; of the numbers of ``aho`` its definition is ``north``, as ours."""
+    rows, _ = number(tmp_path, sequence, scheme)
+    found = ["".join(row["residue"] for row in rows if row["region"] == f"CDR{i}") for i in (1, 2, 3)]
+    assert found == cdrs
 
 
 def test_white_space_and_small_letters_are_taken(tmp_path):

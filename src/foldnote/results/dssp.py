@@ -33,8 +33,15 @@ _MOST_NEIGHBOURS = 400
 """Residues within reach of one, on average; in a protein there are fewer than 60."""
 _LEAST_SHARE = 0.5
 
+_LONG_BULGE, _SHORT_BULGE = 5, 2
+"""Furthest steps from one bridge to the next on the two sides of a bulge."""
+_HELICES = ((4, "H", "HEC"), (3, "G", "GC"), (5, "I", "IHC"))
+"""Size of the turn, letter, and what it may be written over, in the order in which DSSP looks for them."""
+
 Bonds = set[tuple[int, int]]
 """Donor and acceptor, as places of residues."""
+Bridge = tuple[int, int, int]
+"""Places of two residues, the lower first, and 1 for parallel strands or -1 for antiparallel ones."""
 
 
 @dataclass(frozen=True)
@@ -87,14 +94,15 @@ def assign_backbone(backbone: Floats, chains: Sequence[str], prolines: NDArray[n
     piece = np.concatenate(([0], np.cumsum(~is_joined[:-1]))) if count else np.empty(0, dtype=np.int64)
     bonds = _find_bonds(backbone, piece, prolines)
     letters = np.full(count, "C", dtype="<U1")
-    for one, other in _find_bridges(bonds, piece):
-        letters[[one, other]] = "E"
-    for size in (5, 3, 4):
+    for first, last in _find_strands(_find_bridges(bonds, piece), piece):
+        letters[first : last + 1] = "E"
+    for size, letter, free in _HELICES:
         starts = {a for d, a in bonds if d - a == size and piece[d] == piece[a]}
-        for start in starts:
-            if start - 1 in starts:
-                own = letters[start : start + size]
-                own[(own != "E") | (size == 4)] = "H"
+        for start in sorted(starts):
+            own = letters[start : start + size]
+            if start - 1 in starts and set(own) <= set(free):
+                own[:] = letter
+    letters[(letters == "G") | (letters == "I")] = "H"
     return letters
 
 
@@ -145,17 +153,38 @@ def _invert(one: Floats, other: Floats) -> Floats:
     return np.asarray(1 / np.maximum(np.linalg.norm(one - other, axis=1), _NEAREST_A))
 
 
-def _find_bridges(bonds: Bonds, piece: NDArray[np.int64]) -> set[tuple[int, int]]:
+def _find_bridges(bonds: Bonds, piece: NDArray[np.int64]) -> set[Bridge]:
     """Pairs of residues in parallel or antiparallel bridges, by the patterns of the paper."""
     found = set()
     for donor, acceptor in bonds:
         if (acceptor + 2, donor) in bonds:
-            found.add((acceptor + 1, donor))
+            found.add((*sorted((acceptor + 1, donor)), 1))
         if (acceptor, donor) in bonds:
-            found.add((acceptor, donor))
+            found.add((*sorted((acceptor, donor)), -1))
         if (acceptor + 2, donor - 2) in bonds:
-            found.add((acceptor + 1, donor - 1))
-    return {pair for pair in found if _is_bridge(pair, piece)}
+            found.add((*sorted((acceptor + 1, donor - 1)), -1))
+    return {(one, other, sense) for one, other, sense in found if _is_bridge((one, other), piece)}
+
+
+def _find_strands(bridges: set[Bridge], piece: NDArray[np.int64]) -> set[tuple[int, int]]:
+    """First and last residues of strands: bridges, and what lies between two that a bulge links.
+
+    A bulge links bridges of one sense with at most one residue between them on one side, four on the other.
+    """
+    partners: dict[tuple[int, int], list[int]] = {}
+    for one, other, sense in bridges:
+        partners.setdefault((one, sense), []).append(other)
+    strands = set()
+    for one, other, sense in bridges:
+        strands |= {(one, one), (other, other)}
+        for step in range(1, _LONG_BULGE + 1):
+            for partner in partners.get((one + step, sense), []):
+                gap = (partner - other) * sense
+                is_linked = 0 < gap <= _LONG_BULGE and min(step, gap) <= _SHORT_BULGE
+                ends = sorted((other, partner))
+                if is_linked and piece[one] == piece[one + step] and piece[other] == piece[partner]:
+                    strands |= {(one, one + step), (ends[0], ends[1])}
+    return strands
 
 
 def _is_bridge(pair: tuple[int, int], piece: NDArray[np.int64]) -> bool:
