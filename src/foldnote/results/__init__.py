@@ -80,7 +80,8 @@ from foldnote.results.plot_data import (
 )
 from foldnote.results.poses import Pose
 from foldnote.results.ranking import merge_results, rank_table
-from foldnote.results.result import Result, open_result, register_display
+from foldnote.results.result import Result, open_result
+from foldnote.results.shown import register_display, register_part_display
 from foldnote.results.structure import Chain, Ligand, Structure
 from foldnote.results.superposition import Superposition, superpose
 
@@ -117,5 +118,6 @@ __all__ = [
     "open_result",
     "rank_table",
     "register_display",
+    "register_part_display",
     "superpose",
 ]

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from foldnote.errors import UnreadableFileError
 from foldnote.results.families import strip_packing
 from foldnote.results.numbers import Floats
+from foldnote.results.shown import Shown
 
 GAP = "-"
 _IS_RESIDUE = ~np.isin(np.arange(256), list(b"-.~ "))
@@ -30,7 +31,7 @@ _HEADER_FIGURE = re.compile(r"(?:^|[\s,;|])([A-Za-z]\w{0,40})=(-?\d+(?:\.\d+)?(?
 
 
 @dataclass(frozen=True, eq=False)
-class Alignment:
+class Alignment(Shown):
     """Sequences, the query first.
 
     Attributes:

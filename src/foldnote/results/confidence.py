@@ -18,6 +18,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from foldnote.results.numbers import Floats, scale_to_hundred
+from foldnote.results.shown import Shown
 
 _TOLERANCE = 0.51
 """Largest difference, on the scale 0 to 100, between a score file's values and their copy in a B-factor."""
@@ -29,7 +30,7 @@ _PARENT = re.compile(r"(REMARK[^\n]*\n)*PARENT ")
 
 
 @dataclass(frozen=True, eq=False)
-class Confidence:
+class Confidence(Shown):
     """The pLDDT of a structure's first model, 0 to 100, higher is better.
 
     Attributes:

@@ -18,6 +18,7 @@ from foldnote.results.confidence import Claim, Confidence
 from foldnote.results.evidence import EvidenceBook
 from foldnote.results.numbers import Floats
 from foldnote.results.pae import Pae, make_pae
+from foldnote.results.shown import Shown
 from foldnote.results.structure import Structure
 from foldnote.results.tables import Scalar
 
@@ -25,7 +26,7 @@ MEAN_PLDDT_NAMES = ("mean_plddt", "complex_plddt", "avg_plddt", "plddt_mean", "p
 
 
 @dataclass(frozen=True, eq=False)
-class Model:
+class Model(Shown):
     """One model of a prediction.
 
     Attributes:

@@ -19,6 +19,7 @@ import pandas as pd
 
 from foldnote.errors import UnreadableFileError
 from foldnote.results.numbers import Floats
+from foldnote.results.shown import Shown
 from foldnote.results.tables import Scalar
 
 MOST_ATOMS = 100_000
@@ -32,7 +33,7 @@ class RecordError(ValueError):
 
 
 @dataclass(frozen=True, eq=False)
-class Molecule:
+class Molecule(Shown):
     """One record of an SDF, MOL2 or PDBQT file, or one line of SMILES.
 
     Attributes:

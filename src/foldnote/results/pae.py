@@ -14,12 +14,13 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from foldnote.results.arrays import Array
+from foldnote.results.shown import Shown
 
 TOKEN_COLUMNS = ["chain", "number", "residue", "atom"]
 
 
 @dataclass(frozen=True, eq=False)
-class Pae:
+class Pae(Shown):
     """The predicted aligned error of one model.
 
     Attributes:

@@ -14,6 +14,7 @@ from foldnote.results.families import find_rank, strip_packing
 from foldnote.results.kinds import structure_order
 from foldnote.results.metrics import find_metric
 from foldnote.results.molecule import Molecule
+from foldnote.results.shown import Shown
 from foldnote.results.tables import Scalar
 
 _CONFIDENCE = re.compile(r"confidence[_=]?(-?\d+(?:\.\d+)?)")
@@ -25,7 +26,7 @@ _ENERGIES = ("affinity", "minimizedAffinity", "free_energy", "docking_score")
 
 
 @dataclass(frozen=True, eq=False)
-class Pose:
+class Pose(Shown):
     """One pose of a ligand.
 
     Attributes:

@@ -2,12 +2,12 @@
 
 Opening lists the files and reads none. A file that turns out to be damaged is reported in
 :attr:`Result.problems` and the others are still read. How a result is shown is decided elsewhere: the room
-that draws registers itself with :func:`register_display`.
+that draws registers itself with :func:`foldnote.results.register_display`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from fnmatch import fnmatchcase
 from functools import cached_property, partial
 from pathlib import Path
@@ -42,6 +42,7 @@ from foldnote.results.opening import open_archive
 from foldnote.results.poses import Pose, make_pose_table, rank_poses
 from foldnote.results.ranking_file import read_order
 from foldnote.results.score_rows import find_rows
+from foldnote.results.shown import Bundle, show_result
 from foldnote.results.structure import Structure
 from foldnote.results.structure_formats import find_format, read_structure_text
 from foldnote.results.tables import Scalar, find_figures, find_table, is_list, read_json, read_table
@@ -49,9 +50,6 @@ from foldnote.results.tables import Scalar, find_figures, find_table, is_list, r
 MAX_JSON_BYTES = 32 * 1024**2
 """Larger JSON files are not looked into for tables and figures; :meth:`Result.read` still reads them."""
 _MAX_ROWS_BYTES = 2 * 1024**2  # larger tables are not searched for rows about structures
-
-Bundle = Mapping[str, Any]
-_displays: list[Callable[[Result], list[Bundle]]] = []
 
 
 class Result:
@@ -328,11 +326,7 @@ class Result:
 
     def bundles(self) -> list[Bundle]:
         """The mime bundles that show this result; plain text when nothing that draws is registered."""
-        if not _displays:
-            import foldnote
-
-            _ = foldnote.view  # the package knows who draws, and loads it, which registers it
-        return _displays[-1](self) if _displays else [{"text/plain": repr(self)}]
+        return show_result(self)
 
     def _make_structure(self, name: str, family: str) -> Structure:
         text = partial(self._reader.parse, read_structure_text, name)
@@ -389,11 +383,6 @@ def open_result(path: str | Path, name: str | None = None, origin: Mapping[str, 
         ArchiveError: nothing is there, or the archive holds nothing complete or is not safe to read.
     """
     return Result(open_archive(path), name, origin)
-
-
-def register_display(display: Callable[[Result], list[Bundle]]) -> None:
-    """Let ``display`` turn results into mime bundles when a notebook shows them."""
-    _displays[:] = [display]
 
 
 def _count(number: int, noun: str) -> str:

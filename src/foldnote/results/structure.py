@@ -21,6 +21,7 @@ from foldnote.results.confidence import Confidence, ReadClaims, find_confidence
 from foldnote.results.dssp import Assignment, assign_chains
 from foldnote.results.families import find_plddt_family
 from foldnote.results.packing import unpack_single
+from foldnote.results.shown import Shown
 from foldnote.results.structure_formats import find_format, parse_structure, read_structure_text
 from foldnote.results.wording import explain
 
@@ -72,7 +73,7 @@ class Ligand:
     kind: str = "ligand"
 
 
-class Structure:
+class Structure(Shown):
     """A structure file of a result: PDB, mmCIF, BinaryCIF, SDF, MOL2 or PDBQT.
 
     Attributes:

@@ -19,6 +19,7 @@ from foldnote.errors import UnreadableFileError
 from foldnote.results.fitting import find_tm_score, fit, measure_rmsd
 from foldnote.results.model import Model
 from foldnote.results.numbers import Floats
+from foldnote.results.shown import Shown
 from foldnote.results.structure import Structure
 
 _LEAST_PAIRS = 3
@@ -29,7 +30,7 @@ _CENTRES = {"protein": "CA", "DNA": "C3'", "RNA": "C3'"}
 
 
 @dataclass(frozen=True, eq=False)
-class Superposition:
+class Superposition(Shown):
     """How a mobile structure lies best over a fixed one.
 
     Attributes:

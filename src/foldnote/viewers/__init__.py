@@ -10,7 +10,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from foldnote.results import register_display
+from foldnote.results import register_display, register_part_display
 from foldnote.viewers import tool_views as _tool_views  # noqa: F401  (registers the layouts)
 from foldnote.viewers.bundles import (
     bundle,
@@ -28,6 +28,7 @@ from foldnote.viewers.joining import find_structure, overlay
 from foldnote.viewers.library import load_script
 from foldnote.viewers.molecules import compose_molecules
 from foldnote.viewers.page import write_page
+from foldnote.viewers.parts import show_part
 from foldnote.viewers.plot import Plot
 from foldnote.viewers.plots import plot_coverage, plot_distribution, plot_pae, plot_plddt, plot_scatter
 from foldnote.viewers.registry import register_view, unregister_view
@@ -78,6 +79,7 @@ __all__ = [
 ]
 
 register_display(lambda result: list(result_bundles(result)))
+register_part_display(show_part)
 
 
 def __getattr__(name: str) -> Any:

@@ -92,7 +92,7 @@ def _tool_bundles(result: Result) -> list[Bundle]:
     except Exception as exc:  # noqa: BLE001 - a layout is anybody's code, and the result is there all the same
         reason = str(exc) or type(exc).__name__
         note = f"The layout for {tool} could not be used, so this is the usual one. Reason: {reason}"
-        return [_message_bundle(note), *default_view(result)]
+        return [message_bundle(note), *default_view(result)]
 
 
 def _ask_bundle(item: Shown) -> Bundle:
@@ -190,7 +190,7 @@ def _structure_bundle(result: Result) -> Bundle:
     try:
         scene = compose_result(result)
     except UnreadableFileError as exc:
-        return _message_bundle(exc.message)
+        return message_bundle(exc.message)
     return bundle(scene) if scene else {}
 
 
@@ -214,10 +214,11 @@ def _named_table(result: Result, name: str) -> Bundle:
     try:
         return table_bundle(result.tables[name], name)
     except UnreadableFileError as exc:
-        return _message_bundle(exc.message)
+        return message_bundle(exc.message)
 
 
-def _message_bundle(message: str) -> Bundle:
+def message_bundle(message: str) -> Bundle:
+    """A sentence that stands where something could not be shown."""
     html = f'<div class="fnv-view"><style>{read_asset("scene.css")}</style>{write_notes([message])}</div>'
     return {"text/html": html, "text/plain": message}
 
