@@ -95,6 +95,8 @@ class Field(ABC):
         self._kept: Any = MISSING
         self._is_cleared = False
         self.initial: Any = MISSING
+        self.is_at_start = True
+        """Whether the field holds what it began with, and neither code nor a person said so."""
         self._is_writing = False
         self._classes: dict[str, bool] = {}
         self.widget: widgets.DOMWidget = self.build()
@@ -141,7 +143,7 @@ class Field(ABC):
         if not (isinstance(value, _PLAIN) or value is MISSING or hasattr(value, "tolist")):
             kind = type(value).__name__
             raise FoldnoteError(f"{self.spec.title} cannot be a {kind}: give text, numbers, lists or dicts.")
-        self._is_cleared = False
+        self._is_cleared = self.is_at_start = False
         self._is_writing = True
         try:
             self.render(MISSING if value is None and self.spec.nullable else value)
@@ -164,14 +166,38 @@ class Field(ABC):
         if not parsed.errors and is_same(parsed.value, self._kept):
             self._kept = MISSING
         self.is_touched = False
+        self.is_at_start = True
         self.initial = self.read().value
+
+    def take_over(self, other: Field) -> None:
+        """Hold what ``other`` holds, in whose place this field is put."""
+        if not is_same(other.initial, other.spec.default):
+            self.start_with(other.initial)
+        if other._is_cleared:
+            self.clear()
+        elif not other.is_at_start:
+            self._take_contents(other)
+        self.is_touched = other.is_touched
+
+    def _take_contents(self, other: Field) -> None:
+        """The value, or what was typed and is none."""
+        read = other.read()
+        typed = getattr(other.widget, "value", None)
+        if read.errors and isinstance(typed, str) and isinstance(getattr(self.widget, "value", None), str):
+            self._kept, self.is_at_start, self._is_writing = MISSING, False, True
+            try:
+                self.widget.value = typed
+            finally:
+                self._is_writing = False
+        else:
+            self.write(read.value)
 
     def changed(self, *_: object) -> None:
         """Take note that a person changed the control."""
         if self._is_writing:
             return
         self._kept = MISSING
-        self._is_cleared = False
+        self._is_cleared = self.is_at_start = False
         self.is_touched = True
         self.host.field_changed(self)
         self.host.announce(self)

@@ -186,12 +186,12 @@ class Form(Observed):
 
     def code(self) -> str:
         """The Python call that does the same; settings that have their default are left out of it."""
+        fields, defaults = self.fields, self.section.defaults
         settings = {
             name: value
             for name, value in self.value.items()
-            if self.fields[name].spec.required or value != self.fields[name].spec.default
+            if fields[name].spec.required or value != defaults[name]
         }
-        fields = self.fields
         secrets = {name for name, field in fields.items() if field.spec.is_secret}
         files = {name for name, field in fields.items() if is_file(field.spec)}
         marks = Marks(secrets, self.bindings.names, files, self._uploads)

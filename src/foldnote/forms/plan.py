@@ -9,13 +9,13 @@ validator. ``x-foldnote.appliesWhen`` and ``appliesIf`` are conditions more. No 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from foldnote.catalog.checks.row import matches
 from foldnote.catalog.prepared import CONDITION
 from foldnote.catalog.standard import Document, Rules
-from foldnote.forms.schema import find_discriminator, read_fixed, resolve
+from foldnote.forms.schema import find_discriminator, narrow, read_fixed, resolve, says_more
 from foldnote.forms.spec import MISSING, SHAPES, FieldSpec, rank_specs, read_spec
 
 _MOST_ROUNDS: Final = 8
@@ -47,6 +47,18 @@ class Part:
     """The part means something when all conditions of one of these hold."""
     note: Condition | None = None
     """One condition more, from ``x-foldnote.appliesIf``; it is asked with defaults filled in."""
+    others: tuple[tuple[Mapping[str, Any], When], ...] = ()
+    """Further descriptions of the property, each with the conditions under which it holds too."""
+
+    def describe(self, holding: tuple[int, ...]) -> FieldSpec:
+        """The specification while these of the further descriptions hold."""
+        if not holding:
+            return self.spec
+        schema: Mapping[str, Any] = self.spec.schema
+        for place in holding:
+            schema = narrow(schema, self.others[place][0], is_nearer=True)
+        told = read_spec(self.spec.path, schema, self.spec.root, required=self.spec.required)
+        return replace(told, nullable=self.spec.nullable)
 
 
 @dataclass(frozen=True)
@@ -65,6 +77,8 @@ class State:
     applying: frozenset[int]
     """Positions of the parts that mean something; of two parts for one name the first."""
     required: frozenset[str]
+    others: Mapping[int, tuple[int, ...]]
+    """Which of the further descriptions of a part hold, by its position; parts without one are left out."""
 
 
 @dataclass
@@ -107,7 +121,15 @@ class Plan:
         required = frozenset(
             name for demand in self.demands if _hold(demand.when, value) for name in demand.names
         )
-        return State(value, applying, required)
+        return State(value, applying, required, self._list_others(value))
+
+    def _list_others(self, value: Mapping[str, Any]) -> dict[int, tuple[int, ...]]:
+        found = {
+            position: tuple(place for place, (_, when) in enumerate(part.others) if _hold(when, value))
+            for position, part in enumerate(self.parts)
+            if part.others
+        }
+        return {position: places for position, places in found.items() if places}
 
     def _choose(
         self, given: Iterable[tuple[int, Part]], value: Mapping[str, Any], filled: Mapping[str, Any]
@@ -138,6 +160,7 @@ class _Reader:
         self._plan = Plan()
         self._document: Document | None = None
         self._found: dict[str, list[tuple[dict[str, Any], When]]] = {}
+        self._others: dict[str, list[tuple[dict[str, Any], When]]] = {}
 
     def read(self, schema: Any, when: When, level: int) -> None:
         plain = resolve(schema, self._root)
@@ -172,7 +195,13 @@ class _Reader:
         noted = spec.notes.get(CONDITION)
         rules = self._compile(noted) if isinstance(noted, Mapping) else None
         note = Condition(rules) if rules is not None and rules.is_usable else None
-        return Part(spec, tuple(when for _, when in alternatives), note)
+        whens = tuple(when for _, when in alternatives)
+        others = tuple(
+            (child, other)
+            for child, other in self._others.get(name, ())
+            if any(set(when) <= set(other) for when in whens)
+        )
+        return Part(spec, whens, note, others)
 
     def _read_spec(self, name: str, child: Any, alternatives: list[tuple[Any, When]]) -> FieldSpec:
         """The specification; it is required where it is so each time that the part applies."""
@@ -202,13 +231,14 @@ class _Reader:
     def _add(self, name: str, child: Any, when: When) -> None:
         """Take in a description of a property, if it says more than the ones that hold wherever it does.
 
-        A second one may narrow what the first allows: that is a matter of right and wrong, not of fields.
+        A second one narrows what the first allows, and may call it something else: the field shows both.
         """
         found = self._found.setdefault(name, [])
         has_shape = _has_shape(child, self._root)
         for earlier, earlier_when in found:
             is_wider = not set(earlier_when) - set(when)
             if is_wider and (not has_shape or _has_shape(earlier, self._root)):
+                self._add_other(name, child, when, set(when) - set(earlier_when))
                 return
         if has_shape:
             shapeless = [pair for pair in found if not _has_shape(pair[0], self._root)]
@@ -216,6 +246,12 @@ class _Reader:
             found[:] = [pair for pair in found if pair not in shapeless or set(pair[1]) - set(when)]
             child = notes | dict(child) if notes else child
         found.append((child, when))
+
+    def _add_other(self, name: str, child: Any, when: When, conditions: set[Condition]) -> None:
+        """Keep a further description that holds under conditions of its own."""
+        plain = resolve(child, self._root)
+        if conditions and says_more(plain):
+            self._others.setdefault(name, []).append((plain, when))
 
     def _read_dependencies(self, plain: Mapping[str, Any], when: When, level: int) -> None:
         for keyword in ("dependentRequired", "dependentSchemas", "dependencies"):

@@ -5,7 +5,7 @@ Pure functions over plain data. A keyword that nobody here knows stays where it 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 NULL: Final = {"type": "null"}
@@ -17,6 +17,11 @@ OBJECT_WORDS: Final = (
 )
 _ANNOTATIONS = {"title", "description", "default", "examples", "$comment", "deprecated", "readOnly"}
 _MOST_STEPS = 20
+_TOLD_ONCE: Final = ("title", "description", "default", "examples", "multipleOf", "pattern", "format")
+_TIGHTEST: Final[Mapping[str, Callable[[Any, Any], Any]]] = {
+    **dict.fromkeys(("minimum", "exclusiveMinimum", "minLength", "minItems", "minProperties"), max),
+    **dict.fromkeys(("maximum", "exclusiveMaximum", "maxLength", "maxItems", "maxProperties"), min),
+}
 
 
 def resolve(schema: Any, root: Mapping[str, Any]) -> dict[str, Any]:
@@ -107,6 +112,38 @@ def read_fixed(schema: Any, root: Mapping[str, Any]) -> tuple[Any, ...]:
         return (plain["const"],)
     values = plain.get("enum")
     return (values[0],) if isinstance(values, list) and len(values) == 1 else ()
+
+
+def narrow(base: Mapping[str, Any], more: Mapping[str, Any], *, is_nearer: bool) -> dict[str, Any]:
+    """A property's description with what another one that holds beside it says of the same value.
+
+    The narrower bounds and the common values count. Of titles, descriptions, defaults and examples those of
+    ``more`` do where it is the nearer one, else those of ``base``.
+    """
+    merged = dict(base)
+    for key, value in more.items():
+        if key in _TOLD_ONCE and (is_nearer or key not in base):
+            merged[key] = value
+        elif key in _TIGHTEST and _is_number(value):
+            known = base.get(key)
+            merged[key] = _TIGHTEST[key](known, value) if _is_number(known) else value
+        elif key == "enum" and isinstance(value, list) and value and "const" not in base:
+            known = base.get(key)
+            common = [item for item in known if item in value] if isinstance(known, list) else value
+            merged[key] = common or value
+        elif key == "const" and ("enum" not in base or is_nearer):
+            merged.pop("enum", None)
+            merged[key] = value
+    return merged
+
+
+def says_more(schema: Mapping[str, Any]) -> bool:
+    """Whether a second description of a property says something that a form shows."""
+    return any(key in _TOLD_ONCE or key in _TIGHTEST or key in ("enum", "const") for key in schema)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def _list_fixed(option: Mapping[str, Any], root: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:

@@ -20,6 +20,7 @@ from foldnote.forms.waiting import WaitingField
 from foldnote.models.tool import Tool
 from foldnote.models.verdict import Problem
 
+_MOST_ROUNDS: Final = 4
 MOST_AT_ONCE: Final = 200
 """Fields of one object that are built together; those beyond wait until somebody wants to see them."""
 
@@ -67,12 +68,17 @@ class Section:
         )
         self.extra: dict[str, Any] = {}
         self._problems: tuple[Problem, ...] = ()
+        self._holding: dict[int, tuple[int, ...]] = {}
+        """Which further descriptions the fields show, by position."""
         self._last = self.read()
 
     def read(self) -> SectionReading:
-        """Read all fields."""
-        readings = tuple(field.read() for field in self.fields)
-        state = self.plan.settle({position: read.value for position, read in enumerate(readings)})
+        """Read all fields; those that are described otherwise beside the new values are changed first."""
+        readings, state = self._settle()
+        for _ in range(_MOST_ROUNDS):
+            if not self._describe_anew(state):
+                break
+            readings, state = self._settle()
         more = self.more.read() if self.more is not None else None
         others = more.value if more is not None and isinstance(more.value, Mapping) else self.extra
         value = {**state.value, **{key: item for key, item in others.items() if key not in state.value}}
@@ -94,6 +100,29 @@ class Section:
                 inner += tell_faults(rules, read_plain(value))
         self._last = SectionReading(readings, state, value, tuple(inner))
         return self._last
+
+    def _settle(self) -> tuple[tuple[Reading, ...], State]:
+        readings = tuple(field.read() for field in self.fields)
+        return readings, self.plan.settle({position: read.value for position, read in enumerate(readings)})
+
+    def _describe_anew(self, state: State) -> bool:
+        """Put fields in place that show what holds now; whether there were any."""
+        fields = list(self.fields)
+        for position, part in enumerate(self.plan.parts):
+            holding = state.others.get(position, ())
+            if not part.others or holding == self._holding.get(position, ()):
+                continue
+            self._holding[position] = holding
+            before = fields[position]
+            spec = part.describe(holding)
+            build = WaitingField if isinstance(before, WaitingField) else kind_for(spec).build
+            fields[position] = build(spec, self._host)
+            fields[position].take_over(before)
+        if fields == list(self.fields):
+            return False
+        self.fields = tuple(fields)
+        self.on_shown()
+        return True
 
     @property
     def last(self) -> SectionReading:
@@ -117,6 +146,13 @@ class Section:
     def names(self) -> tuple[str, ...]:
         """Names of the fields, each once."""
         return tuple(dict.fromkeys(field.spec.name for field in self.fields))
+
+    @property
+    def defaults(self) -> dict[str, Any]:
+        """What a setting is taken for that is not given; a condition's own default is not known to all."""
+        first = {field.spec.name: place for place, field in reversed(list(enumerate(self.fields)))}
+        applying = {self.fields[place].spec.name: place for place in self._last.state.applying}
+        return {name: self.plan.parts[place].spec.default for name, place in (first | applying).items()}
 
     @property
     def waiting(self) -> tuple[int, ...]:
@@ -145,8 +181,8 @@ class Section:
         for position in positions:
             waiting = fields[position]
             if isinstance(waiting, WaitingField):
-                real = kind_for(waiting.spec).build(waiting.spec, self._host)
-                fields[position] = waiting.hand_over(real)
+                fields[position] = kind_for(waiting.spec).build(waiting.spec, self._host)
+                fields[position].take_over(waiting)
         self.fields = tuple(fields)
         self._tell_waiting()
         self.express(self.read(), self._problems)

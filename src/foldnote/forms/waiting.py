@@ -10,8 +10,7 @@ from typing import Any
 
 import ipywidgets as widgets
 
-from foldnote.forms.field import Field, Reading, is_same
-from foldnote.forms.spec import MISSING
+from foldnote.forms.field import Field, Reading
 
 
 class WaitingField(Field):
@@ -33,14 +32,3 @@ class WaitingField(Field):
 
     def set_class(self, name: str, is_on: bool) -> None:
         """There is nothing to mark."""
-
-    def hand_over(self, field: Field) -> Field:
-        """Hand over to the field that takes this one's place."""
-        if not is_same(self.initial, self.spec.default):
-            field.start_with(self.initial)
-        if self._is_cleared:
-            field.clear()
-        elif self._kept is not MISSING and not is_same(self._kept, self.initial):
-            field.write(self._kept)
-        field.is_touched = self.is_touched
-        return field

@@ -21,8 +21,13 @@ def make_tool(properties: dict[str, Any], required: tuple[str, ...] = (), **more
     )
 
 
-def make_form(properties: dict[str, Any], required: tuple[str, ...] = (), **values: Any) -> Form:
-    return Form(make_tool(properties, required), None, values=values)
+def make_form(
+    properties: dict[str, Any],
+    required: tuple[str, ...] = (),
+    more: dict[str, Any] | None = None,
+    **values: Any,
+) -> Form:
+    return Form(make_tool(properties, required, **(more or {})), None, values=values)
 
 
 def label_of(form: Form, name: str) -> str:

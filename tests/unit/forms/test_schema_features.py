@@ -1,7 +1,7 @@
 """What JSON Schema can say and a form must show: one claim for each feature, driven through the widgets."""
 
 import pytest
-from form_builders import label_of
+from form_builders import label_of, make_form
 
 from foldnote.forms import SchemaForm
 
@@ -482,3 +482,106 @@ def test_defaults_of_places_do_not_make_a_list_that_nobody_asked_for():
     schema = {"type": "array", "prefixItems": [{"type": "number", "default": 1}]}
     assert form_of({"x": schema}).value == {}
     assert form_of({"x": {**schema, "default": [3]}}).value == {"x": [3]}
+
+
+def twice_described(**then):
+    return form_of(
+        {
+            "mode": {"enum": ["fast", "exact"], "default": "fast"},
+            "steps": {"type": "integer", "title": "Steps", "default": 10, "minimum": 1, "maximum": 100},
+        },
+        **{"if": {"properties": {"mode": {"const": "exact"}}}, "then": {"properties": {"steps": then}}},
+    )
+
+
+def choose(form, name, index):
+    form.fields[name].widget.index = index
+
+
+def test_a_second_title_description_and_bounds_are_shown_while_their_condition_holds():
+    form = twice_described(title="Refinement steps", description="Each costs a minute.", minimum=20)
+    choose(form, "mode", 1)
+    told = label_of(form, "steps")
+    assert "Refinement steps" in told
+    assert "Each costs a minute." in told
+    assert "20 to 100" in told
+    assert "too small" in told
+    assert [problem.field for problem in form.problems] == ["steps"]
+    choose(form, "mode", 0)
+    assert "Refinement" not in label_of(form, "steps")
+    assert form.problems == ()
+
+
+def test_a_second_default_holds_while_its_condition_does_and_nobody_said_otherwise():
+    form = twice_described(default=50)
+    assert form.value["steps"] == 10
+    choose(form, "mode", 1)
+    assert form.value["steps"] == 50
+    assert "fn-changed" not in label_of(form, "steps")
+    choose(form, "mode", 0)
+    assert form.value["steps"] == 10
+
+
+def test_what_was_typed_or_set_stays_when_a_field_is_described_anew():
+    form = twice_described(default=50, title="Refinement steps")
+    form.fields["steps"].widget.value = "12"
+    choose(form, "mode", 1)
+    assert form.value["steps"] == 12
+    assert "fn-changed" in label_of(form, "steps")
+    form.fields["steps"].widget.value = "twelve"
+    choose(form, "mode", 0)
+    assert form.fields["steps"].widget.value == "twelve"
+    assert "fn-error" in label_of(form, "steps")
+    again = SchemaForm(form.schema, {"mode": "exact", "steps": 10})
+    assert again.value == {"mode": "exact", "steps": 10}
+
+
+def test_a_second_enum_leaves_the_common_values_to_choose_from():
+    form = form_of(
+        {
+            "mode": {"enum": ["fast", "exact"], "default": "fast"},
+            "model": {"type": "string", "enum": ["s", "m", "l"], "default": "m"},
+        },
+        allOf=[
+            {
+                "if": {"properties": {"mode": {"const": "exact"}}},
+                "then": {"properties": {"model": {"enum": ["l", "m"], "default": "l"}}},
+            }
+        ],
+    )
+    choose(form, "mode", 1)
+    assert [label for label, _ in form.fields["model"].widget.options] == ["m", "l"]
+    assert form.value["model"] == "l"
+    choose(form, "mode", 0)
+    choose(form, "model", 0)
+    choose(form, "mode", 1)
+    assert form.value["model"] == "s"
+    assert messages(form).keys() == {"model"}
+
+
+def test_a_dependent_schema_describes_a_field_anew_inside_an_object_too():
+    box = {
+        "type": "object",
+        "properties": {"card": {"type": "string"}, "name": {"type": "string", "title": "Name"}},
+        "dependentSchemas": {"card": {"properties": {"name": {"title": "Name on the card", "minLength": 2}}}},
+    }
+    form = form_of({"box": box}, ["box"])
+    inner(form, "box", "card").widget.value = "1"
+    assert "Name on the card" in inner(form, "box", "name").widget.description
+    inner(form, "box", "name").widget.value = "A"
+    assert messages(form).keys() == {"box.name"}
+    shown = list(form.fields["box"]._body.children)
+    assert inner(form, "box", "name").widget in shown
+
+
+def test_a_default_that_only_a_condition_gives_is_written_into_the_code():
+    form = make_form(
+        {"mode": {"enum": ["fast", "exact"], "default": "fast"}, "steps": {"type": "integer", "default": 10}},
+        more={
+            "if": {"properties": {"mode": {"const": "exact"}}},
+            "then": {"properties": {"steps": {"default": 50}}},
+        },
+        mode="exact",
+    )
+    assert form.value["steps"] == 50
+    assert "steps=50" in form.code()

@@ -106,6 +106,7 @@ class ObjectField(HolderField):
         finally:
             self._is_writing = False
         self._is_given = self._is_cleared = self.is_touched = False
+        self.is_at_start = True
         is_shown = isinstance(held, Mapping) and self._section is not None
         self._kept = MISSING if is_shown or value is MISSING else value
         self.initial = self.read().value
