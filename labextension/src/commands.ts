@@ -42,6 +42,8 @@ export interface NewCellArgs extends ReadonlyJSONObject {
 export interface JobArgs extends ReadonlyPartialJSONObject {
   /** Name of the job. */
   readonly job?: string;
+  /** Address of the member of the organization whose job it is; one's own without. */
+  readonly member?: string;
   /** Names of several jobs. */
   readonly jobs?: string[];
 }
@@ -52,6 +54,8 @@ export interface FileArgs extends ReadonlyPartialJSONObject {
   readonly path: string;
   /** The job whose result holds it; an upload without. */
   readonly job?: string;
+  /** Address of the member of the organization whose job that is; one's own without. */
+  readonly member?: string;
 }
 
 /** Place of the letter that chooses a menu's entry by keyboard; none where a translation lacks it. */

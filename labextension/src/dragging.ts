@@ -10,9 +10,10 @@ export const VALUE_MIME = 'application/vnd.foldnote.value+json';
 /** Mime type of the code of a whole cell. */
 export const CELL_MIME = 'application/vnd.foldnote.cell';
 
-/** What a file field takes. */
+/** What a file field takes; of a job, it offers the files. */
 export type FieldValue =
   | { readonly kind: 'upload'; readonly name: string }
+  | { readonly kind: 'job'; readonly job: string }
   | { readonly kind: 'jobFile'; readonly job: string; readonly path: string };
 
 /** Something that is dragged. */

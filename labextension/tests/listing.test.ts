@@ -204,6 +204,16 @@ describe('figures and code', () => {
     expect(againCode('a')).toBe('import foldnote as fn\n\nfn.form(fn.job("a"))');
     expect(againCode('a', 'lab')).toContain('fn.form(fn.job("a", profile="lab"), profile="lab")');
     expect(jobFileCode('a', 'out/"1".pdb')).toBe('fn.job("a").file("out/\\"1\\".pdb")');
+    const client = 'fn.Client("lab").jobs';
+    expect(jobCode('a', 'lab', 'b@x')).toContain(
+      `fn.open_result(${client}.download("a", job_email="b@x"))`
+    );
+    expect(againCode('a', 'lab', 'b@x')).toContain(
+      `job = ${client}.record("a", job_email="b@x")\nfn.form(job.tool_type`
+    );
+    expect(jobFileCode('a', 'o.pdb', null, 'b"@x')).toBe(
+      'fn.Client().jobs.download("a", "o.pdb", job_email="b\\"@x")'
+    );
     expect(fileCode('dir/a".pdb')).toBe('fn.uploaded("dir/a\\".pdb")');
   });
 });

@@ -1,5 +1,5 @@
-import type { OlderAnswer } from '../src/api/answers';
-import { listMembers, MembersModel } from '../src/models/members';
+import type { JobRecord, OlderAnswer } from '../src/api/answers';
+import { listMembers, memberKey, MembersModel } from '../src/models/members';
 import { makeJob } from './records';
 
 const PAGE: OlderAnswer = {
@@ -37,5 +37,20 @@ describe('the jobs of the organization', () => {
     isDown = true;
     await model.refresh();
     expect([model.state().fault, model.state().jobs?.length]).toEqual(['No answer.', 3]);
+  });
+
+  it('of one name are told apart, and a refusal is kept until they are asked for again', async () => {
+    const [a, b] = ['a@x', 'b@x'].map(email => makeJob({ jobName: 'same', email })) as [JobRecord, JobRecord];
+    const page: OlderAnswer = { jobs: [a, b], olderKey: null };
+    const model = new MembersModel({ members: () => Promise.resolve(page) });
+    await model.refresh();
+    model.choose(memberKey(a));
+    expect([model.chosen(), model.find('same', 'b@x'), model.find('none', 'b@x')]).toEqual([a, b, undefined]);
+    model.noteRefusal(b, 'No.');
+    expect([...model.state().refusals]).toEqual([[memberKey(b), 'No.']]);
+    await model.refresh();
+    expect(model.state().refusals.size).toBe(0);
+    model.reset();
+    expect(model.chosen()).toBeUndefined();
   });
 });

@@ -1,5 +1,7 @@
 """The sidebar in real JupyterLab: every state of it, narrow and wide, light and dark, by mouse and by keyboard."""
 
+import json
+import re
 from datetime import UTC, datetime
 
 import pytest
@@ -208,7 +210,7 @@ def test_the_organizations_jobs_are_looked_at_and_narrowed_to_a_member(opened):
     sidebar = opened.show_sidebar("jobs", 300)
     opened.picture("sidebar-whose", sidebar)
     sidebar.get_by_label("Whose jobs").select_option("organization")
-    rows = sidebar.get_by_role("listitem")
+    rows = sidebar.get_by_role("grid").get_by_role("row")
     expect(rows).to_have_count(9)
     for theme, width in (("light", 300), ("dark", 500)):
         opened.set_theme(theme)
@@ -220,6 +222,33 @@ def test_the_organizations_jobs_are_looked_at_and_narrowed_to_a_member(opened):
     sidebar.get_by_label("Search jobs").fill("trastuzumab")
     expect(rows).to_have_count(1)
     expect(rows).to_contain_text("<b>bob</b>@example.org")
+    sidebar.get_by_label("Search jobs").fill("")
+
+
+def test_a_refused_result_of_a_member_is_told_in_its_row_and_its_menu(opened):
+    reason = "The account may not read results of <i>bob</i>."
+    opened.answer("jobs/[^/]+/view", json.dumps({"error": reason}).encode(), 403)
+    sidebar = opened.show_sidebar("jobs", 300)
+    row = sidebar.get_by_role("row", name="adalimumab")
+    sidebar.get_by_label("Member").select_option("ada@example.org")
+    row.click()
+    expect(row).to_have_attribute("aria-selected", "true")
+    opened.page.keyboard.press("Enter")
+    expect(opened.page.locator(".fn-ResultPanel:visible").get_by_role("alert")).to_contain_text(reason)
+    expect(row).to_contain_text(reason)
+    sidebar.get_by_role("grid").focus()
+    opened.page.keyboard.press("Shift+F10")
+    entry = opened.page.locator(".lm-Menu-item", has_text="Open the Result")
+    expect(entry).to_contain_text("the service refused")
+    expect(entry).to_have_class(re.compile("lm-mod-disabled"))
+    menu = opened.page.locator(".lm-Menu")
+    expect(menu.get_by_text("Copy the Name", exact=True)).to_be_visible()
+    for own in ("Delete", "Stop", "Tag …"):
+        expect(menu.get_by_text(own, exact=True).locator("visible=true")).to_have_count(0)
+    opened.picture("members-refused")
+    opened.page.keyboard.press("Escape")
+    assert opened.accessibility_faults("#foldnote-sidebar") == []
+    opened.execute("application:close")
     sidebar.get_by_label("Whose jobs").select_option("mine")
     opened.answer("jobs", jobs_body(*JOBS))
     opened.execute("foldnote:refresh")

@@ -120,22 +120,31 @@ export class LabApi {
     return (await this.requests.get<{ log: string }>(about(name, 'log'))).log;
   }
 
-  /** What a job was submitted with, as JSON text. */
-  readonly readSettings = async (name: string): Promise<string> =>
-    (await this.requests.get<{ settings: string }>(about(name, 'settings'))).settings;
+  /** What a job was submitted with, as JSON text; `member` is the address of another member whose job it is. */
+  async readSettings(name: string, member: string | null = null): Promise<string> {
+    return (await this.requests.get<{ settings: string }>(about(name, 'settings'), { member })).settings;
+  }
 
-  /** A job's result, laid out. */
-  readonly readResult = (name: string): Promise<ResultAnswer> =>
-    this.requests.get(about(name, 'view'), { colors: this.colors });
+  /** A job's result, laid out; `member` is the address of another member whose job it is. */
+  readResult(name: string, member: string | null = null): Promise<ResultAnswer> {
+    return this.requests.get(about(name, 'view'), { colors: this.colors, member });
+  }
 
   /** A file of the file browser, laid out. */
   drawFile(path: string): Promise<ResultAnswer> {
     return this.requests.get('view', { path, colors: this.colors });
   }
 
-  /** Where a job's result archive, or one file of it, can be saved from. */
-  resultAddress(name: string, file: string | null = null): string {
-    return this.requests.address(about(name, 'result'), { file });
+  /**
+   * Where a job's result archive, or one file of it, can be saved from, once the server has it.
+   *
+   * @throws LabRequestError with a sentence: a browser that saves tells nobody why it got nothing
+   */
+  async fetchResult(name: string, file: string | null, member: string | null): Promise<string> {
+    const address = about(name, 'result');
+    const query = { file, member };
+    await this.requests.send(address, query, { method: 'POST' });
+    return this.requests.address(address, query);
   }
 
   /** The catalog of the service. */

@@ -14,9 +14,9 @@ import {
 import type { JobsState } from '../models/jobs';
 import { isBatch, toolType } from '../models/batch';
 import { selectable, type ListRow } from '../models/listing';
-import { choosingOf, type Choosing, type Selection, type SelectionState } from '../models/selection';
+import { choosingOf, nextIndex, type Choosing, type Selection, type SelectionState } from '../models/selection';
 import { FoldIcon } from './icons';
-import { guessHeight, JobRow, type JobActions } from './JobRow';
+import { guessHeight, JobRow, openMenuOfCurrent, type JobActions } from './JobRow';
 import { VirtualRows, type VirtualHandle } from './VirtualRows';
 import { isLive } from '../models/status';
 import { visibleText } from '../models/text';
@@ -176,7 +176,8 @@ export function JobList(props: JobListProps): ReactElement {
         'aria-rowcount': rows.length,
         'aria-activedescendant': current ? rowId(current.key) : undefined,
         'aria-keyshortcuts': 'Enter Delete Control+A',
-        onKeyDown
+        onKeyDown,
+        onContextMenu: openMenuOfCurrent
       }}
       draw={({ row }, index) =>
         row.kind === 'job' ? (
@@ -278,24 +279,4 @@ function OtherRow(props: {
 
 function guessOf(row: ListRow): number {
   return row.kind === 'job' ? guessHeight(row.job) : GROUP_PX;
-}
-
-/** Where a key leads in a list of `length` rows; -1 when it leads nowhere. */
-function nextIndex(key: string, index: number, length: number, page: number): number {
-  switch (key) {
-    case 'ArrowDown':
-      return Math.min(index + 1, length - 1);
-    case 'ArrowUp':
-      return Math.max(index - 1, 0);
-    case 'PageDown':
-      return Math.min(index + page, length - 1);
-    case 'PageUp':
-      return Math.max(index - page, 0);
-    case 'Home':
-      return 0;
-    case 'End':
-      return length - 1;
-    default:
-      return -1;
-  }
 }

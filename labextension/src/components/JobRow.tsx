@@ -89,7 +89,7 @@ export const JobRow = memo(function JobRow(props: JobRowProps): ReactElement {
         )}
         <bdi>{name}</bdi>
       </div>
-      <Facts {...props} word={word} />
+      <JobFacts {...props} />
       <RowActions {...props} />
       {hasDetail(job) && <Detail job={job} isWhole={isLogOpen} onKeep={props.actions.onKeep} />}
       {isLogOpen && (
@@ -114,9 +114,11 @@ function hasNotes(job: JobRecord): boolean {
   return Boolean(job.projectTag) || Boolean(job.tags?.length) || job.isLeaving === true;
 }
 
-function Facts(props: JobRowProps & { readonly word: string }): ReactElement {
+/** State, tool, score and times of a job in one line. */
+export function JobFacts(props: Pick<JobRowProps, 'job' | 'toolName' | 'now'>): ReactElement {
   const trans = useWords();
-  const { job, toolName, now, word } = props;
+  const { job, toolName, now } = props;
+  const word = trans.__(stateRow(shownState(job)).word);
   const duration = jobDuration(job, now);
   const score = findScore(job);
   return (
@@ -193,10 +195,22 @@ function RowActions(props: JobRowProps): ReactElement {
 }
 
 /** Opens JupyterLab's context menu at the button, as a right click on the row does. */
-function openMenu(button: HTMLElement): void {
+export function openMenu(button: HTMLElement): void {
   const { left, bottom } = button.getBoundingClientRect();
   const at = { bubbles: true, cancelable: true, clientX: left, clientY: bottom };
   button.closest('[data-job]')?.dispatchEvent(new window.MouseEvent('contextmenu', at));
+}
+
+/** Opens the context menu of the row that the keyboard is at, when a key asked the list for one. */
+export function openMenuOfCurrent(event: MouseEvent<HTMLElement>): void {
+  if (event.target === event.currentTarget) {
+    event.preventDefault();
+    event.stopPropagation();
+    const row = event.currentTarget.querySelector<HTMLElement>(':scope > .fn-mod-current');
+    if (row) {
+      openMenu(row);
+    }
+  }
 }
 
 function Detail(props: {

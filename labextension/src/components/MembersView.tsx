@@ -1,14 +1,15 @@
-/** The jobs of everybody in the organization: to be looked at, searched, and narrowed down to one member. */
-import { useEffect, useMemo, useRef, useState, type ReactElement } from 'react';
+/** The jobs of everybody in the organization: searched, narrowed down to one member, their results opened. */
+import { useEffect, useMemo, useRef, useState, type KeyboardEvent, type ReactElement } from 'react';
 
 import type { JobRecord } from '../api/answers';
-import { batchWords, toolType } from '../models/batch';
+import { toolType } from '../models/batch';
 import { filterJobs, FIRST_CHOICES, type Choices } from '../models/listing';
-import { listMembers, type MembersState } from '../models/members';
-import { countStates, shownState, stateRow } from '../models/status';
+import { listMembers, memberKey, type MembersState } from '../models/members';
+import { nextIndex } from '../models/selection';
+import { countStates } from '../models/status';
 import { visibleText } from '../models/text';
-import { formatMoment, jobAge, jobDuration } from '../models/time';
-import { StateIcon } from './icons';
+import { openMenuOfCurrent } from './JobRow';
+import { MemberRow, type MemberActions } from './MemberRow';
 import { Notice } from './Notice';
 import { SearchBox } from './SearchBox';
 import { Select } from './Select';
@@ -18,12 +19,14 @@ import { WhoseSelect } from './WhoseSelect';
 import { useWords } from './words';
 
 /** What the view needs. */
-export interface MembersViewProps {
+export interface MembersViewProps extends MemberActions {
   readonly state: MembersState;
   readonly toolName: (type: string) => string;
   readonly onLoad: () => void;
   readonly onOlder: () => void;
   readonly onChoose: (change: Partial<Choices>) => void;
+  /** The person went to the job of this key. */
+  readonly onChooseJob: (key: string) => void;
 }
 
 const EVERYBODY = '';
@@ -103,13 +106,39 @@ function Outcome(props: MembersViewProps & { readonly count: number }): ReactEle
 }
 
 function Rows(props: MembersViewProps & { readonly jobs: readonly JobRecord[] }): ReactElement {
-  const { state, jobs, toolName } = props;
+  const { state, jobs, toolName, onChooseJob } = props;
   const trans = useWords();
   const list = useRef<VirtualHandle>(null);
   const rows = useMemo(
-    () => jobs.map(job => ({ key: `${job.email ?? ''}/${job.jobName}/${job.created ?? ''}`, guess: ROW_PX, job })),
+    () => jobs.map(job => ({ key: `${memberKey(job)}/${job.created ?? ''}`, guess: ROW_PX, job })),
     [jobs]
   );
+  const at = jobs.findIndex(job => memberKey(job) === state.chosen);
+  const choose = (index: number): void => {
+    const job = jobs[index];
+    if (job) {
+      onChooseJob(memberKey(job));
+      list.current?.reveal(index);
+    }
+  };
+  const onKeyDown = (event: KeyboardEvent): void => {
+    const job = jobs[at];
+    const target = nextIndex(event.key, at, rows.length, list.current?.pageRows() ?? 10);
+    if (event.target !== event.currentTarget) {
+      if (event.key !== 'Escape') {
+        return;
+      }
+      list.current?.focus();
+    } else if (target >= 0) {
+      choose(target);
+    } else if (event.key === 'Enter' && job) {
+      props.onOpenOf(job);
+    } else {
+      return;
+    }
+    event.preventDefault();
+    event.stopPropagation();
+  };
   return (
     <VirtualRows
       rows={rows}
@@ -117,54 +146,36 @@ function Rows(props: MembersViewProps & { readonly jobs: readonly JobRecord[] })
       onEnd={props.onOlder}
       attributes={{
         className: 'fn-JobList',
-        role: 'list',
+        role: 'grid',
         tabIndex: 0,
-        'aria-label': trans.__('Jobs of the organization')
+        'aria-label': trans.__('Jobs of the organization'),
+        'aria-rowcount': rows.length,
+        'aria-activedescendant': at < 0 ? undefined : `fn-member-${at}`,
+        'aria-keyshortcuts': 'Enter',
+        onKeyDown,
+        onContextMenu: openMenuOfCurrent
       }}
-      draw={({ key, job }) => (
+      draw={({ key, job }, index) => (
         <MemberRow
           key={key}
+          id={`fn-member-${index}`}
           rowKey={key}
+          index={index}
           job={job}
           toolName={toolName(toolType(job))}
           now={state.receivedAt}
+          isChosen={index === at}
+          refusal={state.refusals.get(memberKey(job))}
+          actions={props}
+          onPress={event => {
+            choose(index);
+            if (event.button === 0 && !(event.target instanceof Element && event.target.closest('button'))) {
+              props.onDragOf(job, event);
+            }
+            list.current?.focus();
+          }}
         />
       )}
     />
-  );
-}
-
-function MemberRow(props: {
-  readonly rowKey: string;
-  readonly job: JobRecord;
-  readonly toolName: string;
-  readonly now: number;
-}): ReactElement {
-  const { job, now } = props;
-  const trans = useWords();
-  const state = shownState(job);
-  const name = visibleText(job.jobName);
-  const facts = [trans.__(stateRow(state).word), props.toolName, jobDuration(job, now), jobAge(job, now, trans)];
-  return (
-    <div className={`fn-JobRow fn-mod-member fn-mod-${state}`} role="listitem" data-key={props.rowKey}>
-      <div className="fn-JobRow-icon">
-        <StateIcon state={state} />
-      </div>
-      <div className="fn-JobRow-name" title={name}>
-        <bdi>{name}</bdi>
-      </div>
-      <div className="fn-JobRow-facts" title={trans.__('Submitted %1', formatMoment(job.created))}>
-        {facts.filter(Boolean).map(fact => (
-          <span key={fact}>{fact}</span>
-        ))}
-      </div>
-      <div className="fn-JobRow-detail">
-        <p className="fn-JobRow-message">
-          <bdi>{visibleText(job.email ?? '') || trans.__('Owner unknown')}</bdi>
-          {batchWords(job, trans) !== '' && ` · ${batchWords(job, trans)}`}
-        </p>
-        {job.error !== null && <p className="fn-JobRow-error">{visibleText(job.error)}</p>}
-      </div>
-    </div>
   );
 }

@@ -18,6 +18,8 @@ import { useWords } from './words';
 /** What the view needs. */
 export interface ResultViewProps extends ResultFileActions {
   readonly name: string;
+  /** Address of the member of the organization whose job it is; null for one's own. */
+  readonly owner?: string | null;
   /** Tells views on the same page apart. */
   readonly id: string;
   /** The record as it is now; undefined while it is not known. */
@@ -106,6 +108,7 @@ function Head(props: ResultViewProps): ReactElement {
   const score = job ? findScore(job) : null;
   const facts = job
     ? [
+        props.owner ? trans.__('A job of %1', visibleText(props.owner)) : '',
         toolName,
         trans.__(stateRow(shownState(job)).word),
         batchWords(job, trans),

@@ -7,14 +7,28 @@ export function formCode(tool: string, profile: string | null = null): string {
   return `import foldnote as fn\n\nfn.form(${quote(tool)}${named(profile)})`;
 }
 
-/** Code that shows a job and its result. */
-export function jobCode(name: string, profile: string | null = null): string {
-  return `import foldnote as fn\n\n${jobValue(name, profile)}`;
+/**
+ * Code that shows a job and its result; of a job of another member, the result.
+ *
+ * @param member - address of the member of the organization whose job it is; null for one's own
+ */
+export function jobCode(name: string, profile: string | null = null, member: string | null = null): string {
+  const value = member === null ? jobValue(name, profile) : memberResult(name, member, profile);
+  return `import foldnote as fn\n\n${value}`;
 }
 
 /** Code that shows a form with the settings of a job, to be changed and submitted anew. */
-export function againCode(name: string, profile: string | null = null): string {
-  return `import foldnote as fn\n\nfn.form(${jobValue(name, profile)}${named(profile)})`;
+export function againCode(name: string, profile: string | null = null, member: string | null = null): string {
+  if (member === null) {
+    return `import foldnote as fn\n\nfn.form(${jobValue(name, profile)}${named(profile)})`;
+  }
+  const record = `${jobsOf(profile)}.record(${quote(name)}, job_email=${quote(member)})`;
+  return `import foldnote as fn\n\njob = ${record}\nfn.form(job.tool_type, **job.settings${named(profile)})`;
+}
+
+/** A line that keeps the result of another member's job under a name. */
+export function keptResultLine(name: string, member: string, profile: string | null = null): string {
+  return `result = ${memberResult(name, member, profile)}`;
 }
 
 /** A line that keeps jobs under a name. */
@@ -42,13 +56,28 @@ export function jobValue(name: string, profile: string | null = null): string {
 }
 
 /** Code that stands for a file of a job's result, in a setting. */
-export function jobFileCode(name: string, path: string, profile: string | null = null): string {
-  return `${jobValue(name, profile)}.file(${quote(path)})`;
+export function jobFileCode(
+  name: string,
+  path: string,
+  profile: string | null = null,
+  member: string | null = null
+): string {
+  return member === null
+    ? `${jobValue(name, profile)}.file(${quote(path)})`
+    : `${jobsOf(profile)}.download(${quote(name)}, ${quote(path)}, job_email=${quote(member)})`;
 }
 
 /** Code that stands for an uploaded file in a setting. */
 export function fileCode(path: string): string {
   return `fn.uploaded(${quote(path)})`;
+}
+
+function memberResult(name: string, member: string, profile: string | null): string {
+  return `fn.open_result(${jobsOf(profile)}.download(${quote(name)}, job_email=${quote(member)}))`;
+}
+
+function jobsOf(profile: string | null): string {
+  return `fn.Client(${profile === null ? '' : quote(profile)}).jobs`;
 }
 
 function named(profile: string | null): string {

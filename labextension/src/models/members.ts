@@ -20,6 +20,10 @@ export interface MembersState {
   readonly fault: string | null;
   /** Milliseconds since 1970 of the answer. */
   readonly receivedAt: number;
+  /** Key of the job that commands are about; null for none. */
+  readonly chosen: string | null;
+  /** Why the service gives no result, by the job's key. */
+  readonly refusals: ReadonlyMap<string, string>;
 }
 
 const NOTHING: MembersState = {
@@ -27,7 +31,9 @@ const NOTHING: MembersState = {
   hasOlder: false,
   isLoading: false,
   fault: null,
-  receivedAt: 0
+  receivedAt: 0,
+  chosen: null,
+  refusals: new Map()
 };
 
 /** The jobs of the organization. */
@@ -37,9 +43,33 @@ export class MembersModel extends Store<MembersState> {
     this.source = source;
   }
 
-  /** Asks for the newest ones. */
+  /** Asks for the newest ones; what was refused may be tried again. */
   refresh(): Promise<void> {
+    this.update({ refusals: new Map() });
     return this.load(null, []);
+  }
+
+  /** Has the commands be about the job of this key; null for none. */
+  choose(key: string | null): void {
+    if (key !== this.state().chosen) {
+      this.update({ chosen: key });
+    }
+  }
+
+  /** The job that commands are about. */
+  chosen(): JobRecord | undefined {
+    const { jobs, chosen } = this.state();
+    return chosen === null ? undefined : jobs?.find(job => memberKey(job) === chosen);
+  }
+
+  /** A member's job. */
+  find(name: string, member: string): JobRecord | undefined {
+    return this.state().jobs?.find(job => job.jobName === name && job.email === member);
+  }
+
+  /** Keeps why the service gives no result of a job. */
+  noteRefusal(job: Pick<JobRecord, 'jobName' | 'email'>, reason: string): void {
+    this.update({ refusals: new Map(this.state().refusals).set(memberKey(job), reason) });
   }
 
   /** Asks for the page that follows after the oldest one known. */
@@ -76,6 +106,11 @@ export class MembersModel extends Store<MembersState> {
   private readonly source: MembersSource;
   private turn = 0;
   private olderKey: string | null = null;
+}
+
+/** Tells the jobs of members apart, who may use one name. */
+export function memberKey({ jobName, email }: Pick<JobRecord, 'jobName' | 'email'>): string {
+  return `${email ?? ''}/${jobName}`;
 }
 
 /** Addresses of the members whose jobs are known, in alphabetical order. */

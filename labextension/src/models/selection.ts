@@ -89,3 +89,23 @@ export function choosingOf(event: {
   }
   return event.ctrlKey || event.metaKey ? 'toggle' : 'alone';
 }
+
+/** Where a key leads in a list of `length` rows; -1 when it leads nowhere. */
+export function nextIndex(key: string, index: number, length: number, page: number): number {
+  switch (key) {
+    case 'ArrowDown':
+      return Math.min(index + 1, length - 1);
+    case 'ArrowUp':
+      return Math.max(index - 1, 0);
+    case 'PageDown':
+      return Math.min(index + page, length - 1);
+    case 'PageUp':
+      return Math.max(index - page, 0);
+    case 'Home':
+      return 0;
+    case 'End':
+      return length - 1;
+    default:
+      return -1;
+  }
+}

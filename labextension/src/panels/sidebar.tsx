@@ -8,11 +8,13 @@ import { IconButton } from '../components/IconButton';
 import { RefreshIcon } from '../components/icons';
 import type { JobActions } from '../components/JobRow';
 import { JobsView, type ManyActions } from '../components/JobsView';
+import type { MemberActions } from '../components/MemberRow';
 import { MembersView } from '../components/MembersView';
 import { ServiceBar } from '../components/ServiceBar';
 import { Tabs, type Tab } from '../components/Tabs';
 import { Words } from '../components/words';
 import type { EngineRecord } from '../api/answers';
+import type { Choices } from '../models/listing';
 import type { ChoicesModel } from '../models/choices';
 import type { IFoldnote } from '../tokens';
 import { FilesTab, ToolsTab } from './tabs';
@@ -21,7 +23,7 @@ import { FilesTab, ToolsTab } from './tabs';
 export type SidebarView = 'jobs' | 'tools' | 'files';
 
 /** What the sidebar needs. */
-export interface SidebarOptions extends Omit<JobActions, 'readLog'>, ManyActions {
+export interface SidebarOptions extends Omit<JobActions, 'readLog'>, ManyActions, MemberActions {
   readonly foldnote: IFoldnote;
   readonly choices: ChoicesModel;
   readonly onNewCell: (tool: string) => void;
@@ -215,14 +217,23 @@ function JobsTab(props: ContentProps): ReactElement {
   const team = useSyncExternalStore(members.subscribe, members.state);
   const onLoad = useCallback(() => void members.refresh(), [members]);
   const onOlderOfMembers = useCallback(() => void members.loadOlder(), [members]);
+  const onChoose = (change: Partial<Choices>): void => {
+    if (change.whose) {
+      selection.clear(); // commands are about what can be seen
+      members.choose(null);
+    }
+    choices.choose(change);
+  };
   if (chosen.whose === 'organization' && state.service?.isEmbedded === false) {
     return (
       <MembersView
+        {...props}
         state={team}
         toolName={toolName}
         onLoad={onLoad}
         onOlder={onOlderOfMembers}
-        onChoose={change => choices.choose(change)}
+        onChoose={onChoose}
+        onChooseJob={key => members.choose(key)}
       />
     );
   }
@@ -235,7 +246,7 @@ function JobsTab(props: ContentProps): ReactElement {
       selected={selected}
       toolName={toolName}
       readLog={jobs.log}
-      onChoose={change => choices.choose(change)}
+      onChoose={onChoose}
       onUnfold={name => jobs.toggleBatch(name)}
       onOlder={onOlder}
       onRetry={props.onRefresh}

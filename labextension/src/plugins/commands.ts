@@ -52,7 +52,8 @@ function addFileCommands(app: JupyterFrontEnd, { files, profiles, trans }: IFold
     describedBy,
     execute: async args => {
       const [path, job] = [readText(args, 'path'), readText(args, 'job')];
-      const code = job === '' ? fileCode(path) : jobFileCode(job, path, profiles.forCode());
+      const member = readText(args, 'member') || null;
+      const code = job === '' ? fileCode(path) : jobFileCode(job, path, profiles.forCode(), member);
       if (!insertAtCursor(app, code)) {
         await orNotify(runInCell(app, `import foldnote as fn\n\n${code}`, ''));
       }

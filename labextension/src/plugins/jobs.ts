@@ -10,9 +10,11 @@ import {
 } from '@jupyterlab/apputils';
 import type { ReadonlyPartialJSONObject } from '@lumino/coreutils';
 
+import type { JobRecord } from '../api/answers';
 import { CommandIDs, readText, readTexts, type JobArgs } from '../commands';
 import { markIcon } from '../icons';
 import { againCode, jobCode } from '../models/code';
+import { memberKey } from '../models/members';
 import { isLive } from '../models/status';
 import { changeTags, commonTags, readTags } from '../models/tags';
 import { visibleText } from '../models/text';
@@ -54,75 +56,113 @@ export const jobsPlugin: JupyterFrontEndPlugin<void> = {
   }
 };
 
-/** The jobs that a command is about: those it is given, else the selected ones. */
-function meant(args: ReadonlyPartialJSONObject, { selection }: IFoldnote): readonly string[] {
-  const job = readText(args, 'job');
-  const jobs = readTexts(args, 'jobs');
-  return job ? [job] : jobs.length > 0 ? jobs : [...selection.state().names];
+/** The jobs that a command is about. */
+interface Meant {
+  readonly names: readonly string[];
+  /** Address of the member whose job it is; null for one's own. */
+  readonly member: string | null;
 }
 
-/** A label that names the job if the caller does; menus and the palette know what is selected. */
-function labelled(plain: string, named: (name: string) => string) {
-  return (args: ReadonlyPartialJSONObject): string => {
-    const job = readText(args, 'job');
-    return job ? named(visibleText(job)) : plain;
-  };
+/** The jobs that a command is about: those it is given, else the selected ones. */
+function meant(args: ReadonlyPartialJSONObject, { members, selection }: IFoldnote): Meant {
+  const [job, jobs] = [readText(args, 'job'), readTexts(args, 'jobs')];
+  if (job || jobs.length > 0) {
+    return { names: job ? [job] : jobs, member: readText(args, 'member') || null };
+  }
+  const chosen = members.chosen();
+  return chosen
+    ? { names: chosen.email ? [chosen.jobName] : [], member: chosen.email ?? '' }
+    : { names: [...selection.state().names], member: null };
+}
+
+/** A command about jobs. */
+interface JobCommand {
+  readonly label: string;
+  /** The label where the caller names the job; menus and the palette know what is selected. */
+  readonly named?: (name: string) => string;
+  /** What the label says further of the jobs that are meant. */
+  readonly more?: (meant: Meant) => string;
+  /** Whether there is something to do. */
+  readonly canRun: (meant: Meant) => boolean;
+  /** Whether it is there; always, when nothing is said. */
+  readonly isThere?: (meant: Meant) => boolean;
+  readonly run: (meant: Meant, args: ReadonlyPartialJSONObject) => unknown;
+}
+
+function addJobCommand(app: JupyterFrontEnd, foldnote: IFoldnote, id: string, command: JobCommand): void {
+  const { label, named, more, canRun, isThere, run } = command;
+  app.commands.addCommand(id, {
+    label: args => {
+      const job = readText(args, 'job');
+      return job && named ? named(visibleText(job)) : `${label}${more?.(meant(args, foldnote)) ?? ''}`;
+    },
+    describedBy: { args: textArgument('job', 'Name of the job') },
+    isVisible: args => isThere?.(meant(args, foldnote)) ?? true,
+    isEnabled: args => canRun(meant(args, foldnote)),
+    execute: args => run(meant(args, foldnote), args)
+  });
+}
+
+const hasOne = ({ names }: Meant): boolean => names.length > 0;
+const isOwn = ({ member }: Meant): boolean => member === null;
+const isOwnAndThere = (meant: Meant): boolean => hasOne(meant) && isOwn(meant);
+
+/** The record of a job that is meant. */
+function recordOf(name: string, { member }: Meant, { jobs, members }: IFoldnote): JobRecord | undefined {
+  return member === null ? jobs.find(name) : members.find(name, member);
 }
 
 function addCellCommands(app: JupyterFrontEnd, foldnote: IFoldnote): void {
   const { profiles, trans } = foldnote;
-  app.commands.addCommand(CommandIDs.loadJob, {
-    label: labelled(trans.__('Insert a Cell That Loads the Job'), name => trans.__('Insert a cell that loads %1', name)),
-    describedBy: { args: textArgument('job', 'Name of the job') },
-    isEnabled: args => meant(args, foldnote).length > 0,
-    execute: async args => {
-      for (const name of meant(args, foldnote)) {
-        await orNotify(runInCell(app, jobCode(name, profiles.forCode()), ''));
+  addJobCommand(app, foldnote, CommandIDs.loadJob, {
+    label: trans.__('Insert a Cell That Loads the Job'),
+    named: name => trans.__('Insert a cell that loads %1', name),
+    canRun: hasOne,
+    run: async ({ names, member }) => {
+      for (const name of names) {
+        await orNotify(runInCell(app, jobCode(name, profiles.forCode(), member), ''));
       }
     }
   });
-  app.commands.addCommand(CommandIDs.againJob, {
+  addJobCommand(app, foldnote, CommandIDs.againJob, {
     label: trans.__('Open Its Settings as a Form'),
-    describedBy: { args: textArgument('job', 'Name of the job') },
-    isEnabled: args => meant(args, foldnote).length === 1,
-    execute: args => {
-      const [name = ''] = meant(args, foldnote);
-      return orNotify(runInCell(app, againCode(name, profiles.forCode()), ''));
-    }
+    canRun: ({ names }) => names.length === 1,
+    run: ({ names: [name = ''], member }) =>
+      orNotify(runInCell(app, againCode(name, profiles.forCode(), member), ''))
   });
 }
 
 function addResultCommands(app: JupyterFrontEnd, foldnote: IFoldnote): void {
-  const { api, jobs, trans } = foldnote;
+  const { members, trans } = foldnote;
   const tracker = new WidgetTracker<MainAreaWidget<ResultPanel>>({ namespace: 'foldnote-results' });
-  app.commands.addCommand(CommandIDs.openJob, {
-    label: labelled(trans.__('Open the Result'), name => trans.__('Open the result of %1', name)),
-    describedBy: { args: textArgument('job', 'Name of the job') },
-    isEnabled: args => meant(args, foldnote).length > 0,
-    execute: args => {
-      for (const name of meant(args, foldnote)) {
-        open(app, foldnote, tracker, name);
+  const isRefused = ({ names: [jobName = ''], member }: Meant): boolean =>
+    member !== null && members.state().refusals.has(memberKey({ jobName, email: member }));
+  const refused = (meant: Meant): string =>
+    isRefused(meant) ? ` ${trans.__('(the service refused: see the row)')}` : '';
+  addJobCommand(app, foldnote, CommandIDs.openJob, {
+    label: trans.__('Open the Result'),
+    named: name => trans.__('Open the result of %1', name),
+    more: refused,
+    canRun: given => hasOne(given) && !isRefused(given),
+    run: ({ names, member }) => names.forEach(name => open(app, foldnote, tracker, name, member))
+  });
+  const isComplete = (name: string, given: Meant): boolean =>
+    recordOf(name, given, foldnote)?.status === 'Complete';
+  addJobCommand(app, foldnote, CommandIDs.downloadJob, {
+    label: trans.__('Download the Result'),
+    named: name => trans.__('Download the result of %1', name),
+    more: refused,
+    canRun: given => !isRefused(given) && given.names.some(name => isComplete(name, given)),
+    run: async (given, args) => {
+      for (const name of given.names.filter(each => isComplete(each, given))) {
+        await download(foldnote, name, readText(args, 'file') || null, given.member);
       }
     }
   });
-  app.commands.addCommand(CommandIDs.downloadJob, {
-    label: labelled(trans.__('Download the Result'), name => trans.__('Download the result of %1', name)),
-    describedBy: { args: textArgument('job', 'Name of the job') },
-    isEnabled: args => meant(args, foldnote).some(name => jobs.find(name)?.status === 'Complete'),
-    execute: async args => {
-      for (const name of meant(args, foldnote)) {
-        if (jobs.find(name)?.status === 'Complete') {
-          save(api.resultAddress(name, readText(args, 'file') || null));
-          await new Promise(resolve => setTimeout(resolve, DOWNLOAD_PAUSE_MS)); // browsers drop what comes at once
-        }
-      }
-    }
-  });
-  app.commands.addCommand(CommandIDs.copyJob, {
+  addJobCommand(app, foldnote, CommandIDs.copyJob, {
     label: trans.__('Copy the Name'),
-    describedBy: { args: textArgument('job', 'Name of the job') },
-    isEnabled: args => meant(args, foldnote).length > 0,
-    execute: args => Clipboard.copyToSystem(meant(args, foldnote).join('\n'))
+    canRun: hasOne,
+    run: ({ names }) => Clipboard.copyToSystem(names.join('\n'))
   });
 }
 
@@ -130,27 +170,30 @@ function open(
   app: JupyterFrontEnd,
   foldnote: IFoldnote,
   tracker: WidgetTracker<MainAreaWidget<ResultPanel>>,
-  job: string
+  job: string,
+  member: string | null
 ): void {
-  const shown = tracker.find(widget => widget.content.job === job);
+  const shown = tracker.find(({ content }) => content.job === job && content.member === member);
   if (shown) {
     app.shell.activateById(shown.id);
     return;
   }
-  const run = (command: string, args: JobArgs & { file?: string }): void => {
+  const run = (command: string, more: { file?: string; path?: string } = {}): void => {
+    const args: JobArgs = { job, ...(member === null ? {} : { member }), ...more };
     void app.commands.execute(command, args);
   };
   const content = new ResultPanel({
     job,
-    api: foldnote.api,
+    member,
     foldnote,
-    onInsert: () => run(CommandIDs.loadJob, { job }),
-    onAgain: () => run(CommandIDs.againJob, { job }),
-    onDownload: file => run(CommandIDs.downloadJob, file === null ? { job } : { job, file }),
-    onInsertFile: path => void app.commands.execute(CommandIDs.insertFile, { job, path })
+    onInsert: () => run(CommandIDs.loadJob),
+    onAgain: () => run(CommandIDs.againJob),
+    onDownload: file => run(CommandIDs.downloadJob, file === null ? {} : { file }),
+    onInsertFile: path => run(CommandIDs.insertFile, { path })
   });
   const widget = new MainAreaWidget({ content });
   widget.title.label = visibleText(job);
+  widget.title.caption = member === null ? '' : foldnote.trans.__('A job of %1', visibleText(member));
   widget.title.icon = markIcon;
   widget.title.closable = true;
   const unwatch = foldnote.jobs.watch();
@@ -158,6 +201,25 @@ function open(
   void tracker.add(widget);
   app.shell.add(widget, 'main');
   app.shell.activateById(widget.id);
+}
+
+/** Has the server fetch a result, and the browser save it. */
+async function download(
+  { api, members }: IFoldnote,
+  name: string,
+  file: string | null,
+  member: string | null
+): Promise<void> {
+  try {
+    save(await api.fetchResult(name, file, member));
+    await new Promise(resolve => setTimeout(resolve, DOWNLOAD_PAUSE_MS)); // browsers drop what comes at once
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    if (member !== null) {
+      members.noteRefusal({ jobName: name, email: member }, reason);
+    }
+    Notification.error(`${visibleText(name)}: ${reason}`, { autoClose: 8000 });
+  }
 }
 
 /** Has the browser save what is at the address. */
@@ -172,22 +234,22 @@ function save(address: string): void {
 
 function addEndingCommands(app: JupyterFrontEnd, foldnote: IFoldnote): void {
   const { jobs, trans } = foldnote;
-  const leaving = (args: ReadonlyPartialJSONObject): readonly string[] => {
-    const given = meant(args, foldnote);
-    const names = given.length > 0 ? given : jobs.state().jobs.map(job => job.jobName);
-    return names.filter(name => jobs.find(name)?.isLeaving);
-  };
-  const live = (args: ReadonlyPartialJSONObject): readonly string[] =>
-    meant(args, foldnote).filter(name => {
+  const leaving = ({ names }: Meant): readonly string[] =>
+    (names.length > 0 ? names : jobs.state().jobs.map(job => job.jobName)).filter(
+      name => jobs.find(name)?.isLeaving
+    );
+  const live = ({ names }: Meant): readonly string[] =>
+    names.filter(name => {
       const job = jobs.find(name);
       return job !== undefined && isLive(job);
     });
-  app.commands.addCommand(CommandIDs.stopJob, {
-    label: labelled(trans.__('Stop'), name => trans.__('Stop the job %1', name)),
-    describedBy: { args: textArgument('job', 'Name of the job') },
-    isEnabled: args => live(args).length > 0,
-    execute: async args => {
-      const names = live(args);
+  addJobCommand(app, foldnote, CommandIDs.stopJob, {
+    label: trans.__('Stop'),
+    named: name => trans.__('Stop the job %1', name),
+    isThere: isOwn,
+    canRun: given => isOwn(given) && live(given).length > 0,
+    run: async given => {
+      const names = live(given);
       const title = question(names, name => trans.__('Stop the job %1?', name), count => trans.__('Stop %1 jobs?', count));
       const body = trans.__('What was computed so far is lost, unless the tool has written it already.');
       if (await isConfirmed(title, body, trans.__('Stop'), trans.__('Cancel'))) {
@@ -195,12 +257,12 @@ function addEndingCommands(app: JupyterFrontEnd, foldnote: IFoldnote): void {
       }
     }
   });
-  app.commands.addCommand(CommandIDs.deleteJob, {
-    label: labelled(trans.__('Delete'), name => trans.__('Delete the job %1', name)),
-    describedBy: { args: textArgument('job', 'Name of the job') },
-    isEnabled: args => meant(args, foldnote).length > 0,
-    execute: async args => {
-      const names = meant(args, foldnote);
+  addJobCommand(app, foldnote, CommandIDs.deleteJob, {
+    label: trans.__('Delete'),
+    named: name => trans.__('Delete the job %1', name),
+    isThere: isOwn,
+    canRun: isOwnAndThere,
+    run: async ({ names }) => {
       const title = question(names, name => trans.__('Delete the job %1?', name), count => trans.__('Delete %1 jobs?', count));
       const body = trans.__(
         'Records, logs and results are removed from the service for good. What still runs is stopped.'
@@ -210,12 +272,11 @@ function addEndingCommands(app: JupyterFrontEnd, foldnote: IFoldnote): void {
       }
     }
   });
-  app.commands.addCommand(CommandIDs.keepJob, {
+  addJobCommand(app, foldnote, CommandIDs.keepJob, {
     label: trans.__('Undo the Deletion'),
-    describedBy: { args: textArgument('job', 'Name of the job') },
-    isVisible: args => leaving(args).length > 0,
-    isEnabled: args => leaving(args).length > 0,
-    execute: args => jobs.keep(leaving(args))
+    isThere: given => isOwn(given) && leaving(given).length > 0,
+    canRun: given => isOwn(given) && leaving(given).length > 0,
+    run: given => jobs.keep(leaving(given))
   });
 }
 
@@ -250,12 +311,12 @@ async function deleteLater(
 
 function addTagCommand(app: JupyterFrontEnd, foldnote: IFoldnote): void {
   const { jobs, trans } = foldnote;
-  app.commands.addCommand(CommandIDs.tagJob, {
-    label: labelled(trans.__('Tag …'), name => trans.__('Tag %1 …', name)),
-    describedBy: { args: textArgument('job', 'Name of the job') },
-    isEnabled: args => meant(args, foldnote).length > 0,
-    execute: async args => {
-      const names = meant(args, foldnote);
+  addJobCommand(app, foldnote, CommandIDs.tagJob, {
+    label: trans.__('Tag …'),
+    named: name => trans.__('Tag %1 …', name),
+    isThere: isOwn,
+    canRun: isOwnAndThere,
+    run: async ({ names }) => {
       const tagged = names.flatMap(name => jobs.find(name) ?? []);
       const title = question(names, name => trans.__('Tags of %1', name), count => trans.__('Tags of %1 jobs', count));
       const { button, value } = await InputDialog.getText({

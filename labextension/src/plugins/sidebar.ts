@@ -20,7 +20,7 @@ import {
 import { dragFrom, type Dragged } from '../dragging';
 import { markIcon } from '../icons';
 import { ChoicesModel } from '../models/choices';
-import { keptJobsCell, keptJobsLine } from '../models/code';
+import { keptJobsCell, keptJobsLine, keptResultLine } from '../models/code';
 import { isLive } from '../models/status';
 import { visibleText } from '../models/text';
 import { Sidebar, type SidebarView } from '../panels/sidebar';
@@ -94,6 +94,10 @@ function createSidebar(
     onTag: names => run(CommandIDs.tagJob, { jobs: [...names] }),
     onKeep: names => run(CommandIDs.keepJob, { jobs: [...names] }),
     onDrag: (names, event, onClick) => dragFrom(event, () => dragJobs(foldnote, names), onClick),
+    onOpenOf: ({ jobName: job, email: member }) => member && run(CommandIDs.openJob, { job, member }),
+    onInsertOf: ({ jobName: job, email: member }) => member && run(CommandIDs.loadJob, { job, member }),
+    onDragOf: ({ jobName, email }, event) =>
+      email && dragFrom(event, () => dragResult(foldnote, jobName, email)),
     onDownload: names => run(CommandIDs.downloadJob, { jobs: [...names] }),
     onInsertFile: path => run(CommandIDs.insertFile, { path }),
     onDeleteFile: path => run(CommandIDs.deleteFile, { path }),
@@ -115,15 +119,22 @@ function createSidebar(
   return sidebar;
 }
 
-/** What is dragged with jobs: code for cells. */
-function dragJobs({ profiles }: IFoldnote, names: readonly string[]): Dragged {
+/** What is dragged with jobs: code for cells, and of a single one its files for a file field. */
+function dragJobs({ profiles, trans }: IFoldnote, names: readonly string[]): Dragged {
   const [name = ''] = names;
   const profile = profiles.forCode();
   return {
-    label: names.length === 1 ? visibleText(name) : `${names.length}`,
+    label: names.length === 1 ? visibleText(name) : trans.__('%1 jobs', names.length),
     code: keptJobsLine(names, profile),
-    cell: keptJobsCell(names, profile)
+    cell: keptJobsCell(names, profile),
+    value: names.length === 1 ? { kind: 'job', job: name } : undefined
   };
+}
+
+/** What is dragged with a job of a member: code that loads its result. */
+function dragResult({ profiles }: IFoldnote, job: string, member: string): Dragged {
+  const line = keptResultLine(job, member, profiles.forCode());
+  return { label: visibleText(job), code: line, cell: `import foldnote as fn\n\n${line}\nresult` };
 }
 
 /** Says in the sidebar's own tab how many jobs are unfinished. */

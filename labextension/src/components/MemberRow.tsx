@@ -1,0 +1,116 @@
+/** A job of another member of the organization in the list: what it is, whose, and what can be done with its result. */
+import type { MouseEvent, ReactElement } from 'react';
+
+import type { JobRecord } from '../api/answers';
+import { batchWords } from '../models/batch';
+import { shownState, stateRow } from '../models/status';
+import { visibleText } from '../models/text';
+import { IconButton } from './IconButton';
+import { InsertIcon, MoreIcon, OpenIcon, StateIcon } from './icons';
+import { JobFacts, openMenu } from './JobRow';
+import { useWords } from './words';
+
+/** What can be done with a job of a member; nothing, where the service does not say whose it is. */
+export interface MemberActions {
+  readonly onOpenOf: (job: JobRecord) => void;
+  readonly onInsertOf: (job: JobRecord) => void;
+  /** The mouse was pressed on the row, which may become a drag. */
+  readonly onDragOf: (job: JobRecord, event: MouseEvent) => void;
+}
+
+/** What a row needs. */
+export interface MemberRowProps {
+  readonly id: string;
+  readonly rowKey: string;
+  readonly index: number;
+  readonly job: JobRecord;
+  readonly toolName: string;
+  /** Milliseconds since 1970. */
+  readonly now: number;
+  readonly isChosen: boolean;
+  /** Why the service gives no result; undefined while it was not refused. */
+  readonly refusal: string | undefined;
+  readonly actions: MemberActions;
+  readonly onPress: (event: MouseEvent) => void;
+}
+
+/** A row. */
+export function MemberRow(props: MemberRowProps): ReactElement {
+  const { job, isChosen } = props;
+  const trans = useWords();
+  const state = shownState(job);
+  const name = visibleText(job.jobName);
+  const owner = visibleText(job.email ?? '') || trans.__('Owner unknown');
+  const word = trans.__(stateRow(state).word);
+  return (
+    <div
+      className={`fn-JobRow fn-mod-member fn-mod-${state}${isChosen ? ' fn-mod-current fn-mod-selected' : ''}`}
+      role="row"
+      id={props.id}
+      data-key={props.rowKey}
+      data-job={job.jobName}
+      aria-rowindex={props.index + 1}
+      aria-selected={isChosen}
+      aria-label={[name, props.toolName, word, owner].join(', ')}
+      onMouseDown={props.onPress}
+      onDoubleClick={() => props.actions.onOpenOf(job)}
+    >
+      <div className="fn-JobRow-icon" role="gridcell">
+        <StateIcon state={state} />
+      </div>
+      <div className="fn-JobRow-name" role="gridcell" title={name}>
+        <bdi>{name}</bdi>
+      </div>
+      <JobFacts {...props} />
+      {job.email && <Buttons {...props} name={name} />}
+      <div className="fn-JobRow-detail" role="gridcell">
+        <p className="fn-JobRow-message">
+          <bdi>{owner}</bdi>
+          {batchWords(job, trans) !== '' && ` · ${batchWords(job, trans)}`}
+        </p>
+        {job.error !== null && (
+          <p className="fn-JobRow-error" dir="auto" title={visibleText(job.error)}>
+            {visibleText(job.error)}
+          </p>
+        )}
+        {props.refusal !== undefined && (
+          <p className="fn-JobRow-error" role="status">
+            {trans.__('The service gives no result of it: %1', props.refusal)}
+          </p>
+        )}
+      </div>
+    </div>
+  );
+}
+
+function Buttons(props: MemberRowProps & { readonly name: string }): ReactElement {
+  const { job, name, actions, isChosen } = props;
+  const trans = useWords();
+  const tabIndex = isChosen ? 0 : -1;
+  return (
+    <div className="fn-JobRow-actions" role="gridcell">
+      {job.status === 'Complete' && (
+        <>
+          <IconButton
+            label={trans.__('Open the result of %1', name)}
+            isDisabled={props.refusal !== undefined}
+            tabIndex={tabIndex}
+            onClick={() => actions.onOpenOf(job)}
+          >
+            <OpenIcon />
+          </IconButton>
+          <IconButton
+            label={trans.__('Insert a cell that loads %1', name)}
+            tabIndex={tabIndex}
+            onClick={() => actions.onInsertOf(job)}
+          >
+            <InsertIcon />
+          </IconButton>
+        </>
+      )}
+      <IconButton label={trans.__('More for %1', name)} tabIndex={tabIndex} onPress={openMenu}>
+        <MoreIcon />
+      </IconButton>
+    </div>
+  );
+}
