@@ -8,6 +8,8 @@ class Server implements FilesSource {
   readonly asked: string[] = [];
   readonly passed: string[] = [];
   cuts = 0;
+  /** Why the service is waited for, a question each. */
+  readonly outages: string[] = [];
   refusal: string | null = null;
   /** Called with what is asked, before it is answered. */
   onAsk: (what: string) => void = () => undefined;
@@ -40,6 +42,10 @@ class Server implements FilesSource {
 
   finishUpload(id: string): Promise<UploadAnswer> {
     this.ask('finish');
+    const reason = this.outages.shift();
+    if (reason !== undefined) {
+      return this.answer(id, 10).then(answer => ({ ...answer, waiting: reason }));
+    }
     if (this.refusal !== null) {
       throw new LabRequestError(this.refusal, 413);
     }
@@ -73,7 +79,7 @@ class Server implements FilesSource {
 
   private answer(id: string, sizeBytes: number, path: string | null = null): Promise<UploadAnswer> {
     const receivedBytes = this.received.get(id) ?? 0;
-    return Promise.resolve({ id, sizeBytes, receivedBytes, sentBytes: null, path });
+    return Promise.resolve({ id, sizeBytes, receivedBytes, sentBytes: null, waiting: null, path });
   }
 }
 
@@ -132,6 +138,17 @@ it('a restarted Jupyter server gets the whole again', async () => {
   };
   await files.upload([FILE]);
   expect(server.asked.filter(each => each === 'piece 0')).toHaveLength(2);
+  expect(server.passed).toHaveLength(1);
+});
+
+it('a service that is gone is waited for, and the page sends nothing again', async () => {
+  const { server, files } = make();
+  server.outages.push('Gone.', 'Gone.');
+  const reasons = new Set<string | null>();
+  files.subscribe(() => files.state().uploads.forEach(upload => reasons.add(upload.reason)));
+  await files.upload([FILE]);
+  expect(reasons).toEqual(new Set([null, 'Gone.']));
+  expect(server.asked.filter(each => each.startsWith('piece'))).toHaveLength(3);
   expect(server.passed).toHaveLength(1);
 });
 

@@ -780,6 +780,11 @@ export interface components {
             sentBytes: number | null;
             /** Sizebytes */
             sizeBytes: number;
+            /**
+             * Waiting
+             * @default null
+             */
+            waiting: string | null;
         } & {
             [key: string]: unknown;
         };

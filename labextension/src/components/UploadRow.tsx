@@ -17,7 +17,7 @@ export interface UploadRowProps {
 
 /** An upload. */
 export function UploadRow({ upload, onRetry, onDismiss }: UploadRowProps): ReactElement {
-  const { name, phase, fraction, fault } = upload;
+  const { name, phase, fraction, reason, fault } = upload;
   const trans = useWords();
   const shown = visibleText(name);
   const percent = fraction === null ? null : Math.round(fraction * 100);
@@ -43,6 +43,11 @@ export function UploadRow({ upload, onRetry, onDismiss }: UploadRowProps): React
       <p className={hasFailed ? 'fn-JobRow-error fn-mod-whole' : 'fn-Upload-word'} role={hasFailed ? 'alert' : undefined}>
         {hasFailed ? fault : wordOf(phase, percent, trans)}
       </p>
+      {reason !== null && (
+        <p className="fn-Upload-word" role="status">
+          {trans.__('%1 It is tried again by itself; nothing has to be sent anew.', reason)}
+        </p>
+      )}
       {!hasFailed && (
         <div
           className={`fn-Bar${percent === null || phase === 'waiting' ? ' fn-mod-endless' : ''}`}

@@ -19,6 +19,8 @@ export interface Upload {
   readonly phase: Progress['phase'] | 'queued' | 'failed';
   /** Share of the phase, 0 to 1; null when that is not known. */
   readonly fraction: number | null;
+  /** Why the service is waited for; null where it is not. */
+  readonly reason: string | null;
   /** Why it failed; null while it has not. */
   readonly fault: string | null;
 }
@@ -152,7 +154,7 @@ export class FilesModel extends Store<FilesState> {
     const onProgress = (progress: Progress): void => this.change(id, progress);
     const sending = new Sending(this.source, onProgress, this.pausesMs, this.pieceBytes);
     this.ways.set(id, { sending, send });
-    const upload: Upload = { id, name, phase: 'queued', fraction: null, fault: null };
+    const upload: Upload = { id, name, phase: 'queued', fraction: null, reason: null, fault: null };
     this.update({ uploads: [...this.state().uploads, upload] });
     return id;
   }
@@ -161,7 +163,7 @@ export class FilesModel extends Store<FilesState> {
     for (const id of ids) {
       const way = this.ways.get(id);
       if (way) {
-        this.change(id, { phase: 'sending', fraction: null, fault: null });
+        this.change(id, { phase: 'sending', fraction: null, reason: null, fault: null });
         try {
           await way.send(way.sending);
           this.forget(id);

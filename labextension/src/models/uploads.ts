@@ -26,6 +26,8 @@ export interface Progress {
   readonly phase: 'sending' | 'passing' | 'waiting';
   /** Share of the phase, 0 to 1; null when that is not known. */
   readonly fraction: number | null;
+  /** Why the service is waited for; null where it is not. */
+  readonly reason: string | null;
 }
 
 /** How long to wait after each failure, in milliseconds; the last one is repeated. */
@@ -84,7 +86,8 @@ export class Sending {
     let now = upload;
     while (now.path === null && !this.isDropped()) {
       const fraction = now.sentBytes ? now.sentBytes / now.sizeBytes : null;
-      this.onProgress({ phase: 'passing', fraction });
+      const reason = now.waiting ?? null;
+      this.onProgress({ phase: 'passing', fraction, reason });
       now = await this.persist(() => this.source.finishUpload(upload.id));
     }
   }
@@ -100,7 +103,7 @@ export class Sending {
       this.id = id;
       const piece = file.slice(offset, offset + this.pieceBytes);
       const tell = (bytes: number): void =>
-        this.onProgress({ phase: 'sending', fraction: (offset + bytes) / file.size });
+        this.onProgress({ phase: 'sending', fraction: (offset + bytes) / file.size, reason: null });
       tell(0);
       now = await this.persist(
         () => this.source.sendPiece(id, offset, piece, tell, this.control.signal),
@@ -122,7 +125,7 @@ export class Sending {
         if (this.isDropped() || statusOf(error) !== LOST) {
           throw error;
         }
-        this.onProgress({ phase: 'waiting', fraction: null });
+        this.onProgress({ phase: 'waiting', fraction: null, reason: null });
         await this.pause(this.pausesMs[Math.min(failures, this.pausesMs.length - 1)] ?? 0);
         if (this.isDropped()) {
           throw error;

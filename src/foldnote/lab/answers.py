@@ -166,6 +166,8 @@ class UploadAnswer(WireModel):
     """What the Jupyter server has; sending goes on from there."""
     sent_bytes: int | None = None
     """What was passed on to the service; null while that is not under way."""
+    waiting: str | None = None
+    """Why passing on broke off; it is tried again by itself. Null while nothing is amiss."""
     path: str | None = None
     """What a file field takes for it; null until the service has it."""
 

@@ -2,7 +2,8 @@
 
 The interface takes a file as one body and cannot go on with half of one. So the pieces are put together on
 the disk of the Jupyter server, which goes on where the page's connection broke, and the whole is passed on to
-the service from there; that second part begins again at its start when it fails.
+the service from there. Neither ``PUT /upload`` nor a presigned link takes a part of a file, so that second
+part begins again at its start when it breaks off: by itself, from the disk, and nobody sends anything again.
 """
 
 from __future__ import annotations
@@ -13,9 +14,18 @@ import tempfile
 import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
+from itertools import chain, repeat
 from pathlib import Path
 
-from foldnote.errors import BadRequestError, NotFoundError
+from foldnote.errors import (
+    BadRequestError,
+    EmbeddedServiceError,
+    FoldnoteError,
+    NotFoundError,
+    RateLimitedError,
+    ServiceFaultError,
+    TransportError,
+)
 from foldnote.lab.answers import UploadAnswer
 
 MOST_BYTES = 20 * 1024**3
@@ -24,7 +34,14 @@ MOST_PIECE_BYTES = 16 * 1024**2
 """Largest piece."""
 KEPT_S = 6 * 3600.0
 """How long an upload that nobody goes on with is kept."""
+ABANDONED_S = 600.0
+"""How long a service that is gone is waited for while nobody asks how far the upload is."""
+PAUSES_S = (1.0, 2.0, 5.0, 10.0, 30.0)
+"""After the first, second … failure in a row to pass a file on; the last one is repeated."""
+_LOOK_S = 0.1
 _PATIENCE_S = 10.0
+_PASSING_FAULTS = (TransportError, EmbeddedServiceError, RateLimitedError, ServiceFaultError, TimeoutError)
+"""What passes by itself; a refusal of the file does not."""
 
 Meter = Callable[[int, int | None], None]
 Pass = Callable[[Path, Meter], Awaitable[str]]
@@ -59,6 +76,7 @@ class Upload:
     path: Path
     received_bytes: int = 0
     sent_bytes: int | None = None
+    waiting: str | None = None
     value: str | None = None
     touched: float = field(default_factory=time.monotonic)
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
@@ -71,6 +89,7 @@ class Upload:
             size_bytes=self.wish.size_bytes,
             received_bytes=self.received_bytes,
             sent_bytes=self.sent_bytes,
+            waiting=self.waiting,
             path=self.value,
         )
 
@@ -96,21 +115,22 @@ class Upload:
     async def finish(self, send: Pass) -> UploadAnswer:
         """Have the whole passed on, and wait a moment for the end; ask again while it has no ``path``.
 
+        A service that is gone or too busy is waited for as long as somebody asks.
+
         Raises:
             BadRequestError: pieces are missing.
-            FoldnoteError: the service does not take it. The next call tries again.
+            FoldnoteError: the service refuses it. The next call tries again.
         """
         self.touched = time.monotonic()
         if self.received_bytes != self.wish.size_bytes:
             raise BadRequestError(f"{self.wish.name} is not here as a whole yet.")
         if self.value is None:
             if self.task is None:
-                self.sent_bytes = 0
-                self.task = asyncio.create_task(_pass_on(send, self.path, self._count))
-            await asyncio.wait([self.task], timeout=_PATIENCE_S)
-            if self.task.done():
+                self.task = asyncio.create_task(self._pass_on(send))
+            was_waiting = self.waiting
+            await self._wait(lambda: self.waiting != was_waiting)
+            if self.task is not None and self.task.done():
                 task, self.task = self.task, None
-                self.sent_bytes = None
                 self.value = task.result()
                 self.path.unlink(missing_ok=True)
         return self.answer()
@@ -121,8 +141,34 @@ class Upload:
             self.task.cancel()
         self.path.unlink(missing_ok=True)
 
+    async def _wait(self, is_news: Callable[[], bool]) -> None:
+        """Wait for the end of passing on, for news of it, or for a moment."""
+        end = time.monotonic() + _PATIENCE_S
+        while self.task is not None and time.monotonic() < end:
+            done, _ = await asyncio.wait([self.task], timeout=_LOOK_S)
+            if done or is_news():
+                return
+
+    async def _pass_on(self, send: Pass) -> str:
+        """Send the whole until the service has it; see ``_PASSING_FAULTS``."""
+        try:
+            for pause_s in chain(PAUSES_S, repeat(PAUSES_S[-1])):
+                self.sent_bytes = 0
+                try:
+                    return await send(self.path, self._count)
+                except _PASSING_FAULTS as exc:
+                    if time.monotonic() - self.touched > ABANDONED_S:
+                        raise
+                    self.sent_bytes, self.waiting = None, _explain(exc)
+                await asyncio.sleep(pause_s)
+            raise AssertionError  # the pauses have no end
+        finally:
+            self.sent_bytes = self.waiting = None
+
     def _count(self, done: int, _: int | None) -> None:
         self.sent_bytes = done
+        if done > 0:
+            self.waiting = None
         self.touched = time.monotonic()
 
 
@@ -185,8 +231,10 @@ class Uploads:
                 self.drop(upload)
 
 
-async def _pass_on(send: Pass, path: Path, meter: Meter) -> str:
-    return await send(path, meter)
+def _explain(exc: Exception) -> str:
+    if isinstance(exc, FoldnoteError):
+        return str(exc).partition("\n")[0]
+    return "The job service does not answer in time."
 
 
 def _write_at(path: Path, offset: int, piece: bytes) -> None:

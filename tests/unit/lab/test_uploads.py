@@ -5,8 +5,8 @@ import asyncio
 import pytest
 from lab_fixtures import TOKEN
 
-from foldnote.errors import BadRequestError, NotFoundError, ServiceError
-from foldnote.lab.uploads import KEPT_S, Uploads, Wish
+from foldnote.errors import BadRequestError, NotFoundError, ServiceError, ServiceUnreachableError
+from foldnote.lab.uploads import ABANDONED_S, KEPT_S, Uploads, Wish
 
 LOGIN = {"Authorization": f"token {TOKEN}"}
 CONTENT = b"ATOM\n" * 200_000
@@ -83,14 +83,36 @@ async def test_half_a_file_is_not_passed_on(jupyter):
     assert await list_files(jupyter) == []
 
 
-async def test_a_service_that_is_gone_is_said_and_the_file_is_kept_for_the_next_attempt(jupyter, service):
+async def test_a_service_that_is_gone_is_waited_for_and_gets_the_file_when_it_is_back(jupyter, service):
     upload = await begin(jupyter, size=4)
     await send(jupyter, upload, b"ATOM")
     await list_files(jupyter)  # the connection is open before it breaks
     service.is_down = True
-    assert (await finish(jupyter, upload)).status_code == 503
+    address = f"files/uploads/{upload['id']}"
+    async with asyncio.timeout(60):
+        while (now := (await jupyter.post(f"{address}/finish", headers=LOGIN)).json())["waiting"] is None:
+            assert now["path"] is None
+    assert "cannot be reached" in now["waiting"]
     service.is_down = False
-    assert (await finish(jupyter, upload)).json()["path"] == "big one.pdb"
+    done = (await finish(jupyter, upload)).json()
+    assert (done["path"], done["waiting"]) == ("big one.pdb", None)
+    [file] = await list_files(jupyter)
+    assert file["fileSize"] == 4
+
+
+async def test_a_service_that_is_gone_is_not_waited_for_when_nobody_asks_any_more():
+    uploads = Uploads()
+    upload = uploads.begin(make_wish())
+    await upload.take(0, b"abc")
+
+    async def fail(path, meter):
+        upload.touched -= ABANDONED_S + 1
+        raise ServiceUnreachableError("Gone.")
+
+    with pytest.raises(ServiceUnreachableError):
+        await upload.finish(fail)
+    assert upload.answer().waiting is None
+    uploads.close()
 
 
 async def test_an_upload_that_is_given_up_is_forgotten(jupyter):
