@@ -33,4 +33,4 @@ async def test_a_failed_job_has_the_end_of_its_log_wherever_it_is_asked(face, se
     assert waited.value.log_tail == opened.value.log_tail != ""
     assert waited.value.job.is_failed
     assert waited.value.log_tail.strip().splitlines()[-1] in await settle(job.logs())
-    assert "logs() gives what the tool printed" in job._repr_html_()
+    assert "logs() gives what the tool printed" in (await settle(job.refresh()))._repr_html_()

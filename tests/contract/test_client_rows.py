@@ -34,6 +34,12 @@ async def test_a_row_stays_as_it_was_and_a_fresh_look_is_another_one(face, settl
         row.record = stopped.record
 
 
+async def test_the_record_alone_is_given_by_name(face, settle, three):
+    record = await settle(face.jobs.record(three[0]))
+    assert (record.job_name, record.type) == (three[0], "anarci")
+    assert (await settle(face.jobs.record(three[0], job_email=record.email))).job_name == three[0]
+
+
 async def test_a_list_is_walked_counted_indexed_and_sliced(face, settle, three):
     rows = await settle(face.jobs.list(limit=3))
     assert [row.job_name for row in rows] == three
