@@ -16,6 +16,9 @@ import tempfile
 import time
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
+from importlib import metadata
+
+from packaging.requirements import Requirement
 
 CALLS = 1500
 WARM_UP = 100
@@ -33,25 +36,16 @@ RECORD = {
     "completed": "2026-11-01T10:00:02Z",
 }
 LOADED = """
-import sys
+import sys, foldnote.client
 from importlib import metadata
 
-def loaded(modules):
-    homes = metadata.packages_distributions()
-    found = {name for module in modules for name in homes.get(module.partition(".")[0], ())}
-    return " ".join(sorted(found - {"foldnote", "setuptools"}))
-
-import foldnote.client
-imported = set(sys.modules)
-from foldnote import catalog
-catalog.check(catalog.tools()["anarci"], {"sequence": "EVQLVESGG"})
-client = foldnote.client.Client(base_url="http://127.0.0.1:9", api_key="k")
-try:
-    client.jobs.get("a")
-except foldnote.errors.TransportError:
-    pass
-print(loaded(imported), loaded(sys.modules), sep="\\n")
+loaded = set(sys.modules)
+homes = metadata.packages_distributions()
+found = {name for module in loaded for name in homes.get(module.partition(".")[0], ())}
+print(*sorted(found - {"foldnote", "setuptools"}))
 """
+NEEDED = ("httpx", "jsonschema-rs", "platformdirs", "pydantic")
+"""What a program that submits, waits and downloads installs; tests/packaging does so."""
 SERVER = """
 import asyncio, json, sys
 body = sys.argv[1].encode()
@@ -95,11 +89,25 @@ def import_s(modules: str) -> tuple[float, float]:
     return statistics.median(clock), statistics.median(processor)
 
 
-def count_distributions() -> tuple[list[str], list[str]]:
-    """Distributions that the client loads: when it is imported, and when it submits and fetches a job."""
-    done = subprocess.run([sys.executable, "-c", LOADED], capture_output=True, text=True, check=True)
-    imported, used = (line.split() for line in done.stdout.splitlines())
-    return imported, used
+def list_imported() -> list[str]:
+    """Distributions that ``import foldnote.client`` loads, beside foldnote."""
+    return subprocess.run(
+        [sys.executable, "-c", LOADED], capture_output=True, text=True, check=True
+    ).stdout.split()
+
+
+def list_needed(*names: str) -> set[str]:
+    """``names`` and the distributions that they require, without extras."""
+    found: set[str] = set()
+    missing = list(names)
+    while missing:
+        name = missing.pop().replace("_", "-").lower()
+        if name in found:
+            continue
+        found.add(name)
+        needs = [Requirement(text) for text in metadata.requires(name) or ()]
+        missing += [need.name for need in needs if not need.marker or need.marker.evaluate({"extra": ""})]
+    return found
 
 
 def report_imports() -> None:
@@ -118,11 +126,17 @@ def report_imports() -> None:
         f"    with all that Client().jobs loads: {ready * 1000:.0f} ms,"
         f" of the processor {ready_cpu * 1000:.0f} ms, ratio to httpx {ready / peer:.2f}"
     )
-    imported, used = count_distributions()
+    imported, needed = list_imported(), list_needed(*NEEDED)
+    peer_needs = list_needed("httpx", "pydantic")
     print(
-        f"    distributions beside foldnote: {len(imported)}, limit {DISTRIBUTIONS}: {', '.join(imported)};"
+        f"    it loads {len(imported)} distributions, limit {DISTRIBUTIONS},"
+        f" ratio {len(imported) / DISTRIBUTIONS:.2f}: {', '.join(imported)}"
     )
-    print(f"    when jobs are submitted and fetched {len(used)}: {', '.join(used)}")
+    print(
+        f"    to submit, wait and download needs {len(needed)}, limit {DISTRIBUTIONS},"
+        f" ratio {len(needed) / DISTRIBUTIONS:.2f}; httpx and pydantic alone are {len(peer_needs)}"
+    )
+    print(f"    beyond those two: {', '.join(sorted(needed - peer_needs))}")
 
 
 @contextmanager

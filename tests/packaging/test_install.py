@@ -10,8 +10,10 @@ import zipfile
 from pathlib import Path
 
 import pytest
+from served import SEQUENCE, Served
 
 ROOT = Path(__file__).parent.parent.parent
+CLIENT_NEEDS = ("httpx", "jsonschema-rs", "platformdirs", "pydantic")
 pytestmark = pytest.mark.timeout(900)
 
 
@@ -115,6 +117,36 @@ def test_the_core_is_light(clean_python, tmp_path):
     )
     own = run(clean_python, script).split()
     assert len(own) < 25, own
+
+
+def test_the_client_alone_needs_four_packages_and_theirs(dist, tmp_path):
+    """A bare environment submits a job, waits for it and fetches what it left."""
+    bare, script = tmp_path / "bare", tmp_path / "alone.py"
+    venv.create(bare)
+    pip = (sys.executable, "-m", "pip", "--python", bare / "bin" / "python", "install", "--quiet")
+    run(*pip, "--no-deps", next(dist.glob("*.whl")))
+    run(*pip, *CLIENT_NEEDS)
+    script.write_text(
+        "import sys, foldnote.client\n"
+        "from importlib import metadata as m\n"
+        "homes = m.packages_distributions()\n"
+        "loaded = {name for part in set(sys.modules) for name in homes.get(part.partition('.')[0], ())}\n"
+        "client = foldnote.client.Client(base_url=sys.argv[1], api_key=sys.argv[2])\n"
+        "settings = {'sequence': sys.argv[3], 'scheme': 'imgt'}\n"
+        "job = client.jobs.submit('anarci', settings, job_name='alone.output-1').wait()\n"
+        "assert client.jobs.list()[0].job_name == job.job_name and job.download().stat().st_size\n"
+        "print(len(loaded - {'foldnote'}), len({found.name for found in m.distributions()} - {'foldnote'}))\n"
+    )
+    service = Served(tmp_path)
+    try:
+        home = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+        home["FOLDNOTE_HOME"] = str(tmp_path / "home")
+        command = (bare / "bin" / "python", script, service.url, service.key, SEQUENCE)
+        imported, installed = map(int, run(*command, env=home, cwd=tmp_path).split())
+    finally:
+        service.close()
+    assert imported <= 10
+    assert installed <= 13  # of which httpx and pydantic with theirs are 11
 
 
 def test_the_sdist_installs_without_node(dist, clean_python, tmp_path):
