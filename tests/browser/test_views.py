@@ -23,6 +23,13 @@ import foldnote as fn
 result = fn.open_result(write_fv_result(pathlib.Path("fv.zip")))
 """
 _SHOW_RESULT = _RESULT + "result"
+_SHOW_PREDICTION = f"""
+import sys, pathlib
+sys.path.insert(0, {str(DATA.parent)!r})
+import foreign_archives, result_archives
+import foldnote as fn
+fn.open_result(result_archives.write_zip(pathlib.Path("prediction.zip"), foreign_archives.boltz()))
+"""
 _NO_LIBRARY = """
 Object.defineProperty(window, '$3Dmolpromise', { get: () => undefined, set: () => {} });
 Object.defineProperty(window, '$3Dmol', { get: () => undefined, set: () => {} });
@@ -79,6 +86,17 @@ def test_a_result_is_drawn_with_its_legend_and_tables(notebook):
     expect(notebook.page.locator(".fnv-table").first).to_contain_text("FW1")
     notebook.picture("view-light", view)
     assert notebook.accessibility_faults(".jp-OutputArea .fnv-view") == []
+
+
+def test_plots_are_as_wide_as_they_are_drawn(notebook):
+    view = show(notebook, _SHOW_PREDICTION)
+    plots = notebook.page.locator(".fnv-plots .fnv-plot svg")
+    expect(plots).to_have_count(2)
+    sizes = [plots.nth(place).bounding_box() for place in range(2)]
+    heads = notebook.page.locator(".fnv-plots .fnv-head").all()
+    assert min(size["width"] for size in sizes) > 250
+    assert max(head.bounding_box()["height"] for head in heads) < 60
+    assert state(view) == "drawn"
 
 
 def test_a_view_follows_the_theme(notebook):
