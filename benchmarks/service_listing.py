@@ -2,7 +2,8 @@
 
 Both are asked in turns over one connection each. The peer runs on the same uvicorn and has its records in
 memory, while ours come from the database. Ours is asked for a page that nothing has changed since the last
-time, for one of which a job has changed, and for one that was never asked for. Both the time of an answer and
+time, for one of which a job has changed, and for others, each of which was never asked for. Every page has as
+many records as the peer's. Both the time of an answer and
 what it takes of the server's processor are told, since the first depends on who else is busy. Nothing here is
 a test: machines differ.
 
@@ -20,7 +21,7 @@ import statistics
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -34,6 +35,8 @@ from foldnote.service.store.store import Store
 RECORDS = 1000
 MARK = 3.0
 WARM = 5
+FRESH = 500
+"""Jobs beyond those of a page, so that there are other pages."""
 POLLERS = 20
 PEER = """
 import json, socket, sys
@@ -82,7 +85,7 @@ def fill(folder: Path) -> None:
     data.mkdir()
     store = Store(data / "service.sqlite3")
     account = store.accounts.ensure_account(ServiceConfig(data).email)
-    jobs = [NewJob(f"job-{number}", TOOL, SETTINGS, SETTINGS) for number in range(RECORDS)]
+    jobs = [NewJob(f"job-{number}", TOOL, SETTINGS, SETTINGS) for number in range(RECORDS + FRESH)]
     with store.database.write() as connection:
         insert_jobs(connection, account, jobs)
     store.close()
@@ -96,10 +99,10 @@ class Asker:
         self._connection = http.client.HTTPConnection(parts.hostname or "", parts.port or 80)
         self._headers = {} if key is None else {"x-api-key": key}
 
-    def ask(self, limit: int = RECORDS) -> tuple[float, bytes]:
+    def ask(self, more: str = "", limit: int = RECORDS) -> tuple[float, bytes]:
         """Seconds and body."""
         begun = time.perf_counter()
-        self._connection.request("GET", f"/jobs?limit={limit}", headers=self._headers)
+        self._connection.request("GET", f"/jobs?limit={limit}{more}", headers=self._headers)
         body = self._connection.getresponse().read()
         return time.perf_counter() - begun, body
 
@@ -113,7 +116,7 @@ def compare(
         submit()
         return ours.ask()[0]
 
-    fresh = iter(range(RECORDS - 1, 0, -1))
+    fresh = iter(list(pages_apart(ours, requests * 2 + WARM)))
     kinds: dict[str, tuple[int, Callable[[], float]]] = {
         "the peer": (pids[1], lambda: peer.ask()[0]),
         "nothing changed": (pids[0], lambda: ours.ask()[0]),
@@ -137,6 +140,13 @@ def compare(
         faster, cheaper = wall["the peer"] / wall[name], cpu["the peer"] / max(cpu[name], 0.01)
         print(f"    {name}: {wall[name]:.2f} ms, {faster:.2f} times as fast, mark {MARK:g};", end=" ")
         print(f"{cpu[name]:.2f} ms of processor, {cheaper:.1f} times as cheap")
+
+
+def pages_apart(ours: Asker, number: int) -> Iterator[str]:
+    """Where as many different pages begin."""
+    for position in range(1, min(number, FRESH) + 1):
+        body = json.loads(ours.ask(limit=position)[1])
+        yield f"&startKey={body['startKey']}"
 
 
 def measure_cpu_ms(pid: int, act: Callable[[], object], number: int) -> float:

@@ -22,7 +22,7 @@ from pathlib import Path
 
 from _service import report, say_load, share
 
-from foldnote.service.store.jobs import JobFilter
+from foldnote.service.store.pages import JobFilter
 from foldnote.service.store.store import Store
 
 LIMIT_MS = 10.0
@@ -37,7 +37,7 @@ RECORD = (
 FILL = """
 WITH RECURSIVE number (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM number WHERE n < :rows)
 INSERT INTO jobs (id, account_id, name, type, state, settings, normalized, parent_id, batch, row_index,
-    created, started, completed, record, batch_size, batch_state, tool)
+    created, started, completed)
 SELECT n,
     CASE WHEN n <= :batched THEN 1 ELSE 1 + n % 3 END,
     'job-' || n,
@@ -47,9 +47,12 @@ SELECT n,
     CASE WHEN n <= :batched AND n % :subjobs <> 1 THEN (n - 1) / :subjobs * :subjobs + 1 END,
     CASE WHEN n <= :batched AND n % :subjobs <> 1 THEN 'job-' || ((n - 1) / :subjobs * :subjobs + 1) END,
     n % :subjobs,
-    '2026-11-01T10:00:00.000Z', '2026-11-01T10:00:01.000Z', '2026-11-01T10:00:09.000Z',
-    replace(:record, '@', 'job-' || n), NULL, NULL, NULL
+    '2026-11-01T10:00:00.000Z', '2026-11-01T10:00:01.000Z', '2026-11-01T10:00:09.000Z'
 FROM number
+"""
+RECORDS = """
+INSERT INTO records SELECT -id, CASE WHEN type = 'batch' THEN char(30) || id || char(30) END,
+    replace(:record, '@', name) FROM jobs ORDER BY id DESC
 """
 COUNT = """
 INSERT INTO counters
@@ -64,11 +67,12 @@ def fill(path: Path, rows: int) -> None:
     for letter in "abc":
         store.accounts.ensure_account(f"{letter}@foldnote.invalid")
     store.close()
-    values = {"rows": rows, "batched": rows // 2, "subjobs": SUBJOBS, "record": RECORD}
+    values = {"rows": rows, "batched": rows // 2, "subjobs": SUBJOBS}
     with closing(sqlite3.connect(path)) as connection:
         connection.execute("PRAGMA synchronous=OFF")
         connection.execute("PRAGMA cache_size=-400000")
         connection.execute(FILL, values)
+        connection.execute(RECORDS, {"record": RECORD})
         connection.execute(COUNT)
         connection.commit()
 
@@ -90,12 +94,12 @@ def kinds(store: Store, rows: int) -> dict[str, Callable[[], object]]:
 
     def page(wanted: JobFilter, limit: int = PAGE, below: int = rows) -> Callable[[], object]:
         def read() -> object:
-            return store.jobs.page(wanted, before=some.randrange(below // 2, below), limit=limit)
+            return store.pages.read(wanted, before=some.randrange(below // 2, below), limit=limit)
 
         return read
 
     def first(wanted: JobFilter) -> Callable[[], object]:
-        return lambda: store.jobs.page(wanted, before=None, limit=PAGE)
+        return lambda: store.pages.read(wanted, before=None, limit=PAGE)
 
     everyone = (1, 2, 3)
     parent = rows // 4 // SUBJOBS * SUBJOBS + 1
@@ -127,8 +131,8 @@ def queue_kinds(store: Store) -> dict[str, Callable[[], object]]:
 def by_offset_ms(path: Path, rows: int) -> float:
     """The peer: a page of 1,000 in the middle of an account's jobs, by OFFSET."""
     query = (
-        "SELECT record FROM jobs WHERE account_id = 1 AND deleted IS NULL AND parent_id IS NULL"
-        " ORDER BY id DESC LIMIT 1000 OFFSET ?"
+        "SELECT text FROM jobs JOIN records ON number = -id"
+        " WHERE account_id = 1 AND deleted IS NULL AND parent_id IS NULL ORDER BY id DESC LIMIT 1000 OFFSET ?"
     )
     with closing(sqlite3.connect(path)) as connection:
         passed, _ = measure(lambda: connection.execute(query, (rows // 12,)).fetchall(), 5)

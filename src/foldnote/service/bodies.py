@@ -8,7 +8,7 @@ from __future__ import annotations
 import codecs
 import json
 import math
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from typing import Any, NoReturn, TypeVar
 
 from fastapi import Request
@@ -203,6 +203,13 @@ def _row_of(path: Sequence[int | str]) -> int | None:
         case [str(name), int(row), *_] if name in _ROWS:
             return row
     return None
+
+
+def parameter_refusal(problem: Mapping[str, Any]) -> RefusalError:
+    """400 for a path or query parameter of which a model says this."""
+    field = str(problem["loc"][-1])
+    words = tell(problem["type"], problem["msg"], problem.get("ctx", {}))
+    return field_refusal(field, problem["type"], words)
 
 
 def field_refusal(field: str, kind: str, words: str, *, row: int | None = None) -> RefusalError:

@@ -9,13 +9,11 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Sequence
-from typing import Annotated
 
 import sqlalchemy as sa
-from fastapi import Depends, Query, Request
+from fastapi import Request
 from fastapi.concurrency import run_in_threadpool
 
-from foldnote.service.access.gate import AdmittedByGateway
 from foldnote.service.assembly import Service
 from foldnote.service.store.database import Database
 from foldnote.service.store.schema import events
@@ -31,26 +29,16 @@ def read_mark(database: Database, account_ids: Sequence[int]) -> str:
         return str(connection.execute(query.order_by(events.c.id.desc()).limit(1)).scalar() or 0)
 
 
-async def _wait(
-    request: Request,
-    caller: AdmittedByGateway,
-    since: Annotated[str | None, Query(max_length=40)] = None,
-    wait_s: Annotated[float, Query(alias="waitSeconds", ge=0)] = 0.0,
-) -> str | None:
-    """Hold the request until the state is another one than `since`, or `waitSeconds` are over."""
-    if since is None:
-        return None
-    service: Service = request.app.state.service
+async def wait_for_change(
+    request: Request, service: Service, account_id: int, since: str, wait_s: float
+) -> str:
+    """Hold the request until the state is another one than `since`, or the time is over; gives its mark."""
     database = service.store.database
     end = time.monotonic() + min(wait_s, LONGEST_WAIT_S)
     version, mark = None, since
     while True:
         if (now := database.version()) != version:
-            version, mark = now, await run_in_threadpool(read_mark, database, [caller.account_id])
+            version, mark = now, await run_in_threadpool(read_mark, database, [account_id])
         if mark != since or time.monotonic() >= end or service.is_closing or await request.is_disconnected():
             return mark
         await asyncio.sleep(_LOOK_S)
-
-
-Mark = Annotated[str | None, Depends(_wait)]
-"""The mark of the caller's state, after the waiting that was asked for; None for who gave no `since`."""

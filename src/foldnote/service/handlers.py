@@ -13,11 +13,10 @@ from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 from starlette.routing import Match
 
-from foldnote.service.bodies import field_refusal
+from foldnote.service.bodies import parameter_refusal
 from foldnote.service.faults import BareRefusalError, RefusalError
 from foldnote.service.files.conditions import is_full, is_passing
 from foldnote.service.store.database import StorageFaultError
-from foldnote.service.wording import tell
 
 log = logging.getLogger(__name__)
 Handler = Callable[[Request, Any], Awaitable[Response]]
@@ -45,10 +44,7 @@ async def on_bare_refusal(_: Request, refusal: BareRefusalError) -> Response:
 
 async def on_invalid_parameter(_: Request, error: RequestValidationError) -> Response:
     """A path or query parameter of the wrong form: 400 that names it."""
-    first = error.errors()[0]
-    field = str(first["loc"][-1])
-    words = tell(first["type"], first["msg"], first.get("ctx", {}))
-    return answer_refusal(field_refusal(field, first["type"], words))
+    return answer_refusal(parameter_refusal(error.errors()[0]))
 
 
 async def on_route_fault(request: Request, error: HTTPException) -> Response:

@@ -94,6 +94,26 @@ class BatchSubmission(Body):
     """Once the runs took so many weighted hours together, the waiting ones are stopped."""
 
 
+class JobsQuery(Body):
+    """The parameters of GET /jobs."""
+
+    job_name: str | None = None
+    batch: str | None = None
+    start_key: str | None = None
+    limit: int = Field(default=1000, ge=1)
+    organization: Literal["true"] | None = None
+    include_subjobs: Literal["true"] | None = None
+    job_email: Email | None = None
+    since: str | None = Field(default=None, max_length=40)
+    wait_seconds: float = Field(default=0.0, ge=0)
+
+    @property
+    def is_own(self) -> bool:
+        """Whether it is about the caller's jobs and neither one job nor one batch."""
+        given = (self.job_name, self.batch, self.organization, self.job_email)
+        return all(each is None for each in given)
+
+
 class NamedJob(Body):
     """A body that names one job or batch."""
 

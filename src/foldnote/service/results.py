@@ -71,7 +71,7 @@ class ResultDesk:
 
     def _find_partial(self, row: JobRow) -> str | None:
         """What a stopped batch had finished; its runs may still be ending."""
-        counts = self._store.jobs.child_counts([row["account_id"]], row["id"])
+        counts = self._store.jobs.child_counts([row["account_id"]], row["id"]).statuses
         if counts[JobStatus.RUNNING] or counts[JobStatus.IN_QUEUE]:
             raise PreparingError(row["name"])
         return self._aggregator.build_partial(row["id"])

@@ -7,12 +7,12 @@ from typing import Annotated, Any, TypeVar
 
 from fastapi import Depends, Request
 from fastapi.responses import JSONResponse
-from pydantic import BaseModel
+from pydantic import BaseModel, ValidationError
 
 from foldnote.models.fault import ErrorBody
 from foldnote.models.wire import WireModel
 from foldnote.service.assembly import Service
-from foldnote.service.bodies import read_json, read_model
+from foldnote.service.bodies import parameter_refusal, read_json, read_model
 from foldnote.service.disk import require_space
 from foldnote.service.requests import Body
 from foldnote.service.store.accounts import Caller
@@ -82,6 +82,30 @@ def takes_either(*models: type[Body], has_others: bool = False) -> dict[str, Any
     others = [{"description": "Anything else; the verdict says what is wrong."}]
     schema = {"anyOf": [*forms, *(others if has_others else [])]}
     return {"requestBody": {"required": True, "content": {"application/json": {"schema": schema}}}}
+
+
+def takes_query(model: type[Body]) -> dict[str, Any]:
+    """Declares query parameters that the route reads itself, all at once."""
+    fields = model.model_json_schema()["properties"]
+    return {
+        "parameters": [
+            {"name": name, "in": "query", "required": False, "schema": schema}
+            for name, schema in fields.items()
+        ]
+    }
+
+
+def read_query(request: Request, model: type[BodyModel]) -> BodyModel:
+    """The query parameters.
+
+    Raises:
+        RefusalError: 400 that names the first wrong one.
+    """
+    try:
+        return model.model_validate(dict(request.query_params))
+    except ValidationError as exc:
+        problem = exc.errors(include_url=False, include_input=False)[0]
+        raise parameter_refusal(problem) from exc
 
 
 async def read_small(request: Request, service: Service, model: type[BodyModel]) -> BodyModel:

@@ -1,9 +1,9 @@
-"""GET /jobs: one job, or a page of them. Records were serialised when they changed; here they are joined."""
+"""GET /jobs: one job, or a page of them. Records were serialised when they changed; here they are ended."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Query, Request, Response
 from fastapi.concurrency import run_in_threadpool
@@ -13,16 +13,24 @@ from foldnote.models.status import JobStatus
 from foldnote.models.wire import WireModel
 from foldnote.service.access.gate import Admitted, AdmittedByGateway
 from foldnote.service.assembly import Service
-from foldnote.service.changes import Mark
+from foldnote.service.changes import wait_for_change
 from foldnote.service.faults import job_not_found
 from foldnote.service.queue.attempt import read_log
 from foldnote.service.queue.launching import attempt_folder
-from foldnote.service.requests import Email
-from foldnote.service.routes.answers import Here, absolute, answers, keyed, visible_accounts
+from foldnote.service.requests import JobsQuery
+from foldnote.service.routes.answers import (
+    Here,
+    absolute,
+    answers,
+    keyed,
+    read_query,
+    takes_query,
+    visible_accounts,
+)
 from foldnote.service.store.accounts import Caller
-from foldnote.service.store.jobs import JobFilter
-from foldnote.service.store.pages import Page
-from foldnote.service.store.records import BATCH_TYPE, add_fields, write_text
+from foldnote.service.store.counting import Counts
+from foldnote.service.store.pages import JobFilter, LiveRow, Page
+from foldnote.service.store.records import BATCH_TYPE, MARK, add_fields, write_text
 
 router = APIRouter(tags=["jobs"])
 DEFAULT_LOG_LINES = 10_000
@@ -53,39 +61,31 @@ class GatewayMessage(WireModel):
         **keyed(400, 404),
         403: {"model": GatewayMessage, "description": "No key, or a misnamed header."},
     },
+    openapi_extra=takes_query(JobsQuery),
 )
-async def get_jobs(
-    request: Request,
-    caller: AdmittedByGateway,
-    service: Here,
-    mark: Mark,
-    job_name: Annotated[str | None, Query(alias="jobName")] = None,
-    batch: str | None = None,
-    start_key: Annotated[str | None, Query(alias="startKey")] = None,
-    limit: Annotated[int, Query(ge=1)] = 1000,
-    organization: Literal["true"] | None = None,
-    include_subjobs: Annotated[Literal["true"] | None, Query(alias="includeSubjobs")] = None,
-    job_email: Annotated[Email | None, Query(alias="jobEmail")] = None,
-) -> Response:
+async def get_jobs(request: Request, caller: AdmittedByGateway, service: Here) -> Response:
     """List the caller's jobs, or give one; with `since` and `waitSeconds`, when something changed."""
-    before = None if start_key is None else service.page_keys.read(caller.account_id, start_key)
-    rows = min(limit, service.config.limits.page_rows)
-    has_subjobs = include_subjobs is not None
-    if job_name is None and batch is None and organization is None and job_email is None:
-        own = JobFilter((caller.account_id,), has_subjobs=has_subjobs)
-        page = service.store.pages.find(own, before, rows)
+    asked = read_query(request, JobsQuery)
+    key, since, mark = asked.start_key, asked.since, None
+    before = None if key is None else service.page_keys.read(caller.account_id, key)
+    if since is not None:
+        mark = await wait_for_change(request, service, caller.account_id, since, asked.wait_seconds)
+
+    rows = min(asked.limit, service.config.limits.page_rows)
+    if asked.is_own:
+        own = JobFilter((caller.account_id,), has_subjobs=asked.include_subjobs is not None)
+        page = service.store.pages.glance(own, before=before, limit=rows)
         if page is not None and len(page.live) <= _FEW:
-            return _json(_answer(request, service, caller, page, mark))
+            return _json(_join(request, service, caller, page, mark))
 
     def answer() -> Response:
-        owners = visible_accounts(service, caller, job_email, has_organization=organization is not None)
-        if job_name is not None:
-            return _json(_one_job(request, service, caller, owners, job_name).encode())
-        wanted = _filter(service, owners, batch, has_subjobs=has_subjobs)
-        found = service.store.pages.find(wanted, before, rows) or service.store.pages.read(
-            wanted, before, rows
-        )
-        return _json(_answer(request, service, caller, found, mark))
+        has_organization = asked.organization is not None
+        owners = visible_accounts(service, caller, asked.job_email, has_organization=has_organization)
+        if asked.job_name is not None:
+            return _json(_one_job(request, service, caller, owners, asked.job_name).encode())
+        wanted = _filter(service, owners, asked.batch, has_subjobs=asked.include_subjobs is not None)
+        page = service.store.pages.read(wanted, before=before, limit=rows)
+        return _json(_join(request, service, caller, page, mark))
 
     return await run_in_threadpool(answer)
 
@@ -130,15 +130,15 @@ def _one_job(request: Request, service: Service, caller: Caller, owners: tuple[i
 
 
 def _parent(
-    request: Request, service: Service, caller: Caller, row: Mapping[Any, Any], counts: Mapping[str, int]
+    request: Request, service: Service, caller: Caller, row: Mapping[Any, Any], counts: Counts
 ) -> str:
     """A batch's record with its subjobs by status, and a fresh link once its archive is built.
 
     The interface's record has no `failed`, so only who watches with `since`, an addition too, is told it.
     """
-    more: dict[str, object] = {"statuses": counts}
-    if counts[JobStatus.STOPPED] and "since" in request.query_params:
-        more["failed"] = service.store.jobs.count_failed(row["account_id"], row["id"])
+    more: dict[str, object] = {"statuses": counts.statuses}
+    if counts.failed and "since" in request.query_params:
+        more["failed"] = counts.failed
     if row["result_sha256"] is not None:
         name = f"{row['name']}.zip"
         path = service.results.sign(row["id"], caller.account_id, row["result_sha256"], name)
@@ -155,33 +155,24 @@ def _complete(service: Service, job_id: int, state: str, record: str) -> str:
     return add_fields(record, {"progress": progress, "message": message})
 
 
-def _answer(request: Request, service: Service, caller: Caller, page: Page, mark: str | None) -> bytes:
-    """The body; of a plain page it is made once for each account that asks."""
-    if mark is not None or not page.is_plain:
-        return _join(request, service, caller, page, mark)
-    body = page.bodies.get(caller.account_id)
-    if body is None:
-        body = page.bodies[caller.account_id] = _join(request, service, caller, page, None)
-    return body
-
-
 def _join(request: Request, service: Service, caller: Caller, page: Page, mark: str | None) -> bytes:
-    rows, texts = page.rows, [*page.texts]
-    for position, row in page.live_rows():
-        texts[position] = _text(request, service, caller, rows.children, row).encode()
-    tail: dict[str, Any] = {"statuses": rows.counts} | ({} if mark is None else {"mark": mark})
-    if rows.has_more:
-        tail = {"startKey": service.page_keys.write(caller.account_id, rows.rows[-1].id)} | tail
-    end = b"]," + write_text(tail)[1:].encode()
-    if not texts:
-        return _BEGIN + end
-    texts[0] = _BEGIN + texts[0]
-    texts[-1] += end  # so that the whole is put together once
-    return b",".join(texts)
+    """The body: the text of the page with what is completed for this answer, and what stands after it."""
+    parts = [_BEGIN, *(page.text.split(MARK.encode()) if page.live else [page.text])]
+    for position in range(2, len(parts), 2):
+        row = page.live[int(parts[position])]
+        parts[position] = _text(request, service, caller, page.children, row).encode()
+    tail: dict[str, Any] = {"statuses": page.counts.statuses} | ({} if mark is None else {"mark": mark})
+    if page.last is not None:
+        tail = {"startKey": service.page_keys.write(caller.account_id, page.last)} | tail
+    return b"".join([*parts, b"],", write_text(tail)[1:].encode()])
 
 
 def _text(
-    request: Request, service: Service, caller: Caller, children: Mapping[int, Mapping[str, int]], row: Any
+    request: Request,
+    service: Service,
+    caller: Caller,
+    children: Mapping[int, Counts],
+    row: LiveRow,
 ) -> str:
     if row.type == BATCH_TYPE:
         return _parent(request, service, caller, row._asdict(), children[row.id])

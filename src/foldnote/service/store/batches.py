@@ -9,7 +9,7 @@ import sqlalchemy as sa
 from foldnote.models.status import BatchStatus, JobStatus
 from foldnote.service.store import clock
 from foldnote.service.store.conditions import IS_RUNNING
-from foldnote.service.store.counting import count_job, read_counts
+from foldnote.service.store.counting import Move, count_moves, read_counts
 from foldnote.service.store.database import Database
 from foldnote.service.store.events import write_event
 from foldnote.service.store.records import PIPELINE, refresh_record
@@ -93,7 +93,7 @@ class BatchStore:
             statement = sa.update(jobs).where(jobs.c.id == parent.job_id, *running).values(values)
             if connection.execute(statement).rowcount == 0:
                 return False
-            count_job(connection, parent.account_id, None, left=JobStatus.RUNNING, entered=status)
+            count_moves(connection, [Move(parent.account_id, None, JobStatus.RUNNING, status)])
             write_event(connection, parent.account_id, parent.job_id, f"batch {state.value.lower()}")
             refresh_record(connection, parent.job_id)
             return True
@@ -106,7 +106,7 @@ def follow_subjob(connection: sa.Connection, parent_id: int) -> None:
         return
     if parent["hours_budget"] is not None:
         _keep_budget(connection, parent)
-    counts = read_counts(connection, [parent["account_id"]], parent_id)
+    counts = read_counts(connection, [parent["account_id"]], parent_id).statuses
     waiting, running = counts[JobStatus.IN_QUEUE], counts[JobStatus.RUNNING]
     if waiting or running:
         started = sum(counts.values()) > waiting
@@ -139,7 +139,8 @@ def stop_waiting(connection: sa.Connection, account_id: int, parent_id: int, job
     """End a subjob that never began, and say why."""
     values = {"state": str(JobStatus.STOPPED), "completed": clock.now(), "error": error}
     connection.execute(sa.update(jobs).where(jobs.c.id == job_id).values(values))
-    count_job(connection, account_id, parent_id, left=JobStatus.IN_QUEUE, entered=JobStatus.STOPPED)
+    move = Move(account_id, parent_id, JobStatus.IN_QUEUE, JobStatus.STOPPED, failed=1)
+    count_moves(connection, [move])
     write_event(connection, account_id, job_id, "stopped", error)
     refresh_record(connection, job_id)
 
@@ -153,6 +154,6 @@ def _move_parent(connection: sa.Connection, parent: sa.RowMapping, state: BatchS
         "started": parent["started"] or clock.now(),
     }
     connection.execute(sa.update(jobs).where(jobs.c.id == parent["id"]).values(values))
-    count_job(connection, parent["account_id"], None, left=parent["state"], entered=status)
+    count_moves(connection, [Move(parent["account_id"], None, parent["state"], status)])
     write_event(connection, parent["account_id"], parent["id"], f"batch {state.value.lower()}")
     refresh_record(connection, parent["id"])

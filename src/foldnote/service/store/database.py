@@ -9,6 +9,7 @@ from __future__ import annotations
 import shutil
 import sqlite3
 import threading
+from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -55,11 +56,9 @@ class Database:
         self._prepare()
         self._readers = self._engine(pool_size=8, begin="BEGIN")
         self._writer = self._engine(pool_size=1, begin="BEGIN IMMEDIATE")
-        self._watch_lock, self._glance_lock = threading.Lock(), threading.Lock()
-        self._watch, self._glance = (
-            sqlite3.connect(path, BUSY_TIMEOUT_S, isolation_level=None, check_same_thread=False)
-            for _ in range(2)
-        )
+        self._watch_lock = threading.Lock()
+        self._watch = self._connect()
+        self._glances: deque[sqlite3.Connection] = deque()
 
     def _prepare(self) -> None:
         self.path.touch(mode=0o600, exist_ok=True)
@@ -124,24 +123,34 @@ class Database:
 
     @contextmanager
     def glance(self) -> Iterator[sqlite3.Connection]:
-        """A snapshot for a few questions as text whose answers take microseconds; one thread at a time.
+        """A snapshot for a few questions as text, where microseconds count.
 
         Raises:
             StorageFaultError: the database cannot be read now.
         """
-        with self._glance_lock:
+        try:
             try:
-                self._glance.execute("BEGIN")
-                try:
-                    yield self._glance
-                finally:
-                    self._glance.execute("COMMIT")
-            except sqlite3.OperationalError as exc:
-                raise StorageFaultError(str(exc)) from exc
+                connection = self._glances.pop()
+            except IndexError:
+                connection = self._connect()
+            connection.execute("BEGIN")
+            try:
+                yield connection
+            finally:
+                connection.execute("COMMIT")
+                self._glances.append(connection)
+        except sqlite3.OperationalError as exc:
+            raise StorageFaultError(str(exc)) from exc
+
+    def _connect(self) -> sqlite3.Connection:
+        connection = sqlite3.connect(self.path, BUSY_TIMEOUT_S, isolation_level=None, check_same_thread=False)
+        _configure(connection, None)
+        return connection
 
     def close(self) -> None:
         """Close every connection."""
-        self._glance.close()
+        while self._glances:
+            self._glances.pop().close()
         self._watch.close()
         self._readers.dispose()
         self._writer.dispose()

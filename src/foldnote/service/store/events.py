@@ -9,9 +9,6 @@ import sqlalchemy as sa
 from foldnote.service.store import clock
 from foldnote.service.store.schema import events
 
-MOVED, RECEIVED = "moved", "received"
-MOVES = frozenset({MOVED, RECEIVED})
-"""All jobs of an account became another's."""
 _APPEND = sa.insert(events).inline()
 
 

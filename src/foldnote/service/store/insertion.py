@@ -1,6 +1,6 @@
 """Puts jobs into the queue: one, or the rows of a batch in as few statements as one.
 
-A row's record is serialised before it is inserted; the counters move once for all rows.
+Records are serialised here; the counters move once for all rows.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ import sqlalchemy as sa
 
 from foldnote.models.status import JobStatus
 from foldnote.service.store import clock
-from foldnote.service.store.counting import count_job
-from foldnote.service.store.records import render_record, write_text
+from foldnote.service.store.counting import Move, count_moves
+from foldnote.service.store.records import add_records, make_record, write_text
 from foldnote.service.store.schema import accounts, events, inputs, jobs
 
 _NAMES_AT_ONCE = 500
@@ -93,12 +93,13 @@ def insert_jobs(
     for index, row in enumerate(rows):
         if place is not None:
             row |= {"parent_id": place.parent_id, "batch": place.batch, "row_index": index}
-        row["record"] = render_record(row, email)
     connection.execute(_INSERT, rows)
     ids = _find_ids(connection, account_id, new)
+    made = zip(rows, ids, strict=True)
+    add_records(connection, [make_record(row | {"id": job_id}, email) for row, job_id in made])
     _insert_inputs(connection, ids, new)
     parent_id = None if place is None else place.parent_id
-    count_job(connection, account_id, parent_id, left=None, entered=JobStatus.IN_QUEUE, number=len(rows))
+    count_moves(connection, [Move(account_id, parent_id, None, JobStatus.IN_QUEUE, len(rows))])
     told = {"at": moment, "account_id": account_id, "kind": "submitted"}
     connection.execute(_TELL, [told | {"job_id": job_id} for job_id in ids])
     return ids

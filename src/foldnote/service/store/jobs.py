@@ -1,62 +1,29 @@
-"""Jobs as their owners see them: put in, found, listed, deleted. The queue's side is in `queue.py`."""
+"""Jobs as their owners see them: put in, found, deleted.
+
+Listings are in `pages.py`, the queue's side is in `queue.py`.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 import sqlalchemy as sa
 
 from foldnote.models.status import JobStatus
 from foldnote.service.store import clock
 from foldnote.service.store.batches import follow_subjob
-from foldnote.service.store.counting import ALL_JOBS, TOP_LEVEL, count_job, read_counts, read_many_counts
+from foldnote.service.store.counting import Counts, Move, count_moves, read_counts
 from foldnote.service.store.database import Database
 from foldnote.service.store.events import write_event
 from foldnote.service.store.insertion import NewJob, Place, insert_jobs
 from foldnote.service.store.quotas import Quotas, count_jobs
 from foldnote.service.store.records import BATCH_TYPE, refresh_record
-from foldnote.service.store.schema import events, jobs
+from foldnote.service.store.schema import jobs, records
 
 JobRow = sa.RowMapping
 """A whole row of the jobs table, by column."""
-
-
-@dataclass(frozen=True)
-class JobFilter:
-    """Which jobs a listing is about.
-
-    Attributes:
-        account_ids: whose.
-        parent_id: only the subjobs of this parent, None for top-level jobs.
-        has_subjobs: with the subjobs beside the top-level jobs.
-    """
-
-    account_ids: tuple[int, ...]
-    parent_id: int | None = None
-    has_subjobs: bool = False
-
-    @property
-    def scope(self) -> int:
-        """The counters' scope that counts exactly these jobs."""
-        if self.parent_id is not None:
-            return self.parent_id
-        return ALL_JOBS if self.has_subjobs else TOP_LEVEL
-
-
-@dataclass(frozen=True)
-class JobPageRows:
-    """Rows newest first, whether more follow, and the counts of all that match.
-
-    `children` has the counts of each parent's subjobs, `last_event` is the newest event of then.
-    """
-
-    rows: Sequence[Any]
-    has_more: bool
-    counts: dict[str, int]
-    children: Mapping[int, dict[str, int]] = field(default_factory=dict)
-    last_event: int = 0
+_WITH_RECORD = sa.select(jobs, records.c.text.label("record")).join(records, records.c.number == -jobs.c.id)
 
 
 class JobStore:
@@ -108,8 +75,8 @@ class JobStore:
             return parent_id
 
     def find(self, account_ids: Sequence[int], name: str) -> JobRow | None:
-        """The whole row of the job of this name, None where these accounts have none."""
-        query = sa.select(jobs).where(
+        """The whole row of the job of this name and its record, None where these accounts have none."""
+        query = _WITH_RECORD.where(
             jobs.c.account_id.in_(account_ids), jobs.c.name == name, jobs.c.deleted.is_(None)
         )
         with self._database.read() as connection:
@@ -132,33 +99,10 @@ class JobStore:
         with self._database.read() as connection:
             return list(connection.execute(query.order_by(jobs.c.id.desc())).mappings())
 
-    def page(self, wanted: JobFilter, *, before: int | None, limit: int) -> JobPageRows:
-        """At most `limit` jobs older than the row `before`, newest first."""
-        query = _page_query(wanted, before, limit + 1)
-        with self._database.read() as connection:
-            rows = connection.execute(query).all()
-            counts = read_counts(connection, wanted.account_ids, wanted.scope)
-            parents = [row.id for row in rows[:limit] if row.type == BATCH_TYPE]
-            children = read_many_counts(connection, wanted.account_ids, parents)
-            last = connection.execute(_LAST_EVENT).scalar_one_or_none() or 0
-        return JobPageRows(rows[:limit], len(rows) > limit, counts, children, last)
-
-    def child_counts(self, account_ids: Sequence[int], parent_id: int) -> dict[str, int]:
+    def child_counts(self, account_ids: Sequence[int], parent_id: int) -> Counts:
         """The subjobs of a parent by status."""
         with self._database.read() as connection:
             return read_counts(connection, account_ids, parent_id)
-
-    def count_failed(self, account_id: int, parent_id: int) -> int:
-        """The subjobs of a parent that failed by themselves; the others of its stopped ones were stopped."""
-        query = sa.select(sa.func.count()).where(
-            jobs.c.account_id == account_id,
-            jobs.c.parent_id == parent_id,
-            jobs.c.deleted.is_(None),
-            jobs.c.state == str(JobStatus.STOPPED),
-            jobs.c.error.is_not(None),
-        )
-        with self._database.read() as connection:
-            return int(connection.execute(query).scalar_one())
 
     def delete(self, account_id: int, name: str) -> list[int] | None:
         """Tombstone the job and its subjobs; None when there is none of this name.
@@ -202,45 +146,6 @@ class StopRows:
     was_final: bool
 
 
-_ACCOUNTS_APART = 400
-"""SQLite joins at most 500 selections."""
-_LAST_EVENT = sa.select(sa.func.max(events.c.id))
-COLUMNS = (
-    jobs.c.id,
-    jobs.c.account_id,
-    jobs.c.name,
-    jobs.c.state,
-    jobs.c.type,
-    jobs.c.result_sha256,
-    jobs.c.record,
-)
-
-
-def _page_query(wanted: JobFilter, before: int | None, limit: int) -> sa.Select[Any]:
-    """Newest first. Of several accounts the newest of each are found in an index, then the newest of all."""
-    conditions = _conditions(wanted, before)
-    page = sa.select(*COLUMNS).order_by(jobs.c.id.desc())
-    if wanted.parent_id is not None or not 1 < len(wanted.account_ids) <= _ACCOUNTS_APART:
-        return page.where(jobs.c.account_id.in_(wanted.account_ids), *conditions).limit(limit)
-    newest = sa.select(jobs.c.id).where(*conditions).order_by(jobs.c.id.desc()).limit(limit)
-    each = [
-        sa.select(newest.where(jobs.c.account_id == account).subquery()) for account in wanted.account_ids
-    ]
-    ids = sa.union_all(*each).order_by(sa.desc("id")).limit(limit).subquery()
-    return page.join(ids, ids.c.id == jobs.c.id)
-
-
-def _conditions(wanted: JobFilter, before: int | None) -> list[sa.ColumnElement[bool]]:
-    conditions: list[sa.ColumnElement[bool]] = [jobs.c.deleted.is_(None)]
-    if before is not None:
-        conditions.append(jobs.c.id < before)
-    if wanted.parent_id is not None:
-        conditions.append(jobs.c.parent_id == wanted.parent_id)
-    elif not wanted.has_subjobs:
-        conditions.append(jobs.c.parent_id.is_(None))
-    return conditions
-
-
 def _family(connection: sa.Connection, account_id: int, name: str) -> list[JobRow]:
     """The job of this name, then its subjobs."""
     own = sa.select(jobs).where(jobs.c.account_id == account_id, jobs.c.deleted.is_(None))
@@ -267,7 +172,7 @@ def _stop(connection: sa.Connection, row: JobRow) -> None:
         write_event(connection, row["account_id"], row["id"], "stop requested")
         return
     _end_stopped(connection, row)
-    count_job(connection, row["account_id"], row["parent_id"], left=state, entered=JobStatus.STOPPED)
+    count_moves(connection, [Move(row["account_id"], row["parent_id"], state, JobStatus.STOPPED)])
     write_event(connection, row["account_id"], row["id"], "stopped")
     refresh_record(connection, row["id"])
 
@@ -285,8 +190,9 @@ def _end_stopped(connection: sa.Connection, row: JobRow) -> None:
 
 
 def _bury(connection: sa.Connection, row: JobRow) -> None:
-    count_job(connection, row["account_id"], row["parent_id"], left=row["state"], entered=None)
     state = JobStatus(row["state"])
+    failed = int(state is JobStatus.STOPPED and row["error"] is not None)
+    count_moves(connection, [Move(row["account_id"], row["parent_id"], state, None, failed=-failed)])
     if state is JobStatus.IN_QUEUE or (row["type"] == BATCH_TYPE and not state.is_final):
         _end_stopped(connection, row)
     values = {"deleted": clock.now(), "is_cancelled": 1 if not state.is_final else row["is_cancelled"]}

@@ -217,3 +217,28 @@ def m0010_queue_indexes(connection: sqlite3.Connection) -> None:
 def m0011_account_events(connection: sqlite3.Connection) -> None:
     """The newest event of an account, which whoever waits for a change asks for."""
     connection.execute("CREATE INDEX events_of_account ON events (account_id, id)")
+
+
+@migration
+def m0012_failed_counters(connection: sqlite3.Connection) -> None:
+    """How many subjobs of each batch failed by themselves."""
+    connection.execute(
+        "INSERT INTO counters SELECT account_id, parent_id, 'failed', count(*) FROM jobs"
+        " WHERE parent_id IS NOT NULL AND deleted IS NULL AND state = 'Stopped' AND error IS NOT NULL"
+        " GROUP BY account_id, parent_id"
+    )
+
+
+@migration
+def m0013_records(connection: sqlite3.Connection) -> None:
+    """Records apart from the rows, close together and newest first, as pages take them."""
+    _run(
+        connection,
+        """
+        CREATE TABLE records (number INTEGER PRIMARY KEY, mark TEXT, text TEXT NOT NULL);
+        INSERT INTO records SELECT -id,
+            CASE WHEN state = 'Running' OR type = 'batch' THEN char(30) || id || char(30) END, record
+            FROM jobs WHERE is_purged = 0 ORDER BY id DESC;
+        ALTER TABLE jobs DROP COLUMN record;
+        """,
+    )

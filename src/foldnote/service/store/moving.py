@@ -13,7 +13,7 @@ import sqlalchemy as sa
 from sqlalchemy.dialects.sqlite import insert
 
 from foldnote.service.store.counting import ALL_JOBS, TOP_LEVEL
-from foldnote.service.store.events import MOVED, RECEIVED, write_event
+from foldnote.service.store.events import write_event
 from foldnote.service.store.quotas import TRIAL
 from foldnote.service.store.records import refresh_record
 from foldnote.service.store.schema import counters, files, jobs, keys, pipelines, usage
@@ -33,8 +33,8 @@ def move_account(connection: sa.Connection, source: int, target: int) -> int:
     _move_usage(connection, source, target)
     mine = keys.c.account_id == source
     connection.execute(sa.update(keys).where(mine).values(account_id=target, expires=None, is_admin=0))
-    write_event(connection, source, None, MOVED, f"into account {target}")
-    write_event(connection, target, None, RECEIVED, f"{count} jobs of account {source}")
+    write_event(connection, source, None, "moved", f"into account {target}")
+    write_event(connection, target, None, "received", f"{count} jobs of account {source}")
     return count
 
 

@@ -23,8 +23,8 @@ from foldnote.service.store.conditions import (
 )
 from foldnote.service.store.database import Database
 from foldnote.service.store.insertion import Input
-from foldnote.service.store.records import render_record, write_text
-from foldnote.service.store.schema import accounts, attempts, inputs, jobs
+from foldnote.service.store.records import make_record, write_text
+from foldnote.service.store.schema import accounts, attempts, inputs, jobs, records
 from foldnote.service.store.tally import Tally
 
 _IDS_AT_ONCE = 500
@@ -99,7 +99,7 @@ class Advance:
 
 
 def _change(*names: str) -> sa.Update:
-    """The compare-and-set that sets these columns, with the record."""
+    """The compare-and-set that sets these columns and the state."""
     return (
         sa.update(jobs)
         .where(
@@ -107,7 +107,7 @@ def _change(*names: str) -> sa.Update:
             jobs.c.attempt == sa.bindparam("held"),
             jobs.c.state == sa.bindparam("left"),
         )
-        .values({name: sa.bindparam(f"new_{name}") for name in (*names, "state", "record")})
+        .values({name: sa.bindparam(f"new_{name}") for name in (*names, "state")})
     )
 
 
@@ -223,9 +223,10 @@ class QueueStore:
             return list(connection.execute(query).scalars())
 
     def mark_purged(self, job_id: int) -> None:
-        """Note that the folders of a deleted job are gone, and let its inputs and result go."""
+        """Note that the folders of a deleted job are gone, and let its inputs, record and result go."""
         with self._database.write() as connection:
             connection.execute(sa.delete(inputs).where(inputs.c.job_id == job_id))
+            connection.execute(sa.delete(records).where(records.c.number == -job_id))
             values = {"is_purged": 1, "result_sha256": None}
             connection.execute(sa.update(jobs).where(jobs.c.id == job_id).values(values))
 
@@ -251,10 +252,10 @@ def _set(
     connection: sa.Connection, tally: Tally, change: sa.Update, row: sa.RowMapping, values: dict[str, Any]
 ) -> None:
     """Change a row that this transaction found held, and serialise it anew."""
-    values["record"] = render_record({**row, **values}, row["email"])
+    tally.keep(make_record({**row, **values}, row["email"]))
     found = {"job": row["id"], "held": row["attempt"], "left": row["state"]}
     connection.execute(change, found | {f"new_{name}": value for name, value in values.items()})
-    tally.move(row, values["state"])
+    tally.move(row, values["state"], has_failed=values.get("error") is not None)
 
 
 def _claim(connection: sa.Connection, tally: Tally, waiting: Waiting, nonce: str) -> Mapping[str, Any] | None:

@@ -7,15 +7,17 @@ counts of its subjobs. `complete_record` adds them when the record is read.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import sqlalchemy as sa
 
 from foldnote.models.status import JobStatus
-from foldnote.service.store.schema import accounts, jobs
+from foldnote.service.store.schema import accounts, jobs, records
 
 BATCH_TYPE = "batch"
+MARK = "\x1e"
+"""Stands in a page before and after the number of a job whose record is to be completed; no JSON has it."""
 PIPELINE = "pipeline"
 """What stands as the tool of a pipeline's parent, which is a batch of its stages."""
 
@@ -23,6 +25,16 @@ PIPELINE = "pipeline"
 def write_text(value: object) -> str:
     """Compact JSON."""
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+def make_record(row: Mapping[Any, Any], email: str) -> dict[str, object]:
+    """The row of the records table for a job's row."""
+    is_live = row["type"] == BATCH_TYPE or row["state"] == JobStatus.RUNNING
+    return {
+        "number": -row["id"],
+        "mark": f"{MARK}{row['id']}{MARK}" if is_live else None,
+        "text": render_record(row, email),
+    }
 
 
 def render_record(row: Mapping[Any, Any], email: str) -> str:
@@ -63,11 +75,28 @@ _ROW = (
     .join(accounts, accounts.c.id == jobs.c.account_id)
     .where(jobs.c.id == sa.bindparam("job"))
 )
-_KEEP = sa.update(jobs).where(jobs.c.id == sa.bindparam("job")).values(record=sa.bindparam("text"))
+_ADD = sa.insert(records).inline()
+_KEEP = (
+    sa.update(records)
+    .where(records.c.number == sa.bindparam("of"))
+    .values({name: sa.bindparam(f"new_{name}") for name in ("mark", "text")})
+)
+
+
+def add_records(connection: sa.Connection, made: Sequence[Mapping[str, object]]) -> None:
+    """Keep the records of new jobs."""
+    connection.execute(_ADD, made)
+
+
+def keep_records(connection: sa.Connection, made: Sequence[Mapping[str, object]]) -> None:
+    """Keep new records instead of the old ones; a job whose record was let go gets none."""
+    if made:
+        new = [{"of": each["number"], "new_mark": each["mark"], "new_text": each["text"]} for each in made]
+        connection.execute(_KEEP, new)
 
 
 def refresh_record(connection: sa.Connection, job_id: int) -> sa.RowMapping:
     """Serialise the job's row anew, the last step of every change, and give the row."""
     row = connection.execute(_ROW, {"job": job_id}).mappings().one()
-    connection.execute(_KEEP, {"job": job_id, "text": render_record(row, row["email"])})
+    keep_records(connection, [make_record(row, row["email"])])
     return row

@@ -97,8 +97,17 @@ jobs = sa.Table(
     sa.Column("deleted", sa.Text),
     # whether the folders of a deleted job are gone
     sa.Column("is_purged", sa.Integer, nullable=False, default=0),
-    # the wire record, serialised once by the last write
-    sa.Column("record", sa.Text, nullable=False),
+)
+
+records = sa.Table(
+    "records",
+    metadata,
+    # the job's with a minus: newest first, so that SQLite walks from one to the next
+    sa.Column("number", sa.Integer, primary_key=True),
+    # what stands for the record in a page when it is completed for each answer, else None
+    sa.Column("mark", sa.Text),
+    # the wire record, serialised once by the last change of the job
+    sa.Column("text", sa.Text, nullable=False),
 )
 
 attempts = sa.Table(

@@ -39,7 +39,7 @@ class Store:
         self.trials = TrialStore(self.database)
         limits = quotas or Quotas()
         self.jobs = JobStore(self.database, limits)
-        self.pages = PageStore(self.database, self.jobs)
+        self.pages = PageStore(self.database)
         self.batches = BatchStore(self.database)
         self.pipelines = PipelineStore(self.database, limits)
         self.leftovers = LeftoverStore(self.database)

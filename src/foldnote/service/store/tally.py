@@ -6,16 +6,16 @@ transaction together they cost a few statements, and not a few for each. It move
 
 from __future__ import annotations
 
-from collections import Counter
 from typing import Any
 
 import sqlalchemy as sa
 
 from foldnote.service.store import clock
 from foldnote.service.store.batches import follow_subjob
-from foldnote.service.store.counting import add_counts, write_counts
+from foldnote.service.store.counting import Move, count_moves
 from foldnote.service.store.events import write_events
 from foldnote.service.store.quotas import count_hours
+from foldnote.service.store.records import keep_records
 from foldnote.service.store.schema import attempts
 
 _BEGIN_ATTEMPT = sa.insert(attempts).inline()
@@ -37,21 +37,27 @@ class Tally:
     def __init__(self) -> None:
         self.moment = clock.now()
         self.has_budget = False
-        self._counts: Counter[tuple[int, int, str]] = Counter()
+        self._moves: list[Move] = []
         self._parents: dict[int, None] = {}
         self._hours: dict[int, float] = {}
         self._begun: list[dict[str, Any]] = []
         self._ended: list[dict[str, Any]] = []
         self._events: list[dict[str, Any]] = []
+        self._records: list[dict[str, object]] = []
 
-    def move(self, row: sa.RowMapping, entered: str) -> None:
+    def move(self, row: sa.RowMapping, entered: str, *, has_failed: bool) -> None:
         """A job left the state that its row says; one that is deleted is not counted any more."""
         parent_id = row["parent_id"]
         if row["deleted"] is None:
-            add_counts(self._counts, row["account_id"], parent_id, left=row["state"], entered=entered)
+            failed = int(has_failed)
+            self._moves.append(Move(row["account_id"], parent_id, row["state"], entered, failed=failed))
         if parent_id is not None:
             self._parents[parent_id] = None
             self.has_budget |= row["batch_budget"] is not None
+
+    def keep(self, record: dict[str, object]) -> None:
+        """The record of a job that moved."""
+        self._records.append(record)
 
     def begin(self, row: sa.RowMapping, number: int, nonce: str) -> None:
         """An attempt began."""
@@ -82,14 +88,16 @@ class Tally:
 
     def write(self, connection: sa.Connection) -> None:
         """Write what was collected, then let each parent follow its subjobs; nothing is left to write."""
-        for statement, rows in ((_BEGIN_ATTEMPT, self._begun), (_END_ATTEMPT, self._ended)):
+        begun, ended, kept = self._begun, self._ended, self._records
+        for statement, rows in ((_BEGIN_ATTEMPT, begun), (_END_ATTEMPT, ended)):
             if rows:
                 connection.execute(statement, rows)
+        keep_records(connection, kept)
         write_events(connection, self._events)
-        write_counts(connection, self._counts)
+        count_moves(connection, self._moves)
         for account_id, hours in self._hours.items():
             count_hours(connection, account_id, hours)
         for parent_id in self._parents:
             follow_subjob(connection, parent_id)
-        for each in (self._begun, self._ended, self._events, self._counts, self._hours, self._parents):
+        for each in (begun, ended, kept, self._events, self._moves, self._hours, self._parents):
             each.clear()

@@ -30,6 +30,30 @@ def test_the_tables_are_those_of_the_schema(tmp_path):
             assert sorted(columns) == sorted(column.name for column in table.columns)
 
 
+def test_records_and_failures_of_an_older_database_are_found_in_the_newest(tmp_path):
+    rows = [
+        (1, None, "batch", "Stopped", None, 0),
+        (2, 1, "anarci", "Stopped", "It failed.", 0),
+        (3, 1, "anarci", "Stopped", None, 0),
+        (4, None, "anarci", "Running", None, 0),
+        (5, None, "anarci", "Complete", None, 1),
+    ]
+    with open_database(tmp_path / "db") as connection:
+        migrate(connection, until="m0011_account_events")
+        connection.execute("INSERT INTO accounts (id, email, tier, created) VALUES (1, 'a', 'full', 'x')")
+        connection.executemany(
+            "INSERT INTO jobs (id, parent_id, type, state, error, is_purged, account_id, name, settings,"
+            " normalized, created, record) VALUES (?, ?, ?, ?, ?, ?, 1, 'j' || ?1, '{}', '{}', 'x', 'r' || ?1)",
+            rows,
+        )
+        migrate(connection)
+        records = connection.execute("SELECT * FROM records ORDER BY number").fetchall()
+        failed = connection.execute("SELECT * FROM counters WHERE state = 'failed'").fetchall()
+    marks = {4: "\x1e4\x1e", 1: "\x1e1\x1e"}
+    assert records == [(-number, marks.get(number), f"r{number}") for number in (4, 3, 2, 1)]
+    assert failed == [(1, 1, "failed", 1)]
+
+
 def test_a_failed_migration_leaves_nothing(tmp_path, monkeypatch):
     def broken(connection):
         connection.execute("CREATE TABLE half (id INTEGER)")

@@ -1,149 +1,177 @@
-"""A page that is kept is never an old one."""
+"""A page of jobs is what their rows say now, whatever was done to them before."""
 
+import json
+import sqlite3
 import uuid
 from contextlib import closing
 
 import pytest
+import sqlalchemy as sa
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from foldnote.models.status import JobStatus
+from foldnote.service.store import pages
+from foldnote.service.store.database import StorageFaultError
 from foldnote.service.store.insertion import NewJob
-from foldnote.service.store.jobs import JobFilter
 from foldnote.service.store.moving import move_account
-from foldnote.service.store.pages import MOST_NEWS, PAGES, PageStore
+from foldnote.service.store.pages import JobFilter
 from foldnote.service.store.queue import Ending
+from foldnote.service.store.records import MARK
+from foldnote.service.store.schema import accounts, jobs
 from foldnote.service.store.store import Store
 
 MINE = JobFilter((1,))
 
 
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return tmp_path_factory.mktemp("pages")
+
+
 @pytest.fixture
-def store(tmp_path):
-    opened = Store(tmp_path / "db")
+def store(folder):
+    opened = Store(folder / f"{uuid.uuid4().hex}.sqlite3")
     account = opened.accounts.ensure_account("a@b.c")
-    opened.jobs.add(account, NewJob("first", "anarci", {}, {}))
+    opened.jobs.add(account, job("first"))
     yield opened
     opened.close()
 
 
+def job(name):
+    return NewJob(name, "anarci", {"sequence": "EVQ", "chainName": "ä, \u2028 \x1e 'H'"}, {})
+
+
+def read(store, wanted=MINE, before=None, limit=10):
+    return store.pages.read(wanted, before=before, limit=limit)
+
+
+def records(page):
+    """What the page shows, with the rows of records that are completed for each answer."""
+    parts = page.text.decode().split(MARK)
+    parts[1::2] = [page.live[int(number)].record for number in parts[1::2]]
+    return json.loads("[" + "".join(parts) + "]")
+
+
 def names(page):
-    return [row.name for row in page.rows.rows]
-
-
-def test_a_page_is_found_once_it_was_read(store):
-    assert store.pages.find(MINE, None, 10) is None
-    page = store.pages.read(MINE, None, 10)
-    assert store.pages.find(MINE, None, 10) is page
-    assert store.pages.find(MINE, None, 9) is None
-    assert page.is_plain
-
-
-def test_a_change_of_this_process_is_seen(store):
-    store.pages.read(MINE, None, 10)
-    store.jobs.add(1, NewJob("second", "anarci", {}, {}))
-    assert names(store.pages.find(MINE, None, 10)) == ["second", "first"]
+    return [record["jobName"] for record in records(page)]
 
 
 def test_a_change_of_another_process_is_seen(store):
-    store.pages.read(MINE, None, 10)
+    assert [record["status"] for record in records(read(store))] == ["In Queue"]
     with closing(Store(store.database.path)) as other:
         other.jobs.stop(1, "first")
-    page = store.pages.find(MINE, None, 10)
-    assert b'"status":"Stopped"' in page.texts[0]
-    assert page.rows.counts["Stopped"] == 1
+    page = read(store)
+    assert [record["status"] for record in records(page)] == ["Stopped"]
+    assert page.counts.statuses["Stopped"] == 1
 
 
 def test_what_is_committed_while_a_page_is_read_is_not_missed(store, monkeypatch):
-    read = store.jobs.page
+    read_page = pages._read_page
 
-    def read_and_change(*arguments, **more):
-        rows = read(*arguments, **more)
-        store.jobs.add(1, NewJob("meanwhile", "anarci", {}, {}))
-        return rows
+    def read_and_change(*arguments):
+        page = read_page(*arguments)
+        store.jobs.add(1, job("meanwhile"))
+        return page
 
-    monkeypatch.setattr(store.jobs, "page", read_and_change)
-    store.pages.read(MINE, None, 10)
+    monkeypatch.setattr(pages, "_read_page", read_and_change)
+    assert names(store.pages.glance(MINE, before=None, limit=10)) == ["first"]
     monkeypatch.undo()
-    assert names(store.pages.find(MINE, None, 10)) == ["meanwhile", "first"]
+    again = store.pages.glance(MINE, before=None, limit=10)
+    assert names(again) == ["meanwhile", "first"]
+    assert store.pages.glance(MINE, before=None, limit=10) is again
 
 
-def test_what_another_account_does_leaves_the_answer_as_it_was_made(store):
-    page = store.pages.read(MINE, None, 10)
-    page.bodies[1] = b"made"
-    stranger = store.accounts.ensure_account("b@b.c")
-    store.jobs.add(stranger, NewJob("theirs", "anarci", {}, {}))
-    assert store.pages.find(MINE, None, 10).bodies == {1: b"made"}
-    store.jobs.add(1, NewJob("mine", "anarci", {}, {}))
-    assert store.pages.find(MINE, None, 10).bodies == {}
+def test_a_glance_forgets_pages_rather_than_keep_many(store):
+    first = store.pages.glance(MINE, before=None, limit=1)
+    for limit in range(2, pages.PAGES + 3):
+        store.pages.glance(MINE, before=None, limit=limit)
+    assert store.pages.glance(MINE, before=None, limit=1) is not first
 
 
-def test_only_what_changed_is_made_anew(store):
-    store.jobs.add(1, NewJob("second", "anarci", {}, {}))
-    before = store.pages.read(MINE, None, 10)
-    store.jobs.stop(1, "second")
-    after = store.pages.find(MINE, None, 10)
-    assert after.texts[1] is before.texts[1]
-    assert after.texts[0] != before.texts[0]
+def test_a_page_ends_where_it_is_told_to_and_says_whether_more_follows(store):
+    store.jobs.add(1, job("second"))
+    first = read(store, limit=1)
+    assert (names(first), first.last) == (["second"], 2)
+    rest = read(store, before=first.last, limit=1)
+    assert (names(rest), rest.last) == (["first"], None)
+    assert read(store, before=1) == pages.Page(b"", {}, rest.counts)
 
 
-def test_a_page_is_read_whole_where_a_row_of_the_next_one_moves_up(store):
-    store.jobs.add(1, NewJob("second", "anarci", {}, {}))
-    store.pages.read(MINE, None, 1)
-    store.jobs.delete(1, "second")
-    assert store.pages.find(MINE, None, 1) is None
+def test_nobody_has_an_empty_page(store):
+    assert read(store, JobFilter(())).counts.statuses == dict.fromkeys(map(str, JobStatus), 0)
 
 
-def test_a_page_is_read_whole_where_a_row_of_the_next_one_goes(store):
-    store.jobs.add(1, NewJob("second", "anarci", {}, {}))
-    assert store.pages.read(MINE, None, 1).rows.has_more
-    store.jobs.delete(1, "first")
-    assert store.pages.find(MINE, None, 1) is None
-
-
-def test_subjobs_that_are_not_listed_cost_no_reading(store):
-    store.jobs.add_batch(1, NewJob("batch", "anarci", {}, {}), [NewJob("row", "anarci", {}, {})])
-    for name in ("second", "third"):
-        store.jobs.add(1, NewJob(name, "anarci", {}, {}))
-    before = store.pages.read(MINE, None, 2)
-    store.jobs.delete(1, "row")
-    after = store.pages.find(MINE, None, 2)
-    assert (names(after), after.rows.has_more) == (names(before), True)
-
-
-def test_a_page_is_read_whole_after_many_changes(store):
-    store.pages.read(MINE, None, 1000)
-    rows = [NewJob(f"row{number}", "anarci", {}, {}) for number in range(MOST_NEWS + 1)]
-    store.jobs.add_batch(1, NewJob("batch", "anarci", {}, {}), rows)
-    assert store.pages.find(MINE, None, 1000) is None
-
-
-def test_a_page_is_read_whole_when_jobs_come_from_another_account(store):
+def test_jobs_that_come_from_another_account_are_seen_with_their_new_owner(store):
     source = store.accounts.ensure_account("b@b.c")
-    store.jobs.add(source, NewJob("brought", "anarci", {}, {}))
-    store.pages.read(MINE, None, 10)
+    store.jobs.add(source, job("first"))
     with store.database.write() as connection:
         move_account(connection, source, 1)
-    assert store.pages.find(MINE, None, 10) is None
+    assert [(record["jobName"], record["email"]) for record in records(read(store))] == [
+        ("first-2", "a@b.c"),
+        ("first", "a@b.c"),
+    ]
 
 
-def test_records_of_batches_and_running_jobs_are_completed_for_each_answer(store):
-    store.jobs.add_batch(1, NewJob("batch", "anarci", {}, {}), [NewJob("row", "anarci", {}, {})])
-    assert store.pages.read(MINE, None, 10).is_plain is False
-    assert store.pages.read(JobFilter((1,), parent_id=2), None, 10).is_plain
+def test_records_of_batches_and_running_jobs_come_as_rows(store):
+    store.jobs.add_batch(1, job("batch"), [job("row")])
+    assert set(read(store).live) == {2}
+    assert not read(store, JobFilter((1,), parent_id=2)).live
     store.queue.claim(store.queue.waiting()[0], "nonce")
-    assert store.pages.read(MINE, 2, 10).is_plain is False
+    page = read(store)
+    assert {row.name: row.state for row in page.live.values()} == {"batch": "In Queue", "first": "Running"}
+    assert page.children[2].statuses["In Queue"] == 1
 
 
-def test_only_so_many_pages_are_kept(store):
-    for number in range(PAGES + 5):
-        store.pages.read(MINE, None, number + 1)
-    assert store.pages.find(MINE, None, 5) is None
-    assert store.pages.find(MINE, None, PAGES + 5) is not None
+def test_a_page_of_an_organization_is_the_newest_of_all_members(store):
+    other = store.accounts.ensure_account("b@b.c")
+    for owner, name in ((other, "theirs"), (1, "mine"), (other, "last")):
+        store.jobs.add(owner, job(name))
+    everyone = JobFilter((1, other))
+    page = read(store, everyone, limit=3)
+    assert (names(page), page.last) == (["last", "mine", "theirs"], 2)
+    assert names(read(store, everyone, before=page.last)) == ["first"]
+
+
+def test_a_page_that_is_too_long_ends_before_its_limit(store, monkeypatch):
+    for number in range(8):
+        store.jobs.add(1, job(f"job{number}"))
+    monkeypatch.setattr(pages, "LONGEST_BYTES", 5 * 400)
+    seen, before = [], None
+    while True:
+        page = read(store, before=before, limit=8)
+        assert len(page.text) <= 5 * 400
+        seen += names(page)
+        if page.last is None:
+            break
+        before = page.last
+    assert seen == [*(f"job{number}" for number in reversed(range(8))), "first"]
+
+
+def test_a_record_that_no_page_can_hold_is_a_fault_of_the_storage(store, monkeypatch):
+    monkeypatch.setattr(pages, "LONGEST_BYTES", 10)
+    with pytest.raises(StorageFaultError):
+        read(store)
+
+
+def test_only_a_short_page_is_read_at_a_glance(store, monkeypatch):
+    assert store.pages.glance(MINE, before=None, limit=10) == read(store)
+    store.jobs.add(1, job("second"))
+    monkeypatch.setattr(pages, "SHORT_BYTES", 500)
+    assert store.pages.glance(MINE, before=None, limit=10) is None
+    assert names(read(store)) == ["second", "first"]
+
+
+def test_a_deleted_job_whose_folders_are_gone_leaves_no_record(store):
+    store.jobs.delete(1, "first")
+    assert names(read(store)) == []
+    store.queue.mark_purged(1)
+    with closing(sqlite3.connect(store.database.path)) as connection:
+        assert connection.execute("SELECT count(*) FROM records").fetchone() == (0,)
 
 
 STEPS = st.sampled_from(
-    ["add", "batch", "stop", "delete", "claim", "finish", "requeue", "aggregate", "attach"]
+    ["add", "batch", "stop", "delete", "claim", "finish", "fail", "requeue", "aggregate", "attach"]
 )
 
 
@@ -153,39 +181,80 @@ STEPS = st.sampled_from(
     limit=st.integers(1, 6),
     has_subjobs=st.booleans(),
 )
-def test_a_renewed_page_is_the_page_that_would_be_read(store, steps, limit, has_subjobs):
+def test_a_page_says_what_the_rows_say(store, steps, limit, has_subjobs):
     account = store.accounts.ensure_account(f"{uuid.uuid4().hex}@b.c")
     wanted = JobFilter((account,), has_subjobs=has_subjobs)
     for step, number in steps:
-        store.pages.find(wanted, None, limit) or store.pages.read(wanted, None, limit)
         take(store, account, step, number)
-        kept = store.pages.find(wanted, None, limit)
-        fresh = PageStore(store.database, store.jobs).read(wanted, None, limit)
-        if kept is not None:
-            assert shown(kept) == shown(fresh)
+        rows = rows_of(store, account, has_subjobs=has_subjobs)
+        page = read(store, wanted, limit=limit)
+        assert records(page) == [told(row) for row in rows[:limit]]
+        assert set(page.live) == {row["id"] for row in rows[:limit] if is_live(row)}
+        assert page.last == (rows[limit - 1]["id"] if len(rows) > limit else None)
+        assert store.pages.glance(wanted, before=None, limit=limit) == page
+        for parent, counts in page.children.items():
+            mine = [row for row in rows_of(store, account, has_subjobs=True) if row["parent_id"] == parent]
+            assert counts.failed == sum(
+                row["state"] == "Stopped" and row["error"] is not None for row in mine
+            )
 
 
-def shown(page):
-    rows = [(row.id, row.state, row.result_sha256) for row in page.rows.rows]
-    return rows, page.texts, page.live, page.rows.counts, page.rows.children, page.rows.has_more
+def rows_of(store, account, *, has_subjobs):
+    query = sa.select(jobs, accounts.c.email).join(accounts, accounts.c.id == jobs.c.account_id)
+    query = query.where(jobs.c.account_id == account, jobs.c.deleted.is_(None)).order_by(jobs.c.id.desc())
+    with store.database.read() as connection:
+        rows = connection.execute(query).mappings().all()
+    return [row for row in rows if has_subjobs or row["parent_id"] is None]
+
+
+def is_live(row):
+    return row["state"] == "Running" or row["type"] == "batch"
+
+
+def told(row):
+    """The record of a row, written down apart from the code that is tested."""
+    record = {
+        "jobName": row["name"],
+        "type": row["type"],
+        "status": row["state"],
+        "settings": json.loads(row["settings"]),
+        "projectTag": row["project_tag"],
+        "created": row["created"],
+        "started": row["started"],
+        "completed": row["completed"],
+        "email": row["email"],
+        "batch": row["batch"],
+        "score": None if row["score"] is None else json.loads(row["score"]),
+        "weightedHours": row["weighted_hours"],
+        "error": row["error"],
+    }
+    if row["type"] == "batch":
+        more = ("tool", "tool"), ("batchStatus", "batch_state"), ("batchSize", "batch_size")
+        record |= {name: row[column] for name, column in more}
+    if row["type"] == "batch" or row["state"] != "Running":
+        record |= {"progress": 1.0 if row["state"] == "Complete" else None, "message": row["message"]}
+    return record
 
 
 def take(store, account, step, number):
     """Do one step to one of the account's jobs, where there is one that it fits."""
     name = f"j{uuid.uuid4().hex}"
-    everything = store.jobs.page(JobFilter((account,), has_subjobs=True), before=None, limit=100).rows
+    everything = rows_of(store, account, has_subjobs=True)
     running = [claim for claim in store.queue.running() if claim.account_id == account]
     waiting = [each for each in store.queue.waiting() if each.account_id == account]
     parents = [each for each in store.batches.aggregating() if each.account_id == account]
     if step == "add":
-        store.jobs.add(account, NewJob(name, "anarci", {}, {}))
+        store.jobs.add(account, job(name))
     elif step == "batch":
-        rows = [NewJob(f"{name}-{row}", "anarci", {}, {}) for row in range(1 + number % 3)]
-        store.jobs.add_batch(account, NewJob(name, "anarci", {}, {}), rows)
+        rows = [job(f"{name}-{row}") for row in range(1 + number % 3)]
+        store.jobs.add_batch(account, job(name), rows, hours_budget=None if number % 2 else 1.0)
     elif step == "claim" and waiting:
         store.queue.claim(waiting[0], name)
     elif step == "finish" and running:
-        store.queue.finish(running[number % len(running)], Ending(JobStatus.COMPLETE, result_sha256=name))
+        ending = Ending(JobStatus.COMPLETE, score={"plddt": 91.5}, weighted_hours=0.6, result_sha256=name)
+        store.queue.finish(running[number % len(running)], ending)
+    elif step == "fail" and running:
+        store.queue.finish(running[number % len(running)], Ending(JobStatus.STOPPED, error="It failed."))
     elif step == "requeue" and running:
         store.queue.requeue(running[number % len(running)], "Lost.", delay_s=0, is_counted=True)
     elif step == "aggregate" and parents:
@@ -193,6 +262,6 @@ def take(store, account, step, number):
     elif everything and step in ("stop", "delete", "attach"):
         row = everything[number % len(everything)]
         if step == "attach":
-            store.batches.attach(row.id, name, 1)
+            store.batches.attach(row["id"], name, 1)
         else:
-            getattr(store.jobs, step)(account, row.name)
+            getattr(store.jobs, step)(account, row["name"])

@@ -1,6 +1,7 @@
 """The compare-and-set of the queue: one winner for each change, and no way out of a final state."""
 
 import itertools
+import re
 import sqlite3
 import threading
 import time
@@ -16,7 +17,7 @@ from foldnote.models.status import JobStatus
 from foldnote.service.store import clock
 from foldnote.service.store.database import StorageFaultError, file_system_of, refuse_network_file_system
 from foldnote.service.store.insertion import Input, NameTakenError, NewJob
-from foldnote.service.store.jobs import JobFilter
+from foldnote.service.store.pages import JobFilter
 from foldnote.service.store.queue import Ending
 from foldnote.service.store.store import Store
 
@@ -163,10 +164,14 @@ def test_counters_always_agree_with_the_rows(tmp_path_factory, steps):
     for position, (step, number) in enumerate(steps):
         take_step(store, account, position, step, number)
     for wanted in (JobFilter((account,)), JobFilter((account,), has_subjobs=True)):
-        page = store.jobs.page(wanted, before=None, limit=1000)
-        states = Counter(row.state for row in page.rows)
-        assert {state: count for state, count in page.counts.items() if count} == states
+        page = store.pages.read(wanted, before=None, limit=1000)
+        states = Counter(re.findall(r'"status":"([^"]+)"', shown(page)))
+        assert {state: count for state, count in page.counts.statuses.items() if count} == states
     store.close()
+
+
+def shown(page):
+    return page.text.decode() + "".join(row.record for row in page.live.values())
 
 
 def take_step(store, account, position, step, number):
@@ -287,8 +292,8 @@ def test_as_many_are_claimed_at_once_as_are_chosen(store, account):
     assert [each.name for each in moved.claims] == ["j0", "j1", "j2"]
     assert [each.inputs[0].name for each in moved.claims] == ["0.pdb", "1.pdb", "2.pdb"]
     assert len({each.nonce for each in moved.claims}) == 3
-    page = store.jobs.page(JobFilter((account,)), before=None, limit=9)
-    assert (page.counts["Running"], page.counts["In Queue"]) == (3, 2)
+    page = store.pages.read(JobFilter((account,)), before=None, limit=9)
+    assert (page.counts.statuses["Running"], page.counts.statuses["In Queue"]) == (3, 2)
 
 
 def test_a_batch_whose_hours_are_spent_gives_nothing_more_to_claim(store, account):
