@@ -78,7 +78,7 @@ def test_words_stand_beside_the_icons_of_a_row(filled):
     expect(sidebar.get_by_role("row", name="screen-of-the-panel")).to_contain_text(
         "37 of 100, 2 failed, 1 stopped"
     )
-    expect(sidebar.get_by_role("row", name="adalimumab")).to_contain_text("ptm 0.871")
+    expect(sidebar.get_by_role("row", name="adalimumab")).to_contain_text("pTM 0.871")
 
 
 def test_counts_are_filters(filled):

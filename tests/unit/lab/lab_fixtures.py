@@ -1,6 +1,7 @@
 """A real job service in this process, as the server extension's tests see it."""
 
 import asyncio
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -38,6 +39,7 @@ class JobService:
         is_strict: whether a listing with parameters that the interface does not have is refused.
         requests: how many requests arrived.
         paths: their paths with queries.
+        times: when they arrived, in seconds of the monotonic clock.
     """
 
     app: object
@@ -47,6 +49,7 @@ class JobService:
     is_strict: bool = False
     requests: int = 0
     paths: list[str] = field(default_factory=list)
+    times: list[float] = field(default_factory=list)
     connections: list[AsyncClient] = field(default_factory=list)
 
     async def connect(self, profile: Profile) -> Connection:
@@ -69,6 +72,7 @@ class _Switched(httpx.AsyncBaseTransport):
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
         self._service.requests += 1
+        self._service.times.append(time.monotonic())
         self._service.paths.append(request.url.raw_path.decode())
         if self._service.is_down:
             raise httpx.ConnectError("refused", request=request)

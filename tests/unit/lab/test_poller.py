@@ -2,6 +2,7 @@
 
 import asyncio
 import dataclasses
+import itertools
 from collections.abc import Callable
 
 from lab_fixtures import PACE
@@ -136,6 +137,19 @@ async def test_a_wished_pause_keeps_two_questions_apart(poller):
     await _settle_wish(poller, lambda pause_s: pause_s == 120)
     poller.look()
     assert poller.pause_s() < 120
+
+
+async def test_a_wished_pause_is_kept_at_the_service(service, poller):
+    poller.look(pause_s=0.4)
+    await _settle(poller, ServiceState.OK)
+    poller.look(pause_s=0.4)
+    asked = service.requests + 1  # one may have been under way without the wish
+    async with asyncio.timeout(60):
+        while service.requests < asked + 3:
+            poller.look(pause_s=0.4)
+            await asyncio.sleep(0.02)
+    gaps = [b - a for a, b in itertools.pairwise(service.times[asked:])]
+    assert min(gaps) >= 0.4
 
 
 async def _settle_wish(poller: Poller, holds: Callable[[float], bool]) -> None:
