@@ -5,12 +5,16 @@
 
 import os
 
+import pytest
 from chaos import Clients, Killer, Ledger, check, free_port
 
 KILLS = int(os.environ.get("FOLDNOTE_TEST_KILLS", "15"))
 SEED = int(os.environ.get("FOLDNOTE_TEST_SEED", "7"))
+KILL_S = 10
+"""What a kill with its start afterwards takes at most, on a busy machine."""
 
 
+@pytest.mark.timeout(300 + KILLS * KILL_S)
 def test_random_kills_lose_nothing(make_service, capsys):
     service = make_service("--no-rate-limit", "--port", str(free_port()))
     ledger, killer = Ledger(), Killer(service, SEED)

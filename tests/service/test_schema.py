@@ -1,4 +1,7 @@
-"""schemathesis against the served OpenAPI document: every check, made-up and mutated requests, stateful runs."""
+"""schemathesis against the served OpenAPI document: every check, made-up and mutated requests, stateful runs.
+
+`FOLDNOTE_TEST_REQUESTS` is the number of requests made up for an operation (20 when it is not set).
+"""
 
 import os
 import subprocess
@@ -8,8 +11,11 @@ from pathlib import Path
 import pytest
 
 FOLDER = Path(__file__).parent
+REQUESTS = int(os.environ.get("FOLDNOTE_TEST_REQUESTS", "20"))
+PATIENCE_S = 200 + 20 * REQUESTS
 
 
+@pytest.mark.timeout(PATIENCE_S + 60)
 def test_the_service_keeps_its_document(make_service, tmp_path):
     pytest.importorskip("schemathesis", reason="schemathesis is part of the dev extra")
     service = make_service("--no-rate-limit")
@@ -23,7 +29,14 @@ def test_the_service_keeps_its_document(make_service, tmp_path):
             "--header",
             f"x-api-key: {service.key}",
         ),
-        *("--checks", "all", "--phases", "examples,coverage,fuzzing,stateful", "--max-examples", "20"),
+        *(
+            "--checks",
+            "all",
+            "--phases",
+            "examples,coverage,fuzzing,stateful",
+            "--max-examples",
+            str(REQUESTS),
+        ),
         *("--generation-deterministic", "--continue-on-failure", "--no-color"),
     ]
     environment = os.environ | {
@@ -31,7 +44,13 @@ def test_the_service_keeps_its_document(make_service, tmp_path):
         "PYTHONPATH": os.pathsep.join([str(FOLDER), str(FOLDER.parent / "engines")]),
     }
     done = subprocess.run(
-        command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=240, check=False
+        command,
+        cwd=tmp_path,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE_S,
+        check=False,
     )
     report = done.stdout[done.stdout.find("FAILURES") :] if done.returncode else ""
     assert done.returncode == 0, f"{report[-8000:]}\n{done.stderr[-2000:]}"
