@@ -1,180 +1,249 @@
-"""What the JupyterLab side costs: painting 10,000 jobs, questions to the service, JavaScript, the start.
+"""What JupyterLab pays for foldnote: its start, JavaScript, ten thousand jobs, and questions to the service.
 
-Each figure stands beside its limit; JupyterLab without the extension is the peer, started in the same run.
-Needs Chromium and the test dependencies, as the browser tests do.
+Beside the limits stand JupyterLab alone, jupyter-scheduler and dask-labextension, which show jobs as well, in
+the same run; they get an environment of their own where they can be installed. Needs Chromium and the test
+dependencies, as the browser tests do. On a busy machine only the ratios mean anything. ``--parts`` names what
+is measured.
 """
 
 from __future__ import annotations
 
-import asyncio
-import gzip
+import argparse
+import os
+import shutil
 import statistics
-import sys
 import tempfile
 import time
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
-ROOT = Path(__file__).parents[1]
-sys.path[:0] = [str(ROOT / "tests" / "browser"), str(ROOT / "tests" / "unit" / "lab")]
+from _lab_frames import FRAME_MS, LONG_MS, median_ms, scroll_empty
+from _lab_pace import CountedService, counted
+from _lab_page import (
+    JOBS,
+    Painted,
+    Requests,
+    count_javascript,
+    open_page,
+    paint_ours,
+    paint_scheduler,
+    start_ms,
+)
+from _lab_servers import Extension, LabPage, OneExtensionLab, install, version_of
+from playwright.sync_api import Browser, sync_playwright
 
-STARTS = 5
+STARTS = 9
+PAGES = 4
 WATCHED_S = 60.0
-PAGES = 5
-STATIC = ROOT / "src" / "foldnote" / "labextension" / "static"
-
-_PAINT = """
-async name => {
-  const json = Response.prototype.json;
-  const read = new Promise(done => {
-    Response.prototype.json = async function () {
-      const value = await json.call(this);
-      if (this.url.includes('/foldnote/api/jobs')) { done(performance.now()); }
-      return value;
-    };
-  });
-  void window.jupyterapp.commands.execute('foldnote:refresh');
-  const from = await read;
-  Response.prototype.json = json;
-  while (!document.querySelector(`[data-job="${name}"]`)) { await new Promise(requestAnimationFrame); }
-  await new Promise(requestAnimationFrame);
-  return performance.now() - from;
-}
-"""
-_SCROLL = """
-async () => {
-  const list = document.querySelector('.fn-JobList');
-  const frames = [];
-  let last = performance.now();
-  for (let top = 0; top < 60000; top += 500) {
-    list.scrollTop = top;
-    await new Promise(requestAnimationFrame);
-    frames.push(performance.now() - last);
-    last = performance.now();
-  }
-  return frames.sort((a, b) => a - b)[Math.floor(frames.length / 2)];
+LETTING_GO_S = 40.0
+CHANGES = 3
+ALONE, OURS = "JupyterLab alone", "foldnote"
+SCHEDULER = "jupyter-scheduler"
+_WATCH = """
+([name, word]) => {
+  window.seenAt = 0;
+  const look = setInterval(() => {
+    if (document.querySelector(`[data-job="${name}"] .fn-JobRow-word`)?.textContent === word) {
+      window.seenAt = Date.now();
+      clearInterval(look);
+    }
+  }, 10);
 }
 """
 
 
-def show(what: str, figure: float, limit: float, unit: str) -> None:
+def show(what: str, figure: float, limit: float, unit: str, more: str = "") -> None:
     """One line: the figure, its limit, and the ratio of the two."""
-    print(f"{what:58} {figure:9.2f} {unit:6} limit {limit:g} {unit}  ratio {figure / limit:.2f}")
+    print(
+        f"{what:58} {figure:9.4g} {unit:8} limit {limit:<6.4g} ratio {figure / limit:.2f}  {more}", flush=True
+    )
 
 
-async def watch_service() -> tuple[int, float]:
-    """Questions to the service in a minute while a job runs, and seconds until its end is seen."""
-    from lab_fixtures import JobService
-
-    from foldnote.lab.connection import Line
-    from foldnote.lab.pace import Pace
-    from foldnote.lab.poller import Poller
-    from foldnote.service.app import create_app
-    from foldnote.service.config import ServiceConfig
-
-    engines = (ROOT / "tests" / "engines",)
-    with tempfile.TemporaryDirectory() as folder:
-        app = create_app(ServiceConfig(data_dir=Path(folder), engine_paths=engines))
-        async with app.router.lifespan_context(app):
-            service = JobService(app, app.state.service.local_key)
-            poller = Poller(Line(None, service.connect), Pace())
-            async with service.client() as client:
-                tool = await client.tools.get("anarci")
-                example = tool.example_job["settings"]
-                await client.jobs.submit(tool, example, job_name=f"long.sleep-{WATCHED_S + 30:.0f}")
-                pages = [asyncio.create_task(_look(poller)) for _ in range(PAGES)]
-                await asyncio.sleep(5)
-                before = service.requests
-                await asyncio.sleep(WATCHED_S)
-                asked = service.requests - before
-                begun = time.monotonic()
-                await client.jobs.stop(f"long.sleep-{WATCHED_S + 30:.0f}")
-                while b'"Stopped","' not in poller.look().body:
-                    await asyncio.sleep(0.02)
-                seen_s = time.monotonic() - begun
-            for page in pages:
-                page.cancel()
-            await asyncio.gather(*pages, return_exceptions=True)
-            await poller.close()
-            return asked, seen_s
+def beside(peer: str, figure: float, ours: float, unit: str, more: str = "") -> None:
+    """One line below a figure of ours: a peer's, and how many times ours it is."""
+    ratio = f"{figure / ours:.2f} times ours" if ours > 0 else "ours is none"
+    print(f"    {peer:54} {figure:9.4g} {unit:8} {ratio}  {more}", flush=True)
 
 
-async def _look(poller: object) -> None:
-    tag = None
-    while True:
-        answer = await poller.look_later(tag, 25.0)  # type: ignore[attr-defined]
-        tag = answer.tag
-        await asyncio.sleep(0.25)
+class Labs:
+    """The servers, each with one extension, while they run."""
 
+    def __init__(self, folder: Path, service: CountedService, extensions: Mapping[str, Extension]) -> None:
+        """Start them all."""
+        self.extensions = extensions
+        self.servers: dict[str, OneExtensionLab] = {}
+        for number, (name, extension) in enumerate(extensions.items()):
+            more = service.environment if name == OURS else {}
+            self.servers[name] = OneExtensionLab(folder / str(number), extension, more)
+            self.servers[name].start()
 
-def measure_page() -> None:
-    """Painting and scrolling 10,000 jobs, and what is loaded before anybody asks for anything."""
-    from lab_page import LabPage
-    from lab_server import LabServer
-    from playwright.sync_api import sync_playwright
-    from service_records import jobs_body, make_job
-
-    with sync_playwright() as playwright, tempfile.TemporaryDirectory() as folder:
-        browser = playwright.chromium.launch(executable_path="/usr/bin/chromium", args=["--no-sandbox"])
-        server = LabServer(Path(folder) / "with", engine_path=ROOT / "tests" / "engines")
-        bare = LabServer(Path(folder) / "without", engine_path=ROOT / "tests" / "engines")
-        (bare.folder / "share" / "labextensions" / "foldnote").unlink()
-        try:
-            server.start()
-            bare.start()
-            page = LabPage(browser.new_context(), server)
-            page.open()
-            loaded = page.page.evaluate(
-                "performance.getEntriesByType('resource').map(each => each.name)"
-                ".filter(name => name.includes('/extensions/foldnote/'))"
-            )
-            names = {url.rpartition("/")[2].partition("?")[0] for url in loaded}
-            eager = sum(
-                len(gzip.compress((STATIC / name).read_bytes())) for name in names if (STATIC / name).exists()
-            )
-            show("JavaScript loaded at start, gzipped", eager / 1000, 60, "kB")
-            page.show_sidebar("jobs", 400)
-            jobs = [make_job(f"job-{index:05}", age_s=index) for index in range(10_000)]
-            page.answer("refresh", b"{}")
-            page.answer("jobs", jobs_body(*jobs))
-            show(
-                "10,000 jobs, from their answer to the picture",
-                page.page.evaluate(_PAINT, "job-00000"),
-                300,
-                "ms",
-            )
-            show(
-                "one frame while scrolling through them, median", page.page.evaluate(_SCROLL), 1000 / 60, "ms"
-            )
-            show("rows in the document", page.page.locator(".fn-JobRow").count(), 100, "rows")
-            page.page.context.close()
-            starts = {each: [_start_ms(browser, each) for _ in range(STARTS)] for each in (server, bare)}
-            with_us, without = (statistics.median(starts[each]) for each in (server, bare))
-            print(f"{'JupyterLab until restored, with and without':58} {with_us:9.0f} ms  {without:9.0f} ms")
-            show("difference", with_us - without, 50, "ms")
-        finally:
+    def stop(self) -> None:
+        """Stop them all."""
+        for server in self.servers.values():
             server.stop()
-            bare.stop()
-            browser.close()
+
+    def peers(self) -> list[str]:
+        """The names of the others that show jobs."""
+        return [name for name in self.extensions if name not in (ALONE, OURS)]
 
 
-def _start_ms(browser: object, server: object) -> float:
-    from lab_page import LabPage
+def measure_start(browser: Browser, labs: Labs, _: CountedService) -> None:
+    """Starts in turns, so that a busy machine is busy for all; each beside the one of JupyterLab alone."""
+    for server in labs.servers.values():
+        start_ms(browser, server)  # the server's own caches
+    times: dict[str, list[float]] = {name: [] for name in labs.servers}
+    for turn in range(STARTS):
+        names = list(labs.servers)
+        for name in names[turn % len(names) :] + names[: turn % len(names)]:
+            times[name].append(start_ms(browser, labs.servers[name]))
+    alone = times.pop(ALONE)
+    title = "JupyterLab alone, until its layout is restored"
+    print(f"{title:58} {statistics.median(alone):9.4g} ms       {_spread(alone)}", flush=True)
+    later = {
+        name: [with_it - without for with_it, without in zip(each, alone, strict=True)]
+        for name, each in times.items()
+    }
+    delay = statistics.median(later[OURS])
+    show("later with foldnote, median of the differences", delay, 50, "ms", _spread(later[OURS]))
+    for name in labs.peers():
+        beside(name, statistics.median(later[name]), delay, "ms", _spread(later[name]))
 
-    context = browser.new_context()  # type: ignore[attr-defined]
-    page = LabPage(context, server)  # type: ignore[arg-type]
-    begun = time.perf_counter()
-    page.open()
-    passed = (time.perf_counter() - begun) * 1000
-    context.close()
-    return passed
+
+def _spread(times: list[float]) -> str:
+    low, _, high = statistics.quantiles(times, n=4)
+    return f"(half of {len(times)} within {low:.0f} to {high:.0f})"
+
+
+def measure_page(browser: Browser, labs: Labs, _: CountedService) -> None:
+    """JavaScript that is loaded unasked, and ten thousand jobs painted and scrolled through."""
+    pages = {name: open_page(browser, server) for name, server in labs.servers.items() if name != ALONE}
+    loaded = {name: count_javascript(page.page, labs.extensions[name]) for name, page in pages.items()}
+    show("JavaScript loaded at the start, gzipped", loaded[OURS][0] / 1000, 60, "kB")
+    for name in labs.peers():
+        beside(name, loaded[name][0] / 1000, loaded[OURS][0] / 1000, "kB", f"{loaded[name][1]} files")
+    has_3d = pages[OURS].page.evaluate("window.$3Dmol !== undefined")
+    print(f"{'3Dmol.js at the start':58} {'loaded' if has_3d else 'not loaded'}")
+    ours = paint_ours(browser, pages[OURS])
+    _show_painted(ours, browser)
+    if SCHEDULER in labs.peers():
+        theirs = paint_scheduler(pages[SCHEDULER], labs.extensions[SCHEDULER])
+        beside(
+            SCHEDULER,
+            theirs.ms,
+            ours.ms,
+            "ms",
+            f"{theirs.rows} rows of {JOBS:,}; the others on further pages",
+        )
+    print("    dask-labextension shows clusters, and has no list of jobs")
+    for page in pages.values():
+        page.page.context.close()
+
+
+def _show_painted(ours: Painted, browser: Browser) -> None:
+    show(f"{JOBS:,} jobs, from their answer to the picture", ours.ms, 300, "ms")
+    show("    rows in the document", ours.rows, 100, "rows")
+    frames, empty = ours.frames, scroll_empty(browser)
+    if frames is not None:
+        show("one frame while scrolling through them, median", median_ms(frames.drawn), FRAME_MS, "ms")
+        print(f"    foldnote:      {frames.line()}")
+        print(f"    an empty page: {empty.line()}")
+        print(f"    (50, 95 and 99 of 100 frames take no longer; long ones take over {LONG_MS:.0f} ms)")
+
+
+def measure_pace(browser: Browser, labs: Labs, service: CountedService) -> None:
+    """Questions while jobs run, when changes are seen, and questions when nobody looks and nothing runs."""
+    pages = [open_page(browser, labs.servers[OURS]) for _ in range(PAGES)]
+    for page in pages:
+        page.show_sidebar("jobs", 400)
+    requests = Requests()
+    requests.watch(OURS, pages[0].page, labs.extensions[OURS])
+    others = {name: _open_panel(browser, labs, name, requests) for name in labs.peers()}
+    service.submit("first.sleep-50")
+    _wait(pages[0], 10)
+    before = service.asked
+    requests.begin()
+    _wait(pages[0], WATCHED_S / 2)
+    service.submit("second.sleep-50")
+    _wait(pages[0], WATCHED_S / 2)
+    asked = (service.asked - before) * 60 / WATCHED_S
+    show(f"questions to the service a minute, {PAGES} pages, jobs run", asked, 12, "/min")
+    per_minute = requests.per_minute()
+    print(f"    (a page asks its Jupyter server {per_minute[OURS]:.1f} times a minute)")
+    for name in labs.peers():
+        beside(f"{name}, nothing running, page to server", per_minute[name], asked, "/min")
+    seen = [_see(pages, service, number) for number in range(CHANGES)]
+    show("until every page shows a change, worst of some", max(seen), 1, "s")
+    for page in (*pages[1:], *others.values()):
+        page.page.context.close()
+    pages[0].execute("application:toggle-left-area")
+    _wait(pages[0], LETTING_GO_S)
+    before = service.asked
+    _wait(pages[0], WATCHED_S / 2)
+    print(
+        f"{'questions in half a minute, hidden and idle':58} {service.asked - before:9} limit 0", flush=True
+    )
+    pages[0].page.context.close()
+
+
+def _wait(page: LabPage, passed_s: float) -> None:
+    page.page.wait_for_timeout(passed_s * 1000)
+
+
+def _open_panel(browser: Browser, labs: Labs, name: str, requests: Requests) -> LabPage:
+    """A page of a peer with its panel in sight."""
+    extension = labs.extensions[name]
+    page = open_page(browser, labs.servers[name])
+    requests.watch(name, page.page, extension)
+    if ":" in extension.panel:
+        page.execute(extension.panel)
+    else:
+        page.page.evaluate("id => window.jupyterapp.shell.activateById(id)", extension.panel)
+    return page
+
+
+def _see(pages: list[LabPage], service: CountedService, number: int) -> float:
+    """Seconds from a change at the service until the last page shows it."""
+    name = f"change-{number}.sleep-40"
+    service.submit(name)
+    for page in pages:
+        page.page.wait_for_selector(f"[data-job='{name}'].fn-mod-running")
+        page.page.evaluate(_WATCH, [name, "Stopped"])
+    time.sleep(8)  # a question comes to be allowed again
+    changed = service.end(name)
+    seen = [page.page.wait_for_function("window.seenAt").json_value() for page in pages]
+    return float((max(seen) - changed) / 1000)
+
+
+PARTS: Mapping[str, Callable[[Browser, Labs, CountedService], None]] = {
+    "start": measure_start,
+    "page": measure_page,
+    "pace": measure_pace,
+}
 
 
 def main() -> None:
-    """Print everything."""
-    measure_page()
-    asked, seen_s = asyncio.run(watch_service())
-    show(f"questions to the service a minute, {PAGES} pages, a job runs", asked * 60 / WATCHED_S, 12, "/min")
-    show("until a change of state is seen", seen_s, 1, "s")
+    """Print what is asked for."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--parts", nargs="+", choices=PARTS, default=list(PARTS))
+    wanted = parser.parse_args().parts
+    extensions = install()
+    versions = ", ".join(
+        f"{each.package} {version_of(each.package)}" for each in extensions.values() if each.package
+    )
+    print(f"{os.cpu_count()} processors, {os.getloadavg()[0]:.1f} programs running on them; {versions}")
+    program = os.environ.get("FOLDNOTE_CHROMIUM") or shutil.which("chromium")
+    with tempfile.TemporaryDirectory() as place, sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=program, args=["--no-sandbox", "--disable-gpu"])
+        with counted(Path(place) / "service") as service:
+            labs = Labs(Path(place), service, extensions)
+            try:
+                for name in wanted:
+                    PARTS[name](browser, labs, service)
+            finally:
+                labs.stop()
+        browser.close()
 
 
 if __name__ == "__main__":

@@ -1,0 +1,113 @@
+"""A real service that counts how often it is asked, whoever asks, in a process of its own.
+
+``lab.py`` sends JupyterLab to it; it measures nothing by itself. Run as a program, it serves from a folder.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import httpx
+
+SETTINGS = {"sequence": "EVQLVESGGGLVQPGG", "scheme": "imgt"}
+_ENGINES = Path(__file__).parents[1] / "tests" / "engines"
+_UNCOUNTED = (b"x-uncounted", b"1")
+
+
+class CountedService:
+    """A service that counts.
+
+    Attributes:
+        url: where it answers.
+        key: its key.
+    """
+
+    def __init__(self, url: str, key: str) -> None:
+        """The service that answers at ``url``."""
+        self.url, self.key = url, key
+        headers = {"x-api-key": key, "x-uncounted": "1"}
+        self._client = httpx.Client(base_url=url, headers=headers, timeout=60)
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """What leads a Jupyter server here."""
+        return {"FOLDNOTE_BASE_URL": self.url, "FOLDNOTE_API_KEY": self.key}
+
+    @property
+    def asked(self) -> int:
+        """Requests so far, without those of this program."""
+        return int(self._client.get("/asked").text)
+
+    def submit(self, name: str) -> None:
+        """Submit one job."""
+        body = {"jobName": name, "type": "anarci", "settings": SETTINGS}
+        self._client.post("/submit-job", json=body).raise_for_status()
+
+    def end(self, name: str) -> float:
+        """Stop a job; the moment when the service first said so, in milliseconds since 1970."""
+        self._client.post("/stop-job", json={"jobName": name}).raise_for_status()
+        while self._client.get("/jobs", params={"jobName": name}).json()["status"] != "Stopped":
+            time.sleep(0.01)
+        return time.time() * 1000
+
+    def close(self) -> None:
+        """Ask nothing more."""
+        self._client.close()
+
+
+@contextmanager
+def counted(folder: Path) -> Iterator[CountedService]:
+    """A service that counts, while it is needed."""
+    program = [sys.executable, __file__, str(folder)]
+    home = {**os.environ, "FOLDNOTE_HOME": str(folder / "home")}
+    with subprocess.Popen(program, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=home) as process:
+        assert process.stdout is not None
+        service = CountedService(**json.loads(process.stdout.readline()))
+        try:
+            yield service
+        finally:
+            service.close()
+            process.terminate()
+
+
+def serve(folder: Path) -> None:
+    """Serve until a signal comes."""
+    import uvicorn
+
+    from foldnote.service.app import create_app
+    from foldnote.service.config import ServiceConfig
+
+    app = create_app(ServiceConfig(data_dir=folder / "data", engine_paths=(_ENGINES,)))
+    asked = 0
+
+    async def count(scope: Any, receive: Any, send: Any) -> None:
+        nonlocal asked
+        if scope["type"] == "http" and scope["path"] == "/asked":
+            await send({"type": "http.response.start", "status": 200, "headers": []})
+            await send({"type": "http.response.body", "body": str(asked).encode()})
+            return
+        if scope["type"] == "http" and _UNCOUNTED not in scope["headers"]:
+            asked += 1
+        await app(scope, receive, send)
+
+    class Announced(uvicorn.Server):
+        async def startup(self, sockets: Any = None) -> None:
+            await super().startup(sockets)
+            port = self.servers[0].sockets[0].getsockname()[1]
+            key = str(app.state.service.local_key)
+            sys.stdout.write(json.dumps({"url": f"http://127.0.0.1:{port}", "key": key}) + "\n")
+            sys.stdout.flush()
+
+    Announced(uvicorn.Config(count, port=0, log_level="error", lifespan="on")).run()
+
+
+if __name__ == "__main__":
+    serve(Path(sys.argv[1]))

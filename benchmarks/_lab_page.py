@@ -1,0 +1,153 @@
+"""What a page of JupyterLab pays for an extension: JavaScript, the start, and ten thousand jobs painted.
+
+Servers and extensions come from ``_lab_servers``; nothing is printed here.
+"""
+
+from __future__ import annotations
+
+import gzip
+import subprocess
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from _lab_frames import Frames, scroll
+from _lab_servers import FOLDER, Extension, LabPage, OneExtensionLab
+from playwright.sync_api import Browser, Page
+
+JOBS = 10_000
+_RESTORED = """
+let made;
+Object.defineProperty(window, 'jupyterapp', {
+  configurable: true,
+  get: () => made,
+  set: app => { made = app; app.restored.then(() => { window.restoredAt = performance.now(); }); }
+});
+"""
+_LOADED = """
+pages => performance.getEntriesByType('resource').map(each => each.name.split('?')[0])
+  .filter(name => name.endsWith('.js') && pages.some(page => name.includes(`/extensions/${page}/`)))
+"""
+_PAINT = """
+async ([route, command, first]) => {
+  const { json, text } = Response.prototype;
+  let heard;
+  const read = new Promise(done => { heard = done; });
+  const wrap = read => async function () {
+    const value = await read.call(this);
+    if (this.url.includes(route)) { heard(performance.now()); }
+    return value;
+  };
+  Object.assign(Response.prototype, { json: wrap(json), text: wrap(text) });
+  void window.jupyterapp.commands.execute(command);
+  const from = await read;
+  Object.assign(Response.prototype, { json, text });
+  while (!document.evaluate(first, document, null, 9, null).singleNodeValue) {
+    await new Promise(requestAnimationFrame);
+  }
+  await new Promise(requestAnimationFrame);
+  return performance.now() - from;
+}
+"""
+_FILL = """
+from jupyter_scheduler.orm import Job, create_session
+with create_session({url!r})() as session:
+    session.bulk_save_objects([
+        Job(name=f"job-{{n:05}}", status="COMPLETED", runtime_environment_name="python3", output_formats=[],
+            input_filename="work.ipynb", create_time=1_760_000_000_000 - n, start_time=1_760_000_000_000 - n)
+        for n in range({jobs})
+    ])
+    session.commit()
+"""
+
+
+@dataclass(frozen=True)
+class Painted:
+    """A list of ten thousand jobs.
+
+    Attributes:
+        ms: from its answer to the picture.
+        rows: how many rows were in the document then.
+        frames: how it scrolled; None for a list that has no more rows than it shows.
+    """
+
+    ms: float
+    rows: int
+    frames: Frames | None
+
+
+def open_page(browser: Browser, server: OneExtensionLab) -> LabPage:
+    """A page of a context of its own, so that nothing is in its cache."""
+    context = browser.new_context(viewport={"width": 1600, "height": 1000})
+    context.set_default_timeout(60_000)
+    context.add_init_script(_RESTORED)
+    page = LabPage(context, server)
+    page.open()
+    return page
+
+
+def start_ms(browser: Browser, server: OneExtensionLab) -> float:
+    """Milliseconds of a page's life until JupyterLab says that its layout is restored."""
+    page = open_page(browser, server)
+    passed = page.page.wait_for_function("window.restoredAt").json_value()
+    page.page.context.close()
+    return float(passed)
+
+
+def count_javascript(page: Page, extension: Extension) -> tuple[int, int]:
+    """Bytes of the JavaScript that was loaded for an extension by itself, gzipped; and how many files."""
+    addresses: list[str] = page.evaluate(_LOADED, list(extension.pages))
+    bodies = [page.context.request.get(address).body() for address in sorted(set(addresses))]
+    return sum(len(gzip.compress(body, 9)) for body in bodies), len(bodies)
+
+
+def paint_ours(browser: Browser, page: LabPage) -> Painted:
+    """Ten thousand jobs in our sidebar, in one answer; then scrolled through."""
+    from service_records import jobs_body, make_job
+
+    page.show_sidebar("jobs", 400)
+    page.answer("refresh", b"{}")
+    page.answer("jobs", jobs_body(*(make_job(f"job-{n:05}", age_s=n) for n in range(JOBS))))
+    ms = page.page.evaluate(_PAINT, ["/foldnote/api/jobs", "foldnote:refresh", "//*[@data-job='job-00000']"])
+    rows = page.page.locator(".fn-JobRow").count()
+    page.page.wait_for_timeout(500)
+    return Painted(ms, rows, scroll(browser, page.page, ".fn-JobList"))
+
+
+def paint_scheduler(page: LabPage, extension: Extension) -> Painted:
+    """Ten thousand jobs in the database of jupyter-scheduler, whose list shows a part of them."""
+    url = f"sqlite:///{page.server.folder / 'data' / 'scheduler.sqlite'}"
+    program = [str(FOLDER / "bin" / "python"), "-c", _FILL.format(url=url, jobs=JOBS)]
+    subprocess.run(program, check=True, capture_output=True)
+    first = "//*[contains(text(), 'job-0')]"
+    ms = page.page.evaluate(_PAINT, ["/scheduler/jobs?", extension.panel, first])
+    return Painted(ms, page.page.locator(".jp-notebook-jobs-panel:visible tbody tr").count(), None)
+
+
+class Requests:
+    """Counts what pages ask of their Jupyter server for an extension."""
+
+    def __init__(self) -> None:
+        """Nothing is counted yet."""
+        self._asked: dict[str, int] = {}
+        self._begun = time.monotonic()
+
+    def watch(self, name: str, page: Page, extension: Extension) -> None:
+        """Count the requests of a page from now on."""
+        self._asked[name] = 0
+
+        def note(address: str) -> None:
+            if any(route in address for route in extension.routes):
+                self._asked[name] += 1
+
+        page.on("request", lambda request: note(request.url))
+
+    def begin(self) -> None:
+        """Forget what was asked before."""
+        self._asked = dict.fromkeys(self._asked, 0)
+        self._begun = time.monotonic()
+
+    def per_minute(self) -> Mapping[str, float]:
+        """Requests a minute since the beginning."""
+        passed_s = time.monotonic() - self._begun
+        return {name: count * 60 / passed_s for name, count in self._asked.items()}
