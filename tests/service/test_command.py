@@ -212,31 +212,6 @@ def test_an_interrupted_wait_says_so_and_leaves_the_job(foldnote):
     foldnote("stop", "interrupted.sleep-60")
 
 
-@pytest.mark.parametrize(
-    ("line", "offered"),
-    [
-        ("foldnote sub", {"submit"}),
-        ("foldnote schema anar", {"anarci"}),
-        ("foldnote wait first", {FIRST}),
-        ("foldnote jobs --wa", {"--watch"}),
-        ("foldnote files up", {"upload"}),
-    ],
-)
-def test_bash_completes_commands_tools_options_and_jobs(foldnote, line, offered):
-    script = (
-        f'PATH="{COMMAND.parent}:$PATH"; eval "$(foldnote completion bash)"; COMP_LINE="{line}"; '
-        'COMP_POINT=${#COMP_LINE}; read -ra COMP_WORDS <<< "$COMP_LINE"; COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); '
-        "COMP_TYPE=9; _python_argcomplete foldnote; printf '%s\\n' \"${COMPREPLY[@]}\""
-    )
-    done = subprocess.run(["bash", "-c", script], capture_output=True, text=True, env=foldnote.environment)
-    assert {word.strip() for word in done.stdout.splitlines()} == offered, done.stderr
-
-
-@pytest.mark.parametrize("shell", ["zsh", "fish"])
-def test_other_shells_have_their_script(foldnote, shell):
-    assert "foldnote" in foldnote("completion", shell)
-
-
 def test_a_trial_key_is_asked_for_once_and_never_shown(foldnote):
     service = foldnote.start("serve", "--port", "0", "--data-dir", str(foldnote.folder / "lab"), "--json")
     try:
