@@ -2,7 +2,7 @@
 import { useState, type ReactElement } from 'react';
 
 import type { AdviceAnswer } from '../api/answers';
-import { visibleText } from '../models/text';
+import { sentenceOf, visibleText } from '../models/text';
 import { Notice } from './Notice';
 import { useWords } from './words';
 
@@ -26,7 +26,7 @@ export function AskBox({ onAsk, toolName, onChoose }: AskBoxProps): ReactElement
     try {
       setAnswer(await onAsk(prompt.trim()));
     } catch (error) {
-      setFault(error instanceof Error ? error.message : String(error));
+      setFault(sentenceOf(error));
     } finally {
       setAsking(false);
     }

@@ -1,7 +1,7 @@
 /** The end of a job's log; follows it while the job lives. */
 import { useEffect, useRef, useState, type ReactElement } from 'react';
 
-import { visibleText } from '../models/text';
+import { sentenceOf, visibleText } from '../models/text';
 import type { Trans } from '../models/words';
 import { useWords } from './words';
 
@@ -38,7 +38,7 @@ export function LogPane({ name, isLive, read, paceMs = PACE_MS }: LogPaneProps):
         }
       } catch (error) {
         if (!isOver) {
-          setFault(error instanceof Error ? error.message : String(error));
+          setFault(sentenceOf(error));
         }
       }
       if (!isOver && isLive) {

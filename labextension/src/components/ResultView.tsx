@@ -5,7 +5,7 @@ import type { JobRecord, ResultAnswer } from '../api/answers';
 import { batchWords } from '../models/batch';
 import { findScore, formatScore } from '../models/score';
 import { isLive, shownState, stateRow } from '../models/status';
-import { visibleText } from '../models/text';
+import { sentenceOf, visibleText } from '../models/text';
 import { formatMoment, jobDuration } from '../models/time';
 import { HtmlPane } from './HtmlPane';
 import { DownloadIcon, InsertIcon, StateIcon } from './icons';
@@ -92,7 +92,7 @@ function useLoaded<T>(read: ((name: string) => Promise<T>) | null, name: string)
     read?.(name).then(
       value => !isOver && setLoading({ value, fault: null }),
       (error: unknown) =>
-        !isOver && setLoading({ value: null, fault: error instanceof Error ? error.message : String(error) })
+        !isOver && setLoading({ value: null, fault: sentenceOf(error) })
     );
     return () => {
       isOver = true;

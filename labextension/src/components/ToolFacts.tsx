@@ -2,7 +2,7 @@
 import { useEffect, useState, type ReactElement, type ReactNode } from 'react';
 
 import type { ToolAnswer, ToolRecord } from '../api/answers';
-import { visibleText } from '../models/text';
+import { sentenceOf, visibleText } from '../models/text';
 import { plainWords } from '../models/tools';
 import { useWords } from './words';
 
@@ -23,7 +23,7 @@ export function ToolFacts({ tool, describe }: ToolFactsProps): ReactElement {
     let isOver = false;
     describe(tool.type).then(
       found => !isOver && setFacts(found),
-      (error: unknown) => !isOver && setFault(error instanceof Error ? error.message : String(error))
+      (error: unknown) => !isOver && setFault(sentenceOf(error))
     );
     return () => {
       isOver = true;

@@ -1,6 +1,7 @@
 /** The account's files as the page knows them, and what is being sent there. */
 import type { FileRecord, FilesAnswer, UploadAnswer } from '../api/answers';
 import { Store } from './store';
+import { sentenceOf } from './text';
 import { Sending, type Pauses, type Progress, type UploadSource } from './uploads';
 
 /** Where files come from and go to. */
@@ -124,7 +125,7 @@ export class FilesModel extends Store<FilesState> {
       const files = this.state().files?.filter(file => pathOf(file) !== path) ?? null;
       this.update({ files, complaint: null });
     } catch (error) {
-      this.update({ complaint: sentence(error) });
+      this.update({ complaint: sentenceOf(error) });
     }
   }
 
@@ -143,7 +144,7 @@ export class FilesModel extends Store<FilesState> {
         this.update({ files: [...before, ...page.files], hasMore: page.hasMore, complaint: null });
       }
     } catch (error) {
-      this.update({ complaint: sentence(error) });
+      this.update({ complaint: sentenceOf(error) });
     } finally {
       this.update({ isAsking: false });
     }
@@ -168,7 +169,7 @@ export class FilesModel extends Store<FilesState> {
           await way.send(way.sending);
           this.forget(id);
         } catch (error) {
-          this.change(id, { phase: 'failed', fault: sentence(error) });
+          this.change(id, { phase: 'failed', fault: sentenceOf(error) });
         }
       }
     }
@@ -196,8 +197,4 @@ export class FilesModel extends Store<FilesState> {
 interface Way {
   readonly sending: Sending;
   readonly send: (sending: Sending) => Promise<void>;
-}
-
-function sentence(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

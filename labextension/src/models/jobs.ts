@@ -6,6 +6,7 @@ import type { JobRecord, JobsAnswer, OlderAnswer, ServiceReport, StatusCounts, T
 import { appendOlder, mergeAnswer } from './joblist';
 import { mixTags } from './tags';
 import { Store } from './store';
+import { sentenceOf } from './text';
 
 /** Where jobs come from. */
 export interface JobsSource {
@@ -137,7 +138,7 @@ export class JobsModel extends Store<JobsState> {
         hasOlder: page.olderKey !== null
       });
     } catch (error) {
-      this.update({ complaint: sentence(error) });
+      this.update({ complaint: sentenceOf(error) });
     } finally {
       this.update({ isLoadingOlder: false });
     }
@@ -200,7 +201,7 @@ export class JobsModel extends Store<JobsState> {
 
   /** Shows why something that a person wanted failed. */
   complain(error: unknown): void {
-    this.update({ complaint: sentence(error) });
+    this.update({ complaint: sentenceOf(error) });
   }
 
   /** Forgets why the last request failed. */
@@ -306,7 +307,7 @@ export class JobsModel extends Store<JobsState> {
     } catch (error) {
       const open = new Map(this.state().open);
       open.delete(name);
-      this.update({ open, complaint: sentence(error) });
+      this.update({ open, complaint: sentenceOf(error) });
     }
   }
 
@@ -329,7 +330,7 @@ export class JobsModel extends Store<JobsState> {
 
   private fail(error: unknown): void {
     this.failures += 1;
-    this.update({ lost: sentence(error) });
+    this.update({ lost: sentenceOf(error) });
   }
 
   private pauseMs(): number {
@@ -349,7 +350,7 @@ export class JobsModel extends Store<JobsState> {
       }
       await this.ask(ACT_WAIT_MS);
     } catch (error) {
-      this.update({ complaint: sentence(error) });
+      this.update({ complaint: sentenceOf(error) });
     } finally {
       this.update({ pending: new Set([...this.state().pending].filter(name => !names.includes(name))) });
     }
@@ -378,8 +379,4 @@ function pause(ms: number, signal: AbortSignal): Promise<void> {
       resolve();
     });
   });
-}
-
-function sentence(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

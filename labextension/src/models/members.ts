@@ -4,6 +4,7 @@
  */
 import type { JobRecord, OlderAnswer } from '../api/answers';
 import { Store } from './store';
+import { sentenceOf } from './text';
 
 /** Where they come from. */
 export interface MembersSource {
@@ -98,7 +99,7 @@ export class MembersModel extends Store<MembersState> {
       }
     } catch (error) {
       if (turn === this.turn) {
-        this.update({ isLoading: false, fault: error instanceof Error ? error.message : String(error) });
+        this.update({ isLoading: false, fault: sentenceOf(error) });
       }
     }
   }

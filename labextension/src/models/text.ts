@@ -10,3 +10,8 @@ const INVISIBLE = /[\p{Cc}\p{Cf}\u2028\u2029]/gu;
 export function visibleText(text: string): string {
   return text.replace(INVISIBLE, '\ufffd');
 }
+
+/** What went wrong, in a sentence that can be shown. */
+export function sentenceOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

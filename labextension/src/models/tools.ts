@@ -3,6 +3,7 @@
  */
 import type { ServiceReport, ToolRecord, ToolsAnswer } from '../api/answers';
 import { Store } from './store';
+import { sentenceOf } from './text';
 import { PLAIN, type Trans } from './words';
 
 /** Where tools come from. */
@@ -66,7 +67,7 @@ export class ToolsModel extends Store<ToolsState> {
           return answer.tools;
         }
       } catch (error) {
-        this.update({ lost: error instanceof Error ? error.message : String(error) });
+        this.update({ lost: sentenceOf(error) });
         return [];
       }
       await new Promise(resolve => setTimeout(resolve, this.retryMs));

@@ -6,6 +6,7 @@ import { Dialog, showDialog } from '@jupyterlab/apputils';
 import { Widget } from '@lumino/widgets';
 
 import type { LabApi } from '../api/lab';
+import { sentenceOf } from '../models/text';
 import type { Trans } from '../models/words';
 
 interface Given {
@@ -47,7 +48,7 @@ async function tryConnection(api: LabApi, given: Given): Promise<string | null> 
     const verdict = await api.connect(given);
     return verdict.isGood ? null : verdict.message;
   } catch (error) {
-    return error instanceof Error ? error.message : String(error);
+    return sentenceOf(error);
   }
 }
 

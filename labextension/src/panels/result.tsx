@@ -7,7 +7,7 @@ import { Words } from '../components/words';
 import { dragFrom, type Dragged } from '../dragging';
 import { toolType } from '../models/batch';
 import { jobFileCode } from '../models/code';
-import { visibleText } from '../models/text';
+import { sentenceOf, visibleText } from '../models/text';
 import type { IFoldnote } from '../tokens';
 
 /** What the widget needs. */
@@ -73,7 +73,7 @@ function memberSource({ api, members, trans }: IFoldnote, member: string): Sourc
       try {
         return await api.readResult(name, member);
       } catch (error) {
-        const reason = error instanceof Error ? error.message : String(error);
+        const reason = sentenceOf(error);
         members.noteRefusal({ jobName: name, email: member }, reason);
         throw error;
       }

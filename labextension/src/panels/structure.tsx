@@ -6,6 +6,7 @@ import type { LabApi } from '../api/lab';
 import { HtmlPane } from '../components/HtmlPane';
 import { Notice } from '../components/Notice';
 import { Words } from '../components/words';
+import { sentenceOf } from '../models/text';
 import type { Trans } from '../models/words';
 
 /** What the widget needs. */
@@ -53,7 +54,7 @@ function Picture(props: StructureOptions & { readonly version: number }): ReactE
     setFault(null);
     api.drawFile(path).then(
       answer => !isOver && setHtml(answer.html),
-      (error: unknown) => !isOver && setFault(error instanceof Error ? error.message : String(error))
+      (error: unknown) => !isOver && setFault(sentenceOf(error))
     );
     return () => {
       isOver = true;

@@ -5,7 +5,7 @@ import type { Widget } from '@lumino/widgets';
 
 import { CommandIDs, readText, type NewCellArgs } from '../commands';
 import { fileCode, formCode, jobFileCode } from '../models/code';
-import { visibleText } from '../models/text';
+import { sentenceOf, visibleText } from '../models/text';
 import { insertAtCursor, runInCell } from '../notebooks';
 import { askConnection } from '../panels/connection';
 import { IFoldnote } from '../tokens';
@@ -133,7 +133,7 @@ function offerTools({ tools }: IFoldnote, palette: ICommandPalette): void {
 /** Whether the person agrees. */
 export async function isConfirmed(
   title: string,
-  body: string,
+  body: string | Widget,
   act: string,
   cancel: string
 ): Promise<boolean> {
@@ -146,7 +146,7 @@ export async function orNotify(work: Promise<Widget>): Promise<Widget | null> {
   try {
     return await work;
   } catch (error) {
-    Notification.error(error instanceof Error ? error.message : String(error), { autoClose: 8000 });
+    Notification.error(sentenceOf(error), { autoClose: 8000 });
     return null;
   }
 }

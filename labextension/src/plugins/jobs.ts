@@ -17,7 +17,7 @@ import { againCode, jobCode } from '../models/code';
 import { memberKey } from '../models/members';
 import { isLive } from '../models/status';
 import { changeTags, commonTags, readTags } from '../models/tags';
-import { visibleText } from '../models/text';
+import { sentenceOf, visibleText } from '../models/text';
 import { runInCell } from '../notebooks';
 import { ResultPanel } from '../panels/result';
 import { IFoldnote } from '../tokens';
@@ -214,7 +214,7 @@ async function download(
     save(await api.fetchResult(name, file, member));
     await new Promise(resolve => setTimeout(resolve, DOWNLOAD_PAUSE_MS)); // browsers drop what comes at once
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = sentenceOf(error);
     if (member !== null) {
       members.noteRefusal({ jobName: name, email: member }, reason);
     }
