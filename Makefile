@@ -11,7 +11,7 @@ FRONTEND := package.json package-lock.json $(shell find labextension/src labexte
 # Messages of make itself are not wanted, the programs' own are.
 MAKEFLAGS += --no-print-directory
 
-.PHONY: help demo lab test setup engines check screenshots docs bench clean
+.PHONY: help demo lab test setup test-programs engines check screenshots docs bench clean
 help: ## Say what can be made
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 20
 
@@ -22,11 +22,12 @@ demo: setup ## Predict and number an antibody on this machine, and leave a page 
 lab: setup ## Open JupyterLab on the quickstart notebook
 	@$(BIN)/foldnote lab notebooks/quickstart.ipynb
 
-test: $(VENV)/.test-installed engines ## Set up what the tests need, and run every one of them
-	@scripts/install-test-programs
+test: test-programs $(VENV)/.test-installed engines ## Set up what the tests need, and run every one of them
 	@scripts/check
 
 setup: $(VENV)/.installed
+test-programs:
+	@scripts/install-test-programs
 engines: setup ## Install the bundled engines that this Python has packages for
 	@$(BIN)/foldnote engines install
 

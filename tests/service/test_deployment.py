@@ -181,12 +181,18 @@ import os, subprocess, sys, time
 arguments = sys.argv[1:]
 folder = __file__ + ".d"
 os.makedirs(folder, exist_ok=True)
+with open(__file__ + ".calls", "a") as calls:
+    print(*arguments, file=calls)
 if arguments[0] == "kill":
     os.kill(int(open(os.path.join(folder, arguments[1])).read()), 15)
+if arguments[0] != "run":
     sys.exit()
+if arguments[-1] == "lab/missing:1":
+    sys.exit(125)
 place = arguments[arguments.index("--volume") + 1].removesuffix(":/work")
 assert arguments[arguments.index("--network") + 1] == "none"
-program = subprocess.Popen([{python!r}, "-c", {script!r}], cwd=place, start_new_session=True)
+given = {{b: os.environ[b] for a, b in zip(arguments, arguments[1:]) if a == "--env" and "=" not in b}}
+program = subprocess.Popen([{python!r}, "-c", {script!r}], cwd=place, start_new_session=True, env=given)
 open(os.path.join(folder, arguments[arguments.index("--name") + 1]), "w").write(str(program.pid))
 sys.exit(program.wait())
 """
@@ -231,6 +237,46 @@ def test_stopping_a_job_stops_its_container(lab, tmp_path):
     service.client.post("/stop-job", json={"jobName": "long"})
     assert service.wait("long")["status"] == "Stopped"
     assert not Path(f"/proc/{mark.read_text()}").exists()
+    name = run_of(tmp_path).split("--name ")[1].split()[0]
+    assert f"rm --force {name}" in (tmp_path / "bin" / "podman.calls").read_text().splitlines()
+
+
+def run_of(tmp_path):
+    """How podman was told to run an image."""
+    calls = (tmp_path / "bin" / "podman.calls").read_text().splitlines()
+    (run,) = (call for call in calls if call.startswith("run "))
+    return run
+
+
+def test_an_image_is_told_of_its_cores_and_of_no_more(lab):
+    service = lab("import json, os; json.dump(dict(os.environ), open('outputs/told.json', 'w'))")
+    deploy(service, type="boxed", command=None, image="lab/counter:1")
+    assert service.run("told", type="boxed", settings={"structure": PDB})["status"] == "Complete"
+    archive = zipfile.ZipFile(io.BytesIO(httpx.get(service.result("told").json()).content))
+    told = json.loads(archive.read("told.json"))
+    assert told["OMP_NUM_THREADS"] == "1"
+    assert {"HOME", "PATH", "USER", "FOLDNOTE_HOME"}.isdisjoint(told)
+
+
+@pytest.mark.parametrize(("user", "is_kept"), [("0", False), ("1000", True)])
+def test_podman_without_root_keeps_the_user_and_gives_a_home(lab, tmp_path, user, is_kept):
+    service = lab(SCRIPT)
+    program = tmp_path / "bin" / "id"
+    program.write_text(f"#!/bin/sh\necho {user}\n")
+    program.chmod(0o755)
+    deploy(service, type="boxed", command=None, image="lab/counter:1")
+    assert service.run("count", type="boxed", settings={"structure": PDB})["status"] == "Complete"
+    run = run_of(tmp_path)
+    assert f"--user {user}:{user} " in run
+    assert ("--env HOME=/tmp --userns keep-id" in run) is is_kept
+
+
+def test_an_image_that_cannot_be_run_is_named(lab):
+    service = lab(SCRIPT)
+    deploy(service, type="boxed", command=None, image="lab/missing:1")
+    error = service.run("none", type="boxed", settings={"structure": PDB})["error"]
+    assert error.startswith("podman could not run the image lab/missing:1;")
+    assert "'podman pull lab/missing:1'" in error
 
 
 def test_without_a_container_program_an_image_says_so(make_service, tmp_path, monkeypatch):

@@ -10,14 +10,14 @@ from __future__ import annotations
 
 import copy
 import logging
-import shutil
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from foldnote import catalog, settings
+from foldnote import catalog
 from foldnote.catalog.standard import is_schema
 from foldnote.models.tool import Tool
+from foldnote.service import containers
 from foldnote.service.engines.engine import Engine, Environment, Resources, SystemNeed
 from foldnote.service.faults import RefusalError, bad_request
 from foldnote.service.requests import ModelDeployment
@@ -29,8 +29,6 @@ from foldnote.service.tooling import Registered, Toolbox
 log = logging.getLogger(__name__)
 HINTS = "x-foldnote"
 _DRAFT = "https://json-schema.org/draft/2020-12/schema"
-CONTAINER_PROGRAMS = ("podman", "docker", "apptainer")
-"""What runs an image, the first that is on PATH."""
 
 
 class DeploymentDesk:
@@ -181,12 +179,12 @@ def make_tool(wanted: ModelDeployment) -> Tool:
 
 def make_engine(wanted: ModelDeployment, folder: Path) -> Engine:
     """The engine that runs the command or image."""
-    program = find_container_program()
-    command = tuple(wanted.command or ())
-    needs: tuple[SystemNeed, ...] = ()
+    command, environment = tuple(wanted.command or ()), Environment(kind="host")
     if wanted.image is not None:
-        command = container_command(program or CONTAINER_PROGRAMS[0], wanted.image)
-        needs = (SystemNeed(program or " or ".join(CONTAINER_PROGRAMS), "podman"),)
+        program = containers.find_program()
+        command = containers.make_command(program or containers.PROGRAMS[0], wanted.image)
+        needs = (SystemNeed(program or " or ".join(containers.PROGRAMS), "podman"),)
+        environment = Environment(kind="host", system=needs, inherit=containers.VARIABLES)
     return Engine(
         folder=folder,
         name=wanted.type,
@@ -197,33 +195,6 @@ def make_engine(wanted: ModelDeployment, folder: Path) -> Engine:
         note="Registered by an administrator of this service.",
         command=command,
         time_limit_s=wanted.time_limit_seconds,
-        environment=Environment(kind="host", system=needs),
+        environment=environment,
         resources=Resources(cores=wanted.cores, memory_mb=wanted.memory_mb),
     )
-
-
-def container_command(program: str, image: str) -> tuple[str, ...]:
-    """Runs an image in the work folder, as the user of the service, without a network.
-
-    The container has the attempt's name, so that a stop reaches it where it is the child of another program.
-    """
-    if program == "apptainer":
-        script = (
-            'exec "$0" run --containall --net --network none --env FOLDNOTE_ATTEMPT="$FOLDNOTE_ATTEMPT"'
-            ' --bind "$PWD:/work" --pwd /work "docker://$1"'
-        )
-    else:
-        script = (
-            'name="foldnote-$FOLDNOTE_ATTEMPT"; trap \'"$0" kill "$name" >/dev/null 2>&1\' TERM;'
-            ' "$0" run --rm --init --name "$name" --network none --user "$(id -u):$(id -g)"'
-            ' --env FOLDNOTE_ATTEMPT --volume "$PWD:/work" --workdir /work "$1" & child=$!;'
-            ' wait "$child"; code=$?;'
-            ' if kill -0 "$child" 2>/dev/null; then wait "$child"; code=$?; fi; exit "$code"'
-        )
-    return ("/bin/sh", "-c", script, program, image)
-
-
-def find_container_program() -> str | None:
-    """The first program on PATH that runs images, None where there is none."""
-    search = settings.process_environment().get("PATH")
-    return next((each for each in CONTAINER_PROGRAMS if shutil.which(each, path=search)), None)

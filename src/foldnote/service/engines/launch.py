@@ -30,7 +30,7 @@ INHERITED = (
     "NVIDIA_VISIBLE_DEVICES",
 )
 """Variables of the service's environment that every engine gets, together with those that begin with LC_."""
-_THREADS = (
+THREADS = (
     "OMP_NUM_THREADS",
     "OPENBLAS_NUM_THREADS",
     "MKL_NUM_THREADS",
@@ -38,6 +38,7 @@ _THREADS = (
     "VECLIB_MAXIMUM_THREADS",
     "OPENMM_CPU_THREADS",
 )
+"""Variables by which programs are told of their cores."""
 
 
 def build_attempt(
@@ -116,7 +117,7 @@ def make_environment(engine: Engine, cores: int) -> dict[str, str]:
     own = {name: _fill(value, engine) for name, value in engine.environment.variables.items()}
     return {
         **inherited,
-        **dict.fromkeys(_THREADS, str(cores)),
+        **dict.fromkeys(THREADS, str(cores)),
         "PYTHONNOUSERSITE": "1",
         "PYTHONUNBUFFERED": "1",
         "PYTHONUTF8": "1",
