@@ -16,6 +16,7 @@ import signal
 import sys
 import time
 from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -29,6 +30,7 @@ from foldnote.forms.kinds.group import ObjectField
 LIMIT_S = 1.0
 _MOST_S = 60
 _MOST_OPENED = 30
+_MOST_FORMS = 30
 
 
 @dataclass(frozen=True)
@@ -62,7 +64,11 @@ def main() -> int:
     parser.add_argument("--slowest", type=int, default=10, help="how many of the slowest are listed")
     chosen = parser.parse_args()
     part, parts = map(int, chosen.part.split("/"))
-    outcomes = [_try(path) for path in sorted(chosen.folder.rglob("*.json"))[part - 1 :: parts]]
+    paths = sorted(chosen.folder.rglob("*.json"))[part - 1 :: parts]
+    with ProcessPoolExecutor(
+        1, max_tasks_per_child=_MOST_FORMS
+    ) as processes:  # ipywidgets gives no memory back
+        outcomes = list(processes.map(_try, paths))
     tried = [outcome for outcome in outcomes if outcome is not None]
     failed = [outcome for outcome in tried if outcome.fault]
     for outcome in failed:

@@ -59,7 +59,7 @@ class Checking:
         form = self._form
         if form.client is None:
             return
-        form.frame.show_cost(tell_cost(Experience()))
+        form.frame.show_cost(tell_cost(Experience(), is_own=self._is_own))
         if has_running_loop():
             start(self._learn())
 
@@ -104,12 +104,19 @@ class Checking:
     async def _learn(self) -> None:
         form = self._form
         try:
-            page = await call(form.client.jobs, "list", limit=_JOBS_LOOKED_AT, include_subjobs=True)
+            found = await call(form.client.jobs, "list", limit=_JOBS_LOOKED_AT, include_subjobs=True)
         except FoldnoteError as error:
             _log.info("Earlier jobs could not be looked at: %s", error)
             return
-        left = await self._count_left()
-        form.frame.show_cost(tell_cost(learn(page.jobs, form.tool.type), left))
+        left = None if self._is_own else await self._count_left()
+        experience = learn(found.page.jobs, form.tool.type)
+        form.frame.show_cost(tell_cost(experience, left, is_own=self._is_own))
+
+    @property
+    def _is_own(self) -> bool:
+        """Whether the service is this computer's, which counts nothing against anybody."""
+        profile = getattr(self._form.client, "profile", None)
+        return bool(getattr(profile, "is_embedded", False))
 
     async def _count_left(self) -> int | None:
         """Jobs that the account may still submit; None where the service sets no limit or does not tell."""
@@ -121,13 +128,20 @@ class Checking:
         return int(account.jobs_left) if account.jobs_left is not None else None
 
 
-def tell_cost(experience: Experience, jobs_left: int | None = None) -> str:
-    """What a submission takes, in words."""
+def tell_cost(experience: Experience, jobs_left: int | None = None, *, is_own: bool = False) -> str:
+    """What a submission takes, in words; ``is_own`` for this computer's service, where it is time alone."""
+    if is_own:
+        return f"The job runs on this computer, which sets no limit to jobs{_tell_time(experience)}."
     allowance = "your allowance" if jobs_left is None else f"the {count(jobs_left, 'job')} that you have left"
     taken = f"Submitting takes 1 job of {allowance}"
-    if experience.duration_s is None:
-        return f"{taken}; how long it takes is not known yet."
     hours = experience.weighted_hours
     more = f" and {hours:.3g} weighted hours" if hours else ""
+    return f"{taken}{_tell_time(experience, more)}."
+
+
+def _tell_time(experience: Experience, more: str = "") -> str:
+    """How long earlier jobs took, and what else they did."""
+    if experience.duration_s is None:
+        return "; how long it takes is not known yet"
     based = f"median of {experience.count} earlier" if experience.count > 1 else "as the one before"
-    return f"{taken}, about {duration(experience.duration_s)}{more} ({based})."
+    return f", about {duration(experience.duration_s)}{more} ({based})"

@@ -110,8 +110,7 @@ class Form(Observed):
     @property
     def fields(self) -> dict[str, Field]:
         """The fields by name; of several for one name the one that applies."""
-        section = self.section
-        return {name: field for name in section.names if (field := section.find(name)) is not None}
+        return self.section.by_name
 
     @property
     def insists(self) -> bool:
@@ -387,7 +386,8 @@ class Form(Observed):
     def _repr_mimebundle_(self, **_kwargs: Any) -> dict[str, Any]:
         """The live form, and a readable one for where no kernel or no widget support is."""
         title = f"{self.tool.display_name or self.tool.type}: settings"
-        rows = [(self.fields[name].spec, value) for name, value in self.value.items()]
+        fields = self.fields
+        rows = [(fields[name].spec, value) for name, value in self.value.items()]
         closing = self.submission.closing
         return {
             "text/plain": write_static_text(title, rows, closing),

@@ -64,6 +64,11 @@ def write_jobs(jobs: Iterable[Job], title: str) -> str:
         f'<div class="fn-files" data-job="{escape(job.job_name)}"></div></details>'
         for job in jobs
     )
+    return write_tree(rows, title)
+
+
+def write_tree(rows: str, title: str) -> str:
+    """A tree of jobs' files for the field of this title."""
     return f'<div class="fn-tree" role="group" aria-label="Files of jobs, for {escape(title)}">{rows}</div>'
 
 

@@ -148,11 +148,24 @@ class Section:
         return tuple(dict.fromkeys(field.spec.name for field in self.fields))
 
     @property
+    def by_name(self) -> dict[str, Field]:
+        """The fields by name; of several for one name the one that applies."""
+        return {name: self.fields[place] for name, place in self._list_places().items()}
+
+    def _list_places(self) -> dict[str, int]:
+        """Where the field of each name is that applies, else the first one of this name."""
+        places: dict[str, int] = {}
+        applying = self._last.state.applying
+        for place, field in enumerate(self.fields):
+            name = field.spec.name
+            if name not in places or (place in applying and places[name] not in applying):
+                places[name] = place
+        return places
+
+    @property
     def defaults(self) -> dict[str, Any]:
         """What a setting is taken for that is not given; a condition's own default is not known to all."""
-        first = {field.spec.name: place for place, field in reversed(list(enumerate(self.fields)))}
-        applying = {self.fields[place].spec.name: place for place in self._last.state.applying}
-        return {name: self.plan.parts[place].spec.default for name, place in (first | applying).items()}
+        return {name: self.plan.parts[place].spec.default for name, place in self._list_places().items()}
 
     @property
     def waiting(self) -> tuple[int, ...]:

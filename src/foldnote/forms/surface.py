@@ -79,6 +79,7 @@ class Surface:
         self._answers: dict[str, Callable[..., None]] = {
             "reset": self._reset,
             "upload": self._take_upload,
+            "job": self._offer_job,
             "jobFile": self._take_job_file,
             "path": self._take_path,
             "content": self._take_content,
@@ -117,6 +118,12 @@ class Surface:
         if name not in known:
             self._form.offer_uploads((Upload.of(name, size if isinstance(size, int) else None), *known))
         field.take(name)
+
+    def _offer_job(self, message: Mapping[str, Any], _buffers: Sequence[Any]) -> None:
+        """A job that was dropped on a field: which of its files is meant, the reader says."""
+        field, job = self._find_file(message), message.get("job")
+        if field is not None and isinstance(job, str) and job:
+            field.open_chooser(job)
 
     def _take_job_file(self, message: Mapping[str, Any], _buffers: Sequence[Any]) -> None:
         """A file of an earlier job; what it holds is looked at once it was fetched."""

@@ -1,8 +1,11 @@
 """What a form says of a job's cost, from what earlier ones took."""
 
 import pytest
+from form_builders import make_tool
 
+from foldnote.client import Client
 from foldnote.client.previews import Experience
+from foldnote.forms import Form
 from foldnote.forms.checking import tell_cost
 
 
@@ -21,3 +24,24 @@ def test_the_cost_is_told_as_far_as_it_is_known(experience, said):
 
 def test_what_is_left_of_the_allowance_is_told_where_it_is_known():
     assert tell_cost(Experience(), 7).startswith("Submitting takes 1 job of the 7 jobs that you have left")
+
+
+@pytest.mark.parametrize(
+    ("experience", "said"),
+    [
+        (Experience(), "how long it takes is not known yet."),
+        (Experience(4, 600.0, 0.25), "sets no limit to jobs, about 10 min (median of 4 earlier)."),
+    ],
+)
+def test_of_this_computers_own_service_no_allowance_is_told(experience, said):
+    told = tell_cost(experience, is_own=True)
+    assert told.endswith(said)
+    assert "allowance" not in told
+    assert "weighted" not in told
+
+
+def test_a_form_knows_whether_its_service_is_this_computers():
+    tool = make_tool({"name": {"type": "string"}})
+    with Client() as own, Client(base_url="http://127.0.0.1:9", api_key="k" * 20) as other:
+        assert "runs on this computer" in Form(tool, own).frame.message.value
+        assert "1 job of your allowance" in Form(tool, other).frame.message.value

@@ -117,6 +117,14 @@ def test_a_file_of_an_earlier_job_is_held_by_its_name():
     assert form.value == {"target": "made.structure/outputs/model.pdb"}
 
 
+def test_a_job_that_is_dropped_without_a_service_is_said_to_have_no_files_here():
+    form = make_form({"target": FILE})
+    ask(form, "job", form.fields["target"], job="made.structure")
+    chooser = form.fields["target"].chooser
+    assert "The files of made.structure cannot be listed" in chooser._said.value
+    assert form.value == {}
+
+
 def test_files_are_added_to_a_list_one_after_another():
     form = make_form({"files": FILES})
     for name in ("a.pdb", "b.pdb", "a.pdb"):

@@ -19,7 +19,7 @@ from foldnote.errors import FoldnoteError
 from foldnote.forms import lean
 from foldnote.forms.contents import size_of
 from foldnote.forms.file_reference import has_extension
-from foldnote.forms.job_files import list_members, write_jobs, write_members
+from foldnote.forms.job_files import list_members, write_jobs, write_members, write_tree
 from foldnote.forms.kinds.choice import enumerate_labels
 from foldnote.forms.sending import call, start
 from foldnote.forms.style import read_style
@@ -41,8 +41,12 @@ _LIMIT = (
 class Chooser:
     """The open panel of one field."""
 
-    def __init__(self, field: Field, take: Callable[[str], None], *, is_several: bool = False) -> None:
+    def __init__(
+        self, field: Field, take: Callable[[str], None], *, is_several: bool = False, job: str = ""
+    ) -> None:
+        """Build the panel; with a ``job`` it offers that job's files, else those of the newest jobs."""
         self._field = field
+        self._job = job
         self._take = take
         looks = field.host.looks
         title = field.spec.title
@@ -71,7 +75,9 @@ class Chooser:
         self.widget = looks.box([self._from_browser, self._lead, self._said], "foldnote-chooser")
         self._show_uploads()
         if field.host.client is not None:
-            start(self._guarded(self._load_jobs))
+            start(self._guarded(self._load_job if job else self._load_jobs))
+        elif job:
+            self._say(f"The files of {job} cannot be listed: this form is not connected to a service.")
 
     def close(self) -> None:
         """Take the panel away."""
@@ -123,9 +129,18 @@ class Chooser:
         except FoldnoteError as error:
             self._say(error.message)
 
+    async def _load_job(self) -> None:
+        self._say(f"The files of {self._job} are fetched…")
+        files = await self.list_files(self._job)
+        name = escape(self._job)
+        tree = write_tree(f"<details open><summary>{name}</summary>{files}</details>", self._field.spec.title)
+        self._jobs.value = f'<span class="fn-name">Files of {name}</span>{tree}'
+        self._said.value = ""
+        self._place(self._jobs)
+
     async def _load_jobs(self) -> None:
-        page = await call(self._field.host.client.jobs, "list", limit=_MOST_JOBS)
-        done = [job for job in page.jobs if job.status is JobStatus.COMPLETE]
+        found = await call(self._field.host.client.jobs, "list", limit=_MOST_JOBS)
+        done = [job for job in found.page.jobs if job.status is JobStatus.COMPLETE]
         if not done:
             self._say("There are no complete jobs yet whose files could be used.")
             return

@@ -86,13 +86,19 @@ class ChoosingField(Field):
         if chooser is not None:
             chooser.close()
 
+    def open_chooser(self, job: str = "") -> None:
+        """Offer files to choose from: those of a job, or of the newest jobs."""
+        if self.chooser is not None:
+            self.close_chooser()
+        self.chooser = Chooser(self, self.take, is_several=self.is_several, job=job)
+        self._choose.description = "close"
+        self.arrange()
+
     def _toggle_choose(self, _button: object) -> None:
         if self.chooser is not None:
             self.close_chooser()
-            return
-        self.chooser = Chooser(self, self.take, is_several=self.is_several)
-        self._choose.description = "close"
-        self.arrange()
+        else:
+            self.open_chooser()
 
 
 class FileField(ChoosingField):
