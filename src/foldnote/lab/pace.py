@@ -19,8 +19,8 @@ class Pace:
     Attributes:
         busy_s: between two questions to a service that cannot wait, while a job is unfinished.
         idle_s: the same, otherwise.
-        busy_wait_s: how long a service that can wait may do so while a job is unfinished; its progress comes
-            with the answer.
+        busy_wait_s: how long a service that can wait may do so while a job is unfinished and the allowance is
+            full; its progress comes with the answer.
         idle_wait_s: the same, otherwise.
         longest_s: after repeated failures; the pause doubles up to here.
         attention_s: how long after a page's last look the poller goes on.
@@ -58,6 +58,12 @@ class Allowance:
         """Note one question."""
         self._fill()
         self._stored -= 1.0
+
+    @property
+    def is_full(self) -> bool:
+        """Whether a question for no more than progress takes nothing from those for changes."""
+        self._fill()
+        return self._stored > self._pace.burst - 1.0
 
     def pause_s(self) -> float:
         """Seconds until the next question is allowed."""

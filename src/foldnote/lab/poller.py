@@ -107,7 +107,8 @@ class Poller:
 
     async def ask_now(self) -> None:
         """Ask for the jobs; a failure becomes the report."""
-        await self._guard(self._ask_jobs, self._wait_s() + self._pace.patience_s)
+        wait_s = self._wait_s()
+        await self._guard(lambda: self._ask_jobs(wait_s), wait_s + self._pace.patience_s)
 
     async def close(self) -> None:
         """Stop asking and drop the connection."""
@@ -137,7 +138,8 @@ class Poller:
     def _wait_s(self) -> float:
         if not self._mark:
             return 0.0
-        return self._pace.busy_wait_s if self._known.is_busy else self._pace.idle_wait_s
+        is_short = self._known.is_busy and self._allowance.is_full
+        return self._pace.busy_wait_s if is_short else self._pace.idle_wait_s
 
     async def _guard(self, ask: Callable[[], Awaitable[None]], limit_s: float) -> None:
         """Ask; a failure becomes the report, and the next question begins with a new connection."""
@@ -161,15 +163,15 @@ class Poller:
             self._mark = ""
             await self._line.close()
 
-    async def _ask_jobs(self) -> None:
+    async def _ask_jobs(self, wait_s: float) -> None:
         connection = await self._open()
         is_fresh = time.monotonic() - self._whole_at < self._pace.whole_s
         limit = self._known.window if is_fresh else WHOLE
-        page = await self._list(connection, limit, self._mark)
+        page = await self._list(connection, limit, self._mark, wait_s)
         await asyncio.to_thread(self._known.notes.reload)
         if limit < WHOLE and not self._known.take_newest(page):
             limit = WHOLE
-            page = await self._list(connection, limit, "")
+            page = await self._list(connection, limit, "", 0.0)
         if limit == WHOLE:
             self._known.take_all(page)
             self._whole_at = time.monotonic()
@@ -177,14 +179,13 @@ class Poller:
         self._failures = 0
         self._publish(self._report.model_copy(update=_good(connection)))
 
-    async def _list(self, connection: Connection, limit: int, mark: str) -> JobPage:
+    async def _list(self, connection: Connection, limit: int, mark: str, wait_s: float) -> JobPage:
         """A page of jobs; with a mark, when the service has something else to tell or has waited enough."""
         self._allowance.take()
         jobs = connection.client.jobs
         if not self._may_wait:
             return (await jobs.list(limit=limit)).page
         try:
-            wait_s = self._wait_s() if mark else 0.0
             return (await jobs.list(limit=limit, since=mark, wait_s=wait_s)).page
         except BadRequestError:
             self._may_wait = False  # a deployment that refuses parameters which it does not know

@@ -111,6 +111,17 @@ def test_the_allowance_lets_single_questions_pass_and_spreads_a_storm():
     assert asked <= 13
 
 
+def test_questions_for_progress_alone_are_short_only_while_the_allowance_is_full():
+    now = [0.0]
+    allowance = Allowance(Pace(), lambda: now[0])
+    assert allowance.is_full
+    for _ in range(2):
+        allowance.take()
+    assert not allowance.is_full
+    now[0] += 60.0
+    assert allowance.is_full
+
+
 async def test_a_hurried_question_waits_for_nothing(service):
     poller = _poller(service, idle_wait_s=20.0)
     await _settle(poller, ServiceState.OK)
