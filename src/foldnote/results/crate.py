@@ -1,6 +1,6 @@
 """A result as an RO-Crate: its files with who made them, from what, when, in a form that other programs read.
 
-The crate follows the Workflow Run Crate profile of the Workflow Run RO-Crate collection
+The crate follows the Workflow Run and Provenance Run Crate profiles of the Workflow Run RO-Crate collection
 (https://w3id.org/ro/wfrun/workflow/0.5; Leo et al. 2024, doi:10.1371/journal.pone.0309210). Its main entity
 is the workflow: one step for a job, one for each job of a batch or stage of a pipeline. One CreateAction is
 the run of all of it, and each step has one whose instrument is the method that really ran, whose objects are
@@ -41,8 +41,11 @@ _WORKFLOW_CRATE = "https://w3id.org/workflowhub/workflow-ro-crate/1.0"
 _PROFILES = {
     "https://w3id.org/ro/wfrun/process/0.5": ("Process Run Crate", "0.5"),
     PROFILE: ("Workflow Run Crate", "0.5"),
+    "https://w3id.org/ro/wfrun/provenance/0.5": ("Provenance Run Crate", "0.5"),
     _WORKFLOW_CRATE: ("Workflow RO-Crate", "1.0"),
 }
+_TERMS = {"sha256": "https://w3id.org/ro/terms/workflow-run#sha256"}
+"""Words of the collection that RO-Crate 1.1 does not have."""
 _DONE = "http://schema.org/CompletedActionStatus"
 _FAILED = "http://schema.org/FailedActionStatus"
 _NO_LICENCE = "No licence is stated for this result; ask whoever ran the job before it is passed on."
@@ -77,6 +80,7 @@ def save_crate(result: Result, place: Path, licence: str | None = None) -> Path:
         steps = list_steps(result, about)
         (files / WORKFLOW).write_text(json.dumps(write_workflow(steps, about), indent=2), "utf-8")
         crate = crate_type(version="1.1")
+        crate.metadata.extra_terms.update(_TERMS)
         _describe_root(crate, about, licence)
         for action in _describe_runs(crate, about, files, steps):
             crate.root_dataset.append_to("mentions", action)
@@ -114,7 +118,7 @@ def _describe_root(crate: ROCrate, about: Mapping[str, Any], licence: str | None
     if licence and licence.startswith(("https://", "http://")):
         root["license"] = add(crate, licence, "CreativeWork", name=licence, url=licence)
     else:
-        root["license"] = licence or _NO_LICENCE
+        root["license"] = add(crate, "#licence", "CreativeWork", name=licence or _NO_LICENCE)
 
 
 def _describe_runs(

@@ -61,6 +61,14 @@ _SIDE_FOLDERS = frozenset(
 """Folders of what was tried on the way."""
 
 
+_WORKING_FOLDER = re.compile(r"(^|/)(msas?|[^/]*_env)/")
+
+
+def is_working_file(name: str) -> bool:
+    """Whether a file stands in a folder where a search for related sequences was done, by its name."""
+    return _WORKING_FOLDER.search(name.lower()) is not None
+
+
 def find_kind(name: str) -> FileKind:
     """The kind of the file called ``name``."""
     plain = strip_packing(name)

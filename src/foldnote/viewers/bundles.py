@@ -8,12 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from html import escape
+from pathlib import PurePosixPath
 from typing import Any, Protocol
 
 import pandas as pd
 
 from foldnote.errors import BadRequestError, UnreadableFileError
-from foldnote.results import Molecule, Result, Structure
+from foldnote.results import Alignment, Molecule, Result, Structure
+from foldnote.results.kinds import is_working_file
 from foldnote.results.molecules import make_property_table
 from foldnote.viewers.compose import compose
 from foldnote.viewers.describe_html import write_notes
@@ -76,9 +78,9 @@ def default_view(result: Result, without: Collection[str] = ()) -> list[Bundle]:
     parts += _design_tables(result)
     shown, tables = _molecule_tables(result)
     parts += [table for table in tables if not without]
-    parts += [_named_table(result, name) for name in result.tables if name not in {*shown, *without}]
-    if len(result.score_table) > 1:
-        parts.append(table_bundle(result.score_table, "Scores of every model"))
+    hidden = {*shown, *without, *filter(is_working_file, result.tables)}
+    parts += [_named_table(result, name) for name in result.tables if name not in hidden]
+    parts.append(_score_table(result))
     return [part for part in parts if part]
 
 
@@ -171,10 +173,14 @@ def _design_tables(result: Result) -> list[Bundle]:
     """The sequences of files whose headers carry figures, as sequence designers write them."""
     found = []
     for name, alignment in result.alignments.items():
-        if any("=" in head for head in (*alignment.names, *alignment.descriptions)):
-            table = alignment.to_frame().drop(columns="description")
-            found += [table_bundle(table, name)] if len(table.columns) > 4 else []
+        if _is_designed(alignment):
+            found.append(table_bundle(alignment.to_frame().drop(columns="description"), name))
     return found
+
+
+def _is_designed(alignment: Alignment) -> bool:
+    heads = (*alignment.names, *alignment.descriptions)
+    return any("=" in head for head in heads) and len(alignment.to_frame().columns) > 5
 
 
 def _title(result: Result, structure: Structure | None) -> str:
@@ -199,8 +205,10 @@ def _plot_bundles(result: Result) -> list[Bundle]:
     plots = [plot_plddt(result.models)]
     best = next((model for model in result.models if model.pae is not None), None)
     if best is not None and best.pae is not None:
-        plots.append(plot_pae(best.pae, f"Predicted aligned error of {best.name}"))
-    aligned = next((a for a in result.alignments.values() if a.is_aligned and a.depth > 1), None)
+        plots.append(plot_pae(best.pae, f"Predicted aligned error of {PurePosixPath(best.name).name}"))
+    aligned = next(
+        (a for a in result.alignments.values() if a.is_aligned and a.depth > 1 and not _is_designed(a)), None
+    )
     if aligned is not None:
         plots.append(plot_coverage(aligned))
     found = [plot._repr_mimebundle_() for plot in plots if plot is not None]
@@ -208,6 +216,17 @@ def _plot_bundles(result: Result) -> list[Bundle]:
         return []
     joined = join_bundles(found)
     return [joined | {"text/html": f'<div class="fnv-plots">{joined["text/html"]}</div>'}]
+
+
+def _score_table(result: Result) -> Bundle:
+    """The figures of several models beside their ranks, or of the score files that belong to none."""
+    models = result.model_table
+    figures = [column for column in models.columns if column not in ("prediction", "rank", "model")]
+    if len(models) > 1 and figures:
+        front = ["prediction", "rank"] if models["prediction"].nunique() > 1 else ["rank"]
+        return table_bundle(models[[*front, *figures, "model"]], "Scores of every model")
+    scores = result.score_table
+    return table_bundle(scores, "Scores of every file") if len(scores) > 1 else {}
 
 
 def _named_table(result: Result, name: str) -> Bundle:

@@ -7,6 +7,7 @@ script and no library. Who wants another look goes on with :attr:`Plot.data`.
 from __future__ import annotations
 
 import base64
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from html import escape
@@ -21,6 +22,7 @@ from foldnote.viewers.png import write_png
 from foldnote.viewers.shell import read_asset
 
 _LEFT, _RIGHT, _TOP, _BOTTOM = 52, 12, 10, 40
+_WIDTH = re.compile(r'<svg [^>]*viewBox="0 0 (\d+) ')
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,8 +49,10 @@ class Plot:
 
     def to_html(self) -> str:
         """The drawing under its heading, with its words below, as HTML."""
+        found = _WIDTH.search(self.svg)
+        width = f' style="width: {found[1]}px"' if found else ""
         return (
-            f'<figure class="fnv-view fnv-plot"><style>{read_asset("scene.css")}</style>'
+            f'<figure class="fnv-view fnv-plot"{width}><style>{read_asset("scene.css")}</style>'
             f'<p class="fnv-head">{escape(self.title)}</p>{self.svg}'
             f"<figcaption>{escape(self.words)}</figcaption></figure>"
         )

@@ -83,7 +83,7 @@ def plot_pae(pae: Pae, title: str = "Predicted aligned error") -> Plot:
         else None
     )
     data = pd.DataFrame(columns=["aligned", "scored", "mean"]) if rows is None else pd.DataFrame(rows)
-    words = _describe_pae(pae, data)
+    words = f"{_describe_pae(pae, data)} Dark green is 0 Å, white {_PAE_TOP_A:.0f} Å and more."
     ticks = {"ticks": middles, "names": names} if names else {}
     x = Axis("Scored residue", 0, size, **ticks)  # type: ignore[arg-type]
     y = Axis("Aligned residue", size, 0, **ticks)  # type: ignore[arg-type]
@@ -92,7 +92,7 @@ def plot_pae(pae: Pae, title: str = "Predicted aligned error") -> Plot:
     for border in pae.borders:
         canvas.border(x=float(border))
         canvas.border(y=float(border))
-    return Plot(f"{title} (Å; dark green 0, white {_PAE_TOP_A:.0f} and more)", canvas.to_svg(), words, data)
+    return Plot(f"{title} (Å)", canvas.to_svg(), words, data)
 
 
 def draw_pae(pae: Pae) -> bytes:

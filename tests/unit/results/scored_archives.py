@@ -95,7 +95,7 @@ def searches():
     return {
         "aln.m8": row.format(250) + row.format(90),
         "named.m8": "query\ttarget\tfident\talntmscore\nq1\t1abc_A\t0.53\t0.9\n",
-        "env/pdb70.m8": (row.format(250)).replace("\n", "\t100M\n"),
+        "fv_env/pdb70.m8": (row.format(250)).replace("\n", "\t100M\n"),
     }
 
 

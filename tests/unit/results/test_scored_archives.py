@@ -82,7 +82,7 @@ def test_designs_for_a_ligand_carry_the_confidence_of_their_headers(opened):
     ("name", "columns"),
     [
         ("aln.m8", ["query", "target", "fident", "alnlen", "evalue", "bits"]),
-        ("env/pdb70.m8", ["query", "evalue", "bits", "column_13"]),
+        ("fv_env/pdb70.m8", ["query", "evalue", "bits", "column_13"]),
         ("named.m8", ["query", "target", "fident", "alntmscore"]),
     ],
 )

@@ -1,0 +1,58 @@
+"""What a result shows that no tool's layout speaks for: every model by rank, and nothing of the work before."""
+
+import foreign_archives as foreign
+import pytest
+import scored_archives as scored
+from result_archives import write_zip
+
+from foldnote.results import open_result
+from foldnote.viewers import default_view
+
+
+@pytest.fixture
+def shown(tmp_path):
+    """The words of a default view, part by part."""
+    return lambda members: [
+        part["text/plain"] for part in default_view(open_result(write_zip(tmp_path / "r.zip", members)))
+    ]
+
+
+def test_the_figures_of_models_stand_beside_their_ranks(shown):
+    table = shown(foreign.boltz())[-1]
+
+    assert table.startswith("Scores of every model")
+    assert "rank" in table
+    assert table.index("0.9") < table.index("0.8")
+
+
+def test_tables_of_a_search_for_related_sequences_are_left_out(shown):
+    parts = shown(scored.searches())
+
+    assert [part.split()[0] for part in parts] == ["aln.m8", "named.m8"]
+
+
+def test_designed_sequences_are_a_table_with_their_figures(shown):
+    (table,) = shown(foreign.proteinmpnn())
+
+    assert table.startswith("seqs/fv.fa")
+    assert "seq_recovery" in table
+    assert "0.61" in table
+    assert "DIQMT" in table
+
+
+def test_designs_for_a_ligand_stand_beside_their_backbone(shown):
+    structure, table = shown(scored.ligandmpnn())
+
+    assert "Chain H" in structure
+    assert "overall_confidence" in table
+    assert "0.4794" in table
+
+
+def test_a_plot_is_as_wide_as_its_drawing(tmp_path):
+    parts = default_view(open_result(write_zip(tmp_path / "r.zip", foreign.boltz())))
+    plots = next(
+        part["text/html"] for part in parts if part["text/html"].startswith('<div class="fnv-plots">')
+    )
+
+    assert 'style="width: 560px"' in plots
+    assert 'style="width: 400px"' in plots
