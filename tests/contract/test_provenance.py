@@ -19,8 +19,7 @@ from foldnote.results.crate_steps import WORKFLOW
 
 @pytest.fixture
 def result(client, settings, name):
-    job = client.jobs.submit("anarci", settings, job_name=f"{name}.output-2.score")
-    job.finish(60)
+    job = client.jobs.submit("anarci", settings, job_name=f"{name}.output-2.score").wait(60)
     return open_result(job.download(), origin=job.origin())
 
 
@@ -98,6 +97,14 @@ def test_the_crate_has_what_the_workflow_run_profile_requires(result, tmp_path):
     settings = {each["name"]: each["value"] for each in step["object"] if each.type == "PropertyValue"}
     assert settings["scheme"] == "imgt"
     assert {each.id for each in step["result"]} >= {"file-0.txt", "settings.json"}
+
+
+def test_every_word_of_the_crate_that_ro_crate_lacks_is_explained_in_it(result, tmp_path):
+    place = result.save_crate(tmp_path / "crate", licence="Ask first.")
+    said = json.loads((place / "ro-crate-metadata.json").read_text())
+    assert said["@context"][0] == "https://w3id.org/ro/crate/1.1/context"
+    assert said["@context"][1] == {"sha256": "https://w3id.org/ro/terms/workflow-run#sha256"}
+    assert ROCrate(place).root_dataset["license"]["name"] == "Ask first."
 
 
 def test_every_parameter_of_the_workflow_has_its_value_and_its_value_says_so(result, tmp_path):
