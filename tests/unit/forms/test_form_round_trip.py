@@ -4,6 +4,8 @@ from form_builders import make_form
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from foldnote.catalog.plain import read_plain
+from foldnote.catalog.standard import fits
 from foldnote.forms import SchemaForm
 from foldnote.forms.field import is_same
 
@@ -89,7 +91,7 @@ NAMES = st.text("abcxyz._-", min_size=1, max_size=4)
 @st.composite
 def trees(draw, depth=3):
     """A schema of any shape, and a value of it."""
-    shapes = ["leaf", "leaf", "object", "rows", "entries", "places", "union", "condition"]
+    shapes = ["leaf", "leaf", "object", "rows", "entries", "places", "union", "condition", "again"]
     shape = draw(st.sampled_from(shapes if depth else ["leaf"]))
     if shape == "leaf":
         return draw(fields())
@@ -107,6 +109,11 @@ def trees(draw, depth=3):
     first, second = draw(st.lists(NAMES, min_size=2, max_size=2, unique=True))
     properties = {first: schema, second: other}
     made = {"type": "object", "properties": properties, "required": draw(st.sampled_from([[], [first]]))}
+    if shape == "again":
+        told = {"title": "Told anew"} | draw(st.sampled_from([{}, {"default": value}, {"description": "Now."}]))
+        made[draw(st.sampled_from(["dependentSchemas", "dependencies"]))] = {
+            second: {"properties": {first: told}}
+        }
     if shape == "condition":
         del properties[second]
         made |= {"if": {"required": [first]}, "then": {"properties": {second: other}}}
@@ -127,3 +134,17 @@ def test_a_value_of_any_tree_is_held_exactly(pair, has_default):
     form.set(form.value)
     assert is_same(form.value, held)
     assert is_same(SchemaForm(root, held).value, held)
+    names = {}
+    exec(form.code(), names)
+    assert is_same(names["settings"], held)
+
+
+@given(trees())
+@settings(max_examples=150, suppress_health_check=[HealthCheck.too_slow], deadline=None)
+def test_a_form_has_problems_where_its_value_does_not_fit_the_schema_and_nowhere_else(pair):
+    schema, value = pair
+    root = {"type": "object", "properties": {"x": schema}, "required": ["x"]}
+    form = SchemaForm(root)
+    assert fits(read_plain(form.value).value, root) == (form.problems == ())
+    form.set(x=value)
+    assert fits(read_plain(form.value).value, root) == (form.problems == ())

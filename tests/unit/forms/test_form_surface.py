@@ -125,6 +125,17 @@ def test_a_job_that_is_dropped_without_a_service_is_said_to_have_no_files_here()
     assert form.value == {}
 
 
+def test_the_uploads_are_offered_under_a_line_that_asks_to_choose():
+    form = make_form({"target": FILE})
+    form.offer_uploads(("known.pdb",))
+    form.fields["target"].open_chooser()
+    offered = form.fields["target"].chooser._uploads
+    assert offered.index == 0
+    assert offered.options[0][0] == "choose one of 1 upload…"
+    offered.index = 1
+    assert form.value == {"target": "known.pdb"}
+
+
 def test_files_are_added_to_a_list_one_after_another():
     form = make_form({"files": FILES})
     for name in ("a.pdb", "b.pdb", "a.pdb"):

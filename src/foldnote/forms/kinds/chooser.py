@@ -106,6 +106,7 @@ class Chooser:
             self._uploads.options = enumerate_labels(
                 [f"choose one of {count(len(labels), 'upload')}…", *labels]
             )
+            self._uploads.index = 0  # a list that begins without options shows none of them
             self._place(self._uploads)
 
     def _read_browser(self, change: Any) -> None:
