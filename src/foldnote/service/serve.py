@@ -31,6 +31,7 @@ from foldnote.service.config import ServiceConfig
 from foldnote.service.lock import FolderLock
 from foldnote.service.logs import start_logging
 from foldnote.service.options import add_limit_arguments, read_limits
+from foldnote.service.sending import SendingProtocol
 from foldnote.service.store.database import StorageFaultError
 
 _TURN_S = 0.0005
@@ -159,6 +160,7 @@ def _uvicorn_config(app: FastAPI) -> uvicorn.Config:
         timeout_keep_alive=75,
         timeout_graceful_shutdown=GRACEFUL_S,
         ws="none",
+        http=SendingProtocol,
     )
 
 

@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import os
+import re
+from io import FileIO
 from typing import Annotated
 
 from fastapi import APIRouter, Path, Query, Response
+from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import FileResponse
 from pydantic import BeforeValidator
+from starlette.datastructures import Headers
+from starlette.types import Receive, Scope, Send
 
 from foldnote.service.assembly import Service
 from foldnote.service.faults import RefusalError, not_found
 from foldnote.service.files.links import Target, link_revoked
 from foldnote.service.routes.answers import Here, errors
+from foldnote.service.sending import EXTENSION
 
 router = APIRouter(tags=["downloads"])
 PATH = "/download/{holder}/{holderId}/{sha256}/{name}"
@@ -21,12 +28,60 @@ SAFE_HEADERS = {
     "Cache-Control": "no-store",
 }
 _NO_NUMBER = -1
+_PLAIN_RANGE = re.compile(r"bytes=([0-9]{1,18})-([0-9]{1,18})?")
 
 
 class Download(FileResponse):
-    """A file in pieces of a megabyte: each piece costs a turn through a thread and the server."""
+    """A file that the server sends by itself where it can, whole or one range of it.
+
+    Everything else, such as several ranges, goes in pieces of a megabyte, each of which costs a turn through
+    a thread and the server.
+    """
 
     chunk_size = 1 << 20
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer with the content.
+
+        Raises:
+            RefusalError: 404 when it went meanwhile.
+        """
+        if scope["method"] != "GET" or EXTENSION not in scope.get("extensions", {}):
+            await super().__call__(scope, receive, send)
+            return
+        try:
+            file = await run_in_threadpool(open, self.path, "rb", 0)
+        except FileNotFoundError:
+            raise _gone() from None
+        with file:
+            self.set_stat_headers(os.fstat(file.fileno()))
+            part = self._choose_part(Headers(scope=scope))
+            if part is not None:
+                await self._send_part(send, file, *part)
+        if part is None:
+            await super().__call__(scope, receive, send)
+
+    def _choose_part(self, asked: Headers) -> tuple[int, int] | None:
+        """From where to where, as the head says then; None for all but the whole and one plain range."""
+        size, wanted = int(self.headers["content-length"]), asked.get("range")
+        if wanted is None:
+            return 0, size
+        plain = _PLAIN_RANGE.fullmatch(wanted)
+        if plain is None or asked.get("if-range", self.headers["etag"]) != self.headers["etag"]:
+            return None
+        start, last = int(plain[1]), min(int(plain[2] or size), size - 1)
+        if start > last:
+            return None
+        self.status_code = 206
+        self.headers["content-range"] = f"bytes {start}-{last}/{size}"
+        self.headers["content-length"] = str(last + 1 - start)
+        return start, last + 1
+
+    async def _send_part(self, send: Send, file: FileIO, start: int, end: int) -> None:
+        await send({"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers})
+        more = {"file": file, "offset": start, "count": end - start, "more_body": True}
+        await send({"type": EXTENSION, **more})
+        await send({"type": "http.response.body"})
 
 
 def _read_number(text: str) -> str | int:
