@@ -35,7 +35,7 @@ _BREAK_A = {True: 4.5, False: 9.0}
 _RADIUS_A = {"H": 0.95, "E": 0.8, "C": 0.42}
 _ATOM_RADIUS_A = 0.75
 _MOST_SPOTS = 60_000
-_COLORS = 32
+_COLORS = 24
 _LIGHT_STEPS = 8
 _ELEMENTS = {"C": "#7d8790", "N": "#3050f8", "O": "#e0302a", "S": "#c8a400", "P": "#ff8000"}
 _OTHER_ELEMENT = "#8a5fbf"
@@ -269,8 +269,21 @@ def _write_png(pixels: Pixels) -> bytes:
         np.stack([kinds % 16, kinds // 16 % 16, kinds // 256 % 16, kinds // 4096], axis=1).astype(np.float64)
         * 17
     )
-    kept = np.argsort(counts)[::-1][:_COLORS]
+    kept = choose_shades(shades, counts)
     gaps = ((shades[:, None, :] - shades[kept][None]) ** 2).sum(axis=2)
     index = gaps.argmin(axis=1).astype(np.uint8)[places].reshape(HEIGHT, WIDTH)
     table = shades[kept].astype(np.uint8)
     return write_png(index, table)
+
+
+def choose_shades(shades: Floats, counts: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The shades to keep: frequent ones, and rare ones that none of them resembles.
+
+    Without the second a short stretch of low confidence would take the colour of a high one.
+    """
+    chosen = [int(counts.argmax())]
+    gaps = ((shades - shades[chosen[0]]) ** 2).sum(axis=1)
+    while len(chosen) < min(_COLORS, len(shades)):
+        chosen.append(int((counts * gaps).argmax()))
+        gaps = np.minimum(gaps, ((shades - shades[chosen[-1]]) ** 2).sum(axis=1))
+    return np.array(chosen, dtype=np.int64)

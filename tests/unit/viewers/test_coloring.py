@@ -3,6 +3,7 @@
 import zlib
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -12,7 +13,7 @@ from foldnote.viewers import compose
 from foldnote.viewers.choosing import choose
 from foldnote.viewers.coloring import color_by_column, find_colorings
 from foldnote.viewers.looks import dress, list_paints
-from foldnote.viewers.picture import HEIGHT, WIDTH, draw_picture
+from foldnote.viewers.picture import HEIGHT, WIDTH, choose_shades, draw_picture
 
 FV = (Path(__file__).parents[1] / "results" / "data" / "trastuzumab_fv_ca.pdb").read_text()
 
@@ -101,6 +102,14 @@ def test_the_still_picture_shows_the_colours_of_the_scene():
     rows = zlib.decompress(png[start : start + length])
     assert len(rows) == HEIGHT * (WIDTH + 1)
     assert sum(1 for place in rows if place) > 0.05 * WIDTH * HEIGHT
+
+
+def test_the_still_picture_keeps_a_rare_colour_that_no_frequent_one_resembles():
+    blues = [[0, 80, 120 + shade, 255] for shade in range(60)]
+    shades = np.array([*blues, [255, 125, 69, 255]], dtype=np.float64)
+    kept = choose_shades(shades, np.array([1000] * 60 + [5]))
+    assert 60 in kept
+    assert 2 < len(set(kept.tolist())) == len(kept) < 60
 
 
 def test_a_look_is_chosen_by_name():
