@@ -38,10 +38,11 @@ class Bucket:
 def look_bucket(*, is_few: bool, clock: Callable[[], float] = time.monotonic) -> Bucket:
     """How often to look where the service answers as soon as something changes.
 
-    At twenty jobs something may change every second: at most 12 looks in any minute. A job or two change
-    seldom, but the account's other jobs may.
+    At twenty jobs something may change every second: at most 12 looks in any minute, and an end is seen after
+    6 s at the latest. A larger burst would be paid for with longer gaps. A job or two change seldom, but the
+    account's other jobs may.
     """
-    return Bucket(0.5, 10.0, clock) if is_few else Bucket(0.1, 6.0, clock)
+    return Bucket(0.5, 10.0, clock) if is_few else Bucket(1 / 6, 2.0, clock)
 
 
 def poll_delays(first_s: float = 0.5, longest_s: float = 10.0, growth: float = 1.6) -> Iterator[float]:

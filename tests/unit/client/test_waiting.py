@@ -1,5 +1,7 @@
 """Waiting, without waiting: the pauses are noted, not slept."""
 
+from itertools import pairwise
+
 import pytest
 from scripted_world import ScriptedWorld, says
 
@@ -176,11 +178,15 @@ def test_one_job_is_held_once_it_takes_long(link):
     assert world.calls[-1].params["since"] == "6"
 
 
-def test_changes_every_moment_cost_twelve_looks_a_minute():
+def test_changes_every_moment_cost_twelve_looks_a_minute_and_are_seen_in_six_seconds():
     for is_few, limit in ((False, 12), (True, 40)):
         clock = Clock()
-        bucket, times = look_bucket(is_few=is_few, clock=clock), []
+        bucket, times = (
+            look_bucket(is_few=is_few, clock=clock),
+            [clock.now],
+        )  # the first look waits for nothing
         while clock.now < 600:
             clock.now += bucket.reserve()
             times.append(clock.now)
         assert max(sum(begin <= each < begin + 60 for each in times) for begin in times) <= limit
+        assert max(later - earlier for earlier, later in pairwise(times)) <= 6 + 1e-6
