@@ -230,7 +230,8 @@ class SettingsError(FoldnoteError):
         if more > 0:
             shown.append(f"and {more} more")
         head = f"The settings of {tool} need attention" if tool else "The settings need attention"
-        super().__init__(f"{head}. " + "; ".join(shown) + ".")
+        told = "; ".join(shown)
+        super().__init__(f"{head}. {told}" + ("" if told.endswith("?") else "."))
 
 
 class BatchSettingsError(SettingsError):

@@ -51,6 +51,19 @@ async def test_a_list_is_walked_counted_indexed_and_sliced(face, settle, three):
         rows[3]
 
 
+async def test_rows_are_waited_for_together_and_so_is_one_name(face, settle, three):
+    rows = await settle(face.jobs.list(limit=3))
+    assert set(await settle(face.jobs.wait(rows, 60))) == set(three)
+    assert set(await settle(face.jobs.wait(three[0], 60))) == {three[0]}
+    ended = face.jobs.as_completed(rows[:2])
+    names = (
+        [job.job_name async for job in ended]
+        if hasattr(ended, "__aiter__")
+        else [job.job_name for job in ended]
+    )
+    assert set(names) == set(three[:2])
+
+
 async def test_a_list_is_a_frame_and_a_table(face, settle, three):
     rows = await settle(face.jobs.list(limit=3))
     frame = rows[:2].to_frame()

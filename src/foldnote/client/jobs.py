@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from foldnote.client import ending, submitting, waiting
 from foldnote.client.effects import AsyncFace, AsyncWorld, Run, Steps, SyncFace, World, operation
 from foldnote.client.frames import tabulate_jobs
-from foldnote.client.handle import AsyncJobHandle, JobHandle, fetch, finish
+from foldnote.client.handle import AsyncJobHandle, HandleSteps, JobHandle, fetch, finish
 from foldnote.client.job_list import JobList
 from foldnote.client.ledger import Ledger
 from foldnote.client.link import Link
@@ -165,15 +165,16 @@ class JobsSteps(Resource, Generic[H]):
     @operation
     def wait(
         self,
-        names: Iterable[str],
+        jobs: Iterable[str | HandleSteps],
         timeout_s: float | None = None,
         on_change: Watcher | None = None,
         *,
         progress: bool = False,
     ) -> Steps[dict[str, H]]:
-        """The jobs with these names, once all of them are final, however they ended.
+        """These jobs by their names, once all of them are final, however they ended.
 
         Args:
+            jobs: names, or rows of a list.
             timeout_s: seconds after which the waiting ends; the jobs go on.
             on_change: called with each record that differs from the one before.
             progress: show a bar, in a cell or on standard error.
@@ -181,7 +182,7 @@ class JobsSteps(Resource, Generic[H]):
         Raises:
             WaitTimeoutError: not all were final in ``timeout_s`` seconds; they go on.
         """
-        wanted = list(names)
+        wanted = _name(jobs)
         with follow(progress, wanted, on_change) as note:
             done = yield from waiting.wait_all(self._link, wanted, timeout_s, note)
         return {name: self._hold(job) for name, job in done.items()}
@@ -189,26 +190,27 @@ class JobsSteps(Resource, Generic[H]):
     @stream
     def as_completed(
         self,
-        names: Iterable[str],
+        jobs: Iterable[str | HandleSteps],
         timeout_s: float | None = None,
         on_change: Watcher | None = None,
         *,
         progress: bool = False,
     ) -> Stream[H]:
-        """Each job with one of these names as soon as it is final, however it ended; an iterator.
+        """Each of these jobs as soon as it is final, however it ended; an iterator.
 
         All of them cost one request a look. An ``AsyncClient`` gives an asynchronous iterator.
 
         Args:
+            jobs: names, or rows of a list.
             timeout_s: seconds after which the waiting ends, counted from the first job asked for.
             on_change: called with each record that differs from the one before.
             progress: show a bar, in a cell or on standard error.
 
         Raises:
             WaitTimeoutError: not all were final in time; those that were have been given, the others go on.
-            NotFoundError: there is no job of one of these names.
+            NotFoundError: one of them does not exist.
         """
-        wanted = list(names)
+        wanted = _name(jobs)
         with follow(progress, wanted, on_change) as note:
             watch = Watch(self._link, wanted, timeout_s, note)
             while watch.pending:
@@ -311,6 +313,12 @@ class JobsSteps(Resource, Generic[H]):
         """
         job = yield from waiting.get_job(self._link, job_name, job_email)
         return (yield from fetch(self._link, job, file_name, patterns, pdbs_only, progress, job_email))
+
+
+def _name(jobs: Iterable[str | HandleSteps]) -> list[str]:
+    """The names of jobs; one name alone is no text to be taken apart."""
+    given = [jobs] if isinstance(jobs, str) else jobs
+    return [each if isinstance(each, str) else each.job_name for each in given]
 
 
 class Jobs(SyncFace, JobsSteps[JobHandle]):

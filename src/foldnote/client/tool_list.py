@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, SupportsIndex, overload
 
 from foldnote.models import Tool
 from foldnote.models.shown import show_grid, write_grid
@@ -20,6 +20,15 @@ class ToolList(tuple[Tool, ...]):
     """
 
     unread: tuple[Any, ...] = ()
+
+    @overload
+    def __getitem__(self, position: SupportsIndex) -> Tool: ...
+    @overload
+    def __getitem__(self, position: slice) -> ToolList: ...
+
+    def __getitem__(self, position: SupportsIndex | slice) -> Tool | ToolList:
+        found = super().__getitem__(position)
+        return found if isinstance(found, Tool) else ToolList(found)
 
     def search(
         self,

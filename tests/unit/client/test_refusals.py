@@ -11,6 +11,7 @@ from foldnote.catalog.foreign import read_catalog, read_foreign_tool
 from foldnote.client.effects import Answer
 from foldnote.client.refusals import read_json, refusal, understand
 from foldnote.models import (
+    Problem,
     read_file_page,
     read_job,
     read_job_answer,
@@ -154,3 +155,10 @@ def test_the_parts_of_a_refusal_are_kept():
 )
 def test_the_pause_that_a_service_asks_for(headers, body, seconds):
     assert refusal(Answer(429, headers, json.dumps(body).encode())).retry_after_s == seconds
+
+
+def test_a_question_ends_with_its_own_mark():
+    hint = Problem(field="schem", message="There is no setting 'schem'. Did you mean scheme?", code="unknown")
+    assert str(errors.SettingsError([hint], "anarci")).endswith("Did you mean scheme?")
+    rule = Problem(field="scheme", message="It is one of imgt, kabat.", code="enum")
+    assert str(errors.SettingsError([hint, rule])).endswith("imgt, kabat.")

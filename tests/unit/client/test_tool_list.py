@@ -41,6 +41,11 @@ def test_tools_are_found_by_word_family_modality_function_and_what_runs_here(giv
     assert [tool.type for tool in TOOLS.search(**given)] == found
 
 
+def test_a_part_of_the_list_is_such_a_list():
+    assert TOOLS[:2].to_frame().index.tolist() == [tool.type for tool in TOOLS][:2]
+    assert TOOLS[0] is next(iter(TOOLS))
+
+
 def test_the_table_of_a_cell_escapes_what_a_service_says():
     html = TOOLS._repr_html_()
     assert "<script>" not in html
