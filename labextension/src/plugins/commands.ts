@@ -26,7 +26,7 @@ export const commandsPlugin: JupyterFrontEndPlugin<void> = {
     addServiceCommands(app, foldnote);
     if (palette) {
       for (const command of [CommandIDs.refresh, CommandIDs.connect]) {
-        palette.addItem({ command, category: CATEGORY });
+        palette.addItem({ command, category: CATEGORY, args: { isPalette: true } });
       }
       offerTools(foldnote, palette);
     }
@@ -90,7 +90,7 @@ function addFileCommands(app: JupyterFrontEnd, { files, profiles, trans }: IFold
 function addServiceCommands(app: JupyterFrontEnd, foldnote: IFoldnote): void {
   const { account, api, files, jobs, members, profiles, tools, trans } = foldnote;
   app.commands.addCommand(CommandIDs.refresh, {
-    label: trans.__('Refresh'),
+    label: args => (args.isPalette === true ? trans.__('Refresh Jobs, Tools and Files') : trans.__('Refresh')),
     mnemonic: 0,
     describedBy: { args: null },
     execute: async () => {

@@ -50,7 +50,7 @@ export const jobsPlugin: JupyterFrontEndPlugin<void> = {
     addEndingCommands(app, foldnote);
     addTagCommand(app, foldnote);
     MENU.forEach((command, rank) => {
-      palette?.addItem({ command, category: CATEGORY });
+      palette?.addItem({ command, category: CATEGORY, args: { isPalette: true } });
       app.contextMenu.addItem({ command, selector: '.fn-JobRow', rank });
     });
   }
@@ -94,7 +94,11 @@ function addJobCommand(app: JupyterFrontEnd, foldnote: IFoldnote, id: string, co
   app.commands.addCommand(id, {
     label: args => {
       const job = readText(args, 'job');
-      return job && named ? named(visibleText(job)) : `${label}${more?.(meant(args, foldnote)) ?? ''}`;
+      if (job && named) {
+        return named(visibleText(job));
+      }
+      const plain = `${label}${more?.(meant(args, foldnote)) ?? ''}`;
+      return args.isPalette === true ? foldnote.trans.__('%1 (Selected Jobs)', plain) : plain;
     },
     describedBy: { args: textArgument('job', 'Name of the job') },
     isVisible: args => isThere?.(meant(args, foldnote)) ?? true,
