@@ -91,7 +91,7 @@ function Content(props: ResultOptions & Source & { readonly id: string }): React
   useSyncExternalStore(tools.subscribe, tools.state);
   const found = member === null ? jobs.find(props.job) : members.find(props.job, member);
   const last = useRef(found);
-  last.current = found ?? (member === null ? undefined : last.current); // the list of members' jobs is not followed
+  last.current = found ?? last.current; // a list that is folded, or asked for anew, takes no result away
   const job = last.current;
   return (
     <ResultView
