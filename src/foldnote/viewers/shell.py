@@ -149,7 +149,7 @@ def _pack_step(scene: Scene, step: Step, drawings: Sequence[str]) -> dict[str, A
 
 def _make_payload(scene: Scene) -> dict[str, Any]:
     """What the page unpacks: the program that draws, once a page, and what it draws."""
-    parts = "\n".join(read_asset(name) for name in ("scene_parts.js", "scene_save.js"))
+    parts = "\n".join(read_asset(name) for name in ("scene_parts.js", "scene_hands.js", "scene_save.js"))
     code = f"(function(){{\n{parts}\nreturn {read_asset('scene.js')}}})()"
     style = read_asset("scene_live.css")
     drawings = list(dict.fromkeys(step.drawing for step in scene.steps if step.drawing))

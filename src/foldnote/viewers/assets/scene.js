@@ -3,11 +3,6 @@
   var find = function (name) { return root.querySelector('.fnv-' + name); };
   var stage = find('stage'), note = find('note'), words = find('words');
   var engine, viewer, kept, color = data.color, style = data.style, step = 0;
-  var make = function (tag, name, parent) {
-    var node = document.createElement(tag);
-    node.className = 'fnv-' + name;
-    return parent.appendChild(node);
-  };
 
   function fail(title, advice) {
     release();
@@ -21,36 +16,9 @@
     root.dataset.fnState = 'failed';
   }
 
-  function describe(atom) {
-    var number = atom.resi + (atom.icode || '').trim();
-    var region = '';
-    (scene.marks[atom.model] || []).forEach(function (mark) {
-      if (mark.chain === atom.chain && mark.numbers.indexOf(number) >= 0) region = mark.label;
-    });
-    var model = scene.models[atom.model];
-    var parts = scene.models.length > 1 && model ? [model.name] : [];
-    if (model && model.molecule) return parts.concat(atom.atom && atom.atom !== atom.elem ? atom.atom : atom.elem + (atom.index + 1)).join(' · ');
-    parts.push('Chain ' + atom.chain, atom.resn + ' ' + number);
-    if (region) parts.push(region);
-    var look = scene.looks[color], values = look && (look.values[atom.model] || {})[atom.chain];
-    var base = values && scene.bases.find(function (one) { return one[0] === atom.model && one[1] === atom.chain; });
-    var value = base ? values[base[4].indexOf(atom[base[3]])] : null;
-    if (typeof value === 'number') parts.push(shorten(look.name) + ' ' + value);
-    return parts.join(' · ');
-  }
-
-  // Every chain with an ink that gives each residue its colour.
-  function inkResidues(look) {
-    return scene.bases.map(function (base) {
-      var shades = (look.shades[base[0]] || {})[base[1]] || [], map = {};
-      shades.forEach(function (shade, index) { if (shade >= 0) map[base[4][index]] = look.palette[shade]; });
-      return [base[2], { color: scene.unknown, colorscheme: { prop: base[3], map: map } }, base[5]];
-    });
-  }
-
   // The choices of a reader; what Python recorded is drawn first and stays as it is until something is chosen.
   function repaint() {
-    var look = scene.looks[color], paints = look ? inkResidues(look) : scene.chain.paints;
+    var look = scene.looks[color], paints = look ? inkResidues(look, scene) : scene.chain.paints;
     viewer.removeAllSurfaces();
     viewer.removeAllLabels();
     viewer.setStyle({}, {});
@@ -143,23 +111,6 @@
     });
   }
 
-  function addChoice(tools, word, names, first, change) {
-    var select = tools.appendChild(document.createElement('select'));
-    select.setAttribute('aria-label', word);
-    select.title = word;
-    names.forEach(function (pair) { select.add(new Option(pair[1], pair[0], false, pair[0] === first)); });
-    select.onchange = function () { change(select.value); repaint(); };
-  }
-
-  function addButton(tools, word, title, act) {
-    var button = tools.appendChild(document.createElement('button'));
-    button.type = 'button';
-    button.textContent = word;
-    button.title = title;
-    button.onclick = act;
-    return button;
-  }
-
   function savePicture(wish) {
     wake(true).then(function () { return drawPicture(viewer, stage, wish); }).then(function (png) {
       var link = document.createElement('a');
@@ -231,44 +182,29 @@
     if (root.fnSelection) viewer.setClickable(who, true, function (atom, _, event) {
       root.dispatchEvent(new CustomEvent('fn-pick', { detail: { chain: atom.chain, number: atom.resi + (atom.icode || '').trim(), event: event } }));
     });
-    viewer.setHoverable(who, true, function (atom) { find('hover').textContent = describe(atom); }, function () { find('hover').textContent = ''; });
+    viewer.setHoverable(who, true, function (atom) { find('hover').textContent = describeAtom(atom, scene, color); }, function () { find('hover').textContent = ''; });
   }
 
   // What is there once, however often the picture is put to sleep and woken.
   function addHands() {
-    var awake = false;
     make('output', 'hover', stage);
     var tools = make('div', 'tools', stage);
     var looks = Object.keys(scene.looks).map(function (key) { return [key, 'Colour: ' + shorten(scene.looks[key].name)]; });
-    if (looks.length) addChoice(tools, 'Colour by', [['chain', 'Colour: Chain']].concat(looks), color, function (value) { color = value; });
+    if (looks.length) addChoice(tools, 'Colour by', [['chain', 'Colour: Chain']].concat(looks), color, function (value) { color = value; repaint(); });
     var words = [['cartoon', 'Cartoon'], ['sticks', 'Sticks'], ['spheres', 'Spheres'], ['surface', 'Surface']];
-    if (scene.bases.length) addChoice(tools, 'Style', words, style, function (value) { style = value; });
+    if (scene.bases.length) addChoice(tools, 'Style', words, style, function (value) { style = value; repaint(); });
     addButton(tools, 'Save picture', 'Save what is seen as a PNG, in a size of your choice', toggleSaving);
     tools.lastChild.setAttribute('aria-expanded', 'false');
     addButton(tools, 'Reset view', 'Turn back to the first view', resetView);
     new ResizeObserver(resize).observe(stage);
-    // The wheel scrolls the notebook until the picture was clicked, so that nobody gets stuck in it.
-    stage.addEventListener('pointerdown', function () { awake = true; });
-    stage.addEventListener('pointerleave', function () { awake = false; });
-    stage.addEventListener('wheel', function (event) { if (!awake && !event.ctrlKey) event.stopPropagation(); }, true);
-    var keys = {
-      ArrowLeft: [-10, 'y'], ArrowRight: [10, 'y'], ArrowUp: [-10, 'x'], ArrowDown: [10, 'x'], '+': 1.2, '=': 1.2, '-': 1 / 1.2
-    };
-    stage.addEventListener('keydown', function (event) {
-      var act = keys[event.key];
-      if (!viewer || event.target !== stage) return;
-      if (event.key === 'Home') resetView();
+    guardWheel(stage);
+    listenToKeys(root, stage, function (key) {
+      var act = KEYS[key];
+      if (!viewer || !(act || key === 'Home')) return false;
+      if (key === 'Home') resetView();
       else if (Array.isArray(act)) viewer.rotate(act[0], act[1]);
-      else if (act) viewer.zoom(act);
-      else return;
-      event.preventDefault();
-      event.stopPropagation();
-    });
-    // Enter and Space belong to what they press, not to the notebook's shortcuts.
-    root.addEventListener('keydown', function (event) {
-      var isPress = event.key === 'Enter' || event.key === ' ';
-      if (isPress && !event.shiftKey && event.target.closest('button, summary')) event.stopPropagation();
-      if (event.target.matches('select, input') && !event.ctrlKey && !event.metaKey) event.stopPropagation();
+      else viewer.zoom(act);
+      return true;
     });
     var hint = document.createElement('p');
     hint.className = 'fnv-hint';

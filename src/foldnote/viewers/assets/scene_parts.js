@@ -88,6 +88,33 @@ function ground(stage) {
 // ``Confidence`` for ``Confidence (pLDDT, 0 to 100)``.
 function shorten(name) { return name.replace(/ \(.*/, ''); }
 
+function describeAtom(atom, scene, color) {
+  var number = atom.resi + (atom.icode || '').trim();
+  var region = '';
+  (scene.marks[atom.model] || []).forEach(function (mark) {
+    if (mark.chain === atom.chain && mark.numbers.indexOf(number) >= 0) region = mark.label;
+  });
+  var model = scene.models[atom.model];
+  var parts = scene.models.length > 1 && model ? [model.name] : [];
+  if (model && model.molecule) return parts.concat(atom.atom && atom.atom !== atom.elem ? atom.atom : atom.elem + (atom.index + 1)).join(' · ');
+  parts.push('Chain ' + atom.chain, atom.resn + ' ' + number);
+  if (region) parts.push(region);
+  var look = scene.looks[color], values = look && (look.values[atom.model] || {})[atom.chain];
+  var base = values && scene.bases.find(function (one) { return one[0] === atom.model && one[1] === atom.chain; });
+  var value = base ? values[base[4].indexOf(atom[base[3]])] : null;
+  if (typeof value === 'number') parts.push(shorten(look.name) + ' ' + value);
+  return parts.join(' · ');
+}
+
+// Every chain with an ink that gives each residue its colour.
+function inkResidues(look, scene) {
+  return scene.bases.map(function (base) {
+    var shades = (look.shades[base[0]] || {})[base[1]] || [], map = {};
+    shades.forEach(function (shade, index) { if (shade >= 0) map[base[4][index]] = look.palette[shade]; });
+    return [base[2], { color: scene.unknown, colorscheme: { prop: base[3], map: map } }, base[5]];
+  });
+}
+
 function ribbon(ink, options) {
   var look = Object.assign({}, ink, options.trace ? { style: 'trace' } : { arrows: true });
   if (options.thickness) look.thickness = options.thickness;

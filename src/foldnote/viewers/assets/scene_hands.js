@@ -1,0 +1,51 @@
+// What a reader takes hold of: buttons, choices, the wheel and keys. It stands around ``scene.js``.
+function make(tag, name, parent) {
+  var node = document.createElement(tag);
+  node.className = 'fnv-' + name;
+  return parent.appendChild(node);
+}
+
+function addChoice(tools, word, names, first, change) {
+  var select = tools.appendChild(document.createElement('select'));
+  select.setAttribute('aria-label', word);
+  select.title = word;
+  names.forEach(function (pair) { select.add(new Option(pair[1], pair[0], false, pair[0] === first)); });
+  select.onchange = function () { change(select.value); };
+}
+
+function addButton(tools, word, title, act) {
+  var button = tools.appendChild(document.createElement('button'));
+  button.type = 'button';
+  button.textContent = word;
+  button.title = title;
+  button.onclick = act;
+  return button;
+}
+
+// The wheel scrolls the notebook until the picture was clicked, so that nobody gets stuck in it.
+function guardWheel(stage) {
+  var awake = false;
+  stage.addEventListener('pointerdown', function () { awake = true; });
+  stage.addEventListener('pointerleave', function () { awake = false; });
+  stage.addEventListener('wheel', function (event) { if (!awake && !event.ctrlKey) event.stopPropagation(); }, true);
+}
+
+// Degrees and axis of a turn, or a zoom.
+var KEYS = {
+  ArrowLeft: [-10, 'y'], ArrowRight: [10, 'y'], ArrowUp: [-10, 'x'], ArrowDown: [10, 'x'], '+': 1.2, '=': 1.2, '-': 1 / 1.2
+};
+
+// ``act`` says whether it took a key of the picture.
+function listenToKeys(root, stage, act) {
+  stage.addEventListener('keydown', function (event) {
+    if (event.target !== stage || !act(event.key)) return;
+    event.preventDefault();
+    event.stopPropagation();
+  });
+  // Enter and Space belong to what they press, not to the notebook's shortcuts.
+  root.addEventListener('keydown', function (event) {
+    var isPress = event.key === 'Enter' || event.key === ' ';
+    if (isPress && !event.shiftKey && event.target.closest('button, summary')) event.stopPropagation();
+    if (event.target.matches('select, input') && !event.ctrlKey && !event.metaKey) event.stopPropagation();
+  });
+}
