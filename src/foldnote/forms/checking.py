@@ -57,7 +57,7 @@ class Checking:
     def learn_cost(self) -> None:
         """Say before submission what it takes; how long, where earlier jobs tell."""
         form = self._form
-        if form.client is None:
+        if form.client is None or (self._is_own and not form.tool.available):
             return
         form.frame.show_cost(tell_cost(Experience(), is_own=self._is_own))
         if has_running_loop():

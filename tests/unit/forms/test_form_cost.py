@@ -41,7 +41,9 @@ def test_of_this_computers_own_service_no_allowance_is_told(experience, said):
 
 
 def test_a_form_knows_whether_its_service_is_this_computers():
-    tool = make_tool({"name": {"type": "string"}})
+    absent = make_tool({"name": {"type": "string"}})
+    tool = absent.model_copy(update={"available": True})
     with Client() as own, Client(base_url="http://127.0.0.1:9", api_key="k" * 20) as other:
         assert "runs on this computer" in Form(tool, own).frame.message.value
         assert "1 job of your allowance" in Form(tool, other).frame.message.value
+        assert Form(absent, own).frame.message.value == ""
