@@ -12,11 +12,11 @@ from __future__ import annotations
 
 import argparse
 import json
+import multiprocessing
 import signal
 import sys
 import time
 from collections.abc import Iterator
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -65,10 +65,8 @@ def main() -> int:
     chosen = parser.parse_args()
     part, parts = map(int, chosen.part.split("/"))
     paths = sorted(chosen.folder.rglob("*.json"))[part - 1 :: parts]
-    with ProcessPoolExecutor(
-        1, max_tasks_per_child=_MOST_FORMS
-    ) as processes:  # ipywidgets gives no memory back
-        outcomes = list(processes.map(_try, paths))
+    with multiprocessing.Pool(1, maxtasksperchild=_MOST_FORMS) as processes:  # widgets give no memory back
+        outcomes = list(processes.imap(_try, paths))
     tried = [outcome for outcome in outcomes if outcome is not None]
     failed = [outcome for outcome in tried if outcome.fault]
     for outcome in failed:
