@@ -47,9 +47,8 @@ def run_submit(options: argparse.Namespace) -> int:
     job = client.jobs.submit(
         tool, settings, job_name=options.name, project_tag=options.project, again=options.again
     )
-    if options.wait:
-        job.finish(on_change=report_change)
-    _print_job(job.record, as_json=options.json)
+    record = job.finish(on_change=report_change) if options.wait else job.record
+    _print_job(record, as_json=options.json)
     return Exit.DONE
 
 
@@ -170,16 +169,14 @@ def _ask(preview: Preview, *, is_allowed: bool) -> None:
 
 
 def _end(batch: BatchHandle, options: argparse.Namespace) -> int:
-    if options.wait:
-        batch.finish(on_change=report_change)
-        counts = batch.record.statuses
-        if counts and counts.stopped:
-            tell(
-                f"{counts.stopped} of {counts.total} jobs failed or were stopped:"
-                f" foldnote batch --retry {batch.job_name} tries them again."
-            )
-    _print_job(batch.record, as_json=options.json)
-    return Exit.DONE if is_good(batch.record) or not options.wait else Exit.JOB_FAILED
+    record = batch.finish(on_change=report_change) if options.wait else batch.record
+    if options.wait and (counts := record.statuses) and counts.stopped:
+        tell(
+            f"{counts.stopped} of {counts.total} jobs failed or were stopped:"
+            f" foldnote batch --retry {batch.job_name} tries them again."
+        )
+    _print_job(record, as_json=options.json)
+    return Exit.DONE if is_good(record) or not options.wait else Exit.JOB_FAILED
 
 
 def _print_job(job: Job, *, as_json: bool) -> None:
