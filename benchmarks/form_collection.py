@@ -66,11 +66,9 @@ def main() -> int:
     part, parts = map(int, chosen.part.split("/"))
     paths = sorted(chosen.folder.rglob("*.json"))[part - 1 :: parts]
     with multiprocessing.Pool(1, maxtasksperchild=_MOST_FORMS) as processes:  # widgets give no memory back
-        outcomes = list(processes.imap(_try, paths))
+        outcomes = [_tell(outcome) for outcome in processes.imap(_try, paths)]
     tried = [outcome for outcome in outcomes if outcome is not None]
     failed = [outcome for outcome in tried if outcome.fault]
-    for outcome in failed:
-        print(f"FAILED {outcome.name}: {outcome.fault}")
     slowest = sorted(tried, key=lambda outcome: -outcome.build_s)[: chosen.slowest]
     for outcome in slowest:
         print(f"{outcome.build_s:8.2f} s {outcome.models:6} models  {outcome.name}")
@@ -80,6 +78,13 @@ def main() -> int:
         f"{slow} of them built in more than {LIMIT_S:g} s"
     )
     return 1 if failed else 0
+
+
+def _tell(outcome: Outcome | None) -> Outcome | None:
+    """Say at once what became of a schema: a large collection takes minutes."""
+    if outcome is not None:
+        print(f"FAILED {outcome.name}: {outcome.fault}" if outcome.fault else f"{outcome.name}", flush=True)
+    return outcome
 
 
 def _try(path: Path) -> Outcome | None:

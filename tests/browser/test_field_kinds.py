@@ -195,14 +195,52 @@ def test_what_the_service_does_not_take_is_said_at_the_field(notebook):
     expect(target.locator(".fn-sending")).to_have_count(0)
 
 
-def test_rows_of_the_sidebar_are_dropped_on_a_field(notebook):
+def test_a_job_is_dragged_from_the_sidebar_onto_a_field_which_offers_its_files(notebook):
     form = notebook.page.locator(".foldnote-form.fn-live")
     target = field(form, "Protein")
-    _drop(target, {"value": {"kind": "jobFile", "job": "made.structure", "path": "model.pdb"}})
+    control(form, "Protein").fill("")
+    row = notebook.show_sidebar("jobs", 300).locator("[data-job='made.structure']")
+    _drag(row, target)
+    file = target.locator(".fn-tree button", has_text="model.pdb")
+    expect(file).to_be_visible()
+    expect(target.locator(".foldnote-chooser")).to_contain_text("Files of made.structure")
+    notebook.picture("field-kinds-job-dropped", form)
+    assert notebook.accessibility_faults(".foldnote-form") == []
+    file.click()
     expect(control(form, "Protein")).to_have_value("made.structure/model.pdb")
-    _drop(target, {"value": {"kind": "upload", "name": "known.pdb"}})
-    expect(control(form, "Protein")).to_have_value("known.pdb")
-    expect(target.locator(".fn-readout")).to_contain_text("upload known.pdb")
+    expect(target.locator(".foldnote-chooser")).to_have_count(0)
+
+
+def test_an_upload_is_dragged_from_the_sidebar_onto_a_field(notebook):
+    form = notebook.page.locator(".foldnote-form.fn-live")
+    target = field(form, "Protein")
+    sidebar = notebook.show_sidebar("files", 300)
+    sent = {"name": "dragged.pdb", "mimeType": "", "buffer": FV.encode()}
+    sidebar.get_by_label("Files to upload").set_input_files(sent)
+    row = sidebar.get_by_role("listitem").filter(has_text="dragged.pdb")
+    expect(row).to_contain_text("kB")
+    _drag(row, target)
+    expect(control(form, "Protein")).to_have_value("dragged.pdb")
+    expect(target.locator(".fn-readout")).to_contain_text("upload dragged.pdb")
+
+
+def test_a_file_is_dragged_from_a_result_beside_the_notebook_onto_a_field(notebook):
+    form = notebook.page.locator(".foldnote-form.fn-live")
+    notebook.show_sidebar("jobs", 300).locator("[data-job='made.structure']").dblclick()
+    panel = notebook.page.locator(".fn-ResultPanel")
+    panel.wait_for()
+    notebook.page.evaluate(
+        """() => {
+             const { shell } = window.jupyterapp;
+             const result = [...shell.widgets('main')].find(one => one.node.querySelector('.fn-Result'));
+             shell.add(result, 'main', { mode: 'split-right' });
+           }"""
+    )
+    panel.get_by_role("tab", name="Files").click()
+    _drag(panel.locator(".fn-File-name", has_text="model.pdb"), field(form, "Protein"))
+    expect(control(form, "Protein")).to_have_value("made.structure/model.pdb")
+    notebook.picture("field-kinds-result-beside")
+    notebook.execute("application:close")
 
 
 def test_a_table_is_dropped_on_the_batch(notebook):
@@ -214,13 +252,27 @@ def test_a_table_is_dropped_on_the_batch(notebook):
     expect(batch.locator("tbody tr")).to_have_count(2)
 
 
+def _drag(source: Locator, target: Locator) -> None:
+    """Press, move and release the mouse, as Lumino's drags want it."""
+    mouse = source.page.mouse
+    target.scroll_into_view_if_needed()
+    start = source.bounding_box()
+    end = target.bounding_box()
+    assert start is not None
+    assert end is not None
+    mouse.move(start["x"] + min(60, start["width"] / 2), start["y"] + min(12, start["height"] / 2))
+    mouse.down()
+    mouse.move(end["x"] + end["width"] / 2, end["y"] + min(30, end["height"] / 2), steps=12)
+    expect(target).to_have_class(re.compile("fn-over"))
+    mouse.up()
+
+
 def _drop(place: Locator, what: dict[str, object]) -> None:
-    """What a browser does when something is let go over ``place``."""
+    """What a browser does when files of the computer are let go over ``place``."""
     place.evaluate(
-        """(node, { files, value }) => {
+        """(node, { files }) => {
              const data = new DataTransfer();
-             (files ?? []).forEach(([name, text]) => data.items.add(new File([text], name)));
-             if (value) data.setData('application/vnd.foldnote.value+json', JSON.stringify(value));
+             files.forEach(([name, text]) => data.items.add(new File([text], name)));
              for (const type of ['dragenter', 'dragover', 'drop']) {
                node.dispatchEvent(new DragEvent(type, { bubbles: true, cancelable: true, dataTransfer: data }));
              }
