@@ -73,7 +73,7 @@ def read_pages(
     found: Collection[Job] = seen.values()
     start_key: str | None = None
     page = JobPage(jobs=())
-    while len(found) < limit:
+    while len(found) < max(limit, 1):  # a limit that is none is the service's to refuse
         size = {"limit": str(_LARGEST_PAGE if is_wanted else min(limit - len(found), _LARGEST_PAGE))}
         page = yield from list_page(link, params | size | ({"startKey": start_key} if start_key else {}))
         if len(page.jobs) == limit and is_wanted is None:  # all that was asked for, at once
