@@ -17,6 +17,7 @@ IS_LONG = os.environ.get("FOLDNOTE_TEST_FAULTS") == "all"
 EVERY = range(1, 31) if IS_LONG else (1, 2, 5)
 DEATHS = range(1, 61) if IS_LONG else (1, 5, 12, 24)
 RUNNER_DEATHS = range(1, 26) if IS_LONG else (1, 4, 9)
+pytestmark = pytest.mark.timeout(3600 if IS_LONG else 300)
 
 
 @pytest.fixture(scope="module")
