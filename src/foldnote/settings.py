@@ -90,7 +90,10 @@ class Profile:
 def _folder(kind: str, standard: Callable[[], str]) -> Path:
     home = os.environ.get("FOLDNOTE_HOME")
     path = Path(home).expanduser() / kind if home else Path(standard())
-    path.mkdir(mode=0o700, parents=True, exist_ok=True)
+    try:
+        path.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as exc:
+        raise OSError(exc.errno, f"{exc.strerror} (FOLDNOTE_HOME names another place)", str(path)) from exc
     return path
 
 

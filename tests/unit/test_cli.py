@@ -219,6 +219,18 @@ def test_the_doctor_says_what_is_wrong(alone, monkeypatch):
     assert findings["profile"]["advice"]
 
 
+def test_a_home_that_cannot_be_written_is_named_with_what_to_do(alone, monkeypatch, tmp_path):
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("FOLDNOTE_HOME", str(tmp_path / "file" / "home"))
+    code, out, _ = alone("doctor", "--json")
+    findings = {row["what"]: row for row in json.loads(out)}
+    told = f"{tmp_path}/file/home/data cannot be used: Not a directory (FOLDNOTE_HOME names another place)."
+    assert (code, findings["folders"]["found"]) == (1, told)
+    assert findings["3Dmol.js"]["is_good"]
+    code, _, err = alone("jobs")
+    assert (code, "FOLDNOTE_HOME" in err) == (6, True)
+
+
 def test_a_profile_is_added_given_a_key_and_listed(alone, monkeypatch):
     assert alone("profile", "add", "lab", "https://lab.example.org/v1/")[0] == 0
     monkeypatch.setattr("sys.stdin", io.StringIO("fn-SENTINEL\n"))
@@ -374,3 +386,12 @@ def test_a_table_that_cannot_be_read_says_so(tmp_path, text):
     path.write_text(text)
     with pytest.raises(errors.FoldnoteError, match="table"):
         read_table(path, {}, {})
+
+
+def test_an_unknown_option_shows_the_usage_of_its_command(capsys):
+    with pytest.raises(SystemExit) as ended:
+        main(["wait", "a", "--forever"])
+    assert ended.value.code == 2
+    said = capsys.readouterr().err
+    assert said.startswith("usage: foldnote wait")
+    assert "unrecognized arguments: --forever" in said

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from foldnote import settings
+from foldnote.cli.printing import describe_failure
 from foldnote.errors import FoldnoteError
 
 
@@ -43,8 +44,8 @@ def examine() -> list[Finding]:
 def _run(check: Callable[[], list[Finding]]) -> list[Finding]:
     try:
         return check()
-    except FoldnoteError as exc:
-        return [Finding(check.__name__.strip("_"), is_good=False, found=exc.message)]
+    except (FoldnoteError, OSError) as exc:
+        return [Finding(check.__name__.strip("_"), is_good=False, found=describe_failure(exc))]
 
 
 def _python() -> list[Finding]:
