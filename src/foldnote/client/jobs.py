@@ -136,7 +136,10 @@ class JobsSteps(Resource, Generic[H]):
             "waitSeconds": f"{wait_s:g}" if since and wait_s else None,
         }
         params = {name: value for name, value in given.items() if value is not None}
-        page = yield from waiting.read_pages(self._link, params, limit)
+        if limit <= waiting.LARGEST_PAGE:
+            page = yield from waiting.list_page(self._link, params | {"limit": str(limit)})
+        else:
+            page = yield from waiting.read_pages(self._link, params, limit)
         return JobList(page, self._hold)
 
     @operation

@@ -29,7 +29,8 @@ _HELD = {"first_s": 0.5, "longest_s": 15.0, "growth": 1.6}
 """How long a service that can hold a request until something changes is let hold it."""
 _LOOKS_BEFORE_ASKING = 3
 _FIRST_PAGE = 200
-_LARGEST_PAGE = 1000
+LARGEST_PAGE = 1000
+"""Jobs that a service gives at once, at most."""
 _FEW = 2
 _SHORT_PAGE = 20
 _LONGEST_OUTAGE_S = 300.0
@@ -73,8 +74,8 @@ def read_pages(
     found: Collection[Job] = seen.values()
     start_key: str | None = None
     page = JobPage(jobs=())
-    while len(found) < max(limit, 1):  # a limit that is none is the service's to refuse
-        size = {"limit": str(_LARGEST_PAGE if is_wanted else min(limit - len(found), _LARGEST_PAGE))}
+    while len(found) < limit:
+        size = {"limit": str(LARGEST_PAGE if is_wanted else min(limit - len(found), LARGEST_PAGE))}
         page = yield from list_page(link, params | size | ({"startKey": start_key} if start_key else {}))
         if len(page.jobs) == limit and is_wanted is None:  # all that was asked for, at once
             return page
@@ -120,7 +121,7 @@ def get_many(link: Link, names: Iterable[str], hold: Hold | None = None) -> Step
     found: dict[str, Job] = {}
     size, start_key = max(_FIRST_PAGE, 2 * len(wanted)) if len(wanted) > _FEW else _SHORT_PAGE, None
     while len(wanted) > _FEW or hold is not None:
-        params = {"limit": str(min(size, _LARGEST_PAGE)), "includeSubjobs": "true"}
+        params = {"limit": str(min(size, LARGEST_PAGE)), "includeSubjobs": "true"}
         params |= {"startKey": start_key} if start_key else {}
         page = yield from _read_first(link, params, hold) if hold else list_page(link, params)
         hold = None
