@@ -296,6 +296,8 @@ class JobFailedError(JobError):
         """Keep the last lines of the job's log beside the record."""
         super().__init__(message, job)
         self.log_tail = log_tail
+        if log_tail:  # a traceback shows it below the message
+            self.add_note(f"The end of its log:\n{log_tail.rstrip()}")
 
 
 class JobStoppedError(JobError):

@@ -32,5 +32,6 @@ async def test_a_failed_job_has_the_end_of_its_log_wherever_it_is_asked(face, se
         await settle(job.result())
     assert waited.value.log_tail == opened.value.log_tail != ""
     assert waited.value.job.is_failed
+    assert waited.value.log_tail.strip() in waited.value.__notes__[0]
     assert waited.value.log_tail.strip().splitlines()[-1] in await settle(job.logs())
     assert "logs() gives what the tool printed" in (await settle(job.refresh()))._repr_html_()

@@ -35,7 +35,7 @@ def build_parser() -> argparse.ArgumentParser:
             command.name, aliases=command.aliases, help=command.help, description=command.help
         )
         command.add_arguments(row)
-        row.set_defaults(run=command.run)
+        row.set_defaults(run=command.run, parser=row)
     return parser
 
 
@@ -55,7 +55,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         import argcomplete
 
         argcomplete.autocomplete(parser)  # answers the shell and ends the process
-    options = parser.parse_args(given)
+    options, unknown = parser.parse_known_args(given)
+    if unknown:  # the command's own usage helps more than that of all of them
+        getattr(options, "parser", parser).error(f"unrecognized arguments: {' '.join(unknown)}")
     if options.version:
         import foldnote
 

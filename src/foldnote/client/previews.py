@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from html import escape
 from typing import TYPE_CHECKING, Any
 
@@ -43,7 +43,7 @@ def learn(jobs: Sequence[Job], tool_type: str) -> Experience:
     return Experience(len(ended), median(times) if times else None, median(hours) if hours else None)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Preview:
     """A batch that is not submitted yet.
 
@@ -56,11 +56,11 @@ class Preview:
         rows: the rows as they were given.
     """
 
-    attempt: Attempt = field(repr=False)
-    verdicts: tuple[RowVerdict, ...] = field(repr=False)
+    attempt: Attempt
+    verdicts: tuple[RowVerdict, ...]
     existing: Job | None
     experience: Experience
-    rows: Rows = field(repr=False)
+    rows: Rows
     jobs_left: int | None = None
 
     @property
@@ -143,7 +143,7 @@ class Preview:
         hours = self.weighted_hours
         return f"{text}{'' if hours is None else f', {hours:.3g} weighted hours'}."
 
-    def __str__(self) -> str:
+    def __repr__(self) -> str:
         rows = [
             f"  {name}: " + ", ".join(f"{key}={_short(value)}" for key, value in row.items())
             for name, row in zip(self.attempt.names[:_FIRST], self.attempt.rows, strict=False)

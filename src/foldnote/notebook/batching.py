@@ -20,11 +20,11 @@ if TYPE_CHECKING:
     from foldnote.client.rows import Table
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class NotebookPreview(Preview):
     """A batch that is not submitted yet; in a notebook it shows its cost and its first rows."""
 
-    client: Client = field(repr=False, kw_only=True)
+    client: Client = field(kw_only=True)
 
     def submit(self) -> NotebookBatch:
         """Submit it; nothing is asked and no row is judged again.
