@@ -1,0 +1,278 @@
+"""Actions of the panel beside those on jobs: menus, launcher, palette, choices, settings, folders, uploads, notices.
+
+The tests share one page before a real service, whose jobs they submit past the page.
+"""
+
+import json
+import os
+import re
+import signal
+import time
+from contextlib import suppress
+
+import httpx
+import pytest
+from playwright.sync_api import expect
+
+SEQUENCE = "EVQLVESGGGLVQPGGSLRLSCAASGFNIKDTYIHWVRQAPGKGLEWVARIYPTNGYTRYADSVKGRFTISADTSKNTAYLQMNSLRAEDTAVYYCSRWGGDGFYAMDYWGQGTLVTVSS"
+OF_JOBS = (
+    *("Open the Result", "Insert a Cell That Loads the Job", "Open Its Settings as a Form", "Stop", "Delete"),
+    *("Download the Result", "Copy the Name", "Tag …"),
+)
+COMMANDS = {
+    *(f"{label} (Selected Jobs)" for label in OF_JOBS),
+    *("Refresh Jobs, Tools and Files", "Connect to a Service …", "Notify in the Browser, Too"),
+    *("Show Jobs", "Show Tools", "Show Files", "Show Engines of This Computer", "New cell: AbodyBuilder"),
+}
+RECORDER = """
+() => {
+  const Real = window.Notification;
+  window.shown = [];
+  window.Notification = class {
+    constructor(text, options) { window.shown.push(text); }
+    close() {}
+    static get permission() { return Real.permission; }
+    static requestPermission() { return Real.requestPermission(); }
+  };
+  document.hasFocus = () => false;
+}
+"""
+LIFE = """
+() => {
+  window.life = [];
+  new MutationObserver(() => document.querySelectorAll('.fn-Upload').forEach(row => window.life.push(row.innerText)))
+    .observe(document.querySelector('#foldnote-sidebar'), { subtree: true, childList: true, characterData: true });
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def lab(shared_lab, server):
+    """The page, its service running and reached."""
+    server.write_settings("foldnote:plugin", {"browserNotifications": True})
+    shared_lab.open()
+    sidebar = shared_lab.show_sidebar("jobs", 300)
+    expect(sidebar.get_by_text("No jobs yet")).to_be_visible(timeout=60_000)
+    return shared_lab
+
+
+def service_of(server):
+    """What the runtime file says; nothing while a new service writes its own."""
+    with suppress(OSError, ValueError):
+        return json.loads((server.home / "run" / "service.json").read_text())
+    return {"pid": None}
+
+
+def ask(server, route, **body):
+    """Ask the service past the page."""
+    service = service_of(server)
+    with httpx.Client(base_url=service["url"], headers={"x-api-key": service["key"]}, timeout=60) as client:
+        assert client.post(route, json=body).status_code == 200
+
+
+def submit(server, name):
+    """Submit a job past the page."""
+    ask(server, "/submit-job", jobName=name, type="anarci", settings={"sequence": SEQUENCE, "scheme": "imgt"})
+
+
+def end_unseen(lab, server, name):
+    """A job that the page saw running is stopped while another view is in front."""
+    submit(server, name)
+    expect(row_of(lab, name)).to_contain_text("Running")
+    lab.execute("filebrowser:activate")
+    ask(server, "/stop-job", jobName=name)
+
+
+def row_of(lab, name):
+    return lab.show_sidebar("jobs", 300).locator(f"[data-job='{name}']")
+
+
+def test_a_card_of_the_launcher_makes_a_notebook_with_the_form(lab):
+    lab.execute("launcher:create")
+    lab.page.locator(".jp-LauncherCard[title^='Predicts the structure']:visible").first.click()
+    lab.page.locator(".jp-Notebook .jp-InputPrompt", has_text="[1]:").wait_for(timeout=60_000)
+    assert lab.cells()[0] == 'import foldnote as fn\n\nfn.form("abodybuilder")'
+
+
+def test_the_main_menu_has_the_tools_by_family_the_views_and_the_service(lab):
+    bar = lab.page.locator("#jp-MainMenu")
+    bar.get_by_text("Protein Analysis").click()
+    menu = lab.page.locator(".lm-Menu")
+    for label in ("Show Jobs", "Show Tools", "Show Files", "Show Engines of This Computer", "Refresh"):
+        expect(menu.get_by_text(label, exact=True)).to_be_visible()
+    expect(menu.get_by_text("Connect to a Service …")).to_be_visible()
+    for key in ("ArrowDown", "ArrowRight"):  # to the first entry, and into its submenu
+        lab.page.keyboard.press(key)
+    expect(menu.get_by_text("All Tools …")).to_be_visible()
+    lab.page.keyboard.press("ArrowRight")
+    expect(
+        menu.locator(".lm-Menu-item", has_text=re.compile("AutoDock Vina|AbodyBuilder|ANARCI")).first
+    ).to_be_visible()
+    lab.picture("main-menu")
+    while menu.count() > 0:
+        lab.page.keyboard.press("Escape")
+    bar.get_by_text("Protein Analysis").click()
+    menu.get_by_text("Show Files", exact=True).click()
+    expect(lab.page.get_by_role("tab", name="Files", selected=True)).to_be_visible()
+
+
+def test_every_action_is_in_the_command_palette(lab, server):
+    submit(server, "in-the-palette")
+    row_of(lab, "in-the-palette").click()
+    lab.execute("apputils:activate-command-palette")
+    lab.page.locator(".lm-CommandPalette-input").fill("protein analysis")
+    items = lab.page.locator(".lm-CommandPalette-itemLabel")
+    expect(items.filter(has_text="Connect to a Service …")).to_be_visible()
+    assert set(items.all_inner_texts()) >= COMMANDS
+    lab.picture("palette")
+    lab.page.keyboard.press("Escape")
+
+
+def test_keys_select_all_and_delete_after_asking(lab, server):
+    submit(server, "second")
+    expect(row_of(lab, "second")).to_be_visible()
+    sidebar = lab.show_sidebar("jobs", 300)
+    sidebar.get_by_role("treegrid").focus()
+    lab.page.keyboard.press("ControlOrMeta+a")
+    expect(sidebar.get_by_role("row", selected=True)).to_have_count(2)
+    lab.page.keyboard.press("Delete")
+    dialog = lab.page.get_by_role("dialog")
+    expect(dialog).to_contain_text("Delete 2 jobs?")
+    dialog.get_by_role("button", name="Cancel").click()
+    sidebar.get_by_role("treegrid").focus()
+    lab.page.keyboard.press("Home")
+    lab.page.keyboard.press("Shift+F10")
+    expect(lab.page.locator(".lm-Menu").get_by_text("Copy the Name")).to_be_visible()
+    lab.page.keyboard.press("Escape")
+
+
+def test_order_groups_and_filter_are_kept_after_a_reload(lab, server):
+    sidebar = lab.show_sidebar("jobs", 300)
+    sidebar.get_by_label("Order").select_option("name")
+    sidebar.get_by_label("Groups").select_option("tool")
+    sidebar.get_by_role("button", name="Complete, 2 jobs").click()
+    kept = {"state": "complete", "sort": "name", "grouping": "tool", "whose": "mine"}
+    end = time.monotonic() + 60
+    while time.monotonic() < end:  # JupyterLab saves a workspace some time later
+        saved = json.loads(server.request("lab/api/workspaces/tests")[1])
+        if saved["data"].get("foldnote:choices") == kept:
+            break
+        lab.page.wait_for_timeout(200)
+    lab.page.goto(f"{server.url}lab/workspaces/tests?token={server.token}")
+    lab.page.wait_for_function("window.jupyterapp !== undefined")
+    lab.page.evaluate("window.jupyterapp.restored")
+    sidebar = lab.show_sidebar("jobs", 300)
+    expect(sidebar.get_by_label("Order")).to_have_value("name")
+    expect(sidebar.get_by_label("Groups")).to_have_value("tool")
+    expect(sidebar.get_by_role("button", name="Complete, 2 jobs")).to_have_attribute("aria-pressed", "true")
+    sidebar.get_by_role("button", name="All, 2 jobs").click()
+    sidebar.get_by_label("Order").select_option("newest")
+    sidebar.get_by_label("Groups").select_option("none")
+
+
+def test_a_folder_is_made_entered_filled_and_deleted(lab):
+    sidebar = lab.show_sidebar("files", 300)
+    sidebar.get_by_role("button", name="New folder").click()
+    sidebar.get_by_label("Name of the folder").fill("targets & more")
+    lab.page.keyboard.press("Enter")
+    expect(sidebar.get_by_text("No files in this folder")).to_be_visible()
+    for name in ("one.pdb", "two.pdb"):
+        file = {"name": name, "mimeType": "", "buffer": b"ATOM"}
+        sidebar.get_by_label("Files to upload").set_input_files(file)
+        expect(sidebar.get_by_role("listitem").filter(has_text=name)).to_contain_text("4 B")
+    lab.picture("files-folder", sidebar)
+    sidebar.get_by_role("button", name="All files").click()
+    folder = sidebar.get_by_role("listitem").filter(has_text="targets & more")
+    expect(folder).to_be_visible()
+    folder.get_by_role("button", name="targets & more", exact=True).click()
+    expect(sidebar.get_by_role("listitem")).to_have_count(2)
+    sidebar.get_by_role("button", name="All files").click()
+    folder.hover()
+    sidebar.get_by_role("button", name="Delete the folder targets & more").click()
+    dialog = lab.page.get_by_role("dialog")
+    expect(dialog).to_contain_text("Every file in it and in its folders is deleted.")
+    dialog.get_by_role("button", name="Delete").click()
+    expect(sidebar.get_by_text("No files yet")).to_be_visible()
+
+
+def test_an_upload_is_dragged_into_a_cell(lab):
+    sidebar = lab.show_sidebar("files", 300)
+    file = {"name": "dragged.pdb", "mimeType": "", "buffer": b"ATOM"}
+    sidebar.get_by_label("Files to upload").set_input_files(file)
+    lab.execute("notebook:create-new", kernelName="python3")
+    editor = lab.page.locator(".jp-Notebook:visible .jp-Cell .cm-content").last
+    start, end = sidebar.locator(".fn-File", has_text="dragged.pdb").bounding_box(), editor.bounding_box()
+    lab.page.mouse.move(start["x"] + 60, start["y"] + start["height"] / 2)
+    lab.page.mouse.down()
+    lab.page.mouse.move(end["x"] + 30, end["y"] + end["height"] / 2, steps=12)
+    lab.page.mouse.up()
+    expect(editor).to_contain_text('fn.uploaded("dragged.pdb")')
+
+
+def test_an_upload_goes_on_after_the_pages_connection_broke(lab, tmp_path):
+    (tmp_path / "long.pdb").write_bytes(b"ATOM\n" * 2_400_000)
+    sidebar = lab.show_sidebar("files", 300)
+    lab.page.evaluate(LIFE)
+    offsets = []
+
+    def cut_once(route):
+        if route.request.method == "PUT":
+            offsets.append(int(re.search(r"offset=(\d+)", route.request.url)[1]))
+            if len(offsets) == 2:
+                route.abort()
+                return
+        route.continue_()
+
+    lab.page.route("**/foldnote/api/files/uploads/*", cut_once)
+    sidebar.get_by_label("Files to upload").set_input_files(tmp_path / "long.pdb")
+    expect(sidebar.get_by_role("listitem").filter(has_text="long.pdb")).to_contain_text("12 MB")
+    lab.page.unroute("**/foldnote/api/files/uploads/*")
+    assert offsets == [0, 4 * 1024**2, 4 * 1024**2, 8 * 1024**2]
+    assert any("The connection was lost. It goes on" in text for text in lab.page.evaluate("window.life"))
+
+
+def test_an_upload_is_passed_on_anew_after_the_service_was_killed_in_the_middle(lab, server, tmp_path):
+    (tmp_path / "longer.pdb").write_bytes(b"ATOM\n" * 8_000_000)
+    sidebar = lab.show_sidebar("files", 300)
+    before = service_of(server)["pid"]
+    offsets = []
+    lab.page.on("request", lambda request: offsets.append(request.url) if request.method == "PUT" else None)
+    os.kill(before, signal.SIGSTOP)  # it takes what its sockets hold, and no more
+    sidebar.get_by_label("Files to upload").set_input_files(tmp_path / "longer.pdb")
+    expect(sidebar.locator(".fn-Upload")).to_contain_text("Passing on to the service")
+    lab.picture("upload-passing", sidebar)
+    os.kill(before, signal.SIGKILL)
+    listed = sidebar.get_by_role("listitem").filter(has_text="longer.pdb")
+    expect(listed).to_contain_text("40 MB", timeout=180_000)
+    assert len(offsets) == len(set(offsets)), "a piece was sent twice"
+    assert service_of(server)["pid"] != before
+
+
+def test_the_browser_tells_nothing_without_leave(lab, server):
+    lab.page.evaluate(RECORDER)
+    end_unseen(lab, server, "untold.sleep-600")
+    expect(lab.page.get_by_role("alert").filter(has_text="untold.sleep-600")).to_be_visible(timeout=60_000)
+    assert lab.page.evaluate("window.shown") == []
+
+
+def test_the_browser_tells_of_a_job_that_ends_while_nobody_looks(lab, server):
+    lab.page.context.grant_permissions(["notifications"], origin=server.url.rstrip("/"))
+    end_unseen(lab, server, "told.sleep-600")
+    lab.page.wait_for_function("window.shown.some(text => text.includes('Stopped: told.sleep-600'))")
+
+
+def test_the_pace_of_the_settings_editor_is_what_the_page_asks_for(lab):
+    asked = []
+    lab.page.on("request", lambda request: asked.append(request.url))
+    lab.execute("settingeditor:open", query="Protein analysis")
+    lab.page.locator(".jp-SettingsPanel input[id$=pollSeconds]").fill("7")
+    end = time.monotonic() + 60
+    while not [url for url in asked if "pause_s=7" in url] and time.monotonic() < end:
+        lab.execute("foldnote:refresh")
+    assert [url for url in asked if "pause_s=7" in url]
+
+
+def test_nothing_outside_this_computer_was_wanted(lab, server):
+    assert lab.outside == []
+    assert server.refused == []
+    assert lab.faults == []
