@@ -256,6 +256,29 @@ def test_a_refused_result_of_a_member_is_told_in_its_row_and_its_menu(opened):
     expect(sidebar.get_by_label("Whose jobs")).to_have_count(0)
 
 
+def test_a_result_stays_open_when_its_batch_is_folded(filled):
+    layout = {"title": "row-1", "html": "<p>what came out</p>", "files": [], "manifest": ""}
+    filled.answer("jobs/row-1/view", json.dumps(layout).encode())
+    page = JobPage(jobs=(make_job("row-1", batch="screen-of-the-panel"),))
+    filled.answer("jobs/screen-of-the-panel/subjobs", write_older(page, Notes()).body)
+    sidebar = filled.show_sidebar("jobs", 300)
+    batch = sidebar.locator("[data-job=screen-of-the-panel]")
+    batch.get_by_role("button", name="Show the jobs").click()
+    sidebar.locator("[data-job=row-1]").dblclick()
+    panel = filled.page.locator(".fn-ResultPanel:visible")
+    expect(panel).to_contain_text("what came out")
+    batch.get_by_role("button", name="Fold").click()
+    expect(sidebar.locator("[data-job=row-1]")).to_have_count(0)
+    filled.answer("jobs", jobs_body(*JOBS[:-1]))
+    filled.execute("foldnote:refresh")
+    expect(sidebar.get_by_role("button", name="All, 8 jobs")).to_be_visible()
+    expect(panel).to_contain_text("what came out")
+    filled.execute("application:close")
+    filled.answer("jobs", jobs_body(*JOBS))
+    filled.execute("foldnote:refresh")
+    expect(sidebar.get_by_role("button", name="All, 9 jobs")).to_be_visible()
+
+
 def test_hostile_names_are_text(filled):
     sidebar = filled.show_sidebar("jobs", 1100)
     expect(sidebar.get_by_text("<img src=x onerror=window.hacked=1>")).to_be_visible()
