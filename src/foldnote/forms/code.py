@@ -23,6 +23,8 @@ class Marks:
     """Settings that name files."""
     uploads: Collection[str] = ()
     """Names of the account's uploads, as far as they are known."""
+    has_gaps: bool = False
+    """Whether secrets inside other settings were left out."""
 
 
 def write_call(
@@ -34,7 +36,7 @@ def write_call(
     of this computer are written as uploads, and bound variables as their names.
     """
     lines = [f"    {tool_type!r},"]
-    before: list[str] = []
+    before = ["# secrets inside the settings are not written down here"] if marks.has_gaps else []
     others: dict[str, str] = {}
     for name, value in settings.items():
         written = _write(name, value, marks, before)

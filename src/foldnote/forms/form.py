@@ -6,6 +6,7 @@ The form reads its fields, asks the catalog what is wrong, and says it at the fi
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -19,13 +20,14 @@ from foldnote.forms.batch_table import BatchTable
 from foldnote.forms.cell import cell_key
 from foldnote.forms.checking import Checking
 from foldnote.forms.code import Marks, write_call
-from foldnote.forms.field import Field
+from foldnote.forms.field import Field, is_same
 from foldnote.forms.frame import Actions, Frame
 from foldnote.forms.judgement import Judgement, judge
 from foldnote.forms.kinds.file import FileField, is_file
 from foldnote.forms.looks import Looks
 from foldnote.forms.observed import Observed
 from foldnote.forms.plan import read_plan
+from foldnote.forms.secrecy import leave_out_secrets
 from foldnote.forms.section import Section, first_step, share
 from foldnote.forms.spec import MISSING
 from foldnote.forms.static import write_static_html, write_static_text
@@ -191,10 +193,11 @@ class Form(Observed):
             for name, value in self.value.items()
             if fields[name].spec.required or value != defaults[name]
         }
-        secrets = {name for name, field in fields.items() if field.spec.is_secret}
+        shown = leave_out_secrets(self.tool.settings_schema, settings)
         files = {name for name, field in fields.items() if is_file(field.spec)}
-        marks = Marks(secrets, self.bindings.names, files, self._uploads)
-        return write_call(self.tool.type, settings, self.typed_job_name or None, marks)
+        has_gaps = any(not is_same(shown[name], settings[name]) for name in shown)
+        marks = Marks(settings.keys() - shown.keys(), self.bindings.names, files, self._uploads, has_gaps)
+        return write_call(self.tool.type, settings | shown, self.typed_job_name or None, marks)
 
     def submit(self) -> Any:
         """Send the job if nothing is wrong: the job's handle, in a notebook the task that will give it.
@@ -342,10 +345,7 @@ class Form(Observed):
 
     def json(self) -> str:
         """The settings as JSON: a tool's as the body of ``POST /submit-job``; secrets are left out."""
-        import json
-
-        secrets = {name for name, field in self.fields.items() if field.spec.is_secret}
-        settings = {name: value for name, value in self.value.items() if name not in secrets}
+        settings = leave_out_secrets(self.tool.settings_schema, self.value)
         body = {"jobName": self.job_name, "type": self.tool.type, "settings": settings}
         return json.dumps(body if self._has_job else settings, indent=2, ensure_ascii=False, default=str)
 

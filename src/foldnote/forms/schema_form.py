@@ -12,8 +12,11 @@ from pathlib import Path
 from typing import Any
 
 from foldnote.errors import FoldnoteError
+from foldnote.forms.field import is_same
 from foldnote.forms.form import Form
 from foldnote.forms.schema import resolve, says_object
+from foldnote.forms.secrecy import leave_out_secrets
+from foldnote.forms.spec import MISSING
 from foldnote.models.tool import Tool
 
 _ONLY = "value"
@@ -56,8 +59,11 @@ class SchemaForm(Form):
 
     def json(self) -> str:
         """The values as JSON; secrets are left out."""
-        text = super().json()
-        return text if self.is_of_object else json.dumps(self.data, indent=2, ensure_ascii=False, default=str)
+        return json.dumps(self._told_data(), indent=2, ensure_ascii=False, default=str)
+
+    def _told_data(self) -> Any:
+        shown = leave_out_secrets(self.schema, self.data)
+        return None if shown is MISSING else shown
 
     def _take_unknown(self, given: Mapping[str, Any]) -> None:
         """Keep names that the schema does not know; if they are mistakes, the verdict says so."""
@@ -65,10 +71,12 @@ class SchemaForm(Form):
             self.section.keep_extra(given)
 
     def code(self) -> str:
-        """The values as Python that can be pasted into a cell."""
+        """The values as Python that can be pasted into a cell; secrets are left out, which a comment says."""
         from foldnote.forms.code import write_value
 
-        return f"settings = {write_value(self.data)}"
+        shown = self._told_data()
+        told = "" if is_same(shown, self.data) else "  # secrets are not written down here"
+        return f"settings = {write_value(shown)}{told}"
 
 
 def read_schema(source: Mapping[str, Any] | str | Path) -> dict[str, Any]:
