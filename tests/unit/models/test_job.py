@@ -104,4 +104,13 @@ def test_a_page_shows_its_jobs_as_a_table_and_nothing_of_them_as_html():
     assert "Failed" in page._repr_html_()
     assert "<b>x</b>" not in page._repr_html_()
     assert repr(page.jobs[1]) == "Job('<b>x</b>', abodybuilder, Failed)"
+
+
+def test_a_long_page_shows_its_beginning_and_says_so():
+    rows = [{"jobName": f"job-{number}.", "type": "anarci", "status": "Complete"} for number in range(150)]
+    page = read_job_page({"jobs": rows})
+    for shown in (repr(page), page._repr_html_()):
+        assert "job-99." in shown
+        assert "job-100." not in shown
+        assert "150 jobs; the first 100 are shown" in shown
     assert repr(read_job_page([])) == "No jobs here."
