@@ -9,7 +9,7 @@ import shutil
 import signal
 import threading
 import time
-from contextlib import suppress
+from contextlib import closing, suppress
 
 import pytest
 from lab_server import ROOT, LabServer
@@ -44,11 +44,13 @@ class Proxy:
         await asyncio.gather(*open_ones, return_exceptions=True)
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        try:
+        with (
+            suppress(OSError, asyncio.CancelledError),
+            closing(writer),
+        ):  # a cancelled task is told as a fault
             to_reader, to_writer = await asyncio.open_connection("127.0.0.1", self._target)
-            await asyncio.gather(_copy(reader, to_writer), _copy(to_reader, writer))
-        except (OSError, asyncio.CancelledError):  # a task that ends as cancelled is told as a fault
-            writer.close()
+            with closing(to_writer):
+                await asyncio.gather(_copy(reader, to_writer), _copy(to_reader, writer))
 
     def stop(self) -> None:
         self._loop.call_soon_threadsafe(self._over.set)
