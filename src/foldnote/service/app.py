@@ -14,6 +14,7 @@ from foldnote.service.assembly import Service
 from foldnote.service.config import ServiceConfig
 from foldnote.service.documents import INTERFACE_VERSION, build_document
 from foldnote.service.handlers import HANDLERS
+from foldnote.service.heads import HeadMiddleware
 from foldnote.service.linger import LingerMiddleware
 from foldnote.service.prefixes import PrefixMiddleware
 from foldnote.service.routes import (
@@ -71,6 +72,7 @@ def create_app(config: ServiceConfig, opened: Service | None = None) -> FastAPI:
             await run_in_threadpool(service.stop)
 
     app = build_routes(lifespan)
+    app.add_middleware(HeadMiddleware)
     app.add_middleware(LingerMiddleware)
     app.add_middleware(TrafficMiddleware, note=_note_activity)
     app.add_middleware(PrefixMiddleware)

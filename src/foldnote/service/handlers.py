@@ -65,11 +65,12 @@ def _allowed(request: Request) -> list[str]:
     """Every method that some route of this path takes."""
     scopes = {method: {**request.scope, "method": method} for method in METHODS}
     routes = request.app.routes
-    return [
+    taken = {
         method
         for method, scope in scopes.items()
         if any(route.matches(scope)[0] is Match.FULL for route in routes)
-    ]
+    }
+    return sorted(taken | ({"HEAD"} if "GET" in taken else set()))
 
 
 async def on_storage_fault(_: Request, fault: StorageFaultError) -> Response:

@@ -77,6 +77,7 @@ def list_files(
     return JSONResponse({"files": rows, "total": total, "hasMore": offset + len(rows) < total})
 
 
+@router.head("/files/" + rest_of_path("filePath"), include_in_schema=False)
 @router.get(
     "/files/" + rest_of_path("filePath"),
     summary="Download one of the caller's files",

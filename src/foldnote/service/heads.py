@@ -1,0 +1,34 @@
+"""Answers HEAD wherever GET is answered, with the same head and without a body (RFC 9110, section 9.3.2).
+
+The routes know GET only. Those of links, whose signatures are for one method, and those that give files
+answer HEAD by themselves.
+"""
+
+from __future__ import annotations
+
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+OWN_HEADS = ("/download/", "/files/", "/presigned/")
+"""What begins so has a route for HEAD."""
+
+
+class HeadMiddleware:
+    """Asks GET and keeps the body back; it stands where the prefix of a path is set aside already."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request."""
+        if scope["type"] != "http" or scope["method"] != "HEAD":
+            await self._app(scope, receive, send)
+            return
+        if scope["path"].removeprefix(scope.get("root_path", "")).startswith(OWN_HEADS):
+            await self._app(scope, receive, send)
+            return
+
+        async def send_head(message: Message) -> None:
+            await send({**message, "body": b""} if message["type"] == "http.response.body" else message)
+
+        asked = {**scope, "method": "GET"}
+        await self._app(asked, receive, send_head)
