@@ -65,7 +65,10 @@ NEEDS = {
     ("POST", "/claim"): OPEN,
     ("GET", "/healthz"): OPEN,
 }
-HIDDEN = {("HEAD", "/download/{holder}/{holderId}/{sha256}/{name}"): LINK}
+HIDDEN = {
+    ("HEAD", "/download/{holder}/{holderId}/{sha256}/{name}"): LINK,
+    ("HEAD", "/files/{filePath}"): KEYED,
+}
 """Routes that the document leaves out."""
 KEY_NEEDED = [route for route, need in NEEDS.items() if need not in (OPEN, LINK)]
 REAL = {
@@ -242,7 +245,7 @@ def test_with_a_key_that_is_none(house, route, kind):
     assert (answer.status_code, answer.json()["code"]) == (401, "invalid_api_key")
 
 
-@pytest.mark.parametrize("key", ["", "fn_", "ü" * 40, "a" * 8000, "\x7f"])
+@pytest.mark.parametrize("key", ["", "fn_", "ü" * 40, "a" * 8000])
 @pytest.mark.parametrize(
     "route", [("GET", "/tools"), ("GET", "/jobs"), ("POST", "/submit-job")], ids=" ".join
 )
@@ -292,6 +295,7 @@ def test_an_open_route_asks_for_no_key(house, route):
 @pytest.mark.parametrize("path", sorted({path for _, path in NEEDS}))
 def test_every_other_method_is_refused(house, path):
     taken = {method for method, each in NEEDS | HIDDEN if each == path}
+    taken |= {"HEAD"} if "GET" in taken else set()
     for method in {"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"} - taken:
         answer = ask(house, (method, path), headers={"x-api-key": house.keys["admin"]})
         assert answer.status_code == 405, (method, path)

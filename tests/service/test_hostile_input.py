@@ -1,5 +1,6 @@
 """Whatever is sent, the answer is a refusal that says why, and never a fault of the service."""
 
+import contextlib
 import json
 import socket
 
@@ -109,6 +110,23 @@ def test_a_body_above_the_limit_is_refused_unread(service):
         head = f"PUT /upload/big.pdb HTTP/1.1\r\nhost: x\r\nx-api-key: {service.key}\r\ncontent-length: {10**12}\r\n\r\n"
         connection.sendall(head.encode())
         assert connection.recv(1000).startswith(b"HTTP/1.1 413")
+
+
+@pytest.mark.parametrize("begin", ["GET /jobs HTTP/1.1\r\nx-long: ", "GET /", "GET /jobs HTTP/1.1\r\n"])
+def test_a_head_without_end_is_refused(service, begin):
+    """Before it takes much memory: the service reads no more than it answers to."""
+    host, port = service.url.removeprefix("http://").split(":")
+    more = b"a: b\r\n" * 100_000 if begin.endswith("\r\n") else b"a" * 600_000
+    with socket.create_connection((host, int(port)), timeout=30) as connection:
+        with contextlib.suppress(ConnectionError):
+            connection.sendall(begin.encode() + more)
+        with contextlib.suppress(ConnectionError):
+            assert connection.recv(1000)[:12] in (b"", b"HTTP/1.1 400")
+    assert service.client.get("/healthz").status_code == 200
+
+
+def test_a_header_that_is_none_is_refused(service):
+    assert httpx.get(f"{service.url}/jobs", headers={"x-api-key": b"\x7f"}).status_code == 400
 
 
 def test_a_chunked_body_is_cut_at_the_limit(client):

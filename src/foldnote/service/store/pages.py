@@ -2,8 +2,8 @@
 
 A record is serialised once, by the transaction that changes its row, so a page needs no object for each of
 its rows, and one that was read is good until anything is committed. A record that is completed for each
-answer, one of a batch or a running job, is a mark in the text, and its row comes with the page. What a running
-job tells is not known here, nor are links.
+answer, one of a batch or a running job, is a mark in the text, and its row comes with the page. What a
+running job tells is not known here, nor are links.
 """
 
 from __future__ import annotations
