@@ -82,6 +82,9 @@ export type ConnectionVerdict = Known<Schemas['ConnectionVerdict']>;
 /** One program that runs tools on the server's computer. */
 export type EngineRecord = Known<Schemas['EngineRecord']>;
 
+/** What can be done to an engine. */
+export type EngineAction = 'install' | 'remove' | 'cancel';
+
 /** The programs of the server's computer. */
 export interface EnginesAnswer {
   readonly engines: readonly EngineRecord[];

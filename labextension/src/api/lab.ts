@@ -5,6 +5,7 @@ import type {
   AccountAnswer,
   AdviceAnswer,
   ConnectionVerdict,
+  EngineAction,
   EnginesAnswer,
   FilesAnswer,
   JobsAnswer,
@@ -232,8 +233,8 @@ export class LabApi {
     return this.requests.get('engines');
   }
 
-  /** Begins to install or to remove an engine. */
-  async changeEngine(name: string, action: 'install' | 'remove'): Promise<void> {
+  /** Begins to install or to remove an engine, or cancels what was begun. */
+  async changeEngine(name: string, action: EngineAction): Promise<void> {
     await this.requests.post(`engines/${encodeURIComponent(name)}`, { action });
   }
 

@@ -158,6 +158,11 @@ export interface components {
          */
         EngineRecord: {
             /**
+             * Diskmb
+             * @default 0
+             */
+            diskMb: number;
+            /**
              * Fraction
              * @default null
              */
@@ -192,6 +197,11 @@ export interface components {
              * @default
              */
             licence: string;
+            /**
+             * Licencenote
+             * @default
+             */
+            licenceNote: string;
             /**
              * Message
              * @default

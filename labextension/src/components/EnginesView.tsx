@@ -3,6 +3,7 @@ import { useEffect, useRef, type ReactElement } from 'react';
 
 import type { EngineRecord } from '../api/answers';
 import type { EnginesState } from '../models/engines';
+import { formatSize } from '../models/size';
 import { FoldIcon } from './icons';
 import { Notice } from './Notice';
 import { useWords } from './words';
@@ -14,6 +15,8 @@ export interface EnginesViewProps {
   readonly onInstall: (engine: EngineRecord) => void;
   /** Asks the person first. */
   readonly onRemove: (engine: EngineRecord) => void;
+  /** Ends an installation. */
+  readonly onCancel: (engine: EngineRecord) => void;
   readonly onOpen: (isOpen: boolean) => void;
 }
 
@@ -58,24 +61,12 @@ function Engine(props: EnginesViewProps & { readonly engine: EngineRecord }): Re
   return (
     <div className="fn-Engine">
       <div className="fn-Engine-name">{engine.method}</div>
-      {!engine.isBusy && (
-        <button
-          type="button"
-          className="fn-Button fn-mod-small"
-          aria-label={
-            engine.isInstalled
-              ? trans.__('Remove %1', engine.name)
-              : trans.__('Install %1', engine.name)
-          }
-          onClick={() => (engine.isInstalled ? props.onRemove(engine) : props.onInstall(engine))}
-        >
-          {engine.isInstalled ? trans.__('Remove') : trans.__('Install …')}
-        </button>
-      )}
+      <EngineButton {...props} />
       <p className="fn-Tool-method">
         {[
           trans.__('Runs %1', engine.tools.join(', ')),
-          engine.licence && trans.__('Licence: %1', engine.licence)
+          engine.licence && trans.__('Licence: %1', engine.licence),
+          !engine.isInstalled && engine.diskMb > 0 && trans.__('Takes about %1', formatSize(engine.diskMb * 1e6))
         ]
           .filter(Boolean)
           .join(' · ')}
@@ -95,7 +86,32 @@ function Engine(props: EnginesViewProps & { readonly engine: EngineRecord }): Re
           <p className="fn-JobRow-message">{engine.message}</p>
         </>
       )}
-      {engine.hasFailed && !engine.isBusy && <p className="fn-JobRow-error">{engine.message}</p>}
+      {!engine.isBusy && engine.message !== '' && (
+        <p className={engine.hasFailed ? 'fn-JobRow-error fn-mod-whole' : 'fn-Tool-method'} role="status">
+          {engine.message}
+        </p>
+      )}
     </div>
+  );
+}
+
+/** What can be done to the engine now. */
+function EngineButton(props: EnginesViewProps & { readonly engine: EngineRecord }): ReactElement {
+  const { engine } = props;
+  const trans = useWords();
+  const [label, word, act] = engine.isBusy
+    ? [trans.__('Cancel the change of %1', engine.name), trans.__('Cancel'), props.onCancel]
+    : engine.isInstalled
+      ? [trans.__('Remove %1', engine.name), trans.__('Remove'), props.onRemove]
+      : [trans.__('Install %1', engine.name), trans.__('Install …'), props.onInstall];
+  return (
+    <button
+      type="button"
+      className="fn-Button fn-mod-small"
+      aria-label={label}
+      onClick={() => act(engine)}
+    >
+      {word}
+    </button>
   );
 }

@@ -1,11 +1,12 @@
 /** The engines of the server's computer; asked for while somebody looks, and often while one is being installed. */
-import type { EngineRecord, EnginesAnswer } from '../api/answers';
+import type { EngineAction, EngineRecord, EnginesAnswer } from '../api/answers';
 import { Store } from './store';
+import { sentenceOf } from './text';
 
 /** Where engines come from. */
 export interface EnginesSource {
   engines(): Promise<EnginesAnswer>;
-  changeEngine(name: string, action: 'install' | 'remove'): Promise<void>;
+  changeEngine(name: string, action: EngineAction): Promise<void>;
 }
 
 /** Everything a view shows about engines. */
@@ -40,14 +41,18 @@ export class EnginesModel extends Store<EnginesState> {
     }
   }
 
-  /** Begins to install or to remove one. */
-  async change(name: string, action: 'install' | 'remove'): Promise<void> {
+  /** Begins to install or to remove one, or cancels that. */
+  async change(name: string, action: EngineAction): Promise<void> {
+    let complaint: string | null = null;
     try {
       await this.source.changeEngine(name, action);
     } catch (error) {
-      this.update({ complaint: sentence(error) });
+      complaint = sentenceOf(error);
     }
     await this.refresh();
+    if (complaint !== null) {
+      this.update({ complaint }); // after the answer, which takes back what was said before
+    }
   }
 
   /** Asks again. */
@@ -59,7 +64,7 @@ export class EnginesModel extends Store<EnginesState> {
       const { engines } = await this.source.engines();
       this.update({ engines, complaint: null });
     } catch (error) {
-      this.update({ complaint: sentence(error) });
+      this.update({ complaint: sentenceOf(error) });
     }
     if (wasBusy && !isBusy()) {
       this.onEnd();
@@ -73,8 +78,4 @@ export class EnginesModel extends Store<EnginesState> {
   private readonly source: EnginesSource;
   private readonly busyMs: number;
   private timer: ReturnType<typeof setTimeout> | undefined;
-}
-
-function sentence(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

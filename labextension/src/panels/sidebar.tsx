@@ -32,6 +32,7 @@ export interface SidebarOptions extends Omit<JobActions, 'readLog'>, ManyActions
   readonly onDeleteFolder: (path: string) => void;
   readonly onInstall: (engine: EngineRecord) => void;
   readonly onRemove: (engine: EngineRecord) => void;
+  readonly onCancelEngine: (engine: EngineRecord) => void;
   readonly onRefresh: () => void;
   readonly onConnect: () => void;
   readonly onChooseProfile: (name: string) => void;

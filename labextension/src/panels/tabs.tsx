@@ -10,7 +10,8 @@ import { visibleText } from '../models/text';
 import type { SidebarOptions } from './sidebar';
 
 /** The catalog, and the engines where they are this computer's. */
-export function ToolsTab({ foldnote, onNewCell, onInstall, onRemove }: SidebarOptions): ReactElement {
+export function ToolsTab(props: SidebarOptions): ReactElement {
+  const { foldnote, onNewCell, onInstall, onRemove, onCancelEngine } = props;
   const { api, engines, tools } = foldnote;
   const state = useSyncExternalStore(tools.subscribe, tools.state);
   const found = useSyncExternalStore(engines.subscribe, engines.state);
@@ -28,6 +29,7 @@ export function ToolsTab({ foldnote, onNewCell, onInstall, onRemove }: SidebarOp
             state={found}
             onInstall={onInstall}
             onRemove={onRemove}
+            onCancel={onCancelEngine}
             onOpen={isOpen => engines.show(isOpen)}
           />
         )

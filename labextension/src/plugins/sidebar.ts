@@ -7,6 +7,7 @@ import {
 import { ICommandPalette } from '@jupyterlab/apputils';
 import { ISettingRegistry } from '@jupyterlab/settingregistry';
 import { IStateDB } from '@jupyterlab/statedb';
+import { Widget } from '@lumino/widgets';
 
 import type { EngineRecord } from '../api/answers';
 import {
@@ -21,6 +22,7 @@ import { dragFrom, type Dragged } from '../dragging';
 import { markIcon } from '../icons';
 import { ChoicesModel } from '../models/choices';
 import { keptJobsCell, keptJobsLine, keptResultLine } from '../models/code';
+import { formatSize } from '../models/size';
 import { isLive } from '../models/status';
 import { visibleText } from '../models/text';
 import { Sidebar, type SidebarView } from '../panels/sidebar';
@@ -104,6 +106,7 @@ function createSidebar(
     onDeleteFolder: path => run(CommandIDs.deleteFolder, { path }),
     onInstall: engine => void install(foldnote, engine),
     onRemove: engine => void remove(foldnote, engine),
+    onCancelEngine: engine => void foldnote.engines.change(engine.name, 'cancel'),
     onRefresh: () => run(CommandIDs.refresh),
     onConnect: () => run(CommandIDs.connect),
     onChooseProfile: name => {
@@ -156,14 +159,27 @@ function showCount(sidebar: Sidebar, { jobs, trans }: IFoldnote): void {
 
 async function install({ engines, trans }: IFoldnote, engine: EngineRecord): Promise<void> {
   const title = trans.__('Install %1?', engine.method);
-  const licence = engine.licence || trans.__('not stated');
-  const body = trans.__(
-    'Its licence: %1. It is downloaded and installed into an environment of its own on this computer; that may take minutes and gigabytes.',
-    licence
+  const size = engine.diskMb > 0 ? formatSize(engine.diskMb * 1e6) : trans.__('gigabytes');
+  const body = paragraphs(
+    trans.__('Licence: %1', engine.licence || trans.__('not stated')),
+    engine.licenceNote,
+    trans.__(
+      'It is downloaded and installed into an environment of its own on this computer. That may take minutes, and takes about %1 of the disk.',
+      size
+    )
   );
-  if (await isConfirmed(title, body, trans.__('Install'), trans.__('Cancel'))) {
+  if (await isConfirmed(title, body, trans.__('Accept and Install'), trans.__('Cancel'))) {
     await engines.change(engine.name, 'install');
   }
+}
+
+function paragraphs(...texts: readonly string[]): Widget {
+  const body = new Widget();
+  for (const text of texts.filter(Boolean)) {
+    body.node.appendChild(document.createElement('p')).textContent = text;
+  }
+  body.addClass('fn-Paragraphs');
+  return body;
 }
 
 async function remove({ engines, trans }: IFoldnote, engine: EngineRecord): Promise<void> {

@@ -20,14 +20,20 @@ _SHOWN = (
 )
 FRESH_S = 60.0
 """Seconds for which what is known counts as fresh, however many pages ask."""
+WISH_S = 5.0
+"""Seconds within which wishes of several pages for a fresh answer are one: all saw the same new job."""
 
 
 class AccountDesk:
     """What is known of one account."""
 
-    def __init__(self, ask: Callable[[], Awaitable[Account]]) -> None:
-        """``ask`` looks at the account; it may raise FoldnoteError and TimeoutError."""
+    def __init__(
+        self, ask: Callable[[], Awaitable[Account]], clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        """``ask`` looks at the account; it may raise FoldnoteError, TimeoutError. ``clock`` gives seconds."""
         self._ask = ask
+        self._clock = clock
+        self._wished_at = float("-inf")
         self._known: Account | None = None
         self._asked_at = float("-inf")
         self._asking = asyncio.Lock()
@@ -49,9 +55,12 @@ class AccountDesk:
 
     async def _find(self, is_fresh: bool) -> Account:
         async with self._asking:
-            if self._known is None or is_fresh or time.monotonic() - self._asked_at > FRESH_S:
+            is_wish = is_fresh and self._clock() - self._wished_at > WISH_S
+            if self._known is None or is_wish or self._clock() - self._asked_at > FRESH_S:
+                begun = self._clock()
                 self._known = await self._ask()
-                self._asked_at = time.monotonic()
+                self._asked_at = self._clock()
+                self._wished_at = begun if is_fresh else self._wished_at
             return self._known
 
 

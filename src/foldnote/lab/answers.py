@@ -229,6 +229,10 @@ class EngineRecord(WireModel):
     method: str
     kind: str = "genuine"
     licence: str = ""
+    licence_note: str = ""
+    """What a person has to accept or to know beyond the licences' names."""
+    disk_mb: int = 0
+    """About how much it takes on the disk, in MB; 0 when that is not known."""
     tools: tuple[str, ...] = ()
     is_installed: bool = False
     how: str = ""

@@ -8,8 +8,11 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
+import signal
 import sys
 from collections.abc import AsyncIterator, Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,6 +21,7 @@ from foldnote.errors import FoldnoteError
 from foldnote.lab.answers import EngineRecord, EnginesAnswer
 
 _LIST_S = 60.0
+_END_S = 10.0
 
 
 @dataclass
@@ -28,6 +32,7 @@ class _Work:
     fraction: float | None = None
     message: str = ""
     has_failed: bool = False
+    task: asyncio.Task[None] | None = None
 
 
 class EngineDesk:
@@ -36,14 +41,21 @@ class EngineDesk:
     def __init__(self) -> None:
         """Nothing is asked yet."""
         self._works: dict[str, _Work] = {}
-        self._tasks: set[asyncio.Task[None]] = set()
+        self._rows: list[dict[str, Any]] | None = None
 
     async def list_engines(self) -> EnginesAnswer:
         """Every engine that is known here, with what goes on.
 
+        While something goes on, what the last list said is not asked for again: only the progress is new.
+
         Raises:
             FoldnoteError: the list cannot be made.
         """
+        if self._rows is None or all(work.is_over for work in self._works.values()):
+            self._rows = await self._read_rows()
+        return EnginesAnswer(engines=tuple(self._merge(self._rows)))
+
+    async def _read_rows(self) -> list[dict[str, Any]]:
         process = await _start("list", "--json")
         try:
             async with asyncio.timeout(_LIST_S):
@@ -53,7 +65,8 @@ class EngineDesk:
             raise
         if process.returncode:
             raise FoldnoteError(complaint.decode(errors="replace").strip().splitlines()[-1])
-        return EnginesAnswer(engines=tuple(self._merge(json.loads(written))))
+        rows: list[dict[str, Any]] = json.loads(written)
+        return rows
 
     def begin(self, action: str, name: str) -> None:
         """Begin to ``install`` or ``remove`` an engine.
@@ -65,15 +78,24 @@ class EngineDesk:
         if work is not None and not work.is_over:
             raise FoldnoteError(f"{name} is being changed already. Wait for the end.")
         self._works[name] = work = _Work(message="Starting")
-        task = asyncio.create_task(_follow(action, name, work), name=f"foldnote-engine-{name}")
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
+        work.task = asyncio.create_task(_follow(action, name, work), name=f"foldnote-engine-{name}")
+
+    async def cancel(self, name: str) -> None:
+        """End what is under way for an engine; what was downloaded is kept for the next try.
+
+        Raises:
+            FoldnoteError: nothing is under way.
+        """
+        work = self._works.get(name)
+        if work is None or work.is_over or work.task is None:
+            raise FoldnoteError(f"Nothing is being done to {name}.")
+        await _cancel([work.task])
+        work.is_over, work.fraction = True, None  # also when it had not yet begun
+        work.message = "Cancelled. What was downloaded is kept for the next try."
 
     async def close(self) -> None:
         """End what is under way; an installation that is cut off leaves no half engine behind."""
-        for task in self._tasks:
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await _cancel([work.task for work in self._works.values() if work.task is not None])
 
     def _merge(self, rows: Iterable[dict[str, Any]]) -> list[EngineRecord]:
         """One record an engine, from one row a tool."""
@@ -89,6 +111,8 @@ class EngineDesk:
                 method=row.get("method") or name,
                 kind=row.get("kind") or "genuine",
                 licence=row.get("licence") or "",
+                licence_note=row.get("licence_note") or "",
+                disk_mb=row.get("disk_mb") or 0,
                 tools=(*(before.tools if before else ()), row["tool"]),
                 is_installed=bool(row.get("runs")),
                 how=row.get("how") or "",
@@ -107,13 +131,33 @@ async def _start(action: str, *arguments: str) -> asyncio.subprocess.Process:
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.PIPE,
         env=settings.process_environment(),
+        start_new_session=True,  # it has programs of its own, which end with it
     )
+
+
+async def _cancel(tasks: Iterable[asyncio.Task[None]]) -> None:
+    waiting = list(tasks)
+    for task in waiting:
+        task.cancel()
+    await asyncio.gather(*waiting, return_exceptions=True)
+
+
+async def _end(process: asyncio.subprocess.Process) -> None:
+    """End a program and the programs that it started; by force where it does not go."""
+    for number in (signal.SIGTERM, signal.SIGKILL):
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, number)
+        with suppress(TimeoutError):
+            async with asyncio.timeout(_END_S):
+                await process.wait()
+                return
 
 
 async def _follow(action: str, name: str, work: _Work) -> None:
     """Read what the program prints until it ends."""
-    process = await _start(action, name, *(["--json"] if action == "install" else []))
+    process = None
     try:
+        process = await _start(action, name, *(["--json"] if action == "install" else []))
         async for event in _read_events(process):
             work.fraction = event.get("fraction", work.fraction)
             work.message = str(event.get("error") or event.get("message") or work.message)
@@ -124,10 +168,9 @@ async def _follow(action: str, name: str, work: _Work) -> None:
         elif complaint.strip():
             work.message = complaint.decode(errors="replace").strip().splitlines()[-1]
     finally:
+        if process is not None and process.returncode is None:
+            await _end(process)
         work.is_over, work.fraction = True, None
-        if process.returncode is None:
-            process.terminate()
-            await process.wait()
 
 
 async def _read_events(process: asyncio.subprocess.Process) -> AsyncIterator[dict[str, Any]]:

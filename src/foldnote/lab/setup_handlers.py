@@ -79,10 +79,14 @@ class EngineHandler(FoldnoteHandler):
     @web.authenticated
     @authorized
     async def post(self, name: str) -> None:
-        """Begin to install or to remove an engine."""
+        """Begin to install or to remove an engine, or cancel what was begun."""
         action = self.read_field("action")
-        if action not in ("install", "remove"):
-            raise fault(400, "The action is install or remove.")
+        if action not in ("install", "remove", "cancel"):
+            raise fault(400, "The action is install, remove or cancel.")
+        if action == "cancel":
+            await self.ask(self.desks.engines.cancel(name))
+            self.finish({"message": f"{name}: cancelled."})
+            return
         known = {engine.name for engine in (await self.ask(self.desks.engines.list_engines())).engines}
         if name not in known:
             raise fault(404, f"There is no engine {name!r}.")

@@ -6,6 +6,8 @@ from lab_fixtures import TOKEN, URL
 
 from foldnote import settings
 from foldnote.client import AsyncClient
+from foldnote.lab.account import AccountDesk
+from foldnote.models.account import Account
 
 LOGIN = {"Authorization": f"token {TOKEN}"}
 
@@ -53,6 +55,20 @@ async def test_many_pages_ask_the_service_once_and_a_wish_asks_again(jupyter, tr
     assert (again.json(), service.requests) == (first.json(), before)
     await jupyter.get("account?profile=hosted&fresh=1", headers=LOGIN)
     assert service.requests > before
+
+
+async def test_wishes_of_several_pages_for_the_same_news_are_one_question():
+    asked, now = [], [0.0]
+
+    async def ask():
+        asked.append(now[0])
+        return Account(service=URL, profile="hosted", tier="free")
+
+    desk = AccountDesk(ask, lambda: now[0])
+    for moment in (0.0, 1.0, 2.0, 10.0, 11.0):
+        now[0] = moment
+        await desk.read(is_fresh=True)
+    assert asked == [0.0, 10.0]
 
 
 async def test_this_computers_own_service_has_no_account_and_is_not_asked(jupyter, service):

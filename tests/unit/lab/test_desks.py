@@ -10,6 +10,7 @@ import pytest
 from lab_fixtures import PACE, TOKEN, wait_for_state
 
 from foldnote import settings
+from foldnote.errors import FoldnoteError
 from foldnote.lab.desk import describe_tool
 from foldnote.lab.desks import Desks
 from foldnote.lab.engines import EngineDesk
@@ -92,6 +93,21 @@ async def test_engines_are_listed_with_their_licence():
     found = {engine.name: engine for engine in (await EngineDesk().list_engines()).engines}
     assert found["anarci"].tools == ("anarci",)
     assert found["anarci"].licence
+
+
+async def test_a_cancelled_installation_says_what_is_kept_and_can_begin_again(tmp_path, monkeypatch):
+    monkeypatch.setenv("FOLDNOTE_ENGINES_DIR", str(tmp_path))
+    desk = EngineDesk()
+    for _ in range(2):
+        desk.begin("install", "anarci")
+        with pytest.raises(FoldnoteError, match="being changed already"):
+            desk.begin("remove", "anarci")
+        await desk.cancel("anarci")
+        found = {engine.name: engine for engine in (await desk.list_engines()).engines}["anarci"]
+        assert found.message == "Cancelled. What was downloaded is kept for the next try."
+        assert (found.is_busy, found.has_failed, found.is_installed) == (False, False, False)
+    with pytest.raises(FoldnoteError, match="Nothing is being done"):
+        await desk.cancel("anarci")
 
 
 def test_a_tool_is_described_in_words():

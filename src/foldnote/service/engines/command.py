@@ -37,6 +37,10 @@ class ToolRow:
     kind: str | None = None
     """``genuine``, ``genuine-task``, ``substitute`` or ``adapter``; None without an engine."""
     licence: str | None = None
+    licence_note: str = ""
+    """What a person has to accept or to know beyond the licences' names."""
+    disk_mb: int = 0
+    """About how much it takes on the disk, in MB; 0 when that is not known."""
     how: str = ""
     """What to do to make it run; empty when it does."""
 
@@ -59,6 +63,8 @@ def _tool_row(tool: str, engine: Engine | None) -> ToolRow:
         method=engine.method,
         kind=engine.kind,
         licence=engine.licence or None,
+        licence_note=engine.licence_note,
+        disk_mb=engine.environment.disk_mb,
         how="" if state.installed else state.reason or "",
     )
 
