@@ -9,9 +9,10 @@ import json
 import os
 import subprocess
 import sys
-import time
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -42,21 +43,20 @@ class CountedService:
         return {"FOLDNOTE_BASE_URL": self.url, "FOLDNOTE_API_KEY": self.key}
 
     @property
-    def asked(self) -> int:
-        """Requests so far, without those of this program."""
-        return int(self._client.get("/asked").text)
+    def asked(self) -> Counter[str]:
+        """Requests so far by method and path, without those of this program."""
+        return Counter(self._client.get("/asked").json())
 
     def submit(self, name: str) -> None:
         """Submit one job."""
         body = {"jobName": name, "type": "anarci", "settings": SETTINGS}
         self._client.post("/submit-job", json=body).raise_for_status()
 
-    def end(self, name: str) -> float:
-        """Stop a job; the moment when the service first said so, in milliseconds since 1970."""
-        self._client.post("/stop-job", json={"jobName": name}).raise_for_status()
-        while self._client.get("/jobs", params={"jobName": name}).json()["status"] != "Stopped":
-            time.sleep(0.01)
-        return time.time() * 1000
+    def moment(self, name: str, which: str) -> float:
+        """When a job ``started`` or was ``completed``, in milliseconds since 1970."""
+        record = self._client.get("/jobs", params={"jobName": name}).json()
+        found = {key.lower(): value for key, value in record.items()}
+        return datetime.fromisoformat(found[which]).timestamp() * 1000
 
     def close(self) -> None:
         """Ask nothing more."""
@@ -86,16 +86,15 @@ def serve(folder: Path) -> None:
     from foldnote.service.config import ServiceConfig
 
     app = create_app(ServiceConfig(data_dir=folder / "data", engine_paths=(_ENGINES,)))
-    asked = 0
+    asked: Counter[str] = Counter()
 
     async def count(scope: Any, receive: Any, send: Any) -> None:
-        nonlocal asked
         if scope["type"] == "http" and scope["path"] == "/asked":
             await send({"type": "http.response.start", "status": 200, "headers": []})
-            await send({"type": "http.response.body", "body": str(asked).encode()})
+            await send({"type": "http.response.body", "body": json.dumps(asked).encode()})
             return
         if scope["type"] == "http" and _UNCOUNTED not in scope["headers"]:
-            asked += 1
+            asked[f"{scope['method']} {scope['path']}"] += 1
         await app(scope, receive, send)
 
     class Announced(uvicorn.Server):
