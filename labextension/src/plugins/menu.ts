@@ -46,7 +46,14 @@ export const menuPlugin: JupyterFrontEndPlugin<void> = {
     menu.addItem({ command: CommandIDs.refresh });
     menu.addItem({ command: CommandIDs.connect });
     mainMenu.addMenu(menu, false, { rank: RANK });
-    const fill = (): void => fillCatalog(app, foldnote, catalog);
+    let shown: unknown;
+    const fill = (): void => {
+      const known = tools.state().tools;
+      if (known !== shown) {
+        shown = known; // a menu that is open stays as it is while other things are heard of
+        fillCatalog(app, foldnote, catalog);
+      }
+    };
     tools.subscribe(fill);
     fill();
     void app.restored.then(() => tools.load());
