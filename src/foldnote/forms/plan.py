@@ -242,7 +242,8 @@ class _Reader:
                 return
         if has_shape:
             shapeless = [pair for pair in found if not _has_shape(pair[0], self._root)]
-            notes = {key: value for pair in shapeless for key, value in dict(pair[0] or {}).items()}
+            told = [pair[0] for pair in shapeless if isinstance(pair[0], Mapping)]
+            notes = {key: value for earlier in told for key, value in earlier.items()}
             found[:] = [pair for pair in found if pair not in shapeless or set(pair[1]) - set(when)]
             child = notes | dict(child) if notes else child
         found.append((child, when))

@@ -585,3 +585,17 @@ def test_a_default_that_only_a_condition_gives_is_written_into_the_code():
     )
     assert form.value["steps"] == 50
     assert "steps=50" in form.code()
+
+
+def test_a_property_that_may_be_anything_is_described_by_a_condition():
+    form = form_of(
+        {"kind": {"enum": ["a", "b"], "default": "a"}, "more": True},
+        **{
+            "if": {"properties": {"kind": {"const": "b"}}},
+            "then": {"properties": {"more": {"type": "integer", "title": "How many more"}}},
+        },
+    )
+    choose(form, "kind", 1)
+    assert "How many more" in label_of(form, "more")
+    form.fields["more"].widget.value = "2"
+    assert form.value == {"kind": "b", "more": 2}
