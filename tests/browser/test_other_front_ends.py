@@ -88,5 +88,5 @@ def test_a_form_works_as_in_jupyterlab(request, opened):
     assert (value["name"], value["range"], value["chains"]) == ("run-1", "3-9", [{"letter": "H"}])
     opened.picture(f"form-in-{request.node.callspec.id}".replace(" ", "-"))
     assert opened.accessibility_faults(".foldnote-form") == []
-    # Notebook 7.6 trips over its own settings while it starts, with or without our extension
+    # Notebook 7.6.5 trips over its own settings while it starts, also in an environment without our extension
     assert [fault for fault in opened.faults if "reading 'schema'" not in fault] == []
