@@ -40,12 +40,19 @@ describe('the jobs of the organization', () => {
   });
 
   it('of one name are told apart, and a refusal is kept until they are asked for again', async () => {
-    const [a, b] = ['a@x', 'b@x'].map(email => makeJob({ jobName: 'same', email })) as [JobRecord, JobRecord];
+    const [a, b] = ['a@x', 'b@x'].map(email => makeJob({ jobName: 'same', email })) as [
+      JobRecord,
+      JobRecord
+    ];
     const page: OlderAnswer = { jobs: [a, b], olderKey: null };
     const model = new MembersModel({ members: () => Promise.resolve(page) });
     await model.refresh();
     model.choose(memberKey(a));
-    expect([model.chosen(), model.find('same', 'b@x'), model.find('none', 'b@x')]).toEqual([a, b, undefined]);
+    expect([model.chosen(), model.find('same', 'b@x'), model.find('none', 'b@x')]).toEqual([
+      a,
+      b,
+      undefined
+    ]);
     model.noteRefusal(b, 'No.');
     expect([...model.state().refusals]).toEqual([[memberKey(b), 'No.']]);
     await model.refresh();

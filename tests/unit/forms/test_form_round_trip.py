@@ -110,7 +110,9 @@ def trees(draw, depth=3):
     properties = {first: schema, second: other}
     made = {"type": "object", "properties": properties, "required": draw(st.sampled_from([[], [first]]))}
     if shape == "again":
-        told = {"title": "Told anew"} | draw(st.sampled_from([{}, {"default": value}, {"description": "Now."}]))
+        told = {"title": "Told anew"} | draw(
+            st.sampled_from([{}, {"default": value}, {"description": "Now."}])
+        )
         made[draw(st.sampled_from(["dependentSchemas", "dependencies"]))] = {
             second: {"properties": {first: told}}
         }

@@ -162,7 +162,7 @@ async def test_in_a_running_loop_the_button_is_off_while_sending_and_a_double_cl
         assert form.submit() is None
         job = await asyncio.wait_for(task, 20)
         assert told == [job]
-        assert len((await client.jobs.list())) == 1
+        assert len(await client.jobs.list()) == 1
         assert form.frame.submit.description == "Submit"
 
 
