@@ -2,6 +2,7 @@
 
 import os
 import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -173,12 +174,19 @@ class LabPage:
         )
         return found
 
-    def answer(self, route: str, body: bytes, status: int = 200) -> None:
-        """Answer a route of our server extension with ``body`` from now on: for states that are hard to reach."""
-        self.page.route(
-            re.compile(rf"/foldnote/api/{route}(\?.*)?$"),
-            lambda request: request.fulfill(status=status, content_type="application/json", body=body),
-        )
+    def answer(self, route: str, body: bytes, status: int = 200) -> Callable[[], None]:
+        """Answer a route of our server extension with ``body`` from now on: for states that are hard to reach.
+
+        Returns:
+            What lets the server answer again.
+        """
+        pattern = re.compile(rf"/foldnote/api/{route}(\?.*)?$")
+
+        def fulfill(request: Route) -> None:
+            request.fulfill(status=status, content_type="application/json", body=body)
+
+        self.page.route(pattern, fulfill)
+        return lambda: self.page.unroute(pattern, fulfill)
 
     def _set_width(self, sidebar: Locator, width_px: int) -> None:
         handle = self.page.locator("#jp-main-split-panel > .lm-SplitPanel-handle:visible").first

@@ -184,12 +184,14 @@ def test_a_file_of_ones_own_computer_goes_to_the_service_by_http(notebook):
 
 
 def test_what_the_service_does_not_take_is_said_at_the_field(notebook):
-    notebook.answer("files/uploads", b'{"error": "The account has no room left."}', status=413)
+    refusal = b'{"error": "The account has no room left."}'
+    let_server_answer = notebook.answer("files/uploads", refusal, status=413)
     form = notebook.page.locator(".foldnote-form.fn-live")
     target = field(form, "Protein")
     _drop(target, {"files": [["full.pdb", "ATOM"]]})
     expect(target.locator(".fn-sending")).to_contain_text("The account has no room left.")
     notebook.picture("field-kinds-refused", form)
+    let_server_answer()
     assert notebook.accessibility_faults(".foldnote-form") == []
     target.get_by_role("button", name="Close").click()
     expect(target.locator(".fn-sending")).to_have_count(0)
