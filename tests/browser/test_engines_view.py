@@ -136,7 +136,7 @@ def test_the_licence_and_the_space_are_shown_before_anything_is_installed(opened
     dialog = opened.page.get_by_role("dialog")
     expect(dialog).to_contain_text("Licence: MIT")
     expect(dialog).to_contain_text("Accept that it is quick.")
-    expect(dialog).to_contain_text("about 1 MB")
+    expect(dialog).to_contain_text("at least 1 MB")
     opened.picture("engine-licence")
     dialog.get_by_role("button", name="Cancel").click()
     expect(row.get_by_role("button", name="Install quick")).to_be_visible()

@@ -168,6 +168,11 @@ export interface components {
              */
             fraction: number | null;
             /**
+             * Hasenvironment
+             * @default true
+             */
+            hasEnvironment: boolean;
+            /**
              * Hasfailed
              * @default false
              */

@@ -61,12 +61,12 @@ function Engine(props: EnginesViewProps & { readonly engine: EngineRecord }): Re
   return (
     <div className="fn-Engine">
       <div className="fn-Engine-name">{engine.method}</div>
-      <EngineButton {...props} />
+      {(engine.hasEnvironment || engine.isBusy) && <EngineButton {...props} />}
       <p className="fn-Tool-method">
         {[
           trans.__('Runs %1', engine.tools.join(', ')),
           engine.licence && trans.__('Licence: %1', engine.licence),
-          !engine.isInstalled && engine.diskMb > 0 && trans.__('Takes about %1', formatSize(engine.diskMb * 1e6))
+          !engine.isInstalled && engine.diskMb > 0 && trans.__('Takes at least %1', formatSize(engine.diskMb * 1e6))
         ]
           .filter(Boolean)
           .join(' · ')}
@@ -86,6 +86,7 @@ function Engine(props: EnginesViewProps & { readonly engine: EngineRecord }): Re
           <p className="fn-JobRow-message">{engine.message}</p>
         </>
       )}
+      {!engine.hasEnvironment && engine.how !== '' && <p className="fn-Tool-method">{engine.how}</p>}
       {!engine.isBusy && engine.message !== '' && (
         <p className={engine.hasFailed ? 'fn-JobRow-error fn-mod-whole' : 'fn-Tool-method'} role="status">
           {engine.message}

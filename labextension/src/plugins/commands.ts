@@ -130,14 +130,15 @@ function offerTools({ tools }: IFoldnote, palette: ICommandPalette): void {
   });
 }
 
-/** Whether the person agrees. */
+/** Whether the person agrees; the button is that of a warning where nothing else is given. */
 export async function isConfirmed(
   title: string,
   body: string | Widget,
   act: string,
-  cancel: string
+  cancel: string,
+  actButton = Dialog.warnButton
 ): Promise<boolean> {
-  const buttons = [Dialog.cancelButton({ label: cancel }), Dialog.warnButton({ label: act })];
+  const buttons = [Dialog.cancelButton({ label: cancel }), actButton({ label: act })];
   return (await showDialog({ title, body, buttons, defaultButton: 0 })).button.accept;
 }
 

@@ -4,7 +4,7 @@ import {
   type JupyterFrontEnd,
   type JupyterFrontEndPlugin
 } from '@jupyterlab/application';
-import { ICommandPalette } from '@jupyterlab/apputils';
+import { Dialog, ICommandPalette } from '@jupyterlab/apputils';
 import { ISettingRegistry } from '@jupyterlab/settingregistry';
 import { IStateDB } from '@jupyterlab/statedb';
 import { Widget } from '@lumino/widgets';
@@ -164,11 +164,12 @@ async function install({ engines, trans }: IFoldnote, engine: EngineRecord): Pro
     trans.__('Licence: %1', engine.licence || trans.__('not stated')),
     engine.licenceNote,
     trans.__(
-      'It is downloaded and installed into an environment of its own on this computer. That may take minutes, and takes about %1 of the disk.',
+      'It is downloaded and installed into an environment of its own on this computer. That may take minutes, and takes at least %1 of the disk.',
       size
     )
   );
-  if (await isConfirmed(title, body, trans.__('Accept and Install'), trans.__('Cancel'))) {
+  const [act, cancel] = [trans.__('Accept and Install'), trans.__('Cancel')];
+  if (await isConfirmed(title, body, act, cancel, Dialog.okButton)) {
     await engines.change(engine.name, 'install');
   }
 }

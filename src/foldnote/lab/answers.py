@@ -232,8 +232,10 @@ class EngineRecord(WireModel):
     licence_note: str = ""
     """What a person has to accept or to know beyond the licences' names."""
     disk_mb: int = 0
-    """About how much it takes on the disk, in MB; 0 when that is not known."""
+    """What it takes on the disk at least, in MB; 0 when that is not known."""
     tools: tuple[str, ...] = ()
+    has_environment: bool = True
+    """Whether it has an environment of its own, which can be installed and removed."""
     is_installed: bool = False
     how: str = ""
     """Why it does not run, and what to do; empty when it does."""

@@ -114,6 +114,7 @@ class EngineDesk:
                 licence_note=row.get("licence_note") or "",
                 disk_mb=row.get("disk_mb") or 0,
                 tools=(*(before.tools if before else ()), row["tool"]),
+                has_environment=bool(row.get("has_environment")),
                 is_installed=bool(row.get("runs")),
                 how=row.get("how") or "",
                 is_busy=not work.is_over,

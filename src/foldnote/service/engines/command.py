@@ -40,7 +40,9 @@ class ToolRow:
     licence_note: str = ""
     """What a person has to accept or to know beyond the licences' names."""
     disk_mb: int = 0
-    """About how much it takes on the disk, in MB; 0 when that is not known."""
+    """What it takes on the disk at least, in MB: packages with CUDA take more; 0 when that is not known."""
+    has_environment: bool = False
+    """Whether it has an environment of its own, which can be installed and removed."""
     how: str = ""
     """What to do to make it run; empty when it does."""
 
@@ -65,6 +67,7 @@ def _tool_row(tool: str, engine: Engine | None) -> ToolRow:
         licence=engine.licence or None,
         licence_note=engine.licence_note,
         disk_mb=engine.environment.disk_mb,
+        has_environment=engine.environment.kind != "host",
         how="" if state.installed else state.reason or "",
     )
 
@@ -175,7 +178,7 @@ class _TextReporter:
         self._is_terminal = out.isatty()
         self._written = 0.0
         self._turns = 0
-        size = f", about {_in_gb(engine.environment.disk_mb)}" if engine.environment.disk_mb else ""
+        size = f", at least {_in_gb(engine.environment.disk_mb)}" if engine.environment.disk_mb else ""
         out.write(f"{engine.name}: {engine.method}{size}\n  licence: {engine.licence}\n")
         if engine.licence_note:
             out.write(f"  {engine.licence_note}\n")

@@ -141,7 +141,7 @@ class Engine:
         if ready is None and find_python(self) is None:
             return EngineState(False, explain_python(self))
         if ready is None:
-            size = f" ({self.environment.disk_mb} MB)" if self.environment.disk_mb else ""
+            size = f" ({self.environment.disk_mb} MB or more)" if self.environment.disk_mb else ""
             return EngineState(False, f"The engine {self.name} is not installed: {remedy}{size}.")
         if ready.get("recipe") != self.recipe or not self.python.exists():
             return EngineState(False, f"The engine {self.name} was installed for another version: {remedy}.")

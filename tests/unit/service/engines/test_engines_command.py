@@ -37,6 +37,13 @@ def test_a_tool_with_an_engine_says_how_to_get_it(out):
     assert "connect a service" in second["how"]
 
 
+def test_only_an_environment_of_its_own_can_be_removed(out, tmp_path, monkeypatch):
+    monkeypatch.setenv("FOLDNOTE_ENGINE_PATH", str(write_probe_engine(tmp_path / "more", ("alphafold",))))
+    run_list(["abodybuilder", "alphafold"], as_json=True, stream=out)
+    rows = {row["tool"]: row["has_environment"] for row in json.loads(out.getvalue())}
+    assert (rows["abodybuilder"], rows["alphafold"]) == (True, False)
+
+
 def test_the_table_marks_a_substitute_and_counts(out, tmp_path, monkeypatch):
     monkeypatch.setenv("FOLDNOTE_ENGINE_PATH", str(write_probe_engine(tmp_path / "more", ("alphafold",))))
     run_list(["abodybuilder", "alphafold", "antifold"], stream=out)
