@@ -1,6 +1,7 @@
-"""The same form in Notebook 7 and in Voilà: shown, filled in, judged and read back by the kernel."""
+"""Notebook 7 and Voilà: the same form, judged and read back by the kernel; and what Notebook 7 has room for beside."""
 
 import ast
+import shutil
 import sys
 
 import pytest
@@ -9,6 +10,8 @@ from lab_page import LabPage
 from lab_server import ROOT, LabServer
 from playwright.sync_api import expect
 
+VH = "EVQLVESGGGLVQPGGSLRLSCAASGFNIKDTYIHWVRQAPGKGLEWVARIYPTNGYTRYADSVKGRFTISADTSKNTAYLQMNSLRAEDTAVYYCSRWGGDGFYAMDYWGQGTLVTVSS"
+JOB = f"import foldnote as fn\nfn.submit('anarci', sequence='{VH}', job_name='made.structure').wait()"
 CELL = f"import foldnote as fn\nform = fn.form({FEATURES!r})\nform"
 
 _IS_IDLE = "window.jupyterapp?.shell.currentWidget?.sessionContext?.session?.kernel?.status === 'idle'"
@@ -90,3 +93,42 @@ def test_a_form_works_as_in_jupyterlab(request, opened):
     assert opened.accessibility_faults(".foldnote-form") == []
     # Notebook 7.6.5 trips over its own settings while it starts, also in an environment without our extension
     assert [fault for fault in opened.faults if "reading 'schema'" not in fault] == []
+
+
+@pytest.fixture
+def notebook7(chromium, tmp_path):
+    """A page of Notebook 7 with a job that is done, and a structure beside the notebook."""
+    server = Notebook7(tmp_path / "server", engine_path=ROOT / "tests" / "engines")
+    server.write_notebook("work.ipynb", JOB)
+    shutil.copy(ROOT / "tests/unit/results/data/trastuzumab_fv_ca.pdb", server.notebooks / "fv.pdb")
+    server.start()
+    context = chromium.new_context(viewport={"width": 1300, "height": 900})
+    context.set_default_timeout(60_000)
+    lab = LabPage(context, server)
+    lab.page.goto(f"{server.url}notebooks/work.ipynb?token={server.token}")
+    lab.page.wait_for_selector(".jp-Notebook .jp-Cell")
+    lab.page.wait_for_function(_IS_IDLE)
+    lab.execute("notebook:run-all-cells")
+    yield lab
+    context.close()
+    server.stop()
+
+
+def test_sidebar_results_and_structure_files_work_in_notebook_7(notebook7):
+    page = notebook7.page
+    page.get_by_role("menuitem", name="Protein Analysis").click()
+    page.get_by_role("menuitem", name="Show Tools").click()
+    sidebar = page.locator("#foldnote-sidebar")
+    sidebar.get_by_role("button", name="New cell with the form of ANARCI").click()
+    expect(page.locator(".foldnote-form.fn-live")).to_contain_text("ANARCI")
+    sidebar.get_by_role("tab", name="Jobs").click()
+    sidebar.locator("[data-job='made.structure']").dblclick()
+    result = page.locator(".fn-ResultPanel")
+    expect(result.locator("h2", has_text="made.structure")).to_be_visible()
+    expect(result.locator("canvas").first).to_be_visible()
+    assert result.bounding_box()["height"] > 300
+    notebook7.picture("result-in-notebook-7")
+    assert notebook7.accessibility_faults("#foldnote-sidebar") == []
+    page.goto(f"{notebook7.server.url}edit/fv.pdb")
+    expect(page.locator("canvas").first).to_be_visible()
+    expect(page.locator("body")).to_contain_text("Chain H")

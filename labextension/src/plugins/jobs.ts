@@ -204,6 +204,10 @@ function open(
   widget.disposed.connect(unwatch);
   void tracker.add(widget);
   app.shell.add(widget, 'main');
+  if (!widget.isAttached) {
+    widget.addClass('fn-mod-below');
+    app.shell.add(widget, 'down'); // Notebook 7 has one document a page
+  }
   app.shell.activateById(widget.id);
 }
 

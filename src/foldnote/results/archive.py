@@ -164,6 +164,8 @@ class SingleFile(Archive):
 def check_name(name: str) -> str | None:
     """Why ``name`` may not be a member's name, or None when it may."""
     parts = PurePosixPath(name).parts
+    if not parts:
+        return "is no name"
     if name.startswith(("/", "\\")) or (len(name) > 1 and name[1] == ":"):
         return "is an absolute path"
     if ".." in parts or "\\" in name:

@@ -78,7 +78,7 @@ class ZipArchive(Archive):
 
 
 def _is_skipped(entry: zipfile.ZipInfo) -> bool:
-    is_folder = entry.is_dir() and check_name(entry.filename) is None
+    is_folder = entry.filename.endswith("/") and check_name(entry.filename) is None
     return is_folder or is_skipped(entry.filename)
 
 

@@ -189,7 +189,8 @@ def _title(result: Result, structure: Structure | None) -> str:
         return name or result.name
     others = len(result.structures) - 1
     more = f" (first of {others + 1} structures)" if others else ""
-    return f"{name or result.name} · {structure.name}{more}"
+    name = name or result.name
+    return f"{name} · {structure.name}{more}" if name != structure.name else f"{name}{more}"
 
 
 def _structure_bundle(result: Result) -> Bundle:

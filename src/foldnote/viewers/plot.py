@@ -192,9 +192,9 @@ def find_ticks(low: float, high: float, count: int = 5) -> list[float]:
     """About ``count`` round numbers between ``low`` and ``high``, whichever is the greater."""
     if high < low:
         return find_ticks(high, low, count)
-    if not np.isfinite([low, high]).all() or high <= low:
-        return [low]
     rough = (high - low) / count
+    if not np.isfinite([low, high, rough]).all() or rough < np.finfo(float).tiny:
+        return [low]
     power = 10.0 ** np.floor(np.log10(rough))
     step = next((power * m for m in (1, 2, 5) if power * m >= rough), power * 10)
     first = np.ceil(low / step - 1e-9)

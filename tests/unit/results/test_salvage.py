@@ -139,3 +139,8 @@ def test_a_member_that_announces_more_than_there_is_costs_no_memory(tmp_path):
 
     with pytest.raises(ArchiveError):
         open_bytes(tmp_path, head + b"a" + b"\x00" * 10)
+
+
+def test_a_member_without_a_name_is_refused(tmp_path):
+    with pytest.raises(ArchiveError, match=r"r\.zip"):
+        open_bytes(tmp_path, b"PK\x03\x04" + bytes(1024))
