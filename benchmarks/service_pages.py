@@ -11,6 +11,7 @@ is a test: machines differ.
 from __future__ import annotations
 
 import argparse
+import gc
 import random
 import sqlite3
 import statistics
@@ -151,6 +152,7 @@ def main() -> None:
     parser.add_argument("--rows", type=int, default=1_000_000)
     parser.add_argument("--pages", type=int, default=100)
     options = parser.parse_args()
+    gc.freeze()  # as a service does when it has started
     say_load()
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "service.sqlite3"
