@@ -74,7 +74,7 @@ _CONFIDENCE = (
         ("complex_ipde", "ipde"), range=POSITIVE, source=_BOLTZ,
     ),
     Metric(
-        "mean PAE", "Å", False, "Predicted aligned error, averaged over all pairs.", ("mean_pae", "pae",
+        "mean PAE", "Å", False, "Predicted aligned error, averaged over all pairs.", ("mean_pae",
         "avg_pae"),
         range=POSITIVE, source=_AF2,
     ),
@@ -169,8 +169,12 @@ _DOCKING = (
     Metric(
         "pose confidence", "the program's own scale", True,
         "Logit of the predicted probability that the pose lies within 2 Å of the true one.",
-        ("confidence", "pose_confidence", "diffdock_confidence"), group="docking",
+        ("pose_confidence", "diffdock_confidence"), group="docking",
         source="Corso et al., ICLR (2023)",
+    ),
+    Metric(
+        "confidence", "the program's own scale", True, "How sure the program is, by a definition of its own.",
+        ("confidence",),
     ),
     Metric(
         "predicted log IC50", "log10 of µmol/L", False,
