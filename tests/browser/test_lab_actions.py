@@ -261,7 +261,8 @@ def test_the_browser_tells_nothing_without_leave(lab, server):
 def test_the_browser_tells_of_a_job_that_ends_while_nobody_looks(lab, server):
     lab.page.context.grant_permissions(["notifications"], origin=server.url.rstrip("/"))
     end_unseen(lab, server, "told.sleep-600")
-    lab.page.wait_for_function("window.shown.some(text => text.includes('Stopped: told.sleep-600'))")
+    lab.page.wait_for_function("window.shown.length > 0")
+    assert any("Stopped: told.sleep-600" in text for text in lab.page.evaluate("window.shown"))
 
 
 def test_the_pace_of_the_settings_editor_is_what_the_page_asks_for(lab):

@@ -41,23 +41,28 @@ class Voila(LabServer):
         ]
 
 
+def _open(chromium, server, path):
+    """The front end's page on a notebook that has run; closed, and the server ended, after the test."""
+    server.start()
+    context = chromium.new_context(viewport={"width": 1200, "height": 1000})
+    context.set_default_timeout(60_000)
+    lab = LabPage(context, server)
+    lab.page.goto(f"{server.url}{path}?token={server.token}")
+    if isinstance(server, Notebook7):
+        lab.page.wait_for_selector(".jp-Notebook .jp-Cell")
+        lab.page.wait_for_function(_IS_IDLE)
+        lab.execute("notebook:run-all-cells")
+    yield lab
+    context.close()
+    server.stop()
+
+
 @pytest.fixture
 def opened(request, chromium, tmp_path):
     """The page of a front end on a notebook with one form, which it has run."""
     server = request.param[0](tmp_path / "server", engine_path=ROOT / "tests" / "engines")
     server.write_notebook("forms.ipynb", CELL)
-    server.start()
-    context = chromium.new_context(viewport={"width": 1200, "height": 1000})
-    context.set_default_timeout(60_000)
-    page = LabPage(context, server)
-    page.page.goto(f"{server.url}{request.param[1]}?token={server.token}")
-    if request.param[0] is Notebook7:
-        page.page.wait_for_selector(".jp-Notebook .jp-Cell")
-        page.page.wait_for_function(_IS_IDLE)
-        page.execute("notebook:run-all-cells")
-    yield page
-    context.close()
-    server.stop()
+    yield from _open(chromium, server, request.param[1])
 
 
 @pytest.mark.parametrize(
@@ -101,17 +106,7 @@ def notebook7(chromium, tmp_path):
     server = Notebook7(tmp_path / "server", engine_path=ROOT / "tests" / "engines")
     server.write_notebook("work.ipynb", JOB)
     shutil.copy(ROOT / "tests/unit/results/data/trastuzumab_fv_ca.pdb", server.notebooks / "fv.pdb")
-    server.start()
-    context = chromium.new_context(viewport={"width": 1300, "height": 900})
-    context.set_default_timeout(60_000)
-    lab = LabPage(context, server)
-    lab.page.goto(f"{server.url}notebooks/work.ipynb?token={server.token}")
-    lab.page.wait_for_selector(".jp-Notebook .jp-Cell")
-    lab.page.wait_for_function(_IS_IDLE)
-    lab.execute("notebook:run-all-cells")
-    yield lab
-    context.close()
-    server.stop()
+    yield from _open(chromium, server, "notebooks/work.ipynb")
 
 
 def test_sidebar_results_and_structure_files_work_in_notebook_7(notebook7):

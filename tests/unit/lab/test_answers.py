@@ -48,25 +48,18 @@ def test_a_page_that_was_away_gets_everything():
     assert [job["jobName"] for job in answer["jobs"]] == ["a"]
 
 
+def print_generated(*command):
+    script = [*command, "--print"]
+    return subprocess.run(script, cwd=ROOT, capture_output=True, text=True, check=True).stdout
+
+
 def test_the_page_types_match_the_answers():
-    made = subprocess.run(
-        ["node", "labextension/scripts/generate-wire.mjs", "--print"],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=True,
-    )
+    made = print_generated("node", "labextension/scripts/generate-wire.mjs")
     kept = (ROOT / "labextension/src/api/wire.ts").read_text("utf-8")
-    assert made.stdout == kept, "The answers' fields changed. Run `npm run wire` and commit wire.ts."
+    assert made == kept, "The answers' fields changed. Run `npm run wire` and commit wire.ts."
 
 
 def test_the_pages_metrics_match_the_table():
-    made = subprocess.run(
-        [sys.executable, "labextension/scripts/generate_metrics.py", "--print"],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=True,
-    )
+    made = print_generated(sys.executable, "labextension/scripts/generate_metrics.py")
     kept = (ROOT / "labextension/src/models/metrics.ts").read_text("utf-8")
-    assert made.stdout == kept, "The known metrics changed. Run `npm run metrics` and commit metrics.ts."
+    assert made == kept, "The known metrics changed. Run `npm run metrics` and commit metrics.ts."
