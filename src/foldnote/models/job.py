@@ -117,7 +117,7 @@ class Job(WireModel):
 
     @property
     def word(self) -> str:
-        """The status for a person: a run that failed by itself is ``Failed``."""
+        """The status for a person, in every table: a run that failed by itself is ``Failed``."""
         return "Failed" if self.is_failed else str(self.status)
 
     def __repr__(self) -> str:
@@ -280,13 +280,11 @@ def _read_value(key: str, value: Any) -> Any:
 
 
 def _read_time(value: Any) -> Any:
-    """Times without a zone are UTC; whole numbers are seconds or milliseconds since 1970."""
-    if isinstance(value, str) and value.isdigit():
-        value = int(value)
-    if isinstance(value, int | float):
-        return datetime.fromtimestamp(value / 1000 if value > 1e11 else value, UTC)
+    """Times without a zone are UTC; numbers are left to the model: seconds or milliseconds since 1970."""
+    if not isinstance(value, str) or value.strip().isdigit():
+        return value
     try:
-        parsed = datetime.fromisoformat(str(value).strip().replace("Z", "+00:00"))
+        parsed = datetime.fromisoformat(value.strip().replace("Z", "+00:00"))
     except ValueError:
         return value
     return parsed if parsed.tzinfo else parsed.replace(tzinfo=UTC)

@@ -7,7 +7,6 @@ Only what has the interface's own spelling is taken; everything else is left to 
 from __future__ import annotations
 
 import gc
-import re
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from operator import attrgetter
@@ -17,16 +16,12 @@ from pydantic import ValidationError
 from foldnote.models.job import FOREIGN_KEYS, Job, JobPage, StatusCounts
 
 _MANY_BYTES = 50_000
-_NO_TIME = re.compile(rb'ted"\s*:(?!\s*(?:null|"\d{4}-\d\d-\d\dT))')
-"""``created``, ``started`` or ``completed`` that is no time as the interface writes it, such as a number."""
 _ALL_COUNTS = len(StatusCounts.model_fields)
 _EXTRA, _COUNTS = attrgetter("__pydantic_extra__"), attrgetter("statuses")
 
 
 def read_plain_job(body: bytes) -> Job | None:
     """The job in the answer ``body``; None where it is not quite plain."""
-    if _NO_TIME.search(body):
-        return None
     try:
         job = Job.model_validate_json(body)
     except ValidationError:
@@ -36,8 +31,6 @@ def read_plain_job(body: bytes) -> Job | None:
 
 def read_plain_page(body: bytes) -> JobPage | None:
     """The page of jobs in the answer ``body``; None where any of it is not quite plain."""
-    if _NO_TIME.search(body):
-        return None
     try:
         with _without_collecting(len(body) > _MANY_BYTES):
             page = JobPage.model_validate_json(body)

@@ -2,6 +2,7 @@
 
 import gc
 import json
+from datetime import UTC, datetime
 
 import pytest
 from hypothesis import given
@@ -21,8 +22,8 @@ COUNTS = {"In Queue": 1, "Running": 0, "Complete": 2, "Stopped": 0}
 PARENT = {**OURS, "type": "batch", "tool": "abodybuilder", "batchStatus": "Running", "statuses": COUNTS}
 FOREIGN = [
     {"status": "running"}, {"JobName": "other"}, {"user": "me"}, {"settings": "{}"}, {"score": ""},
-    {"created": ""}, {"created": 60_000_000_000}, {"started": "1763719200"}, {"created": "2026-11-21T10:00:00"}, {"statuses": {"complete": 3}}, {"batchStatus": "error"},
-    {"0": {}},
+    {"created": ""}, {"created": "2026-11-21T10:00:00"}, {"created": "2026-11-21"}, {"statuses": {"complete": 3}},
+    {"batchStatus": "error"}, {"0": {}},
 ]  # fmt: skip
 words = st.sampled_from(["", "{}", "Complete", "failed", "Aggregating", "2026-11-21T10:00:00", "1763719200"])
 values = st.recursive(
@@ -54,6 +55,31 @@ def test_anything_foreign_is_left_to_patience(change):
 @pytest.mark.parametrize("body", [b"", b"[]", b"{}", b"{", b"\xff", b"null", b"[" * 100_000])
 def test_what_is_no_record_is_left_to_patience(body):
     assert (read_plain_job(body), read_plain_page(body)) == (None, None)
+
+
+@pytest.mark.parametrize("number", [1763719200, "1763719200", 1763719200000, "1763719200000", 1763719200.0])
+def test_a_time_may_be_seconds_or_milliseconds_since_1970(number):
+    record = {**OURS, "created": number}
+    assert read_job(record).created == datetime(2025, 11, 21, 10, tzinfo=UTC)
+    assert read_job({**record, "Status": "Done"}).created == datetime(2025, 11, 21, 10, tzinfo=UTC)
+    assert read_plain_job(json.dumps(record).encode()) == read_job(record)
+
+
+@given(st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.integers().map(str))
+def test_a_number_is_the_same_time_however_it_is_read(number):
+    record = {**OURS, "created": number}
+    job = read_plain_job(json.dumps(record).encode())
+    if job is None:
+        with pytest.raises(ProtocolError, match="created"):
+            read_job(record)
+    else:
+        assert job == read_job(record)
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), True, 10**400, "soon", [1]], ids=str)
+def test_what_is_no_time_is_said(value):
+    with pytest.raises(ProtocolError, match="created"):
+        read_job({**OURS, "created": value})
 
 
 @given(st.dictionaries(keys, values, max_size=4))
