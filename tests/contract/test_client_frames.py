@@ -32,11 +32,12 @@ async def test_jobs_become_rows_newest_first(face, settle, settings, name):
     assert dtypes(frame) == COLUMNS
 
 
-async def test_a_failed_job_says_why(face, settle, settings, name):
+async def test_a_failed_job_is_failed_in_every_table_and_says_why(face, settle, settings, name):
     await settle(face.jobs.submit("anarci", settings, job_name=f"{name}.fail"))
     await settle(face.jobs.wait([f"{name}.fail"], 60))
     row = (await settle(face.jobs.to_frame())).loc[f"{name}.fail"]
-    assert row["status"] == "Stopped"
+    listed = (await settle(face.jobs.list(limit=1)))[0]
+    assert (row["status"], listed.record.word, listed.record.status) == ("Failed", "Failed", "Stopped")
     assert "asked to fail" in row["error"]
     assert row["completed"] >= row["created"]
 

@@ -47,7 +47,7 @@ def state_of(job: Job) -> str:
         done = job.statuses.complete + job.statuses.stopped
         return f"{job.batch_status} {done}/{job.batch_size}"
     percent = f" {job.progress:.0%}" if job.progress is not None and not job.is_final else ""
-    return f"{'Failed' if job.is_failed else job.status}{percent}"
+    return f"{job.word}{percent}"
 
 
 def report_change(job: Job) -> None:

@@ -43,7 +43,8 @@ def tabulate_batches(batches: Iterable[Job]) -> pd.DataFrame:
     """Batch parents, with the columns of ``tabulate_jobs`` and how many of their jobs are done.
 
     Returns:
-        One row a batch; ``jobs``, ``complete`` and ``stopped`` (Int64) are missing where nobody counts them.
+        One row a batch; ``jobs``, ``complete`` and ``stopped`` (Int64; the interface counts failed ones there)
+        are missing where nobody counts them.
     """
     import pandas as pd
 
@@ -64,7 +65,8 @@ def tabulate_jobs(jobs: Iterable[Job]) -> pd.DataFrame:
         One row a job, with the index ``job_name`` (str) and the columns
 
         - ``tool`` (str): the tool's type, of a batch too
-        - ``status`` (str): ``In Queue``, ``Running``, ``Complete`` or ``Stopped``
+        - ``status`` (str): as tables show it, see ``Job.word``: ``In Queue``, ``Running``, ``Complete``, ``Stopped``,
+          or ``Failed`` for a run that failed by itself, which the interface calls ``Stopped``
         - ``created``, ``started``, ``completed`` (datetime64[us, UTC]; NaT while it has not happened)
         - ``duration_s`` (float64, seconds): from start to end, or to now; NaN before the start
         - ``progress`` (float64, 0 to 1; NaN where the engine does not tell)
@@ -77,7 +79,7 @@ def tabulate_jobs(jobs: Iterable[Job]) -> pd.DataFrame:
     rows = list(jobs)
     columns: dict[str, Any] = {
         "tool": pd.Series([row.tool_type for row in rows], dtype="str"),
-        "status": pd.Series([str(row.status) for row in rows], dtype="str"),
+        "status": pd.Series([row.word for row in rows], dtype="str"),
     }
     for name in _TIMES:
         columns[name] = _read_times([getattr(row, name) for row in rows])

@@ -108,6 +108,4 @@ def join_results(sheet: Sheet, jobs: Mapping[str, Job]) -> pd.DataFrame:
 
 
 def _state(job: Job | None) -> str:
-    if job is None:
-        return "Deleted"
-    return "Failed" if job.is_failed else str(job.status)
+    return "Deleted" if job is None else job.word
