@@ -43,8 +43,8 @@ def tabulate_batches(batches: Iterable[Job]) -> pd.DataFrame:
     """Batch parents, with the columns of ``tabulate_jobs`` and how many of their jobs are done.
 
     Returns:
-        One row a batch; ``jobs``, ``complete`` and ``stopped`` (Int64; the interface counts failed ones there)
-        are missing where nobody counts them.
+        One row a batch; ``jobs``, ``complete`` and ``stopped`` (Int64; the last counts failed ones, too, as
+        the interface does) are missing where nobody counts them.
     """
     import pandas as pd
 
@@ -65,8 +65,8 @@ def tabulate_jobs(jobs: Iterable[Job]) -> pd.DataFrame:
         One row a job, with the index ``job_name`` (str) and the columns
 
         - ``tool`` (str): the tool's type, of a batch too
-        - ``status`` (str): as tables show it, see ``Job.word``: ``In Queue``, ``Running``, ``Complete``, ``Stopped``,
-          or ``Failed`` for a run that failed by itself, which the interface calls ``Stopped``
+        - ``status`` (str): ``In Queue``, ``Running``, ``Complete``, ``Stopped``, or ``Failed`` for a run that
+          failed by itself, which the interface calls ``Stopped``
         - ``created``, ``started``, ``completed`` (datetime64[us, UTC]; NaT while it has not happened)
         - ``duration_s`` (float64, seconds): from start to end, or to now; NaN before the start
         - ``progress`` (float64, 0 to 1; NaN where the engine does not tell)

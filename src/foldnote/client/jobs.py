@@ -156,8 +156,9 @@ class JobsSteps(Resource, Generic[H]):
         Returns:
             One row a job, with the index ``job_name`` (str) and the columns ``tool`` (str), ``status`` (str;
             ``Failed`` for a run that failed by itself, else the interface's word), ``created``, ``started``,
-            ``completed`` (datetime64, UTC), ``duration_s`` (float64, seconds), ``progress`` (float64, 0 to 1),
-            ``weighted_hours`` (float64), ``batch`` and ``error`` (str); what is not there is NaT or NaN.
+            ``completed`` (datetime64, UTC), ``duration_s`` (float64, seconds), ``progress`` (float64, 0
+            to 1), ``weighted_hours`` (float64), ``batch`` and ``error`` (str); what is not there is NaT or
+            NaN.
         """
         filters = {"batch": batch, "includeSubjobs": "true" if include_subjobs else None}
         params = {name: value for name, value in filters.items() if value is not None}
