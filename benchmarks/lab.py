@@ -2,8 +2,8 @@
 
 Beside the limits stand JupyterLab alone, jupyter-scheduler and dask-labextension, which show jobs as well, in
 the same run; they get an environment of their own where they can be installed. Needs Chromium and the test
-dependencies, as the browser tests do. On a busy machine only the ratios mean anything. ``--parts`` names what
-is measured.
+dependencies, as the browser tests do. On a busy machine only the ratios mean anything. All of it takes six
+minutes; ``--parts`` names what is measured, such as ``--parts idle``, and starts only the servers for it.
 """
 
 from __future__ import annotations
@@ -68,20 +68,26 @@ def beside(peer: str, figure: float, ours: float, unit: str, more: str = "") -> 
 
 
 class Labs:
-    """The servers, each with one extension, while they run."""
+    """The servers, each with one extension; they run from the first time that they are asked for."""
 
     def __init__(self, folder: Path, service: CountedService, extensions: Mapping[str, Extension]) -> None:
-        """Start them all."""
+        """None runs yet."""
         self.extensions = extensions
-        self.servers: dict[str, OneExtensionLab] = {}
-        for number, (name, extension) in enumerate(extensions.items()):
-            more = service.environment if name == OURS else {}
-            self.servers[name] = OneExtensionLab(folder / str(number), extension, more)
-            self.servers[name].start()
+        self._folder, self._service = folder, service
+        self._running: dict[str, OneExtensionLab] = {}
+
+    def server(self, name: str) -> OneExtensionLab:
+        """The server with the extension of this name, started unless it runs."""
+        if name not in self._running:
+            more = self._service.environment if name == OURS else {}
+            folder = self._folder / str(len(self._running))
+            self._running[name] = OneExtensionLab(folder, self.extensions[name], more)
+            self._running[name].start()
+        return self._running[name]
 
     def stop(self) -> None:
-        """Stop them all."""
-        for server in self.servers.values():
+        """Stop those that run."""
+        for server in self._running.values():
             server.stop()
 
     def peers(self) -> list[str]:
@@ -91,13 +97,14 @@ class Labs:
 
 def measure_start(browser: Browser, labs: Labs, _: CountedService) -> None:
     """Starts in turns, so that a busy machine is busy for all; each beside the one of JupyterLab alone."""
-    for server in labs.servers.values():
+    servers = {name: labs.server(name) for name in labs.extensions}
+    for server in servers.values():
         start_ms(browser, server)  # the server's own caches
-    times: dict[str, list[float]] = {name: [] for name in labs.servers}
+    times: dict[str, list[float]] = {name: [] for name in servers}
     for turn in range(STARTS):
-        names = list(labs.servers)
+        names = list(servers)
         for name in names[turn % len(names) :] + names[: turn % len(names)]:
-            times[name].append(start_ms(browser, labs.servers[name]))
+            times[name].append(start_ms(browser, servers[name]))
     alone = times.pop(ALONE)
     title = "JupyterLab alone, until its layout is restored"
     print(f"{title:58} {statistics.median(alone):9.4g} ms       {_spread(alone)}", flush=True)
@@ -116,18 +123,26 @@ def _spread(times: list[float]) -> str:
     return f"(half of {len(times)} within {low:.0f} to {high:.0f})"
 
 
-def measure_page(browser: Browser, labs: Labs, _: CountedService) -> None:
-    """JavaScript that is loaded unasked, and ten thousand jobs painted and scrolled through."""
-    pages = {name: open_page(browser, server) for name, server in labs.servers.items() if name != ALONE}
+def measure_javascript(browser: Browser, labs: Labs, _: CountedService) -> None:
+    """JavaScript that is loaded unasked."""
+    pages = {name: open_page(browser, labs.server(name)) for name in (OURS, *labs.peers())}
     loaded = {name: count_javascript(page.page, labs.extensions[name]) for name, page in pages.items()}
     show("JavaScript loaded at the start, gzipped", loaded[OURS][0] / 1000, 60, "kB")
     for name in labs.peers():
         beside(name, loaded[name][0] / 1000, loaded[OURS][0] / 1000, "kB", f"{loaded[name][1]} files")
     has_3d = pages[OURS].page.evaluate("window.$3Dmol !== undefined")
     print(f"{'3Dmol.js at the start':58} {'loaded' if has_3d else 'not loaded'}")
+    for page in pages.values():
+        page.page.context.close()
+
+
+def measure_paint(browser: Browser, labs: Labs, _: CountedService) -> None:
+    """Ten thousand jobs painted and scrolled through."""
+    shown = [name for name in labs.peers() if name == SCHEDULER]
+    pages = {name: open_page(browser, labs.server(name)) for name in (OURS, *shown)}
     ours = paint_ours(browser, pages[OURS])
     _show_painted(ours, browser)
-    if SCHEDULER in labs.peers():
+    if SCHEDULER in pages:
         theirs = paint_scheduler(pages[SCHEDULER], labs.extensions[SCHEDULER])
         beside(
             SCHEDULER,
@@ -153,8 +168,8 @@ def _show_painted(ours: Painted, browser: Browser) -> None:
 
 
 def measure_pace(browser: Browser, labs: Labs, service: CountedService) -> None:
-    """Questions while jobs run, when changes are seen, and questions when nobody looks and nothing runs."""
-    pages = [open_page(browser, labs.servers[OURS]) for _ in range(PAGES)]
+    """Questions while jobs run, and when changes are seen."""
+    pages = [open_page(browser, labs.server(OURS)) for _ in range(PAGES)]
     for page in pages:
         page.show_sidebar("jobs", 400)
     requests = Requests()
@@ -174,17 +189,25 @@ def measure_pace(browser: Browser, labs: Labs, service: CountedService) -> None:
         beside(f"{name}, nothing running, page to server", per_minute[name], asked, "/min")
     title = f"until every page shows a change of state, median of {len(seen)}"
     show(title, statistics.median(seen), 1, "s", f"(the slowest {max(seen):.2f} s)")
-    for page in (*pages[1:], *others.values()):
+    for page in (*pages, *others.values()):
         page.page.context.close()
-    pages[0].execute("application:toggle-left-area")
-    _wait(pages[0], LETTING_GO_S)
+
+
+def measure_idle(browser: Browser, labs: Labs, service: CountedService) -> None:
+    """Questions when nobody looks and nothing runs, after a job was followed to its end."""
+    page = open_page(browser, labs.server(OURS))
+    page.show_sidebar("jobs", 400)
+    name = "before-idle.sleep-2"
+    page.page.evaluate(_WATCH, name)
+    service.submit(name)
+    page.page.wait_for_function("window.seenAt.Complete")
+    page.execute("application:toggle-left-area")
+    _wait(page, LETTING_GO_S)
     before = service.asked
-    _wait(pages[0], UNSEEN_S)
-    print(
-        f"{'questions in half a minute, hidden and idle':58} {(service.asked - before).total():9} limit 0",
-        flush=True,
-    )
-    pages[0].page.context.close()
+    _wait(page, UNSEEN_S)
+    title = f"questions in {UNSEEN_S:.0f} s, hidden and idle"
+    print(f"{title:58} {(service.asked - before).total():9} limit 0", flush=True)
+    page.page.context.close()
 
 
 def _wait(page: LabPage, passed_s: float) -> None:
@@ -194,7 +217,7 @@ def _wait(page: LabPage, passed_s: float) -> None:
 def _open_panel(browser: Browser, labs: Labs, name: str, requests: Requests) -> LabPage:
     """A page of a peer with its panel in sight."""
     extension = labs.extensions[name]
-    page = open_page(browser, labs.servers[name])
+    page = open_page(browser, labs.server(name))
     requests.watch(name, page.page, extension)
     if ":" in extension.panel:
         page.execute(extension.panel)
@@ -219,8 +242,10 @@ def _see(pages: list[LabPage], service: CountedService, number: int) -> list[flo
 
 PARTS: Mapping[str, Callable[[Browser, Labs, CountedService], None]] = {
     "start": measure_start,
-    "page": measure_page,
+    "javascript": measure_javascript,
+    "paint": measure_paint,
     "pace": measure_pace,
+    "idle": measure_idle,
 }
 
 
