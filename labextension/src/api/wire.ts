@@ -496,6 +496,16 @@ export interface components {
             [key: string]: unknown;
         };
         /**
+         * RecordAnswer
+         * @description One job, whether or not a list holds it.
+         */
+        RecordAnswer: {
+            /** @default null */
+            job: components["schemas"]["PageJob"] | null;
+        } & {
+            [key: string]: unknown;
+        };
+        /**
          * ResultAnswer
          * @description A result, laid out for a page: the same HTML that a cell shows.
          */

@@ -18,7 +18,7 @@ from typing import Any
 from pydantic import Field
 from pydantic.json_schema import models_json_schema
 
-from foldnote.lab.known import KnownJobs, page_records
+from foldnote.lab.known import KnownJobs, page_record, page_records
 from foldnote.lab.notes import Notes
 from foldnote.models.file import FileRecord
 from foldnote.models.job import Job, JobPage, StatusCounts
@@ -94,6 +94,13 @@ class OlderAnswer(WireModel):
     """Newest first."""
     older_key: str | None = None
     """Where the next page begins; null on the last."""
+
+
+class RecordAnswer(WireModel):
+    """One job, whether or not a list holds it."""
+
+    job: PageJob | None = None
+    """Null when the service has no job of this name."""
 
 
 class ToolsAnswer(WireModel):
@@ -294,7 +301,7 @@ class Answer:
 
 
 _ANSWERS = (
-    *(JobsAnswer, OlderAnswer, ToolsAnswer, ToolAnswer, AdviceAnswer, LogAnswer, FilesAnswer),
+    *(JobsAnswer, OlderAnswer, RecordAnswer, ToolsAnswer, ToolAnswer, AdviceAnswer, LogAnswer, FilesAnswer),
     *(ProfilesAnswer, ConnectionVerdict, EnginesAnswer, ResultAnswer, SettingsAnswer, AccountAnswer),
     UploadAnswer,
 )
@@ -316,6 +323,11 @@ def write_jobs(known: KnownJobs, mark: str, report: ServiceReport, tag: str) -> 
 def write_older(page: JobPage, notes: Notes) -> Answer:
     """A page of older jobs, or of a batch's."""
     return _write({"jobs": page_records(page.jobs, notes), "olderKey": page.start_key})
+
+
+def write_record(job: Job | None, notes: Notes) -> Answer:
+    """The record of one job, or null."""
+    return _write({"job": None if job is None else page_record(job, notes.find(job.job_name))})
 
 
 def write_tools(tools: tuple[Tool, ...], report: ServiceReport) -> Answer:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from foldnote.client import AsyncClient
-from foldnote.errors import FoldnoteError
+from foldnote.errors import FoldnoteError, NotFoundError
 from foldnote.lab.account import AccountDesk
 from foldnote.lab.answers import (
     AccountAnswer,
@@ -30,7 +30,7 @@ from foldnote.lab.known import WHOLE
 from foldnote.lab.notes import Notes
 from foldnote.lab.pace import Pace
 from foldnote.lab.poller import Poller
-from foldnote.models.job import JobPage
+from foldnote.models.job import Job, JobPage
 from foldnote.models.tool import Tool
 from foldnote.models.tool_sheet import list_settings
 from foldnote.settings import EMBEDDED
@@ -109,10 +109,29 @@ class Desk:
         """The jobs that follow after the continuation key."""
         return (await self._ask(lambda client: client.jobs.list(limit=WHOLE, start_key=key))).page
 
-    async def list_batch(self, name: str, key: str | None) -> JobPage:
-        """The jobs of a batch, from the continuation key on."""
-        rows = await self._ask(lambda client: client.jobs.list(limit=WHOLE, batch=name, start_key=key))
-        return rows.page
+    async def find_job(self, name: str, member: str | None = None) -> Job | None:
+        """A job's record; None when the service has no such job.
+
+        ``member`` is the address of another member of the organization whose job it is.
+        """
+        try:
+            return await self._ask(lambda client: client.jobs.record(name, job_email=member))
+        except NotFoundError:
+            return None
+
+    async def list_batch(self, name: str, key: str | None, member: str | None = None) -> JobPage:
+        """The jobs of a batch, from the continuation key on.
+
+        ``member`` is the address of another member of the organization whose batch it is. A deployment that
+        does not know of both parameters together may give other jobs: those are left out.
+        """
+        rows = await self._ask(
+            lambda client: client.jobs.list(limit=WHOLE, batch=name, start_key=key, job_email=member)
+        )
+        if member is None:
+            return rows.page
+        theirs = tuple(job for job in rows.page.jobs if job.email in (None, member))
+        return rows.page.model_copy(update={"jobs": theirs})
 
     async def list_members(self, key: str | None) -> JobPage:
         """The jobs of everybody in the account's organization, from the continuation key on."""

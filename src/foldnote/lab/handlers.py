@@ -177,47 +177,6 @@ class JobsHandler(FoldnoteHandler):
         super().on_connection_close()
 
 
-class OlderHandler(FoldnoteHandler):
-    """``GET jobs/older?key=``: jobs older than those that are followed."""
-
-    @web.authenticated
-    @authorized
-    async def get(self) -> None:
-        """A page of them."""
-        desk = self.desk
-        self.send(_older(await self.ask(desk.list_older(self.get_query_argument("key"))), desk))
-
-
-class BatchHandler(FoldnoteHandler):
-    """``GET jobs/NAME/subjobs``."""
-
-    _track_activity = False
-
-    @web.authenticated
-    @authorized
-    async def get(self, name: str) -> None:
-        """A page of a batch's jobs."""
-        key = self.get_query_argument("key", "") or None
-        desk = self.desk
-        self.send(_older(await self.ask(desk.list_batch(name, key)), desk))
-
-
-class MembersHandler(FoldnoteHandler):
-    """``GET jobs/members?key=``: the jobs of everybody in the organization."""
-
-    _track_activity = False
-
-    @web.authenticated
-    @authorized
-    async def get(self) -> None:
-        """A page of them; what this computer notes of its own user's jobs is no part of it."""
-        from foldnote.lab.answers import write_older
-        from foldnote.lab.notes import Notes
-
-        key = self.get_query_argument("key", "") or None
-        self.send(write_older(await self.ask(self.desk.list_members(key)), Notes()))
-
-
 class RefreshHandler(FoldnoteHandler):
     """``POST refresh``."""
 
@@ -338,12 +297,6 @@ def fault(status: int, sentence: str) -> web.HTTPError:
 async def now(work: Callable[[], _Value]) -> _Value:
     """Work that need not be waited for, so that its faults are answered like those of other work."""
     return work()
-
-
-def _older(page: Any, desk: Desk) -> Answer:
-    from foldnote.lab.answers import write_older
-
-    return write_older(page, desk.notes)
 
 
 def _read_seconds(text: str) -> float:

@@ -9,6 +9,7 @@ from jupyter_server.base.handlers import FileFindHandler
 
 from foldnote.lab import file_handlers as files
 from foldnote.lab import handlers as jobs
+from foldnote.lab import list_handlers as lists
 from foldnote.lab import setup_handlers as setup
 
 STATIC = Path(__file__).parent.parent / "static"
@@ -19,13 +20,14 @@ _NAME = "([^/]+)"
 
 ROUTES: tuple[tuple[Any, ...], ...] = (
     (f"{_ROOT}/jobs", jobs.JobsHandler),
-    (f"{_ROOT}/jobs/older", jobs.OlderHandler),
-    (f"{_ROOT}/jobs/members", jobs.MembersHandler),
+    (f"{_ROOT}/jobs/older", lists.OlderHandler),
+    (f"{_ROOT}/jobs/members", lists.MembersHandler),
     (f"{_ROOT}/jobs/stop", jobs.StopHandler),
     (f"{_ROOT}/jobs/delete", jobs.DeleteHandler),
     (f"{_ROOT}/jobs/keep", jobs.KeepHandler),
     (f"{_ROOT}/jobs/tag", jobs.TagHandler),
-    (f"{_ROOT}/jobs/{_NAME}/subjobs", jobs.BatchHandler),
+    (f"{_ROOT}/jobs/{_NAME}/subjobs", lists.BatchHandler),
+    (f"{_ROOT}/jobs/{_NAME}/record", lists.RecordHandler),
     (f"{_ROOT}/jobs/{_NAME}/log", jobs.LogHandler),
     (f"{_ROOT}/jobs/{_NAME}/settings", jobs.SettingsHandler),
     (f"{_ROOT}/jobs/{_NAME}/result", files.DownloadHandler),

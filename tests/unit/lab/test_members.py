@@ -30,6 +30,12 @@ async def theirs(service):
             await client.jobs.wait([JOB], 60)
 
 
+def theirs_client(service):
+    """The other member, past Jupyter."""
+    http = httpx.AsyncClient(transport=httpx.ASGITransport(service.app), base_url=URL)
+    return AsyncClient(base_url=URL, api_key=f"key-of-{MEMBER}", http_client=http)
+
+
 def ask(jupyter, what, member, method="GET"):
     return jupyter.request(method, f"jobs/{JOB}/{what}", params={"member": member}, headers=LOGIN)
 
@@ -66,3 +72,37 @@ async def test_results_of_two_owners_of_one_name_are_kept_apart(jupyter, service
         mine, of_bob = await client.jobs.download(JOB), await client.jobs.download(JOB, job_email=MEMBER)
     assert mine != of_bob
     assert mine.name == of_bob.name == f"{JOB}.zip"
+
+
+async def test_a_members_batch_is_unfolded_and_an_own_one_of_that_name_is_not_taken_for_it(
+    jupyter, service, theirs
+):
+    async with theirs_client(service) as bob, service.client() as own:
+        for client, rows in ((bob, 2), (own, 1)):
+            tool = await client.tools.get("anarci")
+            names = [f"row-{row}-of-{rows}" for row in range(rows)]
+            settings = [tool.example_job["settings"]] * rows
+            await client.batches.submit(tool, settings, "screen", names)
+    for member, names in ((MEMBER, {"row-0-of-2", "row-1-of-2"}), (None, {"row-0-of-1"}), (STRANGER, set())):
+        answer = await jupyter.get("jobs/screen/subjobs", params={"member": member or ""}, headers=LOGIN)
+        assert {job["jobName"] for job in answer.json()["jobs"]} == names
+
+
+@pytest.mark.parametrize(("member", "is_known"), [(MEMBER, True), (STRANGER, False), ("", False)])
+async def test_a_job_that_no_list_holds_is_looked_up_or_said_to_be_none(jupyter, theirs, member, is_known):
+    answer = await ask(jupyter, "record", member)
+    assert answer.status_code == 200
+    assert (answer.json()["job"] is not None) is is_known
+
+
+async def test_a_job_of_a_profile_that_is_gone_is_not_said_to_be_none(jupyter, theirs):
+    for profile, word in (("gone", "There is no profile 'gone'"), ("environment", "FOLDNOTE_BASE_URL")):
+        answer = await jupyter.get(f"jobs/{JOB}/record", params={"profile": profile}, headers=LOGIN)
+        assert answer.status_code == 404
+        assert word in answer.json()["error"]
+
+
+async def test_a_job_is_not_said_to_be_none_by_a_service_that_does_not_answer(jupyter, service, theirs):
+    assert (await ask(jupyter, "record", MEMBER)).json()["job"]["jobName"] == JOB
+    service.is_down = True
+    assert (await ask(jupyter, "record", MEMBER)).status_code == 503
