@@ -37,12 +37,19 @@ FAULTS = {
     "redirect": answers("", 302, location="http://elsewhere.invalid/jobs"),
     "garbage": answers("\x00\xff{"),
     "list": answers([1, 2]),
+    "told in a refusal": answers(
+        {"error": f"{KEY} is no key", "message": KEY, "seen": [KEY]}, 401, x_echo=KEY
+    ),
+    "told on a page": answers(f"<html>{KEY} is no key</html>", 502),
+    "told in a redirect": answers("", 302, location=f"http://elsewhere.invalid/jobs/{KEY}?key={KEY}"),
 }
 
 
 @pytest.mark.parametrize("fault", FAULTS)
 async def test_no_error_shows_the_key(scripted, caplog, monkeypatch, fault):
     caplog.set_level(logging.DEBUG)
+    if fault.startswith("told"):  # httpcore's own log of what arrived: nothing of ours is asked before
+        caplog.set_level(logging.INFO, logger="httpcore")
     monkeypatch.setenv("FOLDNOTE_REQUEST_TIMEOUT_S", "0.2")
     monkeypatch.setattr("foldnote.client.link.retry_delays", lambda *_: iter(()))
     scripted.on("GET", "/jobs", FAULTS[fault])
@@ -83,6 +90,24 @@ def test_what_a_person_can_print_shows_no_key(scripted):
             client.ledger,
         ]
         assert KEY not in "".join(f"{thing!r}{thing}" for thing in things) + job._repr_html_()
+
+
+def test_a_key_that_a_good_answer_repeats_is_covered(scripted):
+    scripted.on("GET", "/jobs", answers(FINAL | {"error": f"asked with {KEY}", "seen": {KEY: KEY}}))
+    with Client(base_url=scripted.url, api_key=KEY) as client:
+        record = client.jobs.record("a")
+    assert record.error == "asked with [key]"
+    assert KEY not in repr(record.to_wire())
+
+
+def test_a_redirect_is_told_without_its_query(scripted):
+    scripted.on(
+        "GET", "/jobs", answers("", 302, location="http://elsewhere.invalid/jobs?X-Amz-Signature=5161f0")
+    )
+    with Client(base_url=scripted.url, api_key=KEY) as client, pytest.raises(FoldnoteError) as caught:
+        client.jobs.list()
+    assert "redirects to http://elsewhere.invalid/jobs." in str(caught.value)
+    assert "5161f0" not in str(caught.value) + repr(caught.value)
 
 
 def test_the_key_does_not_go_with_a_signed_link_or_its_redirect(scripted):

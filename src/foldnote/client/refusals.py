@@ -66,8 +66,9 @@ def read_json(answer: Answer) -> Any:
     if answer.status >= 400:
         raise refusal(answer)
     if answer.status >= 300:
+        where = answer.headers.get("location", "nowhere").partition("?")[0]  # a query may be a secret
         raise errors.ProtocolError(
-            f"The service redirects to {answer.headers.get('location', 'nowhere')}. The key is not sent"
+            f"The service redirects to {where}. The key is not sent"
             " there; if that is the right address, make it the profile's base_url."
         )
     try:

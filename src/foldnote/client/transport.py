@@ -19,6 +19,7 @@ import httpx
 from foldnote.client.cache import read_mark, write_mark
 from foldnote.client.effects import Answer, Call, Download, Effect, Run, Sleep
 from foldnote.client.hashing import RunningHash
+from foldnote.client.veil import cover_key
 from foldnote.errors import ProtocolError, RequestTimeoutError, ServiceUnreachableError, TransportError
 
 _CHUNK_BYTES = 1 << 20
@@ -227,7 +228,8 @@ async def _read_chunks_async(call: Call) -> AsyncIterator[bytes]:
 
 
 def _read(response: httpx.Response) -> Answer:
-    return Answer(response.status_code, response.headers, response.content)
+    answer = Answer(response.status_code, response.headers, response.content)
+    return cover_key(answer, response.request.headers.get("x-api-key", ""))
 
 
 class _Target:

@@ -210,7 +210,7 @@ class DownloadHandler(FoldnoteHandler):
         self.set_header("X-Content-Type-Options", "nosniff")
         with path.open("rb") as stream:
             while chunk := await asyncio.to_thread(stream.read, _CHUNK_BYTES):
-                self.write(chunk)
+                self.write_file(chunk)
                 try:
                     await self.flush()
                 except StreamClosedError:

@@ -26,6 +26,7 @@ from foldnote.errors import (
     SettingsError,
     TransportError,
 )
+from foldnote.lab.curtain import cover_links
 
 if TYPE_CHECKING:
     from foldnote.lab.answers import Answer
@@ -135,6 +136,15 @@ class FoldnoteHandler(APIHandler):
             self.finish()
         else:
             self.finish(answer.body)
+
+    def write(self, chunk: str | bytes | dict[str, Any]) -> None:
+        """Answer with text or JSON; signed links in it lose what makes them work."""
+        text = json.dumps(chunk) if isinstance(chunk, dict) else chunk
+        super().write(cover_links(text.encode() if isinstance(text, str) else text))
+
+    def write_file(self, chunk: bytes) -> None:
+        """Answer with bytes of a file, as they are."""
+        super().write(chunk)
 
     def send_record(self, record: WireModel) -> None:
         """Answer with a record."""

@@ -6,14 +6,17 @@ from pathlib import Path
 import httpx
 import pytest
 from jupyter_server.serverapp import ServerApp
-from lab_fixtures import PACE, TOKEN, JobService
+from lab_fixtures import PACE, TOKEN, URL, JobService
 from tornado.httpserver import HTTPServer
 from tornado.netutil import bind_sockets
 from traitlets.config import Config
 
+from foldnote import settings
+from foldnote.client import AsyncClient
 from foldnote.lab.connection import Line
 from foldnote.lab.desks import Desks
 from foldnote.lab.poller import Poller
+from foldnote.models.account import Account
 from foldnote.service.app import create_app
 from foldnote.service.config import ServiceConfig
 
@@ -22,7 +25,8 @@ from foldnote.service.config import ServiceConfig
 async def service(tmp_path: Path) -> AsyncIterator[JobService]:
     """The service, with the engine of the tests."""
     engines = (Path(__file__).parents[2] / "engines",)
-    app = create_app(ServiceConfig(data_dir=tmp_path / "service", engine_paths=engines))
+    config = ServiceConfig(data_dir=tmp_path / "service", engine_paths=engines, rate_limit=False)
+    app = create_app(config)
     async with app.router.lifespan_context(app):
         yield JobService(app, app.state.service.local_key)
 
@@ -76,3 +80,15 @@ async def jupyter(server_app: ServerApp) -> AsyncIterator[httpx.AsyncClient]:
         yield client
     front.stop()
     await front.close_all_connections()
+
+
+@pytest.fixture
+async def trial(service: JobService, monkeypatch: pytest.MonkeyPatch) -> Account:
+    """A hosted profile whose key is an unclaimed trial key of the service."""
+    monkeypatch.setattr(settings, "_keyring_get", lambda name: None)
+    monkeypatch.setattr(settings, "_keyring_set", lambda name, key: False)
+    settings.save_profile("hosted", URL)
+    async with httpx.AsyncClient(transport=httpx.ASGITransport(service.app), base_url=URL) as http:
+        account = await AsyncClient(base_url=URL, http_client=http).account.provision()
+    service.hosted_key = settings.api_key(settings.Profile(f"trial:{URL}", URL)).get_secret_value()
+    return account

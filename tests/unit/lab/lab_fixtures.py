@@ -35,6 +35,8 @@ class JobService:
     Attributes:
         key: the key that it accepts.
         offered_key: the key that the extension offers; a wrong one shows how a refusal looks.
+        hosted_key: the key that it offers for profiles that are not the embedded one; empty for the same.
+        mood: what becomes of an answer on its way, if anything.
         is_down: whether connections are refused.
         is_strict: whether a listing with parameters that the interface does not have is refused.
         requests: how many requests arrived.
@@ -45,6 +47,8 @@ class JobService:
     app: object
     key: str
     offered_key: str = ""
+    hosted_key: str = ""
+    mood: Callable[[httpx.Response], httpx.Response] | None = None
     is_down: bool = False
     is_strict: bool = False
     requests: int = 0
@@ -55,7 +59,9 @@ class JobService:
     async def connect(self, profile: Profile) -> Connection:
         """What the poller uses in place of the network."""
         http = httpx.AsyncClient(transport=_Switched(self), base_url=URL)
-        client = AsyncClient(base_url=URL, api_key=self.offered_key or self.key, http_client=http)
+        hosted_key = "" if profile.is_embedded else self.hosted_key
+        key = hosted_key or self.offered_key or self.key
+        client = AsyncClient(base_url=URL, api_key=key, http_client=http)
         self.connections.append(client)
         return Connection(client, URL)
 
@@ -78,7 +84,12 @@ class _Switched(httpx.AsyncBaseTransport):
             raise httpx.ConnectError("refused", request=request)
         if self._service.is_strict and "since=" in self._service.paths[-1]:
             return httpx.Response(400, json={"message": "Unknown parameter since."}, request=request)
-        return await self._inner.handle_async_request(request)
+        answer = await self._inner.handle_async_request(request)
+        if self._service.mood is None:
+            return answer
+        await answer.aread()
+        answer.request = request
+        return self._service.mood(answer)
 
 
 async def wait_for_state(

@@ -1,27 +1,11 @@
 """What a page learns of the account: the figures, never the link that claims it."""
 
-import httpx
-import pytest
 from lab_fixtures import TOKEN, URL
 
-from foldnote import settings
-from foldnote.client import AsyncClient
 from foldnote.lab.account import AccountDesk
 from foldnote.models.account import Account
 
 LOGIN = {"Authorization": f"token {TOKEN}"}
-
-
-@pytest.fixture
-async def trial(service, monkeypatch):
-    """A hosted profile whose key is an unclaimed trial key of the service."""
-    monkeypatch.setattr(settings, "_keyring_get", lambda name: None)
-    monkeypatch.setattr(settings, "_keyring_set", lambda name, key: False)
-    settings.save_profile("hosted", URL)
-    async with httpx.AsyncClient(transport=httpx.ASGITransport(service.app), base_url=URL) as http:
-        account = await AsyncClient(base_url=URL, http_client=http).account.provision()
-    service.offered_key = settings.api_key(settings.Profile(f"trial:{URL}", URL)).get_secret_value()
-    return account
 
 
 async def test_the_account_of_a_trial_key_is_told_without_its_claim_link(jupyter, trial):

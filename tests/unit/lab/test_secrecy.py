@@ -1,24 +1,55 @@
-"""No answer to a page holds the key or a signed link: every route is asked, and one that is not listed here fails."""
+"""No answer to a page holds a key or a signed link, whatever the service says.
 
-import asyncio
+The routes are read from the server's own table: one that is not asked here fails, and so does a method.
+"""
+
 import base64
+import html
 import json
-from urllib.parse import quote
+import logging
+from urllib.parse import quote, unquote_to_bytes
 
-from lab_fixtures import TOKEN
-from tornado.web import RequestHandler
+import httpx
+import pytest
+from jupyter_server.base.handlers import APIHandler
+from lab_fixtures import TOKEN, wait_for_state
+from tornado.httpserver import HTTPServer
+from tornado.netutil import bind_sockets
+from tornado.web import Application, RequestHandler
+from tornado.websocket import WebSocketHandler
 
-from foldnote.lab.routes import ROUTES
+from foldnote.lab.handlers import RefreshHandler
 
 LOGIN = {"Authorization": f"token {TOKEN}"}
 GIVEN_KEY = "a-key-that-a-person-typed-in-once"
 JOB = "secret.structure.log"
+SIGNATURE = "5161f0c7b9d24e0aa3c6"
+SIGNED = (
+    f"https://bucket.test/{JOB}.zip?X-Amz-Credential=AKIA%2Feu&X-Amz-Expires=900&X-Amz-Signature={SIGNATURE}"
+)
+TEXTS = {
+    "error",
+    "message",
+    "log",
+    "reason",
+    "summary",
+    "description",
+    "projectTag",
+    "unknown",
+    "url",
+    "hint",
+}
+BASE = "/hub/user/foldnote/api/"
 
 ASKED = {
     "jobs": [("GET", "jobs", None)],
     "jobs/older": [("GET", "jobs/older?key=none", None)],
     "jobs/members": [("GET", "jobs/members", None)],
     "jobs/NAME/subjobs": [("GET", f"jobs/{JOB}/subjobs", None)],
+    "jobs/NAME/record": [
+        ("GET", f"jobs/{JOB}/record", None),
+        ("GET", "jobs/none/record?member=a@b.org", None),
+    ],
     "jobs/NAME/log": [("GET", f"jobs/{JOB}/log", None), ("GET", "jobs/none/log", None)],
     "jobs/NAME/settings": [("GET", f"jobs/{JOB}/settings", None)],
     "jobs/NAME/result": [
@@ -50,11 +81,11 @@ ASKED = {
         ("GET", "profiles", None),
         ("POST", "profiles", {"name": "lab", "url": "http://127.0.0.1:9/", "key": GIVEN_KEY}),
     ],
-    "account": [("GET", "account", None), ("GET", "account?fresh=1", None)],
-    "account/claim": [("GET", "account/claim", None)],
+    "account": [("GET", "account?profile=hosted&fresh=1", None), ("GET", "account", None)],
+    "account/claim": [("GET", "account/claim?profile=hosted", None), ("GET", "account/claim", None)],
     "engines": [("GET", "engines", None)],
     "engines/NAME": [("POST", "engines/none", {"action": "install"})],
-    "static/(3Dmol-min\\.js)": [("GET", "static/3Dmol-min.js", None)],
+    "static/(3Dmol-min\\.js)": [("GET", "static/3Dmol-min.js", None), ("HEAD", "static/3Dmol-min.js", None)],
     "jobs/keep": [("POST", "jobs/keep", {"names": [JOB]})],
     "jobs/tag": [("POST", "jobs/tag", {"names": [JOB], "added": ["a"], "removed": []})],
     "jobs/stop": [("POST", "jobs/stop", {"names": [JOB, "none"]})],
@@ -62,64 +93,235 @@ ASKED = {
 }
 """What is asked of each route, in this order: method, path, body. What deletes stands last."""
 
-
-def listed_routes():
-    """Each route without its beginning, and the methods that it has."""
-    for pattern, handler, *_ in ROUTES:
-        path = pattern.removeprefix("/foldnote/api/").replace("([^/]+)", "NAME")
-        names = ("GET", "POST", "PUT", "DELETE", "PATCH")
-        own = {
-            name
-            for name in names
-            if getattr(handler, name.lower()) is not getattr(RequestHandler, name.lower())
-        }
-        yield path, own
+WITHOUT_SERVICE = {"view", "profiles", "engines", "engines/NAME", "static/(3Dmol-min\\.js)"}
+"""Routes that say the same whatever the service says."""
 
 
-def test_every_route_and_method_is_asked_here():
-    routes = dict(listed_routes())
-    assert set(routes) == set(ASKED)
-    for path, methods in routes.items():
-        assert methods == {method for method, *_ in ASKED[path]}, path
+def served_routes(router):
+    """Every route of the server that is ours: its path without the beginning, and its handler."""
+    for rule in router.rules:
+        pattern = getattr(getattr(rule.matcher, "regex", None), "pattern", "")
+        if hasattr(rule.target, "rules"):
+            yield from served_routes(rule.target)
+        elif "/foldnote/" in pattern or getattr(rule.target, "__module__", "").startswith("foldnote"):
+            path = pattern.removesuffix("$").removeprefix("/hub/user").removeprefix("/foldnote/api/")
+            yield path.replace("([^/]+)", "NAME"), rule.target
 
 
-async def ask_every_route(jupyter):
-    """Every answer: what was asked, its headers and its body as text."""
+def own_methods(handler):
+    """The methods that a handler has beside those of every handler."""
+    for name in RequestHandler.SUPPORTED_METHODS:
+        strange = {getattr(RequestHandler, name.lower()), getattr(APIHandler, name.lower())}
+        if getattr(handler, name.lower()) not in strange:
+            yield name
+
+
+async def test_every_route_and_method_of_the_server_is_asked_here(server_app):
+    served = dict(served_routes(server_app.web_app.default_router))
+    assert set(served) == set(ASKED)
+    for path, handler in served.items():
+        assert set(own_methods(handler)) == {method for method, *_ in ASKED[path]}, path
+        assert not issubclass(handler, WebSocketHandler), f"{path}: what a stream tells is not scanned here"
+
+
+def forms_of(secret):
+    """How a secret may be written."""
+    in_base64 = base64.b64encode(secret.encode()).decode().rstrip("=")
+    return {secret, quote(secret, safe=""), html.escape(secret), json.dumps(secret)[1:-1], in_base64}
+
+
+def find_secrets(asked, answer, secrets):
+    """What a page must not have been told by ``answer``, in words."""
+    parts = {"its headers": repr(answer.headers.multi_items()), "its body": answer.content.decode("latin-1")}
+    for where, text in parts.items():
+        plain = text.replace("\\u0026", "&") + unquote_to_bytes(text).decode("latin-1")
+        for secret in secrets:
+            if any(form in plain for form in forms_of(secret)):
+                yield f"{asked}: a key in {where}"
+        if any(mark in plain.lower() for mark in (SIGNATURE, "signature=", "x-amz-signature", "x-api-key")):
+            yield f"{asked}: a signed link in {where}"
+
+
+async def ask_every_route(jupyter, mark, paths=ASKED):
+    """What was asked, and each answer to it."""
     upload = ""
-    for rows in ASKED.values():
-        for method, path, body in rows:
-            content = body if isinstance(body, bytes) or body is None else json.dumps(body)
-            address = path.replace("UPLOAD", upload)
-            answer = await jupyter.request(method, address, headers=LOGIN, content=content)
-            if path == "files/uploads":
+    for path in paths:
+        for method, address, body in ASKED[path]:
+            given = body | {"mark": mark} if path == "files/uploads" else body
+            content = given if isinstance(given, bytes) or given is None else json.dumps(given)
+            to = address.replace("UPLOAD", upload)
+            answer = await jupyter.request(method, to, headers=LOGIN, content=content)
+            assert answer.status_code != 500, (mark, method, to, answer.text)
+            if path.startswith("files/") and answer.is_success and "id" in answer.json():
                 upload = answer.json()["id"]
-            assert answer.status_code != 500, (method, path, answer.text)
-            body_text = answer.content.decode("latin-1")
-            yield f"{method} {path}", f"{answer.headers} {body_text}"
+            yield f"{mark}: {method} {to}", answer
+        if path in ("files/uploads/NAME/finish", "files/contents"):
+            await jupyter.delete(f"files/uploads/{upload}", headers=LOGIN)
 
 
-async def test_no_answer_holds_a_key_or_a_signed_link(jupyter, service, tmp_path):
-    (tmp_path / "local.pdb").write_text("ATOM")
+def gossip(answer):
+    """A service that repeats the key and a signed link wherever it can, in an answer that is good."""
+    words = f"seen {answer.request.headers.get('x-api-key', '')} {SIGNED}"
+
+    def add(value):
+        if isinstance(value, list):
+            return [add(each) for each in value]
+        if not isinstance(value, dict):
+            return value
+        told = {name: add(each) for name, each in value.items()}
+        return told | {name: words for name in TEXTS if isinstance(told.get(name, ""), str | None)}
+
+    is_file = answer.request.url.path.startswith(
+        "/download/"
+    )  # a person's own bytes, asked for without a key
+    if is_file or "json" not in answer.headers.get("content-type", ""):
+        return answer
+    body = add(json.loads(answer.content))
+    headers = {"x-echo": words, "set-cookie": f"key={words}", "content-type": "application/json"}
+    return httpx.Response(answer.status_code, json=body, headers=headers, request=answer.request)
+
+
+def refuses(status, body="json"):
+    """A service that refuses everything and says the key, a signed link, and both in its headers."""
+
+    def turn(answer):
+        key = answer.request.headers.get("x-api-key", "")
+        words = f"no {key} at {SIGNED}"
+        headers = {"x-echo": words, "www-authenticate": f"key {key}", "location": f"{SIGNED}&key={key}"}
+        content = {"json": {"error": words, "message": words, "unknown": words}, "text": words}[body]
+        text = json.dumps(content) if body == "json" else f"<html><h1>{content}</h1></html>"
+        return httpx.Response(status, text=text, headers=headers, request=answer.request)
+
+    return turn
+
+
+MOODS = {
+    "400": refuses(400),
+    "401": refuses(401),
+    "403": refuses(403),
+    "404": refuses(404),
+    "429": refuses(429),
+    "500": refuses(500),
+    "502 of a proxy": refuses(502, "text"),
+    "a redirect": refuses(302),
+    "another page": refuses(200, "text"),
+}
+
+
+@pytest.fixture
+def is_hasty(monkeypatch):
+    """Nothing is tried twice, and nothing waits for the pace."""
+    monkeypatch.setattr("foldnote.client.link.retry_delays", lambda *_: iter(()))
+    monkeypatch.setenv("FOLDNOTE_REQUESTS_PER_SECOND", "1000")
+
+
+@pytest.fixture
+def secrets(service, trial):
+    """Every key that the server knows; the token of the claim is one as well."""
+    return {service.key, service.hosted_key, GIVEN_KEY, trial.claim_url.rpartition("=")[2]}
+
+
+async def submit(service):
     async with service.client() as client:
         tool = await client.tools.get("anarci")
         await client.jobs.submit(tool, tool.example_job["settings"], job_name=JOB)
         await client.jobs.wait([JOB], 60)
-    async with asyncio.timeout(60):  # the first look is answered before the service was asked
-        while (await jupyter.get("jobs", headers=LOGIN)).json()["service"]["state"] != "ok":
-            await asyncio.sleep(0.05)
-    secrets = [service.key, GIVEN_KEY]
-    forms = {
-        form
-        for key in secrets
-        for form in (key, quote(key, safe=""), base64.b64encode(key.encode()).decode())
-    }
-    heard = [row async for row in ask_every_route(jupyter)]
-    for asked, text in heard:
-        for form in forms:
-            assert form not in text, asked
-        for mark in ("signature=", "x-amz-", "x-api-key", "expires="):
-            assert mark not in text.lower().replace(f"set-cookie: {mark}", ""), (asked, mark)
-    texts = dict(heard)
-    assert JOB in texts["GET jobs"]
-    assert "anarci" in texts["GET tools"]
-    assert "manifest" in texts[f"GET jobs/{JOB}/view"]
+
+
+async def test_a_service_that_refuses_and_repeats_the_key_tells_no_page(
+    jupyter, service, secrets, is_hasty, caplog, tmp_path
+):
+    caplog.set_level(logging.DEBUG)
+    (tmp_path / "local.pdb").write_text("ATOM")
+    asks_service = [path for path in ASKED if path not in WITHOUT_SERVICE]
+    await wait_for_state(jupyter, "ok")
+    for name, mood in MOODS.items():
+        service.mood = mood
+        await jupyter.post("refresh", headers=LOGIN)
+        state = "unauthorized" if name == "401" else "unreachable"
+        told = await wait_for_state(jupyter, state)
+        assert told["service"]["error"], name
+        async for asked, answer in ask_every_route(jupyter, name, asks_service):
+            assert list(find_secrets(asked, answer, secrets)) == []
+            assert "Location" not in answer.headers, asked
+    assert not [secret for secret in secrets if secret in caplog.text]
+
+
+async def test_a_service_that_repeats_the_key_in_good_answers_tells_no_page(
+    jupyter, service, trial, secrets, is_hasty, tmp_path
+):
+    (tmp_path / "local.pdb").write_text("ATOM")
+    await submit(service)
+    service.mood = gossip
+    await wait_for_state(jupyter, "ok", lambda body: bool(body["jobs"]))
+    heard = {asked: answer async for asked, answer in ask_every_route(jupyter, "gossip")}
+    claim = heard.pop("gossip: GET account/claim?profile=hosted")
+    assert claim.headers.pop("Location") == trial.claim_url  # the one link that a person is sent on to
+    assert list(find_secrets("the claim", claim, secrets)) == []
+    for asked, answer in heard.items():
+        assert list(find_secrets(asked, answer, secrets)) == []
+    job = heard["gossip: GET jobs"].json()["jobs"][0]
+    assert "bucket.test" in job["error"], "the mood did not reach the page"
+    assert "manifest" in heard[f"gossip: GET jobs/{JOB}/view"].text
+    assert heard[f"gossip: GET jobs/{JOB}/result"].content.startswith(b"PK")
+    assert heard["gossip: POST files/uploads/" + heard_id(heard) + "/finish"].json()["path"] == "a.txt"
+
+
+def heard_id(heard):
+    return heard["gossip: POST files/uploads"].json()["id"]
+
+
+@pytest.fixture
+async def echo():
+    """The address of a service that repeats the key that it was sent, with the status that its path says."""
+
+    class Echo(RequestHandler):
+        def get(self, status):
+            key = self.request.headers.get("x-api-key", "none")
+            self.set_header("X-Echo", key)
+            self.set_header("Location", f"{SIGNED}&key={key}")
+            self.set_status(int(status))
+            self.finish({"error": f"The key {key} is none: {SIGNED}", "message": key})
+
+    front = HTTPServer(Application([(r"/(\d+)/.*", Echo)]))
+    sockets = bind_sockets(0, "127.0.0.1")
+    front.add_sockets(sockets)
+    yield f"http://127.0.0.1:{sockets[0].getsockname()[1]}"
+    front.stop()
+    await front.close_all_connections()
+
+
+@pytest.mark.parametrize("status", [200, 302, 400, 401, 403, 404, 500])
+async def test_a_key_that_is_tried_is_in_no_answer(jupyter, echo, is_hasty, status):
+    given = {"name": "lab", "url": f"{echo}/{status}", "key": GIVEN_KEY}
+    answer = await jupyter.post("profiles", headers=LOGIN, json=given)
+    assert list(find_secrets(f"POST profiles of {status}", answer, {GIVEN_KEY})) == []
+
+
+@pytest.mark.parametrize(
+    "leak",
+    [
+        {"json": {"error": f"{GIVEN_KEY} is wrong"}},
+        {"content": base64.b64encode(GIVEN_KEY.encode())},
+        {"headers": {"Set-Cookie": f"key={GIVEN_KEY}"}},
+        {"headers": {"Location": SIGNED}},
+        {"content": json.dumps({"url": SIGNED}).replace("&", "\\u0026").encode()},
+        {"content": quote(SIGNED, safe="").encode()},
+        {"content": b"/download?expires=1&signature=abc"},
+    ],
+)
+def test_the_scan_finds(leak):
+    assert list(find_secrets("a leak", httpx.Response(200, **leak), {GIVEN_KEY}))
+
+
+async def test_the_scan_finds_a_handler_that_leaks(jupyter, secrets, service, monkeypatch):
+    async def leaky(handler):
+        handler.finish({"message": "asked", "key": service.key})
+
+    monkeypatch.setattr(RefreshHandler, "post", leaky)
+    found = [
+        fault
+        async for asked, answer in ask_every_route(jupyter, "leak", ["refresh"])
+        for fault in find_secrets(asked, answer, secrets)
+    ]
+    assert found == ["leak: POST refresh: a key in its body"]
