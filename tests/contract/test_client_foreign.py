@@ -9,12 +9,14 @@ from scripted_service import answers
 from foldnote.errors import (
     AllowanceExceededError,
     BadRequestError,
+    BudgetExceededError,
     ForbiddenError,
     GatewayForbiddenError,
     JobNameTakenError,
     NotFoundError,
     ProtocolError,
     ServiceError,
+    ServiceFaultError,
     TooLargeError,
     UnauthorizedError,
 )
@@ -167,6 +169,27 @@ def test_refusals_in_each_shape(scripted, client, said, status, kind, sentence):
     with pytest.raises(kind, match=sentence) as caught:
         client.jobs.get("a")
     assert caught.value.status == status
+
+
+@pytest.mark.parametrize(
+    ("said", "kind", "sentence"),
+    [
+        ({"error": "Quota exceeded"}, BadRequestError, "Quota exceeded"),
+        ({"success": False, "message": "No"}, BadRequestError, "No"),
+        ({"statusCode": 403, "error": "Over the budget"}, BudgetExceededError, "Over the budget"),
+        ({"errorMessage": "Task timed out after 29.00 seconds"}, ServiceFaultError, "timed out"),
+        ("<!DOCTYPE html><html><h1>Sign in</h1></html>", ProtocolError, "web page .* Sign in"),
+    ],
+)
+def test_a_refusal_that_calls_itself_a_success_is_none(scripted, client, said, kind, sentence, monkeypatch):
+    monkeypatch.setattr("foldnote.client.once.retry_delays", lambda: iter(()))
+    scripted.on("POST", "/submit-job", answers(said))
+    scripted.on("DELETE", "/delete-job", answers(said))
+    scripted.on("GET", "/jobs", answers({"error": "no such job"}, 404))
+    for ask in (lambda: client.jobs.submit("anarci", SETTINGS), lambda: client.jobs.delete("a")):
+        with pytest.raises(kind, match=sentence):
+            ask()
+    assert client.ledger.job_names() == []
 
 
 def test_an_allowance_refusal_has_both_figures(scripted, client):

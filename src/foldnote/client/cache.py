@@ -13,6 +13,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from stat import S_ISDIR
 from uuid import uuid4
 
 from foldnote import settings
@@ -167,10 +168,10 @@ def trim(kept: Path) -> None:
     The folder of ``kept`` and what was used in the last hour stay in any case.
     """
     left = settings.option("result_cache_gb") * _GB
-    folders = [(folder.stat().st_mtime, folder) for folder in results_dir().iterdir() if folder.is_dir()]
+    folders = [(used.st_mtime, folder) for folder, used in _look_at(results_dir()) if S_ISDIR(used.st_mode)]
     counted: set[int] = set()
     for used, folder in sorted(folders, reverse=True):
-        files = {status.st_ino or id(status): status for status in map(os.stat, folder.iterdir())}
+        files = {status.st_ino or id(status): status for _, status in _look_at(folder)}
         left -= sum(status.st_size for number, status in files.items() if number not in counted)
         counted |= files.keys()
         if left < 0 and folder != kept.parent and time.time() - used > _YOUNG_S:
@@ -179,3 +180,11 @@ def trim(kept: Path) -> None:
         for content in (settings.cache_dir() / "contents").iterdir():
             if content.stat().st_nlink == 1:  # no result has it any more
                 content.unlink()
+
+
+def _look_at(folder: Path) -> Iterator[tuple[Path, os.stat_result]]:
+    """What lies in a folder; what goes while it is looked at, as downloads of others do, is not there."""
+    with suppress(OSError):
+        for path in folder.iterdir():
+            with suppress(OSError):
+                yield path, path.stat()

@@ -10,6 +10,7 @@ import hashlib
 import re
 import zipfile
 from collections.abc import Callable, Mapping
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -20,8 +21,9 @@ from foldnote.client.effects import Answer, Run, Sleep, Steps
 from foldnote.client.link import Link
 from foldnote.client.pace import poll_delays
 from foldnote.client.progress import Meter, measure
+from foldnote.client.refusals import understand
 from foldnote.client.waiting import get_job
-from foldnote.errors import ArchiveError, BadRequestError, JobFailedError, ProtocolError
+from foldnote.errors import ArchiveError, BadRequestError, JobFailedError, ProtocolError, ResultError
 from foldnote.models import BatchStatus, Job
 
 _RESULT_TIMEOUT_S = 330.0  # the service may hold the request for about 290 s while it builds an archive
@@ -47,7 +49,7 @@ def result_link(link: Link, job_name: str, options: Mapping[str, Any]) -> Steps[
         url = answer.get("url") if isinstance(answer, Mapping) else answer
         if isinstance(url, str) and url.startswith(("https://", "http://", "/")):
             address = yield from link.locate()
-            return urljoin(address.url + "/", url)
+            return understand(partial(urljoin, f"{address.url}/"), url)
         if not isinstance(answer, Mapping) or answer.get("status") != "preparing":
             raise ProtocolError(
                 "The service answered neither a link to the result nor that it is preparing one."
@@ -92,6 +94,7 @@ def fetch_result(
     Raises:
         BadRequestError: the job is not finished.
         ArchiveError: what arrived is not what the service announced.
+        ResultError: there is no room for it, or its folder cannot be written.
     """
     if not job.is_final:
         raise BadRequestError(
@@ -105,12 +108,18 @@ def fetch_result(
         options["pdbsOnly"] = True
     if job_email is not None:
         options["jobEmail"] = job_email
-    place = _place(link, job, options)
-    if place.is_file() and _can_be_kept(job):
-        cache.note_use(place)
-        return place
-    with measure(progress, place.name) as meter:
-        yield from _bring(link, lambda: result_link(link, job.job_name, options), place, meter)
+    try:
+        place = _place(link, job, options)
+        if place.is_file() and _can_be_kept(job):
+            cache.note_use(place)
+            return place
+        with measure(progress, place.name) as meter:
+            yield from _bring(link, lambda: result_link(link, job.job_name, options), place, meter)
+    except OSError as exc:
+        raise ResultError(
+            f"The result of {job.job_name!r} cannot be kept: {exc.filename or 'a file'} cannot be used"
+            f" ({exc.strerror or exc}). Make room there, or set FOLDNOTE_HOME to another place."
+        ) from exc
     yield Run(lambda: cache.trim(place))
     return place
 

@@ -123,14 +123,14 @@ class Ledger:
         try:
             with self._open() as connection:
                 return connection.execute(query, (self._service, *keys)).fetchall()
-        except (sqlite3.Error, OSError):  # a damaged or unwritable ledger is an empty one
+        except (sqlite3.Error, OSError, UnicodeError):  # a damaged or unwritable ledger is an empty one
             return []
 
     def _write(self, statement: str, values: tuple[str, ...]) -> None:
         try:
             with self._open() as connection, connection:
                 connection.execute(statement, values)
-        except (sqlite3.Error, OSError):  # the ledger is a hint: the service knows the job under its name
+        except (sqlite3.Error, OSError, UnicodeError):  # a hint only: the service knows the job by its name
             return
 
     @contextmanager

@@ -7,10 +7,10 @@ service is an exception; what the answer means is the resources' business.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
-from typing import Any, TypedDict, Unpack
+from typing import Any, NoReturn, TypedDict, Unpack
 
 from pydantic import SecretStr
 
@@ -18,7 +18,7 @@ from foldnote import settings
 from foldnote.client.effects import Answer, Call, Download, Run, Sleep, Steps
 from foldnote.client.pace import Bucket, retry_delays
 from foldnote.client.progress import Meter
-from foldnote.client.refusals import read_json, refusal
+from foldnote.client.refusals import hidden_status, is_hidden_refusal, read_json, refusal
 from foldnote.errors import (
     ConfigurationError,
     RateLimitedError,
@@ -73,8 +73,14 @@ class Options(TypedDict, total=False):
 
 
 def shared_bucket() -> Bucket:
-    """The bucket of this process."""
+    """The bucket of this process.
+
+    Raises:
+        ConfigurationError: the pace that was set is none.
+    """
     per_second = settings.option("requests_per_second")
+    if not per_second > 0:
+        raise ConfigurationError(f"requests_per_second is {per_second:g}: it has to be more than 0.")
     return _BUCKETS.setdefault(per_second, Bucket(per_second, capacity=per_second))
 
 
@@ -94,6 +100,12 @@ class Link:
         """Whether the service can hold a request until something changes; None until it was asked."""
         self.refusals: dict[type[ServiceError], Mapping[str, Any]] = {}
         """What the last refusal of each kind said: the figures of limits are told nowhere else."""
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError(
+            "A connection, and what holds one, is not pickled or copied in depth: it has a key."
+            " Keep the job's name, and get the job again where it is wanted."
+        )
 
     def __repr__(self) -> str:
         where = self._address.url if self._address else self.profile.base_url or "embedded service"
@@ -139,7 +151,11 @@ class Link:
             ServiceError: the service refused.
             TransportError: no answer came.
         """
-        return read_json((yield from self.send(method, path, **options)))
+        answer: Answer = yield from self.send(method, path, **options)
+        said = read_json(answer)
+        if is_hidden_refusal(said):
+            raise refusal(replace(answer, status=hidden_status(said)), path)
+        return said
 
     def send(self, method: str, path: str, **options: Unpack[Options]) -> Steps[Answer]:
         """The answer to a request. A refusal is an exception here, too.
@@ -164,7 +180,7 @@ class Link:
                 moved = True  # an embedded service that went away is started again
                 is_absent = not exc.was_sent and not self._may_move  # nobody will start it: complain soon
                 pauses = absence if is_absent else delays
-                yield Sleep(_next_pause(pauses, exc, allowed=may_repeat or not exc.was_sent))
+                yield Sleep(next_pause(pauses, exc, allowed=may_repeat or not exc.was_sent))
                 continue
             if answer.status < 400:
                 return answer
@@ -176,7 +192,7 @@ class Link:
             may_try = isinstance(fault, RateLimitedError) or (
                 may_repeat and isinstance(fault, ServiceFaultError)
             )
-            yield Sleep(_next_pause(delays, fault, allowed=may_try))
+            yield Sleep(next_pause(delays, fault, allowed=may_try))
 
     def _call(self, method: str, path: str, address: Address, options: Options) -> Call:
         return Call(
@@ -217,7 +233,7 @@ class Link:
                 have = part.stat().st_size if part.exists() else 0
                 if have > had:  # it moves: a long download may be interrupted many times
                     delays, had = retry_delays(), have
-                yield Sleep(_next_pause(delays, exc, allowed=True))
+                yield Sleep(next_pause(delays, exc, allowed=True))
                 continue
             if answer.status in (200, 206, 304):
                 return answer
@@ -225,11 +241,11 @@ class Link:
             if answer.status == 416:  # the part is not a beginning of this file
                 part.unlink(missing_ok=True)
             may_try = answer.status in (403, 416, 429) or answer.status >= 500  # 403: the link was too old
-            yield Sleep(_next_pause(delays, fault, allowed=may_try))
+            yield Sleep(next_pause(delays, fault, allowed=may_try))
 
 
-def _next_pause(delays: Iterator[float], fault: Exception, *, allowed: bool) -> float:
-    """Seconds until the next try; the ``fault`` itself when there is none."""
+def next_pause(delays: Iterator[float], fault: Exception, *, allowed: bool) -> float:
+    """Seconds until the next try; the ``fault`` is raised when there is none, or when it is far away."""
     pause = next(delays, None) if allowed else None
     if pause is None:
         raise fault

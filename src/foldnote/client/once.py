@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from foldnote.client.effects import Sleep, Steps
-from foldnote.client.link import Link
+from foldnote.client.link import Link, next_pause
 from foldnote.client.pace import retry_delays
 from foldnote.client.waiting import get_job
 from foldnote.errors import (
@@ -97,7 +97,8 @@ def post_once(link: Link, post: Post) -> Steps[Posted]:
         ServiceError: the service refused.
         TransportError: no answer came, and the service does not know the name.
     """
-    for pause in (*retry_delays(), None):
+    pauses = retry_delays()
+    while True:
         try:
             answer = yield from link.ask("POST", post.path, json=post.body, repeatable=False)
         except BadRequestError as exc:
@@ -107,12 +108,9 @@ def post_once(link: Link, post: Post) -> Steps[Posted]:
             if job is not None:
                 yield from require_same(post, job)
                 return Posted(job=job)
-            if pause is None:
-                raise
-            yield Sleep(max(pause, getattr(exc, "retry_after_s", None) or 0.0))
+            yield Sleep(next_pause(pauses, exc, allowed=True))
         else:
             return Posted(answer, name=post.name)
-    raise AssertionError("the loop returns or raises")
 
 
 def look_up(link: Link, name: str) -> Steps[Job | None]:

@@ -49,6 +49,13 @@ _FORBIDDEN_WORDS: tuple[tuple[str, type[errors.ServiceError]], ...] = (
     (r"\bunclaimed\b|claim (the|your|this) account", errors.RestrictedRouteError),
 )
 """The same, by what the deployment says, wherever it says it."""
+_REFUSAL_WORDS = ("error", "errorMessage")
+_REFUSAL_KEYS = {
+    *_REFUSAL_WORDS,
+    *("message", "detail", "code", "field", "row", "status", "statusCode", "success", "errorType"),
+    *("requestId", "stackTrace", "trace", "timestamp", "path"),
+}
+_PAGE = re.compile(r"\s*<(!doctype\s+html|html|head|body)\b", re.IGNORECASE)
 _SENTENCES = {
     401: "The service did not accept the key. Store a valid one with `foldnote profile key NAME`.",
     413: "The request is larger than the service accepts.",
@@ -61,7 +68,7 @@ def read_json(answer: Answer) -> Any:
 
     Raises:
         ServiceError: the service refused.
-        ProtocolError: it points elsewhere.
+        ProtocolError: it points elsewhere, or a web page came instead.
     """
     if answer.status >= 400:
         raise refusal(answer)
@@ -78,7 +85,28 @@ def read_json(answer: Answer) -> Any:
     try:
         return json.loads(text)
     except (ValueError, RecursionError):  # no JSON, or brackets without end
-        return text.strip()
+        pass
+    if _PAGE.match(text):
+        raise errors.ProtocolError(
+            f"A web page came instead of the service's answer: {_plain(text) or 'an empty one'}. Is this the"
+            " address of a job service, and does no page for signing in stand before it?"
+        )
+    return text.strip()
+
+
+def is_hidden_refusal(said: Any) -> bool:
+    """Whether a good answer is nothing but an error: some gateways give those with the status 200."""
+    if not isinstance(said, Mapping) or not said.keys() <= _REFUSAL_KEYS:
+        return False
+    return said.get("success") is False or any(said.get(name) for name in _REFUSAL_WORDS)
+
+
+def hidden_status(said: Mapping[str, Any]) -> int:
+    """The status that such an answer should have had."""
+    told = next((said[name] for name in ("statusCode", "status") if isinstance(said.get(name), int)), 0)
+    if told >= 400:
+        return told
+    return 502 if "errorMessage" in said else 400  # the first is what is said of a function that broke down
 
 
 def understand(read: Callable[[Any], T], answer: Any) -> T:
@@ -163,7 +191,7 @@ def _plain(text: str) -> str:
 
 
 def _sentence(answer: Answer, body: Mapping[str, Any]) -> str:
-    for name in ("error", "message", "detail", "title"):
+    for name in ("error", "message", "detail", "title", "errorMessage"):
         value = body.get(name)
         if isinstance(value, str) and value.strip():
             return value.strip()

@@ -6,6 +6,7 @@ from urllib.parse import quote
 
 from foldnote.client.effects import AsyncFace, AsyncWorld, SyncFace, World
 from foldnote.client.link import Link
+from foldnote.errors import FoldnoteError
 
 
 class Resource:
@@ -34,5 +35,14 @@ class AsyncResource(AsyncFace):
 
 
 def path_part(name: str) -> str:
-    """``name`` as one segment of a path."""
-    return quote(name, safe="")
+    """``name`` as one segment of a path.
+
+    Raises:
+        FoldnoteError: it holds what no address can have.
+    """
+    try:
+        return quote(name, safe="")
+    except UnicodeEncodeError as exc:
+        raise FoldnoteError(
+            f"{name!r} holds a letter that no address can have. Choose another name."
+        ) from exc

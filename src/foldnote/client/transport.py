@@ -1,4 +1,4 @@
-"""The only user of httpx: performs calls, downloads and pauses, at once or when awaited.
+"""Performs calls, downloads and pauses, at once or when awaited; with ``connections`` the only user of httpx.
 
 It knows nothing of jobs. What httpx raises becomes a TransportError here, once, and carries no request (whose
 headers hold the key).
@@ -8,24 +8,26 @@ from __future__ import annotations
 
 import asyncio
 import io
+import json
 import time
 import weakref
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 from typing import IO, Any
 
 import httpx
 
 from foldnote.client.cache import read_mark, write_mark
+from foldnote.client.connections import connect, explain
 from foldnote.client.effects import Answer, Call, Download, Effect, Run, Sleep
 from foldnote.client.hashing import RunningHash
 from foldnote.client.veil import cover_key
-from foldnote.errors import ProtocolError, RequestTimeoutError, ServiceUnreachableError, TransportError
+from foldnote.errors import FoldnoteError, ProtocolError, ServiceUnreachableError
 
 _CHUNK_BYTES = 1 << 20
 _CONNECT_S = 10.0
 _NOT_MODIFIED = 304
-_NOTHING_SENT = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout, httpx.UnsupportedProtocol)
+_NEAR = 20
 
 
 class HttpWorld:
@@ -33,7 +35,7 @@ class HttpWorld:
 
     def __init__(self, http_client: httpx.Client | None = None) -> None:
         self._is_own = http_client is None
-        self._http = http_client or httpx.Client(**_connections(httpx.HTTPTransport))
+        self._http = http_client or connect(httpx.Client, httpx.HTTPTransport)
         if self._is_own:
             weakref.finalize(self, self._http.close)  # a client that nobody closed
 
@@ -43,17 +45,15 @@ class HttpWorld:
         Raises:
             TransportError: no answer came.
         """
+        if isinstance(effect, Sleep):
+            return time.sleep(effect.seconds)
+        if isinstance(effect, Run):
+            return effect.function()
         try:
-            match effect:
-                case Call():
-                    return _read(self._http.request(**_request(effect), content=_stream(effect)))
-                case Download():
-                    return self._download(effect)
-                case Sleep(seconds):
-                    return time.sleep(seconds)
-                case Run(function):
-                    return function()
-        except (httpx.RequestError, httpx.InvalidURL) as exc:
+            if isinstance(effect, Download):
+                return self._download(effect)
+            return _read(self._http.request(**_request(effect), content=_stream(effect)))
+        except BaseException as exc:  # noqa: BLE001  also an interruption: the frames that it left hold the key
             fault = explain(exc, effect)
         raise fault  # outside of the handler: httpx's exception, whose request holds the key, is not kept
 
@@ -87,7 +87,7 @@ class AsyncHttpWorld:
             return self._given
         loop = asyncio.get_running_loop()
         if self._own is None or self._own[0] is not loop:  # connections belong to the loop that made them
-            self._own = (loop, httpx.AsyncClient(**_connections(httpx.AsyncHTTPTransport)))
+            self._own = (loop, connect(httpx.AsyncClient, httpx.AsyncHTTPTransport))
         return self._own[1]
 
     async def perform(self, effect: Effect) -> Any:
@@ -96,18 +96,15 @@ class AsyncHttpWorld:
         Raises:
             TransportError: no answer came.
         """
+        if isinstance(effect, Sleep):
+            return await asyncio.sleep(effect.seconds)
+        if isinstance(effect, Run):
+            return await asyncio.to_thread(effect.function)
         try:
-            match effect:
-                case Call():
-                    body = _stream_async(effect)
-                    return _read(await self._http.request(**_request(effect), content=body))
-                case Download():
-                    return await self._download(effect)
-                case Sleep(seconds):
-                    return await asyncio.sleep(seconds)
-                case Run(function):
-                    return await asyncio.to_thread(function)
-        except (httpx.RequestError, httpx.InvalidURL) as exc:
+            if isinstance(effect, Download):
+                return await self._download(effect)
+            return _read(await self._http.request(**_request(effect), content=_stream_async(effect)))
+        except BaseException as exc:  # noqa: BLE001  also a cancellation: the frames that it left hold the key
             fault = explain(exc, effect)
         raise fault  # outside of the handler: httpx's exception, whose request holds the key, is not kept
 
@@ -129,45 +126,40 @@ class AsyncHttpWorld:
             await own[1].aclose()
 
 
-def _connections(kind: Callable[..., object]) -> dict[str, Any]:
-    """No proxy for this machine's own addresses: a proxy knows nothing of its loopback interface."""
-    certificates = httpx.create_ssl_context()  # reading them takes longest, so all share them
-    own = ("all://127.0.0.1", "all://localhost", "all://[::1]")
-    return {"verify": certificates, "mounts": {host: kind(verify=certificates) for host in own}}
-
-
-def explain(exc: Exception, effect: Effect) -> TransportError:
-    """What httpx means by ``exc``, for a person; the address is shown without its query."""
-    address = (
-        httpx.URL(effect.url).copy_with(query=None) if isinstance(effect, Call | Download) else "the service"
-    )
-    was_sent = not isinstance(exc, _NOTHING_SENT)
-    if isinstance(exc, httpx.TimeoutException):
-        limit_s = getattr(effect, "timeout_s", 0)
-        text = f"{address} did not answer in {limit_s:g} s. Try again, or look at the service."
-        return RequestTimeoutError(text, was_sent=was_sent)
-    reason = str(exc) or type(exc).__name__
-    text = f"{address} cannot be reached: {reason}. Check the address and that the service runs."
-    return ServiceUnreachableError(text, was_sent=was_sent)
-
-
 def _request(call: Call) -> dict[str, Any]:
-    headers = {"x-api-key": call.key.get_secret_value()} if call.key else {}
-    if call.content is not None:
-        headers["Content-Type"] = "application/octet-stream"
+    """What httpx is told of a call, besides its body."""
+    headers: dict[str, str] = {}
     if isinstance(call.content, Path):
         headers["Content-Length"] = str(call.content.stat().st_size)
     elif call.content is not None:
         headers["Content-Length"] = str(len(call.content))
+    kind = "application/json" if call.content is None else "application/octet-stream"
+    if call.content is not None or call.json is not None:
+        headers["Content-Type"] = kind
     return {
         "method": call.method,
         "url": call.url,
         "params": dict(call.params) or None,
-        "json": call.json,
-        "headers": headers,
         "timeout": _timeout(call.timeout_s),
         "follow_redirects": False,  # the key would go wherever the answer points
+        "headers": headers | ({"x-api-key": call.key.get_secret_value()} if call.key else {}),
     }
+
+
+def _write_json(content: Any) -> bytes:
+    """A body as JSON.
+
+    Raises:
+        FoldnoteError: it holds what JSON has no word for.
+    """
+    try:
+        return json.dumps(content, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode()
+    except UnicodeEncodeError as exc:
+        near = exc.object[max(0, exc.start - _NEAR) : exc.end]
+        reason = f"after {near[:-1]!r} stands a letter that is half of one"
+    except (TypeError, ValueError) as exc:
+        reason = str(exc)
+    raise FoldnoteError(f"This cannot be sent as JSON: {reason}.")
 
 
 def _download_request(download: Download) -> dict[str, Any]:
@@ -190,12 +182,16 @@ def _timeout(seconds: float) -> httpx.Timeout:
 
 
 def _stream(call: Call) -> bytes | Iterator[bytes] | None:
+    if call.json is not None:
+        return _write_json(call.json)
     if isinstance(call.content, Path) or (call.content is not None and call.meter):
         return _read_chunks(call)
     return call.content
 
 
 def _stream_async(call: Call) -> bytes | AsyncIterator[bytes] | None:
+    if call.json is not None:
+        return _write_json(call.json)
     if isinstance(call.content, Path) or (call.content is not None and call.meter):
         return _read_chunks_async(call)
     return call.content
