@@ -1,10 +1,11 @@
 import { batchWords } from '../src/models/batch';
 import { formCode, jobCode } from '../src/models/code';
+import { EnginesModel } from '../src/models/engines';
 import { countStates, isLive, shownState } from '../src/models/status';
 import { changeTags, commonTags, mixTags, readTags } from '../src/models/tags';
 import { formatAge, formatDuration, jobDuration } from '../src/models/time';
 import { methodOf, searchTools, ToolsModel } from '../src/models/tools';
-import { makeAnswer, makeJob, makeTool, SERVICE } from './records';
+import { makeAnswer, makeEngine, makeJob, makeTool, SERVICE } from './records';
 
 describe('states', () => {
   it('tells a failed run from one that a person stopped', () => {
@@ -44,6 +45,25 @@ describe('a batch', () => {
     [batch(0), '37 of 100']
   ])('tells failed jobs from stopped ones where its service does', (job, words) => {
     expect(batchWords(job)).toBe(words);
+  });
+});
+
+describe('engines', () => {
+  it('whose change ends while nobody looks at them let tools be asked for again', async () => {
+    const answers = [true, true, false].map(isBusy => ({ engines: [makeEngine({ isBusy })] }));
+    const last = { engines: [makeEngine()] };
+    const source = {
+      engines: () => Promise.resolve(answers.shift() ?? last),
+      changeEngine: () => Promise.resolve()
+    };
+    const model = new EnginesModel(source, 1);
+    const ended = new Promise<void>(done => {
+      model.onEnd = done;
+    });
+    model.show(true);
+    model.show(false);
+    await ended;
+    expect(model.state().engines?.map(engine => engine.isBusy)).toEqual([false]);
   });
 });
 

@@ -1,5 +1,11 @@
 /** Records as the server extension sends them, for tests. */
-import type { JobRecord, JobsAnswer, ServiceReport, ToolRecord } from '../src/api/answers';
+import type {
+  EngineRecord,
+  JobRecord,
+  JobsAnswer,
+  ServiceReport,
+  ToolRecord
+} from '../src/api/answers';
 
 export const SERVICE: ServiceReport = {
   state: 'ok',
@@ -54,6 +60,27 @@ export function makeTool(change: Partial<ToolRecord> = {}): ToolRecord {
     available: true,
     unavailableReason: null,
     engine: null,
+    ...change
+  };
+}
+
+export function makeEngine(change: Partial<EngineRecord> = {}): EngineRecord {
+  return {
+    name: 'anarci',
+    method: 'ANARCI',
+    kind: 'genuine',
+    licence: 'BSD-3-Clause',
+    licenceNote: '',
+    diskMb: 200,
+    tools: ['anarci'],
+    hasEnvironment: true,
+    isInstalled: false,
+    hasFiles: false,
+    how: '',
+    isBusy: false,
+    fraction: null,
+    message: '',
+    hasFailed: false,
     ...change
   };
 }

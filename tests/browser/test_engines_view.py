@@ -1,34 +1,36 @@
-"""An engine of this computer is installed from the sidebar with the real installer and pip, and cancelled.
+"""An engine of this computer is installed from the sidebar with the real installer and pip, and removed again.
 
-It is tiny: its package lies on a server of this module, which holds it back.
+It is tiny: its package lies on a server of this module, which at first nobody can reach, and which then holds it back.
 """
 
 import io
 import re
 import threading
 import zipfile
+from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
+from fault_layer import FaultLayer
 from lab_server import LabServer
 from playwright.sync_api import expect
 
 WHEEL = "tiny-1.0-py3-none-any.whl"
 MANIFEST = """
-name = "{name}"
-method = "{name} of the tests"
+name = "quick"
+method = "quick of the tests"
 kind = "substitute"
 version = "1"
-tools = ["{tool}"]
+tools = ["anarci"]
 outputs = ["none"]
 note = "It computes nothing."
 licence = "MIT"
-licence_note = "Accept that it is {name}."
+licence_note = "Accept that it is quick."
 [environment]
 kind = "venv"
 steps = [["--no-index", "--no-deps", "{address}"]]
 probe = "import tiny"
-disk_mb = {disk_mb}
+disk_mb = 1
 [resources]
 cores = 1
 memory_mb = 16
@@ -50,57 +52,76 @@ def make_wheel() -> bytes:
     return stream.getvalue()
 
 
-@pytest.fixture(scope="module")
-def gate():
-    """Opened when the module ends: until then nothing is downloaded."""
-    return threading.Event()
+class Registry:
+    """A server of one package.
+
+    Attributes:
+        url: the package's address; connections are refused until ``connect``.
+        gate: opened when the package may be downloaded.
+    """
+
+    def __init__(self) -> None:
+        self.gate = gate = threading.Event()
+        wheel = make_wheel()
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_GET(self) -> None:
+                gate.wait(300)
+                with suppress(OSError):  # a cancelled pip has gone
+                    self.send_response(200)
+                    self.send_header("Content-Length", str(len(wheel)))
+                    self.end_headers()
+                    self.wfile.write(wheel)
+
+            def log_message(self, *_: object) -> None:
+                """Nothing is written."""
+
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler, bind_and_activate=False)
+        self._server.daemon_threads = True
+        self._server.server_bind()
+        self._thread = threading.Thread(target=self._server.serve_forever)
+        self.url = f"http://127.0.0.1:{self._server.server_port}/{WHEEL}"
+
+    def connect(self) -> None:
+        if not self._thread.is_alive():
+            self._server.server_activate()
+            self._thread.start()
+
+    def close(self) -> None:
+        self.gate.set()
+        if self._thread.is_alive():
+            self._server.shutdown()
+            self._thread.join(60)
+        self._server.server_close()
 
 
 @pytest.fixture(scope="module")
-def registry(gate):
-    """The address of the package."""
-    wheel = make_wheel()
-
-    class Handler(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            gate.wait(300)
-            self.send_response(200)
-            self.send_header("Content-Length", str(len(wheel)))
-            self.end_headers()
-            self.wfile.write(wheel)
-
-        def log_message(self, *_: object) -> None:
-            """Nothing is written."""
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    server.daemon_threads = True
-    thread = threading.Thread(target=server.serve_forever)
-    thread.start()
-    yield f"http://127.0.0.1:{server.server_port}"
-    gate.set()
-    server.shutdown()
-    thread.join(60)
-    server.server_close()
+def registry():
+    registry = Registry()
+    yield registry
+    registry.close()
 
 
 class LabWithEngines(LabServer):
     """A server whose engines' environments are its own, and whose pip gives up at once."""
 
+    def __init__(self, folder, engine_path):
+        super().__init__(folder, engine_path=engine_path)
+        self.engines = folder / "engines"
+        self.faults = FaultLayer(folder, self.engines)
+
     def environment(self):
-        own = {"FOLDNOTE_ENGINES_DIR": str(self.folder / "engines"), "PIP_RETRIES": "0"}
-        return super().environment() | own
+        own = {"FOLDNOTE_ENGINES_DIR": str(self.engines), "PIP_RETRIES": "0"}
+        return super().environment() | own | self.faults.environment
 
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory, registry):
     folder = tmp_path_factory.mktemp("jupyterlab")
-    rows = (("quick", "anarci", f"{registry}/{WHEEL}", 1),)
-    for name, tool, address, disk_mb in rows:
-        engine = folder / "recipes" / name
-        engine.mkdir(parents=True)
-        text = MANIFEST.format(name=name, tool=tool, address=address, disk_mb=disk_mb)
-        (engine / "engine.toml").write_text(text)
-        (engine / "run.py").write_text("")
+    engine = folder / "recipes" / "quick"
+    engine.mkdir(parents=True)
+    (engine / "engine.toml").write_text(MANIFEST.format(address=registry.url))
+    (engine / "run.py").write_text("")
     server = LabWithEngines(folder / "server", engine_path=folder / "recipes")
     server.start()
     yield server
@@ -109,29 +130,42 @@ def server(tmp_path_factory, registry):
 
 @pytest.fixture(scope="module")
 def opened(shared_lab):
-    shared_lab.open()
-    shared_lab.show_sidebar("tools", 320)
-    shared_lab.execute("foldnote:show-engines")
-    return shared_lab
+    """A page with the list of engines."""
+    return show_engines(shared_lab)
 
 
-def engine_of(lab, name):
-    row = lab.page.locator(".fn-Engine").filter(has_text=f"{name} of the tests")
-    row.wait_for(timeout=60_000)
+def show_engines(lab):
+    lab.open()
+    lab.show_sidebar("tools", 300)
+    lab.execute("foldnote:show-engines")
+    return lab
+
+
+@pytest.fixture
+def row(opened):
+    """The engine in the list."""
+    row = opened.page.locator(".fn-Engine").filter(has_text="quick of the tests")
+    row.wait_for()
     return row
 
 
-def begin(lab, name):
+def begin(row):
     """Press Install and accept."""
-    row = engine_of(lab, name)
-    row.get_by_role("button", name=f"Install {name}").click()
-    lab.page.get_by_role("dialog").get_by_role("button", name="Accept and Install").click()
-    return row
+    row.get_by_role("button", name="Install quick").click()
+    row.page.get_by_role("dialog").get_by_role("button", name="Accept and Install").click()
 
 
-def test_the_licence_and_the_space_are_shown_before_anything_is_installed(opened, server):
-    row = engine_of(opened, "quick")
+def cancel_while_downloading(row):
+    news = row.locator(".fn-JobRow-message")
+    expect(news).to_contain_text(re.compile("step 1 of 1|Collecting"), timeout=120_000)
+    row.get_by_role("button", name="Cancel the change of quick").click()
+    expect(row).to_contain_text("Cancelled. What was downloaded is kept for the next try.")
+    expect(row.get_by_role("button", name="Install quick")).to_be_visible()
+
+
+def test_the_licence_and_the_space_are_shown_before_anything_is_installed(opened, row, server):
     expect(row).to_contain_text("Licence: MIT")
+    expect(row.get_by_role("button", name="Remove quick")).to_have_count(0)
     row.get_by_role("button", name="Install quick").click()
     dialog = opened.page.get_by_role("dialog")
     expect(dialog).to_contain_text("Licence: MIT")
@@ -140,13 +174,68 @@ def test_the_licence_and_the_space_are_shown_before_anything_is_installed(opened
     opened.picture("engine-licence")
     dialog.get_by_role("button", name="Cancel").click()
     expect(row.get_by_role("button", name="Install quick")).to_be_visible()
-    assert not (server.folder / "engines" / "quick").exists()
+    assert not (server.engines / "quick").exists()
 
 
-def test_an_installation_is_cancelled_and_says_what_is_kept(opened):
-    row = begin(opened, "quick")
-    expect(row).to_contain_text(re.compile("step 1 of 1|Collecting"), timeout=120_000)
-    opened.picture("engine-installing", row)
-    row.get_by_role("button", name="Cancel the change of quick").click()
-    expect(row).to_contain_text("Cancelled. What was downloaded is kept for the next try.")
+def test_without_network_an_installation_says_so_and_that_it_can_be_gone_on_with(opened, row):
+    begin(row)
+    failure = row.get_by_role("status")
+    expect(failure).to_contain_text("cannot be reached: check the network and try again.", timeout=120_000)
+    expect(failure).to_contain_text("Installing it again goes on from here.")
     expect(row.get_by_role("button", name="Install quick")).to_be_visible()
+    opened.picture("engine-without-network", opened.page.locator("#foldnote-sidebar"))
+
+
+def test_an_installation_is_cancelled_and_says_what_is_kept(opened, row, registry):
+    registry.connect()
+    begin(row)
+    cancel_while_downloading(row)
+
+
+def test_a_page_that_is_loaded_again_finds_the_installation_and_can_cancel_it(opened, row):
+    begin(row)
+    expect(row.get_by_role("progressbar")).to_be_visible()
+    show_engines(opened)
+    expect(row.get_by_role("progressbar")).to_be_visible()
+    opened.picture("engine-installing", opened.page.locator("#foldnote-sidebar"))
+    assert opened.accessibility_faults(".fn-Engines") == []
+    cancel_while_downloading(row)
+
+
+def test_a_disk_that_gets_full_is_told_and_nothing_is_left_half_installed(opened, row, registry, server):
+    registry.gate.set()
+    with server.faults.active("ENOSPC", "w", 1, "--progress-bar"):  # what pip writes into the environment
+        begin(row)
+        failure = row.get_by_role("status").filter(
+            has_text="The disk is full: the engine quick is not installed"
+        )
+        expect(failure).to_contain_text(f"Make room in {server.engines}", timeout=120_000)
+    expect(row.get_by_role("button", name="Install quick")).to_be_visible()
+    expect(row.get_by_role("button", name="Remove quick")).to_have_count(0)
+    assert not (server.engines / "quick" / "env").exists()
+    opened.picture("engine-full-disk", opened.page.locator("#foldnote-sidebar"))
+    assert opened.accessibility_faults(".fn-Engines") == []
+
+
+def test_what_was_installed_makes_its_tool_run(opened, row):
+    begin(row)
+    expect(row.get_by_role("button", name="Remove quick")).to_be_visible(timeout=120_000)
+    expect(row.get_by_role("button", name="Install quick")).to_have_count(0)
+    expect(row.get_by_role("progressbar")).to_have_count(0)
+    tool = opened.page.locator(".fn-Tool").filter(has_text="ANARCI").first
+    expect(tool).to_contain_text("quick of the tests")
+
+
+def test_an_installed_engine_is_removed_when_the_person_has_said_so(opened, row, server):
+    row.get_by_role("button", name="Remove quick").click()
+    dialog = opened.page.get_by_role("dialog")
+    expect(dialog).to_contain_text("Jobs and results stay.")
+    opened.picture("engine-removal")
+    dialog.get_by_role("button", name="Cancel").click()
+    expect(row.get_by_role("button", name="Remove quick")).to_be_visible()
+    assert (server.engines / "quick" / "env").exists()
+    row.get_by_role("button", name="Remove quick").click()
+    dialog.get_by_role("button", name="Remove").click()
+    expect(row.get_by_role("button", name="Install quick")).to_be_visible(timeout=120_000)
+    expect(row.get_by_role("button", name="Remove quick")).to_have_count(0)
+    assert not (server.engines / "quick").exists()

@@ -1,4 +1,4 @@
-"""A service whose writes, syncs and renames can be made to fail, and those of its runners with it."""
+"""Programs whose writes, syncs and renames can be made to fail, and those of their children with them."""
 
 import shutil
 import subprocess
@@ -7,34 +7,45 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from service_process import ServiceProcess
 
-SOURCE = Path(__file__).with_name("faults.c")
 SERVICE, RUNNER, BOTH = "service.serve", "service.queue", "service"
 """Words of the command lines that a fault is meant for."""
 
 
-def build(folder: Path) -> Path:
+def build(folder: Path, source: str = "faults.c") -> Path:
     """The library that is loaded into the processes."""
     compiler = shutil.which("cc") or shutil.which("gcc") or shutil.which("clang")
     if compiler is None:
         pytest.skip("faults of the file system are injected by a small C library, and there is no C compiler")
-    library = folder / "faults.so"
-    command = [compiler, "-shared", "-fPIC", "-O1", "-o", str(library), str(SOURCE), "-ldl"]
+    library = folder / f"{source}.so"
+    command = [
+        compiler,
+        "-shared",
+        "-fPIC",
+        "-O1",
+        "-o",
+        str(library),
+        str(Path(__file__).with_name(source)),
+        "-ldl",
+    ]
     subprocess.run(command, check=True)
     return library
 
 
 class FaultLayer:
-    """Switches faults on and off in the running processes of one service."""
+    """Switches faults on and off in the running programs that have ``environment``.
 
-    def __init__(self, library: Path, service: ServiceProcess) -> None:
-        self._control = service.folder / "faults"
+    Attributes:
+        environment: the variables that a program needs; they concern files ``below`` a folder only.
+    """
+
+    def __init__(self, folder: Path, below: Path) -> None:
+        self._control = folder / "faults"
         self._control.write_text("")
-        service.environment |= {
-            "LD_PRELOAD": str(library),
+        self.environment = {
+            "LD_PRELOAD": str(build(folder)),
             "FOLDNOTE_FAULTS": str(self._control),
-            "FOLDNOTE_FAULTS_BELOW": str(service.folder / "data"),
+            "FOLDNOTE_FAULTS_BELOW": str(below),
         }
 
     def set(self, action: str, kinds: str, every: int, who: str = BOTH) -> None:

@@ -10,7 +10,7 @@ import time
 import httpx
 import pytest
 from chaos import Ledger, check, rows
-from fault_layer import BOTH, RUNNER, SERVICE, FaultLayer, build
+from fault_layer import BOTH, RUNNER, SERVICE, FaultLayer
 from service_process import PDB, SETTINGS, ServiceProcess
 
 IS_LONG = os.environ.get("FOLDNOTE_TEST_FAULTS") == "all"
@@ -24,7 +24,8 @@ pytestmark = pytest.mark.timeout(3600 if IS_LONG else 300)
 def faulty(tmp_path_factory):
     """One service for all of these tests: each leaves it as it was, without faults."""
     service = ServiceProcess(tmp_path_factory.mktemp("faulty"), "--no-rate-limit")
-    layer = FaultLayer(build(service.folder), service)
+    layer = FaultLayer(service.folder, service.folder / "data")
+    service.environment |= layer.environment
     service.start()
     yield service, layer
     service.kill()

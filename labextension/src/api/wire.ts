@@ -178,6 +178,11 @@ export interface components {
              */
             hasFailed: boolean;
             /**
+             * Hasfiles
+             * @default false
+             */
+            hasFiles: boolean;
+            /**
              * How
              * @default
              */

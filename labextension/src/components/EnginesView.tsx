@@ -61,7 +61,7 @@ function Engine(props: EnginesViewProps & { readonly engine: EngineRecord }): Re
   return (
     <div className="fn-Engine">
       <div className="fn-Engine-name">{engine.method}</div>
-      {(engine.hasEnvironment || engine.isBusy) && <EngineButton {...props} />}
+      <EngineButtons {...props} />
       <p className="fn-Tool-method">
         {[
           trans.__('Runs %1', engine.tools.join(', ')),
@@ -97,15 +97,12 @@ function Engine(props: EnginesViewProps & { readonly engine: EngineRecord }): Re
 }
 
 /** What can be done to the engine now. */
-function EngineButton(props: EnginesViewProps & { readonly engine: EngineRecord }): ReactElement {
+function EngineButtons(
+  props: EnginesViewProps & { readonly engine: EngineRecord }
+): ReactElement | null {
   const { engine } = props;
   const trans = useWords();
-  const [label, word, act] = engine.isBusy
-    ? [trans.__('Cancel the change of %1', engine.name), trans.__('Cancel'), props.onCancel]
-    : engine.isInstalled
-      ? [trans.__('Remove %1', engine.name), trans.__('Remove'), props.onRemove]
-      : [trans.__('Install %1', engine.name), trans.__('Install …'), props.onInstall];
-  return (
+  const button = (label: string, word: string, act: (engine: EngineRecord) => void): ReactElement => (
     <button
       type="button"
       className="fn-Button fn-mod-small"
@@ -114,5 +111,20 @@ function EngineButton(props: EnginesViewProps & { readonly engine: EngineRecord 
     >
       {word}
     </button>
+  );
+  if (!engine.hasEnvironment && !engine.isBusy) {
+    return null;
+  }
+  return (
+    <div className="fn-Engine-buttons">
+      {engine.isBusy &&
+        button(trans.__('Cancel the change of %1', engine.name), trans.__('Cancel'), props.onCancel)}
+      {!engine.isBusy &&
+        !engine.isInstalled &&
+        button(trans.__('Install %1', engine.name), trans.__('Install …'), props.onInstall)}
+      {!engine.isBusy &&
+        engine.hasFiles &&
+        button(trans.__('Remove %1', engine.name), trans.__('Remove …'), props.onRemove)}
+    </div>
   );
 }

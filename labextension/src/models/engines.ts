@@ -1,4 +1,4 @@
-/** The engines of the server's computer; asked for while somebody looks, and often while one is being installed. */
+/** The engines of the server's computer; asked for when somebody looks, and often while one is being changed. */
 import type { EngineAction, EngineRecord, EnginesAnswer } from '../api/answers';
 import { Store } from './store';
 import { sentenceOf } from './text';
@@ -31,13 +31,11 @@ export class EnginesModel extends Store<EnginesState> {
   /** Calls back when an installation or removal has ended: other tools may run from now on. */
   onEnd: () => void = () => undefined;
 
-  /** Opens the list and keeps it fresh, or closes it. */
+  /** Opens the list and asks anew, or closes it; the end of a change is waited for either way. */
   show(isOpen: boolean): void {
     this.update({ isOpen });
     if (isOpen) {
       void this.refresh();
-    } else {
-      clearTimeout(this.timer);
     }
   }
 
@@ -69,7 +67,7 @@ export class EnginesModel extends Store<EnginesState> {
     if (wasBusy && !isBusy()) {
       this.onEnd();
     }
-    if (this.state().isOpen && isBusy()) {
+    if (isBusy()) {
       clearTimeout(this.timer);
       this.timer = setTimeout(() => void this.refresh(), this.busyMs);
     }

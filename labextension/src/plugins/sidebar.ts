@@ -185,7 +185,9 @@ function paragraphs(...texts: readonly string[]): Widget {
 
 async function remove({ engines, trans }: IFoldnote, engine: EngineRecord): Promise<void> {
   const title = trans.__('Remove %1?', engine.method);
-  const body = trans.__('Its environment is deleted from this computer. Jobs and results stay.');
+  const body = engine.isInstalled
+    ? trans.__('Its environment is deleted from this computer. Jobs and results stay.')
+    : trans.__('What was installed of it so far is deleted from this computer.');
   if (await isConfirmed(title, body, trans.__('Remove'), trans.__('Cancel'))) {
     await engines.change(engine.name, 'remove');
   }

@@ -244,6 +244,8 @@ class EngineRecord(WireModel):
     has_environment: bool = True
     """Whether it has an environment of its own, which can be installed and removed."""
     is_installed: bool = False
+    has_files: bool = False
+    """Whether there is something of it to remove: an installation, whole or begun."""
     how: str = ""
     """Why it does not run, and what to do; empty when it does."""
     is_busy: bool = False

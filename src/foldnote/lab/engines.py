@@ -22,12 +22,17 @@ from foldnote.lab.answers import EngineRecord, EnginesAnswer
 
 _LIST_S = 60.0
 _END_S = 10.0
+_CANCELLED = {
+    "install": "Cancelled. What was downloaded is kept for the next try.",
+    "remove": "Cancelled. A part may be gone already: remove the rest, or install it again.",
+}
 
 
 @dataclass
 class _Work:
     """An installation or a removal, while it goes on and after it has failed."""
 
+    action: str = ""
     is_over: bool = False
     fraction: float | None = None
     message: str = ""
@@ -77,7 +82,7 @@ class EngineDesk:
         work = self._works.get(name)
         if work is not None and not work.is_over:
             raise FoldnoteError(f"{name} is being changed already. Wait for the end.")
-        self._works[name] = work = _Work(message="Starting")
+        self._works[name] = work = _Work(action, message="Starting")
         work.task = asyncio.create_task(_follow(action, name, work), name=f"foldnote-engine-{name}")
 
     async def cancel(self, name: str) -> None:
@@ -91,7 +96,7 @@ class EngineDesk:
             raise FoldnoteError(f"Nothing is being done to {name}.")
         await _cancel([work.task])
         work.is_over, work.fraction = True, None  # also when it had not yet begun
-        work.message = "Cancelled. What was downloaded is kept for the next try."
+        work.message = _CANCELLED[work.action]
 
     async def close(self) -> None:
         """End what is under way; an installation that is cut off leaves no half engine behind."""
@@ -116,6 +121,7 @@ class EngineDesk:
                 tools=(*(before.tools if before else ()), row["tool"]),
                 has_environment=bool(row.get("has_environment")),
                 is_installed=bool(row.get("runs")),
+                has_files=bool(row.get("has_files")),
                 how=row.get("how") or "",
                 is_busy=not work.is_over,
                 fraction=work.fraction,
@@ -168,6 +174,8 @@ async def _follow(action: str, name: str, work: _Work) -> None:
             work.message = ""
         elif complaint.strip():
             work.message = complaint.decode(errors="replace").strip().splitlines()[-1]
+    except OSError as exc:
+        work.has_failed, work.message = True, f"The installer cannot be started: {exc}. Try again."
     finally:
         if process is not None and process.returncode is None:
             await _end(process)

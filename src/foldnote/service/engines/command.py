@@ -16,7 +16,7 @@ from dataclasses import asdict, dataclass
 from typing import TextIO
 
 from foldnote.errors import EngineInstallError
-from foldnote.service.engines.engine import Engine, find_python
+from foldnote.service.engines.engine import ENVIRONMENT, Engine, find_python
 from foldnote.service.engines.install import InstallEvent, install, remove
 from foldnote.service.engines.registry import engine_for, get_engine, load_engines
 
@@ -43,6 +43,8 @@ class ToolRow:
     """What it takes on the disk at least, in MB: packages with CUDA take more; 0 when that is not known."""
     has_environment: bool = False
     """Whether it has an environment of its own, which can be installed and removed."""
+    has_files: bool = False
+    """Whether there is something of it to remove: an installation, whole or begun."""
     how: str = ""
     """What to do to make it run; empty when it does."""
 
@@ -68,6 +70,7 @@ def _tool_row(tool: str, engine: Engine | None) -> ToolRow:
         licence_note=engine.licence_note,
         disk_mb=engine.environment.disk_mb,
         has_environment=engine.environment.kind != "host",
+        has_files=(engine.home / ENVIRONMENT).exists(),
         how="" if state.installed else state.reason or "",
     )
 

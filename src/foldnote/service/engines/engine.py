@@ -23,6 +23,7 @@ from foldnote.models.tool import ToolEngine
 Kind = Literal["genuine", "genuine-task", "substitute", "adapter", "registered"]
 EnvironmentKind = Literal["venv", "host"]
 DEFAULT_COMMAND = ("{python}", "-u", "{engine_dir}/run.py")
+ENVIRONMENT = "env"
 READY = "ready.json"
 _OURS = (sys.version_info.major, sys.version_info.minor)
 _OLDEST_MINOR = 11
@@ -117,7 +118,7 @@ class Engine:
         """The python that runs the engine; it need not exist."""
         if self.environment.kind == "host":
             return Path(sys.executable)
-        return self.home / "env" / "bin" / "python"
+        return self.home / ENVIRONMENT / "bin" / "python"
 
     @property
     def recipe(self) -> str:

@@ -8,12 +8,14 @@ nothing and prints nothing; events go to the caller.
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import hashlib
 import json
 import os
 import shutil
 import subprocess
+import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -22,6 +24,7 @@ from pathlib import Path
 
 from foldnote.errors import EngineInstallError
 from foldnote.service.engines.engine import (
+    ENVIRONMENT,
     READY,
     Engine,
     explain_missing,
@@ -30,7 +33,8 @@ from foldnote.service.engines.engine import (
     find_python,
 )
 from foldnote.service.engines.launch import make_environment
-from foldnote.service.engines.pip import PipRun, explain_failure
+from foldnote.service.engines.pip import PipRun, explain_failure, tells_full_disk
+from foldnote.service.files.conditions import is_full
 from foldnote.service.queue.attempt import now, write_json
 from foldnote.settings import process_environment
 
@@ -70,14 +74,21 @@ def install(engine: Engine, report: Report) -> None:
     """Make the environment of ``engine``, or go on where an earlier try stopped.
 
     Raises:
-        EngineInstallError: what failed, why, and what to do. What was done is kept for the next try.
+        EngineInstallError: what failed, why, and what to do. What was done is kept for the next try, unless
+            the disk got full: then it is removed.
     """
     if engine.environment.kind == "host":
         _refuse_missing_programs(engine)
         return
-    engine.home.mkdir(parents=True, exist_ok=True)
-    with _lock(engine):
-        _Installation(engine, report).run()
+    try:
+        engine.home.mkdir(parents=True, exist_ok=True)
+        with _lock(engine):
+            _Installation(engine, report).run()
+    except OSError as exc:
+        raise EngineInstallError(
+            f"The engine {engine.name} is not installed: {engine.home} cannot be used: {exc.strerror or exc}."
+            " Mend that, or choose another folder with FOLDNOTE_ENGINES_DIR, and install it again."
+        ) from exc
 
 
 def remove(engine: Engine) -> bool:
@@ -89,8 +100,9 @@ def remove(engine: Engine) -> bool:
     if not engine.home.exists():
         return False
     with _lock(engine):
-        (engine.home / READY).unlink(missing_ok=True)
         try:
+            for name in (READY, STEPS):  # first, so that what a crash leaves is made anew
+                (engine.home / name).unlink(missing_ok=True)
             shutil.rmtree(engine.home)
         except OSError as exc:
             raise EngineInstallError(f"{engine.home} cannot be removed: {exc}.") from exc
@@ -104,26 +116,44 @@ class _Installation:
         self._engine = engine
         self._report = report
         self._began = time.monotonic()
-        self._env = engine.home / "env"
+        self._env = engine.home / ENVIRONMENT
         self._log = engine.home / INSTALL_LOG
 
     def run(self) -> None:
+        """Do what is not done yet."""
+        try:
+            self._run()
+        except OSError as exc:
+            if not is_full(exc):
+                raise
+            (self._engine.home / STEPS).unlink(missing_ok=True)
+            shutil.rmtree(self._env, ignore_errors=True)
+            raise EngineInstallError(
+                f"The disk is full: the engine {self._engine.name} is not installed, and what there was of it"
+                f" is removed again. Make room in {self._engine.home.parent} and in {tempfile.gettempdir()},"
+                " where pip unpacks, or choose another folder with FOLDNOTE_ENGINES_DIR. Then install again."
+            ) from exc
+
+    def _run(self) -> None:
         engine = self._engine
         if engine.state().installed:
             self._tell("is installed already", 1.0, is_milestone=True)
             return
         python = _require_python(engine)
         _refuse_missing_programs(engine)
-        self._forget_another_recipe()
-        self._refuse_full_disk()
-        if not engine.python.exists():
-            self._make_environment(python)
+        (engine.home / READY).unlink(missing_ok=True)
         done = self._read_done()
+        if done is None:
+            self._forget_environment()
+        self._refuse_full_disk()
+        if done is None:
+            self._make_environment(python)
+            done = []
         for index, step in enumerate(engine.environment.steps):
             if _key(step) not in done:
                 self._run_step(index, step)
                 done.append(_key(step))
-                write_json(engine.home / STEPS, {"recipe": engine.recipe, "done": done})
+                self._write_done(done)
         self._prove()
         self._tell("is installed", 1.0, is_milestone=True)
 
@@ -131,18 +161,23 @@ class _Installation:
         elapsed_s = time.monotonic() - self._began
         self._report(InstallEvent(self._engine.name, message, fraction, elapsed_s, is_milestone))
 
-    def _read_done(self) -> list[str]:
+    def _read_done(self) -> list[str] | None:
+        """Steps that are done; None where there is no whole environment for this version of the engine."""
         try:
             content = json.loads((self._engine.home / STEPS).read_text("utf-8"))
-            return list(content["done"]) if content["recipe"] == self._engine.recipe else []
+            is_ours = content["recipe"] == self._engine.recipe and self._engine.python.exists()
+            return list(content["done"]) if is_ours else None
         except (OSError, ValueError, KeyError):
-            return []
+            return None
 
-    def _forget_another_recipe(self) -> None:
-        """An environment that another version of the engine made is not mended but made anew."""
-        (self._engine.home / READY).unlink(missing_ok=True)
-        if self._env.exists() and not self._read_done() and (self._engine.home / STEPS).exists():
-            self._tell("removing the environment of another version", is_milestone=True)
+    def _write_done(self, done: list[str]) -> None:
+        write_json(self._engine.home / STEPS, {"recipe": self._engine.recipe, "done": done})
+
+    def _forget_environment(self) -> None:
+        """Remove another version's environment, or one whose making was cut off: it is made anew."""
+        (self._engine.home / STEPS).unlink(missing_ok=True)
+        if self._env.exists():
+            self._tell("removing what an earlier try or version left", is_milestone=True)
             shutil.rmtree(self._env)
 
     def _refuse_full_disk(self) -> None:
@@ -156,8 +191,6 @@ class _Installation:
 
     def _make_environment(self, python: str) -> None:
         self._tell("making its environment", 0.0, is_milestone=True)
-        (self._engine.home / STEPS).unlink(missing_ok=True)
-        shutil.rmtree(self._env, ignore_errors=True)
         result = subprocess.run(
             [python, "-m", "venv", str(self._env)],
             capture_output=True,
@@ -168,16 +201,19 @@ class _Installation:
         )
         if result.returncode:
             shutil.rmtree(self._env, ignore_errors=True)
+            _raise_if_full(result.stderr, result.stdout)
             lines = (result.stderr + result.stdout).strip().splitlines()
             raise EngineInstallError(
                 f"{Path(python).name} -m venv failed for the engine {self._engine.name}:"
                 f" {lines[-1] if lines else 'it gave no reason'}."
                 " On Debian or Ubuntu the package python3-venv may be missing."
             )
+        self._write_done([])
 
     def _run_step(self, index: int, step: tuple[str, ...]) -> None:
         total = len(self._engine.environment.steps)
-        title = f"step {index + 1} of {total}: pip install {' '.join(step)}"
+        number = f"step {index + 1} of {total}"
+        title = f"{number}: pip install {' '.join(step)}"
         self._tell(title, self._fraction(index), is_milestone=True)
         run = PipRun(self._engine.python, step, pip_environment(self._engine), self._log)
         measured = 0.0
@@ -186,10 +222,11 @@ class _Installation:
                 self._tell(line or title, self._fraction(index))
                 measured = time.monotonic()
         if run.returncode:
+            _raise_if_full(*run.errors)
             raise EngineInstallError(
-                f"The engine {self._engine.name} is not installed: {title} failed."
+                f"The engine {self._engine.name} is not installed: {number} failed."
                 f" {explain_failure(run.errors)} pip's whole output is in {self._log}."
-                f" The next `foldnote engines install {self._engine.name}` goes on from here."
+                " Installing it again goes on from here."
             )
 
     def _fraction(self, step: int) -> float:
@@ -232,6 +269,12 @@ class _Installation:
                 f" Try `foldnote engines remove {self._engine.name}` and install it again."
             ) from exc
         return result.stdout
+
+
+def _raise_if_full(*lines: str) -> None:
+    """A program of ours says that there was no room."""
+    if tells_full_disk(lines):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
 
 def pip_environment(engine: Engine) -> dict[str, str]:

@@ -17,8 +17,10 @@ _SHOWN = re.compile(
     r"^\s*(Collecting|Downloading|Processing|Building|Preparing|Installing collected|Using cached)\b[^\n]*"
 )
 _SHOWN_LENGTH = 100
+_OWN_LENGTH = 300
+_COMPLAINT = re.compile(r"^\s*(ERROR|error)\b|No matching distribution|WARNING: Retrying")
+_FULL_DISK = re.compile(r"No space left on device|Disk quota exceeded")
 _REASONS = (
-    (re.compile(r"No space left on device"), "The disk is full: make room and try again."),
     (
         re.compile(r"No matching distribution|Could not find a version"),
         "The registry that pip is configured for does not have this version for this python or machine.",
@@ -72,7 +74,7 @@ class PipRun:
 
     def _remember(self, line: str) -> None:
         self._tail = [*self._tail[-20:], line]
-        if re.search(r"^\s*(ERROR|error)\b|No space left|No matching distribution|WARNING: Retrying", line):
+        if _COMPLAINT.search(line) or _FULL_DISK.search(line):
             self.errors.append(line.strip())
 
     def _read(self) -> Iterator[str | None]:
@@ -113,12 +115,19 @@ def _split(process: subprocess.Popen[bytes], selector: selectors.DefaultSelector
         yield rest.decode("utf-8", "replace")
 
 
+def tells_full_disk(lines: Sequence[str]) -> bool:
+    """Whether a program says in ``lines`` that there was no room."""
+    return any(_FULL_DISK.search(line) for line in lines)
+
+
 def explain_failure(errors: Sequence[str]) -> str:
-    """Why pip failed, in a sentence or two: what it means, and pip's own words."""
+    """Why pip failed: what it means, and pip's own words where they are short or all there is."""
     text = "\n".join(errors)
     meaning = next((sentence for pattern, sentence in _REASONS if pattern.search(text)), "")
     own = errors[-1].removeprefix("ERROR: ").rstrip(".") if errors else "it said nothing"
-    return f"{meaning} pip says: {own}.".strip()
+    if meaning and len(own) > _SHOWN_LENGTH:
+        return meaning
+    return f"{meaning} pip says: {own[:_OWN_LENGTH]}.".strip()
 
 
 def _shorten(line: str) -> str:

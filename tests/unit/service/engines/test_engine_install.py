@@ -1,16 +1,20 @@
 """The installer makes, resumes, proves and removes real environments; packages come from a local folder."""
 
 import fcntl
+import os
+import subprocess
 import sys
+import venv
 import zipfile
 
 import pytest
+from fault_layer import FaultLayer
 
 from foldnote.errors import EngineInstallError
 from foldnote.service.engines import Engine, read_engine
 from foldnote.service.engines.engine import read_ready
 from foldnote.service.engines.install import install, remove
-from foldnote.service.engines.pip import explain_failure
+from foldnote.service.engines.pip import explain_failure, tells_full_disk
 
 
 @pytest.fixture(autouse=True)
@@ -158,19 +162,58 @@ def test_without_an_older_python_it_says_which_one_is_needed(make_engine, too_ne
     assert not engine.python.exists()
 
 
-def test_a_full_disk_is_told_before_anything_is_made(make_engine):
+def test_too_little_room_is_told_before_anything_is_made(make_engine):
     _, error = install_and_listen(make_engine("firstpart==1.0", more="disk_mb = 1000000000"))
     assert "MB are free" in error.message
+
+
+@pytest.mark.parametrize("program", ["venv", "foldnote"])
+def test_a_disk_that_gets_full_is_told_and_given_back(make_engine, tmp_path, program):
+    engine = make_engine("firstpart==1.0")
+    layer = FaultLayer(tmp_path, engine.home.parent)
+    layer.set("ENOSPC", "w", 1, program)
+    given = {"FOLDNOTE_ENGINE_PATH": str(tmp_path), "FOLDNOTE_ENGINES_DIR": str(engine.home.parent)}
+    done = subprocess.run(
+        [sys.executable, "-m", "foldnote", "engines", "install", "tiny"],
+        env=os.environ | layer.environment | given,
+        capture_output=True,
+        text=True,
+    )
+    assert "The disk is full: the engine tiny is not installed" in done.stdout
+    assert f"Make room in {engine.home.parent} and in " in done.stdout
+    assert (done.returncode, done.stderr) == (1, "")
+    assert not engine.python.exists()
+    assert not engine.state().installed
+
+
+def test_an_environment_whose_making_was_cut_off_is_made_anew(make_engine):
+    engine = make_engine("firstpart==1.0")
+    venv.create(engine.home / "env", with_pip=False)  # so far it is when the python is there, and pip is not
+    events, error = install_and_listen(engine)
+    assert error is None
+    assert any("an earlier try" in event.message for event in events)
+    assert engine.state().installed
+
+
+def test_of_a_long_complaint_that_is_understood_only_the_meaning_is_told():
+    told = explain_failure([f"ERROR: {'HTTPSConnectionPool ' * 9} Temporary failure in name resolution"])
+    assert told.endswith("cannot be reached: check the network and try again.")
+
+
+def test_pip_says_in_two_ways_that_there_is_no_room():
+    assert tells_full_disk(["ERROR: [Errno 28] No space left on device: '/tmp/pip-unpack'"])
+    assert tells_full_disk(["OSError: [Errno 122] Disk quota exceeded"])
+    assert not tells_full_disk(["ERROR: No matching distribution found for torch==2.13.0"])
 
 
 @pytest.mark.parametrize(
     ("line", "words"),
     [
-        ("OSError: [Errno 28] No space left on device", "disk is full"),
         ("Failed to establish a new connection: Temporary failure in name resolution", "cannot be reached"),
         ("ERROR: No matching distribution found for torch==2.13.0", "does not have this version"),
         ("SSLError(CERTIFICATE_VERIFY_FAILED)", "not trusted"),
-        ("something else", "pip says: something else"),
+        ("something else", "pip says: something else."),
+        (f"ERROR: {'word ' * 99}", f"pip says: {'word ' * 60}."),
     ],
 )
 def test_pips_failures_are_explained(line, words):
