@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import time
 from pathlib import Path
@@ -25,6 +26,7 @@ from foldnote.service.lock import FolderLock
 from foldnote.service.paging import PageKeys
 from foldnote.service.pipelines.conductor import Conductor
 from foldnote.service.pipelines.desk import PipelineDesk
+from foldnote.service.queue.attempt import sync_folder
 from foldnote.service.queue.dispatcher import Dispatcher
 from foldnote.service.queue.executors.local import LocalExecutor
 from foldnote.service.resolution import FileResolver
@@ -137,8 +139,13 @@ class Service:
 
 
 def _make_folder(folder: Path) -> None:
+    """Make the data folder so that a power cut does not take it; a parent that cannot be read is trusted."""
+    new = [each for each in folder.parents if not each.exists()]
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        for each in (folder, *new):
+            with contextlib.suppress(PermissionError):
+                sync_folder(each.parent)
     except OSError as exc:
         sentence = f"The data folder {folder} cannot be made: {exc.strerror}. Give another --data-dir."
         raise ConfigurationError(sentence) from exc

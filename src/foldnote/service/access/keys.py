@@ -7,6 +7,8 @@ import os
 import secrets
 from pathlib import Path
 
+from foldnote.service.queue.attempt import sync_folder
+
 KEY_PREFIX = "fn_"
 
 
@@ -42,4 +44,5 @@ def read_or_make_key_file(path: Path) -> str:
         stream.flush()
         os.fsync(stream.fileno())
     draft.rename(path)
+    sync_folder(path.parent)
     return key

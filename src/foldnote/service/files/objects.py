@@ -31,7 +31,10 @@ class ObjectStore:
         self._folder = folder
         self._drafts = folder / "drafts"
         self._drafts.mkdir(mode=0o700, parents=True, exist_ok=True)
+        sync_folder(folder.parent)
         self._lock = threading.Lock()
+        self._synced: set[Path] = set()
+        """Folders without a name that a power cut could take; an earlier process may have left such names."""
 
     def path(self, sha256: str) -> Path:
         """Where the content is, if it is there."""
@@ -52,8 +55,9 @@ class ObjectStore:
         with self._lock:
             target = self._place(sha256)
             if not self._touch(target):
+                self._synced.discard(target.parent)
                 self._link(source, target)
-                sync_folder(target.parent)
+            self._sync(target.parent)
 
     def _link(self, source: Path, target: Path) -> None:
         """A second name; a copy where the file system has only one name for each file."""
@@ -79,8 +83,9 @@ class ObjectStore:
             if self._touch(target):
                 draft.unlink()
             else:
+                self._synced.discard(target.parent)
                 draft.rename(target)
-                sync_folder(target.parent)
+            self._sync(target.parent)
 
     def new_draft_path(self) -> Path:
         """A path that nobody else writes to."""
@@ -110,9 +115,16 @@ class ObjectStore:
     def _place(self, sha256: str) -> Path:
         target = self.path(sha256)
         if not target.parent.exists():
+            self._synced.discard(self._folder)
             target.parent.mkdir(mode=0o700, exist_ok=True)
-            sync_folder(self._folder)
+        self._sync(self._folder)
         return target
+
+    def _sync(self, folder: Path) -> None:
+        """Make the names in it durable, unless they are."""
+        if folder not in self._synced:
+            sync_folder(folder)
+            self._synced.add(folder)
 
     @staticmethod
     def _touch(target: Path) -> bool:
