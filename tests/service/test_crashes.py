@@ -1,6 +1,7 @@
 """Whatever dies: acknowledged work is not lost, not done twice at once, and what is over stays over."""
 
 import contextlib
+import dataclasses
 import os
 import signal
 import subprocess
@@ -10,7 +11,12 @@ from concurrent.futures import ThreadPoolExecutor
 
 import httpx
 from chaos import attempt_folders, rows, runners
+from probe_engine import write_probe_engine
 from service_process import SETTINGS, has_process
+from starlette.testclient import TestClient
+
+from foldnote.service.app import create_app
+from foldnote.service.config import Pace, ServiceConfig
 
 
 def wait_until_it_runs(service, name):
@@ -56,6 +62,22 @@ def test_a_graceful_end_leaves_jobs_running(make_service):
     service.start()
     assert service.wait("long.sleep-3")["status"] == "Complete"
     assert rows(service, "SELECT attempt FROM jobs") == [(1,)]
+
+
+def test_what_waits_when_a_service_starts_does_not_wait_for_its_first_sweep(tmp_path):
+    engines = write_probe_engine(tmp_path / "engines", memory_mb=16)
+    config = ServiceConfig(
+        tmp_path / "data", has_dispatcher=False, engine_paths=(engines,), pace=Pace(sweep_s=3600)
+    )
+    body = {"jobName": "waits.output-1", "type": "anarci", "settings": SETTINGS}
+    with TestClient(create_app(config)) as client:
+        headers = {"x-api-key": client.app.state.service.local_key}
+        assert client.post("/submit-job", json=body, headers=headers).status_code == 200
+    deadline = time.monotonic() + 60
+    with TestClient(create_app(dataclasses.replace(config, has_dispatcher=True)), headers=headers) as client:
+        while client.get("/jobs", params={"jobName": body["jobName"]}).json()["status"] != "Complete":
+            assert time.monotonic() < deadline
+            time.sleep(0.3)
 
 
 def test_a_killed_runner_is_an_infrastructure_loss(make_service):

@@ -107,6 +107,7 @@ class Dispatcher:
         self.recover(is_start=True)
         self._tidier.take_over()
         self._tell()
+        self.wake()  # what was queued before must not wait for the first sweep
         self._thread.start()
 
     def stop(self) -> None:
