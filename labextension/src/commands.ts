@@ -44,6 +44,8 @@ export interface JobArgs extends ReadonlyPartialJSONObject {
   readonly job?: string;
   /** Address of the member of the organization whose job it is; one's own without. */
   readonly member?: string;
+  /** Name of the profile of its service; the chosen one without. */
+  readonly profile?: string;
   /** Names of several jobs. */
   readonly jobs?: string[];
 }
@@ -56,6 +58,8 @@ export interface FileArgs extends ReadonlyPartialJSONObject {
   readonly job?: string;
   /** Address of the member of the organization whose job that is; one's own without. */
   readonly member?: string;
+  /** Name of the profile of its service; the chosen one without. */
+  readonly profile?: string;
 }
 
 /** Place of the letter that chooses a menu's entry by keyboard; none where a translation lacks it. */

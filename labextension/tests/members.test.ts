@@ -1,5 +1,11 @@
 import type { JobRecord, OlderAnswer } from '../src/api/answers';
-import { listMembers, memberKey, MembersModel } from '../src/models/members';
+import {
+  listMembers,
+  memberKey,
+  memberRows,
+  MembersModel,
+  type MembersSource
+} from '../src/models/members';
 import { makeJob } from './records';
 
 const PAGE: OlderAnswer = {
@@ -7,10 +13,15 @@ const PAGE: OlderAnswer = {
   olderKey: 'next'
 };
 
+const NO_BATCHES: Pick<MembersSource, 'subjobs'> = {
+  subjobs: () => Promise.reject(new Error('None.'))
+};
+
 describe('the jobs of the organization', () => {
   it('are read page by page', async () => {
     const asked: (string | null)[] = [];
     const model = new MembersModel({
+      ...NO_BATCHES,
       members: key => {
         asked.push(key);
         return Promise.resolve(key === null ? PAGE : { jobs: [makeJob()], olderKey: null });
@@ -31,6 +42,7 @@ describe('the jobs of the organization', () => {
   it('say why they are not there, and keep what was known', async () => {
     let isDown = false;
     const model = new MembersModel({
+      ...NO_BATCHES,
       members: () => (isDown ? Promise.reject(new Error('No answer.')) : Promise.resolve(PAGE))
     });
     await model.refresh();
@@ -45,7 +57,7 @@ describe('the jobs of the organization', () => {
       JobRecord
     ];
     const page: OlderAnswer = { jobs: [a, b], olderKey: null };
-    const model = new MembersModel({ members: () => Promise.resolve(page) });
+    const model = new MembersModel({ ...NO_BATCHES, members: () => Promise.resolve(page) });
     await model.refresh();
     model.choose(memberKey(a));
     expect([model.chosen(), model.find('same', 'b@x'), model.find('none', 'b@x')]).toEqual([
@@ -59,5 +71,41 @@ describe('the jobs of the organization', () => {
     expect(model.state().refusals.size).toBe(0);
     model.reset();
     expect(model.chosen()).toBeUndefined();
+  });
+
+  it('unfold a batch of a member page by page, and say why where the service gives none of it', async () => {
+    const batch = makeJob({ jobName: 'screen', type: 'batch', batchSize: 2, email: 'a@x' });
+    let answer: (key: string | null) => Promise<OlderAnswer> = key =>
+      Promise.resolve({
+        jobs: [makeJob({ jobName: key === null ? 'row-1' : 'row-0' })],
+        olderKey: key === null ? 'next' : null
+      });
+    const model = new MembersModel({
+      members: () => Promise.resolve({ jobs: [batch], olderKey: null }),
+      subjobs: (name, key, member) => {
+        expect([name, member]).toEqual(['screen', 'a@x']);
+        return answer(key);
+      }
+    });
+    const words = (): string[] =>
+      memberRows(model.state().jobs ?? [], model.state().open).map(row =>
+        row.kind === 'job' ? `${row.job.jobName} ${row.level}` : row.text
+      );
+    await model.refresh();
+    expect(words()).toEqual(['screen 1']);
+    model.toggleBatch(batch);
+    expect(words()).toEqual(['screen 1', 'Asking for its jobs …']);
+    await vi.waitFor(() => expect(words()).toEqual(['screen 1', 'row-0 2', 'row-1 2']), 20_000);
+    expect(model.find('row-1', 'a@x')?.jobName).toBe('row-1');
+    answer = () => Promise.reject(new Error('Only its owner may see them.'));
+    await model.refresh();
+    expect(words()[1]).toContain(
+      'The service does not give its jobs. Only its owner may see them.'
+    );
+    answer = () => Promise.resolve({ jobs: [], olderKey: null });
+    await model.refresh();
+    expect(words()[1]).toContain('does not give the jobs of another member’s batch');
+    model.toggleBatch(batch);
+    expect(words()).toEqual(['screen 1']);
   });
 });

@@ -108,6 +108,95 @@ def test_the_list_is_used_with_the_keyboard(filled):
     expect(sidebar.get_by_role("row", selected=True)).to_have_count(0)
 
 
+ENDS_OF_ORDERS = {
+    "newest": ("pertuzumab-fv", "\u202egnp.evil"),
+    "oldest": ("\u202egnp.evil", "pertuzumab-fv"),
+    "name": ("<img src=x onerror=window.hacked=1>", "trastuzumab-fv"),
+    "status": ("pertuzumab-fv", "cetuximab-fv"),
+    "duration": ("\u202egnp.evil", "pertuzumab-fv"),
+    "score": ("adalimumab-fv-a-second-attempt-with-a-name-that-nobody-can-read-to-its-end", "\u202egnp.evil"),
+}
+
+
+def test_every_order_puts_other_jobs_at_the_ends(filled):
+    sidebar = filled.show_sidebar("jobs", 500)
+    rows, order = sidebar.get_by_role("row"), sidebar.get_by_label("Order")
+    values = order.locator("option").evaluate_all("options => options.map(each => each.value)")
+    assert set(values) == set(ENDS_OF_ORDERS)
+    for value, (first, last) in ENDS_OF_ORDERS.items():
+        order.select_option(value)
+        expect(rows.first).to_have_attribute("data-job", first)
+        expect(rows.last).to_have_attribute("data-job", last)
+    order.select_option("newest")
+
+
+def test_jobs_are_grouped_by_day_and_a_group_folds(filled):
+    sidebar = filled.show_sidebar("jobs", 500)
+    sidebar.get_by_label("Groups").select_option("day")
+    groups = sidebar.locator(".fn-mod-group")
+    expect(groups.first).to_contain_text(re.compile("Today|Yesterday"))
+    count = groups.count()
+    assert count >= 3
+    for number in range(count):
+        groups.nth(number).click()
+    expect(sidebar.locator("[data-job]")).to_have_count(0)
+    for number in range(count):
+        groups.nth(number).click()
+    expect(sidebar.locator("[data-job]")).to_have_count(9)
+    sidebar.get_by_label("Groups").select_option("none")
+
+
+def test_a_log_is_one_click_away_and_is_followed(filled):
+    sidebar = filled.show_sidebar("jobs", 300)
+    sidebar.locator("[data-job=trastuzumab-fv]").hover()
+    sidebar.get_by_role("button", name="Show the log of trastuzumab-fv").click()
+    log = sidebar.get_by_label("Log of trastuzumab-fv", exact=True)
+    expect(log).to_contain_text("last line")
+    take_back = filled.answer("jobs/trastuzumab-fv/log", b'{"log": "last line\\nwritten since"}')
+    expect(log).to_contain_text("written since")
+    take_back()
+    sidebar.get_by_role("button", name="Hide the log of trastuzumab-fv").click()
+    expect(log).to_have_count(0)
+
+
+def test_pages_of_history_come_as_one_scrolls(opened):
+    newest = [make_job(f"new-{number:02}", age_s=number) for number in range(60)]
+    pages = [
+        [make_job(f"old-{page}-{number:02}", age_s=9000 + number) for number in range(60)] for page in (1, 2)
+    ]
+    sidebar = opened.show_sidebar("jobs", 300)
+    opened.answer("jobs", jobs_body())
+    opened.execute("foldnote:refresh")
+    expect(sidebar.get_by_text("No jobs yet")).to_be_visible()  # nothing is kept as older than what comes
+    opened.answer("jobs", jobs_body(*newest, older_key="k1"))
+    asked = []
+
+    def history(route):
+        key = re.search(r"key=(\w+)", route.request.url)[1]
+        asked.append(key)
+        page = JobPage(jobs=pages[0], start_key="k2") if key == "k1" else JobPage(jobs=pages[1])
+        route.fulfill(body=write_older(page, Notes()).body, content_type="application/json")
+
+    opened.page.route("**/foldnote/api/jobs/older?*", history)
+    opened.execute("foldnote:refresh")
+    expect(sidebar.get_by_role("button", name="All, 60")).to_be_visible()
+    assert asked == []
+    sidebar.get_by_role("treegrid").focus()
+    for last in ("old-1-59", "old-2-59"):
+        for _ in range(60):
+            opened.page.keyboard.press("End")
+            if sidebar.locator(f"[data-job={last}]").is_visible():
+                break
+            opened.page.wait_for_timeout(100)
+        expect(sidebar.locator(f"[data-job={last}]")).to_be_visible()
+    assert asked == ["k1", "k2"]
+    opened.page.keyboard.press("Home")
+    opened.page.unroute("**/foldnote/api/jobs/older?*")
+    opened.answer("jobs", jobs_body(*JOBS))
+    opened.execute("foldnote:refresh")
+    expect(sidebar.get_by_role("button", name="All, 9 jobs")).to_be_visible()
+
+
 def test_every_act_is_in_the_context_menu_and_asks_before_it_destroys(filled):
     sidebar = filled.show_sidebar("jobs", 300)
     asked = []
@@ -210,7 +299,7 @@ def test_the_organizations_jobs_are_looked_at_and_narrowed_to_a_member(opened):
     sidebar = opened.show_sidebar("jobs", 300)
     opened.picture("sidebar-whose", sidebar)
     sidebar.get_by_label("Whose jobs").select_option("organization")
-    rows = sidebar.get_by_role("grid").get_by_role("row")
+    rows = sidebar.get_by_role("treegrid").get_by_role("row")
     expect(rows).to_have_count(9)
     for theme, width in (("light", 300), ("dark", 500)):
         opened.set_theme(theme)
@@ -236,7 +325,7 @@ def test_a_refused_result_of_a_member_is_told_in_its_row_and_its_menu(opened):
     opened.page.keyboard.press("Enter")
     expect(opened.page.locator(".fn-ResultPanel:visible").get_by_role("alert")).to_contain_text(reason)
     expect(row).to_contain_text(reason)
-    sidebar.get_by_role("grid").focus()
+    sidebar.get_by_role("treegrid").focus()
     opened.page.keyboard.press("Shift+F10")
     entry = opened.page.locator(".lm-Menu-item", has_text="Open the Result")
     expect(entry).to_contain_text("the service refused")

@@ -43,6 +43,20 @@ export interface OlderAnswer {
   readonly olderKey: string | null;
 }
 
+/** One job, whether or not a list holds it; null when the service has none of this name. */
+export interface RecordAnswer {
+  readonly job: JobRecord | null;
+}
+
+/** Which job is meant: members of an organization, and accounts at several services, may use one name. */
+export interface JobPlace {
+  readonly job: string;
+  /** Address of the member of the organization whose job it is; null for one's own. */
+  readonly member: string | null;
+  /** Name of the profile of its service; null for the one that is chosen. */
+  readonly profile: string | null;
+}
+
 /** The catalog of the service. */
 export interface ToolsAnswer {
   readonly tools: readonly ToolRecord[];

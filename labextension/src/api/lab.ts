@@ -8,16 +8,19 @@ import type {
   EngineAction,
   EnginesAnswer,
   FilesAnswer,
+  JobPlace,
+  JobRecord,
   JobsAnswer,
   OlderAnswer,
   ProfilesAnswer,
+  RecordAnswer,
   ResultAnswer,
   Tagged,
   ToolAnswer,
   ToolsAnswer,
   UploadAnswer
 } from './answers';
-import { Requests, type OnProgress } from './request';
+import { Requests, type OnProgress, type Query } from './request';
 
 /** What a connection is made of; the key goes to the server once and is not kept here. */
 export interface NewConnection {
@@ -84,9 +87,14 @@ export class LabApi {
     return this.requests.get('jobs/members', { key });
   }
 
-  /** A page of a batch's jobs. */
-  subjobs(name: string, key: string | null): Promise<OlderAnswer> {
-    return this.requests.get(about(name, 'subjobs'), { key });
+  /** A page of a batch's jobs; `member` is the address of another member whose batch it is. */
+  subjobs(name: string, key: string | null, member: string | null = null): Promise<OlderAnswer> {
+    return this.requests.get(about(name, 'subjobs'), { key, member });
+  }
+
+  /** A job as the service has it now, also one that no list holds; null when it has none of this name. */
+  async record(place: JobPlace): Promise<JobRecord | null> {
+    return (await this.requests.get<RecordAnswer>(about(place.job, 'record'), at(place))).job;
   }
 
   /** Has the service asked at once. */
@@ -117,18 +125,23 @@ export class LabApi {
   }
 
   /** The end of a job's log. */
-  async log(name: string): Promise<string> {
-    return (await this.requests.get<{ log: string }>(about(name, 'log'))).log;
+  log(name: string): Promise<string> {
+    return this.readLog({ job: name, member: null, profile: null });
   }
 
-  /** What a job was submitted with, as JSON text; `member` is the address of another member whose job it is. */
-  async readSettings(name: string, member: string | null = null): Promise<string> {
-    return (await this.requests.get<{ settings: string }>(about(name, 'settings'), { member })).settings;
+  /** The end of the log of a job at any service. */
+  async readLog(place: JobPlace): Promise<string> {
+    return (await this.requests.get<{ log: string }>(about(place.job, 'log'), at(place))).log;
   }
 
-  /** A job's result, laid out; `member` is the address of another member whose job it is. */
-  readResult(name: string, member: string | null = null): Promise<ResultAnswer> {
-    return this.requests.get(about(name, 'view'), { colors: this.colors, member });
+  /** What a job was submitted with, as JSON text. */
+  async readSettings(place: JobPlace): Promise<string> {
+    return (await this.requests.get<{ settings: string }>(about(place.job, 'settings'), at(place))).settings;
+  }
+
+  /** A job's result, laid out. */
+  readResult(place: JobPlace): Promise<ResultAnswer> {
+    return this.requests.get(about(place.job, 'view'), { colors: this.colors, ...at(place) });
   }
 
   /** A file of the file browser, laid out. */
@@ -141,9 +154,9 @@ export class LabApi {
    *
    * @throws LabRequestError with a sentence: a browser that saves tells nobody why it got nothing
    */
-  async fetchResult(name: string, file: string | null, member: string | null): Promise<string> {
-    const address = about(name, 'result');
-    const query = { file, member };
+  async fetchResult(place: JobPlace, file: string | null): Promise<string> {
+    const address = about(place.job, 'result');
+    const query = { file, ...at(place) };
     await this.requests.send(address, query, { method: 'POST' });
     return this.requests.address(address, query);
   }
@@ -251,6 +264,11 @@ export interface Departed {
 
 interface Faults {
   readonly faults: readonly string[];
+}
+
+/** Whose job it is and where, as a query; the chosen profile is named by the requests themselves. */
+function at({ member, profile }: JobPlace): Query {
+  return profile === null ? { member } : { member, profile };
 }
 
 function about(name: string, part: string): string {

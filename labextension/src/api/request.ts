@@ -37,9 +37,9 @@ export class Requests {
   /** Name of the profile whose service is meant; null for the one that notebooks use. */
   profile: string | null = null;
 
-  /** The address of a route, for links and downloads. */
+  /** The address of a route, for links and downloads; a query may name another profile. */
   address(path: string, query: Query = {}): string {
-    const given: Query = { ...query, profile: this.profile };
+    const given: Query = { profile: this.profile, ...query };
     const named = Object.entries(given).flatMap(([name, value]) =>
       value === null || value === undefined || value === '' ? [] : [[name, String(value)]]
     );

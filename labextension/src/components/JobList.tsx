@@ -244,7 +244,8 @@ function useClock(heard: number, isRunning: boolean): number {
   return isRunning ? Math.max(heard, now) : heard;
 }
 
-function OtherRow(props: {
+/** A row that is no job: the head of a group, or a word in the place of a batch's jobs. */
+export function OtherRow(props: {
   readonly row: Exclude<ListRow, { kind: 'job' }>;
   readonly index: number;
   readonly isCurrent: boolean;

@@ -79,13 +79,7 @@ export const JobRow = memo(function JobRow(props: JobRowProps): ReactElement {
       </div>
       <div className="fn-JobRow-name" role="gridcell" title={name}>
         {isUnfolded !== null && (
-          <IconButton
-            label={isUnfolded ? trans.__('Fold %1', name) : trans.__('Show the jobs of %1', name)}
-            tabIndex={-1}
-            onClick={() => props.onUnfold(job.jobName)}
-          >
-            <FoldIcon isOpen={isUnfolded} />
-          </IconButton>
+          <FoldButton name={name} isUnfolded={isUnfolded} onUnfold={() => props.onUnfold(job.jobName)} />
         )}
         <bdi>{name}</bdi>
       </div>
@@ -100,6 +94,26 @@ export const JobRow = memo(function JobRow(props: JobRowProps): ReactElement {
     </div>
   );
 });
+
+/** Unfolds a batch, or folds it. */
+export function FoldButton(props: {
+  /** As it is shown. */
+  readonly name: string;
+  readonly isUnfolded: boolean;
+  readonly onUnfold: () => void;
+}): ReactElement {
+  const trans = useWords();
+  const { name, isUnfolded } = props;
+  return (
+    <IconButton
+      label={isUnfolded ? trans.__('Fold %1', name) : trans.__('Show the jobs of %1', name)}
+      tabIndex={-1}
+      onClick={props.onUnfold}
+    >
+      <FoldIcon isOpen={isUnfolded} />
+    </IconButton>
+  );
+}
 
 /** A guess of the row's height in pixels, before it was seen. */
 export function guessHeight(job: JobRecord): number {
@@ -285,7 +299,8 @@ function InBatch({ job }: { readonly job: JobRecord }): ReactElement | null {
   return words === '' ? null : <p className="fn-JobRow-message">{words}</p>;
 }
 
-function Progress({ job }: { readonly job: JobRecord }): ReactElement {
+/** How far a job that runs is, and what it does. */
+export function Progress({ job }: { readonly job: JobRecord }): ReactElement {
   const trans = useWords();
   const share = job.progress ?? batchShare(job);
   const percent = share === null ? null : Math.round(Math.min(1, Math.max(0, share)) * 100);

@@ -7,7 +7,7 @@ import { shownState, stateRow } from '../models/status';
 import { visibleText } from '../models/text';
 import { IconButton } from './IconButton';
 import { InsertIcon, MoreIcon, OpenIcon, StateIcon } from './icons';
-import { JobFacts, openMenu } from './JobRow';
+import { FoldButton, JobFacts, openMenu } from './JobRow';
 import { useWords } from './words';
 
 /** What can be done with a job of a member; nothing, where the service does not say whose it is. */
@@ -28,15 +28,19 @@ export interface MemberRowProps {
   /** Milliseconds since 1970. */
   readonly now: number;
   readonly isChosen: boolean;
+  readonly level: 1 | 2;
+  /** Whether the batch is unfolded; null for a job that is none. */
+  readonly isUnfolded: boolean | null;
   /** Why the service gives no result; undefined while it was not refused. */
   readonly refusal: string | undefined;
   readonly actions: MemberActions;
+  readonly onUnfold: () => void;
   readonly onPress: (event: MouseEvent) => void;
 }
 
 /** A row. */
 export function MemberRow(props: MemberRowProps): ReactElement {
-  const { job, isChosen } = props;
+  const { job, isChosen, isUnfolded } = props;
   const trans = useWords();
   const state = shownState(job);
   const name = visibleText(job.jobName);
@@ -44,13 +48,15 @@ export function MemberRow(props: MemberRowProps): ReactElement {
   const word = trans.__(stateRow(state).word);
   return (
     <div
-      className={`fn-JobRow fn-mod-member fn-mod-${state}${isChosen ? ' fn-mod-current fn-mod-selected' : ''}`}
+      className={`fn-JobRow fn-mod-member fn-mod-${state} fn-mod-level${props.level}${isChosen ? ' fn-mod-current fn-mod-selected' : ''}`}
       role="row"
       id={props.id}
       data-key={props.rowKey}
       data-job={job.jobName}
       aria-rowindex={props.index + 1}
+      aria-level={props.level}
       aria-selected={isChosen}
+      aria-expanded={isUnfolded ?? undefined}
       aria-label={[name, props.toolName, word, owner].join(', ')}
       onMouseDown={props.onPress}
       onDoubleClick={() => props.actions.onOpenOf(job)}
@@ -59,6 +65,7 @@ export function MemberRow(props: MemberRowProps): ReactElement {
         <StateIcon state={state} />
       </div>
       <div className="fn-JobRow-name" role="gridcell" title={name}>
+        {isUnfolded !== null && <FoldButton name={name} isUnfolded={isUnfolded} onUnfold={props.onUnfold} />}
         <bdi>{name}</bdi>
       </div>
       <JobFacts {...props} />

@@ -2,12 +2,13 @@
 import { useEffect, useMemo, useRef, useState, type KeyboardEvent, type ReactElement } from 'react';
 
 import type { JobRecord } from '../api/answers';
-import { toolType } from '../models/batch';
+import { isBatch, toolType } from '../models/batch';
 import { filterJobs, FIRST_CHOICES, type Choices } from '../models/listing';
-import { listMembers, memberKey, type MembersState } from '../models/members';
+import { listMembers, memberKey, memberRows, type MembersState } from '../models/members';
 import { nextIndex } from '../models/selection';
 import { countStates } from '../models/status';
 import { visibleText } from '../models/text';
+import { OtherRow } from './JobList';
 import { openMenuOfCurrent } from './JobRow';
 import { MemberRow, type MemberActions } from './MemberRow';
 import { Notice } from './Notice';
@@ -27,10 +28,13 @@ export interface MembersViewProps extends MemberActions {
   readonly onChoose: (change: Partial<Choices>) => void;
   /** The person went to the job of this key. */
   readonly onChooseJob: (key: string) => void;
+  /** Unfolds a batch, or folds it. */
+  readonly onUnfoldOf: (batch: JobRecord) => void;
 }
 
 const EVERYBODY = '';
 const ROW_PX = 62;
+const NOTE_PX = 32;
 
 /** The view. */
 export function MembersView(props: MembersViewProps): ReactElement {
@@ -110,19 +114,30 @@ function Rows(props: MembersViewProps & { readonly jobs: readonly JobRecord[] })
   const trans = useWords();
   const list = useRef<VirtualHandle>(null);
   const rows = useMemo(
-    () => jobs.map(job => ({ key: `${memberKey(job)}/${job.created ?? ''}`, guess: ROW_PX, job })),
-    [jobs]
+    () =>
+      memberRows(jobs, state.open, trans).map(row => ({
+        key: row.key,
+        guess: row.kind === 'job' ? ROW_PX : NOTE_PX,
+        row
+      })),
+    [jobs, state.open, trans]
   );
-  const at = jobs.findIndex(job => memberKey(job) === state.chosen);
+  const jobAt = (index: number): JobRecord | undefined => {
+    const row = rows[index]?.row;
+    return row?.kind === 'job' ? row.job : undefined;
+  };
+  const at = rows.findIndex(({ row }) => row.kind === 'job' && memberKey(row.job) === state.chosen);
   const choose = (index: number): void => {
-    const job = jobs[index];
+    const step = index < at ? -1 : 1; // past a word that stands in the place of jobs
+    const job = jobAt(index) ?? jobAt(index + step);
     if (job) {
       onChooseJob(memberKey(job));
       list.current?.reveal(index);
     }
   };
   const onKeyDown = (event: KeyboardEvent): void => {
-    const job = jobs[at];
+    const job = jobAt(at);
+    const isUnfolded = job !== undefined && state.open.has(memberKey(job));
     const target = nextIndex(event.key, at, rows.length, list.current?.pageRows() ?? 10);
     if (event.target !== event.currentTarget) {
       if (event.key !== 'Escape') {
@@ -133,6 +148,8 @@ function Rows(props: MembersViewProps & { readonly jobs: readonly JobRecord[] })
       choose(target);
     } else if (event.key === 'Enter' && job) {
       props.onOpenOf(job);
+    } else if (job && isBatch(job) && event.key === (isUnfolded ? 'ArrowLeft' : 'ArrowRight')) {
+      props.onUnfoldOf(job);
     } else {
       return;
     }
@@ -146,7 +163,7 @@ function Rows(props: MembersViewProps & { readonly jobs: readonly JobRecord[] })
       onEnd={props.onOlder}
       attributes={{
         className: 'fn-JobList',
-        role: 'grid',
+        role: 'treegrid',
         tabIndex: 0,
         'aria-label': trans.__('Jobs of the organization'),
         'aria-rowcount': rows.length,
@@ -155,27 +172,34 @@ function Rows(props: MembersViewProps & { readonly jobs: readonly JobRecord[] })
         onKeyDown,
         onContextMenu: openMenuOfCurrent
       }}
-      draw={({ key, job }, index) => (
-        <MemberRow
-          key={key}
-          id={`fn-member-${index}`}
-          rowKey={key}
-          index={index}
-          job={job}
-          toolName={toolName(toolType(job))}
-          now={state.receivedAt}
-          isChosen={index === at}
-          refusal={state.refusals.get(memberKey(job))}
-          actions={props}
-          onPress={event => {
-            choose(index);
-            if (event.button === 0 && !(event.target instanceof Element && event.target.closest('button'))) {
-              props.onDragOf(job, event);
-            }
-            list.current?.focus();
-          }}
-        />
-      )}
+      draw={({ key, row }, index) =>
+        row.kind === 'note' ? (
+          <OtherRow key={key} row={row} index={index} isCurrent={false} isFolded={false} onPress={() => undefined} />
+        ) : (
+          <MemberRow
+            key={key}
+            id={`fn-member-${index}`}
+            rowKey={key}
+            index={index}
+            job={row.job}
+            level={row.level}
+            isUnfolded={isBatch(row.job) && row.job.email ? state.open.has(memberKey(row.job)) : null}
+            toolName={toolName(toolType(row.job))}
+            now={state.receivedAt}
+            isChosen={index === at}
+            refusal={state.refusals.get(memberKey(row.job))}
+            actions={props}
+            onUnfold={() => props.onUnfoldOf(row.job)}
+            onPress={event => {
+              choose(index);
+              if (event.button === 0 && !(event.target instanceof Element && event.target.closest('button'))) {
+                props.onDragOf(row.job, event);
+              }
+              list.current?.focus();
+            }}
+          />
+        )
+      }
     />
   );
 }

@@ -4,20 +4,29 @@ import type { ReactElement, ReactNode } from 'react';
 /** How serious a notice is. */
 export type NoticeTone = 'plain' | 'busy' | 'warning' | 'error';
 
+/** Something that can be done about it. */
+export interface NoticeAction {
+  readonly label: string;
+  readonly onClick: () => void;
+}
+
 /** What a notice needs. */
 export interface NoticeProps {
   readonly tone: NoticeTone;
   readonly title: string;
   readonly children?: ReactNode;
-  /** Label and act of the one thing to do next. */
-  readonly action?: { readonly label: string; readonly onClick: () => void } | undefined;
+  /** The one thing to do next. */
+  readonly action?: NoticeAction | undefined;
+  /** What else can be done. */
+  readonly others?: readonly NoticeAction[];
   /** Fills the view when there is nothing else to show. */
   readonly isWhole?: boolean;
 }
 
 /** A notice in a view. */
 export function Notice(props: NoticeProps): ReactElement {
-  const { tone, title, children, action, isWhole } = props;
+  const { tone, title, children, action, others = [], isWhole } = props;
+  const actions = action ? [action, ...others] : others;
   return (
     <div
       className={`fn-Notice fn-mod-${tone}${isWhole ? ' fn-mod-whole' : ''}`}
@@ -26,10 +35,14 @@ export function Notice(props: NoticeProps): ReactElement {
       <div className="fn-Notice-title">{title}</div>
       {children !== undefined && <div className="fn-Notice-text">{children}</div>}
       {tone === 'busy' && <div className="fn-Bar fn-mod-endless" aria-hidden="true" />}
-      {action && (
-        <button type="button" className="fn-Button" onClick={action.onClick}>
-          {action.label}
-        </button>
+      {actions.length > 0 && (
+        <div className="fn-Notice-actions">
+          {actions.map(({ label, onClick }) => (
+            <button key={label} type="button" className="fn-Button" onClick={onClick}>
+              {label}
+            </button>
+          ))}
+        </div>
       )}
     </div>
   );

@@ -2,7 +2,7 @@
 import type { ReactElement } from 'react';
 
 import type { ServiceReport } from '../api/answers';
-import type { ProfilesState } from '../models/profiles';
+import { EMBEDDED, serviceTitle, type ProfilesState } from '../models/profiles';
 import { useWords } from './words';
 
 /** What the bar needs. */
@@ -25,7 +25,7 @@ export function ServiceBar({ service, state, onChoose, onConnect }: ServiceBarPr
     unauthorized: trans.__('Key refused')
   };
   const active = state.profiles.find(profile => profile.isActive)?.name;
-  const chosen = state.chosen ?? active ?? service?.profile ?? 'embedded';
+  const chosen = state.chosen ?? active ?? service?.profile ?? EMBEDDED;
   const names = state.profiles.length > 0 ? state.profiles.map(profile => profile.name) : [chosen];
   const word = service ? words[service.state] : trans.__('Connecting');
   return (
@@ -47,7 +47,7 @@ export function ServiceBar({ service, state, onChoose, onConnect }: ServiceBarPr
       >
         {names.map(name => (
           <option key={name} value={name}>
-            {name === 'embedded' ? trans.__('This computer') : name}
+            {serviceTitle(name, trans)}
           </option>
         ))}
         <option value={CONNECT}>{trans.__('Connect to a service …')}</option>

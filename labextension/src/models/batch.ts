@@ -1,5 +1,5 @@
-/** What a batch's record says of its jobs. */
-import type { JobRecord } from '../api/answers';
+/** What a batch's record says of its jobs, and how they are read. */
+import type { JobRecord, OlderAnswer } from '../api/answers';
 import { PLAIN, type Trans } from './words';
 
 /** Whether the record is the parent of a batch. */
@@ -48,4 +48,26 @@ function batchSize(job: JobRecord): number {
     ? statuses['In Queue'] + statuses.Running + statuses.Complete + statuses.Stopped
     : 0;
   return job.batchSize ?? counted;
+}
+
+/** Where the jobs of a batch come from. */
+export interface BatchSource {
+  /** A page of them, newest first; `member` is the address of another member whose batch it is. */
+  subjobs(name: string, key: string | null, member: string | null): Promise<OlderAnswer>;
+}
+
+/** All jobs of a batch, in the order of its rows. */
+export async function readSubjobs(
+  source: BatchSource,
+  name: string,
+  member: string | null
+): Promise<readonly JobRecord[]> {
+  const found: JobRecord[] = [];
+  let key: string | null = null;
+  do {
+    const page: OlderAnswer = await source.subjobs(name, key, member);
+    found.push(...page.jobs);
+    key = page.olderKey;
+  } while (key !== null);
+  return found.reverse();
 }

@@ -3,16 +3,16 @@
  * the page can be seen. The server answers when something changed, so that one question lasts long.
  */
 import type { JobRecord, JobsAnswer, OlderAnswer, ServiceReport, StatusCounts, Tagged } from '../api/answers';
+import { readSubjobs, type BatchSource } from './batch';
 import { appendOlder, mergeAnswer } from './joblist';
 import { mixTags } from './tags';
 import { Store } from './store';
 import { sentenceOf } from './text';
 
 /** Where jobs come from. */
-export interface JobsSource {
+export interface JobsSource extends BatchSource {
   jobs(tag: string | null, waitS: number, signal?: AbortSignal): Promise<Tagged<JobsAnswer>>;
   older(key: string): Promise<OlderAnswer>;
-  subjobs(name: string, key: string | null): Promise<OlderAnswer>;
   hurry(): Promise<void>;
   stop(names: readonly string[]): Promise<readonly string[]>;
   delete(names: readonly string[], delayS: number): Promise<Departure>;
@@ -294,15 +294,9 @@ export class JobsModel extends Store<JobsState> {
 
   private async loadBatch(name: string): Promise<void> {
     try {
-      const found: JobRecord[] = [];
-      let key: string | null = null;
-      do {
-        const page: OlderAnswer = await this.source.subjobs(name, key);
-        found.push(...page.jobs);
-        key = page.olderKey;
-      } while (key !== null);
+      const found = await readSubjobs(this.source, name, null);
       if (this.state().open.has(name)) {
-        this.update({ open: new Map(this.state().open).set(name, found.reverse()) });
+        this.update({ open: new Map(this.state().open).set(name, found) });
       }
     } catch (error) {
       const open = new Map(this.state().open);

@@ -1,6 +1,16 @@
 /** The services that can be chosen, and which one the views are about. */
 import type { ProfileRecord, ProfilesAnswer } from '../api/answers';
 import { Store } from './store';
+import { visibleText } from './text';
+import { PLAIN, type Trans } from './words';
+
+/** Name of the profile of this computer's own service. */
+export const EMBEDDED = 'embedded';
+
+/** What people call the service of a profile; null stands for that of this computer. */
+export function serviceTitle(profile: string | null, trans: Trans = PLAIN): string {
+  return profile === null || profile === EMBEDDED ? trans.__('This computer') : visibleText(profile);
+}
 
 /** Where profiles come from. */
 export interface ProfilesSource {
@@ -45,11 +55,24 @@ export class ProfilesModel extends Store<ProfilesState> {
     }
   }
 
-  /** What code must name so that it reaches the chosen service; null when it need not name any. */
-  forCode(): string | null {
-    const { chosen, profiles } = this.state();
-    const active = profiles.find(profile => profile.isActive)?.name ?? null;
-    return chosen === active ? null : chosen;
+  /** Name of the chosen one; null while nobody chose and it is not known which one notebooks use. */
+  meant(): string | null {
+    return this.state().chosen ?? this.active();
+  }
+
+  /** Whether the profile of this name is the chosen one; null stands for it. */
+  isMeant(name: string | null): boolean {
+    return name === null || name === this.meant();
+  }
+
+  /** What code must name so that it reaches a service, the chosen one by default; null when it need not name any. */
+  forCode(name: string | null = null): string | null {
+    const meant = name ?? this.state().chosen;
+    return meant === this.active() ? null : meant;
+  }
+
+  private active(): string | null {
+    return this.state().profiles.find(profile => profile.isActive)?.name ?? null;
   }
 
   private readonly source: ProfilesSource;

@@ -1,114 +1,186 @@
 /** The main-area widget of a job's result. It needs no kernel. */
 import { ReactWidget } from '@jupyterlab/ui-components';
-import { useRef, useSyncExternalStore, type ReactElement } from 'react';
+import type { Message } from '@lumino/messaging';
+import { useMemo, useSyncExternalStore, type ReactElement } from 'react';
 
+import type { JobPlace } from '../api/answers';
 import { ResultView, type ResultViewProps } from '../components/ResultView';
 import { Words } from '../components/words';
 import { dragFrom, type Dragged } from '../dragging';
 import { toolType } from '../models/batch';
 import { jobFileCode } from '../models/code';
+import { EMBEDDED, serviceTitle } from '../models/profiles';
+import { isPassing, ResultModel, type Listed, type ResultSource, type ResultState } from '../models/result';
+import { isLive } from '../models/status';
 import { sentenceOf, visibleText } from '../models/text';
 import type { IFoldnote } from '../tokens';
 
 /** What the widget needs. */
 export interface ResultOptions {
-  readonly job: string;
-  /** Address of the member of the organization whose job it is; null for one's own. */
-  readonly member: string | null;
+  readonly place: JobPlace;
   readonly foldnote: IFoldnote;
   readonly onInsert: () => void;
   readonly onAgain: () => void;
   readonly onDownload: (file: string | null) => void;
   readonly onInsertFile: (path: string) => void;
+  /** Looks for the job at the service of another profile, in the place of this one. */
+  readonly onElsewhere: (profile: string) => void;
+  readonly onClose: () => void;
 }
 
 let lastId = 0;
 
-/** A job and what came of it. */
+/** A job and what came of it. It asks for what is missing while it can be seen. */
 export class ResultPanel extends ReactWidget {
   constructor(options: ResultOptions) {
     super();
     this.options = options;
-    this.source = options.member === null ? ownSource(options.foldnote) : memberSource(options.foldnote, options.member);
+    const { foldnote, place } = options;
+    this.model = new ResultModel(place, sourceOf(foldnote), () => listed(foldnote, place));
     this.addClass('fn-ResultPanel');
   }
 
-  /** Name of the job. */
-  get job(): string {
-    return this.options.job;
+  /** The job. */
+  get place(): JobPlace {
+    return this.options.place;
   }
 
-  /** Address of the member whose job it is; null for one's own. */
-  get member(): string | null {
-    return this.options.member;
+  protected override onAfterShow(message: Message): void {
+    super.onAfterShow(message);
+    this.watch();
+  }
+
+  protected override onAfterAttach(message: Message): void {
+    super.onAfterAttach(message);
+    if (this.isVisible) {
+      this.watch();
+    }
+  }
+
+  protected override onBeforeHide(message: Message): void {
+    this.unwatch();
+    super.onBeforeHide(message);
+  }
+
+  protected override onBeforeDetach(message: Message): void {
+    this.unwatch();
+    super.onBeforeDetach(message);
   }
 
   protected override render(): ReactElement {
     return (
       <Words.Provider value={this.options.foldnote.trans}>
-        <Content {...this.options} {...this.source} id={this.own} />
+        <Content {...this.options} model={this.model} id={this.own} />
       </Words.Provider>
     );
   }
 
+  private watch(): void {
+    const { jobs, profiles } = this.options.foldnote;
+    if (this.ends.length === 0) {
+      const { look } = this.model;
+      this.ends = [jobs.watch(), jobs.subscribe(look), profiles.subscribe(look), this.model.watch()];
+    }
+  }
+
+  private unwatch(): void {
+    for (const end of this.ends.splice(0)) {
+      end();
+    }
+  }
+
   private readonly options: ResultOptions;
-  private readonly source: Source;
+  private readonly model: ResultModel;
   private readonly own = `result${(lastId += 1)}`;
+  private ends: (() => void)[] = [];
 }
 
-type Source = Pick<ResultViewProps, 'readResult' | 'readLog' | 'readSettings'>;
-
-function ownSource({ api, jobs }: IFoldnote): Source {
+/** The server, and a note in the member's row of what a service refuses. */
+function sourceOf({ api, members }: IFoldnote): ResultSource {
   return {
-    readResult: name => api.readResult(name),
-    readLog: jobs.log,
-    readSettings: name => api.readSettings(name)
-  };
-}
-
-/** What the interface gives of another member's job: all but its log. */
-function memberSource({ api, members, trans }: IFoldnote, member: string): Source {
-  return {
-    readResult: async name => {
+    record: place => api.record(place),
+    readResult: async place => {
       try {
-        return await api.readResult(name, member);
+        return await api.readResult(place);
       } catch (error) {
-        const reason = sentenceOf(error);
-        members.noteRefusal({ jobName: name, email: member }, reason);
+        if (place.member !== null && !isPassing(error)) {
+          members.noteRefusal({ jobName: place.job, email: place.member }, sentenceOf(error));
+        }
         throw error;
       }
-    },
-    readLog: () => Promise.reject(new Error(trans.__('A service gives the log of a job to its owner only.'))),
-    readSettings: name => api.readSettings(name, member)
+    }
   };
 }
 
-function Content(props: ResultOptions & Source & { readonly id: string }): ReactElement {
-  const { member, foldnote } = props;
-  const { jobs, members, tools } = foldnote;
+/** What the sidebar's lists tell of the job; nothing where they are about another service. */
+function listed({ jobs, members, profiles }: IFoldnote, { job, member, profile }: JobPlace): Listed {
+  if (!profiles.isMeant(profile)) {
+    return { isReady: true, isFollowed: false, job: undefined };
+  }
+  if (member !== null) {
+    return { isReady: true, isFollowed: false, job: members.find(job, member) };
+  }
+  const { lost, service } = jobs.state();
+  const isReady = lost !== null || (service !== null && service.state !== 'starting');
+  return { isReady, isFollowed: true, job: jobs.find(job) };
+}
+
+function Content(props: ResultOptions & { readonly model: ResultModel; readonly id: string }): ReactElement {
+  const { foldnote, model, place } = props;
+  const { api, jobs, profiles, tools, trans } = foldnote;
+  const state = useSyncExternalStore(model.subscribe, model.state);
   const own = useSyncExternalStore(jobs.subscribe, jobs.state);
-  const team = useSyncExternalStore(members.subscribe, members.state);
+  const known = useSyncExternalStore(profiles.subscribe, profiles.state);
   useSyncExternalStore(tools.subscribe, tools.state);
-  const found = member === null ? jobs.find(props.job) : members.find(props.job, member);
-  const last = useRef(found);
-  last.current = found ?? last.current; // a list that is folded, or asked for anew, takes no result away
-  const job = last.current;
+  const reads = useMemo(
+    (): Pick<ResultViewProps, 'readLog' | 'readSettings'> => ({
+      readLog: () =>
+        place.member === null
+          ? api.readLog(place)
+          : Promise.reject(new Error(trans.__('A service gives the log of a job to its owner only.'))),
+      readSettings: () => api.readSettings(place)
+    }),
+    [api, place, trans]
+  );
+  const service = place.profile ?? profiles.meant();
+  const elsewhere = known.profiles
+    .filter(({ name }) => name !== service)
+    .map(({ name }) => ({ title: serviceTitle(name, trans), onLook: () => props.onElsewhere(name) }));
   return (
     <ResultView
       {...props}
-      name={props.job}
-      owner={member}
-      job={job}
-      toolName={job ? tools.displayName(toolType(job)) : ''}
-      now={member === null ? own.receivedAt : team.receivedAt}
+      {...reads}
+      state={withService(state, foldnote, place)}
+      name={place.job}
+      owner={place.member}
+      service={service === EMBEDDED ? null : service}
+      isElsewhere={!profiles.isMeant(place.profile)}
+      elsewhere={elsewhere}
+      toolName={state.job ? tools.displayName(toolType(state.job)) : ''}
+      now={Math.max(own.receivedAt, state.seenAt)}
+      onRetry={() => {
+        void jobs.refresh();
+        model.hurry();
+      }}
       onPressFile={(event, path) => dragFrom(event, () => draggedFile(props, path))}
     />
   );
 }
 
+/** The state, with what the list says of a service that does not answer: what it told of a job that lives is old. */
+function withService(state: ResultState, { jobs, profiles }: IFoldnote, place: JobPlace): ResultState {
+  const { service, lost } = jobs.state();
+  const sentence = lost ?? (service?.state === 'ok' ? null : (service?.error ?? null));
+  const isOld = profiles.isMeant(place.profile) && state.job !== undefined && isLive(state.job);
+  return isOld && sentence !== null && state.fault === null
+    ? { ...state, fault: { sentence, isPassing: service?.state !== 'unauthorized' || lost !== null } }
+    : state;
+}
+
 /** A file of a result as a cell, an editor or a file field takes it; a field takes no file of another member's job. */
-function draggedFile({ job, member, foldnote }: ResultOptions, path: string): Dragged {
-  const code = jobFileCode(job, path, foldnote.profiles.forCode(), member);
+function draggedFile({ place, foldnote }: ResultOptions, path: string): Dragged {
+  const { job, member, profile } = place;
+  const code = jobFileCode(job, path, foldnote.profiles.forCode(profile), member);
   const value = member === null ? ({ kind: 'jobFile', job, path } as const) : undefined;
   return { label: visibleText(path), code, cell: `import foldnote as fn\n\n${code}`, value };
 }

@@ -235,6 +235,7 @@ function JobsTab(props: ContentProps): ReactElement {
         onOlder={onOlderOfMembers}
         onChoose={onChoose}
         onChooseJob={key => members.choose(key)}
+        onUnfoldOf={batch => members.toggleBatch(batch)}
       />
     );
   }

@@ -53,7 +53,8 @@ function addFileCommands(app: JupyterFrontEnd, { files, profiles, trans }: IFold
     execute: async args => {
       const [path, job] = [readText(args, 'path'), readText(args, 'job')];
       const member = readText(args, 'member') || null;
-      const code = job === '' ? fileCode(path) : jobFileCode(job, path, profiles.forCode(), member);
+      const profile = profiles.forCode(readText(args, 'profile') || null);
+      const code = job === '' ? fileCode(path) : jobFileCode(job, path, profile, member);
       if (!insertAtCursor(app, code)) {
         await orNotify(runInCell(app, `import foldnote as fn\n\n${code}`, ''));
       }

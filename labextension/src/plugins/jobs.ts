@@ -1,5 +1,5 @@
 /** The commands about jobs, in the palette and in the context menu of the list. */
-import type { JupyterFrontEnd, JupyterFrontEndPlugin } from '@jupyterlab/application';
+import { ILayoutRestorer, type JupyterFrontEnd, type JupyterFrontEndPlugin } from '@jupyterlab/application';
 import {
   Clipboard,
   ICommandPalette,
@@ -10,11 +10,13 @@ import {
 } from '@jupyterlab/apputils';
 import type { ReadonlyPartialJSONObject } from '@lumino/coreutils';
 
-import type { JobRecord } from '../api/answers';
+import type { JobPlace, JobRecord } from '../api/answers';
 import { CommandIDs, readText, readTexts, type JobArgs } from '../commands';
 import { markIcon } from '../icons';
 import { againCode, jobCode } from '../models/code';
 import { memberKey } from '../models/members';
+import { serviceTitle } from '../models/profiles';
+import { isPassing } from '../models/result';
 import { isLive } from '../models/status';
 import { changeTags, commonTags, readTags } from '../models/tags';
 import { sentenceOf, visibleText } from '../models/text';
@@ -43,10 +45,20 @@ export const jobsPlugin: JupyterFrontEndPlugin<void> = {
   description: 'Opens, loads, downloads, stops and deletes protein-analysis jobs.',
   autoStart: true,
   requires: [IFoldnote],
-  optional: [ICommandPalette],
-  activate: (app: JupyterFrontEnd, foldnote: IFoldnote, palette: ICommandPalette | null) => {
+  optional: [ICommandPalette, ILayoutRestorer],
+  activate: (
+    app: JupyterFrontEnd,
+    foldnote: IFoldnote,
+    palette: ICommandPalette | null,
+    restorer: ILayoutRestorer | null
+  ) => {
     addCellCommands(app, foldnote);
-    addResultCommands(app, foldnote);
+    const results = addResultCommands(app, foldnote);
+    void restorer?.restore(results, {
+      command: CommandIDs.openJob,
+      args: ({ content }) => argsOf(content.place),
+      name: ({ content: { place } }) => [place.profile ?? '', place.member ?? '', place.job].join('/')
+    });
     addEndingCommands(app, foldnote);
     addTagCommand(app, foldnote);
     MENU.forEach((command, rank) => {
@@ -61,18 +73,26 @@ interface Meant {
   readonly names: readonly string[];
   /** Address of the member whose job it is; null for one's own. */
   readonly member: string | null;
+  /** Name of the profile of their service; null for the chosen one. */
+  readonly profile: string | null;
 }
 
 /** The jobs that a command is about: those it is given, else the selected ones. */
 function meant(args: ReadonlyPartialJSONObject, { members, selection }: IFoldnote): Meant {
   const [job, jobs] = [readText(args, 'job'), readTexts(args, 'jobs')];
   if (job || jobs.length > 0) {
-    return { names: job ? [job] : jobs, member: readText(args, 'member') || null };
+    const [member, profile] = [readText(args, 'member') || null, readText(args, 'profile') || null];
+    return { names: job ? [job] : jobs, member, profile };
   }
   const chosen = members.chosen();
   return chosen
-    ? { names: chosen.email ? [chosen.jobName] : [], member: chosen.email ?? '' }
-    : { names: [...selection.state().names], member: null };
+    ? { names: chosen.email ? [chosen.jobName] : [], member: chosen.email ?? '', profile: null }
+    : { names: [...selection.state().names], member: null, profile: null };
+}
+
+/** What a command about this one job takes. */
+function argsOf({ job, member, profile }: JobPlace): JobArgs {
+  return { job, ...(member === null ? {} : { member }), ...(profile === null ? {} : { profile }) };
 }
 
 /** A command about jobs. */
@@ -111,8 +131,12 @@ const hasOne = ({ names }: Meant): boolean => names.length > 0;
 const isOwn = ({ member }: Meant): boolean => member === null;
 const isOwnAndThere = (meant: Meant): boolean => hasOne(meant) && isOwn(meant);
 
-/** The record of a job that is meant. */
-function recordOf(name: string, { member }: Meant, { jobs, members }: IFoldnote): JobRecord | undefined {
+/** The record of a job that is meant; undefined also where the lists are about another service. */
+function recordOf(name: string, { member, profile }: Meant, foldnote: IFoldnote): JobRecord | undefined {
+  const { jobs, members, profiles } = foldnote;
+  if (!profiles.isMeant(profile)) {
+    return undefined;
+  }
   return member === null ? jobs.find(name) : members.find(name, member);
 }
 
@@ -122,23 +146,23 @@ function addCellCommands(app: JupyterFrontEnd, foldnote: IFoldnote): void {
     label: trans.__('Insert a Cell That Loads the Job'),
     named: name => trans.__('Insert a cell that loads %1', name),
     canRun: hasOne,
-    run: async ({ names, member }) => {
+    run: async ({ names, member, profile }) => {
       for (const name of names) {
-        await orNotify(runInCell(app, jobCode(name, profiles.forCode(), member), ''));
+        await orNotify(runInCell(app, jobCode(name, profiles.forCode(profile), member), ''));
       }
     }
   });
   addJobCommand(app, foldnote, CommandIDs.againJob, {
     label: trans.__('Open Its Settings as a Form'),
     canRun: ({ names }) => names.length === 1,
-    run: ({ names: [name = ''], member }) =>
-      orNotify(runInCell(app, againCode(name, profiles.forCode(), member), ''))
+    run: ({ names: [name = ''], member, profile }) =>
+      orNotify(runInCell(app, againCode(name, profiles.forCode(profile), member), ''))
   });
 }
 
-function addResultCommands(app: JupyterFrontEnd, foldnote: IFoldnote): void {
+function addResultCommands(app: JupyterFrontEnd, foldnote: IFoldnote): Results {
   const { members, trans } = foldnote;
-  const tracker = new WidgetTracker<MainAreaWidget<ResultPanel>>({ namespace: 'foldnote-results' });
+  const tracker: Results = new WidgetTracker({ namespace: 'foldnote-results' });
   const isRefused = ({ names: [jobName = ''], member }: Meant): boolean =>
     member !== null && members.state().refusals.has(memberKey({ jobName, email: member }));
   const refused = (meant: Meant): string =>
@@ -148,10 +172,15 @@ function addResultCommands(app: JupyterFrontEnd, foldnote: IFoldnote): void {
     named: name => trans.__('Open the result of %1', name),
     more: refused,
     canRun: given => hasOne(given) && !isRefused(given),
-    run: ({ names, member }) => names.forEach(name => open(app, foldnote, tracker, name, member))
+    run: async ({ names, ...where }) => {
+      for (const job of names) {
+        await open(app, foldnote, tracker, { job, ...where });
+      }
+    }
   });
+  /** Of a job that no list holds, the service says so. */
   const isComplete = (name: string, given: Meant): boolean =>
-    recordOf(name, given, foldnote)?.status === 'Complete';
+    (recordOf(name, given, foldnote)?.status ?? 'Complete') === 'Complete';
   addJobCommand(app, foldnote, CommandIDs.downloadJob, {
     label: trans.__('Download the Result'),
     named: name => trans.__('Download the result of %1', name),
@@ -159,7 +188,8 @@ function addResultCommands(app: JupyterFrontEnd, foldnote: IFoldnote): void {
     canRun: given => !isRefused(given) && given.names.some(name => isComplete(name, given)),
     run: async (given, args) => {
       for (const name of given.names.filter(each => isComplete(each, given))) {
-        await download(foldnote, name, readText(args, 'file') || null, given.member);
+        const { member, profile } = given;
+        await download(foldnote, { job: name, member, profile }, readText(args, 'file') || null);
       }
     }
   });
@@ -168,65 +198,80 @@ function addResultCommands(app: JupyterFrontEnd, foldnote: IFoldnote): void {
     canRun: hasOne,
     run: ({ names }) => Clipboard.copyToSystem(names.join('\n'))
   });
+  return tracker;
 }
 
-function open(
-  app: JupyterFrontEnd,
-  foldnote: IFoldnote,
-  tracker: WidgetTracker<MainAreaWidget<ResultPanel>>,
-  job: string,
-  member: string | null
-): void {
-  const shown = tracker.find(({ content }) => content.job === job && content.member === member);
+/** The open tabs. */
+type Results = WidgetTracker<MainAreaWidget<ResultPanel>>;
+
+async function open(app: JupyterFrontEnd, foldnote: IFoldnote, tracker: Results, given: JobPlace): Promise<void> {
+  const { profiles } = foldnote;
+  if (given.profile === null && profiles.meant() === null) {
+    await profiles.load(); // a tab is about one service, also after another one was chosen
+  }
+  const place = { ...given, profile: given.profile ?? profiles.meant() };
+  const { job, member } = place;
+  const shown = tracker.find(({ content }) => isSame(content.place, place));
   if (shown) {
     app.shell.activateById(shown.id);
     return;
   }
   const run = (command: string, more: { file?: string; path?: string } = {}): void => {
-    const args: JobArgs = { job, ...(member === null ? {} : { member }), ...more };
-    void app.commands.execute(command, args);
+    void app.commands.execute(command, { ...argsOf(place), ...more });
   };
   const content = new ResultPanel({
-    job,
-    member,
+    place,
     foldnote,
     onInsert: () => run(CommandIDs.loadJob),
     onAgain: () => run(CommandIDs.againJob),
     onDownload: file => run(CommandIDs.downloadJob, file === null ? {} : { file }),
-    onInsertFile: path => run(CommandIDs.insertFile, { path })
+    onInsertFile: path => run(CommandIDs.insertFile, { path }),
+    onElsewhere: other => {
+      widget.close();
+      void open(app, foldnote, tracker, { job, member, profile: other });
+    },
+    onClose: () => widget.close()
   });
   const widget = new MainAreaWidget({ content });
   widget.title.label = visibleText(job);
-  widget.title.caption = member === null ? '' : foldnote.trans.__('A job of %1', visibleText(member));
+  widget.title.caption = captionOf(place, foldnote);
   widget.title.icon = markIcon;
   widget.title.closable = true;
-  const unwatch = foldnote.jobs.watch();
-  widget.disposed.connect(unwatch);
-  void tracker.add(widget);
   app.shell.add(widget, 'main');
   if (!widget.isAttached) {
     widget.addClass('fn-mod-below');
     app.shell.add(widget, 'down'); // Notebook 7 has one document a page
   }
+  void tracker.add(widget);
   app.shell.activateById(widget.id);
 }
 
+function isSame(one: JobPlace, other: JobPlace): boolean {
+  return one.job === other.job && one.member === other.member && one.profile === other.profile;
+}
+
+/** Whose job it is and at which service, where that is not the usual. */
+function captionOf({ member, profile }: JobPlace, { profiles, trans }: IFoldnote): string {
+  return [
+    member === null ? '' : trans.__('A job of %1', visibleText(member)),
+    profiles.forCode(profile) === null ? '' : trans.__('At %1', serviceTitle(profile, trans))
+  ]
+    .filter(Boolean)
+    .join(' · ');
+}
+
 /** Has the server fetch a result, and the browser save it. */
-async function download(
-  { api, members }: IFoldnote,
-  name: string,
-  file: string | null,
-  member: string | null
-): Promise<void> {
+async function download({ api, members }: IFoldnote, place: JobPlace, file: string | null): Promise<void> {
+  const { job, member } = place;
   try {
-    save(await api.fetchResult(name, file, member));
+    save(await api.fetchResult(place, file));
     await new Promise(resolve => setTimeout(resolve, DOWNLOAD_PAUSE_MS)); // browsers drop what comes at once
   } catch (error) {
     const reason = sentenceOf(error);
-    if (member !== null) {
-      members.noteRefusal({ jobName: name, email: member }, reason);
+    if (member !== null && !isPassing(error)) {
+      members.noteRefusal({ jobName: job, email: member }, reason);
     }
-    Notification.error(`${visibleText(name)}: ${reason}`, { autoClose: 8000 });
+    Notification.error(`${visibleText(job)}: ${reason}`, { autoClose: 8000 });
   }
 }
 

@@ -100,7 +100,7 @@ function isListSeen(app: JupyterFrontEnd): boolean {
 function isJobSeen({ shell }: JupyterFrontEnd, job: string): boolean {
   for (const widget of shell.widgets('main')) {
     const content: unknown = widget instanceof MainAreaWidget ? widget.content : null;
-    if (widget.isVisible && content instanceof ResultPanel && content.job === job) {
+    if (widget.isVisible && content instanceof ResultPanel && content.place.job === job) {
       return true;
     }
   }

@@ -1,0 +1,146 @@
+/** What a result's tab says where there is no result to show: not yet, not now, or not any more. */
+import type { ReactElement } from 'react';
+
+import { isLive, shownState } from '../models/status';
+import type { Fault, ResultState } from '../models/result';
+import { visibleText } from '../models/text';
+import { formatMoment } from '../models/time';
+import type { Trans } from '../models/words';
+import { Progress } from './JobRow';
+import { Notice, type NoticeAction } from './Notice';
+import { useWords } from './words';
+
+/** What the notices need. */
+export interface ResultNoticeProps {
+  readonly state: ResultState;
+  readonly name: string;
+  /** Address of the member of the organization whose job it is; null for one's own. */
+  readonly owner: string | null;
+  /** Name of the service; null for that of this computer. */
+  readonly service: string | null;
+  /** Other services that may have the job. */
+  readonly elsewhere: readonly Elsewhere[];
+  /** Asks at once for what is missing. */
+  readonly onRetry: () => void;
+  readonly onClose: () => void;
+}
+
+/** A service that may have the job. */
+export interface Elsewhere {
+  readonly title: string;
+  readonly onLook: () => void;
+}
+
+/** What stands above the result: that the job is gone, or that the service does not answer. Null while all is well. */
+export function ResultTrouble(props: ResultNoticeProps): ReactElement | null {
+  const { state, onRetry, onClose } = props;
+  const trans = useWords();
+  const { job, fault, goneAt } = state;
+  const close = { label: trans.__('Close'), onClick: onClose };
+  if (goneAt !== null) {
+    return <Gone {...props} goneAt={goneAt} />;
+  }
+  if (fault === null || (job && !isLive(job))) {
+    return null;
+  }
+  const title = fault.isPassing
+    ? trans.__('The service does not answer')
+    : trans.__('The service cannot be asked for this job');
+  return (
+    <Notice
+      tone="warning"
+      title={title}
+      action={{ label: trans.__('Try now'), onClick: onRetry }}
+      others={job ? [] : [...lookElsewhere(props, trans), close]}
+    >
+      {faultWords(fault, trans)}
+      {job && ` ${trans.__('What is shown was heard at %1.', momentOf(state.seenAt))}`}
+    </Notice>
+  );
+}
+
+function Gone(props: ResultNoticeProps & { readonly goneAt: number }): ReactElement {
+  const { state, goneAt, service, owner, onClose } = props;
+  const trans = useWords();
+  const where =
+    service === null
+      ? trans.__('The service of this computer')
+      : trans.__('The service “%1”', visibleText(service));
+  const close = { label: trans.__('Close'), onClick: onClose };
+  const wasThere = state.job !== undefined;
+  const asked = wasThere
+    ? trans.__('%1 had it at %2, and no more at %3: it was deleted.', where, momentOf(state.seenAt), momentOf(goneAt))
+    : owner === null
+      ? trans.__('%1 has no job of this name, asked at %2.', where, momentOf(goneAt))
+      : trans.__('%1 has no job of this name of %2, asked at %3.', where, visibleText(owner), momentOf(goneAt));
+  const why = wasThere
+    ? state.result !== null && trans.__('What was read of it stays until this tab is closed.')
+    : trans.__('It was deleted, or it is a job of another service or account.');
+  return (
+    <Notice
+      tone="warning"
+      title={wasThere ? trans.__('This job is not there any more') : trans.__('There is no such job')}
+      action={close}
+      others={wasThere ? [] : lookElsewhere(props, trans)}
+    >
+      {[asked, why].filter(Boolean).join(' ')}
+    </Notice>
+  );
+}
+
+/** In the place of the result: why it is not there. */
+export function ResultPending({ state, onRetry }: ResultNoticeProps): ReactElement | null {
+  const trans = useWords();
+  const { job, fault, resultFault, goneAt } = state;
+  if (!job) {
+    return fault === null && goneAt === null ? (
+      <Notice tone="busy" title={trans.__('Looking for the job')} isWhole />
+    ) : null;
+  }
+  if (goneAt !== null) {
+    return null;
+  }
+  if (isLive(job)) {
+    const isRunning = shownState(job) === 'running';
+    return (
+      <Notice tone="plain" title={isRunning ? trans.__('Running') : trans.__('Waiting for its turn')} isWhole>
+        {isRunning && <Progress job={job} />}
+        <p>{trans.__('The result appears here when the job is complete.')}</p>
+      </Notice>
+    );
+  }
+  if (job.status !== 'Complete') {
+    return (
+      <Notice tone="plain" title={trans.__('No result')} isWhole>
+        {trans.__('The job ended without one. Its log may tell more.')}
+      </Notice>
+    );
+  }
+  if (resultFault === null) {
+    return <Notice tone="busy" title={trans.__('Fetching the result')} isWhole />;
+  }
+  const title = resultFault.isPassing
+    ? trans.__('The result cannot be fetched now')
+    : trans.__('The result cannot be shown');
+  return (
+    <Notice
+      tone={resultFault.isPassing ? 'warning' : 'error'}
+      title={title}
+      action={{ label: resultFault.isPassing ? trans.__('Try now') : trans.__('Try again'), onClick: onRetry }}
+    >
+      {faultWords(resultFault, trans)}
+    </Notice>
+  );
+}
+
+function faultWords({ sentence, isPassing }: Fault, trans: Trans): string {
+  return isPassing ? `${sentence} ${trans.__('It is tried again by itself.')}` : sentence;
+}
+
+function lookElsewhere({ elsewhere }: ResultNoticeProps, trans: Trans): readonly NoticeAction[] {
+  return elsewhere.map(({ title, onLook }) => ({ label: trans.__('Look at %1', title), onClick: onLook }));
+}
+
+function momentOf(time: number): string {
+  return formatMoment(new Date(time).toISOString());
+}

@@ -1,0 +1,140 @@
+import type { JobPlace, JobRecord, ResultAnswer } from '../src/api/answers';
+import { LabRequestError } from '../src/api/request';
+import { ResultModel, type Listed, type ResultState } from '../src/models/result';
+import { makeJob } from './records';
+
+const PLACE: JobPlace = { job: 'fold', member: null, profile: 'lab' };
+const RESULT: ResultAnswer = { title: 'fold', html: '', files: [], manifest: '' };
+const ELSEWHERE: Listed = { isReady: true, isFollowed: false, job: undefined };
+
+/** A service whose answers are given in order, the last one again and again; an error is thrown. */
+class Service {
+  asked = 0;
+  fetched = 0;
+  listed: Listed = ELSEWHERE;
+
+  constructor(
+    readonly records: (JobRecord | null | Error)[],
+    readonly results: (ResultAnswer | Error)[] = [RESULT]
+  ) {}
+
+  record(): Promise<JobRecord | null> {
+    this.asked += 1;
+    return next(this.records);
+  }
+
+  readResult(): Promise<ResultAnswer> {
+    this.fetched += 1;
+    return next(this.results);
+  }
+}
+
+function next<T>(answers: (T | Error)[]): Promise<T> {
+  const [answer] = answers.length > 1 ? answers.splice(0, 1) : answers;
+  return answer instanceof Error ? Promise.reject(answer) : Promise.resolve(answer as T);
+}
+
+function open(service: Service): { model: ResultModel; past: ResultState[]; end: () => void } {
+  const model = new ResultModel(PLACE, service, () => service.listed, [0]);
+  const past: ResultState[] = [];
+  model.subscribe(() => past.push(model.state()));
+  return { model, past, end: model.watch() };
+}
+
+/** The state once it is as `isMeant` says. */
+async function once(
+  model: ResultModel,
+  isMeant: (state: ResultState) => boolean
+): Promise<ResultState> {
+  await vi.waitFor(() => expect(isMeant(model.state())).toBe(true), 20_000);
+  return model.state();
+}
+
+const complete = makeJob({ jobName: 'fold', status: 'Complete' });
+const running = makeJob({ jobName: 'fold' });
+const gone = new LabRequestError('Gone for lunch.', 503);
+
+it('a job that no list holds is looked up, and its result fetched', async () => {
+  const service = new Service([complete]);
+  const { model } = open(service);
+  expect((await once(model, state => state.result !== null)).job).toBe(complete);
+  expect([service.asked, service.fetched]).toEqual([1, 1]);
+});
+
+it('a job that the service does not have is said to be none, since when, and not asked for again', async () => {
+  const service = new Service([null]);
+  const { model } = open(service);
+  expect((await once(model, state => state.goneAt !== null)).job).toBeUndefined();
+  model.look();
+  expect([service.asked, service.fetched]).toEqual([1, 0]);
+});
+
+it('a job that runs at another service is followed until its result is there', async () => {
+  const service = new Service([running, running, complete]);
+  const { model, past } = open(service);
+  await once(model, state => state.result !== null);
+  expect(past[0]?.job).toBe(running);
+  expect(service.asked).toBe(3);
+});
+
+it('a listed job is not asked for, and one that the list loses is told to be deleted with its result kept', async () => {
+  const service = new Service([null]);
+  service.listed = { isReady: true, isFollowed: true, job: complete };
+  const { model } = open(service);
+  await once(model, state => state.result !== null);
+  expect(service.asked).toBe(0);
+  service.listed = { isReady: true, isFollowed: true, job: undefined };
+  model.look();
+  const state = await once(model, each => each.goneAt !== null);
+  expect([state.job, state.result]).toEqual([complete, RESULT]);
+});
+
+it('nothing is asked before the list was read, nor while nobody looks', async () => {
+  const service = new Service([running]);
+  service.listed = { ...ELSEWHERE, isReady: false };
+  const { model, end } = open(service);
+  expect(service.asked).toBe(0);
+  service.listed = ELSEWHERE;
+  model.look();
+  await once(model, state => state.job !== undefined);
+  end();
+  const { asked } = service;
+  model.look();
+  expect(service.asked).toBe(asked);
+});
+
+it('a service that is gone is asked again by itself, for the job and for the result', async () => {
+  const service = new Service([gone, gone, complete], [gone, RESULT]);
+  const { model, past } = open(service);
+  const state = await once(model, each => each.result !== null);
+  expect(past[0]?.fault).toEqual({ sentence: 'Gone for lunch.', isPassing: true });
+  expect(past.some(each => each.resultFault?.isPassing)).toBe(true);
+  expect([state.fault, state.resultFault]).toEqual([null, null]);
+});
+
+it('a refused result is asked for again only when somebody wants it', async () => {
+  const service = new Service([complete], [new LabRequestError('No.', 422), RESULT]);
+  const { model } = open(service);
+  await once(model, state => state.resultFault?.isPassing === false);
+  model.look();
+  expect(service.fetched).toBe(1);
+  model.hurry();
+  await once(model, state => state.result !== null);
+});
+
+it('a result that is not there any more is told of as a job that is not there any more', async () => {
+  const service = new Service([complete, null], [new LabRequestError('None.', 404)]);
+  const { model } = open(service);
+  const state = await once(model, each => each.goneAt !== null);
+  expect(state.resultFault).toBeNull();
+});
+
+it('a job that was submitted anew under the name brings its own result', async () => {
+  const service = new Service([complete], [RESULT, { ...RESULT, title: 'second' }]);
+  service.listed = { isReady: true, isFollowed: true, job: complete };
+  const { model } = open(service);
+  await once(model, state => state.result !== null);
+  service.listed = { ...service.listed, job: { ...complete, created: '2027-01-01T00:00:00.000Z' } };
+  model.look();
+  await once(model, state => state.result?.title === 'second');
+});
