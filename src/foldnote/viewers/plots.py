@@ -147,7 +147,7 @@ def plot_distribution(frame: pd.DataFrame, name: str) -> Plot:
     )
     canvas = Canvas(
         Axis(found.label, float(found.edges[0]), float(found.edges[-1])),
-        Axis("Rows", 0, float(max(found.counts.max(), 1))),
+        Axis("Rows", 0, float(max(int(found.counts.max()), 1))),
         label=words,
     )
     for low, high, rows in data.itertuples(index=False):
