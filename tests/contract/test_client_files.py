@@ -89,9 +89,8 @@ def test_a_structure_of_a_result_keeps_its_name_and_text(pdb):
 
 @pytest.mark.parametrize(("file_name", "begin"), [("a.pdb", "ATOM"), ("a.cif", "data_")])
 def test_an_array_of_biotite_is_written(pdb, file_name, begin):
-    from biotite.structure.io.pdb import PDBFile
-
-    atoms = PDBFile.read(str(pdb)).get_structure(model=1)
+    module = pytest.importorskip("biotite.structure.io.pdb", reason="biotite is an optional package")
+    atoms = module.PDBFile.read(str(pdb)).get_structure(model=1)
     assert begin in open_source(atoms, file_name)[0].decode()
 
 
