@@ -32,13 +32,13 @@ engines: setup ## Install the bundled engines that this Python has packages for
 	@$(BIN)/foldnote engines install
 
 $(VENV)/bin/python:
-	@scripts/check-machine $(PYTHON)
+	@scripts/check-machine $(PYTHON) $(MAKECMDGOALS)
 	@echo "== Making a virtual environment in $(VENV)"
 	@$(PYTHON) -m venv $(VENV)
 
 node_modules/.installed: package.json package-lock.json | $(VENV)/bin/python
 	@echo "== Installing the front end's packages (about half a minute)"
-	@npm ci --no-audit --no-fund
+	@npm ci --no-audit --no-fund --loglevel=error
 	@touch $@
 
 $(VENV)/.frontend: node_modules/.installed $(FRONTEND) | $(VENV)/bin/python
