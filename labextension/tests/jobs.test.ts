@@ -188,6 +188,55 @@ describe('JobsModel', () => {
   });
 });
 
+/** A source whose questions are answered when the test says so. */
+class HeldSource extends MemorySource {
+  readonly asked: { tag: string | null; answer: (said: Tagged<JobsAnswer>) => void }[] = [];
+
+  override jobs(tag: string | null): Promise<Tagged<JobsAnswer>> {
+    return new Promise(resolve => this.asked.push({ tag, answer: resolve }));
+  }
+}
+
+describe('two questions at once', () => {
+  const later = (fields: Partial<JobsAnswer>): JobsAnswer => ({ ...makeAnswer([]), isWhole: false, ...fields });
+  let held: HeldSource;
+
+  beforeEach(async () => {
+    held = new HeldSource();
+    model = new JobsModel(held, { wait: 40, pause: 1, longest: 60 });
+    model.watch();
+    held.asked[0]?.answer({ body: makeAnswer([makeJob({ jobName: 'first' })]), tag: 't1' });
+    await vi.waitFor(() => expect(held.asked.length).toBe(2));
+    void model.refresh();
+    await vi.waitFor(() => expect(held.asked.length).toBe(3));
+  });
+
+  it('that are answered crosswise end in what was told last, of what is known', async () => {
+    held.asked[2]?.answer({ body: later({ jobs: [makeJob({ jobName: 'second' })] }), tag: 't2' });
+    await vi.waitFor(() => expect(names(model.state().jobs)).toEqual(['second', 'first']));
+    held.asked[1]?.answer({ body: later({ jobs: [makeJob({ jobName: 'third' })] }), tag: 't3' });
+    await vi.waitFor(() => expect(held.asked[3]?.tag).toBe('t2'));
+    held.asked[3]?.answer({ body: later({ removed: ['second'], jobs: [makeJob({ jobName: 'third' })] }), tag: 't3' });
+    await vi.waitFor(() => expect(names(model.state().jobs)).toEqual(['third', 'first']));
+  });
+
+  it('leave the mark of the later one when the earlier one says that nothing is new', async () => {
+    held.asked[2]?.answer({ body: makeAnswer([]), tag: 't2' });
+    await vi.waitFor(() => expect(model.state().jobs).toEqual([]));
+    held.asked[1]?.answer({ body: null, tag: 't1' });
+    await vi.waitFor(() => expect(held.asked[3]?.tag).toBe('t2'));
+  });
+
+  it('of the service before say nothing of the one that is chosen now', async () => {
+    model.reset();
+    held.asked[2]?.answer({ body: makeAnswer([makeJob({ jobName: 'of before' })]), tag: 't2' });
+    await vi.waitFor(() => expect(held.asked[3]?.tag).toBeNull());
+    held.asked[3]?.answer({ body: { ...makeAnswer([makeJob({ jobName: 'new' })]), olderKey: 'k' }, tag: 'n1' });
+    await vi.waitFor(() => expect(names(model.state().jobs)).toEqual(['new']));
+    expect(model.state().hasOlder).toBe(true);
+  });
+});
+
 describe('an answer with differences', () => {
   const old = { jobName: 'old', created: '2026-11-20T10:00:00.000Z' };
   const known = [makeJob({ jobName: 'b' }), makeJob({ jobName: 'a' }), makeJob(old)];

@@ -116,8 +116,10 @@ export class JobsModel extends Store<JobsState> {
   /** Forgets everything: another service is meant from now on. */
   reset(): void {
     this.giveUp();
+    this.era += 1;
     this.mark = null;
     this.olderKey = null;
+    this.isBeyondHead = false;
     this.update({ ...EMPTY });
     this.begin();
   }
@@ -128,9 +130,13 @@ export class JobsModel extends Store<JobsState> {
     if (key === null || this.state().isLoadingOlder) {
       return;
     }
+    const { era } = this;
     this.update({ isLoadingOlder: true });
     try {
       const page = await this.source.older(key);
+      if (this.era !== era) {
+        return;
+      }
       this.olderKey = page.olderKey;
       this.isBeyondHead = true;
       this.update({
@@ -257,13 +263,21 @@ export class JobsModel extends Store<JobsState> {
   }
 
   private async ask(waitMs: number, signal?: AbortSignal): Promise<void> {
-    const answer = await this.source.jobs(this.mark, waitMs / 1000, signal);
-    if (signal?.aborted) {
-      return;
+    const { era } = this;
+    for (;;) {
+      const base = this.mark;
+      const answer = await this.source.jobs(base, waitMs / 1000, signal);
+      if (signal?.aborted || this.era !== era) {
+        return;
+      }
+      if (this.mark === base || answer.body?.isWhole === true) {
+        this.mark = answer.tag;
+        this.failures = 0;
+        this.take(answer.body);
+        return;
+      }
+      // Another question was answered meanwhile: what is new since `base` is not what is new since then.
     }
-    this.mark = answer.tag;
-    this.failures = 0;
-    this.take(answer.body);
   }
 
   private take(body: JobsAnswer | null): void {
@@ -361,6 +375,8 @@ export class JobsModel extends Store<JobsState> {
   private failures = 0;
   private asking: AbortController | null = null;
   private mark: string | null = null;
+  /** Goes up when another service is meant: answers of the one before are late. */
+  private era = 0;
   private olderKey: string | null = null;
   private isBeyondHead = false;
 }

@@ -111,6 +111,7 @@ function addServiceCommands(app: JupyterFrontEnd, foldnote: IFoldnote): void {
       if (name !== null) {
         await profiles.load();
         profiles.choose(name);
+        jobs.reset(); // under the same name, the key may be another account's
         await jobs.refresh();
       }
     }

@@ -13,6 +13,7 @@ import time
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from datetime import UTC, datetime
+from typing import Any
 
 from foldnote import settings
 from foldnote.errors import BadRequestError, FoldnoteError, GatewayForbiddenError, UnauthorizedError
@@ -35,7 +36,11 @@ class Poller:
     """Keeps the jobs of one service fresh while pages look."""
 
     def __init__(self, line: Line, pace: Pace | None = None, notes: Notes | None = None) -> None:
-        """Prepare; nothing is asked before the first look."""
+        """Prepare; nothing is asked before the first look.
+
+        Raises:
+            ConfigurationError: no profile is called as the line says.
+        """
         self._line = line
         self._pace = pace or Pace()
         self._allowance = Allowance(self._pace)
@@ -45,7 +50,7 @@ class Poller:
         self._whole_at = float("-inf")
         self._tools: tuple[Tool, ...] = ()
         self._tools_at = float("-inf")
-        self._report = _first_report()
+        self._report = ServiceReport(state=ServiceState.STARTING, **_named(line.find_profile()))
         self._tag = self._read_tag()
         self._changed = asyncio.Event()
         self._failures = 0
@@ -54,6 +59,7 @@ class Poller:
         self._looked_at = float("-inf")
         self._wake = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
+        self._is_closed = False
 
     @property
     def is_running(self) -> bool:
@@ -67,7 +73,7 @@ class Poller:
         """
         self._looked_at = time.monotonic()
         self._wished_s = min(pause_s, LONGEST_WISH_S)
-        if not self.is_running:
+        if not (self.is_running or self._is_closed):
             self._task = asyncio.create_task(self._run(), name="foldnote-poller")
         jobs_mark = (tag or "").partition(".")[0]
         return write_jobs(self._known, jobs_mark, self._report, self._tag)
@@ -79,7 +85,7 @@ class Poller:
             self.look(tag, pause_s)
             with suppress(TimeoutError):
                 async with asyncio.timeout(min(wait_s, _LONGEST_LOOK_S)):
-                    while self._tag == tag:
+                    while self._tag == tag and not self._is_closed:
                         await self._changed.wait()
             return self.look(tag, pause_s)
         finally:
@@ -111,7 +117,9 @@ class Poller:
         await self._guard(lambda: self._ask_jobs(wait_s), wait_s + self._pace.patience_s)
 
     async def close(self) -> None:
-        """Stop asking and drop the connection."""
+        """Stop asking, drop the connection, and let nobody wait any more."""
+        self._is_closed = True
+        self._changed.set()
         if self._task is not None:
             self._task.cancel()
             with suppress(asyncio.CancelledError):
@@ -235,16 +243,12 @@ async def _until(event: asyncio.Event, work: Awaitable[None]) -> None:
         await asyncio.gather(task, bell, return_exceptions=True)
 
 
-def _first_report() -> ServiceReport:
-    return ServiceReport(state=ServiceState.STARTING, profile=settings.EMBEDDED, is_embedded=True)
-
-
 def _first_line(exc: Exception) -> str:
     """The sentence of a fault; the lines below it may quote a log, which is not for the page."""
     return str(exc).partition("\n")[0]
 
 
-def _named(profile: settings.Profile) -> dict[str, object]:
+def _named(profile: settings.Profile) -> dict[str, Any]:
     return {"profile": profile.name, "is_embedded": profile.base_url is None, "url": profile.base_url}
 
 

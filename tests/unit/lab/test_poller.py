@@ -3,10 +3,12 @@
 import asyncio
 import dataclasses
 import itertools
+import json
 from collections.abc import Callable
 
 from lab_fixtures import PACE
 
+from foldnote import settings
 from foldnote.lab.answers import ServiceState
 from foldnote.lab.connection import Line
 from foldnote.lab.pace import Allowance, Pace
@@ -85,6 +87,24 @@ async def test_closing_ends_the_task(service, poller):
     await _settle(poller, ServiceState.OK)
     await poller.close()
     assert not poller.is_running
+
+
+async def test_closing_ends_all_waiting_and_nothing_is_asked_again(service):
+    poller = _poller(service)
+    await _settle(poller, ServiceState.OK)
+    waiting = asyncio.ensure_future(poller.look_later(poller.look().tag, 600))
+    await asyncio.sleep(0)
+    await poller.close()
+    await asyncio.wait_for(waiting, 30)
+    assert not poller.is_running
+
+
+async def test_the_first_report_names_the_service_that_is_meant(service):
+    settings.save_profile("lab", "https://jobs.example.org")
+    poller = Poller(Line("lab", service.connect))
+    report = json.loads(poller.look().body)["service"]
+    assert (report["profile"], report["isEmbedded"]) == ("lab", False)
+    await poller.close()
 
 
 async def test_a_change_is_heard_at_once_with_one_question_under_way(service):
