@@ -12,11 +12,12 @@ import urllib.error
 import urllib.request
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import nbformat
 
 ROOT = Path(__file__).parents[2]
-_OVERRIDES = {
+QUIET = {
     "@jupyterlab/apputils-extension:notification": {
         "fetchNews": "false",
         "checkForUpdates": False,
@@ -44,7 +45,7 @@ class LabServer:
         self.home = folder / "home"
         self.token = secrets.token_hex(8)
         self.base_url = base_url
-        self.port = _free_port()
+        self.port = find_free_port()
         self.url = f"http://127.0.0.1:{self.port}{base_url}"
         self._refused = folder / "refused.txt"
         self._process: subprocess.Popen[bytes] | None = None
@@ -82,7 +83,7 @@ class LabServer:
     def stop(self) -> None:
         """Stop the server, its kernels, and the embedded service they may have started."""
         if self._process is not None:
-            _end_session(self._process)
+            end_session(self._process)
         with suppress(OSError, ValueError):
             pid = json.loads((self.home / "run" / "service.json").read_text())["pid"]
             os.kill(pid, signal.SIGTERM)
@@ -140,7 +141,7 @@ class LabServer:
         target = self.folder / "share" / "labextensions"
         target.mkdir(parents=True)
         (target / "foldnote").symlink_to(ROOT / "src" / "foldnote" / "labextension")
-        for name, options in _OVERRIDES.items():
+        for name, options in QUIET.items():
             self.write_settings(name, options)
 
     def _wait_until_ready(self) -> None:
@@ -155,16 +156,26 @@ class LabServer:
         raise RuntimeError(f"JupyterLab did not start:\n{self.log}")
 
 
-def _end_session(process: "subprocess.Popen[bytes]") -> None:
+def service_of(server: LabServer) -> dict[str, Any]:
+    """What the runtime file of the server's service says; ``pid`` is None while a new service writes its own."""
+    with suppress(OSError, ValueError):
+        found: dict[str, Any] = json.loads((server.home / "run" / "service.json").read_text())
+        return found
+    return {"pid": None}
+
+
+def end_session(process: "subprocess.Popen[bytes]", patience_s: float = 10) -> None:
+    """End a program that leads a session of its own; by force where it does not go."""
     process.send_signal(signal.SIGTERM)
     try:
-        process.wait(10)
+        process.wait(patience_s)
     except subprocess.TimeoutExpired:
         os.killpg(process.pid, signal.SIGKILL)
         process.wait(10)
 
 
-def _free_port() -> int:
+def find_free_port() -> int:
+    """A port of this computer that nobody listens on."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])

@@ -21,12 +21,16 @@ def make_job(name: str, status: JobStatus = JobStatus.COMPLETE, *, age_s: float 
 
 
 def jobs_body(
-    *jobs: Job, state: ServiceState = ServiceState.OK, notes: Notes | None = None, **report: Any
+    *jobs: Job,
+    state: ServiceState = ServiceState.OK,
+    notes: Notes | None = None,
+    older_key: str | None = None,
+    **report: Any,
 ) -> bytes:
-    """The body of ``GET jobs``."""
+    """The body of ``GET jobs``; ``older_key`` says that there are older jobs than these."""
     counts = {status: sum(job.status is status for job in jobs) for status in JobStatus}
     known = KnownJobs(notes)
-    known.take_all(JobPage(jobs=jobs, statuses=StatusCounts.model_validate(counts)))
+    known.take_all(JobPage(jobs=jobs, statuses=StatusCounts.model_validate(counts), start_key=older_key))
     return write_jobs(known, "", make_report(state, **report), "tag").body
 
 

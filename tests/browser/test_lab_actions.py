@@ -8,10 +8,10 @@ import os
 import re
 import signal
 import time
-from contextlib import suppress
 
 import httpx
 import pytest
+from lab_server import service_of
 from playwright.sync_api import expect
 
 SEQUENCE = "EVQLVESGGGLVQPGGSLRLSCAASGFNIKDTYIHWVRQAPGKGLEWVARIYPTNGYTRYADSVKGRFTISADTSKNTAYLQMNSLRAEDTAVYYCSRWGGDGFYAMDYWGQGTLVTVSS"
@@ -54,13 +54,6 @@ def lab(shared_lab, server):
     sidebar = shared_lab.show_sidebar("jobs", 300)
     expect(sidebar.get_by_text("No jobs yet")).to_be_visible(timeout=60_000)
     return shared_lab
-
-
-def service_of(server):
-    """What the runtime file says; nothing while a new service writes its own."""
-    with suppress(OSError, ValueError):
-        return json.loads((server.home / "run" / "service.json").read_text())
-    return {"pid": None}
 
 
 def ask(server, route, **body):

@@ -12,7 +12,7 @@ import time
 from contextlib import closing, suppress
 
 import pytest
-from lab_server import ROOT, LabServer
+from lab_server import ROOT, LabServer, service_of
 from playwright.sync_api import expect
 
 DRAWN = ("trp_cage_two_models.bcif", "tyr.sdf", "benzene.mol2")
@@ -97,13 +97,6 @@ def lab(shared_lab, server):
     page.add_locator_handler(lost, lambda _: page.keyboard.press("Escape"))
     yield shared_lab
     proxy.stop()
-
-
-def service_of(server):
-    """What the runtime file says; the last service's word while the next one writes its own."""
-    with suppress(OSError, ValueError):
-        return json.loads((server.home / "run" / "service.json").read_text())
-    return {"pid": None}
 
 
 def test_jobs_are_followed_below_the_prefix(lab):
