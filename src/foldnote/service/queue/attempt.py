@@ -26,6 +26,7 @@ from __future__ import annotations
 import errno
 import json
 import os
+import re
 import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
@@ -46,6 +47,8 @@ MANIFEST = "manifest.json"
 OUTCOME = "outcome.json"
 RUNNER_LOG = "runner.log"
 
+_HALF_CHARACTER = re.compile(r"\\u[dD][89a-fA-F]")
+"""Where JSON in ASCII may have a lone surrogate; two of them that are a pair are one character."""
 NONCE_VARIABLE = "FOLDNOTE_ATTEMPT"
 """Environment variable of the engine's processes that holds the attempt's nonce."""
 
@@ -227,11 +230,18 @@ def request_cancel(attempt_dir: Path, grace_s: float = 10.0) -> None:
 
 
 def read_json(path: Path) -> dict[str, Any] | None:
-    """The JSON object in ``path``; None when the file does not exist."""
+    """The JSON object in ``path``; None when the file does not exist.
+
+    Half characters (lone surrogates), which an engine may have written, become question marks: neither the
+    database nor an answer takes them.
+    """
     try:
-        content: dict[str, Any] = json.loads(path.read_text("utf-8"))
+        text = path.read_text("utf-8")
     except FileNotFoundError:
         return None
+    content: dict[str, Any] = json.loads(text)
+    if _HALF_CHARACTER.search(text):
+        content = json.loads(json.dumps(content, ensure_ascii=False).encode("utf-8", "replace"))
     return content
 
 

@@ -97,14 +97,21 @@ def read_progress_line(line: bytes) -> tuple[float | None, str | None] | None:
         return None
     try:
         content = json.loads(line.removeprefix(PROGRESS_MARK))
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
     if not isinstance(content, dict):
         return None
-    fraction, message = content.get("fraction"), content.get("message")
-    if not isinstance(fraction, int | float) or not math.isfinite(fraction):
-        fraction = None
-    return (
-        None if fraction is None else min(1.0, max(0.0, float(fraction))),
-        None if message is None else str(message)[:_MESSAGE_LENGTH],
-    )
+    message = content.get("message")
+    shown = None if message is None else str(message)[:_MESSAGE_LENGTH]
+    return _read_fraction(content.get("fraction")), shown
+
+
+def _read_fraction(value: object) -> float | None:
+    """The number between 0 and 1; None for what is no number, or one that a float cannot hold."""
+    if not isinstance(value, int | float):
+        return None
+    try:
+        number = float(value)
+    except OverflowError:
+        return None
+    return min(1.0, max(0.0, number)) if math.isfinite(number) else None

@@ -11,6 +11,7 @@ import hashlib
 import json
 import math
 import os
+import re
 import zipfile
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -22,6 +23,7 @@ from foldnote.service.queue.attempt import AttemptSpec
 
 OWN_NAMES = frozenset({"manifest.json", "score.json", "job.log"})
 """What the service itself puts into an archive, beside what the engine left."""
+_STRANGE = re.compile("[\\\\\x00-\x1f\ud800-\udfff]")
 _CHUNK_BYTES = 1 << 20
 _SETTINGS_SHOWN_BYTES = 65_536
 
@@ -54,21 +56,32 @@ def publish_result(spec: AttemptSpec, state: str, started: str) -> Archive | Non
 
 def find_outputs(folder: Path) -> dict[str, Path]:
     """Regular files below ``folder`` by the name that they get in the archive, sorted; links are left out."""
-    found: dict[str, Path] = {}
+    places: dict[str, Path] = {}
     for root, _, names in os.walk(folder, followlinks=False):
         for name in names:
             path = Path(root, name)
             if path.is_file() and not path.is_symlink():
-                member = path.relative_to(folder).as_posix()
-                found[f"outputs/{member}" if member in OWN_NAMES else member] = path
+                places[path.relative_to(folder).as_posix()] = path
+    found: dict[str, Path] = {}
+    for place in sorted(places, key=lambda each: (plain_name(each) != each, each)):
+        member = plain_name(place)
+        while member in found:
+            member = f"_{member}"
+        found[f"outputs/{member}" if member in OWN_NAMES else member] = places[place]
     return dict(sorted(found.items()))
+
+
+def plain_name(place: str) -> str:
+    """The place as every reader of archives takes it: no backslash, drive, control or half character."""
+    plain = _STRANGE.sub("_", place)
+    return plain.replace(":", "_", 1) if plain[1:2] == ":" else plain
 
 
 def read_score(work: Path) -> dict[str, Any] | None:
     """The flat object of figures in ``score.json``; None when it is absent or is not one."""
     try:
         content = json.loads((work / "score.json").read_text("utf-8"))
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         return None
     if not isinstance(content, dict):
         return None
@@ -123,7 +136,7 @@ def _read_notes(path: Path) -> list[str]:
     """What the engine wants to be known of this result: a JSON array of sentences, or nothing."""
     try:
         content = json.loads(path.read_text("utf-8"))
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         return []
     return [str(each) for each in content] if isinstance(content, list) else []
 

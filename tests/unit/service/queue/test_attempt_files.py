@@ -33,6 +33,14 @@ def test_an_outcome_survives_the_file(tmp_path):
     assert Outcome.read(tmp_path) == outcome
 
 
+def test_half_characters_of_an_engine_do_not_come_back_from_the_files(tmp_path):
+    half = Outcome("failed", "Half \ud800", {"\udfff": "\ud800x", "whole": "\U0001f600"})
+    files.write_json(tmp_path / files.OUTCOME, files.as_content(half))
+    assert Outcome.read(tmp_path) == Outcome("failed", "Half ?", {"?": "?x", "whole": "\U0001f600"})
+    files.write_progress(tmp_path, 0.5, "\ud800 done")
+    assert files.read_progress(tmp_path) == (0.5, "? done")
+
+
 def test_nothing_published_reads_as_nothing(tmp_path):
     assert Outcome.read(tmp_path) is None
     assert files.read_progress(tmp_path) == (None, None)

@@ -58,6 +58,8 @@ def test_the_log_is_cut_at_its_limit(tmp_path, monkeypatch):
         (b'FOLDNOTE_PROGRESS {"fraction": -1}', (0.0, None)),
         (b'FOLDNOTE_PROGRESS {"fraction": NaN, "message": "x"}', (None, "x")),
         (b'FOLDNOTE_PROGRESS {"message": "x"}', (None, "x")),
+        (b'FOLDNOTE_PROGRESS {"fraction": 1%s, "message": "x"}' % (b"0" * 400), (None, "x")),
+        (b"FOLDNOTE_PROGRESS " + b"[" * 50_000, None),
         (b"FOLDNOTE_PROGRESS [1]", None),
         (b"FOLDNOTE_PROGRESS {", None),
         (b"something else", None),
