@@ -5,6 +5,8 @@ import asyncio
 import pytest
 from lab_fixtures import TOKEN, wait_for_state
 
+from foldnote.service.access.keys import hash_key
+
 FORM = {"heavyChain": "EVQLVESGG", "lightChain": "DIQMTQSPS"}
 LOGIN = {"Authorization": f"token {TOKEN}"}
 ROUTES = (
@@ -129,10 +131,24 @@ async def test_jobs_stay_visible_while_the_service_is_gone(jupyter, submitted, s
     await wait_for_state(jupyter, "ok")
 
 
-async def test_a_refused_key_is_said_with_what_to_do(jupyter, service):
-    service.offered_key = "wrong"
+@pytest.mark.parametrize("fault", ["wrong", "expired", "revoked"])
+async def test_a_key_that_dies_is_said_with_what_to_do_and_what_is_known_stays(
+    jupyter, submitted, service, fault
+):
+    await wait_for_state(jupyter, "ok")
+    accounts = service.app.state.service.store.accounts
+    service.offered_key = f"key-that-is-{fault}"
+    owner, hashed = accounts.ensure_account(f"{fault}@lab.org"), hash_key(service.offered_key)
+    if fault != "wrong":
+        accounts.add_key(owner, hashed, expires="2026-01-01T00:00:00Z" if fault == "expired" else None)
+    if fault == "revoked":
+        assert accounts.revoke(sha256=hashed) == 1
+    service.is_down = True  # the next connection offers the other key
+    await wait_for_state(jupyter, "unreachable")
+    service.is_down = False
     body = await wait_for_state(jupyter, "unauthorized")
     assert "Store a valid key" in body["service"]["error"]
+    assert [job["jobName"] for job in body["jobs"]] == [submitted]
 
 
 async def test_3dmol_is_served_below_the_prefix(jupyter):

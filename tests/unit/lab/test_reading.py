@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,7 @@ import pytest
 from foldnote.errors import UnreadableFileError
 from foldnote.lab.reading import lay_out_file, lay_out_result, main
 
+ROOT = Path(__file__).parents[3]
 DATA = Path(__file__).parents[1] / "results" / "data"
 ERRORS = [[0.0, 4.0, 20.0], [4.0, 0.0, 21.0], [20.0, 21.0, 0.0]]
 
@@ -39,6 +41,39 @@ def test_aligned_errors_are_drawn_from_each_spelling(tmp_path, name, content):
     assert f"Predicted aligned error, {name}" in answer.html
     assert "3 × 3 tokens" in answer.html
     assert answer.files == ()
+
+
+STOCKHOLM = "# STOCKHOLM 1.0\none MKTAY\ntwo MK-AY\n//\n"
+SAMPLES = {
+    **dict.fromkeys((".pdb", ".ent"), "trastuzumab_fv_ca.pdb"),
+    **dict.fromkeys((".cif", ".mmcif"), "altloc.cif"),
+    ".bcif": "trp_cage_two_models.bcif",
+    **dict.fromkeys((".sdf", ".mol"), "tyr.sdf"),
+    ".mol2": "benzene.mol2",
+    ".pdbqt": "vina_poses.pdbqt",
+    **dict.fromkeys((".a3m", ".a2m", ".fasta", ".fa", ".faa"), ">one\nMKTAY\n>two\nMK-AY\n"),
+    **dict.fromkeys((".sto", ".stockholm"), STOCKHOLM),
+    ".aln": "clustal.aln",
+}
+"""A sample of every ending that JupyterLab's file browser opens with us: a file, or its text."""
+
+
+def test_every_ending_of_the_file_browser_has_a_sample():
+    script = (ROOT / "labextension" / "src" / "models" / "filetypes.ts").read_text()
+    listed = re.findall(r"packed\(((?:'\.\w+'(?:, )?)+)\)", script)
+    assert set(re.findall(r"\.\w+", " ".join(listed))) == set(SAMPLES)
+
+
+@pytest.mark.parametrize("packing", ["", ".gz"])
+@pytest.mark.parametrize("ending", SAMPLES)
+def test_a_file_of_every_ending_is_drawn(tmp_path, ending, packing):
+    sample = SAMPLES[ending]
+    content = sample.encode() if "\n" in sample else (DATA / sample).read_bytes()
+    path = tmp_path / f"sample{ending}{packing}"
+    path.write_bytes(gzip.compress(content) if packing else content)
+    html = lay_out_file(path, path.name).html
+    assert "fnv-stage" in html or "sequences" in html
+    assert path.name in html
 
 
 def test_the_chains_of_aligned_errors_are_compared_where_the_file_names_them(tmp_path):
