@@ -80,6 +80,20 @@ describe('rows', () => {
     expect([shown({ query: 'lead' }), shown({ query: 'y/one' })]).toEqual([['a'], ['b']]);
   });
 
+  it('come last where they have no project, however new they are', () => {
+    const jobs = [
+      makeJob({ jobName: 'b' }),
+      makeJob({ jobName: 'a', projectTag: 'panel' }),
+      makeJob({ jobName: 'c' })
+    ];
+    const rows = listRows(
+      { jobs, open: new Map(), folded: new Set() },
+      { ...FIRST_CHOICES, grouping: 'project' },
+      NAMING
+    );
+    expect(rows.map(show)).toEqual(['panel: 1', 'a', 'No project: 2', 'b', 'c']);
+  });
+
   it('are sorted by name as people count, and by score with the best first', () => {
     const names = (sort: Choices['sort']): string[] =>
       sortJobs(JOBS, sort, NAMING.now).map(job => job.jobName);

@@ -20,4 +20,7 @@ vi.stubGlobal(
   }
 );
 
+// jsdom scrolls nothing.
+Element.prototype.scrollIntoView = () => undefined;
+
 afterEach(cleanup);

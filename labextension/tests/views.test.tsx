@@ -304,6 +304,23 @@ describe('ToolsView', () => {
     expect(onNewCell).toHaveBeenCalledWith('abodybuilder');
   });
 
+  it('says which recommended tools do not run here, and what to do when none is recommended', async () => {
+    const state = { tools, service: SERVICE, isAsking: false, lost: null };
+    const answers = [[{ toolId: 'zed', reason: 'Fits.' }], []].map(found => ({
+      tools: found,
+      abstain: found.length === 0,
+      summary: ''
+    }));
+    const onAsk = vi.fn().mockResolvedValueOnce(answers[0]).mockResolvedValueOnce(answers[1]);
+    render(<ToolsView {...TOOL_ACTS} state={state} onAsk={onAsk} />);
+    await userEvent.type(screen.getByLabelText('Describe your task'), 'dock');
+    await userEvent.click(screen.getByRole('button', { name: 'Ask' }));
+    expect(await screen.findByText('· nothing runs it here')).toBeTruthy();
+    await userEvent.click(screen.getByRole('button', { name: 'Ask' }));
+    expect(await screen.findByText('No tool is recommended.')).toBeTruthy();
+    expect(screen.getByText(/Say which molecules you have/)).toBeTruthy();
+  });
+
   it('says what a tool takes and whom to cite when it is unfolded', async () => {
     const state = { tools, service: SERVICE, isAsking: false, lost: null };
     render(<ToolsView {...TOOL_ACTS} state={state} />);

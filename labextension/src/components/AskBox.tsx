@@ -10,11 +10,13 @@ import { useWords } from './words';
 export interface AskBoxProps {
   readonly onAsk: (prompt: string) => Promise<AdviceAnswer>;
   readonly toolName: (type: string) => string;
+  /** Whether something runs the tool here. */
+  readonly canRun: (type: string) => boolean;
   readonly onChoose: (tool: string) => void;
 }
 
 /** A question and its answer. */
-export function AskBox({ onAsk, toolName, onChoose }: AskBoxProps): ReactElement {
+export function AskBox({ onAsk, toolName, canRun, onChoose }: AskBoxProps): ReactElement {
   const trans = useWords();
   const [prompt, setPrompt] = useState('');
   const [answer, setAnswer] = useState<AdviceAnswer | null>(null);
@@ -76,13 +78,22 @@ export function AskBox({ onAsk, toolName, onChoose }: AskBoxProps): ReactElement
       )}
       {answer !== null && !isAsking && (
         <div className="fn-Advice" role="status">
-          {answer.summary !== '' && <p className="fn-Tool-method">{visibleText(answer.summary)}</p>}
+          {answer.tools.length === 0 && <p className="fn-Advice-none">{trans.__('No tool is recommended.')}</p>}
+          {(answer.summary !== '' || answer.tools.length === 0) && (
+            <p className="fn-Tool-method">
+              {visibleText(answer.summary) ||
+                trans.__('Say which molecules you have and what you want to know, or search the list below.')}
+            </p>
+          )}
           <ol>
             {answer.tools.map(({ toolId, reason }) => (
               <li key={toolId}>
                 <button type="button" className="fn-Link" onClick={() => onChoose(toolId)}>
                   {toolName(toolId)}
                 </button>
+                {!canRun(toolId) && (
+                  <span className="fn-Tool-method"> {trans.__('· nothing runs it here')}</span>
+                )}
                 <p className="fn-Tool-method">{visibleText(reason)}</p>
               </li>
             ))}

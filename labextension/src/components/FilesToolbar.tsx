@@ -106,6 +106,8 @@ function NewFolder(props: {
         value={name}
         placeholder={trans.__('Name of the folder')}
         aria-label={trans.__('Name of the folder')}
+        aria-invalid={name !== '' && !isGood}
+        aria-describedby={name !== '' && !isGood ? 'fn-folder-rule' : undefined}
         onChange={event => setName(event.currentTarget.value)}
         onKeyDown={event => {
           if (event.key === 'Escape') {
@@ -120,6 +122,11 @@ function NewFolder(props: {
       <IconButton label={trans.__('No new folder')} onClick={props.onCancel}>
         <CloseIcon />
       </IconButton>
+      {name !== '' && !isGood && (
+        <p className="fn-Tool-method" id="fn-folder-rule" role="status">
+          {trans.__('A folder’s name holds no / and no \\, and more than dots.')}
+        </p>
+      )}
     </form>
   );
 }

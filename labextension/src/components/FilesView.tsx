@@ -77,7 +77,7 @@ export function FilesView(props: FilesViewProps): ReactElement {
       {files === null && complaint === null && (
         <Notice tone="busy" title={trans.__('Asking for the files')} isWhole />
       )}
-      {files?.length === 0 && <Nothing isTop={folder === null} />}
+      {files?.length === 0 && complaint === null && <Nothing isTop={folder === null} />}
       {files !== null && files.length > 0 && shown.length === 0 && (
         <Notice
           tone="plain"

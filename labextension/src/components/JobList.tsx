@@ -166,6 +166,7 @@ export function JobList(props: JobListProps): ReactElement {
       rows={measured}
       handle={list}
       onEnd={props.onEnd}
+      active={current && { index: at, id: rowId(current.key) }}
       foot={props.foot}
       attributes={{
         className: 'fn-JobList',
@@ -174,7 +175,6 @@ export function JobList(props: JobListProps): ReactElement {
         'aria-label': trans.__('Jobs'),
         'aria-multiselectable': true,
         'aria-rowcount': rows.length,
-        'aria-activedescendant': current ? rowId(current.key) : undefined,
         'aria-keyshortcuts': 'Enter Delete Control+A',
         onKeyDown,
         onContextMenu: openMenuOfCurrent

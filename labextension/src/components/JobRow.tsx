@@ -318,7 +318,7 @@ export function Progress({ job }: { readonly job: JobRecord }): ReactElement {
         <div className="fn-Bar-done" style={{ width: `${percent ?? 0}%` }} />
       </div>
       {(message !== '' || percent !== null) && (
-        <p className="fn-JobRow-message" dir="auto">
+        <p className="fn-JobRow-message" dir="auto" title={message}>
           {[percent === null ? '' : `${percent} %`, message].filter(Boolean).join(' · ')}
         </p>
       )}

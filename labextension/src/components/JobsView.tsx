@@ -14,6 +14,7 @@ import { Notice } from './Notice';
 import { SearchBox } from './SearchBox';
 import { ServiceNotice } from './ServiceNotice';
 import { StatusFilters } from './StatusFilters';
+import { WhoseSelect } from './WhoseSelect';
 import { useWords } from './words';
 
 /** What is done with several jobs at once. */
@@ -89,11 +90,10 @@ export function JobsView(props: JobsViewProps): ReactElement {
                 value={choices.query}
                 onChange={query => onChoose({ query })}
               />
-              <ListOptions
-                choices={choices}
-                hasMembers={service?.isEmbedded === false}
-                onChoose={onChoose}
-              />
+              {service?.isEmbedded === false && (
+                <WhoseSelect chosen={choices.whose} onChoose={whose => onChoose({ whose })} />
+              )}
+              <ListOptions choices={choices} onChoose={onChoose} />
             </div>
           </div>
           <ManyBar {...props} />

@@ -3,19 +3,16 @@ import type { ReactElement } from 'react';
 
 import { GROUPS, SORTS, type Choices, type Grouping, type Sort } from '../models/listing';
 import { Select } from './Select';
-import { WhoseSelect } from './WhoseSelect';
 import { useWords } from './words';
 
 /** What the options need. */
 export interface ListOptionsProps {
   readonly choices: Choices;
-  /** Whether the service has accounts, so that there may be others' jobs. */
-  readonly hasMembers: boolean;
   readonly onChoose: (change: Partial<Choices>) => void;
 }
 
 /** The options. */
-export function ListOptions({ choices, hasMembers, onChoose }: ListOptionsProps): ReactElement {
+export function ListOptions({ choices, onChoose }: ListOptionsProps): ReactElement {
   const trans = useWords();
   const sorts: Readonly<Record<Sort, string>> = {
     newest: trans.__('Newest first'),
@@ -35,7 +32,6 @@ export function ListOptions({ choices, hasMembers, onChoose }: ListOptionsProps)
   };
   return (
     <div className="fn-Options">
-      {hasMembers && <WhoseSelect chosen={choices.whose} onChoose={whose => onChoose({ whose })} />}
       <Select
         label={trans.__('Order')}
         values={SORTS}

@@ -25,6 +25,7 @@ export function LogPane({ name, isLive, read, paceMs = PACE_MS }: LogPaneProps):
   const [fault, setFault] = useState<string | null>(null);
   const pane = useRef<HTMLPreElement>(null);
   const isAtEnd = useRef(true);
+  const isRead = text !== null || fault !== null;
 
   useEffect(() => {
     let timer: ReturnType<typeof setTimeout> | undefined;
@@ -57,6 +58,12 @@ export function LogPane({ name, isLive, read, paceMs = PACE_MS }: LogPaneProps):
       pane.current.scrollTop = pane.current.scrollHeight;
     }
   }, [text]);
+
+  useEffect(() => {
+    if (isRead) {
+      pane.current?.scrollIntoView({ block: 'nearest' }); // what was opened at the foot of the list grew out of sight
+    }
+  }, [isRead]);
 
   return (
     <pre

@@ -71,7 +71,7 @@ export function MemberRow(props: MemberRowProps): ReactElement {
       <JobFacts {...props} />
       {job.email && <Buttons {...props} name={name} />}
       <div className="fn-JobRow-detail" role="gridcell">
-        <p className="fn-JobRow-message">
+        <p className="fn-JobRow-message" title={[owner, batchWords(job, trans)].filter(Boolean).join(' · ')}>
           <bdi>{owner}</bdi>
           {batchWords(job, trans) !== '' && ` · ${batchWords(job, trans)}`}
         </p>

@@ -66,8 +66,8 @@ export function MembersView(props: MembersViewProps): ReactElement {
             value={choices.query}
             onChange={query => setChoices({ ...choices, query })}
           />
+          <WhoseSelect chosen="organization" onChoose={whose => onChoose({ whose })} />
           <div className="fn-Options">
-            <WhoseSelect chosen="organization" onChoose={whose => onChoose({ whose })} />
             <Select
               label={trans.__('Member')}
               values={[EVERYBODY, ...members]}
@@ -102,10 +102,12 @@ function Outcome(props: MembersViewProps & { readonly count: number }): ReactEle
   if (count > 0) {
     return null;
   }
-  return (
-    <Notice tone="plain" title={trans.__('No job matches')} isWhole>
-      {state.jobs.length === 0 && trans.__('Nobody in your organization has submitted a job.')}
+  return state.jobs.length === 0 ? (
+    <Notice tone="plain" title={trans.__('No jobs yet')} isWhole>
+      {trans.__('Nobody in your organization has submitted a job.')}
     </Notice>
+  ) : (
+    <Notice tone="plain" title={trans.__('No job matches')} isWhole />
   );
 }
 
@@ -146,10 +148,10 @@ function Rows(props: MembersViewProps & { readonly jobs: readonly JobRecord[] })
       list.current?.focus();
     } else if (target >= 0) {
       choose(target);
-    } else if (event.key === 'Enter' && job) {
-      props.onOpenOf(job);
     } else if (job && isBatch(job) && event.key === (isUnfolded ? 'ArrowLeft' : 'ArrowRight')) {
       props.onUnfoldOf(job);
+    } else if (event.key === 'Enter' && job) {
+      props.onOpenOf(job);
     } else {
       return;
     }
@@ -161,13 +163,13 @@ function Rows(props: MembersViewProps & { readonly jobs: readonly JobRecord[] })
       rows={rows}
       handle={list}
       onEnd={props.onOlder}
+      active={at < 0 ? undefined : { index: at, id: `fn-member-${at}` }}
       attributes={{
         className: 'fn-JobList',
         role: 'treegrid',
         tabIndex: 0,
         'aria-label': trans.__('Jobs of the organization'),
         'aria-rowcount': rows.length,
-        'aria-activedescendant': at < 0 ? undefined : `fn-member-${at}`,
         'aria-keyshortcuts': 'Enter',
         onKeyDown,
         onContextMenu: openMenuOfCurrent

@@ -8,6 +8,8 @@ import { useWords } from './words';
 /** What the bar needs. */
 export interface ServiceBarProps {
   readonly service: ServiceReport | null;
+  /** Whether the Jupyter server does not answer, so that nothing is known of the service. */
+  readonly isLost: boolean;
   readonly state: ProfilesState;
   readonly onChoose: (profile: string) => void;
   readonly onConnect: () => void;
@@ -16,7 +18,7 @@ export interface ServiceBarProps {
 const CONNECT = '\u0000connect';
 
 /** The service bar. */
-export function ServiceBar({ service, state, onChoose, onConnect }: ServiceBarProps): ReactElement {
+export function ServiceBar({ service, isLost, state, onChoose, onConnect }: ServiceBarProps): ReactElement {
   const trans = useWords();
   const words = {
     starting: trans.__('Starting'),
@@ -27,10 +29,11 @@ export function ServiceBar({ service, state, onChoose, onConnect }: ServiceBarPr
   const active = state.profiles.find(profile => profile.isActive)?.name;
   const chosen = state.chosen ?? active ?? service?.profile ?? EMBEDDED;
   const names = state.profiles.length > 0 ? state.profiles.map(profile => profile.name) : [chosen];
-  const word = service ? words[service.state] : trans.__('Connecting');
+  const isFirst = service === null || (service.state === 'starting' && !service.isEmbedded);
+  const word = isLost ? trans.__('Not known') : isFirst ? trans.__('Connecting') : words[service.state];
   return (
     <div className="fn-ServiceBar">
-      <span className={`fn-Dot fn-mod-${service?.state ?? 'starting'}`} aria-hidden="true" />
+      <span className={`fn-Dot fn-mod-${isLost ? 'starting' : (service?.state ?? 'starting')}`} aria-hidden="true" />
       <select
         className="fn-Select"
         aria-label={trans.__('Service')}

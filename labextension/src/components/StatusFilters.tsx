@@ -29,11 +29,12 @@ export function StatusFilters(props: StatusFiltersProps): ReactElement {
         className="fn-Filter"
         aria-pressed={chosen === null}
         aria-label={`${trans.__('All')}, ${jobs(total)}`}
+        title={`${trans.__('All')}, ${jobs(total)}`}
         onClick={() => onChoose(null)}
       >
         {trans.__('All')}{' '}
         <span className="fn-Filter-count">
-          {total}
+          {shortCount(total)}
           {more}
         </span>
       </button>
@@ -46,15 +47,20 @@ export function StatusFilters(props: StatusFiltersProps): ReactElement {
             className={`fn-Filter${count === 0 ? ' fn-mod-none' : ''}`}
             aria-pressed={chosen === row.state}
             aria-label={`${trans.__(row.word)}, ${jobs(count)}`}
-            title={`${trans.__(row.word)}: ${trans.__(row.hint)}`}
+            title={`${trans.__(row.word)}, ${jobs(count)}: ${trans.__(row.hint)}`}
             onClick={() => onChoose(chosen === row.state ? null : row.state)}
           >
             <StateIcon state={row.state} />
             <span className="fn-Filter-word">{trans.__(row.word)}</span>
-            <span className="fn-Filter-count">{count}</span>
+            <span className="fn-Filter-count">{shortCount(count)}</span>
           </button>
         );
       })}
     </div>
   );
+}
+
+/** A count in at most four characters, as far as that goes: six filters share a narrow line. */
+function shortCount(count: number): string {
+  return count < 10_000 ? `${count}` : `${Math.floor(count / 1000)}k`;
 }

@@ -50,7 +50,7 @@ export function ToolFacts({ tool, describe }: ToolFactsProps): ReactElement {
           [trans.__('Family'), plainWords(tool.family)],
           [trans.__('Works on'), tool.modalities.map(plainWords).join(', ')],
           [trans.__('Does'), tool.functions.map(plainWords).join(', ')],
-          [trans.__('Mind'), engine?.note ?? ''],
+          [trans.__('Note'), engine?.note ?? ''],
           [trans.__('Licence'), engine?.licence ?? ''],
           [trans.__('Cite'), <Cite key="cite" tool={tool} facts={facts} />]
         ]}

@@ -66,6 +66,7 @@ export function ToolsView(props: ToolsViewProps): ReactElement {
             <AskBox
               onAsk={props.onAsk}
               toolName={props.toolName}
+              canRun={type => tools.some(tool => tool.type === type && tool.available)}
               onChoose={tool => {
                 setOpen(tool);
                 setShownTool(tool);

@@ -22,6 +22,7 @@ export function UploadRow({ upload, onRetry, onDismiss }: UploadRowProps): React
   const shown = visibleText(name);
   const percent = fraction === null ? null : Math.round(fraction * 100);
   const hasFailed = phase === 'failed';
+  const isMoving = !hasFailed && phase !== 'queued';
   return (
     <div className="fn-Upload">
       <bdi className="fn-File-name" title={shown}>
@@ -45,10 +46,12 @@ export function UploadRow({ upload, onRetry, onDismiss }: UploadRowProps): React
       </p>
       {reason !== null && (
         <p className="fn-Upload-word" role="status">
-          {trans.__('%1 It is tried again by itself; nothing has to be sent anew.', reason)}
+          {phase === 'passing'
+            ? trans.__('%1 It is tried again by itself; nothing has to be sent anew.', reason)
+            : reason}
         </p>
       )}
-      {!hasFailed && (
+      {isMoving && (
         <div
           className={`fn-Bar${percent === null || phase === 'waiting' ? ' fn-mod-endless' : ''}`}
           role="progressbar"
@@ -74,6 +77,6 @@ function wordOf(phase: Upload['phase'], percent: number | null, trans: Trans): s
     case 'passing':
       return trans.__('Passing on to the service') + share;
     default:
-      return trans.__('Sending') + share;
+      return trans.__('Sending to Jupyter') + share;
   }
 }

@@ -32,6 +32,8 @@ export interface VirtualRowsProps<R extends Measured> {
   readonly draw: (row: R, index: number) => ReactNode;
   /** Attributes of the element that scrolls. */
   readonly attributes: HTMLAttributes<HTMLDivElement>;
+  /** The row that the keyboard is at, and its `id`; told to assistive technology while the row is in the document. */
+  readonly active?: { readonly index: number; readonly id: string } | undefined;
   readonly handle: Ref<VirtualHandle>;
   /** The last rows came into sight. */
   readonly onEnd: () => void;
@@ -44,7 +46,7 @@ const NEAR_END_ROWS = 30;
 
 /** The rows that are in sight. */
 export function VirtualRows<R extends Measured>(props: VirtualRowsProps<R>): ReactElement {
-  const { rows, onEnd } = props;
+  const { rows, active, onEnd } = props;
   const box = useRef<HTMLDivElement>(null);
   const heights = useRef(new Map<string, number>());
   const [version, setVersion] = useState(0);
@@ -94,8 +96,9 @@ export function VirtualRows<R extends Measured>(props: VirtualRowsProps<R>): Rea
     focus: () => box.current?.focus()
   }));
 
+  const isActiveDrawn = active && active.index >= slice.start && active.index < slice.end;
   return (
-    <div {...props.attributes} ref={box}>
+    <div {...props.attributes} aria-activedescendant={isActiveDrawn ? active.id : undefined} ref={box}>
       <div style={{ height: slice.before }} aria-hidden="true" />
       {rows.slice(slice.start, slice.end).map((row, place) => props.draw(row, slice.start + place))}
       <div style={{ height: slice.after }} aria-hidden="true" />

@@ -154,6 +154,8 @@ interface Group {
   readonly title: string;
   /** The whole of what the title shortens. */
   readonly hint: string;
+  /** Not what is left of the jobs when the others are grouped: that comes last. */
+  readonly isNamed: boolean;
   readonly jobs: JobRecord[];
 }
 
@@ -162,11 +164,26 @@ function groupJobs(jobs: readonly JobRecord[], grouping: Grouping, naming: Namin
   for (const job of jobs) {
     const [title, hint = title] = titleOf(job, grouping, naming);
     const key = `group ${hint}`;
-    const group = groups.get(key) ?? { key, title, hint, jobs: [] };
+    const group = groups.get(key) ?? { key, title, hint, isNamed: hasName(job, grouping), jobs: [] };
     group.jobs.push(job);
     groups.set(key, group);
   }
-  return [...groups.values()];
+  const found = [...groups.values()];
+  return [...found.filter(group => group.isNamed), ...found.filter(group => !group.isNamed)];
+}
+
+/** Whether the job says which group it is of. */
+function hasName(job: JobRecord, grouping: Grouping): boolean {
+  switch (grouping) {
+    case 'project':
+      return Boolean(job.projectTag);
+    case 'notebook':
+      return Boolean(job.notebook);
+    case 'tags':
+      return Boolean(job.tags?.length);
+    default:
+      return true;
+  }
 }
 
 /** What the group of a job is called, and the whole of it where that is longer. */
@@ -183,7 +200,7 @@ function titleOf(
     case 'notebook':
       return job.notebook
         ? [notebookName(job.notebook), job.notebook]
-        : [trans.__('No notebook that is known here')];
+        : [trans.__('Notebook not known')];
     case 'tags':
       return [job.tags?.length ? job.tags.join(', ') : trans.__('No tags')];
     default:

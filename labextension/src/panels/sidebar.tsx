@@ -166,7 +166,7 @@ interface ContentProps extends SidebarOptions {
 function SidebarContent(props: ContentProps): ReactElement {
   const { view, onView, onRefresh, foldnote } = props;
   const { jobs, profiles, trans } = foldnote;
-  const { service } = useSyncExternalStore(jobs.subscribe, jobs.state);
+  const { service, lost } = useSyncExternalStore(jobs.subscribe, jobs.state);
   const known = useSyncExternalStore(profiles.subscribe, profiles.state);
   const { account } = useSyncExternalStore(foldnote.account.subscribe, foldnote.account.state);
   const tabs: readonly Tab<SidebarView>[] = [
@@ -195,6 +195,7 @@ function SidebarContent(props: ContentProps): ReactElement {
       <AccountLine account={account} claimAddress={foldnote.api.claimAddress()} />
       <ServiceBar
         service={service}
+        isLost={lost !== null}
         state={known}
         onChoose={props.onChooseProfile}
         onConnect={props.onConnect}
