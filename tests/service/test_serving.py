@@ -1,5 +1,6 @@
 """`foldnote serve`: ready line, signals, and the embedded kind that is one per user and stops by itself."""
 
+import asyncio
 import json
 import os
 import signal
@@ -8,10 +9,14 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import httpx
+import uvicorn
+from fastapi import FastAPI
 
 from foldnote.models.runtime import read_runtime
+from foldnote.service.serve import Announcer, Server
 
 
 def serve(home: Path, *arguments: str, **variables: str) -> subprocess.Popen:
@@ -35,6 +40,25 @@ def test_the_key_is_made_once_and_private(make_service):
     service.start()
     assert service.key == first
     assert first.encode() not in (service.folder / "data" / "service.sqlite3").read_bytes()
+
+
+def test_no_idle_service_stops_while_it_still_answers_somebody():
+    """A download may take longer than the time until the idle stop."""
+    service = SimpleNamespace(config=SimpleNamespace(idle_stop_s=0.0), is_idle=lambda: True)
+
+    async def watch() -> None:
+        app = FastAPI()
+        server = Server(uvicorn.Config(app), app, Announcer("http://127.0.0.1:1", as_json=True))
+        download = asyncio.get_running_loop().create_future()
+        server.server_state.tasks.add(download)
+        watching = asyncio.create_task(server._stop_when_idle(service))
+        await asyncio.sleep(0.7)
+        assert not server.should_exit
+        server.server_state.tasks.discard(download)
+        await asyncio.wait_for(watching, 30)
+        assert server.should_exit
+
+    asyncio.run(watch())
 
 
 def test_an_embedded_service_publishes_where_it_is(tmp_path):

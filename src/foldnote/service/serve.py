@@ -72,7 +72,7 @@ class Server(uvicorn.Server):
         pause_s = min(_IDLE_LOOK_S, max(0.2, service.config.idle_stop_s / 4))
         while not self.should_exit:
             await asyncio.sleep(pause_s)
-            if await asyncio.to_thread(service.is_idle):
+            if not self.server_state.tasks and await asyncio.to_thread(service.is_idle):
                 self.should_exit = True
 
 

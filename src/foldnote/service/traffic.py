@@ -16,7 +16,7 @@ QUIET_PATHS = frozenset({"/healthz"})
 
 
 class TrafficMiddleware:
-    """Calls `note` for each request but health checks, and logs method, path, status and time."""
+    """Calls `note` as each request but health checks begins and ends, and logs method, path, status and time."""
 
     def __init__(self, app: ASGIApp, note: Callable[[Scope], None]) -> None:
         self._app = app
@@ -40,5 +40,6 @@ class TrafficMiddleware:
         try:
             await self._app(scope, receive, send_noted)
         finally:
+            self._note(scope)  # a download may have taken longer than the time until the idle stop
             took_ms = (time.perf_counter() - began) * 1000
             log.info("%s %s %d %.1f ms", scope["method"], scope["path"], status, took_ms)
