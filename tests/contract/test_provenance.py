@@ -154,6 +154,23 @@ def test_the_hashes_in_the_crate_are_those_of_its_files(result, tmp_path):
     assert json.loads((place / "provenance.json").read_text()) == result.provenance()
 
 
+def test_a_person_reads_first_what_ran_and_where_the_rest_stands(result, tmp_path):
+    place = result.save_crate(tmp_path / "crate", licence="Ask first.")
+    text = (place / "README.md").read_text()
+    assert text.startswith("# Result of the job ")
+    assert "Probe of the tests" in text
+    assert "Ask first." in text
+    about = ROCrate(place).dereference("README.md")
+    assert (about["about"].id, about["encodingFormat"]) == ("./", "text/markdown")
+
+
+def test_a_readme_of_the_result_s_own_stays(tmp_path):
+    (tmp_path / "r").mkdir()
+    (tmp_path / "r" / "README.md").write_text("Mine.")
+    place = open_result(tmp_path / "r").save_crate(tmp_path / "crate")
+    assert (place / "README.md").read_text() == "Mine."
+
+
 def test_a_crate_is_a_zip_when_its_name_says_so(result, tmp_path):
     place = result.save_crate(tmp_path / "crate.zip")
     with zipfile.ZipFile(place) as archive:

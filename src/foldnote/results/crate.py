@@ -44,6 +44,7 @@ _PROFILES = {
     "https://w3id.org/ro/wfrun/provenance/0.5": ("Provenance Run Crate", "0.5"),
     _WORKFLOW_CRATE: ("Workflow RO-Crate", "1.0"),
 }
+_README = "README.md"
 _TERMS = {"sha256": "https://w3id.org/ro/terms/workflow-run#sha256"}
 """Words of the collection that RO-Crate 1.1 does not have."""
 _DONE = "http://schema.org/CompletedActionStatus"
@@ -84,6 +85,7 @@ def save_crate(result: Result, place: Path, licence: str | None = None) -> Path:
         _describe_root(crate, about, licence)
         for action in _describe_runs(crate, about, files, steps):
             crate.root_dataset.append_to("mentions", action)
+        _add_readme(crate, files, steps)
         if place.suffix.lower() == ".zip":
             crate.write_zip(place)
         else:
@@ -119,6 +121,30 @@ def _describe_root(crate: ROCrate, about: Mapping[str, Any], licence: str | None
         root["license"] = add(crate, licence, "CreativeWork", name=licence, url=licence)
     else:
         root["license"] = add(crate, "#licence", "CreativeWork", name=licence or _NO_LICENCE)
+
+
+def _add_readme(crate: ROCrate, files: Path, steps: Sequence[Step]) -> None:
+    """What a person reads first, unless the result has such a file of its own."""
+    if (files / _README).exists():
+        return
+    root = crate.root_dataset
+    ran = [f"- {step.name}: {step.method or step.tool} {step.version or ''}".rstrip() for step in steps]
+    told = f"""# {root["name"]}
+
+{root["description"]}
+
+What ran:
+
+{chr(10).join(ran)}
+
+Each file is described for programs in `ro-crate-metadata.json`. Settings, times and hashes stand in
+`provenance.json`, the steps in `{WORKFLOW}`.
+
+Licence: {root["license"]["name"]}
+"""
+    (files / _README).write_text(told, "utf-8")
+    about = {"name": "What this folder is", "encodingFormat": "text/markdown", "about": refer(root)}
+    crate.add_file(files / _README, _README, properties=about)
 
 
 def _describe_runs(
