@@ -71,6 +71,40 @@ async def test_results_stand_beside_the_rows_that_went_in(face, settle, rows, ta
         await settle(found.results(table.head(2)))
 
 
+async def test_a_table_s_columns_and_index_come_back_as_they_were(face, settle, rows, table, name):
+    index = pd.MultiIndex.from_tuples([("a", 1), ("a", 1), ("b", 2)], names=["set", "plate"])
+    table = table.assign(
+        kind=pd.Categorical(["x", None, "y"], categories=["y", "x", "unused"], ordered=True),
+        count=pd.array([1, None, 3], dtype="Int64"),
+        good=pd.array([True, None, False], dtype="boolean"),
+        share=pd.Series([0.5, math.nan, 1.0], dtype="float32", index=table.index),
+        taken=pd.to_datetime(["2026-01-01", None, "2026-01-03"]).tz_localize("Europe/Berlin"),
+        status=["mine", "mine", "mine"],
+    ).set_index(index)
+    rows = expand_rows(table, {"sequence": "VH"}, shared={"scheme": "imgt"}, names="id")
+    batch = await settle(face.batches.submit("anarci", rows, name))
+    await settle(batch.finish(60))
+    found = await settle(face.batches.get(name))
+    for frame in (await settle(batch.results()), await settle(found.results(table))):
+        given = table.drop(columns="status")
+        pd.testing.assert_frame_equal(frame[list(given.columns)], given)
+        assert list(frame["input.status"]) == ["mine"] * 3
+        assert list(frame["status"]) == ["Complete", "Complete", "Failed"]
+
+
+async def test_long_names_of_another_try_stay_apart(face, settle, settings, name):
+    long = f"{name}-".ljust(93, "x")
+    batch = await settle(
+        face.batches.submit("anarci", [settings] * 2, long, [f"{long}-a.fail", f"{long}-b.fail"])
+    )
+    await settle(face.jobs.wait([long], 60))
+    again = await settle(batch.retry())
+    await settle(face.jobs.wait([again.job_name], 60))
+    names = list((await settle(again.results()))["job_name"])
+    assert len(set(names)) == 2
+    assert all(each.endswith("-retry1") and len(each) <= 100 for each in names)
+
+
 async def test_only_failed_rows_are_tried_again_and_once(face, settle, rows, name):
     batch = await settle(face.batches.submit("anarci", rows, name))
     await settle(batch.finish(60))

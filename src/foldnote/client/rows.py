@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
@@ -24,12 +24,14 @@ class Rows:
         names: the name of each subjob; None when the table gives none.
         inputs: what the table and the sweep say of each subjob, under their own names.
         index: the table's index, where every row of it is one subjob; None otherwise.
+        dtypes: those of the table's columns, by name.
     """
 
     settings: list[dict[str, Any]]
     names: list[str] | None
     inputs: list[dict[str, Any]]
     index: pd.Index[Any] | None = None
+    dtypes: Mapping[str, Any] = field(default_factory=dict)
 
 
 def expand_rows(
@@ -70,7 +72,9 @@ def expand_rows(
     ]
     inputs = [record | combination for record in records for combination in combinations]
     wished = None if names is None else _name(records, names, len(combinations))
-    return Rows(rows, wished, inputs, getattr(table, "index", None) if len(combinations) == 1 else None)
+    index = getattr(table, "index", None) if len(combinations) == 1 else None
+    dtypes = {name: kind for name, kind in read_dtypes(table).items() if name not in (sweep or {})}
+    return Rows(rows, wished, inputs, index, dtypes)
 
 
 def as_rows(rows: Sequence[Mapping[str, Any]] | Rows, names: Sequence[str] | None = None) -> Rows:
@@ -79,6 +83,12 @@ def as_rows(rows: Sequence[Mapping[str, Any]] | Rows, names: Sequence[str] | Non
         return rows if names is None else replace(rows, names=list(names))
     settings = [dict(row) for row in rows]
     return Rows(settings, None if names is None else list(names), settings)
+
+
+def read_dtypes(table: Any) -> dict[str, Any]:
+    """The dtype of each column of a DataFrame; empty for mappings."""
+    dtypes = getattr(table, "dtypes", None)
+    return {} if dtypes is None else {str(name): kind for name, kind in dtypes.items()}
 
 
 def _records(table: Any) -> list[dict[str, Any]]:
@@ -129,7 +139,12 @@ def _plain(value: Any) -> Any:
 
 
 def _name(records: list[dict[str, Any]], column: str, each: int) -> list[str]:
-    stems = [str(record.get(column)) for record in records]
+    given = [_plain(record.get(column)) for record in records]
+    if None in given:
+        raise FoldnoteError(
+            f"Row {given.index(None)} has no name: its cell of the column {column!r} is empty."
+        )
+    stems = [str(name) for name in given]
     if each == 1:
         return stems
     return [f"{stem}-{number}" for stem in stems for number in range(1, each + 1)]

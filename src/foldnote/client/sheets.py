@@ -8,17 +8,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from foldnote.client.rows import Rows
+from foldnote.client.rows import Rows, read_dtypes
 from foldnote.errors import FoldnoteError
 from foldnote.models import Job, JobStatus
 
 if TYPE_CHECKING:
     import pandas as pd
 
-_STEM = 80
+_LONGEST_NAME = 100
 _RETRY = re.compile(r"-retry(\d+)$")
 _OUTCOMES = ("job_name", "status", "error", "duration_s", "weighted_hours")
 
@@ -33,6 +33,7 @@ class Sheet:
         settings: the settings of each row.
         inputs: what the user's table says of each row.
         index: the table's own index; None for numbers from 0.
+        dtypes: those of the table's columns, by name.
     """
 
     batches: tuple[str, ...]
@@ -40,6 +41,7 @@ class Sheet:
     settings: tuple[Mapping[str, Any], ...]
     inputs: tuple[Mapping[str, Any], ...]
     index: pd.Index[Any] | None = None
+    dtypes: Mapping[str, Any] = field(default_factory=dict)
 
     @classmethod
     def of_jobs(cls, batch_name: str, jobs: Sequence[Job]) -> Sheet:
@@ -50,7 +52,8 @@ class Sheet:
     @classmethod
     def of_rows(cls, batch_name: str, names: Sequence[str], rows: Rows) -> Sheet:
         """The sheet of a batch that is submitted."""
-        return cls((batch_name,), tuple(names), tuple(rows.settings), tuple(rows.inputs), rows.index)
+        settings, inputs = tuple(rows.settings), tuple(rows.inputs)
+        return cls((batch_name,), tuple(names), settings, inputs, rows.index, rows.dtypes)
 
     def with_inputs(self, table: pd.DataFrame) -> Sheet:
         """The same with another table as its inputs.
@@ -61,7 +64,7 @@ class Sheet:
         if len(table) != len(self.names):
             raise FoldnoteError(f"The table has {len(table)} rows and the batch {len(self.names)}.")
         records = [{str(name): value for name, value in row.items()} for row in table.to_dict("records")]
-        return replace(self, inputs=tuple(records), index=table.index)
+        return replace(self, inputs=tuple(records), index=table.index, dtypes=read_dtypes(table))
 
     def open_rows(self, jobs: Mapping[str, Job]) -> list[int]:
         """The rows whose job failed, was stopped or is gone."""
@@ -77,12 +80,20 @@ class Sheet:
         found = _RETRY.search(self.batches[-1])
         if found is not None:
             number = int(found.group(1)) + 1
-        name = f"{_RETRY.sub('', self.batches[-1])[:_STEM]}-retry{number}"
-        fresh = [f"{_RETRY.sub('', self.names[row])[:_STEM]}-retry{number}" for row in rows]
+        name = _rename(self.batches[-1], f"-retry{number}")
+        fresh = [_rename(self.names[row], f"-retry{number}", f"-{row + 1}") for row in rows]
         names = list(self.names)
         for row, job_name in zip(rows, fresh, strict=True):
             names[row] = job_name
         return name, fresh, replace(self, batches=(*self.batches, name), names=tuple(names))
+
+
+def _rename(name: str, ending: str, mark: str = "") -> str:
+    """The name of another try; one that has to be cut is told apart by its ``mark``."""
+    stem = _RETRY.sub("", name)
+    if len(stem) + len(ending) <= _LONGEST_NAME:
+        return stem + ending
+    return stem[: _LONGEST_NAME - len(mark + ending)] + mark + ending
 
 
 def join_results(sheet: Sheet, jobs: Mapping[str, Job]) -> pd.DataFrame:
@@ -94,7 +105,10 @@ def join_results(sheet: Sheet, jobs: Mapping[str, Job]) -> pd.DataFrame:
     scores = dict.fromkeys(name for job in records if job for name in job.score or {})
     taken = {*_OUTCOMES, *(f"score.{name}" for name in scores)}
     columns: dict[str, Any] = {
-        f"input.{name}" if name in taken else name: [row.get(name) for row in sheet.inputs] for name in inputs
+        f"input.{name}" if name in taken else name: _restore(
+            [row.get(name) for row in sheet.inputs], sheet.dtypes.get(name)
+        )
+        for name in inputs
     }
     columns["job_name"] = pd.Series(sheet.names, dtype="str")
     columns["status"] = pd.Series([_state(job) for job in records], dtype="str")
@@ -105,6 +119,18 @@ def join_results(sheet: Sheet, jobs: Mapping[str, Job]) -> pd.DataFrame:
         columns[f"score.{name}"] = [(job.score or {}).get(name) if job else None for job in records]
     frame = pd.DataFrame(columns)
     return frame.rename_axis("row") if sheet.index is None else frame.set_axis(sheet.index)
+
+
+def _restore(values: list[Any], dtype: Any) -> Any:
+    """A column of the table as it was: categories, nullable numbers and times stay what they are."""
+    import pandas as pd
+
+    if dtype is None:
+        return values
+    try:
+        return pd.Series(values, dtype=dtype)
+    except (TypeError, ValueError):  # a kind that is not made of its values
+        return values
 
 
 def _state(job: Job | None) -> str:
