@@ -71,10 +71,10 @@ class BatchHandleSteps(HandleSteps, Generic[J]):
 
         Returns:
             One row a row of the batch, with the index of the table (numbers from 0 after a sweep) and the
-            table's columns in their dtypes, then ``job_name``, ``status`` (``Failed`` for a run that failed by
-            itself, ``Deleted`` for a job that is gone) and ``error`` (str), ``duration_s`` (float64, seconds),
-            ``weighted_hours`` (float64), and ``score.NAME`` for the figures of the results, units as the
-            tool has them. A column of the table with one of these names becomes ``input.NAME``.
+            table's columns in their dtypes, then ``job_name``, ``status`` (``Failed`` for a run that failed
+            by itself, ``Deleted`` for a job that is gone) and ``error`` (str), ``duration_s`` (float64,
+            seconds), ``weighted_hours`` (float64), and ``score.NAME`` for the figures of the results, units
+            as the tool has them. A column of the table with one of these names becomes ``input.NAME``.
 
         Raises:
             FoldnoteError: ``table`` has another number of rows.
