@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import zipfile
+from importlib.metadata import version
 from pathlib import Path
 
 import pytest
@@ -395,3 +396,9 @@ def test_an_unknown_option_shows_the_usage_of_its_command(capsys):
     said = capsys.readouterr().err
     assert said.startswith("usage: foldnote wait")
     assert "unrecognized arguments: --forever" in said
+
+
+def test_what_follows_lab_is_for_jupyterlab_options_too():
+    code = "import sys; from foldnote.cli import main; sys.exit(main(['lab', '--version']))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == version("jupyterlab")

@@ -50,6 +50,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         from foldnote.service.admin import main as administer
 
         return administer(given[1:])
+    if given[:1] == ["lab"] and given[1:] not in (["-h"], ["--help"]):  # what follows is JupyterLab's to read
+        from foldnote.cli.machine import run_lab
+
+        return _run(argparse.Namespace(run=run_lab, arguments=given[1:]))
     parser = build_parser()
     if settings.is_completing():
         import argcomplete
