@@ -81,6 +81,7 @@ class ScriptedService:
 
     def __init__(self) -> None:
         self.asked: list[Asked] = []
+        self.connections = 0
         self._script: dict[tuple[str, str], list[Answer]] = {}
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
@@ -113,6 +114,7 @@ class ScriptedService:
         return asyncio.run_coroutine_threadsafe(work, self._loop).result(10)
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self.connections += 1
         try:
             while line := (await reader.readline()).decode():
                 method, path, _ = line.split(" ")

@@ -7,6 +7,8 @@ import os
 import resource
 import signal
 import ssl
+import subprocess
+import sys
 import threading
 import traceback
 import zipfile
@@ -114,6 +116,25 @@ def test_a_connection_is_not_pickled(ready):
                 spread(job)
         assert copy.copy(job) == job
         assert pickle.loads(pickle.dumps(job.record)) == job.record
+
+
+FORKS = """
+import os, sys
+from foldnote.client import Client
+client = Client(base_url=sys.argv[1])
+client.jobs.get("a")
+child = os.fork()
+if child == 0:
+    client.jobs.get("a")
+    os._exit(0)
+assert os.waitpid(child, 0)[1] == 0
+client.jobs.get("a")
+"""
+
+
+def test_a_forked_process_has_connections_of_its_own(ready):
+    subprocess.run([sys.executable, "-c", FORKS, ready.url], check=True, timeout=120)
+    assert (ready.connections, len(ready.asked)) == (2, 3)
 
 
 @pytest.mark.parametrize("proxy", ["socks5://127.0.0.1:1", "socks://127.0.0.1:1", "foo:bar"])

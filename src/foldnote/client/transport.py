@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import io
 import json
+import os
 import time
 import weakref
 from collections.abc import AsyncIterator, Iterator
@@ -31,13 +32,24 @@ _NEAR = 20
 
 
 class HttpWorld:
-    """Performs effects at once, on an ``httpx.Client``."""
+    """Performs effects at once, on an ``httpx.Client`` for each process."""
 
     def __init__(self, http_client: httpx.Client | None = None) -> None:
-        self._is_own = http_client is None
-        self._http = http_client or connect(httpx.Client, httpx.HTTPTransport)
-        if self._is_own:
-            weakref.finalize(self, self._http.close)  # a client that nobody closed
+        self._given = http_client
+        self._own = None if http_client else self._connect()
+
+    @property
+    def _http(self) -> httpx.Client:
+        if self._given is not None:
+            return self._given
+        if self._own is None or self._own[0] != os.getpid():  # a forked process would read others' answers
+            self._own = self._connect()
+        return self._own[1]
+
+    def _connect(self) -> tuple[int, httpx.Client]:
+        made = connect(httpx.Client, httpx.HTTPTransport)
+        weakref.finalize(self, made.close)  # a client that nobody closed
+        return os.getpid(), made
 
     def perform(self, effect: Effect) -> Any:
         """The outcome of ``effect``.
@@ -70,8 +82,8 @@ class HttpWorld:
 
     def close(self) -> None:
         """Give the connections back; a client that was given is its owner's to close."""
-        if self._is_own:
-            self._http.close()
+        if self._own is not None:
+            self._own[1].close()
 
 
 class AsyncHttpWorld:
