@@ -10,8 +10,10 @@ import pytest
 _REAL_DATA = Path(platformdirs.user_data_dir("foldnote", appauthor=False))
 # For servers that live longer than one test, too: engines are shared, everything else is not.
 os.environ.setdefault("FOLDNOTE_ENGINES_DIR", str(_REAL_DATA / "engines"))
-# A busy machine makes no example wrong: how long one takes is not judged.
-hypothesis.settings.register_profile("patient", parent=hypothesis.settings.default, deadline=None)
+# A busy machine makes no example wrong: how long one takes, or is thought up, is not judged.
+hypothesis.settings.register_profile(
+    "patient", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow]
+)
 hypothesis.settings.load_profile("patient")
 
 
