@@ -177,6 +177,28 @@ def test_a_crate_is_a_zip_when_its_name_says_so(result, tmp_path):
         assert {"ro-crate-metadata.json", "file-0.txt", "provenance.json"} <= set(archive.namelist())
 
 
+def test_an_interruption_leaves_neither_half_a_file_nor_half_a_crate(result, tmp_path, monkeypatch):
+    import shutil
+
+    def interrupted(source, target, *rest):
+        target.write(source.read(10))
+        raise KeyboardInterrupt
+
+    def interrupted_crate(crate, place):
+        Path(place).mkdir()
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(shutil, "copyfileobj", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        result.save_to(tmp_path / "files")
+    assert list((tmp_path / "files").iterdir()) == []
+    monkeypatch.undo()
+    monkeypatch.setattr(ROCrate, "write", interrupted_crate)
+    with pytest.raises(KeyboardInterrupt):
+        result.save_crate(tmp_path / "crate")
+    assert not (tmp_path / "crate").exists()
+
+
 def test_a_crate_is_not_written_over_anything(result, tmp_path):
     with pytest.raises(ArchiveError, match="exists already"):
         result.save_crate(tmp_path)

@@ -114,6 +114,17 @@ def test_a_job_that_is_not_finished_in_time_has_its_own_exit_code(foldnote):
     assert foldnote("wait", "cli.sleep-60")[0] == 1
 
 
+def test_a_result_is_copied_whole_or_not_at_all(foldnote, tmp_path, monkeypatch):
+    def interrupted(source, target):
+        Path(target).write_bytes(b"half")
+        raise KeyboardInterrupt
+
+    assert foldnote(*ANARCI, "--name", "copied", "--wait")[0] == 0
+    monkeypatch.setattr("foldnote.cli.results.shutil.copyfile", interrupted)
+    assert foldnote("results", "copied", "--to", str(tmp_path / "here"))[0] == 130
+    assert list((tmp_path / "here").iterdir()) == []
+
+
 def test_a_deleted_job_is_gone(foldnote):
     foldnote(*ANARCI, "--name", "gone", "--wait")
     assert foldnote("delete", "gone")[:2] == (0, "gone is deleted.\n")

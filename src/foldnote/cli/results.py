@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import shutil
 import sys
 from pathlib import Path
@@ -48,12 +49,22 @@ def run_results(options: argparse.Namespace) -> int:
         paths = _unpack(_open(job, options), options)
     else:
         source = job.download(options.file, pdbs_only=options.pdbs_only, progress=True)
-        paths = [Path(shutil.copyfile(source, options.to / source.name))]
+        paths = [_copy(source, options.to / source.name)]
     if options.json:
         print_json({"path": str(paths[0] if len(paths) == 1 else options.to), "paths": list(map(str, paths))})
     else:
         print("\n".join(map(str, paths)))
     return Exit.DONE
+
+
+def _copy(source: Path, target: Path) -> Path:
+    """Copy a file whole or not at all."""
+    draft = target.with_name(f"{target.name}.{os.getpid()}.part")
+    try:
+        shutil.copyfile(source, draft)
+        return draft.replace(target)
+    finally:
+        draft.unlink(missing_ok=True)
 
 
 def _open(job: JobHandle, options: argparse.Namespace) -> Result:

@@ -116,8 +116,10 @@ class Archive(ABC):
         try:
             with self.open(name) as stream, place.open("wb") as target:
                 shutil.copyfileobj(stream, target, 1024**2)
-        except BROKEN as exc:
+        except BaseException as exc:  # also an interruption: half a file looks like a whole one
             place.unlink(missing_ok=True)
+            if not isinstance(exc, BROKEN):
+                raise
             raise UnreadableFileError(f"{name} in {self.path.name} is damaged: {explain(exc)}.") from exc
 
     @abstractmethod

@@ -10,6 +10,7 @@ settings, and whose results are the step's files. It is written with the ``rocra
 from __future__ import annotations
 
 import json
+import shutil
 import tempfile
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
@@ -86,11 +87,19 @@ def save_crate(result: Result, place: Path, licence: str | None = None) -> Path:
         for action in _describe_runs(crate, about, files, steps):
             crate.root_dataset.append_to("mentions", action)
         _add_readme(crate, files, steps)
-        if place.suffix.lower() == ".zip":
-            crate.write_zip(place)
-        else:
-            crate.write(place)
+        try:
+            crate.write_zip(place) if place.suffix.lower() == ".zip" else crate.write(place)
+        except BaseException:  # also an interruption: half a crate would stand in the way of the next try
+            _remove(place)
+            raise
     return place
+
+
+def _remove(place: Path) -> None:
+    if place.is_dir():
+        shutil.rmtree(place, ignore_errors=True)
+    else:
+        place.unlink(missing_ok=True)
 
 
 def _find_library() -> Any:
