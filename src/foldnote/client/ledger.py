@@ -3,8 +3,8 @@
 Four small tables in the user's data folder. One leads from a submission's identity to the job's name, one
 from a notebook cell to the last job that was submitted from its form, one from a job's name to the notebook
 that submitted it, one from an uploaded file's name to what was in it, so that a file that changed under its
-name makes another submission. The ledger is a hint and
-may be deleted at any time: the service knows its jobs, and names are derived from the identity.
+name makes another submission. The ledger is a hint and may be deleted at any time: the service knows its
+jobs, and names are derived from the identity. A damaged one is put aside, and the next call begins a new one.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from typing import Any
 
 from foldnote import settings
 
+_DAMAGED = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS submissions (
     service TEXT NOT NULL, identity TEXT NOT NULL, job_name TEXT NOT NULL, tool TEXT NOT NULL,
@@ -137,8 +138,14 @@ class Ledger:
     def _open(self) -> Iterator[sqlite3.Connection]:
         path = self._path or settings.data_dir() / "ledger.db"
         with closing(sqlite3.connect(path, timeout=10)) as connection:
-            connection.executescript(_SCHEMA)
-            yield connection
+            try:
+                connection.executescript(_SCHEMA)
+                yield connection
+            except sqlite3.DatabaseError as exc:
+                if getattr(exc, "sqlite_errorcode", 0) & 0xFF in _DAMAGED:  # the rest of the code is detail
+                    path.with_name(f"{path.name}-journal").unlink(missing_ok=True)
+                    path.replace(path.with_suffix(".damaged"))  # else nothing would ever be remembered again
+                raise
 
 
 def _now() -> str:

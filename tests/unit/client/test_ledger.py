@@ -57,12 +57,26 @@ def test_the_last_upload_of_a_name_counts(tmp_path):
 @pytest.mark.parametrize(
     "content", [b"not a database at all, but long enough" * 40, b"SQLite format 3\0" + b"\xff" * 900]
 )
-def test_a_damaged_ledger_is_an_empty_one(tmp_path, content):
+def test_a_damaged_ledger_is_an_empty_one_and_then_a_new_one(tmp_path, content):
     (tmp_path / "l.db").write_bytes(content)
     ledger = Ledger(tmp_path / "l.db")
-    ledger.remember("id", "job", "t")
     assert ledger.find("id") is None
     assert ledger.uploads() == {}
+    ledger.remember("id", "job", "t")
+    assert ledger.find("id") == "job"
+    assert (tmp_path / "l.damaged").read_bytes() == content
+
+
+def test_a_ledger_whose_pages_are_damaged_is_begun_anew(tmp_path):
+    ledger = Ledger(tmp_path / "l.db")
+    for number in range(100):
+        ledger.remember(f"id{number}" * 20, "job", "t")
+    content = bytearray((tmp_path / "l.db").read_bytes())
+    content[4096:] = b"\xff" * (len(content) - 4096)
+    (tmp_path / "l.db").write_bytes(content)
+    ledger.remember("id", "job", "t")
+    ledger.remember("id", "job", "t")
+    assert ledger.find("id") == "job"
 
 
 def test_a_ledger_in_a_folder_that_is_not_there_is_an_empty_one(tmp_path):
