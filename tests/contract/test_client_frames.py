@@ -1,9 +1,12 @@
 """Jobs as a DataFrame, on both faces, against the real service."""
 
+import re
 import subprocess
 import sys
 
 import pytest
+
+from foldnote.client.frames import tabulate_jobs
 
 COLUMNS = {
     "tool": "str",
@@ -47,6 +50,12 @@ async def test_no_jobs_have_the_same_columns(face, settle, options):
     frame = await settle(face.jobs.to_frame(**options))
     assert frame.empty
     assert dtypes(frame) == COLUMNS
+
+
+def test_the_documented_columns_are_those_of_the_frame():
+    lines = re.findall(r"- ((?:``\w+``(?:, )?)+) \(([^;,)]+(?:, UTC\])?)", tabulate_jobs.__doc__)
+    documented = {name: dtype for names, dtype in lines for name in re.findall(r"\w+", names)}
+    assert documented == COLUMNS == dtypes(tabulate_jobs([]))
 
 
 def test_the_client_imports_no_pandas():
