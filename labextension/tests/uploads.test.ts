@@ -127,8 +127,24 @@ it('a broken connection is waited for, and what arrived is not sent again', asyn
   expect(server.passed).toHaveLength(1);
 });
 
-it('a restarted Jupyter server gets the whole again', async () => {
+it.each([0, 424, 503])('a Jupyter server that is away (%i) is waited for', async status => {
   const { server, files } = make();
+  let isAway = true;
+  server.onAsk = what => {
+    if (what === 'piece 4' && isAway) {
+      isAway = false;
+      throw new LabRequestError('Away.', status);
+    }
+  };
+  await files.upload([FILE]);
+  expect(server.asked.filter(each => each === 'piece 0')).toHaveLength(1);
+  expect(server.passed).toHaveLength(1);
+});
+
+it('a restarted Jupyter server that has lost it gets the whole again, and the reader is told why', async () => {
+  const { server, files } = make();
+  const reasons: (string | null | undefined)[] = [];
+  files.subscribe(() => reasons.push(files.state().uploads[0]?.reason));
   let isForgotten = false;
   server.onAsk = what => {
     if (what === 'piece 8' && !isForgotten) {
@@ -138,6 +154,7 @@ it('a restarted Jupyter server gets the whole again', async () => {
   };
   await files.upload([FILE]);
   expect(server.asked.filter(each => each === 'piece 0')).toHaveLength(2);
+  expect(reasons.some(each => each?.includes('has lost what came of it'))).toBe(true);
   expect(server.passed).toHaveLength(1);
 });
 

@@ -20,7 +20,7 @@ export interface Upload {
   readonly phase: Progress['phase'] | 'queued' | 'failed';
   /** Share of the phase, 0 to 1; null when that is not known. */
   readonly fraction: number | null;
-  /** Why the service is waited for; null where it is not. */
+  /** See {@link Progress}. */
   readonly reason: string | null;
   /** Why it failed; null while it has not. */
   readonly fault: string | null;

@@ -26,7 +26,7 @@ export interface Progress {
   readonly phase: 'sending' | 'passing' | 'waiting';
   /** Share of the phase, 0 to 1; null when that is not known. */
   readonly fraction: number | null;
-  /** Why the service is waited for; null where it is not. */
+  /** Why the service is waited for, or why it is sent anew; null where neither is. */
   readonly reason: string | null;
 }
 
@@ -76,6 +76,7 @@ export class Sending {
         if (statusOf(error) !== FORGOTTEN || this.isDropped()) {
           throw error;
         }
+        this.news = 'Jupyter was started again and has lost what came of it, so that it is sent once more.';
       }
     }
   }
@@ -103,7 +104,7 @@ export class Sending {
       this.id = id;
       const piece = file.slice(offset, offset + this.pieceBytes);
       const tell = (bytes: number): void =>
-        this.onProgress({ phase: 'sending', fraction: (offset + bytes) / file.size, reason: null });
+        this.onProgress({ phase: 'sending', fraction: (offset + bytes) / file.size, reason: this.news });
       tell(0);
       now = await this.persist(
         () => this.source.sendPiece(id, offset, piece, tell, this.control.signal),
@@ -122,7 +123,7 @@ export class Sending {
       try {
         return await (failures === 0 ? ask() : recover());
       } catch (error) {
-        if (this.isDropped() || statusOf(error) !== LOST) {
+        if (this.isDropped() || !LOST.includes(statusOf(error))) {
           throw error;
         }
         this.onProgress({ phase: 'waiting', fraction: null, reason: null });
@@ -150,13 +151,14 @@ export class Sending {
 
   private readonly control = new AbortController();
   private id: string | null = null;
+  private news: string | null = null;
   private wake: () => void = () => undefined;
 }
 
-/** Nobody answered. */
-const LOST = 0;
+/** Nobody answered, or a proxy in the place of a Jupyter server that is started again. */
+const LOST: readonly unknown[] = [0, 424, 503, 504];
 
-/** The server was restarted and knows the upload no more. */
+/** The server was restarted without what it had, or was not asked for so long that it forgot the upload. */
 const FORGOTTEN = 404;
 
 function statusOf(error: unknown): unknown {

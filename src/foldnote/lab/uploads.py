@@ -4,21 +4,32 @@ The interface takes a file as one body and cannot go on with half of one. So the
 the disk of the Jupyter server, which goes on where the page's connection broke, and the whole is passed on to
 the service from there. Neither ``PUT /upload`` nor a presigned link takes a part of a file, so that second
 part begins again at its start when it breaks off: by itself, from the disk, and nobody sends anything again.
+Repeating it does no harm, since a file replaces one of its name.
+
+What came, and a note of what it is, lie in the cache folder, so that a Jupyter server that is started again
+goes on with them. A lock on the note keeps servers of one user apart.
 """
 
 from __future__ import annotations
 
 import asyncio
+import json
+import os
+import re
 import secrets
-import tempfile
 import time
-from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import suppress
+from dataclasses import asdict, dataclass, field
 from itertools import chain, repeat
 from pathlib import Path
+from typing import Self
 
+from foldnote import settings
+from foldnote.client.locks import lock
 from foldnote.errors import (
     BadRequestError,
+    ConfigurationError,
     EmbeddedServiceError,
     FoldnoteError,
     NotFoundError,
@@ -38,6 +49,8 @@ ABANDONED_S = 600.0
 """How long a service that is gone is waited for while nobody asks how far the upload is."""
 PAUSES_S = (1.0, 2.0, 5.0, 10.0, 30.0)
 """After the first, second … failure in a row to pass a file on; the last one is repeated."""
+_MOST_NOTE_BYTES = 1 << 16
+_ID = re.compile(r"[\w-]{22}")
 _LOOK_S = 0.1
 _PATIENCE_S = 10.0
 _PASSING_FAULTS = (TransportError, EmbeddedServiceError, RateLimitedError, ServiceFaultError, TimeoutError)
@@ -74,6 +87,8 @@ class Upload:
     id: str
     wish: Wish
     path: Path
+    note: int
+    """Open file with what ``_note`` writes, locked."""
     received_bytes: int = 0
     sent_bytes: int | None = None
     waiting: str | None = None
@@ -81,6 +96,34 @@ class Upload:
     touched: float = field(default_factory=time.monotonic)
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
     task: asyncio.Task[str] | None = None
+
+    @classmethod
+    def begin(cls, folder: Path, wish: Wish) -> Self:
+        """A file of which nothing came yet."""
+        name = secrets.token_urlsafe(16)
+        path = folder / name
+        path.touch(mode=0o600)
+        upload = cls(name, wish, path, _open_note(path, os.O_CREAT))
+        upload._write_note()
+        return upload
+
+    @classmethod
+    def find(cls, path: Path) -> Self | None:
+        """What a server that ended left at ``path``; None when there is none, or another server has it."""
+        try:
+            note = _open_note(path)
+        except OSError:
+            return None
+        try:
+            os.lseek(note, 0, os.SEEK_SET)
+            content = json.loads(os.read(note, _MOST_NOTE_BYTES))
+            upload = cls(path.name, Wish(**content["wish"]), path, note, value=content["value"])
+            size = upload.wish.size_bytes
+            upload.received_bytes = size if upload.value else min(path.stat().st_size, size)
+        except (OSError, ValueError, KeyError, TypeError):
+            os.close(note)
+            return None
+        return upload
 
     def answer(self) -> UploadAnswer:
         """How far it is."""
@@ -108,7 +151,13 @@ class Upload:
                     f"the piece from {offset} to {end} does not fit."
                 )
             if end > self.received_bytes:
-                await asyncio.to_thread(_write_at, self.path, offset, piece)
+                try:
+                    await asyncio.to_thread(_write_at, self.path, offset, piece)
+                except OSError as exc:
+                    where = f"The computer that runs Jupyter cannot keep {self.wish.name} on its way"
+                    raise ConfigurationError(
+                        f"{where}: {exc.strerror}. Make room there, and try again."
+                    ) from exc
                 self.received_bytes = end
             return self.answer()
 
@@ -132,14 +181,25 @@ class Upload:
             if self.task is not None and self.task.done():
                 task, self.task = self.task, None
                 self.value = task.result()
+                self._write_note()  # a page that did not hear it asks a server that is started again
                 self.path.unlink(missing_ok=True)
         return self.answer()
 
-    def close(self) -> None:
-        """Give everything up."""
+    def leave(self) -> None:
+        """Do nothing more; what came stays for a server that is started again."""
         if self.task is not None:
             self.task.cancel()
-        self.path.unlink(missing_ok=True)
+        os.close(self.note)
+
+    def close(self) -> None:
+        """Give everything up."""
+        self.leave()
+        _remove(self.path)
+
+    def _write_note(self) -> None:
+        content = json.dumps({"wish": asdict(self.wish), "value": self.value}).encode()
+        os.lseek(self.note, 0, os.SEEK_SET)
+        os.ftruncate(self.note, os.write(self.note, content))
 
     async def _wait(self, is_news: Callable[[], bool]) -> None:
         """Wait for the end of passing on, for news of it, or for a moment."""
@@ -175,10 +235,10 @@ class Upload:
 class Uploads:
     """Every file that is on its way."""
 
-    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
-        """Nothing is on its way; the folder is made for the first file."""
+    def __init__(self, clock: Callable[[], float] = time.monotonic, folder: Path | None = None) -> None:
+        """What an earlier server left in ``folder`` is found when somebody asks; by default in the cache."""
         self._clock = clock
-        self._folder: tempfile.TemporaryDirectory[str] | None = None
+        self._folder = folder or settings.cache_dir() / "uploads"
         self._uploads: dict[str, Upload] = {}
 
     def begin(self, wish: Wish) -> Upload:
@@ -191,25 +251,28 @@ class Uploads:
         if not 0 < wish.size_bytes <= MOST_BYTES:
             what = "is empty" if wish.size_bytes <= 0 else f"has more than {MOST_BYTES:,} bytes"
             raise BadRequestError(f"{wish.name} {what} and cannot be uploaded.")
+        self._adopt(wish)
         known = (each for each in self._uploads.values() if each.wish == wish and each.value is None)
         found = next(known, None)
         if found is None:
-            self._folder = self._folder or tempfile.TemporaryDirectory(prefix="foldnote-uploads-")
-            name = secrets.token_urlsafe(16)
-            found = Upload(name, wish, Path(self._folder.name) / name)
-            found.path.touch()
-            self._uploads[name] = found
+            self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            found = Upload.begin(self._folder, wish)
+            self._uploads[found.id] = found
         return found
 
     def find(self, name: str, owner: str) -> Upload:
         """The upload of this id.
 
         Raises:
-            NotFoundError: nobody of this name began it here.
+            NotFoundError: nobody of this name began it, or it is too long ago.
         """
         found = self._uploads.get(name)
+        if found is None and _ID.fullmatch(name):
+            found = Upload.find(self._folder / name)
+            if found is not None:
+                self._uploads[name] = found
         if found is None or found.wish.owner != owner:
-            raise NotFoundError("This upload is not known: Jupyter was restarted since. Begin it again.")
+            raise NotFoundError("This upload is not known here any more. Begin it again.")
         return found
 
     def drop(self, upload: Upload) -> None:
@@ -218,17 +281,36 @@ class Uploads:
         upload.close()
 
     def close(self) -> None:
-        """Give all of them up."""
-        for upload in list(self._uploads.values()):
-            self.drop(upload)
-        if self._folder is not None:
-            self._folder.cleanup()
+        """Do nothing more; what came stays for a server that is started again."""
+        for upload in self._uploads.values():
+            upload.leave()
+        self._uploads.clear()
+
+    def _left(self) -> Iterator[Path]:
+        """Places of what no upload of this server is."""
+        for note in self._folder.glob("*.json"):
+            if note.stem not in self._uploads:
+                yield note.with_suffix("")
+
+    def _adopt(self, wish: Wish) -> None:
+        """Go on with what an earlier server left of ``wish``."""
+        for path in [*self._left()]:
+            found = Upload.find(path)
+            if found is not None and found.wish == wish:
+                self._uploads[found.id] = found
+            elif found is not None:
+                found.leave()
 
     def _forget_old(self) -> None:
         now = self._clock()
         for upload in list(self._uploads.values()):
             if now - upload.touched > KEPT_S:
                 self.drop(upload)
+        for path in [*self._left()]:
+            with suppress(OSError):
+                if time.time() - _changed_at(path) > KEPT_S:
+                    os.close(_open_note(path))  # nobody else goes on with it
+                    _remove(path)
 
 
 def _explain(exc: Exception) -> str:
@@ -241,3 +323,29 @@ def _write_at(path: Path, offset: int, piece: bytes) -> None:
     with path.open("r+b") as stream:
         stream.seek(offset)
         stream.write(piece)
+
+
+def _open_note(path: Path, flags: int = 0) -> int:
+    """The note of the upload at ``path``, locked.
+
+    Raises:
+        OSError: there is none, or another server has locked it.
+    """
+    note = os.open(path.with_suffix(".json"), os.O_RDWR | flags, 0o600)
+    try:
+        lock(note)
+    except OSError:
+        os.close(note)
+        raise
+    return note
+
+
+def _changed_at(path: Path) -> float:
+    """When something of the upload came last, in seconds since 1970."""
+    places = (path, path.with_suffix(".json"))
+    return max(each.stat().st_mtime for each in places if each.exists())
+
+
+def _remove(path: Path) -> None:
+    path.unlink(missing_ok=True)
+    path.with_suffix(".json").unlink(missing_ok=True)

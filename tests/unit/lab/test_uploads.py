@@ -1,11 +1,19 @@
 """Files on their way from a page to the service: in pieces, broken off, gone on with, given up."""
 
 import asyncio
+import os
+import time
 
 import pytest
 from lab_fixtures import TOKEN
 
-from foldnote.errors import BadRequestError, NotFoundError, ServiceError, ServiceUnreachableError
+from foldnote.errors import (
+    BadRequestError,
+    ConfigurationError,
+    NotFoundError,
+    ServiceError,
+    ServiceUnreachableError,
+)
 from foldnote.lab.uploads import ABANDONED_S, KEPT_S, Uploads, Wish
 
 LOGIN = {"Authorization": f"token {TOKEN}"}
@@ -151,6 +159,66 @@ async def test_a_file_of_the_file_browser_is_uploaded_as_it_is_now(jupyter, tmp_
         assert (await finish(jupyter, begun.json())).json()["path"] == "local.pdb"
     missing = await jupyter.post("files/contents", headers=LOGIN, json={"path": "none.pdb"})
     assert missing.status_code == 404
+
+
+async def test_a_jupyter_server_that_is_started_again_goes_on_with_what_came(tmp_path):
+    before = Uploads(folder=tmp_path / "uploads")
+    upload = before.begin(make_wish())
+    await upload.take(0, b"ab")
+    beside = Uploads(folder=tmp_path / "uploads")
+    assert beside.begin(make_wish()).id != upload.id, "two servers write into one file"
+    with pytest.raises(NotFoundError):
+        beside.find(upload.id, "ann")
+    beside.close()
+    before.close()
+    after = Uploads(folder=tmp_path / "uploads")
+    found = after.find(upload.id, "ann")
+    assert found.answer() == upload.answer()
+    assert after.begin(make_wish()) is found
+    await found.take(2, b"c")
+    sent = []
+
+    async def send(path, meter):
+        sent.append(path.read_bytes())
+        return "a"
+
+    assert (await found.finish(send)).path == "a"
+    after.close()
+    last = Uploads(folder=tmp_path / "uploads")
+    assert (await last.find(upload.id, "ann").finish(send)).path == "a"
+    assert sent == [b"abc"]
+    last.close()
+
+
+@pytest.mark.parametrize("name", ["../../config/keys", "x" * 22, "-" * 21 + "/"])
+async def test_an_id_that_was_never_given_leads_nowhere(name, tmp_path):
+    (tmp_path / "uploads").mkdir()
+    with pytest.raises(NotFoundError):
+        Uploads(folder=tmp_path / "uploads").find(name, "ann")
+
+
+async def test_what_an_earlier_server_left_is_removed_when_it_is_old(tmp_path):
+    before = Uploads(folder=tmp_path)
+    old, young = before.begin(make_wish("old")), before.begin(make_wish("young"))
+    before.close()
+    past = time.time() - KEPT_S - 60
+    for path in (old.path, old.path.with_suffix(".json")):
+        os.utime(path, (past, past))
+    after = Uploads(folder=tmp_path)
+    after.begin(make_wish("new"))
+    assert not [*tmp_path.glob(f"{old.id}*")]
+    assert len([*tmp_path.glob(f"{young.id}*")]) == 2
+    after.close()
+
+
+async def test_a_disk_without_room_is_told_in_words(tmp_path):
+    uploads = Uploads(folder=tmp_path)
+    upload = uploads.begin(make_wish())
+    upload.path.unlink()
+    upload.path.mkdir()  # nothing can be written there
+    with pytest.raises(ConfigurationError, match="cannot keep a on its way.*Make room"):
+        await upload.take(0, b"abc")
+    uploads.close()
 
 
 def make_wish(name="a", owner="ann"):
