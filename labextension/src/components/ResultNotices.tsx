@@ -4,7 +4,6 @@ import type { ReactElement } from 'react';
 import { isLive, shownState } from '../models/status';
 import type { Fault, ResultState } from '../models/result';
 import { visibleText } from '../models/text';
-import { formatMoment } from '../models/time';
 import type { Trans } from '../models/words';
 import { Progress } from './JobRow';
 import { Notice, type NoticeAction } from './Notice';
@@ -27,7 +26,8 @@ export interface ResultNoticeProps {
 
 /** A service that may have the job. */
 export interface Elsewhere {
-  readonly title: string;
+  /** As in “Look at lab”. */
+  readonly place: string;
   readonly onLook: () => void;
 }
 
@@ -138,9 +138,12 @@ function faultWords({ sentence, isPassing }: Fault, trans: Trans): string {
 }
 
 function lookElsewhere({ elsewhere }: ResultNoticeProps, trans: Trans): readonly NoticeAction[] {
-  return elsewhere.map(({ title, onLook }) => ({ label: trans.__('Look at %1', title), onClick: onLook }));
+  return elsewhere.map(({ place, onLook }) => ({ label: trans.__('Look %1', place), onClick: onLook }));
 }
 
+/** The time, with the day unless it is this one. */
 function momentOf(time: number): string {
-  return formatMoment(new Date(time).toISOString());
+  const moment = new Date(time);
+  const isToday = moment.toDateString() === new Date().toDateString();
+  return isToday ? moment.toLocaleTimeString() : moment.toLocaleString();
 }

@@ -3,6 +3,7 @@ import { useEffect, useState, type ReactElement } from 'react';
 
 import type { ResultAnswer } from '../api/answers';
 import { batchWords } from '../models/batch';
+import { servicePlace } from '../models/profiles';
 import { findScore, formatScore } from '../models/score';
 import { isLive, shownState, stateRow } from '../models/status';
 import { sentenceOf, visibleText } from '../models/text';
@@ -15,7 +16,6 @@ import { ResultFiles, type ResultFileActions } from './ResultFiles';
 import { ResultPending, ResultTrouble, type ResultNoticeProps } from './ResultNotices';
 import { Tabs, type Tab } from './Tabs';
 import { useWords } from './words';
-import { serviceTitle } from '../models/profiles';
 
 /** What the view needs. */
 export interface ResultViewProps extends ResultFileActions, ResultNoticeProps {
@@ -104,7 +104,7 @@ function Head(props: ResultViewProps): ReactElement {
   const facts = job
     ? [
         props.owner ? trans.__('A job of %1', visibleText(props.owner)) : '',
-        props.isElsewhere ? trans.__('At %1', serviceTitle(props.service, trans)) : '',
+        props.isElsewhere ? servicePlace(props.service, trans) : '',
         toolName,
         trans.__(stateRow(shownState(job)).word),
         batchWords(job, trans),

@@ -12,6 +12,13 @@ export function serviceTitle(profile: string | null, trans: Trans = PLAIN): stri
   return profile === null || profile === EMBEDDED ? trans.__('This computer') : visibleText(profile);
 }
 
+/** The same as a place in a sentence: `on this computer`, `at lab`. */
+export function servicePlace(profile: string | null, trans: Trans = PLAIN): string {
+  return profile === null || profile === EMBEDDED
+    ? trans.__('on this computer')
+    : trans.__('at %1', visibleText(profile));
+}
+
 /** Where profiles come from. */
 export interface ProfilesSource {
   /** Name of the profile that is meant; null for the one that notebooks use. */

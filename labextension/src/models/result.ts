@@ -57,8 +57,8 @@ const NOTHING: ResultState = {
 /** Between two questions in a row, in milliseconds; the last one is repeated. */
 const PAUSES_MS = [3000, 5000, 10_000, 30_000] as const;
 
-/** The Jupyter server does not answer, the service is too busy, gone, or late. */
-const PASSING: readonly unknown[] = [0, 429, 503, 504];
+/** The Jupyter server does not answer or is not there behind its hub, the service is too busy, gone, or late. */
+const PASSING: readonly unknown[] = [0, 424, 429, 503, 504];
 
 const NOT_THERE = 404;
 

@@ -9,7 +9,7 @@ import { Words } from '../components/words';
 import { dragFrom, type Dragged } from '../dragging';
 import { toolType } from '../models/batch';
 import { jobFileCode } from '../models/code';
-import { EMBEDDED, serviceTitle } from '../models/profiles';
+import { EMBEDDED, servicePlace } from '../models/profiles';
 import { isPassing, ResultModel, type Listed, type ResultSource, type ResultState } from '../models/result';
 import { isLive } from '../models/status';
 import { sentenceOf, visibleText } from '../models/text';
@@ -145,7 +145,7 @@ function Content(props: ResultOptions & { readonly model: ResultModel; readonly 
   const service = place.profile ?? profiles.meant();
   const elsewhere = known.profiles
     .filter(({ name }) => name !== service)
-    .map(({ name }) => ({ title: serviceTitle(name, trans), onLook: () => props.onElsewhere(name) }));
+    .map(({ name }) => ({ place: servicePlace(name, trans), onLook: () => props.onElsewhere(name) }));
   return (
     <ResultView
       {...props}

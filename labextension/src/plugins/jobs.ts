@@ -15,7 +15,7 @@ import { CommandIDs, readText, readTexts, type JobArgs } from '../commands';
 import { markIcon } from '../icons';
 import { againCode, jobCode } from '../models/code';
 import { memberKey } from '../models/members';
-import { serviceTitle } from '../models/profiles';
+import { servicePlace } from '../models/profiles';
 import { isPassing } from '../models/result';
 import { isLive } from '../models/status';
 import { changeTags, commonTags, readTags } from '../models/tags';
@@ -254,7 +254,7 @@ function isSame(one: JobPlace, other: JobPlace): boolean {
 function captionOf({ member, profile }: JobPlace, { profiles, trans }: IFoldnote): string {
   return [
     member === null ? '' : trans.__('A job of %1', visibleText(member)),
-    profiles.forCode(profile) === null ? '' : trans.__('At %1', serviceTitle(profile, trans))
+    profiles.forCode(profile) === null ? '' : servicePlace(profile, trans)
   ]
     .filter(Boolean)
     .join(' · ');

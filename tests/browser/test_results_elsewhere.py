@@ -1,0 +1,257 @@
+"""What goes on elsewhere: results that no list tells of, members' batches, uploads while Jupyter is started again."""
+
+import json
+import re
+import signal
+import subprocess
+import sys
+from urllib.parse import urlsplit
+
+import httpx
+import pytest
+from lab_server import ROOT
+from playwright.sync_api import expect
+
+SEQUENCE = "EVQLVESGGGLVQPGGSLRLSCAASGFNIKDTYIHWVRQAPGKGLEWVARIYPTNGYTRYADSVKGRFTISADTSKNTAYLQMNSLRAEDTAVYYCSRWGGDGFYAMDYWGQGTLVTVSS"
+SETTINGS = {"sequence": SEQUENCE, "scheme": "imgt"}
+MEMBER, OWN = "bob@lab.org", "local@foldnote.invalid"
+
+
+class Hosted:
+    """A service of its own beside the one that JupyterLab starts."""
+
+    def __init__(self, folder, environment):
+        self._environment = environment | {"FOLDNOTE_HOME": str(folder / "home")}
+        self.data = str(folder / "data")
+        self.start()
+
+    def start(self, port="0"):
+        command = (*("serve", "--json", "--no-rate-limit"), *("--port", port, "--data-dir", self.data))
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "foldnote", *command], stdout=subprocess.PIPE, env=self._environment
+        )
+        said = json.loads(self._process.stdout.readline())
+        self.url, self.key = said["url"], said["key"]
+
+    def kill(self):
+        self._process.kill()
+        self._end()
+
+    def start_again(self):
+        self.start(str(urlsplit(self.url).port))
+
+    def stop(self):
+        self._process.terminate()
+        self._end()
+
+    def _end(self):
+        self._process.wait()
+        self._process.stdout.close()
+
+    def manage(self, *arguments):
+        command = [sys.executable, "-m", "foldnote", "admin", "--data-dir", self.data, "--json", *arguments]
+        said = subprocess.run(command, capture_output=True, check=True, env=self._environment)
+        return json.loads(said.stdout)
+
+    def ask(self, method, route, body, key=None):
+        headers = {"x-api-key": key or self.key}
+        answer = httpx.request(method, f"{self.url}{route}", json=body, headers=headers, timeout=60)
+        assert answer.status_code == 200, answer.text
+
+    def submit(self, name, key=None):
+        self.ask("POST", "/submit-job", {"jobName": name, "type": "anarci", "settings": SETTINGS}, key)
+
+
+@pytest.fixture(scope="module")
+def hosted(server, tmp_path_factory):
+    """The service “lab”, a profile of this JupyterLab, with jobs of its own."""
+    environment = server.environment() | {"FOLDNOTE_ENGINE_PATH": str(ROOT / "tests" / "engines")}
+    service = Hosted(tmp_path_factory.mktemp("hosted"), environment)
+    profile = {"name": "lab", "url": service.url, "key": service.key}
+    headers = {"Authorization": f"token {server.token}"}
+    kept = httpx.post(f"{server.url}foldnote/api/profiles", json=profile, headers=headers, timeout=60)
+    assert kept.json()["isGood"], kept.text
+    for name in ("theirs.output-2", "kept.output-2"):
+        service.submit(name)
+    yield service
+    service.stop()
+
+
+@pytest.fixture(scope="module")
+def lab(shared_lab, hosted):
+    """The page, its sidebar about this computer's service, and that running."""
+    shared_lab.open()
+    expect(shared_lab.show_sidebar("jobs", 300).get_by_text("No jobs yet")).to_be_visible(timeout=60_000)
+    return shared_lab
+
+
+def panel_of(lab, name):
+    """The tab of a job, once it is in front."""
+    panel = lab.page.locator(".fn-ResultPanel:visible")
+    expect(panel.get_by_role("heading", name=name)).to_be_visible()
+    return panel
+
+
+def look(lab, picture, *themes):
+    """Pictures, and what axe-core finds."""
+    for theme in themes:
+        lab.set_theme(theme)
+        lab.picture(f"{picture}-{theme}")
+    lab.picture(picture)
+    assert lab.accessibility_faults(".fn-ResultPanel:not(.lm-mod-hidden)") == []
+
+
+def test_a_job_that_nobody_knows_ends_in_words_with_the_services_that_may_have_it(lab):
+    lab.execute("foldnote:open-job", job="<i>no such</i> job")
+    panel = panel_of(lab, "<i>no such</i> job")
+    notice = panel.get_by_role("status").filter(has_text="There is no such job")
+    expect(notice).to_contain_text("The service of this computer has no job of this name, asked at")
+    look(lab, "result-unknown", "dark", "light")
+    expect(panel.get_by_role("button", name="Insert cell")).to_be_disabled()
+    panel.get_by_role("button", name="Close").click()
+    expect(lab.page.locator(".fn-ResultPanel")).to_have_count(0)
+
+
+def test_a_job_of_another_service_is_found_from_its_tab_and_stays_of_that_service(lab):
+    lab.execute("foldnote:open-job", job="theirs.output-2")
+    panel_of(lab, "theirs.output-2").get_by_role("button", name="Look at lab").click()
+    panel = panel_of(lab, "theirs.output-2")
+    panel.get_by_role("tab", name="Files").click()
+    expect(panel).to_contain_text("file-1.txt", timeout=60_000)
+    expect(panel).to_contain_text("at lab")
+    expect(lab.page.locator(".fn-ResultPanel")).to_have_count(1)
+    look(lab, "result-of-another-service")
+
+
+def test_tabs_of_two_services_are_there_after_a_reload_whichever_is_chosen(lab, server):
+    sidebar = lab.show_sidebar("jobs", 300)
+    sidebar.get_by_label("Service", exact=True).select_option("lab")
+    expect(sidebar.locator("[data-job='kept.output-2']")).to_contain_text("Complete", timeout=60_000)
+    lab.execute("foldnote:open-job", job="not-here", profile="embedded")
+    panel_of(lab, "not-here")
+    for _ in range(300):  # JupyterLab saves a workspace some time later
+        saved = json.loads(server.request("lab/api/workspaces/tests")[1])["data"]
+        kept = {name for name in saved if name.startswith("foldnote-results:")}
+        if len(kept) == 2 and "not-here" in json.dumps(saved.get("layout-restorer:data", {})):
+            break
+        lab.page.wait_for_timeout(200)
+    assert len(kept) == 2, saved
+    lab.page.goto(f"{server.url}lab/workspaces/tests?token={server.token}")
+    lab.page.wait_for_function("window.jupyterapp !== undefined")
+    lab.page.evaluate("window.jupyterapp.restored")
+    for name, words in (
+        ("theirs.output-2", "Complete"),
+        ("not-here", "The service of this computer has no job"),
+    ):
+        lab.page.locator(".lm-DockPanel-tabBar .lm-TabBar-tab", has_text=name).click()
+        expect(panel_of(lab, name)).to_contain_text(words, timeout=60_000)
+
+
+def test_a_job_that_is_deleted_while_its_tab_is_open_is_said_to_be_gone_and_its_result_stays(lab, hosted):
+    lab.execute("foldnote:open-job", job="kept.output-2")
+    panel = panel_of(lab, "kept.output-2")
+    panel.get_by_role("tab", name="Files").click()
+    expect(panel).to_contain_text("file-1.txt", timeout=60_000)
+    hosted.ask("DELETE", "/delete-job", {"jobName": "kept.output-2"})
+    expect(panel).to_contain_text("This job is not there any more", timeout=60_000)
+    expect(panel).to_contain_text("The service “lab” had it at")
+    expect(panel).to_contain_text("file-1.txt")
+    expect(panel.get_by_role("button", name="Download", exact=True)).to_be_disabled()
+    look(lab, "result-deleted")
+
+
+def test_a_job_that_runs_shows_how_far_it_is_and_becomes_its_result(lab, hosted):
+    hosted.submit("runs.sleep-5.output-3")
+    lab.execute("foldnote:open-job", job="runs.sleep-5.output-3")
+    panel = panel_of(lab, "runs.sleep-5.output-3")
+    seen = panel.get_by_role("progressbar").or_(panel.get_by_text("Complete"))
+    expect(seen.first).to_be_visible(timeout=60_000)
+    look(lab, "result-running")
+    panel.get_by_role("tab", name="Files").click()
+    expect(panel).to_contain_text("file-2.txt", timeout=120_000)
+
+
+def test_a_service_that_is_gone_is_said_in_the_tab_which_goes_on_when_it_is_back(lab, hosted):
+    hosted.submit("late.output-4")
+    sidebar = lab.show_sidebar("jobs", 300)
+    expect(sidebar.locator("[data-job='late.output-4']")).to_contain_text("Complete", timeout=60_000)
+    sidebar.get_by_label("Service", exact=True).select_option("embedded")
+    expect(sidebar.get_by_text("No jobs yet")).to_be_visible(timeout=60_000)
+    hosted.kill()
+    lab.execute("foldnote:open-job", job="late.output-4", profile="lab")
+    panel = panel_of(lab, "late.output-4")
+    expect(panel).to_contain_text("The service does not answer", timeout=60_000)
+    expect(panel).to_contain_text("It is tried again by itself.")
+    look(lab, "result-service-gone")
+    hosted.start_again()
+    expect(panel).to_contain_text("Complete", timeout=120_000)
+    panel.get_by_role("tab", name="Files").click()
+    expect(panel).to_contain_text("file-3.txt", timeout=60_000)
+
+
+def test_another_members_batch_unfolds_into_its_jobs_whose_results_open(lab, hosted):
+    key = hosted.manage("issue-key", MEMBER)["key"]
+    hosted.manage("add-organization", "lab")
+    for address in (MEMBER, OWN):
+        hosted.manage("add-member", "lab", address)
+    names = ["row-one.output-1", "row-two.output-1"]
+    batch = {"batchName": "their-screen", "type": "anarci", "settings": [SETTINGS] * 2, "jobNames": names}
+    hosted.ask("POST", "/submit-batch", batch, key)
+    sidebar = lab.show_sidebar("jobs", 300)
+    sidebar.get_by_label("Service", exact=True).select_option("lab")
+    sidebar.get_by_label("Whose jobs").select_option("organization")
+    sidebar.get_by_label("Member").select_option(MEMBER)
+    row = sidebar.locator("[data-job='their-screen']")
+    row.get_by_role("button", name="Show the jobs of their-screen").click()
+    child = sidebar.locator("[data-job='row-two.output-1']")
+    expect(child).to_be_visible()
+    for _ in range(300):  # this list is looked at and not followed
+        if "Complete" in child.inner_text():
+            break
+        lab.page.wait_for_timeout(200)
+        lab.execute("foldnote:refresh")
+    for width, theme in ((300, "light"), (500, "dark")):
+        lab.set_theme(theme)
+        lab.picture(f"members-batch-{width}", lab.show_sidebar("jobs", width))
+    lab.set_theme("light")
+    assert lab.accessibility_faults("#foldnote-sidebar") == []
+    child.dblclick()
+    panel = panel_of(lab, "row-two.output-1")
+    expect(panel).to_contain_text(f"A job of {MEMBER}")
+    panel.get_by_role("tab", name="Files").click()
+    expect(panel).to_contain_text("file-0.txt", timeout=60_000)
+    row.click()
+    lab.page.keyboard.press("ArrowLeft")
+    expect(child).to_have_count(0)
+    lab.page.keyboard.press("ArrowRight")
+    expect(child).to_be_visible()
+
+
+def test_an_upload_goes_on_after_the_jupyter_server_was_killed_in_the_middle(lab, server, tmp_path):
+    (tmp_path / "long.pdb").write_bytes(b"ATOM\n" * 2_400_000)
+    sidebar = lab.show_sidebar("files", 300)
+    offsets = []
+
+    def kill_at_the_second_piece(route):
+        if route.request.method == "PUT":
+            offsets.append(int(re.search(r"offset=(\d+)", route.request.url)[1]))
+            if len(offsets) == 2:
+                server._process.send_signal(signal.SIGKILL)
+                server._process.wait()
+        route.continue_()
+
+    lab.page.route("**/foldnote/api/files/uploads/*", kill_at_the_second_piece)
+    sidebar.get_by_label("Files to upload").set_input_files(tmp_path / "long.pdb")
+    expect(sidebar.locator(".fn-Upload")).to_contain_text("The connection was lost. It goes on")
+    lab.picture("upload-jupyter-gone", sidebar)
+    server.start()
+    listed = sidebar.get_by_role("listitem").filter(has_text="long.pdb")
+    expect(listed).to_contain_text("12 MB", timeout=120_000)
+    lab.page.unroute("**/foldnote/api/files/uploads/*")
+    assert offsets == [0, 4 * 1024**2, 4 * 1024**2, 8 * 1024**2]
+
+
+def test_nothing_outside_this_computer_was_wanted(lab, server):
+    assert lab.outside == []
+    assert server.refused == []
+    assert lab.faults == []
