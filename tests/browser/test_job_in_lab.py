@@ -6,6 +6,7 @@ The tests share one page and go on from each other's jobs, as a day's work does.
 import json
 import subprocess
 import sys
+from contextlib import suppress
 
 import httpx
 import pytest
@@ -19,8 +20,29 @@ START = f'import foldnote as fn\n\nfor name in NAMES:\n    fn.submit("abodybuild
 
 @pytest.fixture(scope="module")
 def heard():
-    """Every answer of the server extension to the page: address and text."""
+    """Everything that the page heard from its server: the address, and the headers and text."""
     return []
+
+
+def listen(page, heard):
+    """Note every answer of the server but its scripts, and every message of its web sockets."""
+
+    def note(response):
+        if "/static/" in response.url or "/extensions/" in response.url:
+            return
+        heard.append((response.url, str(response.headers)))
+        with suppress(Error):  # a redirect has no text, and the page may have gone on before it was read
+            heard.append((response.url, response.text()))
+
+    def note_frame(socket, frame):
+        text = frame if isinstance(frame, str) else frame.decode("latin-1")
+        heard.append((socket.url, text))
+
+    page.on("response", note)
+    page.on(
+        "websocket",
+        lambda socket: socket.on("framereceived", lambda frame: note_frame(socket, frame)),
+    )
 
 
 @pytest.fixture(scope="module")
@@ -28,18 +50,10 @@ def lab(shared_lab, server, heard):
     """The page of the module, on a notebook, with the form of AbodyBuilder in its first cell."""
     server.write_notebook("work.ipynb", 'import foldnote as fn\n\nfn.form("abodybuilder")')
     server.write_settings("foldnote:plugin", {"undoSeconds": 60})
-
-    def note(response):
-        if "/foldnote/api/" in response.url and "static" not in response.url and response.status == 200:
-            try:
-                heard.append((response.url, response.text()))
-            except Error as fault:  # the page went on before it was read
-                heard.append((response.url, str(fault)))
-
+    listen(shared_lab.page, heard)
     shared_lab.open("work.ipynb")
     shared_lab.run_all()
     expect(shared_lab.page.locator(".jp-OutputArea textarea").first).to_be_visible(timeout=60_000)
-    shared_lab.page.on("response", note)
     return shared_lab
 
 
@@ -364,18 +378,27 @@ def test_back_at_the_service_of_this_computer_its_jobs_are_shown(lab):
     expect(row_of(lab, "bound-to.fail")).to_be_visible()
 
 
-def test_no_answer_to_the_page_holds_the_key_or_a_signed_link(lab, server, heard):
-    key = json.loads((server.home / "run" / "service.json").read_text())["key"]
-    assert len(key) > 20
-    assert {url.split("/api/")[1].split("?")[0].split("/")[0] for url, _ in heard} >= {
-        "jobs",
-        "tools",
-        "files",
-    }
-    for url, text in heard:
-        assert key not in text, url
-        assert "signature=" not in text.lower(), url
-    assert key not in lab.page.content()
-    assert key not in server.log
+def test_nothing_that_the_page_heard_or_the_notebook_keeps_holds_a_key_or_a_signed_link(lab, server, heard):
+    keys = {json.loads((server.home / "run" / "service.json").read_text())["key"]}
+    keys |= set(json.loads((server.home / "config" / "keys.json").read_text()).values())
+    assert all(len(key) > 20 for key in keys)
+    show_notebook(lab)
+    lab.save()
+    notebook = (server.notebooks / "work.ipynb").read_text()
+    assert "application/vnd.jupyter.widget-view+json" in notebook
+    addresses = " ".join(address for address, _ in heard)
+    for part in (
+        "foldnote/api/jobs",
+        "foldnote/api/tools",
+        "foldnote/api/files",
+        "api/kernels",
+        "api/settings",
+    ):
+        assert part in addresses
+    assert any(address.startswith("ws") and "comm_open" in text for address, text in heard)
+    for where, text in (*heard, ("the page", lab.page.content()), ("the notebook", notebook)):
+        assert not [key for key in keys if key in text], where
+        assert "signature=" not in text.lower(), where
+    assert not [key for key in keys if key in server.log]
     assert lab.outside == []
     assert lab.faults == []
