@@ -1,6 +1,7 @@
 """POST /deploy-model: a registered command is a tool like any other."""
 
 import io
+import itertools
 import json
 import os
 import sys
@@ -287,3 +288,37 @@ def test_without_a_container_program_an_image_says_so(make_service, tmp_path, mo
     assert "podman or docker or apptainer" in answer["unavailableReason"]
     refused = service.submit("x", type="boxed", settings={"structure": PDB})
     assert (refused.status_code, refused.json()["code"]) == (400, "tool_unavailable")
+
+
+WRONG = (None, 5, "x", True, [5], {"a": 5}, {"a": {}})
+HINTED = (
+    "appliesWhen",
+    "chains",
+    "check",
+    "columns",
+    "extensions",
+    "group",
+    "of",
+    "order",
+    "pairWhen",
+    "role",
+)
+
+
+def test_a_schema_of_anything_at_all_never_fails_the_service(open_service):
+    """Fields that are true or false, and hints of wrong kinds."""
+    service = open_service
+    fields = {"yes": True, "no": False, "hints": {"type": "string", "x-foldnote": "none"}}
+    for number, (key, value) in enumerate(itertools.product(HINTED, WRONG)):
+        hints = {"role": "file", "extensions": ["txt"]} | {key: value}
+        fields[f"f{number}"] = {"type": "string", "format": "binary", "x-foldnote": hints}
+        fields[f"s{number}"] = {"type": "string", "x-foldnote": {"role": "sequence"} | {key: value}}
+    schema = {"type": "object", "properties": fields}
+    assert deploy(service, type="anything", schema=schema).status_code == 200
+    given = {name: "x\ny" for name in fields if name[0] in "fs"} | {"yes": 1, "hints": "x"}
+    for settings in ({"no": 1}, {}, given):
+        answer = service.client.post("/validate-job", json={"type": "anything", "settings": settings})
+        assert answer.status_code == 200, (settings, answer.text)
+    assert answer.json()["valid"]
+    assert service.client.get("/tools").status_code == 200
+    service.client.request("DELETE", "/delete-model", json={"type": "anything"})

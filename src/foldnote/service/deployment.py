@@ -28,6 +28,21 @@ from foldnote.service.tooling import Registered, Toolbox
 
 log = logging.getLogger(__name__)
 HINTS = "x-foldnote"
+_HINT_KINDS: dict[str, tuple[type | tuple[type, ...], type | None]] = {
+    "alphabet": (str, None),
+    "appliesWhen": (dict, list),
+    "chains": (dict, int),
+    "check": (list, str),
+    "columns": (list, str),
+    "extensions": (list, str),
+    "group": (str, None),
+    "of": (str, None),
+    "order": ((int, float), None),
+    "pairWhen": (dict, list),
+    "role": (str, None),
+    "unit": (str, None),
+}
+"""What a hint is, and of what kind its items or values are."""
 _DRAFT = "https://json-schema.org/draft/2020-12/schema"
 
 
@@ -159,12 +174,12 @@ def _references(value: Any) -> Iterator[str]:
 def make_tool(wanted: ModelDeployment) -> Tool:
     """The tool as the catalog shows it: closed unless its schema says otherwise, binary fields as files."""
     schema = {"additionalProperties": False} | copy.deepcopy(wanted.settings_schema)
+    schema["properties"] = {name: _as_object(each) for name, each in schema["properties"].items()}
     for order, field in enumerate(schema["properties"].values()):
-        if isinstance(field, dict) and isinstance(field.get(HINTS, {}), dict):
-            hints = field.setdefault(HINTS, {})
-            hints.setdefault("order", order)
-            if field.get("format") == "binary":
-                hints.setdefault("role", "file")
+        hints = field[HINTS]
+        hints.setdefault("order", order)
+        if field.get("format") == "binary":
+            hints.setdefault("role", "file")
     return Tool(
         type=wanted.type,
         name=wanted.type,
@@ -175,6 +190,22 @@ def make_tool(wanted: ModelDeployment) -> Tool:
         functions=tuple(wanted.functions),
         settings_schema=schema,
     )
+
+
+def _as_object(field: dict[str, Any] | bool) -> dict[str, Any]:
+    """The schema of a field as an object, without hints that nobody can read."""
+    if isinstance(field, bool):
+        field = {} if field else {"not": {}}
+    given = field.get(HINTS)
+    hints = given if isinstance(given, dict) else {}
+    return {**field, HINTS: {key: value for key, value in hints.items() if _is_hint(key, value)}}
+
+
+def _is_hint(key: str, value: Any) -> bool:
+    """Whether the value is of the kind that the hint has; hints of other names are anything."""
+    kind, inner = _HINT_KINDS.get(key, (object, None))
+    items = value.values() if isinstance(value, dict) else value
+    return isinstance(value, kind) and (inner is None or all(isinstance(each, inner) for each in items))
 
 
 def make_engine(wanted: ModelDeployment, folder: Path) -> Engine:
