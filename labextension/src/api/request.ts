@@ -127,6 +127,9 @@ function isTimeout({ reason }: AbortSignal): boolean {
 async function explain(response: Response): Promise<string> {
   const fallback = `The Jupyter server answered ${response.status} ${response.statusText}.`;
   const sentence = readFault(await response.text());
+  if (sentence === null && response.status === 424) {
+    return 'Your Jupyter server does not run any more. Reload the page, and the hub starts it again.';
+  }
   if (sentence === null && response.status === 404) {
     return 'foldnote’s server extension is not running. Restart JupyterLab; “jupyter server extension list” should name foldnote.';
   }

@@ -83,7 +83,9 @@ function Engine(props: EnginesViewProps & { readonly engine: EngineRecord }): Re
           >
             <div className="fn-Bar-done" style={{ width: `${percent ?? 0}%` }} />
           </div>
-          <p className="fn-JobRow-message">{engine.message}</p>
+          <p className="fn-JobRow-message" title={engine.message}>
+            {engine.message}
+          </p>
         </>
       )}
       {!engine.hasEnvironment && engine.how !== '' && <p className="fn-Tool-method">{engine.how}</p>}

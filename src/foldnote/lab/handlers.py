@@ -81,7 +81,10 @@ class FoldnoteHandler(APIHandler):
     def write_error(self, status_code: int, **kwargs: Any) -> None:
         """Answer a fault in one sentence; ``message`` repeats it for JupyterLab's own readers."""
         exc = kwargs.get("exc_info", (None, None, None))[1]
-        sentence = getattr(exc, "log_message", None) or f"The Jupyter server answered {status_code}."
+        fallback = f"The Jupyter server answered {status_code}."
+        if status_code == 403 and self.current_user is None:
+            fallback = "You are not logged in to Jupyter any more. Reload the page to log in again."
+        sentence = getattr(exc, "log_message", None) or fallback
         self.finish(json.dumps({"error": sentence, "message": sentence}))
 
     async def ask(self, work: Awaitable[_Value]) -> _Value:

@@ -110,6 +110,16 @@ async def test_a_cancelled_installation_says_what_is_kept_and_can_begin_again(tm
         await desk.cancel("anarci")
 
 
+async def test_a_cancelled_removal_says_what_to_do_now(tmp_path, monkeypatch):
+    monkeypatch.setenv("FOLDNOTE_ENGINES_DIR", str(tmp_path))
+    desk = EngineDesk()
+    desk.begin("remove", "anarci")
+    await desk.cancel("anarci")
+    found = {engine.name: engine for engine in (await desk.list_engines()).engines}["anarci"]
+    assert found.message == "Cancelled. A part may be gone already: remove the rest, or install it again."
+    assert (found.is_busy, found.has_files) == (False, False)
+
+
 def test_a_tool_is_described_in_words():
     schema = {
         "required": ["heavy"],
