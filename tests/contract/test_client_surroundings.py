@@ -3,6 +3,7 @@
 import asyncio
 import errno
 import io
+import json
 import os
 import resource
 import signal
@@ -15,6 +16,8 @@ import zipfile
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+import numpy as np
+import pandas as pd
 import pytest
 from job_settings import SETTINGS
 from scripted_service import answers, is_silent, serves
@@ -270,6 +273,24 @@ def test_a_file_that_goes_before_it_is_sent_is_told(ready, tmp_path, monkeypatch
     with client, pytest.raises(FoldnoteError, match=r"a\.txt cannot be sent: No such file") as caught:
         client.files.upload(tmp_path / "a.txt")
     assert KEY not in locals_of(caught.value)
+
+
+def test_a_file_that_the_system_does_not_read_is_told(ready):
+    class Broken(io.BytesIO):
+        def read(self, *_):
+            raise OSError(errno.EIO, os.strerror(errno.EIO))
+
+    with Client(base_url=ready.url) as client, pytest.raises(FoldnoteError, match="cannot be read: Input"):
+        client.files.upload(Broken(), "a.txt")
+
+
+def test_cells_and_columns_of_a_table_are_settings(ready):
+    table = pd.DataFrame({"sequence": ["EVQ", "QVQ"], "number": [1, 2]})
+    given = {"number": table["number"].iloc[0], "sequences": table["sequence"], "share": np.float64(0.5)}
+    with Client(base_url=ready.url) as client:
+        client.jobs.submit("anarci", given)
+    sent = json.loads(next(asked.body for asked in ready.asked if asked.path == "/submit-job"))
+    assert sent["settings"] == {"number": 1, "sequences": ["EVQ", "QVQ"], "share": 0.5}
 
 
 def test_a_download_that_finds_no_room_is_told_and_leaves_nothing(ready):

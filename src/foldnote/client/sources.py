@@ -9,7 +9,8 @@ from __future__ import annotations
 import hashlib
 import io
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path, PurePosixPath
 from typing import IO, Any
@@ -57,15 +58,25 @@ def open_source(source: Source, name: str | None = None) -> tuple[bytes | Path, 
         if not path.is_file():
             raise FoldnoteError(f"There is no file {str(path)!r} to upload.")
     elif isinstance(source, io.IOBase) or hasattr(source, "read"):
-        path = _spool(source)
+        with _told("The open file"):
+            path = _spool(source)
     else:
         kind = type(source).__name__
         raise FoldnoteError(
             "upload() takes a path, bytes, an open binary file, a gemmi or biotite structure, a structure of"
             f" a result, or a DataFrame, not {kind}."
         )
-    with path.open("rb") as stream:
+    with _told(str(path)), path.open("rb") as stream:
         return path, hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+@contextmanager
+def _told(what: str) -> Iterator[None]:
+    """A source that the system does not read, or has no room to copy, is told as such."""
+    try:
+        yield
+    except OSError as exc:
+        raise FoldnoteError(f"{what} cannot be read: {exc.strerror or exc}.") from exc
 
 
 def _spool(stream: Any) -> Path:

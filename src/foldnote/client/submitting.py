@@ -108,19 +108,25 @@ def prepare(
     Raises:
         SettingsError: settings or name break a rule.
     """
-    normalized = check_submission(tool, settings, job_name)
+    given = {name: _plain(value) for name, value in settings.items()}
+    normalized = check_submission(tool, given, job_name)
     files = uploads_in(normalized, ledger)
     identity = identify(tool.type, normalized, job_name, files)
     name = job_name or propose_job_name(tool.type, identity)
     earlier = ledger.identities(name) if files else frozenset()
     return Attempt(
         tool=tool,
-        wanted=Submission(job_name=name, type=tool.type, settings=dict(settings), project_tag=project_tag),
+        wanted=Submission(job_name=name, type=tool.type, settings=given, project_tag=project_tag),
         normalized=normalized,
         identity=identity,
         is_named=job_name is not None,
         other_files=bool(earlier) and identity not in earlier,
     )
+
+
+def _plain(value: Any) -> Any:
+    """A cell or column of a table, which numpy and pandas hold in kinds of their own, as JSON has it."""
+    return value.tolist() if hasattr(value, "tolist") else value
 
 
 def uploads_in(settings: Mapping[str, Any], ledger: Ledger) -> dict[str, str]:
