@@ -1,4 +1,4 @@
-"""No answer to a page holds a key or a signed link, whatever the service says.
+"""No answer to a page holds a key or a signed link, whatever the service says; and none comes without a login.
 
 The routes are read from the server's own table: one that is not asked here fails, and so does a method.
 """
@@ -122,6 +122,22 @@ async def test_every_route_and_method_of_the_server_is_asked_here(server_app):
     for path, handler in served.items():
         assert set(own_methods(handler)) == {method for method, *_ in ASKED[path]}, path
         assert not issubclass(handler, WebSocketHandler), f"{path}: what a stream tells is not scanned here"
+
+
+async def test_every_route_but_the_drawing_program_wants_a_login(jupyter):
+    for path, rows in ASKED.items():
+        for method, address, _ in rows:
+            answer = await jupyter.request(method, address)
+            assert answer.status_code == (200 if path.startswith("static/") else 403), address
+            assert path.startswith("static/") or "error" in answer.json()
+
+
+async def test_every_route_that_changes_something_wants_more_than_a_cookie(jupyter):
+    await jupyter.get("jobs", headers=LOGIN)
+    for rows in ASKED.values():
+        for method, address, _ in rows:
+            answer = await jupyter.request(method, address) if method not in ("GET", "HEAD") else None
+            assert answer is None or answer.status_code == 403, address
 
 
 def forms_of(secret):
