@@ -137,3 +137,15 @@ def test_no_page_holds_a_key_or_wanted_anything_outside(ann, bob, hub):
         assert "signature=" not in " ".join(told[:-1]).lower()
         assert (visitor.outside, visitor.faults) == ([], [])
     assert hub.refused == []
+
+
+def test_a_server_that_was_stopped_is_told_and_the_way_back(bob, hub):
+    sidebar = bob.show_sidebar("jobs", 300)
+    home = bob.page.context.new_page()
+    home.goto(f"{hub.url}hub/home")
+    home.get_by_role("link", name="Stop My Server").or_(
+        home.get_by_role("button", name="Stop My Server")
+    ).click()
+    bob.page.bring_to_front()
+    told = sidebar.get_by_text("Reload the page, and the hub starts it again")
+    expect(told).to_be_visible(timeout=120_000)
