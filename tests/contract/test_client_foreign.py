@@ -80,6 +80,13 @@ def test_a_submission_answered_by_a_sentence(scripted, client, said):
     assert (job.job_name, job.status) == ("a", JobStatus.IN_QUEUE)
 
 
+def test_a_receipt_with_odd_words_is_still_one(scripted, client):
+    scripted.on("POST", "/submit-job", answers({"JobName": 7, "type": None, "status": [], "message": {}}))
+    job = client.jobs.submit("anarci", SETTINGS, job_name="a")
+    assert (job.job_name, job.type) == ("a", "anarci")
+    assert client.ledger.job_names() == ["a"]
+
+
 def test_a_taken_name_without_a_code_is_looked_up(scripted, client):
     scripted.on("POST", "/submit-job", answers("Job a already exists", 400))
     scripted.on("GET", "/jobs", answers(FOREIGN))
@@ -176,6 +183,7 @@ def test_refusals_in_each_shape(scripted, client, said, status, kind, sentence):
     [
         ({"error": "Quota exceeded"}, BadRequestError, "Quota exceeded"),
         ({"success": False, "message": "No"}, BadRequestError, "No"),
+        (json.dumps(json.dumps({"error": "In a string"})), BadRequestError, "^In a string$"),
         ({"statusCode": 403, "error": "Over the budget"}, BudgetExceededError, "Over the budget"),
         ({"errorMessage": "Task timed out after 29.00 seconds"}, ServiceFaultError, "timed out"),
         ("<!DOCTYPE html><html><h1>Sign in</h1></html>", ProtocolError, "web page .* Sign in"),

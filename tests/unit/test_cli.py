@@ -319,6 +319,17 @@ def test_every_command_explains_itself(command, capsys):
     assert command.help in " ".join(capsys.readouterr().out.split())
 
 
+@pytest.mark.parametrize(
+    "command",
+    [row for row in COMMANDS if row.name not in ("lab", "serve", "admin", "completion")],
+    ids=lambda row: row.name,
+)
+def test_every_command_that_tells_something_tells_it_to_programs(command, capsys):
+    with pytest.raises(SystemExit):
+        build_parser().parse_args([command.name, "--help"])
+    assert "--json" in capsys.readouterr().out
+
+
 def test_an_interruption_has_the_shell_s_exit_code(alone, monkeypatch):
     def interrupt(*_):
         raise KeyboardInterrupt

@@ -6,6 +6,7 @@ service is an exception; what the answer means is the resources' business.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import islice
@@ -18,7 +19,7 @@ from foldnote import settings
 from foldnote.client.effects import Answer, Call, Download, Run, Sleep, Steps
 from foldnote.client.pace import Bucket, retry_delays
 from foldnote.client.progress import Meter
-from foldnote.client.refusals import hidden_status, is_hidden_refusal, read_json, refusal
+from foldnote.client.refusals import find_hidden_refusal, hidden_status, read_json, refusal
 from foldnote.errors import (
     ConfigurationError,
     RateLimitedError,
@@ -153,8 +154,9 @@ class Link:
         """
         answer: Answer = yield from self.send(method, path, **options)
         said = read_json(answer)
-        if is_hidden_refusal(said):
-            raise refusal(replace(answer, status=hidden_status(said)), path)
+        fault = find_hidden_refusal(said)
+        if fault is not None:
+            raise refusal(replace(answer, status=hidden_status(fault), body=json.dumps(fault).encode()), path)
         return said
 
     def send(self, method: str, path: str, **options: Unpack[Options]) -> Steps[Answer]:

@@ -13,6 +13,7 @@ from pydantic_core import from_json
 
 from foldnote import errors
 from foldnote.client.effects import Answer
+from foldnote.models.wire import read_hidden_json
 
 T = TypeVar("T")
 
@@ -94,11 +95,13 @@ def read_json(answer: Answer) -> Any:
     return text.strip()
 
 
-def is_hidden_refusal(said: Any) -> bool:
-    """Whether a good answer is nothing but an error: some gateways give those with the status 200."""
-    if not isinstance(said, Mapping) or not said.keys() <= _REFUSAL_KEYS:
-        return False
-    return said.get("success") is False or any(said.get(name) for name in _REFUSAL_WORDS)
+def find_hidden_refusal(said: Any) -> Mapping[str, Any] | None:
+    """The error that a good answer is, and nothing else: some gateways give those with the status 200."""
+    fields = read_hidden_json(said)
+    if not isinstance(fields, Mapping) or not fields.keys() <= _REFUSAL_KEYS:
+        return None
+    is_one = fields.get("success") is False or any(fields.get(name) for name in _REFUSAL_WORDS)
+    return fields if is_one else None
 
 
 def hidden_status(said: Mapping[str, Any]) -> int:

@@ -39,10 +39,12 @@ class Receipt(WireModel):
 def read_receipt(answer: object, sent: Submission) -> Receipt:
     """The receipt in ``answer``, which some deployments give as a bare sentence.
 
-    What the answer lacks is taken from the submission that was ``sent``.
+    What the answer lacks, or has as something else than text, is taken from the submission that was ``sent``:
+    the job is there, whatever is said of it.
     """
     known = {"message": "", "jobName": sent.job_name, "type": sent.type, "status": "In Queue"}
     if isinstance(answer, Mapping):
-        given = {key: value for key, value in lower_first(answer).items() if value is not None}
-        return Receipt.model_validate(known | given)
+        fields = lower_first(answer)
+        odd = {key for key in known if key in fields and not (isinstance(fields[key], str) and fields[key])}
+        return Receipt.model_validate(known | {key: fields[key] for key in fields.keys() - odd})
     return Receipt.model_validate(known | {"message": str(answer or "")})
