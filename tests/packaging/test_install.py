@@ -149,6 +149,21 @@ def test_the_client_alone_needs_four_packages_and_theirs(dist, tmp_path):
     assert installed <= 13  # of which httpx and pydantic with theirs are 11
 
 
+def test_no_file_is_left_when_it_is_uninstalled(dist, tmp_path):
+    bare = tmp_path / "bare"
+    venv.create(bare)
+    pip = (sys.executable, "-m", "pip", "--python", bare / "bin" / "python")
+
+    def files():
+        return {str(path.relative_to(bare)) for path in bare.rglob("*") if not path.is_dir()}
+
+    before = files()
+    run(*pip, "install", "--quiet", "--no-deps", next(dist.glob("*.whl")))
+    assert "etc/jupyter/jupyter_server_config.d/foldnote.json" in files()
+    run(*pip, "uninstall", "--quiet", "--yes", "foldnote")
+    assert files() == before
+
+
 def test_the_sdist_installs_without_node(dist, clean_python, tmp_path):
     sdist = next(dist.glob("*.tar.gz"))
     with tarfile.open(sdist) as archive:
