@@ -18,6 +18,7 @@ from tornado.netutil import bind_sockets
 from tornado.web import Application, RequestHandler
 from tornado.websocket import WebSocketHandler
 
+from foldnote.lab.curtain import cover_links
 from foldnote.lab.handlers import RefreshHandler
 
 LOGIN = {"Authorization": f"token {TOKEN}"}
@@ -328,6 +329,17 @@ async def test_a_key_that_is_tried_is_in_no_answer(jupyter, echo, is_hasty, stat
 )
 def test_the_scan_finds(leak):
     assert list(find_secrets("a leak", httpx.Response(200, **leak), {GIVEN_KEY}))
+
+
+def test_a_signed_link_is_covered_to_its_end_and_not_beyond():
+    told = {
+        "log": f"from {SIGNED}\nnext line",
+        "url": "https://h/d?sv=1&sig=a%2F",
+        "plain": "http://h/d?page=2",
+    }
+    covered = json.loads(cover_links(json.dumps(told).replace("&X-Amz-E", "\\u0026X-Amz-E").encode()))
+    assert covered["log"] == f"from https://bucket.test/{JOB}.zip?[signature]\nnext line"
+    assert (covered["url"], covered["plain"]) == ("https://h/d?[signature]", "http://h/d?page=2")
 
 
 async def test_the_scan_finds_a_handler_that_leaks(jupyter, secrets, service, monkeypatch):
