@@ -38,7 +38,7 @@ class Desks:
         self._open_connection = open_connection
         self._pace = pace
         self._desks: dict[str, Desk] = {}
-        self.engines = EngineDesk()
+        self.engines = EngineDesk(self._forget_tools)
 
     def find(self, profile_name: str | None) -> Desk:
         """The desk of the profile of this name, or of the active one.
@@ -100,6 +100,10 @@ class Desks:
             if before is not None:
                 await before.close()
         return verdict
+
+    def _forget_tools(self) -> None:
+        for desk in self._desks.values():
+            desk.poller.forget_tools()
 
     async def close(self) -> None:
         """Stop asking everywhere."""

@@ -11,7 +11,7 @@ import json
 import os
 import signal
 import sys
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
@@ -22,6 +22,8 @@ from foldnote.lab.answers import EngineRecord, EnginesAnswer
 
 _LIST_S = 60.0
 _END_S = 10.0
+_SERVICE_REMEMBERS_S = 3.5
+"""The service looks every 3 s which engines there are."""
 _CANCELLED = {
     "install": "Cancelled. What was downloaded is kept for the next try.",
     "remove": "Cancelled. A part may be gone already: remove the rest, or install it again.",
@@ -33,6 +35,7 @@ class _Work:
     """An installation or a removal, while it goes on and after it has failed."""
 
     action: str = ""
+    is_done: bool = False
     is_over: bool = False
     fraction: float | None = None
     message: str = ""
@@ -43,8 +46,9 @@ class _Work:
 class EngineDesk:
     """Lists, installs and removes engines of this computer."""
 
-    def __init__(self) -> None:
-        """Nothing is asked yet."""
+    def __init__(self, on_change: Callable[[], None] = lambda: None) -> None:
+        """Nothing is asked yet. ``on_change`` is called when other tools may run than before."""
+        self._on_change = on_change
         self._works: dict[str, _Work] = {}
         self._rows: list[dict[str, Any]] | None = None
 
@@ -83,7 +87,7 @@ class EngineDesk:
         if work is not None and not work.is_over:
             raise FoldnoteError(f"{name} is being changed already. Wait for the end.")
         self._works[name] = work = _Work(action, message="Starting")
-        work.task = asyncio.create_task(_follow(action, name, work), name=f"foldnote-engine-{name}")
+        work.task = asyncio.create_task(self._follow(action, name, work), name=f"foldnote-engine-{name}")
 
     async def cancel(self, name: str) -> None:
         """End what is under way for an engine; what was downloaded is kept for the next try.
@@ -96,11 +100,22 @@ class EngineDesk:
             raise FoldnoteError(f"Nothing is being done to {name}.")
         await _cancel([work.task])
         work.is_over, work.fraction = True, None  # also when it had not yet begun
-        work.message = _CANCELLED[work.action]
+        work.message = "" if work.is_done else _CANCELLED[work.action]
 
     async def close(self) -> None:
         """End what is under way; an installation that is cut off leaves no half engine behind."""
         await _cancel([work.task for work in self._works.values() if work.task is not None])
+
+    async def _follow(self, action: str, name: str, work: _Work) -> None:
+        """Change the engine; it is over when the service's next answer tells of it."""
+        try:
+            await _change(action, name, work)
+            if work.is_done:
+                await asyncio.sleep(_SERVICE_REMEMBERS_S)
+                work.message = ""
+        finally:
+            self._on_change()
+            work.is_over, work.fraction = True, None
 
     def _merge(self, rows: Iterable[dict[str, Any]]) -> list[EngineRecord]:
         """One record an engine, from one row a tool."""
@@ -160,7 +175,7 @@ async def _end(process: asyncio.subprocess.Process) -> None:
                 return
 
 
-async def _follow(action: str, name: str, work: _Work) -> None:
+async def _change(action: str, name: str, work: _Work) -> None:
     """Read what the program prints until it ends."""
     process = None
     try:
@@ -170,16 +185,14 @@ async def _follow(action: str, name: str, work: _Work) -> None:
             work.message = str(event.get("error") or event.get("message") or work.message)
         complaint = await process.stderr.read() if process.stderr else b""
         work.has_failed = await process.wait() != 0
-        if not work.has_failed:
-            work.message = ""
-        elif complaint.strip():
+        work.is_done = not work.has_failed
+        if work.has_failed and complaint.strip():
             work.message = complaint.decode(errors="replace").strip().splitlines()[-1]
     except OSError as exc:
         work.has_failed, work.message = True, f"The installer cannot be started: {exc}. Try again."
     finally:
         if process is not None and process.returncode is None:
             await _end(process)
-        work.is_over, work.fraction = True, None
 
 
 async def _read_events(process: asyncio.subprocess.Process) -> AsyncIterator[dict[str, Any]]:

@@ -111,6 +111,10 @@ class Poller:
                 self.look()  # the loop connects; until then the answer says that the service is starting
         return write_tools(self._tools, self._report)
 
+    def forget_tools(self) -> None:
+        """Ask the service anew when the catalog is next wanted."""
+        self._tools_at = float("-inf")
+
     async def ask_now(self) -> None:
         """Ask for the jobs; a failure becomes the report."""
         wait_s = self._wait_s()
