@@ -12,7 +12,6 @@ import threading
 import time
 from collections import Counter, deque
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from foldnote.errors import EngineError
@@ -21,6 +20,7 @@ from foldnote.service.disk import Disk
 from foldnote.service.files.conditions import is_passing
 from foldnote.service.files.objects import ObjectStore
 from foldnote.service.queue import capacity, endings
+from foldnote.service.queue.active import Active, Live
 from foldnote.service.queue.attempt import RESULT, RUNNER, AttemptSpec, Outcome
 from foldnote.service.queue.executors.protocol import Capacity, Executor
 from foldnote.service.queue.launching import Launcher, attempt_folder
@@ -35,26 +35,6 @@ log = logging.getLogger(__name__)
 _FAULT_PAUSE_S = 1.0
 _LEAST = Capacity(1, 0)
 """Without room for this nothing is looked for: every run takes a core."""
-
-
-@dataclass
-class Active:
-    """An attempt that is watched."""
-
-    claim: Claim
-    folder: Path
-    need: Capacity
-    look_at: float
-    interval_s: float
-    is_cancelled: bool = False
-
-
-@dataclass(frozen=True)
-class Live:
-    """What a running job tells: fraction (0 to 1) and message, each None when it has not said."""
-
-    progress: float | None
-    message: str | None
 
 
 class Dispatcher:
@@ -267,6 +247,10 @@ class Dispatcher:
             except (OSError, StorageFaultError):  # the others must not wait for this one
                 log.exception("The attempt in %s could not be looked at.", active.folder)
                 active.look_at = moment + _FAULT_PAUSE_S
+            except Exception:  # an engine writes what it likes, also over files of ours
+                log.exception("What is in the attempt's folder %s cannot be read.", active.folder)
+                self._executor.cancel(active.folder, self._pace.grace_s)
+                ended.append((active, endings.refused_ending(endings.SPOILT_SENTENCE)))
             else:
                 if ending is not None:
                     ended.append((active, ending))

@@ -15,6 +15,10 @@ from foldnote.service.store.queue import Claim, Ending
 
 MAX_ATTEMPTS = 3
 LOST_SENTENCE = "The run was lost with the process or machine that ran it."
+SPOILT_SENTENCE = (
+    "The tool wrote over files that are not its own, so what became of the run cannot be read."
+    " It may write in its working folder only."
+)
 
 
 def ending_of(outcome: Outcome, *, cores: int, has_result: bool, is_cancelled: bool) -> Ending | None:
