@@ -182,7 +182,9 @@ def read_job(answer: object) -> Job:
         if foreign in fields:
             fields.setdefault(ours, fields.pop(foreign))
     word = fields.get("status") or fields.get("batchStatus")
-    fields["status"] = read_status(word)
+    fields["status"], unknown = _read_word(word)
+    if unknown:
+        fields["message"] = f"The service calls this job {word!r}. {fields.get('message') or ''}".rstrip()
     if is_failure_word(word) and not fields.get("error"):
         fields["error"] = (
             fields.get("message") or "The service reports that the run failed and gives no reason."
@@ -255,12 +257,25 @@ def _read_index_map(fields: Mapping[str, Any]) -> list[Any]:
     return [fields[key] for key in sorted((k for k in fields if k.isdigit()), key=int)]
 
 
+def _read_word(word: object) -> tuple[JobStatus, bool]:
+    """The status, and whether the word is one that nobody knows: one such job must not hide all others.
+
+    It counts as running, since nothing says that it is over.
+    """
+    try:
+        return read_status(word), False
+    except ProtocolError:
+        if not isinstance(word, str):
+            raise
+        return JobStatus.RUNNING, True
+
+
 def _read_counts(value: object) -> StatusCounts:
     counts: dict[str, int] = dict.fromkeys(JobStatus, 0)
     if isinstance(value, Mapping):
         for word, count in value.items():
-            if isinstance(count, int):
-                counts[read_status(word)] += count
+            if isinstance(count, int) and count >= 0:
+                counts[_read_word(word)[0]] += count
     return StatusCounts.model_validate(counts)
 
 

@@ -75,6 +75,19 @@ def test_an_unknown_status_is_named():
         read_status("Napping")
 
 
+def test_a_status_that_nobody_knows_hides_no_job():
+    page = read_job_page(
+        {
+            "jobs": [OURS, {**OURS, "status": "Napping", "message": "zzz"}],
+            "statuses": {"Napping": 1, "Done": 2},
+        }
+    )
+    assert [job.status for job in page.jobs] == [JobStatus.RUNNING, JobStatus.RUNNING]
+    assert page.jobs[1].message == "The service calls this job 'Napping'. zzz"
+    assert not page.jobs[1].is_final
+    assert (page.statuses.running, page.statuses.complete) == (1, 2)
+
+
 json_values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),

@@ -111,4 +111,4 @@ def test_garbage_is_collected_again_after_a_large_page():
     assert len(read_plain_page(body).jobs) == 500
     assert gc.isenabled()
     with pytest.raises(ProtocolError):
-        read_job_page([{**OURS, "status": "asleep"}])
+        read_job_page([{**OURS, "status": 5}])
