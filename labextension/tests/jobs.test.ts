@@ -198,7 +198,11 @@ class HeldSource extends MemorySource {
 }
 
 describe('two questions at once', () => {
-  const later = (fields: Partial<JobsAnswer>): JobsAnswer => ({ ...makeAnswer([]), isWhole: false, ...fields });
+  const later = (fields: Partial<JobsAnswer>): JobsAnswer => ({
+    ...makeAnswer([]),
+    isWhole: false,
+    ...fields
+  });
   let held: HeldSource;
 
   beforeEach(async () => {
@@ -216,7 +220,10 @@ describe('two questions at once', () => {
     await vi.waitFor(() => expect(names(model.state().jobs)).toEqual(['second', 'first']));
     held.asked[1]?.answer({ body: later({ jobs: [makeJob({ jobName: 'third' })] }), tag: 't3' });
     await vi.waitFor(() => expect(held.asked[3]?.tag).toBe('t2'));
-    held.asked[3]?.answer({ body: later({ removed: ['second'], jobs: [makeJob({ jobName: 'third' })] }), tag: 't3' });
+    held.asked[3]?.answer({
+      body: later({ removed: ['second'], jobs: [makeJob({ jobName: 'third' })] }),
+      tag: 't3'
+    });
     await vi.waitFor(() => expect(names(model.state().jobs)).toEqual(['third', 'first']));
   });
 
@@ -231,7 +238,10 @@ describe('two questions at once', () => {
     model.reset();
     held.asked[2]?.answer({ body: makeAnswer([makeJob({ jobName: 'of before' })]), tag: 't2' });
     await vi.waitFor(() => expect(held.asked[3]?.tag).toBeNull());
-    held.asked[3]?.answer({ body: { ...makeAnswer([makeJob({ jobName: 'new' })]), olderKey: 'k' }, tag: 'n1' });
+    held.asked[3]?.answer({
+      body: { ...makeAnswer([makeJob({ jobName: 'new' })]), olderKey: 'k' },
+      tag: 'n1'
+    });
     await vi.waitFor(() => expect(names(model.state().jobs)).toEqual(['new']));
     expect(model.state().hasOlder).toBe(true);
   });
