@@ -168,6 +168,7 @@ describe('what a person chose', () => {
       grouping: 'day',
       state: 'failed',
       whose: 'organization',
+      details: FIRST_CHOICES.details,
       query: ''
     });
   });

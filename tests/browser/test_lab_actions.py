@@ -142,12 +142,16 @@ def test_keys_select_all_and_delete_after_asking(lab, server):
     lab.page.keyboard.press("Escape")
 
 
-def test_order_groups_and_filter_are_kept_after_a_reload(lab, server):
+def test_order_groups_filter_and_what_rows_show_are_kept_after_a_reload(lab, server):
     sidebar = lab.show_sidebar("jobs", 300)
     sidebar.get_by_label("Order").select_option("name")
     sidebar.get_by_label("Groups").select_option("tool")
     sidebar.get_by_role("button", name="Complete, 2 jobs").click()
-    kept = {"state": "complete", "sort": "name", "grouping": "tool", "whose": "mine"}
+    sidebar.get_by_role("button", name="Choose what rows show").click()
+    sidebar.get_by_role("menuitemcheckbox", name="Age").click()
+    lab.page.keyboard.press("Escape")
+    details = "tool score duration progress tags reason"
+    kept = {"state": "complete", "sort": "name", "grouping": "tool", "whose": "mine", "details": details}
     end = time.monotonic() + 60
     while time.monotonic() < end:  # JupyterLab saves a workspace some time later
         saved = json.loads(server.request("lab/api/workspaces/tests")[1])
@@ -164,6 +168,12 @@ def test_order_groups_and_filter_are_kept_after_a_reload(lab, server):
     sidebar.get_by_role("button", name="All, 2 jobs").click()
     sidebar.get_by_label("Order").select_option("newest")
     sidebar.get_by_label("Groups").select_option("none")
+    expect(sidebar.locator(".fn-JobRow-tool")).to_have_count(2)
+    expect(sidebar.locator(".fn-JobRow-age")).to_have_count(0)
+    sidebar.get_by_role("button", name="Choose what rows show").click()
+    sidebar.get_by_role("menuitemcheckbox", name="Age").click()
+    expect(sidebar.locator(".fn-JobRow-age")).to_have_count(2)
+    lab.page.keyboard.press("Escape")
 
 
 def test_a_folder_is_made_entered_filled_and_deleted(lab):

@@ -146,6 +146,55 @@ def test_jobs_are_grouped_by_day_and_a_group_folds(filled):
     sidebar.get_by_label("Groups").select_option("none")
 
 
+def toggle_details(lab, sidebar, *names):
+    """Choose what rows show, or take it back."""
+    sidebar.get_by_role("button", name="Choose what rows show").click()
+    for name in names:
+        item = sidebar.get_by_role("menuitemcheckbox", name=name, exact=True)
+        was = item.get_attribute("aria-checked")
+        item.click()
+        expect(item).to_have_attribute("aria-checked", "false" if was == "true" else "true")
+    lab.page.keyboard.press("Escape")
+    expect(sidebar.get_by_role("menu")).to_have_count(0)
+
+
+def test_a_person_chooses_what_rows_show(filled):
+    changed = {"weighted_hours": 0.01234, "project_tag": "panel-7"}
+    filled.answer("jobs", jobs_body(*(job.model_copy(update=changed) for job in JOBS)))
+    filled.execute("foldnote:refresh")
+    sidebar = filled.show_sidebar("jobs", 300)
+    expect(sidebar.locator(".fn-Tag")).to_have_count(9)
+    height = sidebar.locator("[data-job=rituximab-fv] .fn-JobRow-facts").bounding_box()["height"]
+    for theme in ("light", "dark", "dark high contrast"):
+        filled.set_theme(theme)
+        sidebar.get_by_role("button", name="Choose what rows show").click()
+        expect(sidebar.get_by_role("menuitemcheckbox", name="Tool")).to_be_focused()
+        filled.picture(f"sidebar-details-{theme.replace(' ', '-')}", sidebar)
+        assert filled.accessibility_faults("#foldnote-sidebar") == []
+        filled.page.keyboard.press("Escape")
+    filled.set_theme("light")
+    toggle_details(
+        filled, sidebar, "Weighted hours", "Progress", "Project and tags", "Reason of failure", "Tool"
+    )
+    row = sidebar.locator("[data-job=cetuximab-fv]")
+    expect(row).to_contain_text("0.0123 weighted h")
+    expect(row).not_to_contain_text("AbodyBuilder")
+    expect(row).not_to_contain_text("heavy chain")
+    expect(sidebar.locator(".fn-Tag, .fn-Bar")).to_have_count(0)
+    assert row.locator(".fn-JobRow-facts").bounding_box()["height"] == height
+    for width in (300, 380, 500, 1100):
+        filled.picture(f"sidebar-chosen-{width}", filled.show_sidebar("jobs", width))
+        assert sidebar.evaluate("node => node.scrollWidth <= node.clientWidth")
+    sidebar = filled.show_sidebar("jobs", 300)
+    toggle_details(
+        filled, sidebar, "Weighted hours", "Progress", "Project and tags", "Reason of failure", "Tool"
+    )
+    expect(sidebar.locator("[data-job=cetuximab-fv]")).to_contain_text("heavy chain")
+    filled.answer("jobs", jobs_body(*JOBS))
+    filled.execute("foldnote:refresh")
+    expect(sidebar.locator(".fn-Tag")).to_have_count(0)
+
+
 def test_a_log_is_one_click_away_and_is_followed(filled):
     sidebar = filled.show_sidebar("jobs", 300)
     sidebar.locator("[data-job=trastuzumab-fv]").hover()

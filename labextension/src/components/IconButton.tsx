@@ -10,6 +10,8 @@ export interface IconButtonProps {
   readonly onPress?: (button: HTMLElement) => void;
   readonly isDisabled?: boolean;
   readonly isPressed?: boolean;
+  /** Whether the menu that the button opens is open; undefined where it opens none. */
+  readonly isMenuOpen?: boolean;
   readonly tabIndex?: number;
 }
 
@@ -22,6 +24,8 @@ export function IconButton(props: IconButtonProps): ReactElement {
       title={props.label}
       aria-label={props.label}
       aria-pressed={props.isPressed}
+      aria-haspopup={props.isMenuOpen === undefined ? undefined : 'menu'}
+      aria-expanded={props.isMenuOpen}
       disabled={props.isDisabled}
       tabIndex={props.tabIndex}
       onMouseDown={event => event.stopPropagation()}

@@ -5,6 +5,7 @@ import {
   useMemo,
   useRef,
   useState,
+  type CSSProperties,
   type KeyboardEvent,
   type MouseEvent,
   type ReactElement,
@@ -13,6 +14,7 @@ import {
 
 import type { JobsState } from '../models/jobs';
 import { isBatch, toolType } from '../models/batch';
+import { columnsOf, type Detail } from '../models/details';
 import { selectable, type ListRow } from '../models/listing';
 import { choosingOf, nextIndex, type Choosing, type Selection, type SelectionState } from '../models/selection';
 import { FoldIcon } from './icons';
@@ -25,6 +27,7 @@ import { useWords } from './words';
 /** What the list needs. */
 export interface JobListProps extends JobActions {
   readonly rows: readonly ListRow[];
+  readonly details: readonly Detail[];
   readonly state: JobsState;
   readonly selection: Selection;
   readonly selected: SelectionState;
@@ -47,12 +50,15 @@ const rowId = (key: string): string => `fn-row-${key.replace(/[^\w-]/g, letter =
 
 /** The list. */
 export function JobList(props: JobListProps): ReactElement {
-  const { rows, selection, selected, state, onDrag } = props;
+  const { rows, details, selection, selected, state, onDrag } = props;
   const trans = useWords();
   const [openLog, setOpenLog] = useState<string | null>(null);
   const list = useRef<VirtualHandle>(null);
   const order = useMemo(() => selectable(rows), [rows]);
-  const measured = useMemo(() => rows.map(row => ({ key: row.key, guess: guessOf(row), row })), [rows]);
+  const measured = useMemo(
+    () => rows.map(row => ({ key: row.key, guess: guessOf(row, details), row })),
+    [rows, details]
+  );
   const found = rows.findIndex(row => row.key === selected.current);
   const last = useRef(0);
   const at = found >= 0 ? found : Math.min(last.current, rows.length - 1);
@@ -176,6 +182,7 @@ export function JobList(props: JobListProps): ReactElement {
         'aria-multiselectable': true,
         'aria-rowcount': rows.length,
         'aria-keyshortcuts': 'Enter Delete Control+A',
+        style: tableStyle(details),
         onKeyDown,
         onContextMenu: openMenuOfCurrent
       }}
@@ -186,6 +193,7 @@ export function JobList(props: JobListProps): ReactElement {
             id={rowId(row.key)}
             rowKey={row.key}
             job={row.job}
+            details={details}
             level={row.level}
             index={index}
             toolName={props.toolName(toolType(row.job))}
@@ -278,6 +286,12 @@ export function OtherRow(props: {
   );
 }
 
-function guessOf(row: ListRow): number {
-  return row.kind === 'job' ? guessHeight(row.job) : GROUP_PX;
+/** Has wide lists put what rows show into columns. */
+export function tableStyle(details: readonly Detail[]): CSSProperties {
+  const style: Readonly<Record<string, string>> = { '--fn-columns': columnsOf(details) };
+  return style;
+}
+
+function guessOf(row: ListRow, details: readonly Detail[]): number {
+  return row.kind === 'job' ? guessHeight(row.job, details) : GROUP_PX;
 }

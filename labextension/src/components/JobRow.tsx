@@ -3,10 +3,13 @@ import { memo, type MouseEvent, type ReactElement } from 'react';
 
 import type { JobRecord } from '../api/answers';
 import { batchShare, batchWords, isBatch } from '../models/batch';
+import { FACTS, spareFacts, type Detail, type Fact } from '../models/details';
+import { notebookName } from '../models/listing';
 import { findScore, formatScore } from '../models/score';
 import { isLive, shownState, stateRow } from '../models/status';
 import { visibleText } from '../models/text';
 import { formatMoment, jobAge, jobDuration } from '../models/time';
+import type { Trans } from '../models/words';
 import { IconButton } from './IconButton';
 import { FoldIcon, InsertIcon, LogIcon, MoreIcon, OpenIcon, StateIcon, StopIcon } from './icons';
 import { LogPane } from './LogPane';
@@ -25,6 +28,8 @@ export interface JobActions {
 /** What a row needs. */
 export interface JobRowProps {
   readonly job: JobRecord;
+  /** What the row shows. */
+  readonly details: readonly Detail[];
   readonly id: string;
   readonly rowKey: string;
   readonly level: 1 | 2;
@@ -48,9 +53,8 @@ export interface JobRowProps {
 /** A row of the jobs list. */
 export const JobRow = memo(function JobRow(props: JobRowProps): ReactElement {
   const trans = useWords();
-  const { job, toolName, isCurrent, isSelected, isLogOpen, isUnfolded } = props;
+  const { job, details, isCurrent, isSelected, isLogOpen, isUnfolded } = props;
   const state = shownState(job);
-  const word = trans.__(stateRow(state).word);
   const name = visibleText(job.jobName);
   const marks = [
     isCurrent && 'fn-mod-current',
@@ -70,7 +74,7 @@ export const JobRow = memo(function JobRow(props: JobRowProps): ReactElement {
       aria-level={props.level}
       aria-selected={isSelected}
       aria-expanded={isUnfolded ?? undefined}
-      aria-label={[name, toolName, word, batchWords(job, trans), ...(job.tags ?? [])].filter(Boolean).join(', ')}
+      aria-label={labelOf(props, trans)}
       onMouseDown={event => props.onPress(props.rowKey, event)}
       onDoubleClick={() => props.actions.onOpen(job.jobName)}
     >
@@ -85,7 +89,7 @@ export const JobRow = memo(function JobRow(props: JobRowProps): ReactElement {
       </div>
       <JobFacts {...props} />
       <RowActions {...props} />
-      {hasDetail(job) && <Detail job={job} isWhole={isLogOpen} onKeep={props.actions.onKeep} />}
+      {hasMore(job, details) && <More {...props} />}
       {isLogOpen && (
         <div className="fn-JobRow-log" role="gridcell">
           <LogPane name={job.jobName} isLive={isLive(job)} read={props.actions.readLog} />
@@ -115,47 +119,81 @@ export function FoldButton(props: {
   );
 }
 
+/** What a row is called when it is read out: of what it shows, whatever tells jobs apart. */
+function labelOf({ job, toolName, details }: JobRowProps, trans: Trans): string {
+  return [
+    visibleText(job.jobName),
+    details.includes('tool') && toolName,
+    trans.__(stateRow(shownState(job)).word),
+    details.includes('progress') && batchWords(job, trans),
+    ...(details.includes('tags') ? (job.tags ?? []) : [])
+  ]
+    .filter(Boolean)
+    .join(', ');
+}
+
 /** A guess of the row's height in pixels, before it was seen. */
-export function guessHeight(job: JobRecord): number {
-  return hasDetail(job) ? 72 : 47;
+export function guessHeight(job: JobRecord, details: readonly Detail[]): number {
+  return hasMore(job, details) ? 72 : 47;
 }
 
-function hasDetail(job: JobRecord): boolean {
-  return shownState(job) === 'running' || job.error !== null || isBatch(job) || hasNotes(job);
+/** Whether something stands below the row's line. */
+function hasMore(job: JobRecord, details: readonly Detail[]): boolean {
+  const isUnderWay = shownState(job) === 'running' || isBatch(job);
+  const hasNotes = Boolean(job.projectTag) || Boolean(job.tags?.length);
+  return (
+    job.isLeaving === true ||
+    (isUnderWay && details.includes('progress')) ||
+    (hasNotes && details.includes('tags')) ||
+    (job.error !== null && details.includes('reason'))
+  );
 }
 
-function hasNotes(job: JobRecord): boolean {
-  return Boolean(job.projectTag) || Boolean(job.tags?.length) || job.isLeaving === true;
-}
-
-/** State, tool, score and times of a job in one line. */
-export function JobFacts(props: Pick<JobRowProps, 'job' | 'toolName' | 'now'>): ReactElement {
+/** State, tool, score and times of a job in one line: what a person chose of them. */
+export function JobFacts(props: Pick<JobRowProps, 'job' | 'toolName' | 'now' | 'details'>): ReactElement {
   const trans = useWords();
-  const { job, toolName, now } = props;
-  const word = trans.__(stateRow(shownState(job)).word);
-  const duration = jobDuration(job, now);
-  const score = findScore(job);
+  const { job, details } = props;
+  const state = shownState(job);
+  const texts = factsOf(props, trans);
+  const facts = FACTS.filter(fact => details.includes(fact) && texts[fact][0] !== '');
+  const spare = spareFacts(facts, state === 'running');
   return (
     <div className="fn-JobRow-facts" role="gridcell">
-      <span className="fn-JobRow-word">{word}</span>
-            <span className="fn-JobRow-tool" title={toolName}>
-        {toolName}
-      </span>
-      {score !== null && (
-        <span className="fn-JobRow-score" title={`${visibleText(score.name)}: ${score.value}`}>
-          {formatScore(score)}
-        </span>
-      )}
-      {duration !== '' && (
-        <span className="fn-JobRow-duration" title={trans.__('Started %1', formatMoment(job.started))}>
-          {duration}
-        </span>
-      )}
-      <time className="fn-JobRow-age" title={trans.__('Submitted %1', formatMoment(job.created))}>
-        {jobAge(job, now, trans)}
-      </time>
+      <span className="fn-JobRow-word">{trans.__(stateRow(state).word)}</span>
+      {facts.map(fact => {
+        const [text, title] = texts[fact];
+        const place = spare.get(fact);
+        const className = `fn-JobRow-${fact}${place ? ` fn-mod-spare-${place}` : ''}`;
+        const Word = fact === 'age' ? 'time' : 'span';
+        return (
+          <Word key={fact} className={className} title={title}>
+            {text}
+          </Word>
+        );
+      })}
     </div>
   );
+}
+
+/** Each fact of a job in words, empty where there is none, and more of it. */
+function factsOf(
+  { job, toolName, now }: Pick<JobRowProps, 'job' | 'toolName' | 'now'>,
+  trans: Trans
+): Readonly<Record<Fact, readonly [string, string]>> {
+  const score = findScore(job);
+  const hours = job.weightedHours;
+  const notebook = job.notebook ?? '';
+  return {
+    tool: [toolName, toolName],
+    notebook: [visibleText(notebookName(notebook)), visibleText(notebook)],
+    score: score === null ? ['', ''] : [formatScore(score), `${visibleText(score.name)}: ${score.value}`],
+    duration: [jobDuration(job, now), trans.__('Started %1', formatMoment(job.started))],
+    hours:
+      hours === null
+        ? ['', '']
+        : [trans.__('%1 weighted h', Number(hours.toPrecision(3))), trans.__('%1 weighted hours', hours)],
+    age: [jobAge(job, now, trans), trans.__('Submitted %1', formatMoment(job.created))]
+  };
 }
 
 function RowActions(props: JobRowProps): ReactElement {
@@ -227,26 +265,23 @@ export function openMenuOfCurrent(event: MouseEvent<HTMLElement>): void {
   }
 }
 
-function Detail(props: {
-  readonly job: JobRecord;
-  readonly isWhole: boolean;
-  readonly onKeep: (names: readonly string[]) => void;
-}): ReactElement {
-  const { job, isWhole } = props;
+/** What stands below the row's line. */
+function More({ job, details, isLogOpen, actions }: JobRowProps): ReactElement {
   if (job.isLeaving) {
     return (
       <div className="fn-JobRow-detail" role="gridcell">
-        <Leaving job={job} onKeep={props.onKeep} />
+        <Leaving job={job} onKeep={actions.onKeep} />
       </div>
     );
   }
+  const isRunning = shownState(job) === 'running';
   return (
     <div className="fn-JobRow-detail" role="gridcell">
-      <JobNotes job={job} />
-      {shownState(job) === 'running' ? <Progress job={job} /> : <InBatch job={job} />}
-      {job.error !== null && (
+      {details.includes('tags') && <JobNotes job={job} />}
+      {details.includes('progress') && (isRunning ? <Progress job={job} /> : <InBatch job={job} />)}
+      {job.error !== null && details.includes('reason') && (
         <p
-          className={`fn-JobRow-error${isWhole ? ' fn-mod-whole' : ''}`}
+          className={`fn-JobRow-error${isLogOpen ? ' fn-mod-whole' : ''}`}
           dir="auto"
           title={visibleText(job.error)}
         >

@@ -151,6 +151,7 @@ function Rows(props: JobsViewProps): ReactElement {
   return (
     <JobList
       {...props}
+      details={choices.details}
       rows={rows}
       folded={folded}
       onFold={group =>

@@ -1,7 +1,8 @@
-/** Order and grouping of the list, as two drop-down lists. */
+/** Order and grouping of the list, and what its rows show. */
 import type { ReactElement } from 'react';
 
 import { GROUPS, SORTS, type Choices, type Grouping, type Sort } from '../models/listing';
+import { DetailsMenu } from './DetailsMenu';
 import { Select } from './Select';
 import { useWords } from './words';
 
@@ -46,6 +47,7 @@ export function ListOptions({ choices, onChoose }: ListOptionsProps): ReactEleme
         chosen={choices.grouping}
         onChoose={grouping => onChoose({ grouping })}
       />
+      <DetailsMenu details={choices.details} onChoose={onChoose} />
     </div>
   );
 }

@@ -3,6 +3,7 @@ import type { MouseEvent, ReactElement } from 'react';
 
 import type { JobRecord } from '../api/answers';
 import { batchWords } from '../models/batch';
+import type { Detail } from '../models/details';
 import { shownState, stateRow } from '../models/status';
 import { visibleText } from '../models/text';
 import { IconButton } from './IconButton';
@@ -24,6 +25,8 @@ export interface MemberRowProps {
   readonly rowKey: string;
   readonly index: number;
   readonly job: JobRecord;
+  /** What the row shows. */
+  readonly details: readonly Detail[];
   readonly toolName: string;
   /** Milliseconds since 1970. */
   readonly now: number;
@@ -40,12 +43,13 @@ export interface MemberRowProps {
 
 /** A row. */
 export function MemberRow(props: MemberRowProps): ReactElement {
-  const { job, isChosen, isUnfolded } = props;
+  const { job, details, isChosen, isUnfolded } = props;
   const trans = useWords();
   const state = shownState(job);
   const name = visibleText(job.jobName);
   const owner = visibleText(job.email ?? '') || trans.__('Owner unknown');
   const word = trans.__(stateRow(state).word);
+  const batch = details.includes('progress') ? batchWords(job, trans) : '';
   return (
     <div
       className={`fn-JobRow fn-mod-member fn-mod-${state} fn-mod-level${props.level}${isChosen ? ' fn-mod-current fn-mod-selected' : ''}`}
@@ -57,7 +61,7 @@ export function MemberRow(props: MemberRowProps): ReactElement {
       aria-level={props.level}
       aria-selected={isChosen}
       aria-expanded={isUnfolded ?? undefined}
-      aria-label={[name, props.toolName, word, owner].join(', ')}
+      aria-label={[name, details.includes('tool') && props.toolName, word, owner].filter(Boolean).join(', ')}
       onMouseDown={props.onPress}
       onDoubleClick={() => props.actions.onOpenOf(job)}
     >
@@ -71,11 +75,11 @@ export function MemberRow(props: MemberRowProps): ReactElement {
       <JobFacts {...props} />
       {job.email && <Buttons {...props} name={name} />}
       <div className="fn-JobRow-detail" role="gridcell">
-        <p className="fn-JobRow-message" title={[owner, batchWords(job, trans)].filter(Boolean).join(' · ')}>
+        <p className="fn-JobRow-message" title={[owner, batch].filter(Boolean).join(' · ')}>
           <bdi>{owner}</bdi>
-          {batchWords(job, trans) !== '' && ` · ${batchWords(job, trans)}`}
+          {batch !== '' && ` · ${batch}`}
         </p>
-        {job.error !== null && (
+        {job.error !== null && details.includes('reason') && (
           <p className="fn-JobRow-error" dir="auto" title={visibleText(job.error)}>
             {visibleText(job.error)}
           </p>

@@ -3,12 +3,14 @@ import { useEffect, useMemo, useRef, useState, type KeyboardEvent, type ReactEle
 
 import type { JobRecord } from '../api/answers';
 import { isBatch, toolType } from '../models/batch';
+import type { Detail } from '../models/details';
 import { filterJobs, FIRST_CHOICES, type Choices } from '../models/listing';
 import { listMembers, memberKey, memberRows, type MembersState } from '../models/members';
 import { nextIndex } from '../models/selection';
 import { countStates } from '../models/status';
 import { visibleText } from '../models/text';
-import { OtherRow } from './JobList';
+import { DetailsMenu } from './DetailsMenu';
+import { OtherRow, tableStyle } from './JobList';
 import { openMenuOfCurrent } from './JobRow';
 import { MemberRow, type MemberActions } from './MemberRow';
 import { Notice } from './Notice';
@@ -22,6 +24,7 @@ import { useWords } from './words';
 /** What the view needs. */
 export interface MembersViewProps extends MemberActions {
   readonly state: MembersState;
+  readonly details: readonly Detail[];
   readonly toolName: (type: string) => string;
   readonly onLoad: () => void;
   readonly onOlder: () => void;
@@ -75,6 +78,7 @@ export function MembersView(props: MembersViewProps): ReactElement {
               chosen={member}
               onChoose={setMember}
             />
+            <DetailsMenu details={props.details} onChoose={onChoose} />
           </div>
         </div>
       </div>
@@ -171,6 +175,7 @@ function Rows(props: MembersViewProps & { readonly jobs: readonly JobRecord[] })
         'aria-label': trans.__('Jobs of the organization'),
         'aria-rowcount': rows.length,
         'aria-keyshortcuts': 'Enter',
+        style: tableStyle(props.details),
         onKeyDown,
         onContextMenu: openMenuOfCurrent
       }}
@@ -184,6 +189,7 @@ function Rows(props: MembersViewProps & { readonly jobs: readonly JobRecord[] })
             rowKey={key}
             index={index}
             job={row.job}
+            details={props.details}
             level={row.level}
             isUnfolded={isBatch(row.job) && row.job.email ? state.open.has(memberKey(row.job)) : null}
             toolName={toolName(toolType(row.job))}

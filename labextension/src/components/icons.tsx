@@ -179,6 +179,20 @@ export const TagIcon = (): ReactElement => (
   </Glyph>
 );
 
+/** A table of three columns. */
+export const ColumnsIcon = (): ReactElement => (
+  <Glyph>
+    <path d="M3.5 2.5h9a1 1 0 0 1 1 1v9a1 1 0 0 1-1 1h-9a1 1 0 0 1-1-1v-9a1 1 0 0 1 1-1zM6.2 2.5v11M9.8 2.5v11" {...STROKE} />
+  </Glyph>
+);
+
+/** A check mark. */
+export const CheckIcon = (): ReactElement => (
+  <Glyph>
+    <path d="M3.5 8.5l3 3 6-7" {...STROKE} />
+  </Glyph>
+);
+
 /** A folder. */
 export const FolderIcon = (): ReactElement => (
   <Glyph>

@@ -1,4 +1,5 @@
 /** How a person wants to see the list of jobs; kept between visits where there is a place for it. */
+import { readDetails, writeDetails } from './details';
 import { FIRST_CHOICES, GROUPS, SORTS, WHOSE, type Choices } from './listing';
 import { STATES } from './status';
 import { Store } from './store';
@@ -28,7 +29,8 @@ export class ChoicesModel extends Store<Choices> {
         state: STATES.find(row => row.state === read.get('state'))?.state ?? null,
         sort: SORTS.find(sort => sort === read.get('sort')) ?? FIRST_CHOICES.sort,
         grouping: GROUPS.find(grouping => grouping === read.get('grouping')) ?? FIRST_CHOICES.grouping,
-        whose: WHOSE.find(whose => whose === read.get('whose')) ?? FIRST_CHOICES.whose
+        whose: WHOSE.find(whose => whose === read.get('whose')) ?? FIRST_CHOICES.whose,
+        details: readDetails(read.get('details'))
       });
     }
   }
@@ -36,8 +38,8 @@ export class ChoicesModel extends Store<Choices> {
   /** Changes some of them. A search is not kept: an empty list at the next start would puzzle. */
   choose(change: Partial<Choices>): void {
     this.update(change);
-    const { state, sort, grouping, whose } = this.state();
-    void this.keeper?.save(ID, { state, sort, grouping, whose });
+    const { state, sort, grouping, whose, details } = this.state();
+    void this.keeper?.save(ID, { state, sort, grouping, whose, details: writeDetails(details) });
   }
 
   private readonly keeper: Keeper | null;

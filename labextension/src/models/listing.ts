@@ -4,6 +4,7 @@
  */
 import type { JobRecord } from '../api/answers';
 import { isBatch, toolType } from './batch';
+import { FIRST_DETAILS, type Detail } from './details';
 import { compareScores, findScore } from './score';
 import { shownState, STATES, type ShownState } from './status';
 import { formatDay, jobSeconds } from './time';
@@ -32,6 +33,8 @@ export interface Choices {
   readonly sort: Sort;
   readonly grouping: Grouping;
   readonly whose: Whose;
+  /** What rows show beside name and status. */
+  readonly details: readonly Detail[];
 }
 
 /** The choices before anybody chose. */
@@ -40,7 +43,8 @@ export const FIRST_CHOICES: Choices = {
   query: '',
   sort: 'newest',
   grouping: 'none',
-  whose: 'mine'
+  whose: 'mine',
+  details: FIRST_DETAILS
 };
 
 /** A row of the list. */
@@ -209,7 +213,7 @@ function titleOf(
 }
 
 /** The end of a notebook's path: its folder and its own name. */
-function notebookName(path: string | null | undefined): string {
+export function notebookName(path: string | null | undefined): string {
   return (path ?? '').split(/[\\/]/).slice(-2).join('/');
 }
 

@@ -231,6 +231,7 @@ function JobsTab(props: ContentProps): ReactElement {
       <MembersView
         {...props}
         state={team}
+        details={chosen.details}
         toolName={toolName}
         onLoad={onLoad}
         onOlder={onOlderOfMembers}

@@ -1,0 +1,103 @@
+/** Chooses what rows of jobs show, in a menu that stays open while one chooses. */
+import { useEffect, useRef, useState, type KeyboardEvent, type ReactElement } from 'react';
+
+import { DETAILS, toggleDetail, type Detail } from '../models/details';
+import { nextIndex } from '../models/selection';
+import { IconButton } from './IconButton';
+import { CheckIcon, ColumnsIcon } from './icons';
+import { useWords } from './words';
+
+/** What the menu needs. */
+export interface DetailsMenuProps {
+  readonly details: readonly Detail[];
+  readonly onChoose: (change: { readonly details: readonly Detail[] }) => void;
+}
+
+/** A button with the menu below it. */
+export function DetailsMenu({ details, onChoose }: DetailsMenuProps): ReactElement {
+  const trans = useWords();
+  const [isOpen, setOpen] = useState(false);
+  const box = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    if (!isOpen) {
+      return undefined;
+    }
+    const onPointer = ({ target }: Event): void => {
+      if (!(target instanceof Node && box.current?.contains(target))) {
+        setOpen(false);
+      }
+    };
+    itemsOf(box.current)[0]?.focus();
+    document.addEventListener('pointerdown', onPointer, true);
+    return () => document.removeEventListener('pointerdown', onPointer, true);
+  }, [isOpen]);
+  const close = (): void => {
+    setOpen(false);
+    box.current?.querySelector('button')?.focus();
+  };
+  return (
+    <div className="fn-Details" ref={box}>
+      <IconButton
+        label={trans.__('Choose what rows show')}
+        isMenuOpen={isOpen}
+        onClick={() => setOpen(!isOpen)}
+      >
+        <ColumnsIcon />
+      </IconButton>
+      {isOpen && <Menu details={details} onChoose={onChoose} onClose={close} />}
+    </div>
+  );
+}
+
+function Menu(props: DetailsMenuProps & { readonly onClose: () => void }): ReactElement {
+  const { details, onChoose, onClose } = props;
+  const trans = useWords();
+  const words: Readonly<Record<Detail, string>> = {
+    tool: trans.__('Tool'),
+    notebook: trans.__('Notebook'),
+    score: trans.__('Score'),
+    duration: trans.__('Duration'),
+    hours: trans.__('Weighted hours'),
+    age: trans.__('Age'),
+    progress: trans.__('Progress'),
+    tags: trans.__('Project and tags'),
+    reason: trans.__('Reason of failure')
+  };
+  const onKeyDown = (event: KeyboardEvent<HTMLElement>): void => {
+    const items = itemsOf(event.currentTarget);
+    const at = items.findIndex(item => item === event.target);
+    const target = nextIndex(event.key, at, items.length, items.length);
+    if (event.key === 'Escape' || event.key === 'Tab') {
+      onClose();
+    } else if (event.key === 'Enter' || event.key === ' ') {
+      items[at]?.click();
+    } else {
+      items[target]?.focus();
+    }
+    event.stopPropagation();
+    if (event.key !== 'Tab') {
+      event.preventDefault();
+    }
+  };
+  return (
+    <div className="fn-Details-menu" role="menu" tabIndex={-1} aria-label={trans.__('What rows show')} onKeyDown={onKeyDown}>
+      {DETAILS.map(detail => (
+        <div
+          key={detail}
+          className="fn-Details-item"
+          role="menuitemcheckbox"
+          tabIndex={-1}
+          aria-checked={details.includes(detail)}
+          onClick={() => onChoose({ details: toggleDetail(details, detail) })}
+        >
+          <CheckIcon />
+          {words[detail]}
+        </div>
+      ))}
+    </div>
+  );
+}
+
+function itemsOf(node: HTMLElement | null): readonly HTMLElement[] {
+  return [...(node?.querySelectorAll<HTMLElement>('[role=menuitemcheckbox]') ?? [])];
+}
