@@ -163,6 +163,22 @@ def test_a_batch_is_told_once(lab, server):
     assert told(lab) == before + 2
 
 
+def test_the_title_of_the_browsers_tab_counts_what_ended_while_nobody_looked(lab, server):
+    lab.page.evaluate("document.hasFocus = () => false")
+    names = [f"counted-{number}.sleep-600" for number in range(2)]
+    ask(server, "/submit-batch", batchName="counted", type="anarci", settings=[SETTINGS] * 2, jobNames=names)
+    submit(server, "counted-too.sleep-600")
+    for name in ("counted", "counted-too.sleep-600"):
+        see(lab, name, "Running")
+        ask(server, "/stop-job", jobName=name)
+        see(lab, name, "Stopped")
+    expect(lab.page).to_have_title(re.compile(r"^\(2\) [^(]"))
+    lab.page.evaluate("document.title = 'another - JupyterLab'")
+    expect(lab.page).to_have_title("(2) another - JupyterLab")
+    lab.page.evaluate("document.hasFocus = () => true; window.dispatchEvent(new Event('focus'))")
+    expect(lab.page).to_have_title("another - JupyterLab")
+
+
 def test_nothing_is_told_when_the_settings_editor_says_so(lab, server):
     lab.execute("settingeditor:open", query="Protein analysis")
     box = lab.page.locator(".jp-SettingsPanel input[id$=_notifications]")

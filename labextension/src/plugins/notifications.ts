@@ -15,6 +15,7 @@ import { visibleText } from '../models/text';
 import type { Trans } from '../models/words';
 import { ResultPanel } from '../panels/result';
 import { Sidebar } from '../panels/sidebar';
+import { TitleCount } from '../titleCount';
 import { IFoldnote } from '../tokens';
 import { CATEGORY } from './commands';
 import { followSettings, SETTINGS } from './settings';
@@ -39,10 +40,12 @@ export const notificationsPlugin: JupyterFrontEndPlugin<void> = {
   ) => {
     const { jobs, settings } = foldnote;
     const endings = new Endings();
+    const count = new TitleCount();
     jobs.subscribe(() => {
       const ended = endings.note(jobs.state());
       if (settings.state().hasNotifications) {
         tell(app, foldnote, ended);
+        count.add(ended.length);
       }
     });
     addBrowserCommand(app, foldnote, registry);
@@ -54,6 +57,9 @@ export const notificationsPlugin: JupyterFrontEndPlugin<void> = {
         offerLeave(app, foldnote);
       }
       wasWanted = isWanted;
+      if (!settings.state().hasNotifications) {
+        count.clear();
+      }
     });
     void app.restored.then(() => followSettings(registry, settings));
   }
