@@ -45,6 +45,9 @@ def make_report(state: ServiceState = ServiceState.OK, **fields: Any) -> Service
     return ServiceReport(state=state, **(start | {"last_good": datetime.now(UTC)} | fields))
 
 
+LONG_NAME = (
+    "adalimumab-fv-a-second-attempt-with-a-name-of-one-hundred-letters-that-nobody-can-read-to-its-end-ok"
+)
 JOBS = (
     make_job("pertuzumab-fv", JobStatus.IN_QUEUE, age_s=12),
     make_job("trastuzumab-fv", JobStatus.RUNNING, age_s=75, progress=0.42, message="Refining with OpenMM"),
@@ -60,11 +63,7 @@ JOBS = (
         statuses={"In Queue": 58, "Running": 2, "Complete": 37, "Stopped": 3},
         failed=2,
     ),
-    make_job(
-        "adalimumab-fv-a-second-attempt-with-a-name-that-nobody-can-read-to-its-end",
-        age_s=4000,
-        score={"ptm": 0.8712},
-    ),
+    make_job(LONG_NAME, age_s=4000, score={"ptm": 0.8712}),
     make_job("cetuximab-fv", JobStatus.STOPPED, age_s=9000, error="ANARCI found no heavy chain in VH."),
     make_job("rituximab-fv", JobStatus.STOPPED, age_s=90000),
     make_job("<img src=x onerror=window.hacked=1>", age_s=200000, type="anarci"),
