@@ -1,6 +1,7 @@
 """What every test shares: a home of its own, and no key of the person who runs the tests."""
 
 import os
+import signal
 from pathlib import Path
 
 import hypothesis
@@ -15,6 +16,8 @@ hypothesis.settings.register_profile(
     "patient", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow]
 )
 hypothesis.settings.load_profile("patient")
+# A shell that starts the tests in the background has them ignore Ctrl-C, and every program that they start.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(autouse=True)
