@@ -19,6 +19,9 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
 from job_settings import SETTINGS
 from scripted_service import answers, is_silent, serves
 
@@ -185,10 +188,6 @@ def test_an_unknown_certificate_is_told_with_what_to_do(monkeypatch, tmp_path):
 
 def _certify(folder: Path) -> tuple[Path, Path]:
     """A certificate for this machine that it signs itself, and its key."""
-    x509 = pytest.importorskip("cryptography.x509")
-    from cryptography.hazmat.primitives import hashes, serialization
-    from cryptography.hazmat.primitives.asymmetric import ec
-
     key = ec.generate_private_key(ec.SECP256R1())
     name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "127.0.0.1")])
     now = datetime.now(UTC)

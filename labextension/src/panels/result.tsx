@@ -1,6 +1,4 @@
 /** The main-area widget of a job's result. It needs no kernel. */
-import { ReactWidget } from '@jupyterlab/ui-components';
-import type { Message } from '@lumino/messaging';
 import { useMemo, useSyncExternalStore, type ReactElement } from 'react';
 
 import type { JobPlace } from '../api/answers';
@@ -14,6 +12,7 @@ import { isPassing, ResultModel, type Listed, type ResultSource, type ResultStat
 import { isLive } from '../models/status';
 import { sentenceOf, visibleText } from '../models/text';
 import type { IFoldnote } from '../tokens';
+import { SeenWidget } from './seen';
 
 /** What the widget needs. */
 export interface ResultOptions {
@@ -31,7 +30,7 @@ export interface ResultOptions {
 let lastId = 0;
 
 /** A job and what came of it. It asks for what is missing while it can be seen. */
-export class ResultPanel extends ReactWidget {
+export class ResultPanel extends SeenWidget {
   constructor(options: ResultOptions) {
     super();
     this.options = options;
@@ -45,28 +44,6 @@ export class ResultPanel extends ReactWidget {
     return this.options.place;
   }
 
-  protected override onAfterShow(message: Message): void {
-    super.onAfterShow(message);
-    this.watch();
-  }
-
-  protected override onAfterAttach(message: Message): void {
-    super.onAfterAttach(message);
-    if (this.isVisible) {
-      this.watch();
-    }
-  }
-
-  protected override onBeforeHide(message: Message): void {
-    this.unwatch();
-    super.onBeforeHide(message);
-  }
-
-  protected override onBeforeDetach(message: Message): void {
-    this.unwatch();
-    super.onBeforeDetach(message);
-  }
-
   protected override render(): ReactElement {
     return (
       <Words.Provider value={this.options.foldnote.trans}>
@@ -75,7 +52,7 @@ export class ResultPanel extends ReactWidget {
     );
   }
 
-  private watch(): void {
+  protected override watch(): void {
     const { jobs, profiles } = this.options.foldnote;
     if (this.ends.length === 0) {
       const { look } = this.model;
@@ -83,7 +60,7 @@ export class ResultPanel extends ReactWidget {
     }
   }
 
-  private unwatch(): void {
+  protected override unwatch(): void {
     for (const end of this.ends.splice(0)) {
       end();
     }

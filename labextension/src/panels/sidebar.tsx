@@ -1,5 +1,4 @@
 /** The sidebar as a Lumino widget: it watches while it can be seen and hands plain data to the views. */
-import { ReactWidget } from '@jupyterlab/ui-components';
 import type { Message } from '@lumino/messaging';
 import { useCallback, useSyncExternalStore, type ReactElement } from 'react';
 
@@ -17,6 +16,7 @@ import type { EngineRecord } from '../api/answers';
 import type { Choices } from '../models/listing';
 import type { ChoicesModel } from '../models/choices';
 import type { IFoldnote } from '../tokens';
+import { SeenWidget } from './seen';
 import { FilesTab, ToolsTab } from './tabs';
 
 /** The views of the sidebar. */
@@ -41,7 +41,7 @@ export interface SidebarOptions extends Omit<JobActions, 'readLog'>, ManyActions
 const DRAGGED_FILES = 'application/x-jupyter-icontents';
 
 /** Jobs, tools and files. */
-export class Sidebar extends ReactWidget {
+export class Sidebar extends SeenWidget {
   constructor(options: SidebarOptions) {
     super();
     this.options = options;
@@ -76,31 +76,17 @@ export class Sidebar extends ReactWidget {
     }
   }
 
-  protected override onAfterShow(message: Message): void {
-    super.onAfterShow(message);
-    this.watch();
-  }
-
   protected override onAfterAttach(message: Message): void {
     super.onAfterAttach(message);
     for (const type of DRAGS) {
       this.node.addEventListener(type, this);
     }
-    if (this.isVisible) {
-      this.watch();
-    }
-  }
-
-  protected override onBeforeHide(message: Message): void {
-    this.unwatch();
-    super.onBeforeHide(message);
   }
 
   protected override onBeforeDetach(message: Message): void {
     for (const type of DRAGS) {
       this.node.removeEventListener(type, this);
     }
-    this.unwatch();
     super.onBeforeDetach(message);
   }
 
@@ -124,7 +110,7 @@ export class Sidebar extends ReactWidget {
     this.update();
   }
 
-  private watch(): void {
+  protected override watch(): void {
     const { account, jobs, profiles, tools } = this.options.foldnote;
     this.stopWatching ??= jobs.watch();
     void account.load();
@@ -140,7 +126,7 @@ export class Sidebar extends ReactWidget {
     }
   }
 
-  private unwatch(): void {
+  protected override unwatch(): void {
     this.stopWatching?.();
     this.stopWatching = null;
   }
