@@ -36,6 +36,29 @@ def test_provenance_says_what_ran_where_when_and_from_what(result, settings):
     assert json.loads(json.dumps(about)) == about
 
 
+def read_echo(client, settings, job_name):
+    """The result of a job of the probe, and the job.json that the probe received."""
+    result = client.jobs.submit("anarci", settings, job_name=job_name).wait(60).result()
+    return result, json.loads(result.read("job.json"))
+
+
+def test_seed_and_settings_are_those_that_the_program_received(client, settings, name, tmp_path):
+    result, received = read_echo(client, settings, f"{name}.echo")
+    about = result.provenance()
+    assert (about["seed"], about["seedNote"]) == (received["seed"], None)
+    assert about["settings"] == received["settings"]
+    crate = ROCrate(result.save_crate(tmp_path / "crate"))
+    step = next(action for action in crate.get_by_type("CreateAction") if action.id != "#run")
+    assert [each["value"] for each in step["object"] if each["name"] == "seed"] == [received["seed"]]
+
+
+def test_a_program_that_reports_no_seed_has_none_in_the_record(client, settings, name):
+    result, received = read_echo(client, settings, f"{name}.echo.silent")
+    assert result.manifest.seed is None
+    assert "does not report which seed" in result.provenance()["seedNote"]
+    assert result.manifest.data["job"]["seedOffered"] == received["seed"] > 0
+
+
 def test_every_output_has_the_hash_of_its_bytes_and_the_services_agrees(result):
     rows = {row["name"]: row for row in result.provenance()["outputs"]}
     assert {"file-0.txt", "file-1.txt", "settings.json", "manifest.json"} <= rows.keys()

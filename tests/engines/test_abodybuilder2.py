@@ -7,6 +7,7 @@ import zipfile
 import gemmi
 import numpy as np
 import pytest
+from engine_contract import EngineContract, read_manifest
 from real_engine import run_directly, run_engine
 
 from foldnote.service.engines import load_engines
@@ -56,6 +57,19 @@ def structure(prediction):
 def numbering(prediction):
     with (prediction[1] / "numbering.csv").open(newline="") as stream:
         return list(csv.DictReader(stream))
+
+
+class TestContract(EngineContract):
+    engine = "abodybuilder2"
+    needs_seed = True
+
+    @pytest.fixture
+    def run(self, prediction):
+        return prediction[1]
+
+
+def test_the_seed_of_the_direct_run_stands_in_the_manifest(prediction):
+    assert read_manifest(prediction[1])["job"]["seed"] == SEED
 
 
 def heavy_atoms(structure):

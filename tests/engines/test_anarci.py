@@ -3,6 +3,7 @@
 import csv
 
 import pytest
+from engine_contract import EngineContract, read_manifest
 from real_engine import run_directly, run_engine
 
 from foldnote.service.engines import load_engines
@@ -57,6 +58,23 @@ def number(tmp_path, sequence, scheme):
     outcome, outputs = run_engine("anarci", tmp_path, {"sequence": sequence, "scheme": scheme})
     assert outcome.state == "succeeded", outcome.error
     return read_table(outputs / "numbering.csv"), read_table(outputs / "summary.csv")
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory):
+    """Outputs of a run whose sequence has small letters and a space."""
+    settings = {"sequence": f"{HEAVY[:60].lower()} {HEAVY[60:]}", "scheme": "imgt"}
+    outcome, outputs = run_engine("anarci", tmp_path_factory.mktemp("contract"), settings)
+    assert outcome.state == "succeeded", outcome.error
+    return outputs
+
+
+class TestContract(EngineContract):
+    engine = "anarci"
+    needs_seed = False
+
+    def test_a_sequence_is_recorded_as_it_was_cleaned(self, run):
+        assert read_manifest(run)["settingsChanged"]["sequence"]["used"] == HEAVY
 
 
 def number_directly(tmp_path, sequence, scheme):

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import gemmi
 import pytest
+from engine_contract import EngineContract, read_manifest
 from real_engine import run_directly, run_engine
 
 from foldnote import catalog
@@ -15,6 +16,7 @@ HERE = Path(__file__).parent
 LYSOZYME = HERE / "data" / "t4-lysozyme-l99a.pdb"
 XYLENE = "Cc1ccc(C)cc1 p-xylene\n"
 EXAMPLE = catalog.tool("vina").example_job["settings"]
+SEED = 42
 DIRECT = """
 import json, sys
 from meeko import MoleculePreparation, PDBQTWriterLegacy
@@ -45,11 +47,11 @@ pytestmark = [
 ]
 
 
-def dock(folder, receptor, ligand, seed=7, **settings):
-    """Outcome and outputs of a run; files are given as texts."""
+def dock(folder, receptor, ligand, offered=7, **settings):
+    """Outcome and outputs of a run that is offered a seed; files are given as texts."""
     given = catalog.default_settings(catalog.tool("vina")) | settings
     texts = {"receptorFile": receptor, "ligandFile": ligand}
-    return run_engine("vina", folder, given, seed, texts)
+    return run_engine("vina", folder, given, offered, texts)
 
 
 def read_table(outputs):
@@ -66,7 +68,9 @@ def example(tmp_path_factory):
     """The tool's own example: benzene and the Trp-cage (PDB 1L2Y)."""
     folder = tmp_path_factory.mktemp("example")
     more = {key: EXAMPLE[key] for key in ("boxCenter", "boxSize", "exhaustiveness", "numPoses")}
-    outcome, outputs = dock(folder, EXAMPLE["receptorFile"], EXAMPLE["ligandFile"], **more)
+    outcome, outputs = dock(
+        folder, EXAMPLE["receptorFile"], EXAMPLE["ligandFile"], offered=7, seed=SEED, **more
+    )
     assert outcome.state == "succeeded", outcome.error
     return outputs
 
@@ -81,10 +85,33 @@ def site(tmp_path_factory):
     return outputs
 
 
+class TestContract(EngineContract):
+    engine = "vina"
+    needs_seed = True
+
+    @pytest.fixture
+    def run(self, example):
+        return example
+
+
+def test_the_seed_that_is_asked_for_is_used_and_recorded(example):
+    manifest = read_manifest(example)
+    assert (manifest["job"]["seed"], manifest["job"]["seedOffered"], manifest["settings"]["seed"]) == (
+        SEED,
+        7,
+        SEED,
+    )
+
+
+def test_the_seed_that_is_offered_is_used_and_recorded_where_none_is_asked_for(site):
+    manifest = read_manifest(site)
+    assert (manifest["job"]["seed"], manifest["settings"]["seed"]) == (7, 7)
+
+
 def test_affinities_are_those_of_a_direct_run_with_the_same_seed(example, tmp_path):
     (tmp_path / "ligand.sdf").write_text(EXAMPLE["ligandFile"])
     job = {
-        "seed": 7,
+        "seed": SEED,
         "receptor": str(example / "receptor.pdbqt"),
         "ligand": str(tmp_path / "ligand.sdf"),
         "center": EXAMPLE["boxCenter"],
@@ -103,7 +130,7 @@ def test_the_best_pose_is_first_and_its_affinity_is_the_score(example):
     affinities = [float(row["affinity"]) for row in read_table(example)]
     score = json.loads((example.parent / "score.json").read_text())
     assert affinities == sorted(affinities)
-    assert (score["affinity"], score["seed"], score["poses"]) == (affinities[0], 7, len(affinities))
+    assert (score["affinity"], score["poses"]) == (affinities[0], len(affinities))
     assert score["ligandEfficiency"] == pytest.approx(affinities[0] / 6, abs=1e-4)
     assert affinities[0] < 0
 

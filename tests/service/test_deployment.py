@@ -67,6 +67,25 @@ def test_a_command_becomes_a_tool(open_service):
     assert (wrong.status_code, wrong.json()["field"]) == (400, "by")
 
 
+USING = """
+import json, pathlib, shutil
+shutil.copy("job.json", "outputs/job.json")
+used = {"seed": 42, "settings": {"by": 3}, "ignored": {"structure": "It is not read."}}
+pathlib.Path("used.json").write_text(json.dumps(used))
+"""
+
+
+def test_the_manifest_has_the_seed_and_settings_that_a_command_reports(open_service):
+    deploy(open_service, type="using", command=[sys.executable, "-c", USING])
+    assert open_service.run("uses", type="using", settings={"structure": PDB})["status"] == "Complete"
+    archive = zipfile.ZipFile(io.BytesIO(httpx.get(open_service.result("uses").json()).content))
+    manifest, received = json.loads(archive.read("manifest.json")), json.loads(archive.read("job.json"))
+    assert (manifest["job"]["seed"], manifest["job"]["seedOffered"]) == (42, received["seed"])
+    assert manifest["settings"]["by"] == 3
+    assert manifest["settingsChanged"] == {"by": {"given": received["settings"]["by"], "used": 3}}
+    assert manifest["settingsIgnored"] == {"structure": "It is not read."}
+
+
 def test_a_tool_that_is_registered_anew_runs_its_new_command_at_once(open_service):
     service = open_service
     for word in ("first", "second"):

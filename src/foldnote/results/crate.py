@@ -29,6 +29,7 @@ from foldnote.results.crate_steps import (
     refer,
     write_time,
 )
+from foldnote.results.manifest import title_method
 from foldnote.results.workflow import Step, list_steps, write_workflow
 
 if TYPE_CHECKING:
@@ -137,7 +138,7 @@ def _add_readme(crate: ROCrate, files: Path, steps: Sequence[Step]) -> None:
     if (files / _README).exists():
         return
     root = crate.root_dataset
-    ran = [f"- {step.name}: {step.method or step.tool} {step.version or ''}".rstrip() for step in steps]
+    ran = [f"- {step.name}: {title_method(step.method or step.tool, step.version)}" for step in steps]
     told = f"""# {root["name"]}
 
 {root["description"]}

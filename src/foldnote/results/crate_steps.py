@@ -45,8 +45,9 @@ class DescribedStep:
 def describe_step(crate: ROCrate, number: int, step: Step) -> DescribedStep:
     """Add the settings and the method of a step."""
     settings = dict(step.settings)
-    if step.seed is not None:
-        settings.setdefault("seed", step.seed)
+    has_own = any("seed" in name.lower() and value == step.seed for name, value in settings.items())
+    if step.seed is not None and not has_own:
+        settings["seed"] = step.seed
     values = tuple(
         add(
             crate,

@@ -29,7 +29,10 @@ class Manifest:
         engine: the engine's folder name.
         version: version of the method.
         notes: the engine's own sentences, such as "ProteinMPNN weights; not AbMPNN".
-        seed: random seed.
+        seed: random seed that was used; None when there was none, or when nobody says.
+        seed_note: why there is no seed; empty when there is one, or when nobody says.
+        changed: settings that the engine used with another value than it was given: ``given`` and ``used``.
+        ignored: settings that had no effect, with the reason.
         started: RFC 3339, UTC.
         ended: RFC 3339, UTC.
         data: the whole file.
@@ -43,9 +46,17 @@ class Manifest:
     version: str = ""
     notes: tuple[str, ...] = ()
     seed: int | None = None
+    seed_note: str = ""
+    changed: Mapping[str, Any] = field(default_factory=dict)
+    ignored: Mapping[str, Any] = field(default_factory=dict)
     started: str = ""
     ended: str = ""
     data: Mapping[str, Any] = field(default_factory=dict, repr=False)
+
+    @property
+    def method_title(self) -> str:
+        """Method and version; a version that the method's name already has is not repeated."""
+        return title_method(self.method, self.version)
 
     @property
     def is_substitute(self) -> bool:
@@ -59,6 +70,13 @@ class Manifest:
             return (datetime.fromisoformat(self.ended) - datetime.fromisoformat(self.started)).total_seconds()
         except (ValueError, TypeError):
             return None
+
+
+def title_method(method: str, version: str | None) -> str:
+    """A method with its version, such as ``AutoDock Vina 1.2.7``; what its name already says is said once."""
+    if not version or version in method.split():
+        return method
+    return f"{method} {version}".strip()
 
 
 def read_manifest(data: bytes, name: str) -> Manifest:
@@ -81,6 +99,9 @@ def read_manifest(data: bytes, name: str) -> Manifest:
         version=_text(engine, "version"),
         notes=_read_notes(content, engine),
         seed=seed if isinstance(seed, int) and not isinstance(seed, bool) else None,
+        seed_note=_text(job, "seedNote"),
+        changed=_mapping(content, "settingsChanged"),
+        ignored=_mapping(content, "settingsIgnored"),
         started=_text(content, "started"),
         ended=_text(content, "ended", "completed"),
         data=content,
@@ -91,6 +112,11 @@ def _part(content: Mapping[str, Any], name: str) -> Mapping[str, Any]:
     """A nested object, or the manifest itself where a program keeps everything on one level."""
     part = content.get(name)
     return part if isinstance(part, Mapping) else content
+
+
+def _mapping(content: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    part = content.get(name)
+    return part if isinstance(part, Mapping) else {}
 
 
 def _read_notes(content: Mapping[str, Any], engine: Mapping[str, Any]) -> tuple[str, ...]:

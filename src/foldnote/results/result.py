@@ -131,8 +131,9 @@ class Result:
 
         Returns:
             ``job`` (name, tool, status, times), ``settings`` (with defaults filled in where ``settingsAre``
-            is ``normalized``), ``settingsSha256``, ``method`` (what really ran, its version, licence and
-            notes), ``engine`` (name, versions of its packages), ``seed``, ``inputs`` and ``outputs`` (names,
+            is ``normalized``), ``settingsSha256``, ``settingsChanged`` and ``settingsIgnored`` by the
+            engine, ``method`` (what ran, its version, licence and notes), ``engine`` (name, versions of its
+            packages), ``seed`` that was used or ``seedNote`` why not, ``inputs`` and ``outputs`` (names,
             sizes in bytes, SHA-256 of the bytes; ``matchesManifest`` where the manifest has one, too),
             ``archive``, ``service``, ``client`` and ``citations``. What nobody says is null.
         """

@@ -59,14 +59,15 @@ def write_duration(seconds: float) -> str:
 
 
 def _write_manifest(manifest: Manifest) -> dict[str, str]:
-    method = " ".join(filter(None, (manifest.method, manifest.version)))
+    method = manifest.method_title
     if method and manifest.is_substitute:
         method += f", in place of the method that {manifest.tool or 'the tool'} is named after"
     duration = manifest.duration_s
     return {
         "Method": method,
         "Note": " ".join(manifest.notes),
-        "Seed": "" if manifest.seed is None else str(manifest.seed),
+        "Seed": manifest.seed_note if manifest.seed is None else str(manifest.seed),
+        "Ignored settings": " ".join(f"{name}: {why}" for name, why in manifest.ignored.items()),
         "Started": _write_time(manifest.started),
         "Took": "" if duration is None else write_duration(duration),
     }

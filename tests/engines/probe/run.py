@@ -5,7 +5,7 @@ The job's name is split at dots; each part that is known is done, in this order 
 ``alone`` (note in ``alive/double`` beside this file when another run of the job lives),
 ``deaf`` (ignore TERM), ``daemon`` (leave a process in a session of its own that ignores TERM and has an
 emptied environment), ``child`` (the same with the environment kept), ``memory-MB``, ``output-COUNT``,
-``chatter-LINES``, ``score``, ``structure`` (a Fv of Cα atoms), ``env`` (write the environment to outputs/environment.json). Other parts do nothing.
+``chatter-LINES``, ``score``, ``echo`` (write job.json to outputs/job.json), ``silent`` (do not report the seed), ``structure`` (a Fv of Cα atoms), ``env`` (write the environment to outputs/environment.json). Other parts do nothing.
 """
 
 import fcntl
@@ -97,6 +97,14 @@ def structure(_: str) -> None:
     Path("outputs/model.pdb").write_bytes(fv.read_bytes())
 
 
+def echo(_: str) -> None:
+    Path("outputs/job.json").write_bytes(Path("job.json").read_bytes())
+
+
+def silent(_: str) -> None:
+    Path("used.json").unlink()
+
+
 def env(_: str) -> None:
     Path("outputs/environment.json").write_text(json.dumps(dict(os.environ)))
 
@@ -116,6 +124,8 @@ DOINGS = {
         chatter,
         score,
         structure,
+        echo,
+        silent,
         env,
     )
 }
@@ -124,6 +134,7 @@ DOINGS = {
 def main() -> None:
     job = json.loads(Path("job.json").read_text())
     say(0.0, "Probe started")
+    Path("used.json").write_text(json.dumps({"seed": job["seed"]}))
     Path("outputs/settings.json").write_text(json.dumps(job["settings"], sort_keys=True))
     for part in job["jobName"].split("."):
         name, _, argument = part.partition("-")

@@ -143,6 +143,6 @@ def input_places(claim: Claim) -> list[str]:
 
 
 def seed_of(claim: Claim) -> int:
-    """A seed that the same tool and settings always give, below 2**31."""
+    """A seed that the same tool and settings always give, 1 to 2**31 - 1: to Vina 0 means a random one."""
     digest = hashlib.sha256(f"{claim.type}\n{claim.normalized}".encode()).digest()
-    return int.from_bytes(digest[:4], "big") >> 1
+    return int.from_bytes(digest[:4], "big") % (2**31 - 1) + 1

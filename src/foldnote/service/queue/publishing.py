@@ -20,6 +20,7 @@ from typing import Any
 
 from foldnote.service.queue import attempt as files
 from foldnote.service.queue.attempt import AttemptSpec
+from foldnote.service.queue.used import read_used
 
 OWN_NAMES = frozenset({"manifest.json", "score.json", "job.log"})
 """What the service itself puts into an archive, beside what the engine left."""
@@ -95,12 +96,17 @@ def _is_figure(value: object) -> bool:
 def _make_manifest(
     spec: AttemptSpec, state: str, started: str, outputs: Mapping[str, Path]
 ) -> dict[str, Any]:
-    settings = json.dumps(dict(spec.settings), sort_keys=True)
+    used = read_used(spec.folder / files.WORK)
+    ran = {**spec.settings, **used.settings}
+    settings = json.dumps(ran, sort_keys=True)
+    is_shown = len(settings) <= _SETTINGS_SHOWN_BYTES
+    seed = {"seed": used.seed, "seedNote": used.seed_note, "seedOffered": spec.seed}
     return {
         "manifestVersion": 1,
-        "job": {"jobName": spec.job_name, "type": spec.tool, "seed": spec.seed},
-        "settings": dict(spec.settings) if len(settings) <= _SETTINGS_SHOWN_BYTES else None,
+        "job": {"jobName": spec.job_name, "type": spec.tool, **seed},
+        "settings": ran if is_shown else None,
         "settingsSha256": hashlib.sha256(settings.encode()).hexdigest(),
+        **(used.describe(spec.settings) if is_shown else {}),
         "inputs": _list_inputs(spec),
         "engine": dict(spec.engine),
         "notes": _read_notes(spec.folder / files.WORK / "notes.json"),

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from antibody_regions import COLUMNS, number_rows, write_table
-from engine_protocol import clean_sequence, fail, read_job, report, write_notes, write_score
+from engine_protocol import clean_sequence, fail, read_job, report, write_notes, write_score, write_used
 
 PREDICTION = Path("outputs/prediction.pdb")
 CHAINS = {"H": ("heavy", {"H"}), "L": ("light", {"K", "L"})}
@@ -38,6 +38,7 @@ def main() -> None:
     sequences = {chain: clean_sequence(job["settings"][field]) for chain, (field, _) in CHAINS.items()}
     report(0.01, "Loading ABodyBuilder2")
     seed_everything(job["seed"])
+    write_used(seed=job["seed"], settings={field: sequences[chain] for chain, (field, _) in CHAINS.items()})
     predictor = load_predictor()
     report(0.25, "Recognising the heavy and the light chain")
     for chain, sequence in sequences.items():

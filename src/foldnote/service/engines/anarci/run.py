@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from antibody_regions import COLUMNS, number_rows, write_table
-from engine_protocol import clean_sequence, fail, read_job, report, write_notes, write_score
+from engine_protocol import clean_sequence, fail, read_job, report, write_notes, write_score, write_used
 
 SUMMARY_COLUMNS = (
     "domain",
@@ -44,6 +44,7 @@ def main() -> None:
     """Run the job of this folder."""
     settings = read_job()["settings"]
     sequence, scheme = clean_sequence(settings["sequence"]), settings.get("scheme", "kabat")
+    write_used(seed=None, settings={"sequence": sequence, "scheme": scheme})
     report(0.05, "Loading ANARCI")
     check_letters(sequence)
     report(0.2, "Searching for variable domains")

@@ -1,4 +1,4 @@
-"""What the bundled engines say to their runner: progress, failure, score and notes.
+"""What the bundled engines say to their runner: progress, failure, score, notes, seed and settings used.
 
 It runs inside the engines' own environments and uses the standard library only.
 """
@@ -47,3 +47,17 @@ def write_score(figures: Mapping[str, float | int | str]) -> None:
 def write_notes(notes: Sequence[str]) -> None:
     """Write what a reader of the result must know; it goes into the manifest."""
     Path("notes.json").write_text(json.dumps(list(notes)), "utf-8")
+
+
+def write_used(
+    *, seed: int | None, settings: Mapping[str, Any] | None = None, ignored: Mapping[str, str] | None = None
+) -> None:
+    """Write what the run used; the manifest records it.
+
+    Args:
+        seed: seed of the random numbers; None when the method draws none.
+        settings: values that differ from those in job.json, such as a default that was computed.
+        ignored: settings that had no effect, each with the reason.
+    """
+    used = {"seed": seed, "settings": dict(settings or {}), "ignored": dict(ignored or {})}
+    Path("used.json").write_text(json.dumps(used), "utf-8")

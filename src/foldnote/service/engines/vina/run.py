@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from engine_protocol import fail, read_job, report, write_notes, write_score
+from engine_protocol import fail, read_job, report, write_notes, write_score, write_used
 from receptor import prepare_receptor, read_receptor
 
 COLUMNS = ("pose", "affinity", "rmsd_lower", "rmsd_upper")
@@ -52,7 +52,7 @@ def main() -> None:
     """Run the job of this folder."""
     job = read_job()
     settings, files = job["settings"], job["files"]
-    seed = int(settings.get("seed") or job["seed"] or 1)
+    seed = settings.get("seed") or job["seed"] or 1
     report(0.05, "Preparing the receptor")
     structure, notes = read_receptor(Path(files["receptorFile"][0]))
     receptor = prepare_receptor(structure, notes)
@@ -61,6 +61,7 @@ def main() -> None:
     molecule = read_ligand(Path(files["ligandFile"][0]), seed)
     ligand = prepare_ligand(molecule)
     box = find_box(settings, structure, notes)
+    write_used(seed=seed, settings={"seed": seed, "boxCenter": box.center, "boxSize": box.size})
     report(0.25, "Searching for poses")
     poses = dock(settings, receptor, ligand, box, seed)
     report(0.95, "Writing the poses")
@@ -68,7 +69,7 @@ def main() -> None:
     if rows[0]["affinity"] >= 0:
         notes.append("Even the best pose is repelled: the ligand does not fit into the box.")
     write_notes(notes)
-    tell_what_was_done(settings, rows, box, seed, molecule)
+    tell_what_was_done(rows, box, molecule)
     report(1.0, "Done")
 
 
@@ -243,9 +244,7 @@ def write_complex(structure: Any, molecule: Any) -> None:
     structure.write_pdb(os.fspath(OUTPUTS / "complex.pdb"))
 
 
-def tell_what_was_done(
-    settings: dict[str, Any], rows: list[dict[str, Any]], box: Box, seed: int, molecule: Any
-) -> None:
+def tell_what_was_done(rows: list[dict[str, Any]], box: Box, molecule: Any) -> None:
     """Write the figures of the run."""
     heavy = molecule.GetNumHeavyAtoms()
     best = rows[0]["affinity"]
@@ -254,9 +253,6 @@ def tell_what_was_done(
         "ligandEfficiency": round(best / heavy, 4),
         "heavyAtoms": heavy,
         "poses": len(rows),
-        "scoring": settings.get("scoring", "vina"),
-        "seed": seed,
-        "exhaustiveness": settings["exhaustiveness"],
     }
     figures |= {f"center{axis}": round(value, 3) for axis, value in zip("XYZ", box.center, strict=True)}
     figures |= {f"size{axis}": round(value, 3) for axis, value in zip("XYZ", box.size, strict=True)}
