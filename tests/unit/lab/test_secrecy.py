@@ -7,6 +7,7 @@ import base64
 import html
 import json
 import logging
+import timeit
 from urllib.parse import quote, unquote_to_bytes
 
 import httpx
@@ -340,6 +341,28 @@ def test_a_signed_link_is_covered_to_its_end_and_not_beyond():
     covered = json.loads(cover_links(json.dumps(told).replace("&X-Amz-E", "\\u0026X-Amz-E").encode()))
     assert covered["log"] == f"from https://bucket.test/{JOB}.zip?[signature]\nnext line"
     assert (covered["url"], covered["plain"]) == ("https://h/d?[signature]", "http://h/d?page=2")
+
+
+@pytest.mark.parametrize(
+    "link", ["https://h/d?sig=a", "https://h/d?v=1\\u0026sig=a", "https://h/d?X-AMZ-SIGNATURE=a"]
+)
+def test_a_signed_link_is_covered_however_its_query_is_written(link):
+    assert cover_links(f'"{link}"'.encode()) == b'"https://h/d?[signature]"'
+
+
+def cover_seconds(body):
+    """The least time that covering takes, of five."""
+    return min(timeit.repeat(lambda: cover_links(body), number=1, repeat=5))
+
+
+@pytest.mark.parametrize("piece", [b"http://a?", b"http://a?sig", b"http://", b"?", b"http://a?\\u0026"])
+def test_a_hostile_log_takes_time_by_its_length(piece):
+    """The server's event loop waits for it: twice the log takes twice as long, or is too fast to tell."""
+    mark, count = b" https://h/d?signature=a", 30_000 // len(piece)
+    once, twice = cover_seconds(piece * count + mark), cover_seconds(piece * 2 * count + mark)
+    ordinary = cover_seconds(b"12:00:00 step 1 of 3, see http://a " * 900 + mark)
+    assert twice < 3 * max(once, ordinary)
+    assert once < 50 * ordinary
 
 
 async def test_the_scan_finds_a_handler_that_leaks(jupyter, secrets, service, monkeypatch):
