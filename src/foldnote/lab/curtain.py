@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 
 _LINK = re.compile(rb"""https?://[^\s"'<>\\]*(?:\\u0026[^\s"'<>\\]*)*""", re.IGNORECASE)
-"""A link to its end. Matches do not overlap and nothing is tried twice, so that a log costs time by its length."""
+"""A link to its end. Matches do not overlap and nothing is tried twice."""
 
 _SIGNED = re.compile(rb"(?:signature|(?:[?&;]|\\u0026)sig|security-token|credential)=", re.IGNORECASE)
 """What a signed query holds: those of Amazon, Google and Azure, and those of our own service."""

@@ -2,7 +2,7 @@
 
 It makes the same HTML that a cell shows, from the same Scene. It is a program of its own because reading
 structures takes memory and time that the Jupyter server shall not lose, and because a hostile file may at
-most end this program.
+most end this program: it has a limit of memory and one of processor time.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 import pandas as pd
@@ -22,6 +23,11 @@ from foldnote.results.kinds import FileKind, find_kind
 from foldnote.results.pae import make_pae
 from foldnote.viewers.bundles import bundle, default_view, join_bundles, table_bundle
 from foldnote.viewers.plots import plot_coverage, plot_pae
+
+MEMORY_LIMIT_BYTES = 4 * 1024**3
+"""Of addresses; the libraries alone take 0.4 GiB, and a matrix of 5,000 tokens as JSON about 1 GiB."""
+PROCESSOR_LIMIT_S = 150
+"""More than the server waits: a program that it has lost sight of ends by itself."""
 
 RESULT, FILE = "result", "file"
 """What may be laid out: the result of a job, or a file that stands for itself."""
@@ -119,6 +125,19 @@ def _read_manifest(result: Result) -> str:
 _LAYOUTS: Mapping[str, Callable[[Path, str], ResultAnswer]] = {RESULT: lay_out_result, FILE: lay_out_file}
 
 
+def limit_resources() -> None:
+    """Set the limits of this program, where the system has them; lower ones that are set already stay."""
+    try:
+        import resource
+    except ImportError:  # Windows
+        return
+    wanted = ((resource.RLIMIT_AS, MEMORY_LIMIT_BYTES), (resource.RLIMIT_CPU, PROCESSOR_LIMIT_S))
+    for what, most in wanted:
+        present = [limit for limit in resource.getrlimit(what) if limit != resource.RLIM_INFINITY]
+        with suppress(ValueError, OSError):  # macOS refuses a limit of addresses
+            resource.setrlimit(what, (min([most, *present]),) * 2)
+
+
 def main(arguments: Sequence[str]) -> int:
     """Write the answer to standard output; ``arguments`` are ``result`` or ``file``, the path, the title."""
     what, path, title = arguments
@@ -127,9 +146,13 @@ def main(arguments: Sequence[str]) -> int:
     except FoldnoteError as exc:
         sys.stderr.write(exc.message + "\n")
         return 1
+    except MemoryError:
+        sys.stderr.write(f"{title} needs more memory than a page may take. Open it in a cell.\n")
+        return 1
     sys.stdout.write(json.dumps(answer.to_wire()))
     return 0
 
 
 if __name__ == "__main__":
+    limit_resources()
     sys.exit(main(sys.argv[1:]))

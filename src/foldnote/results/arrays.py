@@ -17,12 +17,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from foldnote.errors import UnreadableFileError
+from foldnote.results.archive import MAX_RATIO, MAX_READ_BYTES, SMALL_BYTES
 from foldnote.results.tables import Scalar, find_figures
 from foldnote.results.wording import explain
 
 Array = NDArray[Any]
 
-MAX_ARRAY_BYTES = 512 * 1024**2
 _MAX_FIGURE_BYTES = 4096
 _BROKEN = (
     OSError,
@@ -49,7 +49,7 @@ def read_array_figures(data: bytes, name: str) -> dict[str, Scalar]:
     return find_figures({key: array.item() for key, array in arrays.items() if array.size == 1})
 
 
-def read_npz(data: bytes, name: str, *, limit_bytes: int = MAX_ARRAY_BYTES) -> Mapping[str, Array]:
+def read_npz(data: bytes, name: str, *, limit_bytes: int = MAX_READ_BYTES) -> Mapping[str, Array]:
     """The arrays of an npz by name, without those of objects and those of more than ``limit_bytes``.
 
     Raises:
@@ -58,10 +58,13 @@ def read_npz(data: bytes, name: str, *, limit_bytes: int = MAX_ARRAY_BYTES) -> M
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             small = [entry for entry in archive.infolist() if entry.file_size <= limit_bytes]
+            total = sum(entry.file_size for entry in small)
+            if total > min(MAX_READ_BYTES, max(SMALL_BYTES, MAX_RATIO * len(data))):
+                raise ValueError(f"its arrays unpack to {total:,} bytes, of {len(data):,}")
             arrays = {}
             for entry in small:
                 with archive.open(entry) as stream:
-                    array = _read_array(stream.read(limit_bytes))
+                    array = _read_array(stream.read(entry.file_size))
                 if array is not None:
                     arrays[entry.filename.removesuffix(".npy")] = array
     except _BROKEN as exc:

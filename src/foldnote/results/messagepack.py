@@ -1,7 +1,7 @@
 """MessagePack, as far as BinaryCIF uses it: maps, lists, texts, bytes and numbers.
 
-A reader of plain data only: no extension types, no keys but texts, and nothing is believed to be longer than
-the bytes that are left.
+A reader of plain data only: no extension types, no keys but texts, nothing is believed to be longer than the
+bytes that are left, and there is a limit to the number of values, since one byte can be an empty map.
 """
 
 from __future__ import annotations
@@ -10,6 +10,8 @@ import struct
 from typing import Any
 
 _DEEPEST = 64
+_MOST_ITEMS = 300_000
+"""Values in all maps and lists together; a BinaryCIF file of the Protein Data Bank has about 20,000."""
 _NUMBERS = {
     0xCA: ">f", 0xCB: ">d", 0xCC: ">B", 0xCD: ">H", 0xCE: ">I", 0xCF: ">Q",
     0xD0: ">b", 0xD1: ">h", 0xD2: ">i", 0xD3: ">q",
@@ -39,6 +41,7 @@ class _Reader:
     def __init__(self, data: bytes) -> None:
         self._data = data
         self._place = 0
+        self._items = 0
 
     def read(self, depth: int) -> Any:
         if depth > _DEEPEST:
@@ -58,6 +61,9 @@ class _Reader:
         if kind == "text":
             return self._take(length).decode("utf-8", "replace")
         self._require(length)
+        self._items += length
+        if self._items > _MOST_ITEMS:
+            raise MessagePackError(f"it holds more than {_MOST_ITEMS:,} values")
         if kind == "list":
             return [self.read(depth + 1) for _ in range(length)]
         return {self._key(depth): self.read(depth + 1) for _ in range(length)}

@@ -22,6 +22,10 @@ from foldnote.results.wording import explain
 
 _MOST_CELLS = 100_000_000
 """Cells of a Parquet file, which may announce far more than its bytes would hold."""
+_MOST_VALUES = 50_000_000
+"""Values in a JSON file: an aligned error between 7,000 tokens. Each takes about 32 bytes of memory."""
+_MOST_CONTAINERS = 5_000_000
+"""Lists and objects in a JSON file, of which an empty one takes 2 bytes there and 64 of memory."""
 Scalar = str | int | float | bool | None
 
 
@@ -93,8 +97,10 @@ def read_json(data: bytes, name: str) -> Any:
     """The content of a JSON file; NaN and infinities are accepted, as programs write them.
 
     Raises:
-        UnreadableFileError: it is not JSON, or nested absurdly deep.
+        UnreadableFileError: it is not JSON, nested absurdly deep, or takes far more memory than bytes.
     """
+    if data.count(b",") > _MOST_VALUES or data.count(b"[") + data.count(b"{") > _MOST_CONTAINERS:
+        raise UnreadableFileError(f"{name} holds more values than are read at once; read it in parts.")
     try:
         return json.loads(data)
     except (ValueError, RecursionError) as exc:

@@ -3,12 +3,20 @@
 import gzip
 import json
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from foldnote.errors import UnreadableFileError
-from foldnote.lab.reading import lay_out_file, lay_out_result, main
+from foldnote.lab.reading import (
+    MEMORY_LIMIT_BYTES,
+    PROCESSOR_LIMIT_S,
+    lay_out_file,
+    lay_out_result,
+    main,
+)
 
 ROOT = Path(__file__).parents[3]
 DATA = Path(__file__).parents[1] / "results" / "data"
@@ -141,3 +149,27 @@ def test_the_program_answers_json_or_one_sentence(tmp_path, capsys):
     assert json.loads(capsys.readouterr().out)["title"] == "trastuzumab_fv_ca.pdb"
     assert main(["file", str(tmp_path / "none.pdb"), "none.pdb"]) == 1
     assert "none.pdb" in capsys.readouterr().err
+
+
+def read_limited(path, *limits):
+    """The program's answer about a file, run below limits of the system."""
+    program = [sys.executable, "-m", "foldnote.lab.reading", "file", str(path), path.name]
+    return subprocess.run(["prlimit", *limits, *program], capture_output=True, text=True, timeout=120)
+
+
+def test_the_program_limits_its_memory_and_its_time():
+    code = (
+        "from resource import *; from foldnote.lab.reading import limit_resources; limit_resources()\n"
+        "print(getrlimit(RLIMIT_AS)[1], getrlimit(RLIMIT_CPU)[1]); bytearray(5 * 1024**3)"
+    )
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)
+    assert ended.stdout.split() == [str(MEMORY_LIMIT_BYTES), str(PROCESSOR_LIMIT_S)]
+    assert ended.stderr.endswith("MemoryError\n")
+
+
+def test_a_file_that_takes_more_memory_than_the_limit_is_named(tmp_path):
+    path = tmp_path / "pae.json"
+    path.write_bytes(b'{"pae": [' + b"1.5," * 10_000_000 + b"1]}")
+    ended = read_limited(path, f"--as={640 * 1024**2}")
+    assert ended.returncode == 1
+    assert ended.stderr == "pae.json needs more memory than a page may take. Open it in a cell.\n"

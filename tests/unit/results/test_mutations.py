@@ -1,7 +1,9 @@
 """No bytes make a reader do anything but read or say which file cannot be read."""
 
+import io
 import json
 import random
+import zipfile
 
 import numpy as np
 import pytest
@@ -19,7 +21,7 @@ from foldnote.results.evidence import read_evidence
 from foldnote.results.molecules import read_molecules
 from foldnote.results.structure import Structure
 from foldnote.results.structure_formats import find_format, read_structure_text
-from foldnote.results.tables import read_table
+from foldnote.results.tables import read_json, read_table
 
 
 def data(name):
@@ -195,3 +197,18 @@ def test_a_small_file_cannot_ask_for_much_memory():
     tracemalloc.stop()
 
     assert peak < 10 * 1024**2
+
+
+def test_an_npz_of_many_arrays_that_pack_well_is_refused():
+    bomb = io.BytesIO()
+    with zipfile.ZipFile(bomb, "w", zipfile.ZIP_DEFLATED) as archive:
+        for number in range(12):
+            archive.writestr(f"a{number}.npy", bytes(8 * 1024**2))
+    with pytest.raises(UnreadableFileError, match=r"s\.npz.*unpack to 100,663,296 bytes"):
+        read_evidence(bomb.getvalue(), "s.npz")
+
+
+@pytest.mark.parametrize("text", [b"[" + b"{}," * 5_000_000 + b"1]", b"[" + b"1," * 50_000_001 + b"1]"])
+def test_json_that_takes_far_more_memory_than_bytes_is_refused(text):
+    with pytest.raises(UnreadableFileError, match=r"pae\.json holds more values"):
+        read_json(text, "pae.json")
