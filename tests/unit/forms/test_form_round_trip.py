@@ -141,6 +141,14 @@ def test_a_value_of_any_tree_is_held_exactly(pair, has_default):
     assert is_same(names["settings"], held)
 
 
+def test_an_option_without_its_required_key_is_no_problem_where_another_option_takes_the_value():
+    named = {"type": "object", "properties": {"a": {"type": "string"}}, "required": ["a"]}
+    union = {"anyOf": [named, {"type": "object", "additionalProperties": {"type": "string"}}]}
+    form = SchemaForm({"type": "object", "properties": {"x": union}, "required": ["x"]})
+    assert form.value == {"x": {}}
+    assert form.problems == ()
+
+
 @given(trees())
 @settings(max_examples=150, suppress_health_check=[HealthCheck.too_slow], deadline=None)
 def test_a_form_has_problems_where_its_value_does_not_fit_the_schema_and_nowhere_else(pair):

@@ -98,6 +98,9 @@ class VariantField(HolderField):
         objections = all_of(read)
         rules = self._rules[self._position()]
         found = objections or tell_faults(rules, read_plain(read.value))
+        # What stands there is complete as another option: the schema asks for no more.
+        if all(each.code == "missing_field" for each in found) and self._fits_an_option(read.value):
+            found = []
         return Reading(read.value, inner=tuple(found))
 
     def render(self, value: Any) -> None:
@@ -162,6 +165,10 @@ class VariantField(HolderField):
             spec = read_spec(self.spec.path, schema, self.spec.root, required=True)
             self._fields[position] = kind_for(spec).build(spec, self)
         return self._fields[position]
+
+    def _fits_an_option(self, value: Any) -> bool:
+        plain = read_plain(value).value
+        return any(rules.is_met(plain) for rules in self._rules)
 
     def _find(self, value: Any) -> int:
         plain = read_plain(value).value
