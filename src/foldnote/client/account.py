@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import urljoin
 
-from foldnote.client import trials, waiting
+from foldnote.client import listing, trials
 from foldnote.client.effects import Run, Sleep, Steps, operation
 from foldnote.client.link import Address, Link
 from foldnote.client.refusals import understand
@@ -109,7 +109,7 @@ def _look(link: Link) -> Steps[Account]:
     about: dict[str, Any] = {"service": link.service, "profile": link.profile.name}
     if address.key is None:
         return Account(**about, has_key=False)
-    page = yield from waiting.list_page(link, {"limit": _MOST_JOBS, "includeSubjobs": "true"})
+    page = yield from listing.list_page(link, {"limit": _MOST_JOBS, "includeSubjobs": "true"})
     kept = yield Run(lambda: trials.find_trial(link.service))
     if kept is not None and not trials.is_key_of(kept, address.key):
         kept = None

@@ -6,7 +6,7 @@ from abc import abstractmethod
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 
-from foldnote.client import batching, waiting
+from foldnote.client import batching, listing
 from foldnote.client.account import count_left
 from foldnote.client.effects import AsyncFace, AsyncWorld, Run, Steps, SyncFace, World, operation
 from foldnote.client.file_values import name_uploads
@@ -224,7 +224,7 @@ class BatchesSteps(Resource, Generic[B]):
                 existing = yield from batching.find_batch(self._link, self.ledger, attempt)
             if existing is None:
                 verdicts = yield from judge_rows(self._link, attempt.tool, attempt.rows)
-        earlier = yield from waiting.list_page(self._link, {"limit": "200", "includeSubjobs": "true"})
+        earlier = yield from listing.list_page(self._link, {"limit": "200", "includeSubjobs": "true"})
         experience = learn(earlier.jobs, attempt.tool.type)
         left = yield from count_left(self._link)
         return Preview(attempt, tuple(verdicts), existing, experience, given, left)
@@ -271,14 +271,14 @@ class BatchesSteps(Resource, Generic[B]):
             One row a batch, with the columns of ``client.jobs.to_frame`` and ``jobs``, ``complete`` and
             ``stopped`` (Int64, jobs of the batch; missing where the service does not count them).
         """
-        found = yield from waiting.list_many(self._link, {}, limit, lambda job: job.is_batch)
+        found = yield from listing.list_many(self._link, {}, limit, lambda job: job.is_batch)
         frame: pd.DataFrame = yield Run(lambda: tabulate_batches(found))
         return frame
 
     @operation
     def list(self, *, limit: int = 100) -> Steps[JobList[B]]:
         """The newest batches, at most ``limit``, from as many pages of jobs as it takes."""
-        found = yield from waiting.list_many(self._link, {}, limit, lambda job: job.is_batch)
+        found = yield from listing.list_many(self._link, {}, limit, lambda job: job.is_batch)
         return JobList(JobPage(jobs=tuple(found)), self._hold, tabulate_batches)
 
     @operation
@@ -288,7 +288,7 @@ class BatchesSteps(Resource, Generic[B]):
         Raises:
             NotFoundError: there is no such batch.
         """
-        job = yield from waiting.get_job(self._link, batch_name)
+        job = yield from listing.get_job(self._link, batch_name)
         if not job.is_batch:
             raise NotFoundError(f"{batch_name!r} is a single job, no batch.", status=404)
         return self._hold(job)
@@ -304,7 +304,7 @@ def _read_sheet(batch: BatchHandleSteps[Any]) -> Steps[tuple[Sheet, dict[str, Jo
 
 
 def _list_subjobs(link: Link, batch_name: str) -> Steps[Sequence[Job]]:
-    newest_first = yield from waiting.list_many(link, {"batch": batch_name}, _MOST_SUBJOBS)
+    newest_first = yield from listing.list_many(link, {"batch": batch_name}, _MOST_SUBJOBS)
     return newest_first[::-1]
 
 

@@ -14,9 +14,9 @@ from foldnote.client.effects import Run, Steps
 from foldnote.client.judging import Row, check_rows, judge_rows, require_valid
 from foldnote.client.ledger import Ledger, identify
 from foldnote.client.link import Link
+from foldnote.client.listing import list_many
 from foldnote.client.once import Post, look_up, post_once, require_same
 from foldnote.client.submitting import compare, uploads_in
-from foldnote.client.waiting import list_many
 from foldnote.errors import SettingsError
 from foldnote.models import (
     BatchStatus,

@@ -6,10 +6,11 @@ from collections.abc import Sequence
 
 from foldnote.client.effects import Sleep, Steps
 from foldnote.client.link import Link
+from foldnote.client.listing import get_job
 from foldnote.client.pace import poll_delays
 from foldnote.client.resource import path_part
 from foldnote.client.streams import Give, Stream
-from foldnote.client.waiting import Patience, get_job
+from foldnote.client.waiting import Patience
 from foldnote.errors import (
     FoldnoteError,
     GatewayForbiddenError,

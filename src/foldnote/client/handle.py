@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 import foldnote
-from foldnote.client import ending, fetching, waiting
+from foldnote.client import ending, fetching, listing, waiting
 from foldnote.client.effects import AsyncFace, AsyncWorld, Run, Steps, SyncFace, World, operation
 from foldnote.client.file_values import FileValue, job_file
 from foldnote.client.link import Link
@@ -150,7 +150,7 @@ class HandleSteps:
         Raises:
             NotFoundError: it was deleted.
         """
-        return self._seen((yield from waiting.get_job(self._link, self.job_name)))
+        return self._seen((yield from listing.get_job(self._link, self.job_name)))
 
     @operation
     def wait(self, timeout_s: float | None = None, *, progress: bool = False) -> Steps[Self]:
@@ -221,7 +221,7 @@ class HandleSteps:
     def stop(self) -> Steps[Self]:
         """Stop the job, and give it as it is then; one that has ended stays as it is."""
         yield from ending.stop_job(self._link, self.job_name)
-        return self._seen((yield from waiting.get_job(self._link, self.job_name)))
+        return self._seen((yield from listing.get_job(self._link, self.job_name)))
 
     @operation
     def delete(self) -> Steps[None]:
@@ -301,7 +301,7 @@ def _end(job: HandleSteps) -> Steps[Job]:
     """The record of a job that is final; looked at again unless it was so when it was seen."""
     if job.record.is_final and job.record.completed is not None:
         return job.record
-    return (yield from waiting.get_job(job._link, job.job_name))
+    return (yield from listing.get_job(job._link, job.job_name))
 
 
 class JobHandle(SyncFace, HandleSteps):

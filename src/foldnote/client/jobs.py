@@ -7,13 +7,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from foldnote.client import ending, submitting, waiting
+from foldnote.client import ending, listing, submitting, waiting
 from foldnote.client.effects import AsyncFace, AsyncWorld, Run, Steps, SyncFace, World, operation
 from foldnote.client.frames import tabulate_jobs
 from foldnote.client.handle import AsyncJobHandle, HandleSteps, JobHandle, fetch, finish
 from foldnote.client.job_list import JobList
 from foldnote.client.ledger import Ledger
 from foldnote.client.link import Link
+from foldnote.client.polling import find_poller
 from foldnote.client.progress import Meter, follow
 from foldnote.client.refusals import understand
 from foldnote.client.resource import Resource
@@ -86,7 +87,7 @@ class JobsSteps(Resource, Generic[H]):
         Raises:
             NotFoundError: there is no such job.
         """
-        return self._hold((yield from waiting.get_job(self._link, job_name)))
+        return self._hold((yield from listing.get_job(self._link, job_name)))
 
     @operation
     def record(self, job_name: str, *, job_email: str | None = None) -> Steps[Job]:
@@ -98,7 +99,37 @@ class JobsSteps(Resource, Generic[H]):
         Raises:
             NotFoundError: there is no such job, or its owner is in no organization with the caller.
         """
-        return (yield from waiting.get_job(self._link, job_name, job_email))
+        return (yield from listing.get_job(self._link, job_name, job_email))
+
+    @operation
+    def poll(
+        self, job_names: Iterable[str], *, job_email: str | None = None, afresh: Iterable[str] = ()
+    ) -> Steps[dict[str, Job | None]]:
+        """The records of jobs that are followed, by name; call it as often as the page wants news.
+
+        All that follows jobs of this account in this process shares its requests: one page for all jobs, at
+        most 12 requests a minute, and more only in the first ten seconds of a job. Between two requests the
+        records are those last seen.
+
+        Args:
+            job_names: the jobs.
+            job_email: the member of the organization whose jobs they are; None for one's own.
+            afresh: those that may be others now, or were just acted on: they are looked at anew.
+
+        Returns:
+            The record of each job, None for one that does not exist; one that was not seen yet is left out.
+
+        Raises:
+            ServiceError: the service refused.
+            TransportError: no answer came.
+        """
+        names = list(job_names)
+        poller = find_poller(self._link, job_email)
+        poller.follow(afresh, afresh=True)
+        poller.follow(names)
+        if poller.is_due(names):
+            yield from poller.look(self._link, names)
+        return poller.find(names)
 
     @operation
     def list(
@@ -136,10 +167,10 @@ class JobsSteps(Resource, Generic[H]):
             "waitSeconds": f"{wait_s:g}" if since and wait_s else None,
         }
         params = {name: value for name, value in given.items() if value is not None}
-        if limit <= waiting.LARGEST_PAGE:
-            page = yield from waiting.list_page(self._link, params | {"limit": str(limit)})
+        if limit <= listing.LARGEST_PAGE:
+            page = yield from listing.list_page(self._link, params | {"limit": str(limit)})
         else:
-            page = yield from waiting.read_pages(self._link, params, limit)
+            page = yield from listing.read_pages(self._link, params, limit)
         return JobList(page, self._hold)
 
     @operation
@@ -162,7 +193,7 @@ class JobsSteps(Resource, Generic[H]):
         """
         filters = {"batch": batch, "includeSubjobs": "true" if include_subjobs else None}
         params = {name: value for name, value in filters.items() if value is not None}
-        found = yield from waiting.list_many(self._link, params, limit)
+        found = yield from listing.list_many(self._link, params, limit)
         frame: pd.DataFrame = yield Run(lambda: tabulate_jobs(found))
         return frame
 
@@ -315,7 +346,7 @@ class JobsSteps(Resource, Generic[H]):
             ArchiveError: what arrived is damaged.
             FoldnoteError: no file matches the patterns.
         """
-        job = yield from waiting.get_job(self._link, job_name, job_email)
+        job = yield from listing.get_job(self._link, job_name, job_email)
         return (yield from fetch(self._link, job, file_name, patterns, pdbs_only, progress, job_email))
 
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
-from typing import Any, NoReturn, TypedDict, Unpack
+from typing import TYPE_CHECKING, Any, NoReturn, TypedDict, Unpack
 
 from pydantic import SecretStr
 
@@ -29,6 +29,9 @@ from foldnote.errors import (
     UnauthorizedError,
 )
 from foldnote.models import Tool
+
+if TYPE_CHECKING:
+    from foldnote.client.polling import Poller
 
 _BUCKETS: dict[float, Bucket] = {}
 _LONGEST_PAUSE_S = 120.0
@@ -99,6 +102,8 @@ class Link:
         """The catalog as last seen; empty before the first look."""
         self.can_hold: bool | None = True if self._may_move else None
         """Whether the service can hold a request until something changes; None until it was asked."""
+        self.pollers: dict[str | None, Poller] = {}
+        """What follows jobs of this account, and of other members by their addresses."""
         self.refusals: dict[type[ServiceError], Mapping[str, Any]] = {}
         """What the last refusal of each kind said: the figures of limits are told nowhere else."""
 
@@ -118,6 +123,12 @@ class Link:
         if self._may_move:
             return settings.EMBEDDED
         return self._address.url if self._address else str(self.profile.base_url)
+
+    @property
+    def identity(self) -> tuple[object, ...]:
+        """What tells this account at this service from others within the process."""
+        fixed = self._address.key if self._address and self._is_fixed else None
+        return self.service, self.profile.name, fixed
 
     def locate(self, *, again: bool = False) -> Steps[Address]:
         """The address; the embedded service is started when it does not run."""

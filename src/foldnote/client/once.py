@@ -12,8 +12,8 @@ from typing import Any
 
 from foldnote.client.effects import Sleep, Steps
 from foldnote.client.link import Link, next_pause
+from foldnote.client.listing import get_job
 from foldnote.client.pace import retry_delays
-from foldnote.client.waiting import get_job
 from foldnote.errors import (
     BadRequestError,
     JobNameTakenError,

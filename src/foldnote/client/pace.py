@@ -28,21 +28,21 @@ class Bucket:
     def reserve(self) -> float:
         """Seconds to pause before the next request."""
         with self._lock:
-            now = self._clock()
-            gained = max(0.0, now - self._filled) * self._per_second
-            self._tokens = min(self._capacity, self._tokens + gained) - 1.0
-            self._filled = now
+            self._fill()
+            self._tokens -= 1.0
             return max(0.0, -self._tokens / self._per_second)
 
+    def gap_s(self) -> float:
+        """Seconds until a request needs no pause; takes nothing."""
+        with self._lock:
+            self._fill()
+            return max(0.0, (1.0 - self._tokens) / self._per_second)
 
-def look_bucket(*, is_few: bool, clock: Callable[[], float] = time.monotonic) -> Bucket:
-    """How often to look where the service answers as soon as something changes.
-
-    At twenty jobs something may change every second: at most 12 looks in any minute, and an end is seen after
-    6 s at the latest. A larger burst would be paid for with longer gaps. A job or two change seldom, but the
-    account's other jobs may.
-    """
-    return Bucket(0.5, 10.0, clock) if is_few else Bucket(1 / 6, 2.0, clock)
+    def _fill(self) -> None:
+        now = self._clock()
+        gained = max(0.0, now - self._filled) * self._per_second
+        self._tokens = min(self._capacity, self._tokens + gained)
+        self._filled = now
 
 
 def poll_delays(first_s: float = 0.5, longest_s: float = 10.0, growth: float = 1.6) -> Iterator[float]:

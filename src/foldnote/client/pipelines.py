@@ -6,7 +6,7 @@ from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from foldnote.client import waiting
+from foldnote.client import listing
 from foldnote.client.effects import AsyncFace, AsyncWorld, Run, Steps, SyncFace, World, operation
 from foldnote.client.frames import tabulate_batch
 from foldnote.client.handle import AsyncJobHandle, HandleSteps, JobHandle
@@ -165,7 +165,7 @@ class PipelinesSteps(Resource, Generic[R]):
         Raises:
             NotFoundError: there is no such run.
         """
-        return self._hold((yield from waiting.get_job(self._link, job_name)))
+        return self._hold((yield from listing.get_job(self._link, job_name)))
 
 
 def _prepare(
@@ -223,7 +223,7 @@ def _compare(job: Job, name: str, inputs: Mapping[str, Any]) -> list[str]:
 
 
 def _list_stages(link: Link, job_name: str) -> Steps[Sequence[Job]]:
-    newest_first = yield from waiting.list_many(link, {"batch": job_name}, 1000)
+    newest_first = yield from listing.list_many(link, {"batch": job_name}, 1000)
     return newest_first[::-1]
 
 

@@ -12,10 +12,10 @@ from foldnote.client.effects import AsyncFace, AsyncWorld, Run, Steps, SyncFace,
 from foldnote.client.file_values import doubt_texts
 from foldnote.client.ledger import Ledger, identify
 from foldnote.client.link import Link
+from foldnote.client.listing import list_many
 from foldnote.client.once import Post, start_once
 from foldnote.client.resource import Resource
 from foldnote.client.submitting import uploads_in
-from foldnote.client.waiting import list_many
 from foldnote.errors import SettingsError
 from foldnote.models import BatchStatus, Job, JobStatus, Problem, check_job_name, propose_job_name
 

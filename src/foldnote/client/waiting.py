@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import dataclass
-from operator import attrgetter
+from collections.abc import Callable, Iterable
 
 from foldnote.client.effects import Sleep, Steps
 from foldnote.client.link import Link
-from foldnote.client.pace import look_bucket, poll_delays
-from foldnote.client.refusals import read_json, understand
+from foldnote.client.listing import LARGEST_PAGE, Hold, get_job, list_first, list_page
+from foldnote.client.pace import poll_delays
+from foldnote.client.polling import FEW, find_poller
 from foldnote.errors import (
-    BadRequestError,
     FoldnoteError,
     NotFoundError,
     RateLimitedError,
@@ -20,8 +18,7 @@ from foldnote.errors import (
     TransportError,
     WaitTimeoutError,
 )
-from foldnote.models import Job, JobPage, read_job_answer, read_job_page
-from foldnote.models.plain import read_plain_job, read_plain_page
+from foldnote.models import Job
 
 _LOCAL = {"first_s": 0.25, "longest_s": 5.0, "growth": 1.3}
 """One's own machine does not mind being asked more often for a job or two, which may take seconds only."""
@@ -29,83 +26,9 @@ _HELD = {"first_s": 0.5, "longest_s": 15.0, "growth": 1.6}
 """How long a service that can hold a request until something changes is let hold it."""
 _LOOKS_BEFORE_ASKING = 3
 _FIRST_PAGE = 200
-LARGEST_PAGE = 1000
-"""Jobs that a service gives at once, at most."""
-_FEW = 2
 _SHORT_PAGE = 20
 _LONGEST_OUTAGE_S = 300.0
-_NAME = attrgetter("job_name")
 Watcher = Callable[[Job], None]
-
-
-def get_job(link: Link, job_name: str, job_email: str | None = None) -> Steps[Job]:
-    """The record of one job; with ``job_email`` of one of another member of the organization.
-
-    Raises:
-        NotFoundError: there is no such job.
-    """
-    whose = {} if job_email is None else {"jobEmail": job_email}
-    answer = yield from link.send("GET", "/jobs", params={"jobName": job_name} | whose)
-    job = read_plain_job(answer.body) or understand(read_job_answer, read_json(answer))
-    if job is None:
-        owner = "" if job_email is None else f" of {job_email}"
-        raise NotFoundError(f"There is no job {job_name!r}{owner}.", status=404)
-    return job
-
-
-def list_page(link: Link, params: dict[str, str], held_s: float = 0.0) -> Steps[JobPage]:
-    """One page of jobs, which the service may hold for ``held_s`` seconds."""
-    answer = yield from link.send("GET", "/jobs", params=params, timeout_s=link.timeout_s + held_s)
-    return read_plain_page(answer.body) or understand(read_job_page, read_json(answer))
-
-
-def list_many(
-    link: Link, params: dict[str, str], limit: int, is_wanted: Callable[[Job], bool] | None = None
-) -> Steps[Sequence[Job]]:
-    """At most ``limit`` jobs that are wanted, newest first, from as many pages as it takes."""
-    return (yield from read_pages(link, params, limit, is_wanted)).jobs
-
-
-def read_pages(
-    link: Link, params: dict[str, str], limit: int, is_wanted: Callable[[Job], bool] | None = None
-) -> Steps[JobPage]:
-    """At most ``limit`` jobs that are wanted as one page, from as many pages as it takes."""
-    seen: dict[str, Job] = {}
-    found: Collection[Job] = seen.values()
-    start_key: str | None = None
-    page = JobPage(jobs=())
-    while len(found) < limit:
-        size = {"limit": str(LARGEST_PAGE if is_wanted else min(limit - len(found), LARGEST_PAGE))}
-        page = yield from list_page(link, params | size | ({"startKey": start_key} if start_key else {}))
-        if len(page.jobs) == limit and is_wanted is None:  # all that was asked for, at once
-            return page
-        before = len(seen)
-        seen.update(zip(map(_NAME, page.jobs), page.jobs, strict=True))
-        if is_wanted is not None:
-            found = [job for job in seen.values() if is_wanted(job)]
-        if page.start_key in (None, start_key) or len(seen) == before:  # some deployments ignore paging
-            break
-        start_key = page.start_key
-    return page.model_copy(update={"jobs": tuple(found)[:limit]})
-
-
-@dataclass
-class Hold:
-    """A request that the service may hold until a status changes (``since`` and ``waitSeconds``).
-
-    Attributes:
-        mark: stands for the state as last seen; empty before the first look.
-        wait_s: seconds for which the service may hold the next one.
-    """
-
-    mark: str = ""
-    wait_s: float = 0.0
-
-    def to_params(self) -> dict[str, str]:
-        """What the request says of it."""
-        return {"since": self.mark} | (
-            {"waitSeconds": f"{self.wait_s:.3g}"} if self.mark and self.wait_s else {}
-        )
 
 
 def get_many(link: Link, names: Iterable[str], hold: Hold | None = None) -> Steps[dict[str, Job]]:
@@ -119,11 +42,11 @@ def get_many(link: Link, names: Iterable[str], hold: Hold | None = None) -> Step
     """
     wanted = set(names)
     found: dict[str, Job] = {}
-    size, start_key = max(_FIRST_PAGE, 2 * len(wanted)) if len(wanted) > _FEW else _SHORT_PAGE, None
-    while len(wanted) > _FEW or hold is not None:
+    size, start_key = max(_FIRST_PAGE, 2 * len(wanted)) if len(wanted) > FEW else _SHORT_PAGE, None
+    while len(wanted) > FEW or hold is not None:
         params = {"limit": str(min(size, LARGEST_PAGE)), "includeSubjobs": "true"}
         params |= {"startKey": start_key} if start_key else {}
-        page = yield from _read_first(link, params, hold) if hold else list_page(link, params)
+        page = yield from list_first(link, params, hold) if hold else list_page(link, params)
         hold = None
         found |= {job.job_name: job for job in page.jobs if job.job_name in wanted}
         wanted -= found.keys()
@@ -133,18 +56,6 @@ def get_many(link: Link, names: Iterable[str], hold: Hold | None = None) -> Step
     for name in sorted(wanted):  # the last few, and what a deployment's list leaves out
         found[name] = yield from get_job(link, name)
     return found
-
-
-def _read_first(link: Link, params: dict[str, str], hold: Hold) -> Steps[JobPage]:
-    """The first page, held where the service can; whether it can is kept in the link."""
-    try:
-        page = yield from list_page(link, params | hold.to_params(), hold.wait_s)
-    except BadRequestError:  # a deployment that refuses parameters which it does not know
-        link.can_hold = False
-        return (yield from list_page(link, params))
-    hold.mark = page.mark or ""
-    link.can_hold = bool(page.mark)
-    return page
 
 
 def wait_all(
@@ -180,13 +91,14 @@ class Watch:
         self.known: dict[str, Job] = {}
         """Records as last seen."""
         self._link = link
+        self._poller = find_poller(link)
         self._on_change = on_change
         self._patience = Patience(timeout_s)
-        self._is_few = len(self.pending) <= _FEW
+        self._is_few = len(self.pending) <= FEW
         self._looks = 0
+        self._looked_at = float("-inf")
         self._hold = Hold()
         self._delays = poll_delays(**_find_pace(link, is_few=self._is_few))
-        self._bucket = look_bucket(is_few=self._is_few)
 
     def look(self) -> Steps[list[Job]]:
         """The jobs that are final since the look before; in an outage, none.
@@ -198,17 +110,36 @@ class Watch:
         hold = self._hold if self._may_hold() else None
         self._looks += 1
         try:
-            records = yield from get_many(self._link, self.pending, hold)
+            records = yield from (self._look_again(hold) if self.known else self._look_first(hold))
         except (TransportError, ServiceFaultError, RateLimitedError) as exc:
             self._patience.bear(exc)
             self._hold = Hold()
             return []
+        self._looked_at = self._poller.clock()
         self._patience.renew()
         _note(records, self.known, self._on_change)
         # by the name that was asked for: what a deployment calls the record is its own matter
         done = [name for name in self.pending if name in records and records[name].is_final]
         self.pending = [name for name in self.pending if name not in done]
         return [records[name] for name in done]
+
+    def _look_first(self, hold: Hold | None) -> Steps[dict[str, Job]]:
+        """All of them as they are now: what was known before may be another job of the same name."""
+        self._poller.follow(self.pending, afresh=True)
+        records = yield from get_many(self._link, self.pending, hold)
+        self._poller.note(records)
+        return records
+
+    def _look_again(self, hold: Hold | None) -> Steps[dict[str, Job]]:
+        """One request for all jobs that this process follows, unless another look has answered meanwhile."""
+        self._poller.follow(self.pending)
+        if not self._poller.is_fresh(self.pending, self._looked_at):
+            yield from self._poller.look(self._link, self.pending, hold)
+        records = self._poller.find(self.pending)
+        gone = [name for name, record in records.items() if record is None]
+        if gone:
+            raise NotFoundError(f"There is no job {gone[0]!r} any more.", status=404)
+        return {name: record for name, record in records.items() if record is not None}
 
     def _may_hold(self) -> bool:
         """Whether to ask the service to hold the next look: for one job or two, not before it pays."""
@@ -228,11 +159,11 @@ class Watch:
             return
         first = self.known.get(self.pending[0])
         pause_s = self._patience.limit(next(self._delays), first)
-        if not self._hold.mark:
-            yield Sleep(pause_s)
-            return
-        self._hold.wait_s = pause_s
-        gap_s = self._bucket.reserve()
+        gap_s = self._poller.gap_s(self.pending)
+        if self._hold.mark:
+            self._hold.wait_s = pause_s
+        else:
+            gap_s = max(gap_s, pause_s)
         if gap_s:
             yield Sleep(self._patience.limit(gap_s, first))
 

@@ -73,7 +73,7 @@ class JobCard(widgets.VBox):  # type: ignore[misc]
         self._stop.on_click(lambda _: self._click_stop())
         self._log_switch.observe(lambda _: self._switch_log(), names="value")
         self._is_asked = False
-        self._watched = Watched(self.job.job_name, self._receive, self._lose)
+        self.watched = Watched(self.job.job_name, self._receive, self._lose)
         self._paint()
         self.follow()
 
@@ -84,7 +84,7 @@ class JobCard(widgets.VBox):  # type: ignore[misc]
             return
         watcher = find_watcher(self.source) if self.source else None
         if watcher:
-            watcher.add(self._watched)
+            watcher.add(self.watched)
 
     def on_final(self, callback: FinalCallback) -> None:
         """Call ``callback`` with the record once the job is over; at once when it is over already."""
@@ -101,7 +101,7 @@ class JobCard(widgets.VBox):  # type: ignore[misc]
         """Stop following the job and remove the widget; the job goes on."""
         watcher = find_watcher(self.source) if self.source else None
         if watcher:
-            watcher.discard(self._watched)
+            watcher.discard(self.watched)
         super().close()
 
     def _repr_mimebundle_(self, **kwargs: Any) -> Any:
@@ -197,7 +197,7 @@ class JobCard(widgets.VBox):  # type: ignore[misc]
             self._tell_trouble(f"The job could not be stopped: {exc.message}")
         watcher = find_watcher(self.source)
         if watcher:
-            watcher.wake()
+            watcher.wake(self.watched)
 
     def _switch_log(self) -> None:
         if self._log_switch.value:

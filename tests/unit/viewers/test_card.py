@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from foldnote.errors import ArchiveError, NotFoundError, ServiceUnreachableError
+from foldnote.errors import ArchiveError, ServiceUnreachableError
 from foldnote.models import Job, JobStatus
 from foldnote.viewers import JobCard, watch
 from foldnote.viewers.card_html import write_card, write_log
@@ -24,12 +24,12 @@ class ScriptedJobs:
     def __init__(self, *answers, log="line\n"):
         self.answers, self.asked, self.stopped, self.written = list(answers), [], [], log
 
-    async def get(self, name):
-        self.asked.append(name)
+    async def poll(self, names, *, afresh=()):
+        self.asked.append(set(names))
         answer = self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
         if isinstance(answer, Exception):
             raise answer
-        return answer.model_copy(update={"job_name": name})
+        return {name: answer and answer.model_copy(update={"job_name": name}) for name in names}
 
     async def stop(self, name):
         self.stopped.append(name)
@@ -70,13 +70,13 @@ async def test_one_task_asks_for_all_cards_of_a_source():
     source = ScriptedJobs(make_job())
     cards = [JobCard(make_job(name), source) for name in ("a", "b", "c")]
 
-    await until(lambda: set(source.asked) == {"a", "b", "c"})
+    await until(lambda: source.asked == [{"a", "b", "c"}])
     tasks = [task for task in asyncio.all_tasks() if task.get_name() == "foldnote job cards"]
 
     assert len(tasks) == 1
     for card in cards:
         card.close()
-    find_watcher(source).wake()
+    find_watcher(source).wake(cards[0].watched)
     await until(lambda: tasks[0].done())
 
 
@@ -96,7 +96,7 @@ async def test_an_outage_is_told_with_the_last_answer_and_survived():
 
 
 async def test_a_deleted_job_is_not_asked_for_again():
-    source = ScriptedJobs(NotFoundError("no such job", status=404))
+    source = ScriptedJobs(None)
     card = JobCard(make_job(), source)
 
     await until(lambda: "was deleted" in card._face.value)

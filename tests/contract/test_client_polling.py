@@ -1,0 +1,78 @@
+"""A kernel full of cards, batches and pipelines asks the service as seldom as one job would."""
+
+import asyncio
+from time import monotonic
+
+import httpx
+import pytest
+from job_settings import SETTINGS
+from pydantic import SecretStr
+
+from foldnote.client import Client
+from foldnote.client.jobs import AsyncJobs
+from foldnote.client.link import Address, Link
+from foldnote.client.polling import Poller
+from foldnote.client.transport import AsyncHttpWorld
+from foldnote.settings import Profile
+from foldnote.viewers import JobCard, watch
+
+
+class Simulated:
+    """A clock that runs thirty times as fast."""
+
+    def __init__(self) -> None:
+        self.began = monotonic()
+
+    def __call__(self) -> float:
+        return 30 * (monotonic() - self.began)
+
+
+@pytest.fixture
+async def counted(http, key, monkeypatch):
+    """An asynchronous client of the real service with a fast clock, and the requests that it made."""
+    asked = []
+
+    async def count(request):
+        asked.append((clock(), request.url))
+
+    clock = Simulated()
+    for name in ("FASTEST_S", "SLOWEST_S", "OUTAGE_S"):
+        monkeypatch.setattr(watch, name, getattr(watch, name) / 30)
+    link = Link(Profile("p", "http://testserver"), Address("http://testserver", SecretStr(key)))
+    link.pollers[None] = Poller(clock=clock)
+    async with httpx.AsyncClient(
+        transport=httpx.ASGITransport(http.app), event_hooks={"request": [count]}
+    ) as pool:
+        yield AsyncJobs(link, AsyncHttpWorld(pool)), asked, clock
+
+
+def submit_all(client: Client, name: str) -> list:
+    jobs = [
+        client.jobs.submit("anarci", SETTINGS, job_name=f"{name}-{n}.sleep-60", again=True) for n in range(20)
+    ]
+    rows = [dict(SETTINGS, sequence=SETTINGS["sequence"] + "S" * n) for n in range(20)]
+    names = [f"{name}-row{n}.sleep-60" for n in range(20)]
+    batch = client.batches.submit("anarci", rows, f"{name}-batch", names)
+    return [*jobs, batch, *batch.subjobs()]
+
+
+async def test_forty_cards_cost_twelve_requests_a_minute(counted, client, name):
+    jobs, asked, clock = counted
+    handles = await asyncio.to_thread(submit_all, client, name)
+    cards = [JobCard(handle.record, jobs) for handle in handles]
+    begin = clock()
+    while clock() < begin + 90:
+        await asyncio.sleep(0.05)
+    late = [url for at, url in asked if at > begin + 12]
+    for card, handle in zip(cards, handles, strict=True):
+        card.close()
+        await asyncio.to_thread(handle.stop)
+    assert 5 <= len(late) * 60 / 78 <= 13
+
+
+async def test_jobs_are_polled_by_their_names(face, settle, settings, name):
+    job = await settle(face.jobs.submit("anarci", settings, job_name=f"{name}.sleep-30"))
+    found = await settle(face.jobs.poll([job.job_name, "nobody"]))
+    assert (found[job.job_name].job_name, found["nobody"]) == (job.job_name, None)
+    await settle(job.stop())
+    assert (await settle(face.jobs.poll([job.job_name], afresh=[job.job_name])))[job.job_name].is_final

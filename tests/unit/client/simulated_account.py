@@ -1,0 +1,65 @@
+"""An account of jobs behind GET /jobs, in simulated time: pauses pass at once, and requests are counted."""
+
+import json
+from itertools import islice
+
+from foldnote.client.effects import Answer, Call, Run, Sleep
+from foldnote.client.link import Address, Link
+from foldnote.client.polling import Poller
+from foldnote.settings import Profile
+
+
+class SimulatedAccount:
+    """Jobs, newest first, as a service lists them; some are told only by their names.
+
+    Attributes:
+        batches: the batch of a job that is part of one.
+        unlisted: jobs that no list shows, as some deployments leave subjobs out.
+        refusal: what every request is answered, when it is set.
+    """
+
+    def __init__(self, names, batches=None, unlisted=()) -> None:
+        self.now = 1000.0
+        self.names, self.batches, self.unlisted = list(names), batches or {}, set(unlisted)
+        self.over: set[str] = set()
+        self.asked: list[float] = []
+        self.refusal: Answer | None = None
+        self.link = Link(Profile("p", "http://p"), Address("http://p", None))
+        self.poller = Poller(clock=lambda: self.now)
+        self.link.pollers[None] = self.poller
+
+    def perform(self, effect):
+        match effect:
+            case Sleep(seconds):
+                self.now += seconds
+                return None
+            case Run(function):
+                return function()
+        self.asked.append(self.now)
+        self.now += 0.01
+        return self.refusal or self._answer(effect)
+
+    def _answer(self, call: Call) -> Answer:
+        params = call.params
+        if "jobName" in params:
+            if params["jobName"] not in self.names:
+                return Answer(404, {}, b'{"error": "no such job"}')
+            return Answer(200, {}, json.dumps(self._record(params["jobName"])).encode())
+        rows = [name for name in self.names if name not in self.unlisted]
+        if "batch" in params:
+            rows = [name for name in rows if self.batches.get(name) == params["batch"]]
+        begin = rows.index(params["startKey"]) + 1 if "startKey" in params else 0
+        page = list(islice(rows, begin, begin + int(params["limit"])))
+        more = {"startKey": page[-1]} if begin + len(page) < len(rows) else {}
+        return Answer(
+            200, {}, json.dumps({"jobs": [*map(self._record, page)], "statuses": {}} | more).encode()
+        )
+
+    def _record(self, name: str) -> dict:
+        status = "Complete" if name in self.over else "Running"
+        return {"jobName": name, "type": "anarci", "status": status, "batch": self.batches.get(name)}
+
+    def most_in_a_minute(self, after: float) -> int:
+        """The largest number of requests in any minute that begins ``after`` seconds from the beginning."""
+        late = [each for each in self.asked if each >= 1000.0 + after]
+        return max((sum(begin <= each < begin + 60 for each in late) for begin in late), default=0)
