@@ -89,7 +89,7 @@ async def test_the_result_of_a_new_job_under_an_old_name_is_its_own(face, settle
         paths.append(await settle(face.jobs.download(name)))
         await settle(job.delete())
     assert paths[0] != paths[1]
-    assert [path.name for path in paths[1].parent.iterdir()] == [f"{name}.zip"]
+    assert [path.name for path in paths[1].parent.glob("[!.]*")] == [f"{name}.zip"]
 
 
 @pytest.mark.parametrize("wanted", ["a b.pdb", "ä€.pdb", "50%.pdb", "sharp#1.pdb", "plus+and&.pdb"])
@@ -224,7 +224,7 @@ def test_the_next_process_goes_on_with_a_download(scripted, connect, hasty):
     path = connect().jobs.download("a", "m.pdb")
     assert path.read_bytes() == b"ATOM" * 200
     assert asked_for(scripted) == ("bytes=400-", '"v1"')
-    assert [each.name for each in path.parent.iterdir()] == ["m.pdb"]
+    assert [each.name for each in path.parent.glob("[!.]*")] == ["m.pdb"]
 
 
 @pytest.mark.parametrize("answer", [answers("HETATM", etag='"v2"'), serves(b"HETA" * 200, etag='"v2"')])

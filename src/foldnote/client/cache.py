@@ -10,7 +10,7 @@ import hashlib
 import os
 import shutil
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from stat import S_ISDIR
@@ -39,10 +39,8 @@ def has_content(sha256: str) -> bool:
     return _content(sha256).is_file()
 
 
-def keep_content(place: Path, sha256: str | None) -> None:
+def keep_content(place: Path, sha256: str) -> None:
     """Remember what the file at ``place`` contains; where the same is here already, it is stored once."""
-    if sha256 is None:
-        return
     kept = _content(sha256)
     with suppress(OSError):  # a file system without hard links keeps each file by itself
         kept.parent.mkdir(exist_ok=True)
@@ -60,6 +58,7 @@ def take_content(sha256: str, place: Path) -> bool:
             kept.unlink()
             return False
         _link(kept, place)
+        write_hash(place, sha256)
     except OSError:
         return False
     return True
@@ -76,6 +75,48 @@ def hash_file(path: Path) -> str:
     """SHA-256 (hex) of a file."""
     with path.open("rb") as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def publish(part: Path, place: Path, sha256: str) -> None:
+    """Give what arrived its place, with its SHA-256 beside it; a power cut leaves all of it or nothing."""
+    _sync(part)
+    part.replace(place)
+    write_hash(place, sha256)
+
+
+def write_hash(place: Path, sha256: str) -> None:
+    """Note what the file at ``place`` contains, so that damage is noticed."""
+    beside = place.with_name(f"{place.name}.{uuid4().hex}.sha256")
+    beside.write_text(sha256, "ascii")
+    _sync(beside)
+    beside.replace(_hash_of(place))
+    _sync(place.parent)
+
+
+def _hash_of(place: Path) -> Path:
+    return place.with_name(f".{place.name}.sha256")
+
+
+def _sync(path: Path) -> None:
+    """Wait until what was written is on the disk; a folder is synced where the system can."""
+    with suppress(OSError):  # a file system, or a system, that does not sync folders
+        descriptor = os.open(path, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+
+
+def is_intact(place: Path, hash_content: Callable[[Path], str] = hash_file) -> bool:
+    """Whether what is at ``place`` is there and is what was once put there.
+
+    Args:
+        hash_content: computes the SHA-256 (hex) that was noted.
+    """
+    try:
+        return hash_content(place) == _hash_of(place).read_text("ascii")
+    except (OSError, ValueError):
+        return False
 
 
 def mark_of(part: Path) -> Path:

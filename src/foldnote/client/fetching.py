@@ -19,10 +19,10 @@ from urllib.parse import urljoin
 from foldnote.client import cache
 from foldnote.client.effects import Answer, Run, Sleep, Steps
 from foldnote.client.link import Link
+from foldnote.client.listing import get_job
 from foldnote.client.pace import poll_delays
 from foldnote.client.progress import Meter, measure
 from foldnote.client.refusals import understand
-from foldnote.client.waiting import get_job
 from foldnote.errors import ArchiveError, BadRequestError, JobFailedError, ProtocolError, ResultError
 from foldnote.models import BatchStatus, Job
 
@@ -110,7 +110,7 @@ def fetch_result(
         options["jobEmail"] = job_email
     try:
         place = _place(link, job, options)
-        if place.is_file() and _can_be_kept(job):
+        if _can_be_kept(job) and (yield Run(lambda: cache.is_intact(place))):
             cache.note_use(place)
             return place
         with measure(progress, place.name) as meter:
@@ -135,7 +135,7 @@ def _bring(
             digest = announced_hash(answer.headers)
         else:
             found = yield Run(lambda: _verify(part, answer, is_archive=place.suffix == ".zip"))
-            part.replace(place)
+            yield Run(lambda: cache.publish(part, place, found))
             yield Run(lambda: cache.keep_content(place, found))
     if digest is not None and not (yield Run(lambda: cache.take_content(str(digest), place))):
         yield from _bring(link, find_url, place, meter, afresh=True)
@@ -168,18 +168,16 @@ def _place(link: Link, job: Job, options: Mapping[str, object]) -> Path:
     return folder / (re.sub(r"[^A-Za-z0-9_.+ -]", "_", wanted).lstrip(".") or "result.zip")
 
 
-def _verify(part: Path, answer: Answer, *, is_archive: bool) -> str | None:
-    """The SHA-256 (hex) of what arrived, where the service gives one to compare it with.
+def _verify(part: Path, answer: Answer, *, is_archive: bool) -> str:
+    """The SHA-256 (hex) of what arrived, compared with what the service announced where it does.
 
     Raises:
         ArchiveError: the download is not what the service announced, or no archive.
     """
     announced = announced_hash(answer.headers)
-    if announced is None:
-        if is_archive and not zipfile.is_zipfile(part):
-            raise ArchiveError("The download is no whole ZIP archive. Try again.")
-        return None
+    if announced is None and is_archive and not zipfile.is_zipfile(part):
+        raise ArchiveError("The download is no whole ZIP archive. Try again.")
     found = answer.sha256 or cache.hash_file(part)
-    if found != announced:
+    if found != (announced or found):
         raise ArchiveError("The download is damaged: its SHA-256 is not the announced one. Try again.")
     return found

@@ -15,6 +15,7 @@ from pathlib import Path
 from uuid import uuid4
 
 import foldnote
+from foldnote.client.cache import hash_file, is_intact, write_hash
 from foldnote.errors import FoldnoteError
 
 _MOST_SHOWN = 8
@@ -30,8 +31,9 @@ def unpack_selected(archive: Path, patterns: Sequence[str]) -> Path:
     status = archive.stat()
     wanted = [sorted(patterns), status.st_ino, status.st_mtime_ns, status.st_size]
     folder = archive.parent / f"selected-{hashlib.sha256(json.dumps(wanted).encode()).hexdigest()[:16]}"
-    if folder.is_dir():
+    if is_intact(folder, _hash_files):
         return folder
+    shutil.rmtree(folder, ignore_errors=True)  # damaged, or left by a version that noted no hash
     result = foldnote.open_result(archive)  # the package knows who reads results
     if not result.match(patterns):
         names = [file.name for file in result.files]
@@ -43,8 +45,17 @@ def unpack_selected(archive: Path, patterns: Sequence[str]) -> Path:
     beside = archive.parent / f"{uuid4().hex}.unpacking"
     try:
         result.save_to(beside, patterns)
+        digest = _hash_files(beside)
         with suppress(OSError):  # somebody else was first: theirs is the same
             beside.rename(folder)
+        write_hash(folder, digest)
     finally:
         shutil.rmtree(beside, ignore_errors=True)
     return folder
+
+
+def _hash_files(folder: Path) -> str:
+    """SHA-256 (hex) over names and contents of all files in a folder."""
+    files = sorted(path for path in folder.rglob("*") if path.is_file())
+    told = [[str(path.relative_to(folder)), hash_file(path)] for path in files]
+    return hashlib.sha256(json.dumps(told).encode()).hexdigest()
