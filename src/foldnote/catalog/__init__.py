@@ -21,6 +21,7 @@ if TYPE_CHECKING:
         ALPHABETS,
         Fault,
         clean_sequence,
+        count_sequence_faults,
         find_sequence_faults,
         split_chains,
     )
@@ -35,6 +36,7 @@ __all__ = [
     "check",
     "check_field",
     "clean_sequence",
+    "count_sequence_faults",
     "default_settings",
     "find_sequence_faults",
     "split_chains",
@@ -45,7 +47,14 @@ __all__ = [
 _HOMES = {
     "bundle": ("tool", "tools"),
     "checks": ("CHECKS",),
-    "sequences": ("ALPHABETS", "Fault", "clean_sequence", "find_sequence_faults", "split_chains"),
+    "sequences": (
+        "ALPHABETS",
+        "Fault",
+        "clean_sequence",
+        "count_sequence_faults",
+        "find_sequence_faults",
+        "split_chains",
+    ),
     "validation": ("Check", "applies", "check", "check_field", "default_settings"),
 }
 

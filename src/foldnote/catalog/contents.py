@@ -8,13 +8,19 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache
+from itertools import islice
 from typing import Final
 
 _ATOM_RECORDS = ("ATOM", "HETATM")
 _LONGEST_HEADER = 100_000
 """Characters of a table's first row that are read; beyond lies no table."""
+_CHUNK = 1 << 16
+_MOST_KEPT = 1 << 20
+"""Characters of a text whose chains are remembered from one keystroke to the next."""
+_MOST_NAMES = 100_000
+"""Different names of a Clustal alignment that are told apart."""
 
 
 def is_inline(value: str) -> bool:
@@ -28,7 +34,15 @@ def read_extension(name: str) -> str:
     return extension.lower() if dot and stem else ""
 
 
-@lru_cache(maxsize=8)
+def read_lines(text: str) -> Iterator[str]:
+    """What ``text.splitlines()`` gives, but never all of it in memory."""
+    start = 0
+    while start < len(text):
+        end = text.find("\n", start + _CHUNK) + 1 or len(text)
+        yield from text[start:end].splitlines()
+        start = end
+
+
 def list_pdb_chains(text: str, *, with_ligands: bool = True) -> tuple[str, ...]:
     """Chain ids of a PDB's atoms (column 22) in order of appearance, first model only.
 
@@ -36,9 +50,14 @@ def list_pdb_chains(text: str, *, with_ligands: bool = True) -> tuple[str, ...]:
         text: contents of the PDB.
         with_ligands: whether HETATM records count; a template's chains are those of its polymers.
     """
+    read = _read_chains if len(text) > _MOST_KEPT else _remember_chains
+    return read(text, with_ligands)
+
+
+def _read_chains(text: str, with_ligands: bool) -> tuple[str, ...]:
     records = _ATOM_RECORDS if with_ligands else _ATOM_RECORDS[:1]
     chains: dict[str, None] = {}
-    for line in text.splitlines():
+    for line in read_lines(text):
         if line.startswith("ENDMDL"):
             break
         if line.startswith(records) and len(line) > 21:
@@ -46,25 +65,36 @@ def list_pdb_chains(text: str, *, with_ligands: bool = True) -> tuple[str, ...]:
     return tuple(chain for chain in chains if chain)
 
 
+_remember_chains = lru_cache(maxsize=8)(_read_chains)
+
+
 def read_columns(text: str, delimiter: str) -> tuple[str, ...]:
     """Column names in the first row that is not blank; empty for a text without one."""
-    filled = (line for line in text.splitlines() if line.strip())
+    filled = (line for line in read_lines(text) if line.strip())
     header = next(filled, "").lstrip("\ufeff")[:_LONGEST_HEADER]
     rows = csv.reader(io.StringIO(header), delimiter=delimiter, skipinitialspace=True)
     return tuple(name.strip() for name in next(rows, []))
 
 
-def list_sequence_names(text: str) -> tuple[str, ...]:
-    """Names of the sequences in a FASTA, Clustal or PHYLIP text; empty where none can be told."""
-    lines = [line for line in text.splitlines() if line.strip()]
-    if not lines:
-        return ()
-    if lines[0].startswith(">"):
-        return tuple((line[1:].split() or [""])[0] for line in lines if line.startswith(">"))
-    if _is_phylip(lines[0]):
-        return tuple(line.split()[0] for line in lines[1 : 1 + int(lines[0].split()[0])])
-    rows = [line.split()[0] for line in lines[1:] if not line[0].isspace()]
-    return tuple(dict.fromkeys(rows)) if lines[0].upper().startswith(("CLUSTAL", "MUSCLE")) else ()
+def list_sequence_names(text: str) -> Iterator[str]:
+    """Names of the sequences in a FASTA, Clustal or PHYLIP text, one by one; none where none can be told."""
+    lines = (line for line in read_lines(text) if line.strip())
+    first = next(lines, "")
+    if first.startswith(">"):
+        yield _first_word(first[1:])
+        yield from (_first_word(line[1:]) for line in lines if line.startswith(">"))
+    elif _is_phylip(first):
+        yield from (_first_word(line) for line in islice(lines, int(_first_word(first))))
+    elif first[:20].upper().startswith(("CLUSTAL", "MUSCLE")):
+        seen: set[str] = set()
+        for name in (_first_word(line) for line in lines if not line[0].isspace()):
+            if name not in seen and len(seen) < _MOST_NAMES:
+                seen.add(name)
+                yield name
+
+
+def _first_word(line: str) -> str:
+    return (line.split(None, 1) or [""])[0]
 
 
 def find_content_fault(text: str, extension: str) -> str | None:
@@ -79,7 +109,7 @@ def has_atoms(text: str) -> bool:
 
 
 def _is_phylip(line: str) -> bool:
-    words = line.split()
+    words = line.split(None, 2)
     return len(words) >= 2 and all(_is_count(word) for word in words[:2])
 
 
@@ -106,20 +136,20 @@ def _check_sdf(text: str) -> str | None:
 
 
 def _check_a3m(text: str) -> str | None:
-    lines = [line for line in text.splitlines() if line.strip() and not line.startswith("#")]
-    if lines and lines[0].startswith(">") and not all(line.startswith(">") for line in lines):
+    lines = (line for line in read_lines(text) if line.strip() and not line.startswith("#"))
+    if next(lines, "").startswith(">") and not all(line.startswith(">") for line in lines):
         return None
     return "These contents are no A3M alignment: each sequence needs a line that starts with '>' before it."
 
 
 def _check_table(text: str) -> str | None:
-    if sum(bool(line.strip()) for line in text.splitlines()) >= 2:
+    if len(list(islice((line for line in read_lines(text) if line.strip()), 2))) == 2:
         return None
     return "This table is empty: it needs a row of column names and at least one row of data."
 
 
 def _check_sequences(text: str) -> str | None:
-    if list_sequence_names(text):
+    if next(list_sequence_names(text), None) is not None:
         return None
     return "No sequences were found in these contents. Paste FASTA, Clustal or PHYLIP."
 

@@ -18,6 +18,8 @@ NOT_JSON: Final = "not_json"
 TOO_DEEP: Final = "too_deep"
 MOST_LEVELS: Final = 100
 MOST_PARTS: Final = 200_000
+MOST_LETTERS: Final = 100_000
+"""Characters of a text whose schema says no other bound; the contents of files are no such text."""
 _MOST_TOLD = 20
 _LARGEST_BITS = 1023
 """A whole number with more bits is infinite to everyone who reads JSON numbers as doubles."""
@@ -45,6 +47,8 @@ class Plain(NamedTuple):
     """The first odd parts, in their order."""
     given: Any
     """The value itself."""
+    parts: int = 0
+    """Values in it, itself included; past `MOST_PARTS` they are not counted on."""
 
 
 def read_plain(value: Any) -> Plain:
@@ -53,7 +57,7 @@ def read_plain(value: Any) -> Plain:
     plain = reader.read(value, ())
     if reader.count > MOST_PARTS:
         return Plain([] if isinstance(value, list) else {}, (Odd((), TOO_DEEP, value),), value)
-    return Plain(plain, tuple(reader.odd), value)
+    return Plain(plain, tuple(reader.odd), value, reader.count)
 
 
 class _Reader:

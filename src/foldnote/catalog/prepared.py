@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Final
 
+from foldnote.catalog.plain import MOST_LETTERS
 from foldnote.catalog.standard import Document, Rules
 
 if TYPE_CHECKING:
@@ -44,12 +45,19 @@ class Field:
     """What the other settings must satisfy for the field to apply; None for fields that say it otherwise."""
     depends_on: frozenset[str] = frozenset()
     """Names of the settings that `condition` looks at."""
+    longest_text: int | None = None
+    """Characters that any text in its value may have; None for fields of a schema without our notes."""
 
     @property
     def notes(self) -> Mapping[str, Any]:
         """What the schema says under ``x-foldnote``."""
         found = self.schema.get(NOTES)
         return found if isinstance(found, Mapping) else {}
+
+    @property
+    def is_file(self) -> bool:
+        """Whether its value may be the contents of a file."""
+        return self.notes.get("role") in ("file", "files")
 
     @property
     def has_default(self) -> bool:
@@ -118,10 +126,31 @@ def _prepare_field(document: Document, name: str, schema: Any, *, is_required: b
     rules = document.compile("properties", name)
     notes = found.get(NOTES)
     condition = notes.get(CONDITION) if isinstance(notes, Mapping) else None
+    longest = _find_longest(found) if isinstance(notes, Mapping) and _is_ours(notes) else None
     if not isinstance(condition, Mapping):
-        return Field(name, found, is_required, rules)
+        return Field(name, found, is_required, rules, longest_text=longest)
     compiled = document.compile("properties", name, NOTES, CONDITION)
-    return Field(name, found, is_required, rules, compiled, list_names(condition))
+    return Field(name, found, is_required, rules, compiled, list_names(condition), longest)
+
+
+def _is_ours(notes: Mapping[str, Any]) -> bool:
+    """Whether the field is of our own form, where every text has a longest length, or a sequence."""
+    return "order" in notes or notes.get("role") in ("sequence", "sequences", "smiles")
+
+
+def _find_longest(schema: Any) -> int:
+    """The longest text that the schema has a bound for; `MOST_LETTERS` where it has none."""
+    bounds: list[int] = []
+    waiting = [schema]
+    while waiting:
+        each = waiting.pop()
+        if isinstance(each, Mapping):
+            bound = each.get("maxLength")
+            bounds += [int(bound)] if isinstance(bound, int | float) else []
+            waiting += each.values()
+        elif isinstance(each, list):
+            waiting += each
+    return max(bounds, default=MOST_LETTERS)
 
 
 def list_names(condition: Any) -> frozenset[str]:

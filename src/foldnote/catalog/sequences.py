@@ -6,12 +6,18 @@ Forgiven are white space and case, which carry no meaning in a sequence. Everyth
 
 from __future__ import annotations
 
+import re
 import string
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 from typing import Final
 
 _AMINO_ACIDS = "ACDEFGHIKLMNPQRSTVWY"
+MOST_FAULTS: Final = 20
+"""Faults of one text that are described; the others are counted."""
+_CHUNK = 1 << 16
+_LINE_END = re.compile(r"[\r\n]")
 _NUCLEOTIDE_LIKE: Final = 60
 """From this length on a text of only A, C, G, T (U, N) is taken for a nucleotide sequence."""
 
@@ -70,8 +76,9 @@ class Fault:
 
 
 def clean_sequence(text: str) -> str:
-    """``text`` without white space, in capitals."""
-    return "".join(text.split()).upper()
+    """``text`` without white space, in capitals; the words of a long text are never all in memory."""
+    chunks = (text[start : start + _CHUNK] for start in range(0, len(text), _CHUNK))
+    return "".join("".join(chunk.split()) for chunk in chunks).upper()
 
 
 def split_chains(text: str, separator: str | None) -> tuple[str, ...]:
@@ -82,7 +89,7 @@ def split_chains(text: str, separator: str | None) -> tuple[str, ...]:
 def find_sequence_faults(
     text: str, alphabet: str = "amino-acid", separator: str | None = None
 ) -> tuple[Fault, ...]:
-    """Every letter of ``text`` that the alphabet lacks, in reading order.
+    """The first `MOST_FAULTS` letters of ``text`` that the alphabet lacks, in reading order.
 
     Args:
         text: the sequence as it was typed or pasted.
@@ -90,7 +97,14 @@ def find_sequence_faults(
         separator: what separates chains, or None where one chain is expected.
     """
     known = ALPHABETS.get(alphabet, ALPHABETS["amino-acid"])
-    return tuple(_walk(text, known, separator))
+    first = islice(_walk(text, known, separator), MOST_FAULTS)
+    return tuple(_describe(text, known, *found) for found in first)
+
+
+def count_sequence_faults(text: str, alphabet: str = "amino-acid", separator: str | None = None) -> int:
+    """How many faults `find_sequence_faults` would describe if it described all of them."""
+    known = ALPHABETS.get(alphabet, ALPHABETS["amino-acid"])
+    return sum(1 for _ in _walk(text, known, separator))
 
 
 def looks_like_nucleotides(chain: str) -> bool:
@@ -99,27 +113,43 @@ def looks_like_nucleotides(chain: str) -> bool:
     return len(chain) >= _NUCLEOTIDE_LIKE and len(letters & set("ACGTU")) >= 4 and letters <= set("ACGTUN")
 
 
-def _walk(text: str, alphabet: Alphabet, separator: str | None) -> Iterator[Fault]:
+def _walk(text: str, alphabet: Alphabet, separator: str | None) -> Iterator[tuple[int, int, int]]:
+    """Position, chain and index of every fault."""
+    wrong = {letter for letter in set(text) if not _is_known(letter, alphabet, separator)}
+    if not wrong:
+        return
     position, chain, index = 0, 0, 0
     while index < len(text):
         letter = text[index]
         if letter == ">":
-            end = _end_of_line(text, index)
-            yield Fault(position + 1, letter, chain, _explain_header(text[index:end]), index)
-            index = end
+            yield position + 1, chain, index
+            index = _end_of_line(text, index)
             continue
-        if separator and letter == separator:
+        if letter == separator:
             position, chain = 0, chain + 1
         elif not letter.isspace():
             position += 1
-            if letter.upper() not in alphabet.letters or not letter.isascii():
-                yield Fault(position, letter, chain, _explain_letter(letter, alphabet), index)
+            if letter in wrong:
+                yield position, chain, index
         index += 1
 
 
+def _is_known(letter: str, alphabet: Alphabet, separator: str | None) -> bool:
+    is_of_alphabet = letter.isascii() and letter.upper() in alphabet.letters
+    return letter != ">" and (is_of_alphabet or letter == separator or letter.isspace())
+
+
+def _describe(text: str, alphabet: Alphabet, position: int, chain: int, index: int) -> Fault:
+    letter = text[index]
+    if letter == ">":
+        line = text[index : min(_end_of_line(text, index), index + 40)]
+        return Fault(position, letter, chain, _explain_header(line), index)
+    return Fault(position, letter, chain, _explain_letter(letter, alphabet), index)
+
+
 def _end_of_line(text: str, start: int) -> int:
-    ends = [found for found in (text.find(mark, start) for mark in "\r\n") if found >= 0]
-    return min(ends, default=len(text))
+    found = _LINE_END.search(text, start)
+    return found.start() if found else len(text)
 
 
 def _explain_header(line: str) -> str:

@@ -26,6 +26,7 @@ _BY_NAME = {"patternProperties", "prefixItems"}
 _CLOSED: Final = {"additionalProperties", "unevaluatedProperties"}
 _UNKNOWN = object()
 _MOST_RECENT: Final = 4
+_MANY_PARTS: Final = 2000
 
 
 class Fault(NamedTuple):
@@ -104,14 +105,13 @@ class Rules:
     def find_faults(self, plain: Plain) -> list[Fault]:
         """Every keyword that the value breaks, wrong types first, then in the order of the schema.
 
-        Of what lies in an odd part only a wrong type is told. Nothing is found by a schema that could not
-        be compiled.
+        Of what lies in an odd part only a wrong type is told, and of a value of thousands of parts only the
+        first keyword that it breaks. Nothing is found by a schema that could not be compiled.
         """
         if self._validator is None:
             return []
-        found = [
-            self._read(error, plain) for error in self._validator.iter_errors(plain.value) if _told(error)
-        ]
+        errors = _find_first if plain.parts > _MANY_PARTS else _find_all
+        found = [self._read(error, plain) for error in errors(self._validator, plain.value) if _told(error)]
         found.sort(key=lambda pair: (pair[1].keyword != "type", pair[0]))
         return [fault for _, fault in found if not _is_inside(fault, plain.odd)]
 
@@ -180,6 +180,21 @@ class _Parts:
         key = next(self._path, None)
         self._value, position = _step(self._value, key)
         return position
+
+
+def _find_all(validator: Validator, value: Any) -> Iterable[ValidationError]:
+    return validator.iter_errors(value)
+
+
+def _find_first(validator: Validator, value: Any) -> Iterable[ValidationError]:
+    """One error at most: the validator makes all of them at once, and each takes kilobytes."""
+    from jsonschema_rs import ValidationError
+
+    try:
+        validator.validate(value)
+    except ValidationError as error:
+        return [error]
+    return []
 
 
 def is_schema(schema: Any) -> bool:

@@ -10,7 +10,8 @@ from __future__ import annotations
 import copy
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from itertools import islice
+from typing import TYPE_CHECKING, Any, Final
 
 from foldnote.catalog.checks import run_checks
 from foldnote.catalog.checks.row import Finding, Place, matches
@@ -24,13 +25,16 @@ if TYPE_CHECKING:
     from foldnote.models.tool import Tool
     from foldnote.models.verdict import Problem
 
+MOST_TOLD: Final = 20
+"""Unknown settings that are named, and findings of the checks of one field; the others are counted."""
+
 
 @dataclass(frozen=True, slots=True)
 class Check:
     """What was found in a settings object."""
 
     problems: tuple[Problem, ...] = ()
-    """Every problem, in the order of the fields; unknown keys last."""
+    """The problems in the order of the fields, at most a few dozen of each field; unknown keys last."""
     normalized: dict[str, Any] = field(default_factory=dict)
     """The settings with defaults filled in, sequences cleaned and fields that do not apply dropped."""
     missing_fields: tuple[str, ...] = ()
@@ -135,9 +139,29 @@ def _check_value(item: Field, prepared: Prepared, normalized: Mapping[str, Any])
         return
     standard = list(_check_standard(item, plain))
     yield from standard
-    if not plain.odd and not any(finding.code == "wrong_type" for finding in standard):
+    long = _find_long_text(item, plain.value)
+    if long and not standard:
+        yield long
+    if not plain.odd and not long and not any(finding.code == "wrong_type" for finding in standard):
         place = Place(item.name, item.notes, normalized, item.required, prepared.properties)
-        yield from run_checks(plain.given, place)
+        yield from islice(run_checks(plain.given, place), MOST_TOLD)
+
+
+def _find_long_text(item: Field, value: Any) -> Finding | None:
+    """The first text of the value that is longer than any text of this field may be."""
+    if item.longest_text is None:
+        return None
+    waiting: list[tuple[Path, Any]] = [((), value)]
+    while waiting:
+        path, each = waiting.pop()
+        if isinstance(each, str) and len(each) > item.longest_text and not (item.is_file and "\n" in each):
+            message = f"This has {len(each):,} characters; at most {item.longest_text:,} can be used."
+            return _place(item.name, path, (message, "too_long"))
+        if isinstance(each, dict):
+            waiting += [((*path, key), part) for key, part in each.items()]
+        elif isinstance(each, list):
+            waiting += [((*path, number), part) for number, part in enumerate(each)]
+    return None
 
 
 def _check_standard(item: Field, plain: Plain) -> Iterator[Finding]:
@@ -159,13 +183,16 @@ def _place(name: str, path: Path, told: tuple[str, str]) -> Finding:
 
 def _find_unknown(prepared: Prepared, settings: Mapping[str, Any]) -> Iterator[Finding]:
     names = prepared.names
-    for key, value in settings.items():
-        if isinstance(key, str) and key in names:
-            continue
+    known = frozenset(names)
+    unknown = ((key, value) for key, value in settings.items() if key not in known)
+    for key, value in islice(unknown, MOST_TOLD):
         if prepared.is_closed:
             yield Finding(_printable(key), tell_unknown(_name_key(key), names), "unknown_field")
         elif odd := read_plain({key: value}).odd:
             yield Finding(_printable(key), *tell_odd(odd[0]))
+    more = sum(1 for _ in unknown) if prepared.is_closed else 0
+    if more:
+        yield Finding("", f"There are {more:,} more settings that this tool does not have.", "unknown_field")
 
 
 def _check_rest(rules: Rules, normalized: Mapping[str, Any]) -> Iterator[Finding]:

@@ -55,7 +55,7 @@ def tell_odd(odd: Odd) -> tuple[str, str]:
 def tell_unknown(name: str, known: Iterable[str]) -> str:
     """The sentence for a key that the tool does not have."""
     names = list(known)
-    near = find_near(name, names)
+    near = find_near(name[:100], names)
     if near:
         return f"There is no setting {shorten(name)}. Did you mean {near[0]}?"
     listed = f" The settings are: {', '.join(names)}." if names else ""

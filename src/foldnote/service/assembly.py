@@ -98,7 +98,7 @@ class Service:
         self.intake = Intake(
             self.store, self.toolbox, self.files, wake, limits=config.limits, allowance=allowance
         )
-        self.screening = ScreeningDesk(self.toolbox, self.intake, self.files)
+        self.screening = ScreeningDesk(self.toolbox, self.intake, self.files, config.limits.batch_rows)
 
     def _on_ended(self) -> None:
         self.conductor.wake()

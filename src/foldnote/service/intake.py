@@ -90,7 +90,7 @@ class Intake:
             RefusalError: 400 with the field and the row at fault, 403 for what the caller may not spend.
         """
         require_name(batch.batch_name, "batchName")
-        _require_rows(batch.settings, self._limits.batch_rows)
+        require_rows(batch.settings, self._limits.batch_rows)
         names = batch.job_names or make_names(batch.batch_name, len(batch.settings))
         _require_names(names, len(batch.settings))
         tool = self._toolbox.find(batch.type)
@@ -147,7 +147,7 @@ class Intake:
     def _validate_rows(
         self, caller: Caller, tool: Tool, payload: JobPayload, rows: list[Any]
     ) -> dict[str, Any]:
-        _require_rows(rows, self._limits.validation_rows)
+        require_rows(rows, self._limits.validation_rows)
         if payload.batch_name is not None:
             require_name(payload.batch_name, "batchName")
         if payload.job_names is not None:
@@ -195,10 +195,15 @@ class Intake:
         return NewJob(name, tool.type, settings, checked.normalized, inputs=inputs)
 
 
-def _require_rows(rows: Sequence[Any], most: int) -> None:
+def require_rows(rows: Sequence[Any], most: int, field: str = "settings") -> None:
+    """Let pass as many rows as a batch may have.
+
+    Raises:
+        RefusalError: 400 with their number.
+    """
     if not 1 <= len(rows) <= most:
         sentence = f"There should be 1 to {most} rows; this has {len(rows)}."
-        raise bad_request(sentence, code="batch_size", field="settings")
+        raise bad_request(sentence, code="batch_size", field=field)
 
 
 @contextmanager

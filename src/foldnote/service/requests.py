@@ -9,6 +9,7 @@ from pydantic.alias_generators import to_camel
 from pydantic.config import JsonDict
 from pydantic_core import PydanticCustomError
 
+from foldnote.catalog.plain import MOST_LETTERS
 from foldnote.models.names import JOB_NAME_PATTERN
 
 MAX_RUNTIME_S = 31_536_000.0
@@ -18,6 +19,8 @@ _LABEL = r"[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?"
 EMAIL_PATTERN = rf"^{_ATOM}(?:\.{_ATOM})*@{_LABEL}(?:\.{_LABEL})*$"
 """An address as the interface's `email` format has it, without quoted and literal forms."""
 _LOCAL_PART = 64
+Text = Annotated[str, Field(max_length=MOST_LETTERS)]
+"""A text without a bound of its own."""
 TOOL_PATTERN = r"^[a-z0-9][a-z0-9-]{0,62}$"
 """The type of a tool that is registered."""
 IMAGE_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9._/:@-]{0,300}$"
@@ -207,16 +210,16 @@ class PipelineRun(Body):
 class RouterInput(Body):
     """One molecule: exactly one of `sequence`, `smiles` and `ccd`."""
 
-    sequence: str | None = None
-    smiles: str | None = None
-    ccd: str | None = None
+    sequence: Text | None = None
+    smiles: Text | None = None
+    ccd: Text | None = None
     role: Literal["heavy", "light", "antigen", "target", "enzyme"] | None = None
 
 
 class RouterRequest(Body):
     """POST /model-router."""
 
-    prompt: str
+    prompt: Text
     """The task in plain words; molecules in it are found."""
     inputs: list[RouterInput] | None = None
 

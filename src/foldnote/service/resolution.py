@@ -116,7 +116,7 @@ class FileResolver:
 def near_names(archive: Path, wanted: str) -> str:
     """A sentence with up to three names of the archive that are like the wanted one, or nothing."""
     names = archives.member_names(archive)
-    near = get_close_matches(wanted, names, 3, 0.4) or names[:3]
+    near = get_close_matches(wanted[:200], names, 3, 0.4) or names[:3]
     return f" It has {', '.join(near)}." if near else ""
 
 

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from foldnote.catalog.checks.molecule import find_smiles_fault
 from foldnote.models.tool import Tool
 from foldnote.service.faults import RefusalError, bad_request
-from foldnote.service.intake import Intake
+from foldnote.service.intake import Intake, require_rows
 from foldnote.service.requests import BatchSubmission, ScreeningSubmission
 from foldnote.service.resolution import FileResolver
 from foldnote.service.store.accounts import Caller
@@ -26,10 +26,11 @@ FUNCTION = "small-molecule-docking"
 class ScreeningDesk:
     """Turns screenings into batches."""
 
-    def __init__(self, toolbox: Toolbox, intake: Intake, files: FileResolver) -> None:
+    def __init__(self, toolbox: Toolbox, intake: Intake, files: FileResolver, most_ligands: int) -> None:
         self._toolbox = toolbox
         self._intake = intake
         self._files = files
+        self._most_ligands = most_ligands
 
     def submit(self, caller: Caller, wanted: ScreeningSubmission) -> tuple[str, list[str]]:
         """Commit a batch with a job for each ligand; gives the tool and the jobs' names.
@@ -37,6 +38,7 @@ class ScreeningDesk:
         Raises:
             RefusalError: 400 with the field (and the row, which is the ligand) at fault, 403 above a limit.
         """
+        require_rows(wanted.ligands, self._most_ligands, "ligands")
         tool = self._choose(wanted.tool)
         batch = BatchSubmission.model_construct(
             batch_name=wanted.batch_name,

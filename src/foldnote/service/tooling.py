@@ -17,6 +17,8 @@ from foldnote.service.store.records import write_text
 
 FINETUNING = "fine-tuning"
 _REMEMBER_S = 3.0
+_LONGEST_TYPE = 100
+"""No tool has a longer one; what is longer is compared and told so far."""
 
 
 @dataclass(frozen=True)
@@ -48,6 +50,7 @@ class Toolbox:
         registered = self._look().get(tool_type)
         if registered is not None:
             return registered.tool
+        tool_type = tool_type[:_LONGEST_TYPE]
         try:
             return catalog.tool(tool_type)
         except UnknownToolError as exc:

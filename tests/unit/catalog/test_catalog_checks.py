@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from foldnote import catalog
 from foldnote.catalog.checks.molecule import find_smiles_fault
-from foldnote.catalog.contents import list_pdb_chains, list_sequence_names, read_extension
+from foldnote.catalog.contents import list_pdb_chains, list_sequence_names, read_extension, read_lines
 
 VH = "EVQLVESGGGLVQPGGSLRLSCAASGFNIKDTYIHWVRQAPGKGLEWVARIYPTNGYTRYADSVKGRFTISADTSKNTAYLQMNSLRAEDTAVYYCSRWGGDGFYAMDYWGQGTLVTVSS"
 PDB = "".join(
@@ -207,8 +207,8 @@ def test_chains_of_a_structure_are_read_in_order_and_from_the_first_model_only()
 
 
 def test_names_of_sequences_are_the_first_words():
-    assert list_sequence_names(">a human\nMK\n>b\nMK\n") == ("a", "b")
-    assert list_sequence_names("\n") == ()
+    assert list(list_sequence_names(">a human\nMK\n>b\nMK\n")) == ["a", "b"]
+    assert list(list_sequence_names("\n")) == []
 
 
 @pytest.mark.parametrize(
@@ -217,3 +217,49 @@ def test_names_of_sequences_are_the_first_words():
 )
 def test_the_extension_of_a_name(name, extension):
     assert read_extension(name) == extension
+
+
+LONG = "A" * 100_001
+TEXTS = [
+    ("anarci", {"sequence": LONG}, [("sequence", "too_long")]),
+    ("anarci", {"sequence": LONG[1:]}, []),
+    ("anarci", {"sequence": "A\n" + LONG[2:]}, []),
+    ("abodybuilder", {"heavy": LONG}, [("heavy", "too_long")]),
+    ("afsample", {"sequence": "AA:" * 40_000}, [("sequence", "too_long")]),
+    ("admet", {"smilesStrings": ["C", "C" * 100_001]}, [("smilesStrings.1", "too_long")]),
+    ("af2bind", {"chain": LONG}, [("chain", "too_long")]),
+    ("af2bind", {"pdbFile": LONG}, [("pdbFile", "too_long")]),
+    ("af2bind", {"pdbFile": PDB * 500, "chain": "H"}, []),
+]
+
+
+@pytest.mark.parametrize(("tool", "changes", "expected"), TEXTS)
+def test_a_text_without_a_bound_of_its_own_has_a_longest_length(tool, changes, expected):
+    assert codes(tool, **changes) == expected
+
+
+def test_a_message_names_few_letters_and_how_many_more_there_are():
+    found = catalog.tool("anarci")
+    problem = catalog.check(found, {**found.example_job["settings"], "sequence": "1" * 90_000}).problems[0]
+    assert problem.message.count("Position") == 3
+    assert problem.message.endswith("And 89997 more.")
+
+
+@given(st.text("ACX:*1 \n>", max_size=60), st.sampled_from([None, ":"]))
+def test_faults_are_counted_as_they_are_described(text, separator):
+    described = catalog.find_sequence_faults(text, "amino-acid", separator)
+    assert len(described) == min(20, catalog.count_sequence_faults(text, "amino-acid", separator))
+    assert all(text[fault.index] == fault.letter for fault in described)
+
+
+def test_unknown_settings_are_named_up_to_twenty_and_then_counted():
+    problems = catalog.check(catalog.tool("anarci"), {f"key{i}": 1 for i in range(1000)}).problems
+    unknown = [problem for problem in problems if problem.code == "unknown_field"]
+    assert len(unknown) == 21
+    assert unknown[-1].message == "There are 980 more settings that this tool does not have."
+
+
+@given(st.text("a\n\r\x0b >", max_size=40))
+def test_lines_are_read_as_splitlines_gives_them(text):
+    text = text * 4000
+    assert list(read_lines(text)) == text.splitlines()

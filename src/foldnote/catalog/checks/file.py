@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from typing import Any, Final
 
 from foldnote.catalog.checks.row import CheckRow, Finding, Place, shorten
@@ -17,6 +18,8 @@ from foldnote.catalog.contents import (
 )
 
 _FEWEST_SEQUENCES = 3
+_MOST_COMPARED = 1000
+"""Names that a misspelt one is compared with."""
 _DELIMITERS = {"tsv": "\t", "csv": ","}
 
 
@@ -74,7 +77,8 @@ def check_column_name(value: str, place: Place) -> Iterator[Finding]:
 
 def check_alignment_size(value: str, place: Place) -> Iterator[Finding]:
     """Contents with at least three sequences."""
-    count = len(list_sequence_names(value)) if is_inline(value) else 0
+    few = islice(list_sequence_names(value), _FEWEST_SEQUENCES) if is_inline(value) else ()
+    count = len(list(few))
     if 0 < count < _FEWEST_SEQUENCES:
         message = f"There are only {count} sequence(s); at least {_FEWEST_SEQUENCES} are needed."
         yield place.find(message, "too_few_sequences")
@@ -84,9 +88,9 @@ def check_outgroup(value: str, place: Place) -> Iterator[Finding]:
     """The name of a sequence in the file, exactly, where its contents are given."""
     if not value.strip() or not isinstance(place.other, str) or not is_inline(place.other):
         return
-    names = list_sequence_names(place.other)
-    if names and value not in names:
-        near = difflib.get_close_matches(value, names, n=1)
+    names = tuple(islice(list_sequence_names(place.other), _MOST_COMPARED))
+    if names and value not in names and value not in list_sequence_names(place.other):
+        near = difflib.get_close_matches(value[:80], [name[:80] for name in names], n=1)
         hint = f" Did you mean {shorten(near[0])}?" if near else f" It has: {_list(names)}."
         yield place.find(f"{place.other_name} has no sequence {shorten(value)}.{hint}", "unknown_sequence")
 

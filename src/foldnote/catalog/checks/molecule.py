@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from foldnote.catalog.checks.row import CheckRow, Finding, Place, shorten
+from foldnote.catalog.plain import MOST_LETTERS
 
 _TOKEN = re.compile(r"\[[^\[\]]+\]|Br|Cl|[BCNOPSFIHbcnops]|%\d\d|%\(\d+\)|\d|[-=#$:/\\.~*()]", re.ASCII)
 _MODEL_NAME = re.compile(r"[A-Za-z0-9_.\-]+", re.ASCII)
@@ -29,8 +30,10 @@ def find_smiles_fault(text: str) -> str | None:
     """What is wrong with a SMILES at a glance, as a sentence; None when nothing is seen."""
     if not text.strip():
         return "This is empty. Give the SMILES of a molecule."
-    if len(text.split()) > 1:
+    if len(text.split(None, 1)) > 1:
         return f"{shorten(text)} has white space inside. Give one molecule an item, without its name."
+    if len(text) > MOST_LETTERS:
+        return f"This has {len(text):,} characters; a SMILES has at most {MOST_LETTERS:,}."
     tokens, end = _tokenize(text.strip())
     if end < len(text.strip()):
         return f"Position {end + 1} of {shorten(text)}: {shorten(text.strip()[end])} is not SMILES."

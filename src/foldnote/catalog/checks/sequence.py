@@ -11,6 +11,7 @@ from foldnote.catalog.sequences import (
     ALPHABETS,
     Fault,
     clean_sequence,
+    count_sequence_faults,
     find_sequence_faults,
     looks_like_nucleotides,
     split_chains,
@@ -31,9 +32,11 @@ def check_letters(value: str, place: Place) -> Iterator[Finding]:
         if place.required:
             yield place.find("This is empty. Give the letters of the sequence.", "empty")
         return
-    faults = find_sequence_faults(value, str(place.notes.get("alphabet")), _separator(place))
+    alphabet, separator = str(place.notes.get("alphabet")), _separator(place)
+    faults = find_sequence_faults(value, alphabet, separator)
     if faults:
-        yield place.find(_tell(faults, _separator(place) is not None), "wrong_letter")
+        more = count_sequence_faults(value, alphabet, separator) - min(len(faults), _SHOWN_FAULTS)
+        yield place.find(_tell(faults[:_SHOWN_FAULTS], more, separator is not None), "wrong_letter")
     elif any(looks_like_nucleotides(chain) for chain in split_chains(value, _separator(place))):
         message = "This looks like a nucleotide sequence. Translate it and give the amino acids."
         yield place.find(message, "nucleotides")
@@ -96,12 +99,11 @@ def check_amino_acid_letters(value: str, place: Place) -> Iterator[Finding]:
         yield place.find(message, "wrong_letter")
 
 
-def _tell(faults: tuple[Fault, ...], many_chains: bool) -> str:
+def _tell(faults: tuple[Fault, ...], more: int, many_chains: bool) -> str:
     told = [
         f"Position {fault.position}{f' of chain {fault.chain + 1}' if many_chains else ''}: {fault.message}."
-        for fault in faults[:_SHOWN_FAULTS]
+        for fault in faults
     ]
-    more = len(faults) - len(told)
     return " ".join([*told, f"And {more} more."] if more else told)
 
 

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import islice
 from typing import Final
 
 from foldnote.catalog.checks.row import CheckRow, Finding, Place, matches, shorten
-from foldnote.catalog.contents import is_inline, list_pdb_chains
-from foldnote.catalog.sequences import split_chains
+from foldnote.catalog.contents import is_inline, list_pdb_chains, read_lines
+from foldnote.catalog.sequences import clean_sequence
 
 _CHAIN_ID = re.compile(r"[A-Za-z0-9]{1,4}", re.ASCII)
 _RESIDUE = re.compile(r"-?\d{1,5}[A-Za-z]?", re.ASCII)
 _RESIDUE_LIST = re.compile(r"[A-Za-z0-9 ,:\-]*", re.ASCII)
 _STRUCTURE_ID = re.compile(r"[A-Za-z0-9]{4}", re.ASCII)
+_CHAIN_NAMES = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
+_SHOWN_CHAINS = 62
+"""As many as have an id of one letter or digit."""
 _CDR_INDICES = frozenset("01234567")
 _CDR_MEANING = "is no CDR index: 0 to 3 are CDR1A to CDR3A, 4 to 7 are CDR1B to CDR3B"
 
@@ -24,7 +28,7 @@ def check_chain_id(value: str, place: Place) -> Iterator[Finding]:
         if place.required:
             yield place.find("This is empty. Give the id of a chain, for example A.", "empty")
         return
-    fault = _find_chain_fault(value, place)
+    fault = _find_chain_fault(value, place, _known_chains(place.other))
     if fault:
         yield place.find(fault, "bad_chain")
 
@@ -33,10 +37,10 @@ def check_chain_ids(value: Sequence[str], place: Place) -> Iterator[Finding]:
     """Chain ids, or pairs of them such as 'H L', each named once."""
     if not value and place.required:
         yield place.find("This is empty. Give the id of at least one chain.", "empty")
-    seen: set[str] = set()
+    known, seen = _known_chains(place.other), set[str]()
     for number, entry in enumerate(value):
         ids = entry.split()
-        fault = next((fault for fault in (_find_chain_fault(one, place) for one in ids) if fault), None)
+        fault = next((fault for one in ids if (fault := _find_chain_fault(one, place, known))), None)
         if not ids or len(ids) > 2:
             fault = f"{shorten(entry)} is neither a chain id such as H nor a pair such as 'H L'."
         repeated = seen.intersection(ids)
@@ -68,8 +72,9 @@ def check_chains_given(value: bool, place: Place) -> Iterator[Finding]:
 
 def check_residue_map(value: Mapping[str, str], place: Place) -> Iterator[Finding]:
     """Chain ids to residue numbers that are separated by spaces."""
+    known = _known_chains(place.other)
     for chain, residues in value.items():
-        fault = _find_chain_fault(chain, place)
+        fault = _find_chain_fault(chain, place, known)
         wrong = [word for word in residues.split() if not _RESIDUE.fullmatch(word)]
         if fault:
             yield place.find(fault, "bad_chain", chain)
@@ -113,7 +118,7 @@ def check_chains_match(value: str, place: Place) -> Iterator[Finding]:
     if not is_inline(value) or not isinstance(place.other, str):
         return
     chains = place.other_notes.get("chains") or {}
-    wanted = len(split_chains(place.other, str(chains.get("separator") or ":")))
+    wanted = clean_sequence(place.other).count(str(chains.get("separator") or ":")) + 1
     found = len(list_pdb_chains(value, with_ligands=False))
     if found and found != wanted:
         message = (
@@ -127,11 +132,11 @@ def check_crosslinks(value: str, place: Place) -> Iterator[Finding]:
     """Each line is residue, chain, residue, chain, FDR; residues and chains exist in the sequence."""
     if not is_inline(value):
         return
-    chains = split_chains(place.other, ":") if isinstance(place.other, str) else ()
-    lines = [(number, line) for number, line in enumerate(value.splitlines(), 1) if line.strip()]
-    for number, line in lines:
-        fault = _find_crosslink_fault(line.split(), chains)
-        if fault:
+    given = clean_sequence(place.other) if isinstance(place.other, str) else None
+    chains = () if given is None else given.split(":", len(_CHAIN_NAMES))
+    for number, line in enumerate(read_lines(value), 1):
+        fault = _find_crosslink_fault(line.split(None, 5), chains)
+        if line.strip() and fault:
             yield place.find(f"Line {number}: {fault}", "bad_crosslink")
             return
 
@@ -146,22 +151,22 @@ def _check_words(value: str, place: Place, is_good: Callable[[str], object], wro
             return
 
 
-def _find_chain_fault(chain: str, place: Place) -> str | None:
+def _find_chain_fault(chain: str, place: Place, known: Mapping[str, None]) -> str | None:
     if not _CHAIN_ID.fullmatch(chain):
         return f"{shorten(chain)} is no chain id. Write one letter or digit, such as H (at most four)."
-    known = _known_chains(place.other)
     if known and chain not in known:
-        return f"{place.other_name} has no chain {shorten(chain)}. It has: {', '.join(known)}."
+        listed = ", ".join(islice(known, _SHOWN_CHAINS)) + (", …" if len(known) > _SHOWN_CHAINS else "")
+        return f"{place.other_name} has no chain {shorten(chain)}. It has: {listed}."
     return None
 
 
-def _known_chains(structure: object) -> tuple[str, ...]:
-    """Chains that every given structure has; empty where that cannot be known."""
+def _known_chains(structure: object) -> dict[str, None]:
+    """Chains that every given structure has, in their order; empty where that cannot be known."""
     files = structure if isinstance(structure, list) else [structure]
     if not files or not all(isinstance(text, str) and is_inline(text) for text in files):
-        return ()
-    first, *rest = (list_pdb_chains(text) for text in files)
-    return tuple(chain for chain in first if all(chain in chains for chains in rest))
+        return {}
+    first, *rest = (dict.fromkeys(list_pdb_chains(text)) for text in files)
+    return {chain: None for chain in first if all(chain in chains for chains in rest)}
 
 
 def _find_crosslink_fault(words: Sequence[str], chains: Sequence[str]) -> str | None:
@@ -177,16 +182,12 @@ def _find_crosslink_fault(words: Sequence[str], chains: Sequence[str]) -> str | 
 def _find_site_fault(residue: str, chain: str, chains: Sequence[str]) -> str | None:
     if not (residue.isascii() and residue.isdigit()) or int(residue[:9]) < 1:
         return f"{shorten(residue)} is no residue index; residues are counted from 1."
-    names = dict(zip(_chain_names(), chains, strict=False))
+    names = dict(zip(_CHAIN_NAMES, chains, strict=False))
     if names and chain not in names:
         return f"there is no chain {shorten(chain)}; the chains are {', '.join(names)}, in their order."
     if names and int(residue[:9]) > len(names[chain]):
         return f"chain {chain} has {len(names[chain])} residues, so there is no residue {residue[:9]}."
     return None
-
-
-def _chain_names() -> Iterable[str]:
-    return "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
 
 
 def _is_fraction(text: str) -> bool:

@@ -8,7 +8,7 @@ from typing import Any
 
 import ipywidgets as widgets
 
-from foldnote.catalog.sequences import Fault, find_sequence_faults
+from foldnote.catalog.sequences import Fault, count_sequence_faults, find_sequence_faults
 from foldnote.forms import lean
 from foldnote.forms.field import Field, Reading
 from foldnote.forms.label import Excerpt
@@ -86,7 +86,8 @@ class SequenceField(Field):
             return Reading(value, readout=readout)
         first = faults[0]
         excerpt = _cut_excerpt(text.chains[first.chain], first.position)
-        return Reading(value, (_tell_fault(first, text, len(faults) - 1),), excerpt, readout)
+        more = count_sequence_faults(value, alphabet, separator) - 1
+        return Reading(value, (_tell_fault(first, text, more),), excerpt, readout)
 
     @property
     def _noun(self) -> str:

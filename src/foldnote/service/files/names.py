@@ -24,7 +24,7 @@ def check_file_name(name: str, field: str = "filename") -> str:
     problem = _fault(name)
     if problem:
         raise bad_request(
-            f"The file name {name!r} cannot be used: {problem}.", code="invalid_file_name", field=field
+            f"The file name {name[:200]!r} cannot be used: {problem}.", code="invalid_file_name", field=field
         )
     return name
 
@@ -43,7 +43,9 @@ def check_folder(folder: str | None, field: str = "folder") -> str:
         problem = f"it is more than {FOLDER_PARTS} folders deep"
     if problem:
         raise bad_request(
-            f"The folder {folder!r} cannot be used: {problem}.", code="invalid_folder", field=field
+            f"The folder {(folder or '')[:200]!r} cannot be used: {problem}.",
+            code="invalid_folder",
+            field=field,
         )
     return "/".join(parts)
 
@@ -58,7 +60,7 @@ def _fault(part: str) -> str | None:
     if not part:
         return "a part of it is empty"
     if part in (".", ".."):
-        return f"{part!r} leads elsewhere"
+        return f"{part[:200]!r} leads elsewhere"
     if len(part.encode("utf-8", "surrogatepass")) > NAME_BYTES:
         return f"it is longer than {NAME_BYTES} bytes"
     if any(unicodedata.category(letter) in ("Cc", "Cs", "Cn", "Zl", "Zp") for letter in part):

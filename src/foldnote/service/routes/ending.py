@@ -53,7 +53,9 @@ async def cancel_batch(request: Request, caller: Admitted, service: Here) -> Res
     name = (await read_small(request, service, NamedBatch)).batch_name
     row = await run_in_threadpool(service.store.jobs.find, [caller.account_id], name)
     if row is None or row["type"] != BATCH_TYPE:
-        raise bad_request(f"The batch {name!r} does not exist.", code="job_not_found", field="batchName")
+        raise bad_request(
+            f"The batch {name[:200]!r} does not exist.", code="job_not_found", field="batchName"
+        )
     return await _stop(caller, service, name)
 
 

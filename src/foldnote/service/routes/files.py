@@ -112,7 +112,9 @@ def delete_file(
     count = service.store.files.delete_folder(caller.account_id, place) if place else 0
     if not count:
         raise bad_request(
-            f"There are no files in the folder {folder!r}.", code="file_not_found", field="folder"
+            f"There are no files in the folder {(folder or '')[:200]!r}.",
+            code="file_not_found",
+            field="folder",
         )
     return JSONResponse({"message": f"{count} files in {place} were deleted."})
 
