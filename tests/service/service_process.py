@@ -42,6 +42,7 @@ class ServiceProcess:
         self.arguments = arguments
         self.engines = write_probe_engine(folder / "engines", tools=TOOLS, memory_mb=16)
         self.environment: dict[str, str] = {}
+        self.code = QUICK
         self.process: subprocess.Popen | None = None
 
     def spawn(self) -> subprocess.Popen:
@@ -54,7 +55,7 @@ class ServiceProcess:
         where = () if "--embedded" in self.arguments else ("--data-dir", str(self.folder / "data"))
         with (self.folder / "service.log").open("ab") as log:
             return subprocess.Popen(
-                [sys.executable, "-c", QUICK, "--json", *where, *self.arguments],
+                [sys.executable, "-c", self.code, "--json", *where, *self.arguments],
                 stdout=subprocess.PIPE,
                 stderr=log,
                 env=environment,

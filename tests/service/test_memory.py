@@ -55,7 +55,7 @@ BODIES = {
     "validated rows": ("/validate-job", lambda: {"type": "anarci",
                                                  "settings": [{"sequence": "1" * 1000}] * 1000}),
     "a stage": ("/submit-pipeline", lambda: pipeline("anarci", sequence="1" * 20_000_000)),
-    "ligands": ("/virtual-screening", lambda: docking(*"C"] * 200_000)),
+    "ligands": ("/virtual-screening", lambda: docking(*["C"] * 200_000)),
     "a ligand": ("/virtual-screening", lambda: docking("C1" * 10_000_000)),
     "a prompt": ("/model-router", lambda: {"prompt": "fold " * 200_000}),
     "a file's name": ("/submit-job", lambda: job("af2bind", pdbFile="a/" * 10_000_000, chain="A")),

@@ -15,6 +15,7 @@ from foldnote.service.config import ServiceConfig
 from foldnote.service.documents import INTERFACE_VERSION, build_document
 from foldnote.service.handlers import HANDLERS
 from foldnote.service.heads import HeadMiddleware
+from foldnote.service.held import HeldBodiesMiddleware
 from foldnote.service.linger import LingerMiddleware
 from foldnote.service.prefixes import PrefixMiddleware
 from foldnote.service.routes import (
@@ -73,6 +74,7 @@ def create_app(config: ServiceConfig, opened: Service | None = None) -> FastAPI:
 
     app = build_routes(lifespan)
     app.add_middleware(HeadMiddleware)
+    app.add_middleware(HeldBodiesMiddleware, most_bytes=config.limits.held_bytes)
     app.add_middleware(LingerMiddleware)
     app.add_middleware(TrafficMiddleware, note=_note_activity)
     app.add_middleware(PrefixMiddleware)

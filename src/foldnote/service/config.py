@@ -19,6 +19,7 @@ class Limits:
         validation_bytes: largest body of /validate-job.
         submission_bytes: largest body of /submit-job and /submit-batch, inline files included.
         small_body_bytes: largest body of every other route.
+        held_bytes: largest sum of the bodies that are read and checked at once, uploads excepted.
         batch_rows: most rows of a batch.
         validation_rows: most rows of one validation.
         page_rows: most jobs of a page.
@@ -35,6 +36,7 @@ class Limits:
     validation_bytes: int = 4_500_000
     submission_bytes: int = 64 * MB
     small_body_bytes: int = MB
+    held_bytes: int = 256 * MB
     batch_rows: int = 1000
     validation_rows: int = 1000
     page_rows: int = 1000

@@ -68,6 +68,8 @@ LIMIT_OPTIONS: tuple[LimitOption, ...] = (
                 "largest body of a submission in MB, inline files included", MB),
     LimitOption("small-body-mb", "small_body_bytes", _read_positive,
                 "largest body of every other route in MB", MB),
+    LimitOption("held-mb", "held_bytes", _read_positive,
+                "MB of all bodies together that are read and checked at once", MB),
     LimitOption("batch-rows", "batch_rows", _read_positive, "most rows of a batch"),
     LimitOption("validation-rows", "validation_rows", _read_positive, "most rows of one validation"),
     LimitOption("page-rows", "page_rows", _read_positive, "most jobs of a page of GET /jobs"),

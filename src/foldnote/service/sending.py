@@ -19,12 +19,11 @@ from typing import Any
 
 from starlette.concurrency import run_in_threadpool
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
+
+from foldnote.service.connections import Connection, RequestResponseCycle
 
 _HAS_SENDFILE = hasattr(os, "sendfile") and hasattr(select, "poll")
 EXTENSION = "http.response.zerocopysend"
-LONGEST_HEAD_BYTES = 64 << 10
-"""Of method, path and headers; what a path or a key may have fits in many times."""
 TURN_S = 0.25
 """How long a download keeps its thread while others wait for one."""
 _PATIENCE_MS = 20
@@ -39,28 +38,8 @@ _UNABLE = frozenset({errno.EINVAL, errno.ENOSYS, errno.EOPNOTSUPP})
 _GONE = frozenset({errno.EPIPE, errno.ECONNRESET, errno.ECONNABORTED, errno.ENOTCONN, errno.ETIMEDOUT})
 
 
-class SendingProtocol(HttpToolsProtocol):
-    """uvicorn's protocol with the extension, and with a limit of what comes before a body."""
-
-    _head_bytes = 0
-    _is_in_head = True
-
-    def data_received(self, data: bytes) -> None:
-        """Read on; 400 for a head that does not end."""
-        self._head_bytes += len(data)
-        super().data_received(data)
-        if self._is_in_head and self._head_bytes > LONGEST_HEAD_BYTES and not self.transport.is_closing():
-            self.send_400_response("The head of the request is too long.")
-
-    def on_headers_complete(self) -> None:
-        """The head ended."""
-        self._is_in_head = False
-        super().on_headers_complete()
-
-    def on_message_complete(self) -> None:
-        """The request ended; another head may follow."""
-        self._is_in_head, self._head_bytes = True, 0
-        super().on_message_complete()
+class SendingProtocol(Connection):
+    """A connection whose requests may use the extension."""
 
     def _start_asgi_task(self, cycle: RequestResponseCycle, app: Any) -> None:
         if _HAS_SENDFILE and self.transport.get_extra_info("sslcontext") is None:

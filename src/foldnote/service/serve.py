@@ -29,6 +29,7 @@ from foldnote.models.runtime import RUNTIME_FILE, RuntimeInfo, read_runtime, wri
 from foldnote.service.app import create_app
 from foldnote.service.assembly import Service
 from foldnote.service.config import ServiceConfig
+from foldnote.service.connections import BACKLOG, find_capacity, hush_accept_errors, raise_file_limit
 from foldnote.service.lock import FolderLock
 from foldnote.service.logs import start_logging
 from foldnote.service.options import add_limit_arguments, read_limits
@@ -52,6 +53,7 @@ class Server(uvicorn.Server):
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Begin to answer, then say so."""
+        hush_accept_errors(asyncio.get_running_loop())
         await super().startup(sockets)
         if self.should_exit:
             return
@@ -140,11 +142,12 @@ def _serve_embedded(config: ServiceConfig, as_json: bool) -> int:
 
 
 def _serve(config: ServiceConfig, as_json: bool) -> int:
+    capacity = find_capacity(raise_file_limit())
     listener = _listen(config.host, config.port)
     host, port = listener.getsockname()[:2]
     shown = f"[{host}]" if ":" in host else host
     app = create_app(config, Service(config))
-    server = Server(_uvicorn_config(app), app, Announcer(f"http://{shown}:{port}", as_json=as_json))
+    server = Server(_uvicorn_config(app, capacity), app, Announcer(f"http://{shown}:{port}", as_json=as_json))
     sys.setswitchinterval(_TURN_S)
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, server.handle_exit)  # uvicorn raises the signal again when it is done
@@ -152,7 +155,7 @@ def _serve(config: ServiceConfig, as_json: bool) -> int:
     return 0 if server.started else 1
 
 
-def _uvicorn_config(app: FastAPI) -> uvicorn.Config:
+def _uvicorn_config(app: FastAPI, capacity: int) -> uvicorn.Config:
     return uvicorn.Config(
         app,
         lifespan="on",
@@ -163,6 +166,8 @@ def _uvicorn_config(app: FastAPI) -> uvicorn.Config:
         timeout_graceful_shutdown=GRACEFUL_S,
         ws="none",
         http=SendingProtocol,
+        limit_concurrency=capacity + 1,  # uvicorn counts the one that asks, too
+        backlog=BACKLOG,
     )
 
 
@@ -177,7 +182,7 @@ def _listen(host: str, port: int) -> socket.socket:
         reason = getattr(exc, "strerror", None) or "a port is a number from 0 to 65535"
         sentence = f"The service cannot listen on {host}:{port}: {reason}. Give another --port, or 0."
         raise ConfigurationError(sentence) from exc
-    listener.listen(2048)
+    listener.listen(BACKLOG)
     return listener
 
 

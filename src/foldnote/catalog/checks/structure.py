@@ -163,9 +163,10 @@ def _find_chain_fault(chain: str, place: Place, known: Mapping[str, None]) -> st
 def _known_chains(structure: object) -> dict[str, None]:
     """Chains that every given structure has, in their order; empty where that cannot be known."""
     files = structure if isinstance(structure, list) else [structure]
-    if not files or not all(isinstance(text, str) and is_inline(text) for text in files):
+    texts = [text for text in files if isinstance(text, str) and is_inline(text)]
+    if not texts or len(texts) < len(files):
         return {}
-    first, *rest = (dict.fromkeys(list_pdb_chains(text)) for text in files)
+    first, *rest = (dict.fromkeys(list_pdb_chains(text)) for text in texts)
     return {chain: None for chain in first if all(chain in chains for chains in rest)}
 
 

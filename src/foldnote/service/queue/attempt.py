@@ -34,6 +34,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal, Self
 
+from foldnote.service.queue.tails import read_tail
+
 SPEC = "spec.json"
 WORK = "work"
 LOCK = "lock"
@@ -216,12 +218,8 @@ def write_progress(attempt_dir: Path, fraction: float | None, message: str | Non
 
 
 def read_log(attempt_dir: Path, max_lines: int | None = None) -> str:
-    """The log's last ``max_lines`` lines, or all of it; empty when nothing was written."""
-    try:
-        text = (attempt_dir / LOG).read_bytes().decode("utf-8", "replace")
-    except FileNotFoundError:
-        return ""
-    return text if max_lines is None else "".join(text.splitlines(keepends=True)[-max_lines:])
+    """The log's last ``max_lines`` lines, or all that are read at once; empty when nothing was written."""
+    return read_tail(attempt_dir / LOG, 10**9 if max_lines is None else max_lines)
 
 
 def request_cancel(attempt_dir: Path, grace_s: float = 10.0) -> None:

@@ -1,0 +1,247 @@
+"""Connections: how many there may be, how long a head and a body may take, and upgrades that nobody needs.
+
+The only module that builds on the inside of uvicorn, whose HTTP protocol knows none of these limits. Which
+version it was tried with stands in `pyproject.toml`, what it needs of it in a test.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import re
+import resource
+from typing import Any, ClassVar
+
+import httptools
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
+
+__all__ = ["Connection", "RequestResponseCycle", "find_capacity", "hush_accept_errors", "raise_file_limit"]
+
+log = logging.getLogger(__name__)
+LONGEST_HEAD_BYTES = 64 << 10
+"""Of method, path and headers; what a path or a key may have fits in many times."""
+HEAD_S = 15.0
+"""Within which a head must be complete, from the connection or from its first byte on."""
+BODY_LOOK_S = 15.0
+"""How often the progress of a body is looked at."""
+BODY_BYTES_PER_S = 500
+"""What a body must bring in between two looks, while the service reads."""
+BACKLOG = 128
+"""Connections that wait to be accepted; asyncio accepts as many in one turn."""
+MOST_FILES = 65_536
+MOST_CONNECTIONS = 20_000
+_OWN_FILES = 256
+"""Left for the database, contents, jobs and the connections that are turned away."""
+_FILES_PER_CONNECTION = 2
+_TURN_AWAY_S = 1.0
+_MOST_TURNED_AWAY = 64
+_IDLE_S = 1.0
+"""A connection without a request for so long gives way to a new one."""
+_TELL_EVERY_S = 60.0
+_UPGRADE = frozenset({b"upgrade", b"http2-settings"})
+_LINE_END = re.compile(rb"[\r\n]")
+
+
+def raise_file_limit() -> int:
+    """Let this process have as many files as the system allows it (65,536 at most); gives the number."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = MOST_FILES if hard == resource.RLIM_INFINITY else min(hard, MOST_FILES)
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+        return wanted
+    return MOST_FILES if soft == resource.RLIM_INFINITY else soft
+
+
+def find_capacity(files: int) -> int:
+    """Connections that a process of so many files may have at once."""
+    return min(MOST_CONNECTIONS, max(16, (files - _OWN_FILES) // _FILES_PER_CONNECTION))
+
+
+def hush_accept_errors(loop: asyncio.AbstractEventLoop) -> None:
+    """Log at most once a minute that no connection can be accepted; asyncio would for each try."""
+    told_at, count = -_TELL_EVERY_S, 0
+
+    def handle(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+        nonlocal told_at, count
+        if "socket.accept()" not in context.get("message", ""):
+            loop.default_exception_handler(context)
+            return
+        count += 1
+        if loop.time() - told_at >= _TELL_EVERY_S:
+            log.error("%d times no connection could be accepted: %s", count, context.get("exception"))
+            told_at, count = loop.time(), 0
+
+    loop.set_exception_handler(handle)
+
+
+class Connection(HttpToolsProtocol):
+    """One connection, with limits.
+
+    Raises nothing: what breaks a limit gets a short answer (408, 503) and is closed.
+    """
+
+    _head_bytes = 0
+    _is_in_head = True
+    _is_refused = False
+    _is_upgrading = False
+    _body_bytes = 0
+    _deadline: asyncio.TimerHandle | None = None
+    _idle_since: float | None = None
+    _turned_away: ClassVar[int] = 0
+    """How many still have a moment to read why they were turned away."""
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Take the connection, or turn it away where there are too many."""
+        capacity = (self.limit_concurrency or MOST_CONNECTIONS + 1) - 1
+        if len(self.connections) >= capacity and not self._drop_idle():
+            self._turn_away(transport)
+            return
+        super().connection_made(transport)
+        self._idle_since = self.loop.time()
+        self._wait_for_head()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """The connection ended."""
+        self._stop_waiting()
+        super().connection_lost(exc)
+
+    def data_received(self, data: bytes) -> None:
+        """Read on; 400 for a head that does not end."""
+        if self._is_refused:
+            return
+        if self._is_in_head:
+            self._head_bytes += len(data)
+            if self._deadline is None:
+                self._wait_for_head()
+        self._unset_keepalive_if_required()
+        self._feed(data)
+        if self._is_in_head and self._head_bytes > LONGEST_HEAD_BYTES and not self.transport.is_closing():
+            self.send_400_response("The head of the request is too long.")
+
+    def on_headers_complete(self) -> None:
+        """The head ended."""
+        if self.parser.should_upgrade() and self.parser.get_method() != b"CONNECT":
+            self._is_upgrading = True
+            return
+        self._is_in_head, self._body_bytes, self._idle_since = False, 0, None
+        self._stop_waiting()
+        self._deadline = self.loop.call_later(BODY_LOOK_S, self._look_at_body)
+        super().on_headers_complete()
+
+    def on_body(self, body: bytes) -> None:
+        """A part of the body came."""
+        self._body_bytes += len(body)
+        super().on_body(body)
+
+    def on_message_complete(self) -> None:
+        """The request ended; another head may follow."""
+        if self._is_upgrading:
+            return
+        self._is_in_head, self._head_bytes = True, 0
+        self._stop_waiting()
+        super().on_message_complete()
+
+    def on_response_complete(self) -> None:
+        """A request was answered; where no other waits, the connection is idle."""
+        super().on_response_complete()
+        self._idle_since = None if self.timeout_keep_alive_task is None else self.loop.time()
+
+    def _feed(self, data: bytes) -> None:
+        try:
+            self.parser.feed_data(data)
+        except httptools.HttpParserUpgrade as stop:
+            if self._is_upgrading:
+                self._go_on_without_upgrade(data[stop.args[0] :])
+        except httptools.HttpParserError:
+            self.send_400_response("Invalid HTTP request received.")
+
+    def _go_on_without_upgrade(self, rest: bytes) -> None:
+        """Read the request again as one of HTTP/1.1: its parser passes over the body of an upgrade."""
+        self._is_upgrading = False
+        method, version = self.parser.get_method(), self.parser.get_http_version().encode()
+        kept = [(name, _without_upgrade(name, value)) for name, value in self.headers if name not in _UPGRADE]
+        lines = [b"%s %s HTTP/%s" % (method, self.url, version), *(b"%s: %s" % pair for pair in kept)]
+        if any(_LINE_END.search(line) for line in lines):
+            self.send_400_response("Invalid HTTP request received.")
+            return
+        self.parser = httptools.HttpRequestParser(self)
+        self.parser.set_dangerous_leniencies(lenient_data_after_close=True)
+        self._feed(b"\r\n".join([*lines, b"", b""]) + rest)
+
+    def _wait_for_head(self) -> None:
+        self._stop_waiting()
+        self._deadline = self.loop.call_later(HEAD_S, self._give_up_head)
+
+    def _stop_waiting(self) -> None:
+        if self._deadline is not None:
+            self._deadline.cancel()
+            self._deadline = None
+
+    def _give_up_head(self) -> None:
+        """Close what never began; tell what began and did not go on."""
+        if self.cycle is not None and not self.cycle.response_complete:
+            self._wait_for_head()  # an earlier request is still being answered
+        elif self._head_bytes:
+            self._end(408, f"The head of the request was not complete within {HEAD_S:g} s.")
+        else:
+            self.transport.close()
+
+    def _look_at_body(self) -> None:
+        """End a request whose body hardly moves, unless it waits for the service."""
+        is_waiting = self.flow.read_paused or self.cycle.waiting_for_100_continue
+        if not is_waiting and self._body_bytes < BODY_LOOK_S * BODY_BYTES_PER_S:
+            self._end(408, f"The body came more slowly than {BODY_BYTES_PER_S} bytes a second.")
+            return
+        self._body_bytes = 0
+        self._deadline = self.loop.call_later(BODY_LOOK_S, self._look_at_body)
+
+    def _end(self, status: int, sentence: str) -> None:
+        """Answer, where no answer began, and close."""
+        if not self.transport.is_closing():
+            is_answered = not self._is_in_head and self.cycle is not None and self.cycle.response_started
+            if not is_answered:
+                self.transport.write(_answer(status, sentence))
+            self.transport.close()
+
+    def _drop_idle(self) -> bool:
+        """Close the connection that has been without a request for longest, if for a second at least."""
+        since = {each: getattr(each, "_idle_since", None) for each in self.connections}
+        idle = {each: moment for each, moment in since.items() if moment is not None}
+        oldest = min(idle, key=idle.__getitem__, default=None)
+        if oldest is None or self.loop.time() - idle[oldest] < _IDLE_S:
+            return False
+        oldest.transport.close()
+        self.connections.discard(oldest)
+        return True
+
+    def _turn_away(self, transport: asyncio.Transport) -> None:
+        """Say so and close, a moment later for a few of them: a reset could overtake the answer."""
+        self.transport, self._is_refused = transport, True
+        transport.write(_answer(503, "The service has too many connections. Try again in a second."))
+        if Connection._turned_away >= _MOST_TURNED_AWAY:
+            transport.abort()
+            return
+        Connection._turned_away += 1
+        self.loop.call_later(_TURN_AWAY_S, self._let_go)
+
+    def _let_go(self) -> None:
+        Connection._turned_away -= 1
+        self.transport.abort()
+
+
+def _without_upgrade(name: bytes, value: bytes) -> bytes:
+    if name != b"connection":
+        return value
+    tokens = [token.strip() for token in value.split(b",")]
+    return b", ".join(token for token in tokens if token.lower() not in _UPGRADE)
+
+
+def _answer(status: int, sentence: str) -> bytes:
+    """A whole answer in the interface's shape."""
+    reason, code = {408: ("Request Timeout", "request_timeout")}.get(
+        status, ("Service Unavailable", "temporarily_unavailable")
+    )
+    body = f'{{"error":"{sentence}","code":"{code}"}}'
+    more = "retry-after: 1\r\n" if status == 503 else ""
+    head = f"HTTP/1.1 {status} {reason}\r\ncontent-type: application/json\r\ncontent-length: {len(body)}\r\n"
+    return f"{head}{more}connection: close\r\n\r\n{body}".encode()

@@ -1,0 +1,57 @@
+"""Bodies that are held in memory: a limit of all of them together.
+
+One request may bring tens of megabytes, and each is parsed and checked as a whole. So that many at once do
+not take the memory of the machine, large ones that find no room are answered 503 and come again. Uploads are
+written to the disk as they come and do not count.
+"""
+
+from __future__ import annotations
+
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from foldnote.service.faults import RefusalError
+
+SMALL_BYTES = 1 << 20
+"""Of a body: so much always finds room."""
+_RETRY_S = 2
+
+
+class HeldBodiesMiddleware:
+    """Counts what the bodies of running requests hold, from when it is read until the request is answered."""
+
+    def __init__(self, app: ASGIApp, most_bytes: int) -> None:
+        self._app = app
+        self._most_bytes = most_bytes
+        self._held = 0
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request."""
+        if scope["type"] != "http" or scope["method"] == "PUT":
+            await self._app(scope, receive, send)
+            return
+        own = 0
+
+        async def receive_counted() -> Message:
+            nonlocal own
+            message = await receive()
+            size = len(message.get("body", b""))
+            if own + size > SMALL_BYTES and self._held + size > self._most_bytes:
+                raise too_many_bodies()
+            own += size
+            self._held += size
+            return message
+
+        try:
+            await self._app(scope, receive_counted, send)
+        finally:
+            self._held -= own
+
+
+def too_many_bodies() -> RefusalError:
+    """503 for a large body beside which others are being read."""
+    sentence = (
+        "The service is reading as many large requests as it can. Nothing was changed; try again in 2 s."
+    )
+    more = {"retryAfterSeconds": _RETRY_S}
+    headers = {"Retry-After": str(_RETRY_S), "Connection": "close"}
+    return RefusalError(503, "temporarily_unavailable", sentence, more=more, headers=headers)

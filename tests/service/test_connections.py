@@ -1,0 +1,162 @@
+"""Connections that say nothing, too little or too late, too many of them, and upgrades of the protocol."""
+
+import contextlib
+import inspect
+import resource
+import socket
+import time
+
+import httpx
+import pytest
+from service_process import SETTINGS, ServiceProcess
+
+from foldnote.service import connections
+from foldnote.service.sending import SendingProtocol
+
+FILES = 400
+
+
+@pytest.fixture(scope="module")
+def house(tmp_path_factory):
+    """A service that may have few files, and waits for heads and bodies for a second or two only."""
+    service = ServiceProcess(tmp_path_factory.mktemp("connections"), "--no-rate-limit")
+    service.code = (
+        "import resource; from foldnote.service import connections\n"
+        f"resource.setrlimit(resource.RLIMIT_NOFILE, (200, {FILES}))\n"
+        "connections.HEAD_S, connections.BODY_LOOK_S = 2.0, 1.0\n"
+    ) + service.code
+    yield service.start()
+    service.kill()
+
+
+def connect(service):
+    host, port = service.url.removeprefix("http://").split(":")
+    return socket.create_connection((host, int(port)), timeout=10)
+
+
+def read_all(connection):
+    parts = []
+    with contextlib.suppress(ConnectionError):
+        while part := connection.recv(65_536):
+            parts.append(part)
+    return b"".join(parts)
+
+
+def test_the_soft_limit_of_files_is_raised_to_the_hard_one(house):
+    assert resource.prlimit(house.process.pid, resource.RLIMIT_NOFILE) == (FILES, FILES)
+
+
+def test_a_connection_that_says_nothing_is_closed(house):
+    with connect(house) as connection:
+        assert read_all(connection) == b""
+
+
+def test_a_head_that_comes_letter_by_letter_is_given_up(house):
+    with connect(house) as connection:
+        began = time.monotonic()
+        with contextlib.suppress(ConnectionError):
+            for letter in b"GET /healthz HTTP/1.1\r\n" + b"x: y\r\n" * 100:
+                connection.sendall(bytes([letter]))
+                time.sleep(0.1)
+                if time.monotonic() - began > 2.5:
+                    break
+        assert read_all(connection).startswith(b"HTTP/1.1 408 ")
+
+
+def test_a_second_head_is_given_up_like_the_first(house):
+    with connect(house) as connection:
+        connection.sendall(b"GET /healthz HTTP/1.1\r\nhost: localhost\r\n\r\n")
+        assert connection.recv(65_536).startswith(b"HTTP/1.1 200 ")
+        connection.sendall(b"GET /hea")
+        assert b"408 Request Timeout" in read_all(connection)
+
+
+def test_a_body_that_hardly_moves_is_given_up(house):
+    head = f"PUT /upload/slow.txt HTTP/1.1\r\nhost: localhost\r\nx-api-key: {house.key}\r\ncontent-length: 100000\r\n\r\n"
+    with connect(house) as connection:
+        connection.sendall(head.encode())
+        with contextlib.suppress(ConnectionError):
+            for _ in range(15):
+                connection.sendall(b"x")
+                time.sleep(0.1)
+        assert read_all(connection).startswith(b"HTTP/1.1 408 ")
+
+
+def test_a_slow_body_that_moves_is_taken(house):
+    def parts():
+        for _ in range(14):
+            yield b"x" * 200
+            time.sleep(0.1)
+
+    assert house.client.put("/upload/steady.txt", content=parts()).status_code == 200
+
+
+def test_silent_connections_do_not_make_the_service_deaf_or_fill_its_log(house):
+    before = (house.folder / "service.log").stat().st_size
+    with contextlib.ExitStack() as stack:
+        for _ in range(FILES + 300):
+            with contextlib.suppress(OSError):
+                stack.enter_context(connect(house))
+        time.sleep(1.1)  # the first ones have been silent for a second, and none of them for two
+        assert httpx.get(f"{house.url}/healthz", timeout=10).status_code == 200
+    assert (house.folder / "service.log").stat().st_size - before < 5_000
+
+
+def test_who_comes_when_there_is_no_room_is_told_so(house):
+    with contextlib.ExitStack() as stack:
+        held = [stack.enter_context(connect(house)) for _ in range(100)]
+        assert read_all(held[-1]).startswith(b"HTTP/1.1 503 ")
+
+
+def test_an_idle_connection_gives_way_to_a_new_one(house):
+    with contextlib.ExitStack() as stack:
+        for number in range(90):
+            held = stack.enter_context(connect(house))
+            held.sendall(b"GET /healthz HTTP/1.1\r\nhost: localhost\r\n\r\n")
+            assert held.recv(65_536).startswith(b"HTTP/1.1 200 "), number
+            time.sleep(1.1 if number == 60 else 0)
+
+
+UPGRADES = {
+    "h2c": "connection: Upgrade, HTTP2-Settings\r\nupgrade: h2c\r\nhttp2-settings: AAMAAABkAARAAAAA\r\n",
+    "websocket": "connection: keep-alive, upgrade\r\nupgrade: websocket\r\n",
+    "unknown": "Connection: upgrade\r\nUpgrade: TLS/1.0\r\n",
+}
+
+
+@pytest.mark.parametrize("upgrade", UPGRADES.values(), ids=UPGRADES)
+@pytest.mark.parametrize("is_chunked", [False, True])
+def test_a_request_that_offers_an_upgrade_keeps_its_body(house, upgrade, is_chunked):
+    body = b'{"type":"anarci","settings":{"sequence":"%s"}}' % SETTINGS["sequence"].encode()
+    length = "transfer-encoding: chunked" if is_chunked else f"content-length: {len(body)}"
+    sent = b"%x\r\n%s\r\n0\r\n\r\n" % (len(body), body) if is_chunked else body
+    head = f"POST /validate-job HTTP/1.1\r\nhost: localhost\r\nx-api-key: {house.key}\r\n{upgrade}{length}\r\n\r\n"
+    with connect(house) as connection:
+        connection.sendall(head.encode() + sent[:40])
+        time.sleep(0.05)
+        connection.sendall(
+            sent[40:] + b"GET /healthz HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n"
+        )
+        answer = read_all(connection)
+    assert b'"valid":true' in answer
+    assert answer.count(b"HTTP/1.1 200 ") == 2
+
+
+def test_a_tunnel_is_refused_once(house):
+    with connect(house) as connection:
+        connection.sendall(b"CONNECT localhost:80 HTTP/1.1\r\nhost: localhost\r\n\r\nGET / HTTP/1.1\r\n\r\n")
+        assert read_all(connection).count(b"HTTP/1.1 4") == 1
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["connection_made", "connection_lost", "data_received", "on_headers_complete", "on_message_complete", "on_body",
+     "send_400_response", "_start_asgi_task", "_unset_keepalive_if_required"],
+)  # fmt: skip
+def test_uvicorn_still_has_what_the_connection_builds_on(name):
+    """When this fails after an upgrade, read uvicorn's httptools_impl.py again beside connections.py."""
+    assert inspect.isfunction(getattr(connections.Connection.__mro__[1], name, None)), name
+
+
+def test_the_service_speaks_with_the_limited_connection():
+    assert issubclass(SendingProtocol, connections.Connection)
