@@ -18,7 +18,25 @@ _LONGEST_PATH = 4096
 
 
 class FileValue(str):
-    """Text that a file field takes as it is, because whoever made it said what it means."""
+    """Text that a file field takes as it is: the name of an upload, or what the service has under it."""
+
+    __slots__ = ()
+
+
+class JobFile(FileValue):
+    """The path of a file in the result of a job: ``job name/path``."""
+
+    __slots__ = ()
+
+
+class Contents(FileValue):
+    """The contents of a file."""
+
+    __slots__ = ()
+
+
+class LocalFile(str):
+    """The path of a file on this computer, which has to be uploaded before a job can use it."""
 
     __slots__ = ()
 
@@ -42,7 +60,7 @@ def inline(text: str) -> FileValue:
     """
     if not text.strip():
         raise FoldnoteError("inline() takes the contents of a file; this text is empty.")
-    return FileValue(text if "\n" in text else f"{text}\n")
+    return Contents(text if "\n" in text else f"{text}\n")
 
 
 def job_file(job_name: str, path: str) -> FileValue:
@@ -56,7 +74,7 @@ def job_file(job_name: str, path: str) -> FileValue:
         raise FoldnoteError(
             f"{path!r} is no path inside the result of {job_name!r}; write it as its archive does."
         )
-    return FileValue(f"{job_name}/{path}")
+    return JobFile(f"{job_name}/{path}")
 
 
 def is_file_field(schema: Mapping[str, Any]) -> bool:
@@ -85,7 +103,7 @@ def doubt_texts(field: str, value: Any) -> list[Problem]:
     return [
         Problem(field=field, message=_ask(text), code="doubtful_file")
         for text in _plain_texts(value)
-        if _is_here(text)
+        if isinstance(text, LocalFile) or _is_here(text)
     ]
 
 
@@ -97,7 +115,7 @@ def _file_fields(tool: Tool) -> frozenset[str]:
 def _mark(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [_mark(item) for item in value]
-    return FileValue(value) if isinstance(value, str) else value
+    return FileValue(value) if isinstance(value, str) and not isinstance(value, FileValue) else value
 
 
 def _plain_texts(value: Any) -> Iterator[str]:

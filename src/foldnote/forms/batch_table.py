@@ -15,6 +15,8 @@ import ipywidgets as widgets
 from foldnote import catalog
 from foldnote.errors import BatchSettingsError, FoldnoteError
 from foldnote.forms import lean
+from foldnote.forms.file_reference import settle, tell_file
+from foldnote.forms.kinds.file import is_file
 from foldnote.forms.sending import call, start
 from foldnote.forms.style import read_style
 from foldnote.forms.table_text import read_table
@@ -139,9 +141,15 @@ class BatchTable:
             self._form.submission.guard(lambda: self.on_submit and self.on_submit(batch))
 
     def _take(self, rows: list[dict[str, Any]]) -> None:
-        self.rows += rows
+        self.rows += [self._settle(row) for row in rows]
         self.forget_preview()
         self._say(f"{count(len(rows), 'row')} added.")
+
+    def _settle(self, row: Mapping[str, Any]) -> dict[str, Any]:
+        """The row with each file as the kind of file that it is from now on."""
+        uploads = self._form.known_uploads()
+        files = {name for name, field in self._form.fields.items() if is_file(field.spec)}
+        return {name: settle(value, uploads) if name in files else value for name, value in row.items()}
 
     def _tell(self, error: Exception) -> None:
         if isinstance(error, BatchSettingsError):
@@ -215,7 +223,10 @@ def write_rows(rows: list[dict[str, Any]], verdicts: list[str]) -> str:
     body = "".join(
         f'<tr><th scope="row">{number}</th><td class="{"fn-error" if verdict else "fn-fits"}">'
         f"{escape(verdict) if verdict else 'fits'}</td>"
-        + "".join(f"<td>{escape(in_one_line(row[name], 30)) if name in row else ''}</td>" for name in shown)
+        + "".join(
+            f"<td>{escape(in_one_line(tell_file(row[name]), 30)) if name in row else ''}</td>"
+            for name in shown
+        )
         + "</tr>"
         for number, (row, verdict) in enumerate(zip(rows, verdicts, strict=True), start=1)
         if number <= _MOST_SHOWN

@@ -7,7 +7,8 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from foldnote.forms.file_reference import local_path
+from foldnote.client.file_values import Contents, FileValue, JobFile, LocalFile
+from foldnote.forms.file_reference import settle
 
 _LONGEST_TEXT = 4000
 
@@ -74,11 +75,16 @@ def _write_files(name: str, value: Any, marks: Marks, before: list[str]) -> str:
     """A file as the value that says what it is."""
     if isinstance(value, list):
         return f"[{', '.join(_write_files(name, item, marks, before) for item in value)}]"
-    if isinstance(value, str) and value in marks.uploads:
-        return f"fn.uploaded({value!r})"
-    if isinstance(value, str) and local_path(value) is not None:
-        return f"fn.upload({value!r})"
-    return _write_plain(name, value, False, before)
+    file = settle(value, marks.uploads)
+    if isinstance(file, LocalFile):
+        return f"fn.upload({str(file)!r})"
+    if isinstance(file, JobFile):
+        job, _, member = file.partition("/")
+        return f"fn.job({job!r}).file({member!r})"
+    if isinstance(file, FileValue) and not isinstance(file, Contents):
+        return f"fn.uploaded({str(file)!r})"
+    written = _write_plain(name, value, False, before)
+    return f"fn.inline({written})" if isinstance(file, Contents) else written
 
 
 def _write_plain(name: str, value: Any, is_secret: bool, before: list[str]) -> str:

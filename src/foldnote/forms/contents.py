@@ -9,6 +9,8 @@ from collections import OrderedDict
 from collections.abc import Iterable
 from typing import Final
 
+from foldnote.client.file_values import LocalFile
+
 _MOST_FILES: Final = 8
 _LARGEST_CHARACTERS: Final = 20_000_000
 _seen: OrderedDict[str, str] = OrderedDict()
@@ -42,5 +44,5 @@ def remember(value: str, text: str) -> None:
 
 
 def recall(value: str) -> str | None:
-    """What the file named ``value`` holds, if it was seen."""
-    return _seen.get(value)
+    """What the file at the service that is named ``value`` holds, if it was seen."""
+    return None if isinstance(value, LocalFile) else _seen.get(value)

@@ -16,6 +16,7 @@ from typing import Any, Literal, Protocol
 
 import ipywidgets as widgets
 
+from foldnote.client.file_values import FileValue, LocalFile
 from foldnote.errors import FoldnoteError
 from foldnote.forms.label import Excerpt, Notice, read_parts, write_label
 from foldnote.forms.looks import Looks
@@ -291,9 +292,11 @@ class Field(ABC):
 
 
 def is_same(one: Any, other: Any) -> bool:
-    """Equality that tells True from 1 at every level, as JSON does; tables are compared as a whole."""
+    """Equality that tells True from 1, and a local file from an upload, at every level."""
     if isinstance(one, bool) != isinstance(other, bool):
         return False
+    if isinstance(one, str) and isinstance(other, str):
+        return one == other and _kind_of_file(one) is _kind_of_file(other)
     if isinstance(one, dict) and isinstance(other, dict):
         return one.keys() == other.keys() and all(is_same(one[key], other[key]) for key in one)
     if isinstance(one, list | tuple) and isinstance(other, list | tuple):
@@ -304,6 +307,11 @@ def is_same(one: Any, other: Any) -> bool:
         return bool(one == other)
     except (TypeError, ValueError):  # arrays compare item by item
         return one is other
+
+
+def _kind_of_file(text: str) -> type | None:
+    """What sort of file a text stands for, where its type says so."""
+    return next((kind for kind in (LocalFile, FileValue) if isinstance(text, kind)), None)
 
 
 def tell(problem: Problem) -> str:

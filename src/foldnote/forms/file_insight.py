@@ -12,6 +12,7 @@ from pathlib import PurePath
 from typing import Any, Final
 
 from foldnote.catalog.contents import find_content_fault
+from foldnote.client.file_values import Contents, LocalFile
 from foldnote.client.sources import open_source
 from foldnote.forms.contents import recall
 from foldnote.forms.file_reference import FileReference
@@ -61,10 +62,10 @@ def read_object(value: Any, spec: FieldSpec) -> Any:
     if value is None or value is MISSING or isinstance(value, str | int | float | list | tuple | dict):
         return value
     if isinstance(value, PurePath):
-        return str(value)
+        return LocalFile(value)
     content, _ = open_source(value, f"object.{spec.extensions[0] if spec.extensions else ''}".rstrip("."))
     text = content.read_text() if not isinstance(content, bytes) else content.decode()
-    return text if "\n" in text else f"{text}\n"
+    return Contents(text if "\n" in text else f"{text}\n")
 
 
 def _look_into_table(value: str, spec: FieldSpec, uploads: Iterable[str]) -> Insight:

@@ -1,7 +1,8 @@
 """What the text in a file field refers to, in words.
 
 A file setting is a path of this computer (uploaded at Submit), the name of an upload, the path of a file of
-an earlier job, or the contents themselves. Nothing is read or sent here.
+an earlier job, or the contents themselves. `settle` decides once which of them a text is; the type of its value
+(`LocalFile`, `FileValue`, `JobFile`, `Contents`) keeps the decision. Nothing is read or sent here.
 """
 
 from __future__ import annotations
@@ -10,13 +11,15 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
+from foldnote.client.file_values import Contents, FileValue, JobFile, LocalFile
 from foldnote.forms.contents import recall, size_of
 from foldnote.forms.words import join_words, size
 
 Place = Literal["local", "upload", "job", "text", "unknown"]
 _MOST_ENTRIES = 60
+_PATH_BEGINNINGS = ("/", "./", "../", "~")
 _OWN_FOLDER = re.compile(r"^foldnote-[0-9a-f]{12}/")
 """Where forms put what they upload: a folder for each contents, which says nothing to a person."""
 
@@ -33,34 +36,77 @@ class FileReference:
     """The file of this computer; None for the other places."""
 
 
+def settle(value: Any, uploads: Iterable[str] = ()) -> Any:
+    """``value`` as the kind of file that it is; a known upload wins over a file of the same name here.
+
+    Text that is neither stays plain text, and is decided when it is read again: its file may come yet. What
+    has a kind keeps it, whatever files are there later.
+    """
+    if isinstance(value, list | tuple):
+        return [settle(item, uploads) for item in value]
+    if not isinstance(value, str) or isinstance(value, FileValue | LocalFile) or not value:
+        return value
+    if "\n" in value:
+        return Contents(value)
+    if value in set(uploads):
+        return FileValue(value)
+    is_path = value.startswith(_PATH_BEGINNINGS) or local_path(value) is not None
+    return LocalFile(value) if is_path else value
+
+
 def read_reference(text: str, uploads: Iterable[str] = (), extensions: tuple[str, ...] = ()) -> FileReference:
-    """What ``text`` refers to; a known upload wins over a file of the same name here."""
-    if "\n" in text:
-        return FileReference("text", f"pasted text, {size(len(text.encode()))}")
-    error = _judge_extension(text, extensions)
+    """What ``text`` refers to: see `settle`."""
     uploads = tuple(uploads)
-    if text in uploads:
-        size_bytes = size_of(text, uploads)
+    value = settle(text, uploads)
+    if "\n" in value:
+        return FileReference("text", f"pasted text, {size(len(value.encode()))}")
+    error = _judge_extension(value, extensions)
+    if isinstance(value, LocalFile):
+        return _read_local(value, uploads, error)
+    if isinstance(value, JobFile) or ("/" in value and value not in uploads and not _OWN_FOLDER.match(value)):
+        job, _, member = value.partition("/")
+        what = "job" if isinstance(value, JobFile) else "job or folder"
+        seen = recall(value)
+        told = f", {size(len(seen.encode()))}" if seen else ""
+        return FileReference("job", f"{member} of the {what} {job}{told}", error)
+    if isinstance(value, FileValue):
+        size_bytes = size_of(value, uploads)
         told = "" if size_bytes is None else f", {size(size_bytes)}"
-        return FileReference("upload", f"upload {_OWN_FOLDER.sub('', text)}{told}", error)
+        is_doubtful = local_path(str(value)) is not None
+        other = (
+            f"; the file {value} on this computer is not used, write ./{value} for it" if is_doubtful else ""
+        )
+        return FileReference("upload", f"upload {_OWN_FOLDER.sub('', value)}{told}{other}", error)
+    return FileReference("upload", f"taken as an upload named {value}: there is no such file here", error)
+
+
+def _read_local(text: LocalFile, uploads: tuple[str, ...], error: str | None) -> FileReference:
     path = local_path(text)
-    if path is not None:
-        told = f"file on this computer, {size(path.stat().st_size)}; uploaded at Submit"
-        return FileReference("local", told, error, path)
-    if text.startswith(("/", "./", "../", "~")):
+    if path is None:
         what = "is a folder" if Path(text).expanduser().is_dir() else "does not exist on this computer"
         return FileReference("unknown", "", f"{text} {what}.")
-    if "/" in text:
-        job, _, member = text.partition("/")
-        seen = recall(text)
-        told = f", {size(len(seen.encode()))}" if seen else ""
-        return FileReference("job", f"{member} of the job or folder {job}{told}", error)
-    return FileReference("upload", f"taken as an upload named {text}: there is no such file here", error)
+    other = f"; the upload {text} is not used" if text in uploads else ""
+    told = f"file on this computer, {size(path.stat().st_size)}; uploaded at Submit{other}"
+    return FileReference("local", told, error, path)
+
+
+def tell_file(value: Any) -> Any:
+    """A file setting in a few words, for tables: ``upload x.pdb``; other values as they are."""
+    if isinstance(value, list | tuple):
+        return [tell_file(item) for item in value]
+    if not isinstance(value, str) or "\n" in value:
+        return value
+    if isinstance(value, LocalFile):
+        return f"{value} (on this computer)"
+    if isinstance(value, JobFile):
+        job, _, member = value.partition("/")
+        return f"{member} of the job {job}"
+    return f"upload {_OWN_FOLDER.sub('', value)}" if isinstance(value, FileValue) else value
 
 
 def local_path(text: str) -> Path | None:
-    """The file of this computer that ``text`` names; None where it names none."""
-    if not text or "\n" in text or len(text) > 4096:
+    """The file of this computer that ``text`` names; None where it names none, or one at the service."""
+    if not text or "\n" in text or len(text) > 4096 or isinstance(text, FileValue):
         return None
     try:
         path = Path(text).expanduser()

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 import ipywidgets as widgets
@@ -23,7 +23,7 @@ from foldnote.forms.code import Marks, write_call
 from foldnote.forms.field import Field, is_same
 from foldnote.forms.frame import Actions, Frame
 from foldnote.forms.judgement import Judgement, judge
-from foldnote.forms.kinds.file import FileField, is_file
+from foldnote.forms.kinds.file import ChoosingField, FileField, is_file
 from foldnote.forms.looks import Looks
 from foldnote.forms.observed import Observed
 from foldnote.forms.plan import read_plan
@@ -175,6 +175,14 @@ class Form(Observed):
         self.section.show_given()
         self.refresh()
         self.note_change()
+
+    def take_kept(self, but: Collection[str] = ()) -> None:
+        """Take the files of all settings, except those named, for files that the service has."""
+        for field in self.section.fields:
+            for inside in field.walk() if field.spec.name not in but else ():
+                if isinstance(inside, ChoosingField):
+                    inside.take_kept()
+        self.refresh()
 
     def reset(self, *names: str) -> None:
         """Put the defaults back, of the fields named or of all of them."""

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from foldnote.forms.contents import recall
-from foldnote.forms.file_reference import local_path
+from foldnote.forms.file_reference import local_path, settle
 from foldnote.forms.words import count
 
 if TYPE_CHECKING:
@@ -101,7 +101,7 @@ def find_outline(value: Any, uploads: Iterable[str] = ()) -> Outline | None:
         return None
     if "\n" in value:
         return _read_text(value, "the pasted structure") if len(value) < _LARGEST_BYTES else None
-    path = None if value in set(uploads) else local_path(value)
+    path = local_path(settle(value, uploads))
     if path is None:
         seen = recall(value)
         return _read_text(seen, value.rpartition("/")[2]) if seen else None

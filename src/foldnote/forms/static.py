@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from html import escape
 from typing import Any
 
+from foldnote.forms.file_reference import tell_file
 from foldnote.forms.secrecy import leave_out_secrets
 from foldnote.forms.spec import MISSING, FieldSpec
 from foldnote.forms.words import in_one_line
@@ -40,7 +41,7 @@ def _tell_rows(rows: Iterable[Row]) -> list[tuple[FieldSpec, str]]:
 
 
 def _tell(spec: FieldSpec, value: Any) -> str:
-    value = leave_out_secrets(spec.schema, value, spec.root)
+    value = tell_file(leave_out_secrets(spec.schema, value, spec.root))
     if value is MISSING:
         return _HIDDEN
     labels = {str(choice.value): choice.label for choice in spec.choices}

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from foldnote import catalog
 from foldnote.client.effects import AsyncFace
-from foldnote.client.file_values import name_uploads
+from foldnote.client.file_values import LocalFile, name_uploads
 from foldnote.errors import (
     FoldnoteError,
     JobNameTakenError,
@@ -27,7 +27,7 @@ from foldnote.errors import (
 from foldnote.forms.cell import CellKey
 from foldnote.forms.contents import Upload
 from foldnote.forms.field import Field
-from foldnote.forms.file_reference import local_path
+from foldnote.forms.file_reference import local_path, settle
 from foldnote.forms.holder import HolderField
 from foldnote.forms.kinds.file import is_file
 from foldnote.forms.kinds.variant import VariantField
@@ -196,10 +196,12 @@ class Submission:
     async def _upload(self, value: Any) -> Any:
         if isinstance(value, list):
             return [await self._upload(item) for item in value]
-        path = local_path(value) if isinstance(value, str) else None
-        is_known = value in self._form.known_uploads()
-        if path is None or is_known:
-            return value
+        file = settle(value, self._form.known_uploads())
+        if not isinstance(file, LocalFile):
+            return file
+        path = local_path(file)
+        if path is None:
+            raise FoldnoteError(f"There is no file {str(file)!r} on this computer, so nothing was sent.")
         return await upload_file(self._form.client, path, self._say_sending)
 
     def _take(self, job: Any) -> None:
@@ -235,6 +237,7 @@ class Submission:
         if job.type != form.tool.type or kept != wanted or is_other_name:
             return
         form.set(settings)
+        form.take_kept()
         self.job = job
         form.frame.say(f"This cell submitted {job.job_name}; here it is again. Nothing was sent.")
         if form.on_attach is not None:

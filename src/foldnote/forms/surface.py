@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, Final
 import anywidget
 import traitlets
 
+from foldnote.client.file_values import FileValue, JobFile, LocalFile
 from foldnote.errors import FoldnoteError
 from foldnote.forms.contents import Upload, remember
 from foldnote.forms.field import Field
@@ -117,7 +118,7 @@ class Surface:
         known = self._form.known_uploads()
         if name not in known:
             self._form.offer_uploads((Upload.of(name, size if isinstance(size, int) else None), *known))
-        field.take(name)
+        field.take(FileValue(name))
 
     def _offer_job(self, message: Mapping[str, Any], _buffers: Sequence[Any]) -> None:
         """A job that was dropped on a field: which of its files is meant, the reader says."""
@@ -130,7 +131,7 @@ class Surface:
         field, job, path = self._find_file(message), message.get("job"), message.get("path")
         if field is None or not job or not path:
             return
-        value = f"{job}/{path}"
+        value = JobFile(f"{job}/{path}")
         field.take(value)
         if self._form.client is not None:
             start(self._look_into(str(job), str(path), value))
@@ -157,7 +158,7 @@ class Surface:
         if message.get("field"):
             field = self._find_file(message)
             if field is not None:
-                field.take(path)
+                field.take(LocalFile(path))
             return
         found = Path(path).expanduser()
         if found.is_file() and found.stat().st_size <= _MOST_TABLE_BYTES:
@@ -169,7 +170,8 @@ class Surface:
         """A file of the reader's computer, where the Jupyter server takes none."""
         field = self._find_file(message)
         if field is not None and buffers:
-            field.take(save_beside_notebook(str(message.get("name") or "file"), bytes(buffers[0])))
+            path = save_beside_notebook(str(message.get("name") or "file"), bytes(buffers[0]))
+            field.take(LocalFile(path))
 
     def _take_rows(self, message: Mapping[str, Any], _buffers: Sequence[Any]) -> None:
         """A table that was dropped on the batch."""

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from foldnote.forms.contents import recall
-from foldnote.forms.file_reference import local_path
+from foldnote.forms.file_reference import local_path, settle
 
 _ENDINGS: Final = (".csv", ".tsv", ".txt")
 _READ_CHARACTERS: Final = 200_000
@@ -34,7 +34,7 @@ def find_table(value: Any, uploads: Iterable[str] = ()) -> TableHead | None:
         return None
     if "\n" in value:
         return _read(value[:_READ_CHARACTERS], "the pasted table")
-    path, seen = None if value in set(uploads) else local_path(value), recall(value)
+    path, seen = local_path(settle(value, uploads)), recall(value)
     if path is None and seen:
         return _read(seen[:_READ_CHARACTERS], value.rpartition("/")[2])
     if path is None or path.suffix.lower() not in _ENDINGS:

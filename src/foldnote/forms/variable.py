@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
+from foldnote.client.file_values import LocalFile
 from foldnote.errors import FoldnoteError
 from foldnote.forms.field import is_same
 from foldnote.forms.spec import MISSING
@@ -124,7 +125,7 @@ def _shell() -> Any:
 def _plain(value: Any) -> Any:
     """A value as a setting has it: arrays as lists, paths as text; a table's copy, to see later changes."""
     if isinstance(value, PurePath):
-        return str(value)
+        return LocalFile(value)
     if hasattr(value, "equals") and hasattr(value, "columns"):
         return value.copy()
     return value.tolist() if hasattr(value, "tolist") else value

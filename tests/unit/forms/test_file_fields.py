@@ -147,7 +147,7 @@ def test_a_file_of_an_earlier_job_is_chosen_from_its_outputs(client):
     form.surface._hear(None, message, [])
     assert field.chooser is None
     assert form.value["f"].startswith("made-before/")
-    assert "of the job or folder made-before, " in said(form)
+    assert "of the job made-before, " in said(form)
 
 
 def test_chains_of_a_job_file_that_was_chosen_are_offered():

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import ipywidgets as widgets
 
+from foldnote.client.file_values import FileValue, LocalFile
 from foldnote.errors import FoldnoteError
 from foldnote.forms import lean
 from foldnote.forms.contents import size_of
@@ -116,13 +117,13 @@ class Chooser:
             except OSError as error:
                 self._say(f"{file['name']} could not be written to {FOLDER}: {error.strerror}.")
                 continue
-            self._take(path)
+            self._take(LocalFile(path))
         if change["new"]:
             self._from_browser.value = ()  # contents do not stay in a widget
 
     def _chose_upload(self, index: int) -> None:
         if index:
-            self._take(self._names[index])
+            self._take(FileValue(self._names[index]))
 
     async def _guarded(self, work: Callable[[], Any]) -> None:
         try:

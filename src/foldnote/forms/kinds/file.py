@@ -10,10 +10,11 @@ from typing import Any
 
 import ipywidgets as widgets
 
+from foldnote.client.file_values import Contents, FileValue
 from foldnote.forms import lean
-from foldnote.forms.field import Field, Reading
+from foldnote.forms.field import Field, Reading, is_same
 from foldnote.forms.file_insight import look_into, read_object
-from foldnote.forms.file_reference import read_reference, suggest_paths
+from foldnote.forms.file_reference import read_reference, settle, suggest_paths
 from foldnote.forms.kinds.chooser import Chooser
 from foldnote.forms.kinds.listing import LinesField
 from foldnote.forms.spec import MISSING, FieldSpec
@@ -60,6 +61,24 @@ class ChoosingField(Field):
     def take(self, value: str) -> None:
         """Take over a file that a person chose: the path, upload or job file that a setting names."""
 
+    def take_kept(self) -> None:
+        """Take every file that the field holds for one that the service has: a job was run with it."""
+        value = self.read().value
+        if isinstance(value, str | list):
+            self.write(_at_service(value))
+
+    def _hold(self, value: Any) -> None:
+        """Hold a value that a person chose and did not type."""
+        self.write(value)
+        self.is_touched = True
+        self.host.field_changed(self)
+        self.host.announce(self)
+
+    def read(self) -> Reading:
+        """What the field holds; once a text is known for a kind of file it stays that."""
+        self._kept = settle(self._kept, self.host.known_uploads())
+        return super().read()
+
     @abstractmethod
     def arrange(self) -> None:
         """Show the parts that are open now."""
@@ -101,6 +120,32 @@ class ChoosingField(Field):
             self.open_chooser()
 
 
+_PLACES = {
+    "local": "on this computer",
+    "upload": "at the service",
+    "job": "of jobs",
+    "text": "pasted",
+}
+
+
+def _at_service(value: Any) -> Any:
+    """The value with every file taken for one that the service has."""
+    if isinstance(value, list):
+        return [_at_service(item) for item in value]
+    is_taken = isinstance(value, FileValue) or not isinstance(value, str) or not value
+    return value if is_taken else Contents(value) if "\n" in value else FileValue(str(value))
+
+
+def _match(texts: list[str], seen: list[Any]) -> list[Any]:
+    """``texts``, each with the kind of file that the same text had before, in order."""
+    left = list(seen)
+    matched = []
+    for text in texts:
+        position = next((number for number, file in enumerate(left) if file == text), None)
+        matched.append(text if position is None else left.pop(position))
+    return matched
+
+
 class FileField(ChoosingField):
     """One file."""
 
@@ -111,6 +156,8 @@ class FileField(ChoosingField):
         """A line with type-ahead, and a way to paste the contents."""
         looks = self.host.looks
         self._pasted = PastedTexts()
+        self._typed_value: Any = ""
+        """What the text in the line was taken for when it was first read."""
         endings = join_words([f".{extension}" for extension in self.spec.extensions])
         self._box = lean.Combobox(
             options=self._suggest(""),
@@ -127,7 +174,10 @@ class FileField(ChoosingField):
     def parse(self) -> Reading:
         """The path, name or contents, said in words."""
         text = self._pasted.reveal(self._box.value.strip())
-        return self.describe(text) if text else Reading(self.blank)
+        if text != self._typed_value:
+            self._typed_value = text
+        self._typed_value = settle(self._typed_value, self.host.known_uploads())
+        return self.describe(self._typed_value) if text else Reading(self.blank)
 
     def describe(self, value: Any) -> Reading:
         """Say what kind of file ``value`` names."""
@@ -207,7 +257,7 @@ class FileField(ChoosingField):
 
     def take(self, value: str) -> None:
         """Hold the chosen file."""
-        self._box.value = value
+        self._hold(value)
         if self.chooser is not None:
             self.close_chooser()
             self._box.focus()
@@ -226,6 +276,8 @@ class FilesField(ChoosingField, LinesField):
     def build(self) -> widgets.DOMWidget:
         """A box of several lines, and a way to choose."""
         self._pasted = PastedTexts()
+        self._seen: list[Any] = []
+        """The files as they were read last: a line that stays keeps its kind of file."""
         self._lines = lean.Textarea(
             rows=3, style=self.host.looks.text, placeholder=self.hint(), **self.look("path", "lines")
         )
@@ -247,9 +299,10 @@ class FilesField(ChoosingField, LinesField):
 
     def take(self, value: str) -> None:
         """Hold the chosen file beside those that are there."""
-        lines = [line for line in self._lines.value.splitlines() if line.strip()]
-        if value not in lines:
-            self._lines.value = "\n".join([*lines, value])
+        held = self.read().value
+        files = list(held) if isinstance(held, list) else []
+        if not any(is_same(value, file) for file in files):
+            self._hold([*files, value])
 
     def arrange(self) -> None:
         """The lines, their link, and what is open below them."""
@@ -264,7 +317,9 @@ class FilesField(ChoosingField, LinesField):
         shown = super().parse().value
         if not isinstance(shown, list):
             return Reading(shown)
-        return self.describe([self._pasted.reveal(item) for item in shown])
+        texts = [self._pasted.reveal(item) for item in shown]
+        self._seen = settle(_match(texts, self._seen), self.host.known_uploads())
+        return self.describe(self._seen)
 
     def describe(self, value: Any) -> Reading:
         """Say how many there are, and which cannot be right."""
@@ -277,12 +332,17 @@ class FilesField(ChoosingField, LinesField):
             for item, reference in zip(value, found, strict=True)
         ]
         errors = tuple(f"Line {line}: {fault}" for line, fault in enumerate(faults, 1) if fault)
-        return Reading(value, errors, None, count(len(value), "file") if value else "")
+        places = [reference.place for reference in found]
+        told = [f"{places.count(place)} {words}" for place, words in _PLACES.items() if place in places]
+        readout = f"{count(len(value), 'file')}: {', '.join(told)}" if told else ""
+        return Reading(value, errors, None, readout)
 
     def write(self, value: Any) -> None:
         """Hold ``value``: paths, texts, or objects that can be written as files."""
         is_list = isinstance(value, list | tuple)
-        super().write([read_object(item, self.spec) for item in value] if is_list else value)
+        files = [read_object(item, self.spec) for item in value] if is_list else value
+        self._seen = files if isinstance(files, list) else []
+        super().write(files)
 
     def render(self, value: Any) -> None:
         """One file a line; contents under short names."""

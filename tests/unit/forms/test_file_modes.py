@@ -1,0 +1,192 @@
+"""A form submits the file that it shows: every kind of file, every way into a form, against a real service.
+
+The working folder holds files under the names of uploads, with other contents.
+"""
+
+import asyncio
+
+import pytest
+from engine_folder import write_probe_engine
+from form_builders import label_of
+from starlette.testclient import TestClient
+
+import foldnote as fn
+from foldnote import catalog
+from foldnote.client import Client, inline, uploaded
+from foldnote.client.file_values import LocalFile, job_file
+from foldnote.errors import SettingsError
+from foldnote.forms import Form, variable
+from foldnote.service.app import create_app
+from foldnote.service.config import ServiceConfig
+
+URL = "http://service.test"
+PDB = "ATOM      1  CA  GLU A   1      11.104  13.207  10.567  1.00 20.00           C\nEND\n"
+OTHER = PDB.replace("GLU", "ALA")
+MODES = {
+    "upload": (uploaded("x.pdb"), "x.pdb", "upload x.pdb"),
+    "folder": (uploaded("made/x.pdb"), "made/x.pdb", "x.pdb of the job or folder made"),
+    "job": (job_file("made", "x.pdb"), "made/x.pdb", "x.pdb of the job made"),
+    "contents": (inline(OTHER), OTHER, "pasted text"),
+    "local": (LocalFile("x.pdb"), "foldnote-", "file on this computer"),
+}
+
+
+@pytest.fixture(scope="module")
+def service(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("modes")
+    engines = write_probe_engine(folder / "engines", ("af2bind", "align-pdbs"))
+    config = ServiceConfig(
+        folder / "data", rate_limit=False, engine_paths=(engines,), has_dispatcher=False, public_url=URL
+    )
+    app = create_app(config)
+    with TestClient(app, base_url=URL) as http:
+        http.headers["x-api-key"] = app.state.service.local_key
+        yield http
+
+
+@pytest.fixture
+def client(service, tmp_path, monkeypatch):
+    """A client in a folder whose files have the names of uploads; its listing of uploads is not loaded."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "made").mkdir()
+    with Client(base_url=URL, api_key=service.headers["x-api-key"], http_client=service) as made:
+        monkeypatch.setattr("foldnote.notebook.connection.find_client", lambda profile: made)
+        for name, folder in (("x.pdb", None), ("x.pdb", "made")):
+            made.files.upload(OTHER.encode(), name, folder)
+            (tmp_path / (folder or "") / name).write_text(PDB)
+        yield made
+
+
+def make_form(client, **values):
+    return Form(catalog.tool("af2bind"), client, values={"chain": "A", **values})
+
+
+def prefilled(client, value):
+    return make_form(client, pdbFile=value)
+
+
+def set_later(client, value):
+    form = make_form(client)
+    form.set(pdbFile=value)
+    return form
+
+
+def returned(client, value):
+    return set_later(client, make_form(client, pdbFile=value).value["pdbFile"])
+
+
+def told_late(client, value):
+    """The account's uploads are learnt after the form was filled."""
+    form = make_form(client, pdbFile=value)
+    form.offer_uploads(("x.pdb", "made/x.pdb"))
+    form.offer_uploads(())
+    return form
+
+
+WAYS = [prefilled, set_later, returned, told_late]
+
+
+@pytest.mark.parametrize(
+    ("mode", "way"),
+    [*((mode, prefilled) for mode in MODES), *(("upload", way) for way in WAYS[1:]), ("local", returned)],
+)
+def test_a_form_says_and_sends_the_file_that_it_was_given(client, mode, way):
+    value, wire, words = MODES[mode]
+    form = way(client, value)
+    assert words in label_of(form, "pdbFile")
+    assert form.submit().settings["pdbFile"].startswith(wire)
+
+
+WRITTEN = {
+    "upload": "fn.uploaded('x.pdb')",
+    "folder": "fn.uploaded('made/x.pdb')",
+    "job": "fn.job('made').file('x.pdb')",
+    "contents": "fn.inline(",
+    "local": "fn.upload('x.pdb')",
+}
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_the_code_of_a_form_says_the_kind_of_file(client, mode):
+    assert f"pdbFile={WRITTEN[mode]}" in make_form(client, pdbFile=MODES[mode][0]).code()
+
+
+@pytest.mark.parametrize("mode", ["folder", "contents"])
+def test_the_code_of_a_form_is_its_job(client, mode):
+    form, scope = make_form(client, pdbFile=MODES[mode][0]), {}
+    exec(form.code().replace("fn.submit(", "job = fn.submit("), scope)
+    assert scope["job"].job_name == form.submit().job_name
+
+
+@pytest.mark.parametrize("mode", ["upload", "job"])
+def test_the_form_of_a_job_has_the_files_that_were_sent(client, mode):
+    job = make_form(client, pdbFile=MODES[mode][0]).submit()
+    again = fn.form(fn.job(job.job_name))
+    assert again.value == dict(job.settings) | again.value
+    assert again.submit().settings["pdbFile"] == job.settings["pdbFile"]
+
+
+@pytest.mark.parametrize("mode", ["upload", "local"])
+def test_a_row_of_a_batch_has_the_file_of_the_form(client, mode):
+    form = make_form(client, pdbFile=MODES[mode][0])
+    form.batch_table.add_current()
+    row = asyncio.run(form.submission.prepare(form.batch_table.settings()[0]))
+    assert row["pdbFile"].startswith(MODES[mode][1])
+
+
+@pytest.mark.parametrize(
+    ("message", "mode"),
+    [
+        ({"kind": "upload", "name": "x.pdb"}, "upload"),
+        ({"kind": "jobFile", "job": "made", "path": "x.pdb"}, "job"),
+        ({"kind": "path", "path": "x.pdb"}, "local"),
+    ],
+)
+def test_what_is_dropped_stays_what_it_was(client, message, mode):
+    form = make_form(client)
+    form.offer_uploads(("x.pdb", "made/x.pdb"))
+    form.surface._hear(None, message | {"field": form.fields["pdbFile"].mark}, [])
+    form.offer_uploads(())
+    assert MODES[mode][2] in label_of(form, "pdbFile")
+    assert form.submit().settings["pdbFile"].startswith(MODES[mode][1])
+
+
+def test_a_local_file_that_is_gone_is_not_taken_for_an_upload(client, tmp_path):
+    form = make_form(client, pdbFile=LocalFile("x.pdb"))
+    (tmp_path / "x.pdb").unlink()
+    assert form.submit() is None
+    assert "x.pdb does not exist on this computer." in label_of(form, "pdbFile")
+
+
+def test_an_upload_and_a_local_file_of_one_name_stand_beside_each_other(client):
+    form = Form(catalog.tool("align-pdbs"), client)
+    form.set(pdbFiles=[uploaded("x.pdb"), LocalFile("x.pdb"), inline(PDB)])
+    form.fields["pdbFiles"]._lines.value += "\nmade/x.pdb"
+    files = form.submit().settings["pdbFiles"]
+    assert files[0] == "x.pdb"
+    assert files[1].startswith("foldnote-") and files[1].endswith("/x.pdb")
+    assert (files[2], files[3]) == (PDB, files[1])
+
+
+def test_a_variable_that_becomes_an_upload_makes_the_field_one(client, monkeypatch):
+    from types import SimpleNamespace
+
+    shell = SimpleNamespace(user_ns={"mine": "x.pdb"}, events=None)
+    monkeypatch.setattr("IPython.core.getipython.get_ipython", lambda: shell)
+    form = make_form(client, pdbFile=variable("mine"))
+    assert "file on this computer" in label_of(form, "pdbFile")
+    shell.user_ns["mine"] = uploaded("x.pdb")
+    form.bindings.follow()
+    assert form.submit().settings["pdbFile"] == "x.pdb"
+
+
+def test_a_notebook_keeps_which_file_was_meant(client):
+    assert "upload x.pdb" in make_form(client, pdbFile=uploaded("x.pdb"))._repr_mimebundle_()["text/plain"]
+    local = make_form(client, pdbFile="x.pdb")._repr_mimebundle_()["text/plain"]
+    assert "x.pdb (on this computer)" in local
+
+
+def test_the_client_asks_about_a_local_file_that_a_form_gave(client):
+    value = make_form(client, pdbFile="x.pdb").value
+    with pytest.raises(SettingsError, match="fn.upload"):
+        client.jobs.submit(catalog.tool("af2bind"), value)
