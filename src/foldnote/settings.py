@@ -22,6 +22,8 @@ from pydantic import SecretStr
 from foldnote.errors import ConfigurationError
 
 EMBEDDED = "embedded"
+ENVIRONMENT = "environment"
+"""Name of the profile that ``FOLDNOTE_BASE_URL`` and ``FOLDNOTE_API_KEY`` make."""
 _KEYRING_SERVICE = "foldnote"
 
 
@@ -168,7 +170,9 @@ def profiles() -> tuple[Profile, ...]:
         ConfigurationError: ``config.toml`` is not readable or a profile has no address.
     """
     rows = _config().get("profiles", {})
-    named = tuple(_read_profile(name, row) for name, row in rows.items() if name != EMBEDDED)
+    named = tuple(
+        _read_profile(name, row) for name, row in rows.items() if name not in (EMBEDDED, ENVIRONMENT)
+    )
     return (Profile(EMBEDDED), *named)
 
 
@@ -185,15 +189,21 @@ def _read_profile(name: str, row: Any) -> Profile:
 def active_profile(name: str | None = None) -> Profile:
     """The profile to use.
 
-    In this order: ``name``; ``FOLDNOTE_BASE_URL``; ``FOLDNOTE_PROFILE``; ``profile`` in ``config.toml``;
-    the embedded service.
+    In this order: ``name``, of which ``environment`` is the service of ``FOLDNOTE_BASE_URL``;
+    ``FOLDNOTE_BASE_URL``; ``FOLDNOTE_PROFILE``; ``profile`` in ``config.toml``; the embedded service.
 
     Raises:
         ConfigurationError: no profile is called so.
     """
     address = os.environ.get("FOLDNOTE_BASE_URL")
     if name is None and address:
-        return _read_profile("environment", {"base_url": address})
+        return _read_profile(ENVIRONMENT, {"base_url": address})
+    if name == ENVIRONMENT:
+        if address:
+            return _read_profile(ENVIRONMENT, {"base_url": address})
+        raise ConfigurationError(
+            "FOLDNOTE_BASE_URL named this service, and is not set any more. Set it again, or name a profile."
+        )
     wanted = name or os.environ.get("FOLDNOTE_PROFILE") or _config().get("profile") or EMBEDDED
     for profile in profiles():
         if profile.name == wanted:
@@ -210,6 +220,7 @@ def save_profile(name: str, base_url: str) -> Profile:
     Raises:
         ConfigurationError: the address or the file cannot be used.
     """
+    _require_own(name)
     profile = _read_profile(name, {"base_url": base_url})
     if not name.replace("-", "").replace("_", "").isalnum():
         raise ConfigurationError(f"{name!r} cannot name a profile: use letters, digits, - and _.")
@@ -218,12 +229,31 @@ def save_profile(name: str, base_url: str) -> Profile:
     return profile
 
 
+def _require_own(name: str) -> None:
+    """Refuse the names that mean a service by themselves.
+
+    Raises:
+        ConfigurationError: it is one of them.
+    """
+    if name == ENVIRONMENT:
+        raise ConfigurationError(
+            "The profile 'environment' is what FOLDNOTE_BASE_URL and FOLDNOTE_API_KEY say:"
+            " set these variables, or choose another name."
+        )
+    if name == EMBEDDED:
+        raise ConfigurationError(
+            "The profile 'embedded' is this computer's own service: choose another name."
+        )
+
+
 def use_profile(name: str) -> Profile:
     """Make a profile the one that is used where none is named.
 
     Raises:
         ConfigurationError: no profile is called so, or the file cannot be used.
     """
+    if name == ENVIRONMENT:
+        _require_own(name)
     profile = active_profile(name)
     lines = _config_text().splitlines()
     first_table = next((row for row, line in enumerate(lines) if line.startswith("[")), len(lines))
@@ -238,6 +268,8 @@ def remove_profile(name: str) -> None:
     Raises:
         ConfigurationError: no profile is called so, it is the embedded one, or the file is written otherwise.
     """
+    if name == ENVIRONMENT:
+        _require_own(name)
     if active_profile(name).is_embedded:
         raise ConfigurationError("The profile of this computer's own service is always there.")
     if _config().get("profile") == name:
@@ -280,7 +312,7 @@ def api_key(profile: Profile) -> SecretStr | None:
 
     ``FOLDNOTE_API_KEY`` goes with ``FOLDNOTE_BASE_URL``; it is not sent to any other service.
     """
-    if profile.name == "environment":
+    if profile.name == ENVIRONMENT:
         key = os.environ.get("FOLDNOTE_API_KEY")
         return SecretStr(key) if key else None
     stored = _keyring_get(profile.name) or _key_file().get(profile.name)
@@ -293,6 +325,8 @@ def store_api_key(profile_name: str, key: SecretStr) -> str:
     Raises:
         ConfigurationError: it can be kept nowhere.
     """
+    if profile_name == ENVIRONMENT:
+        _require_own(profile_name)
     if _keyring_set(profile_name, key.get_secret_value()):
         return "keyring"
     return _write_keys(_key_file() | {profile_name: key.get_secret_value()}, profile_name)

@@ -40,7 +40,7 @@ def run_profile(options: argparse.Namespace) -> int:
 
 def _list(options: argparse.Namespace) -> int:
     active = settings.active_profile()
-    rows = [*settings.profiles(), *([active] if active.name == "environment" else [])]
+    rows = [*settings.profiles(), *([active] if active.name == settings.ENVIRONMENT else [])]
     found = [
         {
             "name": row.name,

@@ -21,7 +21,7 @@ from foldnote.client.locks import lock
 from foldnote.errors import ConfigurationError
 from foldnote.models.account import Credential, read_credential
 
-_OWN_PROFILES = (settings.EMBEDDED, "environment", "given")
+_OWN_PROFILES = (settings.EMBEDDED, settings.ENVIRONMENT, "given")
 """Names of profiles that stand in no file, so that no key is kept for them."""
 
 

@@ -215,6 +215,10 @@ class BatchTable:
         self._say("")
 
 
+def _write_cell(value: Any) -> str:
+    return escape(in_one_line(tell_file(value), 30))
+
+
 def write_rows(rows: list[dict[str, Any]], verdicts: list[str]) -> str:
     """The rows as an HTML table: number, verdict, and the settings that they say themselves."""
     names = list(dict.fromkeys(name for row in rows for name in row))
@@ -223,10 +227,7 @@ def write_rows(rows: list[dict[str, Any]], verdicts: list[str]) -> str:
     body = "".join(
         f'<tr><th scope="row">{number}</th><td class="{"fn-error" if verdict else "fn-fits"}">'
         f"{escape(verdict) if verdict else 'fits'}</td>"
-        + "".join(
-            f"<td>{escape(in_one_line(tell_file(row[name]), 30)) if name in row else ''}</td>"
-            for name in shown
-        )
+        + "".join(f"<td>{_write_cell(row[name]) if name in row else ''}</td>" for name in shown)
         + "</tr>"
         for number, (row, verdict) in enumerate(zip(rows, verdicts, strict=True), start=1)
         if number <= _MOST_SHOWN

@@ -1,8 +1,8 @@
 """What the text in a file field refers to, in words.
 
 A file setting is a path of this computer (uploaded at Submit), the name of an upload, the path of a file of
-an earlier job, or the contents themselves. `settle` decides once which of them a text is; the type of its value
-(`LocalFile`, `FileValue`, `JobFile`, `Contents`) keeps the decision. Nothing is read or sent here.
+an earlier job, or the contents themselves. `settle` decides once which of them a text is; the type of its
+value (`LocalFile`, `FileValue`, `JobFile`, `Contents`) keeps the decision. Nothing is read or sent here.
 """
 
 from __future__ import annotations
@@ -72,10 +72,8 @@ def read_reference(text: str, uploads: Iterable[str] = (), extensions: tuple[str
     if isinstance(value, FileValue):
         size_bytes = size_of(value, uploads)
         told = "" if size_bytes is None else f", {size(size_bytes)}"
-        is_doubtful = local_path(str(value)) is not None
-        other = (
-            f"; the file {value} on this computer is not used, write ./{value} for it" if is_doubtful else ""
-        )
+        is_here = local_path(str(value)) is not None
+        other = f"; the file {value} on this computer is not used: write ./{value} for it" if is_here else ""
         return FileReference("upload", f"upload {_OWN_FOLDER.sub('', value)}{told}{other}", error)
     return FileReference("upload", f"taken as an upload named {value}: there is no such file here", error)
 

@@ -33,6 +33,7 @@ from foldnote.forms.kinds.file import is_file
 from foldnote.forms.kinds.variant import VariantField
 from foldnote.forms.sending import call, has_running_loop, start, upload_file
 from foldnote.models import JobStatus
+from foldnote.settings import ENVIRONMENT
 
 if TYPE_CHECKING:
     from foldnote.forms.form import Form
@@ -253,7 +254,8 @@ class Submission:
         if not isinstance(error, FoldnoteError):
             _log.error("A form for %s failed", form.tool.type, exc_info=error)
         said = "The service refused this; the field is marked." if any(at_fields) else _tell(error)
-        form.frame.say(" ".join(part for part in (lead, said) if part), kind="bad", more=_advise(error))
+        advice = _advise(error, getattr(getattr(form.client, "profile", None), "name", ""))
+        form.frame.say(" ".join(part for part in (lead, said) if part), kind="bad", more=advice)
 
 
 def _read_verdicts(error: Exception) -> list[tuple[str, str]]:
@@ -280,9 +282,11 @@ def _tell(error: Exception) -> str:
     return f"foldnote itself failed, and that is a fault of ours: {type(error).__name__}: {error}"
 
 
-def _advise(error: Exception) -> str:
+def _advise(error: Exception, profile: str) -> str:
     """What to do next, where the exception's kind says it."""
     if isinstance(error, UnauthorizedError):
+        if profile == ENVIRONMENT:
+            return "Set `FOLDNOTE_API_KEY` to a valid key, restart the kernel, then submit again."
         return "Store a valid key with `foldnote profile key NAME`, then submit again."
     if isinstance(error, TransportError):
         return "Nothing is lost: submit again when the service answers; a job that arrived is not sent twice."

@@ -89,5 +89,4 @@ def _open(profile: Profile) -> Connection:
     from foldnote.client.embedded import ensure_service
 
     url = profile.base_url or ensure_service().url
-    is_given = profile.name == "environment"  # a name that stands for the environment's variables
-    return Connection(AsyncClient(None if is_given else profile.name), url)
+    return Connection(AsyncClient(profile.name), url)

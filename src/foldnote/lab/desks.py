@@ -25,8 +25,6 @@ from foldnote.lab.desk import Desk
 from foldnote.lab.engines import EngineDesk
 from foldnote.lab.pace import Pace
 
-ENVIRONMENT = "environment"
-"""Name of the profile that environment variables make."""
 _TRIAL_S = 20.0
 
 
@@ -46,13 +44,9 @@ class Desks:
         Raises:
             ConfigurationError: no profile is called so.
         """
-        wanted = None if profile_name == ENVIRONMENT else profile_name or None
-        name = settings.active_profile(wanted).name
-        if profile_name == ENVIRONMENT != name:
-            raise ConfigurationError("FOLDNOTE_BASE_URL named this service, and does so no more.")
+        name = settings.active_profile(profile_name or None).name
         if name not in self._desks:
-            meant = None if name == ENVIRONMENT else name
-            self._desks[name] = Desk(meant, self._open_connection, self._pace)
+            self._desks[name] = Desk(name, self._open_connection, self._pace)
         return self._desks[name]
 
     def list_profiles(self) -> ProfilesAnswer:
@@ -90,7 +84,7 @@ class Desks:
         Raises:
             ConfigurationError: the name or the address cannot be used, or the key can be kept nowhere.
         """
-        if name in (settings.EMBEDDED, ENVIRONMENT):
+        if name in (settings.EMBEDDED, settings.ENVIRONMENT):
             raise ConfigurationError(f"{name} is a name with a meaning of its own: choose another one.")
         verdict = await self.try_connection(base_url, key)
         if verdict.is_good:

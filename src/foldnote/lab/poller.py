@@ -230,7 +230,7 @@ class Poller:
         return f"{self._known.mark()}.{tag_report(self._known, self._report)}"
 
     def _key_advice(self) -> str:
-        if self._report.profile == "environment":
+        if self._report.profile == settings.ENVIRONMENT:
             return "Correct FOLDNOTE_API_KEY and start JupyterLab again."
         return f"Store a valid key: choose Connect… here, or run: foldnote profile key {self._report.profile}"
 

@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
-from foldnote.client import AsyncClient, Client
+from foldnote.client import Client
+
+if TYPE_CHECKING:
+    from foldnote.client.jobs import AsyncJobs
+    from foldnote.client.link import Link
 
 
 @lru_cache(maxsize=8)
@@ -14,9 +19,15 @@ def find_client(profile: str | None) -> Client:
 
 
 @lru_cache(maxsize=8)
-def find_async_client(profile: str | None) -> AsyncClient:
-    """The same for cards, which wait beside everything else."""
-    return AsyncClient(profile)
+def find_async_jobs(link: Link) -> AsyncJobs:
+    """The jobs of the service that ``link`` leads to, for cards, which wait beside everything else.
+
+    A card asks where its job is, with the same key, whatever profile is active by then.
+    """
+    from foldnote.client.jobs import AsyncJobs
+    from foldnote.client.transport import AsyncHttpWorld
+
+    return AsyncJobs(link, AsyncHttpWorld())
 
 
 def connect(profile: str | None = None) -> Client:

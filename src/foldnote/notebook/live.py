@@ -110,7 +110,7 @@ def make_card(job: NotebookJob, slot: ResultSlot) -> JobCard:
             slot.fill(job.result())
         return slot.bundle
 
-    source = connection.find_async_client(job.profile_name).jobs
+    source = connection.find_async_jobs(job._link)
     return JobCard(job.record, source, on_final=show_end, find_result=find_result)
 
 

@@ -164,7 +164,8 @@ def test_an_upload_and_a_local_file_of_one_name_stand_beside_each_other(client):
     form.fields["pdbFiles"]._lines.value += "\nmade/x.pdb"
     files = form.submit().settings["pdbFiles"]
     assert files[0] == "x.pdb"
-    assert files[1].startswith("foldnote-") and files[1].endswith("/x.pdb")
+    assert files[1].startswith("foldnote-")
+    assert files[1].endswith("/x.pdb")
     assert (files[2], files[3]) == (PDB, files[1])
 
 

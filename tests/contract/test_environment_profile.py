@@ -1,0 +1,108 @@
+"""FOLDNOTE_BASE_URL and FOLDNOTE_API_KEY alone: every verb and the command line, against a real service."""
+
+import subprocess
+
+import pandas as pd
+import pytest
+from job_settings import PDB
+from served import COMMAND, SETTINGS
+
+import foldnote as fn
+from foldnote import settings
+from foldnote.errors import ConfigurationError
+from foldnote.notebook import connection
+from foldnote.viewers.output import ResultSlot
+
+
+@pytest.fixture
+def here(served, monkeypatch):
+    """Only the two variables lead to the service."""
+    monkeypatch.setenv("FOLDNOTE_BASE_URL", served.url)
+    monkeypatch.setenv("FOLDNOTE_API_KEY", served.key)
+    connection.find_client.cache_clear()
+    yield served
+    connection.find_client.cache_clear()
+
+
+def unique(letters):
+    return SETTINGS | {"sequence": SETTINGS["sequence"] + "SSS" + letters}
+
+
+CALLS = {
+    "account": lambda: fn.account(),
+    "batches": lambda: fn.batches(),
+    "form": lambda: fn.form("anarci", **unique("AA")).submit(),
+    "form of a job": lambda: fn.form(fn.submit("anarci", **unique("AC"))),
+    "jobs": lambda: fn.jobs(),
+    "pipeline": lambda: fn.pipeline("fromenv", [fn.stage("number", "anarci", **unique("AD"))]),
+    "recommend": lambda: fn.recommend("Number an antibody heavy chain"),
+    "result": lambda: fn.submit("anarci", **unique("AE")).wait(60, progress=False).result(progress=False),
+    "submit_batch": lambda: fn.submit_batch("anarci", pd.DataFrame([unique("AF"), unique("AG")])),
+    "tool": lambda: fn.tool("anarci"),
+    "tools": lambda: fn.tools(runs_here=True),
+    "upload": lambda: fn.upload(PDB.encode(), "from-env.pdb"),
+    "validate": lambda: fn.validate("anarci", **SETTINGS),
+}
+
+
+@pytest.mark.parametrize("verb", CALLS)
+def test_every_verb_reaches_the_service_of_the_environment(here, verb, capsys):
+    found = CALLS[verb]()
+    assert found is not None
+    assert here.key not in f"{found!r}{found}{''.join(capsys.readouterr())}"
+
+
+async def test_a_card_of_the_environment_follows_its_job(here):
+    from foldnote.notebook.live import make_card
+
+    job = fn.submit("anarci", **unique("AH"))
+    card = make_card(job, ResultSlot())
+    followed = await card.source.get(job.job_name)
+    assert followed.job_name == job.job_name
+    assert here.key not in f"{card.get_state()!r}{job!r}"
+    card.close()
+
+
+async def test_a_card_keeps_to_its_service_when_another_becomes_active(here, monkeypatch):
+    from foldnote.notebook.live import make_card
+
+    job = fn.submit("anarci", **unique("AI"))
+    monkeypatch.delenv("FOLDNOTE_BASE_URL")
+    card = make_card(job, ResultSlot())
+    assert (await card.source.get(job.job_name)).job_name == job.job_name
+    card.close()
+
+
+async def test_both_faces_take_the_environments_profile_by_name(here):
+    with fn.Client("environment") as client:
+        assert client.jobs.list(limit=1) is not None
+    async with fn.AsyncClient(client.profile.name) as again:
+        assert await again.jobs.list(limit=1) is not None
+
+
+@pytest.mark.parametrize("command", [["tools"], ["jobs"], ["files"], ["profile", "list"], ["account"]])
+def test_the_command_line_reaches_it_and_shows_no_key(here, command):
+    done = subprocess.run([COMMAND, *command], capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert here.key not in done.stdout
+
+
+@pytest.mark.parametrize("verb", ["add", "use", "remove", "key"])
+def test_its_name_is_no_profile_of_the_file(here, verb):
+    acts = {
+        "add": lambda: settings.save_profile("environment", "https://x.example"),
+        "use": lambda: settings.use_profile("environment"),
+        "remove": lambda: settings.remove_profile("environment"),
+        "key": lambda: settings.store_api_key("environment", settings.api_key(settings.active_profile())),
+    }
+    with pytest.raises(ConfigurationError, match="FOLDNOTE_BASE_URL and FOLDNOTE_API_KEY"):
+        acts[verb]()
+
+
+def test_a_profile_of_the_file_with_its_name_never_gets_the_environments_key(monkeypatch):
+    path = settings.config_dir() / "config.toml"
+    path.write_text('[profiles.environment]\nbase_url = "https://elsewhere.example"\n')
+    monkeypatch.setenv("FOLDNOTE_API_KEY", "sentinel")
+    with pytest.raises(ConfigurationError, match="FOLDNOTE_BASE_URL"):
+        settings.active_profile("environment")
+    assert [profile.name for profile in settings.profiles()] == ["embedded"]
