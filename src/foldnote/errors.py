@@ -45,6 +45,7 @@ is the exception's message. Rooms translate a library's exception into one of ou
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -225,7 +226,9 @@ class SettingsError(FoldnoteError):
         """
         self.problems = tuple(problems)
         self.tool = tool
-        shown = [f"{problem.field}: {problem.message.rstrip('.')}" for problem in self.problems[:3]]
+        shown = [
+            f"{_tell_place(problem.field)}: {problem.message.rstrip('.')}" for problem in self.problems[:3]
+        ]
         more = len(self.problems) - len(shown)
         if more > 0:
             shown.append(f"and {more} more")
@@ -334,6 +337,15 @@ class EngineInstallError(EngineError):
 
 class EmbeddedServiceError(FoldnoteError):
     """The embedded service did not start."""
+
+
+def _tell_place(field: str) -> str:
+    """A field's path for people, who count from 1: ``settings[0].heavy`` is ``row 1, heavy``."""
+    found = re.match(r"(settings|jobNames|ligands|stages)\[(\d+)\]\.?(.*)", field)
+    if found is None:
+        return field
+    noun = {"settings": "row", "jobNames": "name of row", "ligands": "ligand", "stages": "stage"}[found[1]]
+    return f"{noun} {int(found[2]) + 1}{', ' if found[3] else ''}{found[3]}"
 
 
 def _count(value: object) -> int | None:

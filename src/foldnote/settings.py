@@ -220,7 +220,7 @@ def save_profile(name: str, base_url: str) -> Profile:
     Raises:
         ConfigurationError: the address or the file cannot be used.
     """
-    _require_own(name)
+    _refuse_environment(name)
     profile = _read_profile(name, {"base_url": base_url})
     if not name.replace("-", "").replace("_", "").isalnum():
         raise ConfigurationError(f"{name!r} cannot name a profile: use letters, digits, - and _.")
@@ -229,20 +229,11 @@ def save_profile(name: str, base_url: str) -> Profile:
     return profile
 
 
-def _require_own(name: str) -> None:
-    """Refuse the names that mean a service by themselves.
-
-    Raises:
-        ConfigurationError: it is one of them.
-    """
+def _refuse_environment(name: str) -> None:
     if name == ENVIRONMENT:
         raise ConfigurationError(
             "The profile 'environment' is what FOLDNOTE_BASE_URL and FOLDNOTE_API_KEY say:"
             " set these variables, or choose another name."
-        )
-    if name == EMBEDDED:
-        raise ConfigurationError(
-            "The profile 'embedded' is this computer's own service: choose another name."
         )
 
 
@@ -252,8 +243,7 @@ def use_profile(name: str) -> Profile:
     Raises:
         ConfigurationError: no profile is called so, or the file cannot be used.
     """
-    if name == ENVIRONMENT:
-        _require_own(name)
+    _refuse_environment(name)
     profile = active_profile(name)
     lines = _config_text().splitlines()
     first_table = next((row for row, line in enumerate(lines) if line.startswith("[")), len(lines))
@@ -268,8 +258,7 @@ def remove_profile(name: str) -> None:
     Raises:
         ConfigurationError: no profile is called so, it is the embedded one, or the file is written otherwise.
     """
-    if name == ENVIRONMENT:
-        _require_own(name)
+    _refuse_environment(name)
     if active_profile(name).is_embedded:
         raise ConfigurationError("The profile of this computer's own service is always there.")
     if _config().get("profile") == name:
@@ -325,8 +314,7 @@ def store_api_key(profile_name: str, key: SecretStr) -> str:
     Raises:
         ConfigurationError: it can be kept nowhere.
     """
-    if profile_name == ENVIRONMENT:
-        _require_own(profile_name)
+    _refuse_environment(profile_name)
     if _keyring_set(profile_name, key.get_secret_value()):
         return "keyring"
     return _write_keys(_key_file() | {profile_name: key.get_secret_value()}, profile_name)

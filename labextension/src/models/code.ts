@@ -11,9 +11,15 @@ export function formCode(tool: string, profile: string | null = null): string {
  * Code that shows a job and its result; of a job of another member, the result.
  *
  * @param member - address of the member of the organization whose job it is; null for one's own
+ * @param isBatch - whether it is the parent of a batch
  */
-export function jobCode(name: string, profile: string | null = null, member: string | null = null): string {
-  const value = member === null ? jobValue(name, profile) : memberResult(name, member, profile);
+export function jobCode(
+  name: string,
+  profile: string | null = null,
+  member: string | null = null,
+  isBatch = false
+): string {
+  const value = member === null ? jobValue(name, profile, isBatch) : memberResult(name, member, profile);
   return `import foldnote as fn\n\n${value}`;
 }
 
@@ -50,9 +56,9 @@ export function jobsValue(names: readonly string[], profile: string | null = nul
     : `[${names.map(each => jobValue(each, profile)).join(', ')}]`;
 }
 
-/** Code that stands for a job. */
-export function jobValue(name: string, profile: string | null = null): string {
-  return `fn.job(${quote(name)}${named(profile)})`;
+/** Code that stands for a job or a batch. */
+export function jobValue(name: string, profile: string | null = null, isBatch = false): string {
+  return `fn.${isBatch ? 'batch' : 'job'}(${quote(name)}${named(profile)})`;
 }
 
 /** Code that stands for a file of a job's result, in a setting. */

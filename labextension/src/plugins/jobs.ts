@@ -13,6 +13,7 @@ import type { ReadonlyPartialJSONObject } from '@lumino/coreutils';
 import type { JobPlace, JobRecord } from '../api/answers';
 import { CommandIDs, readText, readTexts, type JobArgs } from '../commands';
 import { markIcon } from '../icons';
+import { isBatch } from '../models/batch';
 import { againCode, jobCode } from '../models/code';
 import { memberKey } from '../models/members';
 import { servicePlace } from '../models/profiles';
@@ -146,9 +147,12 @@ function addCellCommands(app: JupyterFrontEnd, foldnote: IFoldnote): void {
     label: trans.__('Insert a Cell That Loads the Job'),
     named: name => trans.__('Insert a cell that loads %1', name),
     canRun: hasOne,
-    run: async ({ names, member, profile }) => {
+    run: async meant => {
+      const { names, member, profile } = meant;
       for (const name of names) {
-        await orNotify(runInCell(app, jobCode(name, profiles.forCode(profile), member), ''));
+        const record = recordOf(name, meant, foldnote);
+        const isParent = record !== undefined && isBatch(record);
+        await orNotify(runInCell(app, jobCode(name, profiles.forCode(profile), member, isParent), ''));
       }
     }
   });

@@ -108,6 +108,7 @@ def _send(client: Client, preview: Preview) -> BatchHandle:
 
 
 def _read_rows(options: argparse.Namespace, tool: Tool) -> Rows:
+    from foldnote.client.fasta import ENDINGS, find_sequence_setting, read_fasta_file
     from foldnote.client.rows import expand_rows
 
     fields = fields_of(tool)
@@ -115,9 +116,14 @@ def _read_rows(options: argparse.Namespace, tool: Tool) -> Rows:
     shared = {
         name: read_value(fields.get(name, {}), text) for name, text in split_pairs(options.values, fields)
     }
-    table = read_table(options.table, fields, columns)
+    names = options.names
+    if options.table.suffix.lower() in ENDINGS:
+        table: list[dict[str, Any]] = list(read_fasta_file(options.table, tool))
+        columns, names = {find_sequence_setting(tool): find_sequence_setting(tool)}, names or "name"
+    else:
+        table = read_table(options.table, fields, columns)
     sweep = {name: _read_list(name, text) for name, text in split_pairs(options.sweeps, fields)}
-    return expand_rows(table, columns or None, sweep, shared, options.names)
+    return expand_rows(table, columns or None, sweep, shared, names)
 
 
 def _read_list(name: str, text: str) -> list[Any]:

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any, Self
 import foldnote
 from foldnote.client import ending, fetching, listing, waiting
 from foldnote.client.effects import AsyncFace, AsyncWorld, Run, Steps, SyncFace, World, operation
-from foldnote.client.file_values import FileValue, job_file
+from foldnote.client.file_values import FileValue, job_file, name_uploads
 from foldnote.client.link import Link
-from foldnote.client.origins import describe_origin
+from foldnote.client.origins import describe_origin, find_tool
 from foldnote.client.progress import Meter, follow
 from foldnote.client.selecting import unpack_selected
 from foldnote.client.waiting import Watcher
@@ -68,8 +68,9 @@ class HandleSteps:
 
     @property
     def settings(self) -> dict[str, Any]:
-        """The settings as submitted."""
-        return self.record.settings
+        """The settings as submitted; what file fields hold is marked as what the service has."""
+        tool = find_tool(self._link, self.record.tool_type)
+        return self.record.settings if tool is None else name_uploads(tool, self.record.settings)
 
     @property
     def created(self) -> datetime | None:
@@ -370,9 +371,15 @@ def next_action(job: Job) -> str:
     if not job.is_final:
         return "wait() waits for it, refresh() looks again, stop() stops it"
     if job.is_failed:
-        return "logs() gives what the tool printed; submit(..., again=True) tries once more"
+        return f"logs() gives what the tool printed; {_write_again(job)} tries once more"
     if job.is_batch and job.status is JobStatus.COMPLETE:
         return "results() gives its rows with what came out, download() the archive of all results"
     if job.status is JobStatus.COMPLETE:
         return "result() opens what it left, download() fetches the archive"
-    return "submit(..., again=True) starts it anew"
+    return f"{_write_again(job)} runs it again"
+
+
+def _write_again(job: Job) -> str:
+    if job.is_batch:
+        return "retry()"
+    return f"fn.submit({job.type!r}, **fn.job({job.job_name!r}).settings, again=True)"

@@ -34,7 +34,7 @@ def find_version() -> str:
 
 
 def _list_inputs(link: Link, job: Job) -> list[dict[str, Any]]:
-    tool = _find_tool(link, job.tool_type)
+    tool = find_tool(link, job.tool_type)
     if tool is None:
         return []
     uploads = Ledger(service=link.service).uploads()
@@ -57,6 +57,7 @@ def _describe(text: str, uploads: dict[str, str]) -> dict[str, Any]:
     return {"name": text, "sizeBytes": None, "sha256": uploads.get(text)}
 
 
-def _find_tool(link: Link, tool_type: str) -> Tool | None:
+def find_tool(link: Link, tool_type: str) -> Tool | None:
+    """The tool as the service last listed it, else as the bundled catalog has it; None for others."""
     known = next((tool for tool in link.tools if tool.type == tool_type), None)
     return known or catalog.tools().get(tool_type)

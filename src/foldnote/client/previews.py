@@ -124,7 +124,8 @@ class Preview:
             lines.append(f"{invalid} of {self.count} rows are not valid, so nothing can be submitted:")
             wrong = [verdict for verdict in self.verdicts if not verdict.valid][:_FIRST]
             lines += [
-                f"  row {verdict.index}, {verdict.field or 'settings'}: {verdict.error}" for verdict in wrong
+                f"  row {verdict.index + 1}, {verdict.field or 'settings'}: {verdict.error}"
+                for verdict in wrong
             ]
             return lines
         if not tool.available:

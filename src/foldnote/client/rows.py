@@ -142,7 +142,7 @@ def _name(records: list[dict[str, Any]], column: str, each: int) -> list[str]:
     given = [_plain(record.get(column)) for record in records]
     if None in given:
         raise FoldnoteError(
-            f"Row {given.index(None)} has no name: its cell of the column {column!r} is empty."
+            f"Row {given.index(None) + 1} has no name: its cell of the column {column!r} is empty."
         )
     stems = [str(name) for name in given]
     if each == 1:

@@ -46,7 +46,7 @@ class ToolList(tuple[Tool, ...]):
                 method.
             family: e.g. ``structure-prediction``.
             modality: e.g. ``antibody``.
-            function: e.g. ``docking``.
+            function: e.g. ``docking``; its words are sought in a tool's functions.
             runs_here: only tools that the service can run now.
         """
         found = ToolList(
@@ -55,7 +55,7 @@ class ToolList(tuple[Tool, ...]):
             if (tool.available or not runs_here)
             and (family is None or _is(family, (tool.family,)))
             and (modality is None or _is(modality, tool.modalities))
-            and (function is None or _is(function, tool.functions))
+            and (function is None or _names(function, tool.functions))
             and all(word in _all_words(tool) for word in words.lower().split())
         )
         found.unread = self.unread
@@ -123,6 +123,12 @@ def _row(tool: Tool) -> tuple[str, str, str, str]:
 
 def _is(wanted: str, words: tuple[str, ...]) -> bool:
     return _plain(wanted) in {_plain(word) for word in words}
+
+
+def _names(wanted: str, functions: tuple[str, ...]) -> bool:
+    """Whether the words of ``wanted`` are words of one function: docking of small-molecule-docking."""
+    words = set(_plain(wanted).split("-"))
+    return any(words <= set(_plain(function).split("-")) for function in functions)
 
 
 def _plain(word: str) -> str:

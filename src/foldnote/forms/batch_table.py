@@ -6,20 +6,22 @@ submitted by a second press, once its cost stands there.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from html import escape
 from typing import TYPE_CHECKING, Any
 
 import ipywidgets as widgets
 
 from foldnote import catalog
+from foldnote.client.fasta import find_sequence_setting, is_fasta, make_names, read_fasta
 from foldnote.errors import BatchSettingsError, FoldnoteError
 from foldnote.forms import lean
+from foldnote.forms.field import is_same
 from foldnote.forms.file_reference import settle, tell_file
 from foldnote.forms.kinds.file import is_file
 from foldnote.forms.sending import call, start
 from foldnote.forms.style import read_style
-from foldnote.forms.table_text import read_table
+from foldnote.forms.table_text import TableRow, read_table
 from foldnote.forms.words import count, in_one_line
 
 if TYPE_CHECKING:
@@ -37,6 +39,8 @@ class BatchTable:
         self.on_submit = on_submit
         self.rows: list[dict[str, Any]] = []
         """Settings of each row, without those that the form says."""
+        self.names: list[str] = []
+        """The job name of each row; empty where the table gives none."""
         self._preview: Any = None
         self._priced: list[dict[str, Any]] | None = None
         """The rows as the service last judged them; other ones have no price."""
@@ -56,11 +60,16 @@ class BatchTable:
         """The rows of a table as text; False, and a sentence, where it cannot be read."""
         self._open()
         try:
-            found = read_table(text, [field.spec for field in self._form.section.fields])
+            if is_fasta(text):
+                field = find_sequence_setting(self._form.tool)
+                records = read_fasta(text, self._form.tool)
+                found = [TableRow({field: record[field]}, record["name"]) for record in records]
+            else:
+                found = read_table(text, [field.spec for field in self._form.section.fields])
         except FoldnoteError as error:
             self._say(error.message, is_bad=True)
             return False
-        self._take(found)
+        self._take([row.settings for row in found], [row.name for row in found])
         return True
 
     def settings(self) -> list[dict[str, Any]]:
@@ -81,19 +90,32 @@ class BatchTable:
         """Show the rows with their verdicts, as the form now completes them."""
         if not self._is_built or not self.rows:
             return
-        if self._priced != self.settings():
+        if self._priced is not None and not is_same(self._priced, self.settings()):
             self._preview, self._priced, self._refused = None, None, {}
+            self._say("")
         verdicts = self.verdicts()
         wrong = sum(map(bool, verdicts))
-        self._table.value = write_rows(self.rows, verdicts)
+        self._table.value = write_rows(self.rows, verdicts, self.names)
         jobs = count(len(self.rows), "job")
-        ready = f"Submit {jobs}" if self._preview is not None else f"Check and price {jobs}"
+        ready = f"Submit {jobs}" if self._preview is not None else f"{self._check} {jobs}"
         self._send.description = f"{count(wrong, 'row needs', 'rows need')} attention" if wrong else ready
         self._send.disabled = bool(wrong)
 
+    @property
+    def _check(self) -> str:
+        """What the first press does: this computer's service counts nothing, so it has no price."""
+        profile = getattr(self._form.client, "profile", None)
+        return "Check" if getattr(profile, "is_embedded", False) else "Check and price"
+
+    def job_names(self) -> list[str] | None:
+        """A name for each job where the table names any; None where the batch's name is to number them."""
+        if not any(self.names):
+            return None
+        return make_names(name or f"row-{row}" for row, name in enumerate(self.names, start=1))
+
     def forget_preview(self) -> None:
-        """The price that was told is void, because the settings changed."""
-        self._priced = None
+        """The verdict on the rows is void, because they changed."""
+        self._preview, self._priced, self._refused = None, None, {}
         self.refresh()
 
     def press(self, _button: object = None) -> Any:
@@ -113,7 +135,7 @@ class BatchTable:
         try:
             priced = self.settings()
             rows = [await form.submission.prepare(settings) for settings in priced]
-            found = await call(form.client.batches, "preview", form.tool, rows)
+            found = await call(form.client.batches, "preview", form.tool, rows, names=self.job_names())
         except Exception as error:  # noqa: BLE001 - the edge of a task: nothing may vanish
             self._tell(error)
             return
@@ -140,7 +162,8 @@ class BatchTable:
         if self.on_submit is not None:
             self._form.submission.guard(lambda: self.on_submit and self.on_submit(batch))
 
-    def _take(self, rows: list[dict[str, Any]]) -> None:
+    def _take(self, rows: list[dict[str, Any]], names: Sequence[str] = ()) -> None:
+        self.names += list(names) or [""] * len(rows)
         self.rows += [self._settle(row) for row in rows]
         self.forget_preview()
         self._say(f"{count(len(rows), 'row')} added.")
@@ -154,6 +177,7 @@ class BatchTable:
     def _tell(self, error: Exception) -> None:
         if isinstance(error, BatchSettingsError):
             self._refused = {row.index: str(row.error) for row in error.verdicts if not row.valid}
+            self._priced = self.settings()
         self._preview = None
         self.refresh()
         said = error.message if isinstance(error, FoldnoteError) else f"{type(error).__name__}: {error}"
@@ -173,7 +197,7 @@ class BatchTable:
         self._paste = lean.Textarea(
             rows=3,
             description="Rows to add",
-            placeholder="Paste cells from a spreadsheet; the first line names the settings",
+            placeholder="Paste cells from a spreadsheet (the first line names the settings), or FASTA",
             layout=looks.layout,
             style=looks.text,
             _dom_classes=("foldnote-field", "foldnote-lines", "foldnote-wide"),
@@ -181,7 +205,9 @@ class BatchTable:
         add = looks.button("Add pasted rows", "foldnote-second")
         add.on_click(lambda _button: self._add_pasted())
         self._file = widgets.FileUpload(
-            accept=".csv,.tsv,.txt", description="Choose a CSV file", layout=looks.layout
+            accept=".csv,.tsv,.txt,.fasta,.fa,.faa",
+            description="Choose a CSV or FASTA file",
+            layout=looks.layout,
         )
         self._file.add_class("foldnote-second")
         self._file.observe(self._read_file, "value")
@@ -189,7 +215,7 @@ class BatchTable:
         drop.on_click(lambda _button: self._remove(1))
         clear = looks.button("Clear", "foldnote-second")
         clear.on_click(lambda _button: self._remove(len(self.rows)))
-        self._send = looks.button("Check and price", "foldnote-submit")
+        self._send = looks.button(self._check, "foldnote-submit")
         self._send.on_click(self.press)
         buttons = looks.box([self._send, add, self._file, drop, clear], "foldnote-actions")
         heading = '<div class="fn-group" role="heading" aria-level="3">Batch</div>'
@@ -208,25 +234,32 @@ class BatchTable:
 
     def _remove(self, number: int) -> None:
         del self.rows[max(0, len(self.rows) - number) :]
+        del self.names[len(self.rows) :]
         self.forget_preview()
         if not self.rows:
             self._table.value = ""
-            self._send.description = "Check and price"
+            self._send.description = self._check
         self._say("")
+
+
+def _write_name(names: Sequence[str], number: int) -> str:
+    return f"<td>{escape(in_one_line(names[number - 1], 30))}</td>" if names else ""
 
 
 def _write_cell(value: Any) -> str:
     return escape(in_one_line(tell_file(value), 30))
 
 
-def write_rows(rows: list[dict[str, Any]], verdicts: list[str]) -> str:
-    """The rows as an HTML table: number, verdict, and the settings that they say themselves."""
+def write_rows(rows: list[dict[str, Any]], verdicts: list[str], jobs: Sequence[str] = ()) -> str:
+    """The rows as an HTML table: number, verdict, the job's name, and the settings that they say."""
+    named = list(jobs) if any(jobs) else []
     names = list(dict.fromkeys(name for row in rows for name in row))
     shown = names[:_MOST_COLUMNS]
-    heads = "".join(f'<th scope="col">{escape(name)}</th>' for name in shown)
+    heads = '<th scope="col">Job</th>' if named else ""
+    heads += "".join(f'<th scope="col">{escape(name)}</th>' for name in shown)
     body = "".join(
         f'<tr><th scope="row">{number}</th><td class="{"fn-error" if verdict else "fn-fits"}">'
-        f"{escape(verdict) if verdict else 'fits'}</td>"
+        f"{escape(verdict) if verdict else 'fits'}</td>{_write_name(named, number)}"
         + "".join(f"<td>{_write_cell(row[name]) if name in row else ''}</td>" for name in shown)
         + "</tr>"
         for number, (row, verdict) in enumerate(zip(rows, verdicts, strict=True), start=1)

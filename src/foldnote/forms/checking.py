@@ -11,8 +11,11 @@ import logging
 import time
 from typing import TYPE_CHECKING, Any
 
+from foldnote import catalog
 from foldnote.client.previews import Experience, learn
 from foldnote.errors import FoldnoteError, NotFoundError
+from foldnote.forms.field import is_same
+from foldnote.forms.proposal import identify_settings
 from foldnote.forms.sending import call, has_running_loop, start
 from foldnote.forms.words import count, duration
 
@@ -26,6 +29,10 @@ _JOBS_LOOKED_AT = 200
 _log = logging.getLogger("foldnote.forms")
 
 
+Snapshot = tuple[str, dict[str, Any]]
+"""The typed job name and the settings at one moment."""
+
+
 class Checking:
     """The questions of one form."""
 
@@ -33,6 +40,8 @@ class Checking:
         self._form = form
         self._asked_at = 0.0
         self.is_validating = False
+        self._judged: Snapshot | None = None
+        """The settings that the verdict below the buttons is on; None while none stands there."""
 
     def validate(self) -> Any:
         """Have the service judge the settings: its verdict stands at the field that it names."""
@@ -46,6 +55,17 @@ class Checking:
             return None
         self.is_validating = True
         return start(self._validate())
+
+    def say_verdict(self, text: str, kind: str, judged: Snapshot | None = None, more: str = "") -> None:
+        """Show a verdict on the settings as they were ``judged``; it goes as soon as they change."""
+        self._form.frame.say(text, kind=kind, more=more)
+        self._judged = judged or self._form.snapshot()
+
+    def drop_stale(self, now: Snapshot) -> None:
+        """Take a verdict away that was on other settings."""
+        if self._judged is not None and not is_same(now, self._judged):
+            self._judged = None
+            self._form.frame.say("")
 
     def look_up_name(self) -> None:
         """Say at the job's name if another job has it, once typing has ended."""
@@ -65,25 +85,28 @@ class Checking:
 
     async def _validate(self) -> None:
         form = self._form
+        judged = form.snapshot()
         try:
             settings = await form.submission.prepare()
             verdict = await call(
                 form.client.jobs, "validate", form.tool.type, settings, job_name=form.job_name
             )
         except Exception as error:  # noqa: BLE001 - the edge of a task: nothing may vanish
-            form.submission.tell_fault(error)
+            form.submission.tell_fault(error, judged=judged)
             return
         finally:
             self.is_validating = False
             form.frame.show_sending("")
+        if not is_same(judged, form.snapshot()):
+            form.frame.say("The settings changed while the service judged them. Press Validate again.")
+            return
         if verdict.valid:
-            form.frame.say(
-                "The service finds nothing wrong with these settings. Nothing was submitted.", kind="well"
-            )
+            said = "The service finds nothing wrong with these settings. Nothing was submitted."
+            self.say_verdict(said, "well")
             return
         said = verdict.error or "The service refuses these settings and does not say why."
         is_shown = form.show_verdict(verdict.field, said)
-        form.frame.say("The service found this wrong; the field is marked." if is_shown else said, kind="bad")
+        self.say_verdict("The service found this wrong; the field is marked." if is_shown else said, "bad")
 
     async def _look_up(self, name: str, asked_at: float) -> None:
         form = self._form
@@ -97,9 +120,17 @@ class Checking:
         except FoldnoteError as error:
             _log.info("Whether the name %s is free could not be asked: %s", name, error)
             return
-        if form.typed_job_name == name and not form.is_own(job):
+        if form.typed_job_name == name and not self._is_own_job(job):
             form.submission.name_error = f"There is a job {name} already. Choose another name."
             form.refresh()
+
+    def _is_own_job(self, job: Any) -> bool:
+        """Whether ``job`` is what these settings became before."""
+        form = self._form
+        if form.submission.job is not None and form.submission.job.job_name == job.job_name:
+            return True
+        normalized = catalog.check(form.tool, form.value).normalized
+        return bool(form.client.ledger.find(identify_settings(form, normalized)) == job.job_name)
 
     async def _learn(self) -> None:
         form = self._form

@@ -14,7 +14,6 @@ from typing import Any
 import ipywidgets as widgets
 
 from foldnote.catalog.wording import tell_unknown
-from foldnote.client.ledger import identify
 from foldnote.errors import FoldnoteError, SettingsError
 from foldnote.forms.batch_table import BatchTable
 from foldnote.forms.cell import cell_key
@@ -27,6 +26,7 @@ from foldnote.forms.kinds.file import ChoosingField, FileField, is_file
 from foldnote.forms.looks import Looks
 from foldnote.forms.observed import Observed
 from foldnote.forms.plan import read_plan
+from foldnote.forms.proposal import propose_name
 from foldnote.forms.secrecy import leave_out_secrets
 from foldnote.forms.section import Section, first_step, share
 from foldnote.forms.spec import MISSING
@@ -34,7 +34,7 @@ from foldnote.forms.static import write_static_html, write_static_text
 from foldnote.forms.submission import JOB_NAME, Submission
 from foldnote.forms.surface import Surface
 from foldnote.forms.variable import Bindings
-from foldnote.models.names import check_job_name, propose_job_name
+from foldnote.models.names import check_job_name
 from foldnote.models.tool import Tool
 from foldnote.models.verdict import Problem
 
@@ -50,7 +50,6 @@ class Form(Observed):
 
     _has_job = True
     """Whether the form is of a tool, whose settings become a job."""
-
     _resets_by_none = True
     """Whether None means the default in a field that takes no null."""
 
@@ -85,7 +84,7 @@ class Form(Observed):
         self.on_attach = on_attach
         self.looks = Looks()
         self.changed_at = float("-inf")
-        """When a person last changed something here (monotonic clock, seconds)."""
+        """Time of a person's last change here (monotonic clock, seconds)."""
         self._uploads: tuple[str, ...] = ()
         self._insists = False
         self._verdicts: dict[str, str] = {}
@@ -144,7 +143,7 @@ class Form(Observed):
     @property
     def job_name(self) -> str:
         """The name that was typed, else the proposed one."""
-        return self.typed_job_name or self._propose_name(self._judge())
+        return self.typed_job_name or propose_name(self, self._judge().normalized)
 
     @property
     def typed_job_name(self) -> str:
@@ -219,7 +218,12 @@ class Form(Observed):
         judgement = self._judge()
         self.section.express(judgement.read, judgement.problems)
         self._show_counts(judgement)
+        self.checking.drop_stale((self.typed_job_name, judgement.value))
         self.batch_table.refresh()
+
+    def snapshot(self) -> tuple[str, dict[str, Any]]:
+        """The typed job name and the settings as they are now."""
+        return self.typed_job_name, self.value
 
     def show_verdict(self, name: str | None, message: str) -> bool:
         """Say what the service found wrong with ``name``; False where the form has no such field."""
@@ -309,11 +313,6 @@ class Form(Observed):
         typed = self.typed_job_name
         return self.submission.name_error or (check_job_name(typed) if typed else None)
 
-    def _propose_name(self, judgement: Judgement) -> str:
-        """The name that the client gives these settings; files of this computer are not read for it."""
-        identity = identify(self.tool.type, judgement.normalized)
-        return propose_job_name(self.tool.type, identity)
-
     def _take_unknown(self, given: Mapping[str, Any]) -> None:
         """Refuse names that the tool does not have."""
         if given:
@@ -347,7 +346,7 @@ class Form(Observed):
                 if position in read.state.applying and field.differs(read.readings[position].value)
             ]
         )
-        self.frame.show_job_name(self._propose_name(judgement), wrong_name)
+        self.frame.show_job_name(propose_name(self, judgement.normalized), wrong_name)
         if self.frame.shown_language:
             self._show_code(self.frame.shown_language)
 
@@ -356,13 +355,6 @@ class Form(Observed):
         settings = leave_out_secrets(self.tool.settings_schema, self.value)
         body = {"jobName": self.job_name, "type": self.tool.type, "settings": settings}
         return json.dumps(body if self._has_job else settings, indent=2, ensure_ascii=False, default=str)
-
-    def is_own(self, job: Any) -> bool:
-        """Whether ``job`` is what these settings became before."""
-        if self.submission.job is not None and self.submission.job.job_name == job.job_name:
-            return True
-        identity = identify(self.tool.type, self._judge().normalized)
-        return bool(self.client.ledger.find(identity) == job.job_name)
 
     def _actions(self) -> Actions:
         return Actions(

@@ -8,12 +8,12 @@ always has the same name and a run with other contents another one.
 from __future__ import annotations
 
 import asyncio
-import hashlib
 from collections.abc import Callable, Coroutine
 from pathlib import Path
 from typing import Any
 
 from foldnote.client.effects import AsyncFace
+from foldnote.forms.proposal import hash_file, name_folder
 
 Say = Callable[[str], None]
 _tasks: set[asyncio.Task[Any]] = set()
@@ -52,10 +52,5 @@ async def call(resource: Any, name: str, *args: Any, **more: Any) -> Any:
 async def upload_file(client: Any, path: Path, say: Say) -> str:
     """Upload a file of this computer and give the name under which settings can use it."""
     say(f"Uploading {path.name}…")
-    folder = f"foldnote-{await asyncio.to_thread(_hash_file, path)}"
+    folder = name_folder(await asyncio.to_thread(hash_file, path))
     return str(await call(client.files, "upload", path, folder=folder))
-
-
-def _hash_file(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()[:12]

@@ -26,7 +26,7 @@ from foldnote.errors import (
 )
 from foldnote.forms.cell import CellKey
 from foldnote.forms.contents import Upload
-from foldnote.forms.field import Field
+from foldnote.forms.field import Field, is_same
 from foldnote.forms.file_reference import local_path, settle
 from foldnote.forms.holder import HolderField
 from foldnote.forms.kinds.file import is_file
@@ -136,10 +136,11 @@ class Submission:
             start(self._load_uploads())
 
     async def _send(self) -> Any:
+        sent = self._form.snapshot()
         try:
             job = await self._post()
         except Exception as error:  # noqa: BLE001 - the edge of a task: nothing may vanish
-            self.tell_fault(error)
+            self.tell_fault(error, judged=sent)
             return None
         finally:
             self.is_sending = False
@@ -149,9 +150,9 @@ class Submission:
 
     async def _post(self) -> Any:
         form = self._form
+        wished = form.typed_job_name or None
         settings = await self.prepare()
         self._say_sending("Sending…")
-        wished = form.typed_job_name or None
         job = await call(form.client.jobs, "submit", form.tool, settings, job_name=wished)
         if job.status is JobStatus.STOPPED:  # failed or stopped: who submits it again wants another run
             return await call(form.client.jobs, "submit", form.tool, settings, job_name=wished, again=True)
@@ -247,15 +248,24 @@ class Submission:
     def _say_sending(self, words: str) -> None:
         self._form.frame.show_sending(words)
 
-    def tell_fault(self, error: Exception, lead: str = "") -> None:
-        """Say what went wrong, at the field that it names where it names one."""
+    def tell_fault(self, error: Exception, lead: str = "", judged: Any = None) -> None:
+        """Say what went wrong, at the field that it names where it names one.
+
+        ``judged`` are the settings that were sent; a verdict on others than the form's stands at no field.
+        """
         form = self._form
-        at_fields = [form.show_verdict(name, said) for name, said in _read_verdicts(error)]
+        is_late = judged is not None and not is_same(judged, form.snapshot())
+        verdicts = [] if is_late else _read_verdicts(error)
+        at_fields = [form.show_verdict(name, said) for name, said in verdicts]
         if not isinstance(error, FoldnoteError):
             _log.error("A form for %s failed", form.tool.type, exc_info=error)
         said = "The service refused this; the field is marked." if any(at_fields) else _tell(error)
         advice = _advise(error, getattr(getattr(form.client, "profile", None), "name", ""))
-        form.frame.say(" ".join(part for part in (lead, said) if part), kind="bad", more=advice)
+        text = " ".join(part for part in (lead, said) if part)
+        if any(at_fields):
+            form.checking.say_verdict(text, "bad", more=advice)
+        else:
+            form.frame.say(text, kind="bad", more=advice)
 
 
 def _read_verdicts(error: Exception) -> list[tuple[str, str]]:

@@ -1,7 +1,8 @@
 """From a table as text, pasted from a spreadsheet or read from a CSV file, to rows of settings.
 
-Columns are settings, by name or title; an empty cell leaves its setting to the form. Cells are read as their
-setting's type says; whether the values are right is the catalog's question.
+Columns are settings, by name or title, or by what a column of chains is commonly called (``VH``); a column
+``id``, ``name`` or ``jobName`` names the jobs. An empty cell leaves its setting to the form. Cells are read
+as their setting's type says; whether the values are right is the catalog's question.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import io
 import json
 import re
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from foldnote.catalog.wording import find_near
@@ -20,28 +22,45 @@ from foldnote.forms.spec import FieldSpec
 _YES = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
 
 
-def read_table(text: str, specs: Iterable[FieldSpec]) -> list[dict[str, Any]]:
+_NAMES = ("id", "name", "jobname")
+_CHAINS = {
+    "heavy": ("vh", "hc", "h", "heavy", "heavychain"),
+    "light": ("vl", "vk", "lc", "l", "light", "lightchain"),
+}
+_SEQUENCES = ("sequence", "seq", "aa", "protein", *_CHAINS["heavy"], *_CHAINS["light"])
+
+
+@dataclass(frozen=True, slots=True)
+class TableRow:
+    """One row of a table."""
+
+    settings: dict[str, Any]
+    name: str = ""
+    """The job's name as the table has it; empty where it has none."""
+
+
+def read_table(text: str, specs: Iterable[FieldSpec]) -> list[TableRow]:
     """The rows of a table whose first line names its columns.
 
     Raises:
-        FoldnoteError: there is no row, or a column is no setting.
+        FoldnoteError: there is no row, or a column is neither a setting nor a name.
     """
+    specs = tuple(specs)
     lines = text.lstrip("\ufeff").strip("\r\n")
     rows = [row for row in csv.reader(io.StringIO(lines), delimiter=_find_delimiter(lines)) if any(row)]
     if len(rows) < 2:
         raise FoldnoteError("A table needs a first line with the names of settings and a line for each job.")
-    columns = [_find_column(name.strip(), tuple(specs)) for name in rows[0]]
+    columns = _find_columns([name.strip() for name in rows[0]], specs)
     for number, row in enumerate(rows[1:], start=1):
         if len(row) > len(columns):
             raise FoldnoteError(f"Row {number} has {len(row)} cells, but there are {len(columns)} columns.")
-    return [
-        {
-            spec.name: read_cell(spec, cell.strip())
-            for spec, cell in zip(columns, row, strict=False)
-            if cell.strip()
-        }
-        for row in rows[1:]
-    ]
+    return [_read_row([cell.strip() for cell in row], columns) for row in rows[1:]]
+
+
+def _read_row(cells: list[str], columns: list[FieldSpec | None]) -> TableRow:
+    filled = [(spec, cell) for spec, cell in zip(columns, cells, strict=False) if cell]
+    name = next((cell for spec, cell in filled if spec is None), "")
+    return TableRow({spec.name: read_cell(spec, cell) for spec, cell in filled if spec is not None}, name)
 
 
 def read_cell(spec: FieldSpec, text: str) -> Any:
@@ -71,12 +90,27 @@ def _find_delimiter(text: str) -> str:
     return max("\t;,", key=first.count) if any(mark in first for mark in "\t;,") else ","
 
 
-def _find_column(name: str, specs: tuple[FieldSpec, ...]) -> FieldSpec:
+def _find_columns(names: list[str], specs: tuple[FieldSpec, ...]) -> list[FieldSpec | None]:
+    """The setting of each column; None for the one that names the jobs."""
+    found = [_find_column(name, specs) for name in names]
+    settings = [spec.name for spec in found if spec is not None]
+    if found.count(None) > 1:
+        raise FoldnoteError(f"Only one column can name the jobs; these are: {', '.join(names)}.")
+    for spec in specs:
+        if settings.count(spec.name) > 1:
+            doubled = [name for name, known in zip(names, found, strict=True) if known is spec]
+            raise FoldnoteError(f"The columns {' and '.join(doubled)} are both the setting {spec.name}.")
+    return found
+
+
+def _find_column(name: str, specs: tuple[FieldSpec, ...]) -> FieldSpec | None:
     known: Mapping[str, FieldSpec] = {
         **{_fold(spec.title): spec for spec in specs},
         **{_fold(spec.name): spec for spec in specs},
     }
-    found = known.get(_fold(name))
+    found = known.get(_fold(name)) or _find_chain(_fold(name), specs)
+    if found is None and _fold(name) in _NAMES:
+        return None
     if found is None:
         near = find_near(name, [spec.name for spec in specs])
         hint = (
@@ -84,6 +118,17 @@ def _find_column(name: str, specs: tuple[FieldSpec, ...]) -> FieldSpec:
         )
         raise FoldnoteError(f"The column {name[:60]!r} is no setting of this tool.{hint}")
     return found
+
+
+def _find_chain(name: str, specs: tuple[FieldSpec, ...]) -> FieldSpec | None:
+    """The sequence setting that a column of this common name holds, where it can only be one."""
+    sequences = [spec for spec in specs if spec.role in ("sequence", "sequences")]
+    for setting, words in _CHAINS.items():
+        fitting = [spec for spec in sequences if _fold(spec.name).startswith(setting)]
+        if name in words and len(fitting) == 1:
+            return fitting[0]
+    required = [spec for spec in sequences if spec.required]
+    return required[0] if name in _SEQUENCES and len(required) == 1 and len(sequences) == 1 else None
 
 
 def _fold(name: str) -> str:

@@ -10,7 +10,7 @@ from foldnote.models.account import Account, Credential, TrialLimits, read_crede
 from foldnote.models.fault import ErrorBody
 from foldnote.models.file import FilePage, FileRecord, UploadReceipt, read_file_page
 from foldnote.models.job import Job, JobPage, StatusCounts, read_job, read_job_answer, read_job_page
-from foldnote.models.names import JOB_NAME_PATTERN, check_job_name, propose_job_name
+from foldnote.models.names import JOB_NAME_PATTERN, check_job_name, clean_job_name, propose_job_name
 from foldnote.models.recommendation import (
     DetectedMolecule,
     Recommendation,
@@ -51,6 +51,7 @@ __all__ = [
     "UploadReceipt",
     "Verdict",
     "check_job_name",
+    "clean_job_name",
     "propose_job_name",
     "read_batch_status",
     "read_credential",

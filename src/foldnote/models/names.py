@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 
 JOB_NAME_PATTERN = r"^[A-Za-z0-9_.\-]{1,100}$"
 _ALLOWED = re.compile(r"[A-Za-z0-9_.\-]")
@@ -23,8 +24,17 @@ def check_job_name(name: object) -> str | None:
         return f"{name!r} cannot be a job name."
     for position, letter in enumerate(name, start=1):
         if not _ALLOWED.match(letter):
-            return f"Character {position} of the job name, {letter!r}, is not one of A-Z a-z 0-9 _ . -"
+            return (
+                f"Character {position} of the job name, {letter!r}, is not one of A-Z a-z 0-9 _ . -"
+                f" Write {clean_job_name(name)!r}."
+            )
     return None
+
+
+def clean_job_name(text: str) -> str:
+    """A valid job name that reads as ``text`` does: ``anti HER2 (v2)`` gives ``anti-HER2-v2``."""
+    plain = unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode()
+    return re.sub(r"[^A-Za-z0-9_.\-]+", "-", plain).strip("-.")[:100] or "job"
 
 
 def propose_job_name(tool_type: str, identity: str) -> str:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 from foldnote import settings as options
 from foldnote.client import Client
+from foldnote.client.fasta import find_sequence_setting, read_fasta_file
 from foldnote.client.job_list import JobList
 from foldnote.client.previews import Preview
 from foldnote.client.rows import Rows, expand_rows
@@ -17,7 +19,9 @@ from foldnote.notebook import connection
 from foldnote.notebook.live import NotebookBatch, make_live_batch
 
 if TYPE_CHECKING:
-    from foldnote.client.rows import Table
+    from foldnote.client.rows import Table as Rectangle
+
+    Table = Rectangle | str | Path
 
 
 @dataclass(frozen=True, repr=False)
@@ -85,7 +89,8 @@ def submit_batch(
 
     Args:
         tool: the tool's type, or a tool of any catalog.
-        table: a DataFrame, or a list of mappings; a missing cell leaves its setting out.
+        table: a DataFrame, or a list of mappings; a missing cell leaves its setting out. Or the path of a
+            FASTA file, for a tool that needs one sequence: each record is a row, and its name the job's.
         columns: the column of each setting; by default every column is the setting of its name.
         sweep: values of a setting that every row gets in turn; several settings are combined.
         names: the column with the jobs' names; by default they are the batch's name and a number.
@@ -105,6 +110,10 @@ def submit_batch(
         BatchSettingsError: rows break a rule; its ``to_frame()`` has the verdict on each row.
     """
     client = connection.find_client(profile)
+    if isinstance(table, str | Path):
+        tool = tool if isinstance(tool, Tool) else client.tools.get(tool)
+        table, names = read_fasta_file(table, tool), names or "name"
+        columns = columns or {find_sequence_setting(tool): find_sequence_setting(tool)}
     rows = expand_rows(table, columns, sweep, settings, names)
     limits: dict[str, Any] = {
         "again": again,

@@ -15,7 +15,7 @@ from foldnote.notebook import connection
 from foldnote.notebook.keeping import KeptForm, KeptSchemaForm
 from foldnote.notebook.live import NotebookJob, make_card, make_live
 from foldnote.results import Result
-from foldnote.viewers.card_html import write_plain_card
+from foldnote.viewers.card_html import FORM_AGAIN, write_plain_card
 from foldnote.viewers.output import ResultSlot
 
 
@@ -43,7 +43,7 @@ class NotebookForm(KeptForm):
 
     def _take_job(self, handle: JobHandle) -> None:
         self.job = make_live(handle)
-        card = make_card(self.job, self._slot)
+        card = make_card(self.job, self._slot, FORM_AGAIN)
         self.footer.children = (card,)
         self._save()
         card.on_final(lambda _: self._save())
@@ -51,7 +51,7 @@ class NotebookForm(KeptForm):
     def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, Any]:
         bundle = super()._repr_mimebundle_(**kwargs)
         if self.job is not None:
-            state = write_plain_card(self.job.record)
+            state = write_plain_card(self.job.record, FORM_AGAIN)
             bundle["text/plain"] += f"\n{state}"
             bundle["text/html"] += f"<p>{escape(state)}</p>"
         return bundle
@@ -83,7 +83,8 @@ def form(
         subject: the tool's type, or a tool of any catalog; or a job, whose settings the form begins with; or
             a JSON Schema, as a mapping or the path of a ``.json`` file, for a form that gives values and
             submits nothing.
-        job_name: name of the job; by default one is proposed.
+        job_name: name of the job; by default one is proposed. ``name`` says the same, for tools that have no
+            setting of this name.
         profile: which service; by default the active profile's.
         **values: settings to start with; ``fn.variable("name")`` lets a field follow a variable.
 
@@ -98,6 +99,8 @@ def form(
     if isinstance(subject, JobHandle):
         return _reopen(subject, asked, values, job_name)
     known = subject if isinstance(subject, Tool) else asked.tools.get(subject)
+    if "name" in values and "name" not in list_names(known):  # what people try first
+        job_name = job_name or values.pop("name")
     return NotebookForm(known, asked, values, job_name)
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Self
 from foldnote.client import BatchHandle, JobHandle, PipelineRun
 from foldnote.models import Job, JobStatus
 from foldnote.notebook import connection
-from foldnote.viewers.output import ResultSlot, is_notebook, show_live, show_progress
+from foldnote.viewers.output import LiveOutput, ResultSlot, is_notebook, show_progress
 
 if TYPE_CHECKING:
     from foldnote.client.progress import Meter
@@ -78,8 +78,11 @@ class NotebookJob(ShownHandle, JobHandle):
             return
         slot = ResultSlot()
         card = make_card(self, slot)
-        show_live(card._repr_mimebundle_())
+        output = LiveOutput()
+        output.show(card._repr_mimebundle_())
         slot.show()
+        if not card.job.is_final:  # the notebook keeps the card as it ended, above its result
+            card.on_final(lambda _: output.update(card._repr_mimebundle_()))
 
 
 class NotebookBatch(ShownHandle, BatchHandle):
@@ -96,8 +99,11 @@ class NotebookRun(ShownHandle, PipelineRun):
         return make_live(super()._hold_job(job))
 
 
-def make_card(job: NotebookJob, slot: ResultSlot) -> JobCard:
-    """The live card of ``job``, which puts the result into ``slot`` when it is there."""
+def make_card(job: NotebookJob, slot: ResultSlot, again: str | None = None) -> JobCard:
+    """The live card of ``job``, which puts the result into ``slot`` when it is there.
+
+    ``again`` says how a job without a result is run again; by default it is a line of code.
+    """
     from foldnote.viewers.card import JobCard
 
     def show_end(record: Job) -> None:
@@ -111,7 +117,7 @@ def make_card(job: NotebookJob, slot: ResultSlot) -> JobCard:
         return slot.bundle
 
     source = connection.find_async_jobs(job._link)
-    return JobCard(job.record, source, on_final=show_end, find_result=find_result)
+    return JobCard(job.record, source, on_final=show_end, find_result=find_result, again=again)
 
 
 def make_live(handle: JobHandle) -> NotebookJob:

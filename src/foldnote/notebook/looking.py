@@ -13,7 +13,7 @@ from foldnote.client.tool_list import ToolList
 from foldnote.errors import BadRequestError, UnreadableFileError
 from foldnote.models import Tool
 from foldnote.notebook import connection
-from foldnote.notebook.live import NotebookJob, make_live
+from foldnote.notebook.live import NotebookBatch, NotebookJob, make_live, make_live_batch
 from foldnote.results import Model, Molecule, Result, Structure
 from foldnote.viewers import (
     Grid,
@@ -32,13 +32,15 @@ if TYPE_CHECKING:
     from foldnote.viewers import Explorer
 
 
-def job(job_name: str, /, *, profile: str | None = None) -> NotebookJob:
-    """A job by its name.
+def job(job_name: str, /, *, profile: str | None = None) -> NotebookJob | NotebookBatch:
+    """A job by its name; the name of a batch gives the batch, as :func:`batch` does.
 
     Raises:
         NotFoundError: there is no such job.
     """
-    return make_live(connection.find_client(profile).jobs.get(job_name))
+    client = connection.find_client(profile)
+    found = client.jobs.get(job_name)
+    return make_live_batch(client.batches.get(job_name)) if found.record.is_batch else make_live(found)
 
 
 def jobs(limit: int = 50, *, profile: str | None = None) -> JobList[NotebookJob]:

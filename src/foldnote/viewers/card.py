@@ -38,6 +38,7 @@ class JobCard(widgets.VBox):  # type: ignore[misc]
         *,
         on_final: FinalCallback | None = None,
         find_result: FindResult | None = None,
+        again: str | None = None,
     ) -> None:
         """Show ``job`` and begin to follow it.
 
@@ -48,7 +49,9 @@ class JobCard(widgets.VBox):  # type: ignore[misc]
             find_result: gives the result's mime bundle once the job is complete. The card then offers to
                 show it, for a page that was loaded again meanwhile and so missed the result below the card;
                 where a result stands below, the style sheet hides the offer.
+            again: how a job without a result is run again, as a sentence; by default a line of code.
         """
+        self._again = again
         self.job = read_record(job)
         self.source = source
         self._callbacks: list[FinalCallback] = [on_final] if on_final else []
@@ -95,7 +98,8 @@ class JobCard(widgets.VBox):  # type: ignore[misc]
 
     def bundle(self) -> dict[str, str]:
         """The card as it stands now, without a kernel: for the notebook to keep."""
-        return {"text/html": write_card(self.job, is_live=False), "text/plain": write_plain_card(self.job)}
+        html = write_card(self.job, is_live=False, again=self._again)
+        return {"text/html": html, "text/plain": write_plain_card(self.job, self._again)}
 
     def close(self) -> None:
         """Stop following the job and remove the widget; the job goes on."""
@@ -141,7 +145,7 @@ class JobCard(widgets.VBox):  # type: ignore[misc]
                 _log.exception("What was to happen after job %s went wrong", self.job.job_name)
 
     def _paint(self) -> None:
-        html = write_card(self.job, outage=self._outage)
+        html = write_card(self.job, outage=self._outage, again=self._again)
         if self._face.value != html:
             self._face.value = html
         can_act = self.source is not None

@@ -47,11 +47,13 @@ _FACES = {
     ),
     JobStatus.RUNNING: Face("running", "Running", ""),
     JobStatus.COMPLETE: Face("complete", "Complete", ""),
-    JobStatus.STOPPED: Face("stopped", "Stopped", "It gives no result. Submit the form again to start over."),
+    JobStatus.STOPPED: Face("stopped", "Stopped", "It gives no result."),
 }
 _FAILED = Face(
     "failed", "Failed", "Look into the log for what went before; change the settings and submit again."
 )
+FORM_AGAIN = "Submit the form again to start over."
+"""How a job is run again whose form stands beside its card."""
 
 
 def find_face(job: Job) -> Face:
@@ -59,13 +61,26 @@ def find_face(job: Job) -> Face:
     return _FAILED if job.is_failed else _FACES[job.status]
 
 
-def write_card(job: Job, *, outage: str = "", is_live: bool = True) -> str:
+def tell_again(job: Job) -> str:
+    """How a failed or stopped job is run again in code, as a sentence with a line to copy; else empty."""
+    if not job.is_final or job.status is JobStatus.COMPLETE:
+        return ""
+    if job.is_batch:
+        return f"To run what has no result again: `fn.batch({job.job_name!r}).retry()`"
+    return (
+        "To run it again with the same settings: "
+        f"`fn.submit({job.type!r}, **fn.job({job.job_name!r}).settings, again=True)`"
+    )
+
+
+def write_card(job: Job, *, outage: str = "", is_live: bool = True, again: str | None = None) -> str:
     """The card's face as HTML.
 
     Args:
         job: the record as last seen.
         outage: a sentence about a service that does not answer; empty while it does.
         is_live: False for the picture that a notebook keeps, which says when it was taken.
+        again: how a job without a result is run again; by default a line of code.
     """
     face = find_face(job)
     parts = [
@@ -74,6 +89,7 @@ def write_card(job: Job, *, outage: str = "", is_live: bool = True) -> str:
         _paragraph("fnc-error", job.error if job.is_failed else ""),
         _paragraph("fnc-message", job.message if job.status is JobStatus.RUNNING else ""),
         _paragraph("fnc-advice", face.advice),
+        _paragraph("fnc-advice fnc-again", tell_again(job) and (again or tell_again(job))),
         _paragraph("fnc-outage", outage),
         "" if is_live else _paragraph("fnc-advice", _write_moment(job)),
     ]
@@ -84,11 +100,13 @@ def write_card(job: Job, *, outage: str = "", is_live: bool = True) -> str:
     )
 
 
-def write_plain_card(job: Job) -> str:
+def write_plain_card(job: Job, again: str | None = None) -> str:
     """The card in one or two lines of text."""
     face = find_face(job)
     detail = (job.error if job.is_failed else job.message) or ""
-    return f"{job.job_name} ({job.tool_type}): {face.words}{': ' if detail else ''}{detail}"
+    again = again or tell_again(job).replace("`", "") if tell_again(job) else ""
+    told = f"{job.job_name} ({job.tool_type}): {face.words}{': ' if detail else ''}{detail}"
+    return f"{told}\n{again}" if again else told
 
 
 def write_log(text: str) -> str:

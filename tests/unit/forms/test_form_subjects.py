@@ -48,6 +48,11 @@ def test_settings_that_the_tool_does_not_have_any_more_are_named(client):
     assert form.value == ABB
 
 
+def test_a_jobs_name_is_taken_under_both_words(client):
+    assert filling.form("abodybuilder", name="fv-1", **ABB).job_name == "fv-1"
+    assert filling.form("abodybuilder", job_name="fv-2", **ABB).submit().job_name == "fv-2"
+
+
 def test_a_batch_is_no_settings_of_one_job(client):
     batch = client.batches.submit("abodybuilder", [ABB, ABB | {"light": "DIQ"}])
     with pytest.raises(FoldnoteError, match="is a batch"):

@@ -341,3 +341,94 @@ def test_files_inside_objects_and_rows_are_uploaded_too(client, tmp_path):
     assert sent["rows"][0] == {"pdb": sent["one"]["pdb"], "n": 1}
     assert sent["one"]["pdb"].endswith("target.pdb")
     assert not sent["one"]["pdb"].startswith("/")
+
+
+GOOD_VERDICT = "finds nothing wrong"
+
+
+@pytest.mark.parametrize("edit", ["type", "set", "reset", "rename"])
+def test_a_verdict_goes_when_the_values_change(client, edit):
+    form = make_form(client, values=ABB)
+    form.frame.validate.click()
+    assert GOOD_VERDICT in form.frame.message.value
+    {
+        "type": lambda: setattr(form.fields["heavy"].widget, "value", "EVQ1"),
+        "set": lambda: form.set(heavy="EVQLVESGG"),
+        "reset": form.reset,
+        "rename": lambda: setattr(form.frame.job_name, "value", "other"),
+    }[edit]()
+    assert GOOD_VERDICT not in form.frame.message.value
+
+
+async def test_a_verdict_that_comes_after_an_edit_is_dropped(client):
+    form = make_form(client, values=ABB)
+    verdict = form.checking.validate()
+    await asyncio.sleep(0)  # the settings are on their way
+    form.set(heavy="EVQLVESGG")
+    await verdict
+    assert GOOD_VERDICT not in form.frame.message.value
+    assert "changed while the service judged them" in form.frame.message.value
+
+
+async def test_a_refusal_that_comes_after_an_edit_marks_no_field(client):
+    form = make_form(client, "af2bind", values={"pdbFile": "none.pdb", "chain": "A"})
+    sending = form.submit()
+    await asyncio.sleep(0)  # the settings are on their way
+    form.fields["pdbFile"]._box.value = "other.pdb"
+    await sending
+    assert "fn-error" not in label_of(form, "pdbFile")
+    assert "none.pdb" in form.frame.message.value
+
+
+def test_a_verdict_on_the_rows_goes_when_the_form_changes(client):
+    form = make_form(client, values=ABB)
+    form.frame.add_row.click()
+    form.batch_table.add_text("heavy\nEVQLVESGGGLVQP\n")
+    form.batch_table._send.click()
+    assert "2 jobs" in form.batch_table._said.value
+    form.set(light="DIQMTQ")
+    assert form.batch_table._said.value == ""
+    assert form.batch_table._preview is None
+
+
+def test_a_csv_of_id_and_vh_is_a_batch_whose_jobs_have_these_names(client):
+    form = Form(catalog.tool("abodybuilder"), client, values=ABB)
+    form.frame.add_row.click()
+    form.batch_table._remove(1)
+    assert form.batch_table.add_text(
+        "id,VH,VL\nmAb 1,EVQLVESGGGLVQP,DIQMTQ\nmAb2,EVQLVESGGGLVQPGGSL,DIQMTQ\n"
+    )
+    assert ">mAb 1</td>" in form.batch_table._table.value
+    form.batch_table._send.click()
+    form.batch_table._send.click()
+    assert {job.job_name for job in form.batch.subjobs()} == {"mAb-1", "mAb2"}
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("id,name,VH\na,b,EVQ\n", "Only one column can name the jobs"),
+        ("heavy,VH\nEVQ,EVQ\n", "heavy and VH are both the setting heavy"),
+        ("colour,VH\nred,EVQ\n", "is no setting of this tool"),
+        (">a\nEVQLVESGG\n", "needs the settings heavy, light"),
+    ],
+)
+def test_a_table_that_means_two_things_is_refused_in_a_sentence(client, text, sentence):
+    form = make_form(client, values=ABB)
+    assert not form.batch_table.add_text(text)
+    assert sentence in form.batch_table._said.value
+
+
+@pytest.mark.parametrize("has_file", [False, True])
+def test_the_proposed_name_is_the_submitted_one(client, tmp_path, has_file):
+    path = tmp_path / "target.pdb"
+    path.write_text(PDB)
+    given = ("af2bind", {"pdbFile": str(path), "chain": "A"}) if has_file else ("abodybuilder", ABB)
+    form = make_form(client, given[0], values=given[1])
+    proposed = form.frame.job_name.placeholder
+    assert form.submit().job_name == proposed == form.job_name
+
+
+def test_a_name_with_spaces_is_told_with_the_name_to_write(client):
+    form = make_form(client, values=ABB, job_name="anti HER2 (v2)")
+    assert "Write &#x27;anti-HER2-v2&#x27;." in form.frame.job_name.description

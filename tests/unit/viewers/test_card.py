@@ -192,6 +192,16 @@ def test_a_failure_says_why_and_what_next():
     assert "submit again" in html
 
 
+def test_a_stopped_job_says_how_it_is_run_again():
+    stopped = make_job(status=JobStatus.STOPPED)
+    line = "fn.submit(&#x27;abodybuilder&#x27;, **fn.job(&#x27;fv&#x27;).settings, again=True)"
+    assert f"<code>{line}</code>" in write_card(stopped)
+    assert "again=True" in JobCard(stopped).bundle()["text/plain"]
+    assert "form" not in write_card(stopped).partition("</style>")[2]
+    assert "again=True" not in write_card(stopped, again="Submit the form again to start over.")
+    assert "again" not in write_card(make_job(status=JobStatus.COMPLETE)).partition("</style>")[2]
+
+
 def test_the_kept_picture_says_when_it_was_taken():
     assert "nothing is submitted twice" in JobCard(make_job()).bundle()["text/html"]
     assert (

@@ -1,0 +1,100 @@
+"""FASTA records as the rows of a batch: each record is one job of a tool that needs one sequence.
+
+The names of the jobs are made of the records' names. Letters are not judged here: the catalog does that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from foldnote.errors import FoldnoteError
+from foldnote.models import Tool, clean_job_name
+
+ENDINGS = (".fasta", ".fa", ".faa", ".fas", ".fna", ".seq")
+"""Names of FASTA files end so."""
+_SEQUENCE_ROLES = ("sequence", "sequences")
+
+
+def is_fasta(text: str) -> bool:
+    """Whether a text is FASTA: its first line that is not empty is a record's header."""
+    return text.lstrip("\ufeff \t\r\n").startswith(">")
+
+
+def read_fasta_file(path: str | Path, tool: Tool) -> list[dict[str, str]]:
+    """The records of a FASTA file: see `read_fasta`.
+
+    Raises:
+        FoldnoteError: the file cannot be read or is no FASTA, or the tool does not take one sequence.
+    """
+    place = Path(path).expanduser()
+    if place.suffix.lower() not in ENDINGS:
+        raise FoldnoteError(
+            f"{str(path)!r} is no FASTA file by its name ({', '.join(ENDINGS)}). Read a table first:"
+            f" fn.submit_batch({tool.type!r}, pandas.read_csv({str(path)!r}))"
+        )
+    try:
+        text = place.read_text("utf-8-sig")
+    except (OSError, UnicodeDecodeError) as exc:
+        reason = exc.strerror if isinstance(exc, OSError) else "it is not text in UTF-8"
+        raise FoldnoteError(f"The FASTA file {str(path)!r} cannot be read: {reason}.") from exc
+    return read_fasta(text, tool, f"The file {str(path)!r}")
+
+
+def read_fasta(text: str, tool: Tool, where: str = "The text") -> list[dict[str, str]]:
+    """One row a record, with the columns ``name`` (a valid job name, unique) and the tool's sequence setting.
+
+    Raises:
+        FoldnoteError: it is no FASTA, a record is empty, or the tool does not take one sequence.
+    """
+    field = find_sequence_setting(tool)
+    if not is_fasta(text):
+        raise FoldnoteError(f"{where} is no FASTA: it does not begin with a line '>name'.")
+    rows: list[dict[str, str]] = []
+    for number, record in enumerate(text.lstrip("\ufeff \t\r\n")[1:].split("\n>"), start=1):
+        head, _, letters = record.replace("\r", "").partition("\n")
+        sequence = "".join(letters.split())
+        name = (head.split() or [f"record-{number}"])[0]
+        if not sequence:
+            raise FoldnoteError(f"{where}: record {number} ({name}) has no sequence.")
+        rows.append({"name": name, field: sequence})
+    for row, name in zip(rows, make_names(row["name"] for row in rows), strict=True):
+        row["name"] = name
+    return rows
+
+
+def find_sequence_setting(tool: Tool) -> str:
+    """The one required setting of the tool that takes a sequence.
+
+    Raises:
+        FoldnoteError: it has none or several, or needs more than that; the sentence names the columns.
+    """
+    schema: Mapping[str, object] = tool.settings_schema or {}
+    required = list(schema.get("required") or ())  # type: ignore[call-overload]
+    fields = schema.get("properties") or {}
+    found = [name for name in required if _is_sequence(fields.get(name))]  # type: ignore[attr-defined]
+    if len(found) == 1 and len(required) == 1:
+        return str(found[0])
+    needed = ", ".join(required) or "none that is required"
+    raise FoldnoteError(
+        f"FASTA gives one sequence a job, and {tool.type} needs the settings {needed}."
+        " Give a table with these columns, such as a DataFrame or a CSV file."
+    )
+
+
+def make_names(wished: Iterable[str]) -> list[str]:
+    """Valid job names, each once, made of identifiers: ``mAb 1`` becomes ``mAb-1``."""
+    names: list[str] = []
+    for wish in wished:
+        stem = clean_job_name(wish)
+        name, number = stem, 1
+        while name in names:
+            number += 1
+            name = f"{stem[:90]}-{number}"
+        names.append(name)
+    return names
+
+
+def _is_sequence(field: object) -> bool:
+    notes = field.get("x-foldnote") if isinstance(field, Mapping) else None
+    return isinstance(notes, Mapping) and notes.get("role") in _SEQUENCE_ROLES

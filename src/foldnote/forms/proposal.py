@@ -1,0 +1,78 @@
+"""The name that a form's job will have: the one that the client derives from tool, settings and files.
+
+Files of this computer count with their contents and under the names that they will be uploaded as.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from foldnote.client.file_values import FileValue, LocalFile
+from foldnote.client.ledger import identify
+from foldnote.client.submitting import uploads_in
+from foldnote.forms.file_reference import local_path
+from foldnote.models.names import propose_job_name
+
+if TYPE_CHECKING:
+    from foldnote.forms.form import Form
+
+_READ_BYTES: Final = 50_000_000
+"""Up to this size a file is read for the name of its job while the form is filled."""
+
+
+def propose_name(form: Form, settings: dict[str, Any]) -> str:
+    """The name of the job that ``settings``, with defaults filled in, will be."""
+    return propose_job_name(form.tool.type, identify_settings(form, settings))
+
+
+def identify_settings(form: Form, settings: dict[str, Any]) -> str:
+    """What the client's ledger remembers such a job by."""
+    digests: dict[str, str] = {}
+    sent = _as_sent(settings, digests)
+    if form.client is not None and any(isinstance(value, str | list | dict) for value in sent.values()):
+        digests = uploads_in(sent, form.client.ledger) | digests
+    return identify(form.tool.type, sent, None, digests)
+
+
+def name_upload(path: Path, digest: str) -> str:
+    """The name that a file of this computer is uploaded as: its contents are in it."""
+    return f"{name_folder(digest)}/{path.name}"
+
+
+def name_folder(digest: str) -> str:
+    """The folder for contents with this SHA-256 (hex)."""
+    return f"foldnote-{digest[:12]}"
+
+
+def hash_file(path: Path) -> str:
+    """SHA-256 (hex) of a file."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _as_sent(value: Any, digests: dict[str, str]) -> Any:
+    if isinstance(value, dict):
+        return {name: _as_sent(item, digests) for name, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_as_sent(item, digests) for item in value]
+    path = local_path(value) if isinstance(value, LocalFile) and not isinstance(value, FileValue) else None
+    if path is None:
+        return value
+    try:
+        state = path.stat()
+        digest = _hash(path.absolute(), state.st_mtime_ns, state.st_size)
+    except OSError:
+        return value
+    if not digest:
+        return value
+    name = name_upload(path, digest)
+    digests[name] = digest
+    return name
+
+
+@lru_cache(maxsize=64)
+def _hash(path: Path, _changed_ns: int, size_bytes: int) -> str:
+    return hash_file(path) if size_bytes <= _READ_BYTES else ""
