@@ -2,9 +2,9 @@
 import type { JobRecord, OlderAnswer } from '../api/answers';
 import { PLAIN, type Trans } from './words';
 
-/** Whether the record is the parent of a batch. */
-export function isBatch(job: JobRecord): boolean {
-  return Boolean(job.batchStatus) || job.type.toLowerCase() === 'batch';
+/** Whether the record is the parent of a batch; of a job that is not known, false. */
+export function isBatch(job: JobRecord | undefined): boolean {
+  return Boolean(job?.batchStatus) || job?.type.toLowerCase() === 'batch';
 }
 
 /** The tool that runs, for a batch too. */

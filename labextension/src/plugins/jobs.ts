@@ -148,10 +148,9 @@ function addCellCommands(app: JupyterFrontEnd, foldnote: IFoldnote): void {
     named: name => trans.__('Insert a cell that loads %1', name),
     canRun: hasOne,
     run: async meant => {
-      const { names, member, profile } = meant;
-      for (const name of names) {
-        const record = recordOf(name, meant, foldnote);
-        const isParent = record !== undefined && isBatch(record);
+      const { member, profile } = meant;
+      for (const name of meant.names) {
+        const isParent = isBatch(recordOf(name, meant, foldnote));
         await orNotify(runInCell(app, jobCode(name, profiles.forCode(profile), member, isParent), ''));
       }
     }
