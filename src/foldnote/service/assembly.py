@@ -89,6 +89,7 @@ class Service:
             config.workers,
             self._on_ended,
             self.disk,
+            config.limits.output_bytes,
         )
         self.files = FileResolver(self.store, self.objects)
         wake = self.dispatcher.wake

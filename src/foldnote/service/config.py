@@ -26,6 +26,7 @@ class Limits:
         file_rows: most files of a page.
         inline_wait_s: seconds that POST /result waits for a batch's archive before it answers 202.
         link_s: seconds that a signed link works.
+        output_bytes: a run's outputs are kept up to this size; archives with more are refused by readers.
         free_disk_bytes: below this much free space nothing new is accepted or started.
         ballast_bytes: kept to be let go when the disk is full, so that jobs can still be stopped and deleted.
     """
@@ -43,6 +44,7 @@ class Limits:
     file_rows: int = 100
     inline_wait_s: float = 290.0
     link_s: int = 3600
+    output_bytes: int = 10 * 1024 * MB
     free_disk_bytes: int = 64 * MB
     ballast_bytes: int = 32 * MB
 

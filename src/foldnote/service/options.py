@@ -77,6 +77,7 @@ LIMIT_OPTIONS: tuple[LimitOption, ...] = (
     LimitOption("inline-wait-s", "inline_wait_s", read_amount,
                 "seconds that POST /result is held open while an archive is built"),
     LimitOption("link-s", "link_s", _read_positive, "seconds that a signed link works"),
+    LimitOption("output-mb", "output_bytes", _read_positive, "largest outputs of a run in MB", MB),
     LimitOption("free-disk-mb", "free_disk_bytes", _read_count,
                 "MB that must be free for anything new to be accepted", MB),
     LimitOption("ballast-mb", "ballast_bytes", _read_count,

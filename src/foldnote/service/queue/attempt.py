@@ -28,6 +28,7 @@ import json
 import os
 import re
 import shutil
+import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from datetime import UTC, datetime
@@ -35,6 +36,7 @@ from pathlib import Path
 from typing import Any, Literal, Self
 
 from foldnote.service.queue.tails import read_tail
+from foldnote.service.queue.untrusted import read_regular
 
 SPEC = "spec.json"
 WORK = "work"
@@ -51,6 +53,9 @@ RUNNER_LOG = "runner.log"
 
 _HALF_CHARACTER = re.compile(r"\\u[dD][89a-fA-F]")
 """Where JSON in ASCII may have a lone surrogate; two of them that are a pair are one character."""
+_JSON_BYTES = 1 << 20
+_SPEC_BYTES = 1 << 30
+_NAME_BYTES = 255
 NONCE_VARIABLE = "FOLDNOTE_ATTEMPT"
 """Environment variable of the engine's processes that holds the attempt's nonce."""
 
@@ -86,6 +91,8 @@ class AttemptSpec:
     """Memory to set aside, in MB (2**20 bytes)."""
     memory_limit_mb: int = 0
     """Memory in MB above which the run is ended as failed; 0 means no limit."""
+    output_limit_bytes: int = 10 << 30
+    """Bytes in ``outputs/`` above which nothing of it is kept."""
     gpus: int = 0
     engine: Mapping[str, Any] = field(default_factory=dict)
     """What the manifest says of the engine: name, method, kind, version, licence, note, packages."""
@@ -111,13 +118,22 @@ class Outcome:
     started: str | None = None
     """RFC 3339 UTC; None when the engine never started."""
     ended: str | None = None
+    note: str | None = None
+    """One sentence for the user about a run that succeeded, such as figures that were left out."""
+    nonce: str | None = None
+    """The attempt's own; None in what a runner of an earlier version wrote."""
 
     @classmethod
     def read(cls, attempt_dir: Path) -> Self | None:
-        """The outcome published in ``attempt_dir``, or None."""
+        """The outcome published in ``attempt_dir``, or None.
+
+        Raises:
+            ValueError: something that is no regular file, or too large, is in its place.
+            TypeError: its content is no outcome.
+        """
         try:
             content = read_json(attempt_dir / OUTCOME)
-        except ValueError:  # it was not on the disk when the power was cut
+        except json.JSONDecodeError:  # it was not on the disk when the power was cut
             return None
         return None if content is None else cls(**content)
 
@@ -147,6 +163,8 @@ def now() -> str:
 def prepare_attempt(spec: AttemptSpec, inputs: Mapping[str, Path] | None = None) -> Path:
     """Make the attempt's folder with its work folder, inputs and specification; gives the folder.
 
+    Whatever has the folder's name is another attempt's, and set aside.
+
     Args:
         spec: what to run.
         inputs: for each path below ``work/`` (``inputs/x.pdb``), the file whose content belongs there. It
@@ -158,6 +176,8 @@ def prepare_attempt(spec: AttemptSpec, inputs: Mapping[str, Path] | None = None)
     """
     folder = spec.folder
     work = folder / WORK
+    if os.path.lexists(folder):
+        set_aside(folder)
     make_folders(folder.parent, folder, work, work / "outputs")
     for name, source in (inputs or {}).items():
         target = (work / name).resolve()
@@ -168,6 +188,41 @@ def prepare_attempt(spec: AttemptSpec, inputs: Mapping[str, Path] | None = None)
     (work / "job.json").write_bytes(json.dumps(_job_file(spec)).encode())  # nobody is told of it yet
     write_json(folder / SPEC, as_content(spec), is_durable=False)
     return folder
+
+
+def set_aside(folder: Path) -> Path:
+    """Rename a folder that is not what its name says; gives its new path.
+
+    Raises:
+        OSError: it cannot be renamed.
+    """
+    number = 1
+    while os.path.lexists(aside := folder.with_name(f"{folder.name}.aside-{number}")):
+        number += 1
+    return folder.rename(aside)
+
+
+def fit_name(name: str) -> str:
+    """The name, shortened where a file system has no room for it; the extension stays."""
+    if len(os.fsencode(name)) <= _NAME_BYTES:
+        return name
+    stem, dot, extension = name.rpartition(".")
+    if not stem or len(os.fsencode(extension)) > _NAME_BYTES // 4:
+        stem, dot, extension = name, "", ""
+    room = _NAME_BYTES - len(os.fsencode(dot + extension))
+    while len(os.fsencode(stem)) > room:
+        stem = stem[:-1]
+    return stem + dot + extension
+
+
+def without_path(fault: Exception) -> str:
+    """What a fault says, without the server's paths that an OSError names."""
+    return (isinstance(fault, OSError) and fault.strerror) or str(fault)
+
+
+def scratch_folder(nonce: str) -> Path:
+    """The temporary folder of an attempt's engine; its short path is for sockets."""
+    return Path(tempfile.gettempdir(), f"foldnote-{nonce}")
 
 
 def make_folders(*nested: Path) -> None:
@@ -194,9 +249,12 @@ def read_spec(attempt_dir: Path) -> AttemptSpec:
 
     Raises:
         FileNotFoundError: the attempt was never prepared to the end.
-        ValueError: the power was cut meanwhile.
+        ValueError: the power was cut meanwhile, or the engine wrote over it.
     """
-    content = json.loads((attempt_dir / SPEC).read_text("utf-8"))
+    found = read_regular(attempt_dir / SPEC, _SPEC_BYTES)
+    if found is None:
+        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(attempt_dir / SPEC))
+    content = json.loads(found)
     content["command"] = tuple(content["command"])
     content["files"] = {name: tuple(paths) for name, paths in content["files"].items()}
     return AttemptSpec(**content)
@@ -230,13 +288,17 @@ def request_cancel(attempt_dir: Path, grace_s: float = 10.0) -> None:
 def read_json(path: Path) -> dict[str, Any] | None:
     """The JSON object in ``path``; None when the file does not exist.
 
+    Raises:
+        NotRegularError: it is no regular file, or larger than any that a runner writes.
+        ValueError: it is no JSON.
+
     Half characters (lone surrogates), which an engine may have written, become question marks: neither the
     database nor an answer takes them.
     """
-    try:
-        text = path.read_text("utf-8")
-    except FileNotFoundError:
+    found = read_regular(path, _JSON_BYTES)
+    if found is None:
         return None
+    text = found.decode("utf-8", "replace")
     content: dict[str, Any] = json.loads(text)
     if _HALF_CHARACTER.search(text):
         content = json.loads(json.dumps(content, ensure_ascii=False).encode("utf-8", "replace"))

@@ -12,24 +12,13 @@ from foldnote.errors import EngineError
 from foldnote.service.engines import Engine, build_attempt
 from foldnote.service.files.objects import ObjectStore
 from foldnote.service.queue import capacity
-from foldnote.service.queue.attempt import NONCE_VARIABLE, AttemptSpec, prepare_attempt
+from foldnote.service.queue.attempt import NONCE_VARIABLE, AttemptSpec, fit_name, prepare_attempt
 from foldnote.service.queue.executors.protocol import Capacity
 from foldnote.service.store.queue import Claim
 from foldnote.service.tooling import Toolbox
 
-_JOBS_PER_FOLDER = 1000
 _FRESH_S, _GOOD_S = 1.0, 5.0
 """Seconds after which an engine is looked at again when nothing waits, and at the latest."""
-
-
-def job_folder(root: Path, job_id: int) -> Path:
-    """The folder of all attempts of a job."""
-    return root / str(job_id // _JOBS_PER_FOLDER) / str(job_id)
-
-
-def attempt_folder(root: Path, job_id: int, attempt: int) -> Path:
-    """The folder of one attempt."""
-    return job_folder(root, job_id) / str(attempt)
 
 
 @dataclass(frozen=True)
@@ -51,13 +40,17 @@ class Launcher:
 
     Args:
         root: folder of all attempts.
+        output_bytes: largest size of a run's outputs.
     """
 
-    def __init__(self, root: Path, objects: ObjectStore, toolbox: Toolbox, whole: Capacity) -> None:
+    def __init__(
+        self, root: Path, objects: ObjectStore, toolbox: Toolbox, whole: Capacity, output_bytes: int
+    ) -> None:
         self._root = root
         self._objects = objects
         self._toolbox = toolbox
         self._whole = whole
+        self._output_bytes = output_bytes
         self._benches: dict[str, Bench] = {}
 
     def need(self, tool_type: str) -> Capacity:
@@ -80,12 +73,13 @@ class Launcher:
             files[each.field] = (*files.get(each.field, ()), place)
         spec = replace(
             bench.template,
-            attempt_dir=str(attempt_folder(self._root, claim.job_id, claim.attempt)),
+            attempt_dir=str(self._root / claim.folder),
             nonce=claim.nonce,
             job_name=claim.name,
             settings=json.loads(claim.normalized),
             environment={**bench.template.environment, NONCE_VARIABLE: claim.nonce},
             files=files,
+            output_limit_bytes=self._output_bytes,
             seed=seed_of(claim),
             time_limit_s=min(bench.template.time_limit_s, claim.max_runtime_s or bench.template.time_limit_s),
         )
@@ -136,9 +130,12 @@ class Launcher:
 def input_places(claim: Claim) -> list[str]:
     """For each input its path below `work/`: under its field, numbered where a name comes twice."""
     places: list[str] = []
+    taken: set[str] = set()
     for position, each in enumerate(claim.inputs):
-        place = f"inputs/{each.field}/{each.name}"
-        places.append(place if place not in places else f"inputs/{each.field}/{position}/{each.name}")
+        name = fit_name(each.name)
+        place = f"inputs/{each.field}/{name}"
+        places.append(place if place not in taken else f"inputs/{each.field}/{position}/{name}")
+        taken.add(places[-1])
     return places
 
 

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import json
 import math
+import os
+import stat
 import time
 from io import FileIO
 from pathlib import Path
@@ -82,13 +84,21 @@ class LineSorter:
         if not content:
             return
         if self._log is None:
-            self._log = (self._folder / files.LOG).open("ab", buffering=0)
+            self._log = open_log(self._folder / files.LOG)
         left = LOG_LIMIT_BYTES - self._log.tell()
         if left <= 0:
             return
         if len(content) > left:
             content = content[:left] + b"\n[The log is cut here: it reached 50 MB.]\n"
         self._log.write(content)
+
+
+def open_log(path: Path) -> FileIO:
+    """The log, to append to; what an engine put in its place is removed."""
+    flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+    if os.path.lexists(path) and not stat.S_ISREG(os.lstat(path).st_mode):
+        path.rename(path.with_name(f".{path.name}.foreign"))
+    return FileIO(os.open(path, flags, 0o644), "ab")
 
 
 def read_progress_line(line: bytes) -> tuple[float | None, str | None] | None:

@@ -8,14 +8,23 @@ from __future__ import annotations
 
 import fcntl
 import os
+import stat
 from pathlib import Path
 
 from foldnote.service.queue.attempt import LOCK
+from foldnote.service.queue.untrusted import NotRegularError
+
+_FLAGS = os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
 def take_lock(attempt_dir: Path) -> int | None:
-    """A descriptor that holds the lock of the attempt, or None when somebody else has it."""
-    descriptor = os.open(attempt_dir / LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    """A descriptor that holds the lock of the attempt, or None when somebody else has it.
+
+    Raises:
+        NotRegularError: the engine put something else in the lock's place.
+        OSError: the folder is not there.
+    """
+    descriptor = _open(attempt_dir / LOCK, _FLAGS | os.O_CREAT)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
@@ -25,9 +34,13 @@ def take_lock(attempt_dir: Path) -> int | None:
 
 
 def is_locked(attempt_dir: Path) -> bool:
-    """Whether a runner holds the attempt; a shared lock is taken for a moment to find out."""
+    """Whether a runner holds the attempt; a shared lock is taken for a moment to find out.
+
+    Raises:
+        NotRegularError: the engine put something else in the lock's place.
+    """
     try:
-        descriptor = os.open(attempt_dir / LOCK, os.O_RDWR | os.O_CLOEXEC)
+        descriptor = _open(attempt_dir / LOCK, _FLAGS)
     except FileNotFoundError:
         return False
     try:
@@ -37,3 +50,18 @@ def is_locked(attempt_dir: Path) -> bool:
     finally:
         os.close(descriptor)
     return False
+
+
+def _open(path: Path, flags: int) -> int:
+    try:
+        descriptor = os.open(path, flags, 0o600)
+    except FileNotFoundError:
+        raise
+    except OSError as exc:
+        if os.path.lexists(path) and not stat.S_ISREG(os.lstat(path).st_mode):
+            raise NotRegularError(f"{path.name} is no regular file") from exc
+        raise
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise NotRegularError(f"{path.name} is no regular file")
+    return descriptor

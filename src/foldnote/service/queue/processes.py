@@ -12,13 +12,14 @@ import ctypes
 import fcntl
 import functools
 import os
+import shutil
 import signal
 import sys
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from pathlib import Path
 
-from foldnote.service.queue.attempt import NONCE_VARIABLE
+from foldnote.service.queue.attempt import NONCE_VARIABLE, scratch_folder
 
 _PROC = Path("/proc")
 _PR_SET_NAME = 15
@@ -86,12 +87,12 @@ def find_marked(nonce: str) -> set[int]:
     return {pid for pid in _all_processes() if pid != os.getpid() and mark in _environment(pid)}
 
 
-def find_descendants(ancestor: int) -> set[int]:
-    """Every living descendant of the process ``ancestor``."""
+def find_descendants(ancestor: int, without: Collection[int] = ()) -> set[int]:
+    """Every living descendant of the process ``ancestor``, except those in ``without`` and theirs."""
     children: dict[int, list[int]] = {}
     for pid in _all_processes():
         fields = _stat(pid)
-        if fields and fields[0] not in _ENDED:
+        if fields and fields[0] not in _ENDED and pid not in without:
             children.setdefault(int(fields[1]), []).append(pid)
     found: set[int] = set()
     pending = [ancestor]
@@ -136,6 +137,16 @@ def kill_all(find: Callable[[], set[int]], patience_s: float = 10.0) -> bool:
             return False
         time.sleep(0.01)
     return True
+
+
+def end_attempt(nonce: str) -> bool:
+    """End what an attempt without runner has left: processes that carry its nonce, and its scratch folder.
+
+    False when some process was left.
+    """
+    has_ended = kill_all(lambda: find_marked(nonce))
+    shutil.rmtree(scratch_folder(nonce), ignore_errors=True)
+    return has_ended
 
 
 def reap_children() -> bool:

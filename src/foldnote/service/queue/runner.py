@@ -22,10 +22,18 @@ from pathlib import Path
 
 from foldnote.errors import EngineError
 from foldnote.service.queue import attempt as files
-from foldnote.service.queue.attempt import AttemptSpec, Outcome
+from foldnote.service.queue.attempt import AttemptSpec, Outcome, OutcomeState
+from foldnote.service.queue.deadline import Deadline, LateError, StoppedError
 from foldnote.service.queue.locking import take_lock
-from foldnote.service.queue.publishing import publish_result, read_score
-from foldnote.service.queue.supervision import Ending, Supervisor
+from foldnote.service.queue.publishing import (
+    Archive,
+    NotKeptError,
+    Score,
+    publish_result,
+    read_score,
+    write_manifest,
+)
+from foldnote.service.queue.supervision import Ending, Supervisor, in_words
 
 EXIT_DONE = 0
 EXIT_UNPUBLISHED = 1
@@ -99,12 +107,19 @@ def is_spent(attempt_dir: Path) -> bool:
 def _begin(attempt_dir: Path) -> bool:
     """Mark the attempt as begun and run it; gives whether it ended as attempts should."""
     try:
-        runner = {"pid": os.getpid(), "started": files.now()}
+        runner = {"pid": os.getpid(), "started": files.now(), "nonce": _read_nonce(attempt_dir)}
         files.write_json(attempt_dir / files.RUNNER, runner, is_durable=False)
         return run_attempt(attempt_dir).state != "lost"
     except OSError:
         _note_trouble(attempt_dir)
         return False
+
+
+def _read_nonce(attempt_dir: Path) -> str | None:
+    try:
+        return files.read_spec(attempt_dir).nonce
+    except (OSError, ValueError):  # `run_attempt` meets it again, and tells
+        return None
 
 
 def run_attempt(attempt_dir: Path) -> Outcome:
@@ -114,13 +129,17 @@ def run_attempt(attempt_dir: Path) -> Outcome:
         OSError: the outcome cannot be written.
     """
     started = files.now()
+    began_s = time.monotonic()
+    nonce = None
     try:
         spec = files.read_spec(attempt_dir)
+        nonce = spec.nonce
         ending = _run_engine(spec)
-        outcome = _publish(spec, ending, started)
+        outcome = _publish(spec, ending, started, began_s)
     except Exception as exc:  # noqa: BLE001  the edge of an attempt: what happened must be told, not lost
         _note_trouble(attempt_dir)
-        outcome = Outcome("lost", f"The runner could not go on: {exc}", started=started, ended=files.now())
+        error = f"The runner could not go on: {files.without_path(exc)}"
+        outcome = Outcome("lost", error, started=started, ended=files.now(), nonce=nonce)
     files.write_json(attempt_dir / files.OUTCOME, files.as_content(outcome), is_durable=False)
     return outcome
 
@@ -128,7 +147,7 @@ def run_attempt(attempt_dir: Path) -> Outcome:
 def _note_trouble(attempt_dir: Path) -> None:
     """Leave the traceback beside the attempt; on a full disk not even that."""
     with contextlib.suppress(OSError):
-        (attempt_dir / files.RUNNER_LOG).write_text(traceback.format_exc())
+        files.publish(attempt_dir / files.RUNNER_LOG, traceback.format_exc().encode(), is_durable=False)
 
 
 def _run_engine(spec: AttemptSpec) -> Ending:
@@ -141,19 +160,49 @@ def _run_engine(spec: AttemptSpec) -> Ending:
         return Ending("failed", exc.message)
 
 
-def _publish(spec: AttemptSpec, ending: Ending, started: str) -> Outcome:
-    archive = publish_result(spec, ending.state, started)
-    if ending.state == "succeeded" and archive is None:
-        ending = Ending("failed", f"{spec.engine.get('method', spec.tool)} ended without writing any output.")
+def _publish(spec: AttemptSpec, ending: Ending, started: str, began_s: float) -> Outcome:
+    score = read_score(spec.folder)
+    archive, ending = _pack(spec, ending, started, score, began_s)
+    has_succeeded = ending.state == "succeeded"
     return Outcome(
         state=ending.state,
         error=ending.error,
-        score=read_score(spec.folder / files.WORK) if ending.state == "succeeded" else None,
+        score=score.figures if has_succeeded else None,
         result_size_bytes=archive.size_bytes if archive else None,
         result_sha256=archive.sha256 if archive else None,
         started=started,
         ended=files.now(),
+        note=score.note if has_succeeded else None,
+        nonce=spec.nonce,
     )
+
+
+def _pack(
+    spec: AttemptSpec, ending: Ending, started: str, score: Score, began_s: float
+) -> tuple[Archive | None, Ending]:
+    """The archive, if there is one, and how the attempt ends when it was tried to make it."""
+    name = spec.engine.get("method") or spec.tool
+    try:
+        check = Deadline(spec, ending.state, began_s).check
+        archive = publish_result(spec, ending.state, started, score, check)
+        if archive is None and ending.state == "succeeded":
+            ending = Ending("failed", f"{name} ended without writing any output.")
+        return archive, ending
+    except StoppedError:
+        ending = Ending("stopped", "The job was stopped while its outputs were packed.")
+    except LateError:
+        limit = in_words(spec.time_limit_s)
+        ending = _without_outputs(name, ending, "timed_out", f"the time limit of {limit} passed first")
+    except NotKeptError as exc:
+        ending = _without_outputs(name, ending, "failed", str(exc))
+    write_manifest(spec, ending.state, started, None)
+    return None, ending
+
+
+def _without_outputs(name: str, ending: Ending, state: OutcomeState, reason: str) -> Ending:
+    if ending.state == "succeeded":
+        return Ending(state, f"{name} ended, but its outputs were not kept: {reason}.")
+    return Ending(ending.state, f"{ending.error or name + ' ended.'} Its outputs were not kept: {reason}.")
 
 
 def wait_for_lock(folder: Path) -> int | None:

@@ -72,6 +72,7 @@ class Starter:
         self._selector.register(self._requests, selectors.EVENT_READ)
         self._selector.register(self._ear, selectors.EVENT_READ)
         processes.name_process(STARTER_NAME)
+        processes.adopt_orphans()  # of runners that die: an engine may end its runner and hide from it
         tempfile.gettempdir()  # found out once, not by each runner
         gc.collect()
         gc.freeze()  # a collection in a runner would copy every page that it shares with the starter
@@ -170,8 +171,11 @@ class Starter:
                 return
             if pid == 0:
                 return
+            if pid not in self._runners:  # one that a runner left behind when it died
+                continue
             runner = self._runners.pop(pid)
             self._dismiss(runner)
+            processes.kill_all(lambda: processes.find_descendants(os.getpid(), self._runners))
             if runner.folder is not None:
                 clear_away(Path(runner.folder))
                 self._tell(f"ended {runner.folder}")
@@ -216,7 +220,7 @@ def clear_away(folder: Path) -> None:
     except (OSError, ValueError):  # deleted meanwhile
         return
     if lock is not None:
-        processes.kill_all(lambda: processes.find_marked(nonce))
+        processes.end_attempt(nonce)
         os.close(lock)
 
 

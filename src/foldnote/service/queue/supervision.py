@@ -12,7 +12,6 @@ import shutil
 import signal
 import socket
 import subprocess
-import tempfile
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,6 +23,7 @@ from foldnote.service.queue import attempt as files
 from foldnote.service.queue import processes
 from foldnote.service.queue.attempt import AttemptSpec, OutcomeState
 from foldnote.service.queue.lines import LineSorter
+from foldnote.service.queue.untrusted import read_regular
 
 _TICK_S = 0.2
 _MEMORY_CHECK_S = 1.0
@@ -56,7 +56,8 @@ class Supervisor:
         self._started = time.monotonic()
         self._memory_checked = self._started
         self._leash = processes.Leash()
-        self._scratch = Path(tempfile.mkdtemp(prefix="foldnote-"))
+        self._scratch = files.scratch_folder(spec.nonce)
+        self._scratch.mkdir(mode=0o700)
 
     def __enter__(self) -> Self:
         processes.adopt_orphans()
@@ -138,11 +139,13 @@ class Supervisor:
             return Ending("succeeded") if code == 0 else Ending("failed")
         if (spec.folder / files.CANCEL).exists():
             return Ending("stopped", "The job was stopped.")
+        if not spec.folder.exists():  # the data folder was moved, or restored from a backup
+            return Ending("lost", "The folder of the run is gone.")
         if self._is_terminated:
             return Ending("lost", "The machine ended the job's runner before the engine was done.")
         if time.monotonic() - self._started > spec.time_limit_s:
             return Ending(
-                "timed_out", f"{self._name} was ended at its time limit of {_in_words(spec.time_limit_s)}."
+                "timed_out", f"{self._name} was ended at its time limit of {in_words(spec.time_limit_s)}."
             )
         return self._check_memory()
 
@@ -166,7 +169,7 @@ class Supervisor:
 
     def _grace_s(self) -> float:
         try:
-            return float((self._spec.folder / files.CANCEL).read_text("utf-8"))
+            return float(read_regular(self._spec.folder / files.CANCEL, 100) or b"")
         except (OSError, ValueError):
             return _DEFAULT_GRACE_S
 
@@ -236,7 +239,8 @@ def _prefer_for_out_of_memory(pid: int) -> None:
         return
 
 
-def _in_words(seconds: float) -> str:
+def in_words(seconds: float) -> str:
+    """A time limit in words."""
     if seconds >= 7200:
         return f"{seconds / 3600:g} hours"
     return f"{seconds / 60:g} minutes" if seconds >= 120 else f"{seconds:g} seconds"

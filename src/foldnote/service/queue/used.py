@@ -7,12 +7,12 @@ had any effect, and then the manifest names none.
 from __future__ import annotations
 
 import json
-import os
-import stat
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+
+from foldnote.service.queue import untrusted
 
 USED = "used.json"
 MOST_BYTES = 1 << 20
@@ -45,7 +45,7 @@ class Used:
 
 def read_used(work: Path) -> Used:
     """What the engine reports; a report that cannot be read says nothing. Links are not followed."""
-    content = _read_json(work / USED)
+    content = _read_json(work)
     if not isinstance(content, dict):
         return Used(seed_note=_NOT_REPORTED)
     seed, settings, ignored = (content.get(name) for name in ("seed", "settings", "ignored"))
@@ -59,13 +59,10 @@ def read_used(work: Path) -> Used:
     )
 
 
-def _read_json(path: Path) -> Any:
+def _read_json(work: Path) -> Any:
     """What the file holds; None when it is absent, a link, no regular file, too large or no JSON."""
     try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-        with os.fdopen(descriptor, "rb") as stream:
-            status = os.fstat(stream.fileno())
-            is_small = stat.S_ISREG(status.st_mode) and status.st_size <= MOST_BYTES
-            return json.loads(stream.read(MOST_BYTES)) if is_small else None
+        with untrusted.open_folder(work) as folder:
+            return json.loads(untrusted.read_regular(USED, MOST_BYTES, folder) or b"null")
     except (OSError, ValueError, RecursionError):
         return None

@@ -2,10 +2,10 @@
 
 import os
 
-from foldnote.service.queue.publishing import find_outputs, read_score
+from foldnote.service.queue.publishing import name_members, read_score
 
 
-def test_names_that_a_reader_of_archives_refuses_are_changed_and_stay_apart(tmp_path):
+def test_names_that_a_reader_of_archives_refuses_are_changed_and_stay_apart():
     strange = {
         b"A:12.pdb": "A_12.pdb",
         b"F\\C=C.sdf": "_F_C=C.sdf",
@@ -14,12 +14,11 @@ def test_names_that_a_reader_of_archives_refuses_are_changed_and_stay_apart(tmp_
         b"latin-\xe9.pdb": "latin-_.pdb",
         "é.pdb".encode(): "é.pdb",
     }
-    for name in strange:
-        (tmp_path / os.fsdecode(name)).write_bytes(name)
-    found = find_outputs(tmp_path)
-    assert {path.read_bytes(): member for member, path in found.items()} == strange
+    members = name_members(map(os.fsdecode, strange))
+    assert {os.fsencode(place): member for member, place in members.items()} == strange
 
 
 def test_a_score_file_of_endless_depth_is_no_score(tmp_path):
-    (tmp_path / "score.json").write_text('{"a":' + "[" * 100_000)
-    assert read_score(tmp_path) is None
+    (tmp_path / "work").mkdir()
+    (tmp_path / "work" / "score.json").write_text('{"a":' + "[" * 60_000)
+    assert read_score(tmp_path).figures is None

@@ -70,7 +70,7 @@ class LocalExecutor:
                 return Handle(attempt.attempt_dir, "already delivered")
             return Handle(attempt.attempt_dir, str(self._starter.start(attempt.folder, lock)))
         except OSError as exc:
-            raise EngineError(f"No runner could be started for {attempt.folder}: {exc}.") from exc
+            raise EngineError(f"No runner could be started: {files.without_path(exc)}.") from exc
         finally:
             os.close(lock)
 
@@ -117,7 +117,7 @@ class LocalExecutor:
             nonce = files.read_spec(attempt_dir).nonce
         except (FileNotFoundError, ValueError):  # never begun, or from before a power cut: nothing lives
             return True
-        return processes.kill_all(lambda: processes.find_marked(nonce))
+        return processes.end_attempt(nonce)
 
 
 def _teller(listeners: list[Callable[[Path], None]]) -> Callable[[Path], None]:

@@ -61,7 +61,7 @@ class StarterLink:
         with self._lock:
             word, _, rest = self._find_running().ask(folder, lock).partition(" ")
         if word != "started":
-            raise EngineError(f"No runner could be started for the attempt in {folder}: {rest}.")
+            raise EngineError(f"No runner could be started: {rest}.")
         return int(rest)
 
     def close(self) -> None:

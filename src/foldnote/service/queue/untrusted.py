@@ -1,0 +1,163 @@
+"""Opens files that an engine may have written, without trusting their names or kinds.
+
+No symbolic link is followed in any part of a path, only regular files are opened, and opening never waits: a
+FIFO, socket, device or directory in the place of a file is an error, and what is read at once has a limit. A
+hard link is a regular file and is read: an engine runs as the same user as its runner, so it can link no file
+that it could not copy. Imports the standard library only, since each runner loads it.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+MOST_FILES = 10_000
+MOST_DEPTH = 64
+_SAFELY = os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+
+
+class NotRegularError(ValueError):
+    """Something other than a regular file, or one that is too large, has the name of a file."""
+
+
+class TooManyFilesError(ValueError):
+    """A folder holds more files, or nests them deeper, than can be kept."""
+
+
+@dataclass(frozen=True, slots=True)
+class FoundFile:
+    """A regular file: its path below the folder, with slashes, and its size when it was listed."""
+
+    place: str
+    size_bytes: int
+
+
+def read_regular(path: str | Path, most_bytes: int, folder: int | None = None) -> bytes | None:
+    """The content of a small file; None when there is none.
+
+    Args:
+        path: a name in ``folder``, or a path of which only the last part may be the engine's.
+        most_bytes: largest size.
+        folder: descriptor of a folder.
+
+    Raises:
+        NotRegularError: it is a link, a FIFO, a directory or the like, or larger than ``most_bytes``.
+        OSError: it cannot be read.
+    """
+    name = Path(path).name
+    try:
+        descriptor = os.open(path, os.O_RDONLY | _SAFELY, dir_fd=folder)
+    except FileNotFoundError:
+        return None
+    except OSError as exc:
+        if stat.S_ISREG(os.stat(path, dir_fd=folder, follow_symlinks=False).st_mode):
+            raise
+        raise NotRegularError(f"{name} is no regular file") from exc
+    try:
+        _require_regular(descriptor, name)
+        content = _read_most(descriptor, most_bytes + 1)
+    finally:
+        os.close(descriptor)
+    if len(content) > most_bytes:
+        raise NotRegularError(f"{name} is larger than {most_bytes} bytes")
+    return content
+
+
+def _read_most(descriptor: int, most_bytes: int) -> bytes:
+    content = b""
+    while len(content) < most_bytes and (chunk := os.read(descriptor, most_bytes - len(content))):
+        content += chunk
+    return content
+
+
+@contextmanager
+def open_folder(name: str | Path, parent: int | None = None) -> Iterator[int]:
+    """The descriptor of a folder; ``name`` is one part of a path below ``parent``, or a trusted path.
+
+    Raises:
+        OSError: it is no folder, or a link to one.
+    """
+    descriptor = os.open(name, os.O_RDONLY | os.O_DIRECTORY | _SAFELY, dir_fd=parent)
+    try:
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
+def open_file(place: str, folder: int) -> int | None:
+    """The descriptor of the regular file at ``place`` below ``folder``; None when there is none to read."""
+    *parents, name = place.split("/")
+    try:
+        parent = _descend(parents, folder)
+    except OSError:
+        return None
+    try:
+        descriptor = os.open(name, os.O_RDONLY | _SAFELY, dir_fd=parent)
+    except OSError:
+        return None
+    finally:
+        os.close(parent)
+    try:
+        _require_regular(descriptor, name)
+    except NotRegularError:
+        os.close(descriptor)
+        return None
+    return descriptor
+
+
+def list_files(folder: int) -> list[FoundFile]:
+    """Every regular file below ``folder``; links and special files are left out.
+
+    Raises:
+        TooManyFilesError: there are more than MOST_FILES, or they are nested deeper than MOST_DEPTH.
+    """
+    found: list[FoundFile] = []
+    pending: list[tuple[str, ...]] = [()]
+    while pending:
+        parents = pending.pop()
+        if len(parents) > MOST_DEPTH:
+            raise TooManyFilesError(f"folders nested more than {MOST_DEPTH} deep")
+        with suppress(OSError):  # the engine may have made it unreadable
+            _list_one(parents, folder, found, pending)
+        if len(found) > MOST_FILES or len(pending) > MOST_FILES:
+            raise TooManyFilesError(f"more than {MOST_FILES:,} files or folders")
+    return found
+
+
+def _list_one(
+    parents: tuple[str, ...], folder: int, found: list[FoundFile], pending: list[tuple[str, ...]]
+) -> None:
+    descriptor = _descend(parents, folder)
+    try:
+        with os.scandir(descriptor) as entries:
+            for entry in entries:
+                if entry.is_dir(follow_symlinks=False):
+                    pending.append((*parents, entry.name))
+                elif entry.is_file(follow_symlinks=False):
+                    size = entry.stat(follow_symlinks=False).st_size
+                    found.append(FoundFile("/".join((*parents, entry.name)), size))
+                if len(found) > MOST_FILES or len(pending) > MOST_FILES:
+                    return
+    finally:
+        os.close(descriptor)
+
+
+def _descend(parts: list[str] | tuple[str, ...], folder: int) -> int:
+    """A new descriptor of the folder that ``parts`` lead to; no part may be a link."""
+    descriptor = os.dup(folder)
+    for part in parts:
+        try:
+            inner = os.open(part, os.O_RDONLY | os.O_DIRECTORY | _SAFELY, dir_fd=descriptor)
+        finally:
+            os.close(descriptor)
+        descriptor = inner
+    return descriptor
+
+
+def _require_regular(descriptor: int, name: str) -> None:
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        raise NotRegularError(f"{name} is no regular file")
