@@ -251,7 +251,7 @@ def runners(service: ServiceProcess) -> list[int]:
 
 
 def attempt_folders(service: ServiceProcess) -> list[Path]:
-    return sorted((service.folder / "data" / "jobs").glob("*/*/*"))
+    return sorted((service.folder / "data" / "jobs").glob("*/*/*/*"))
 
 
 def running_runner(folder: Path) -> int | None:

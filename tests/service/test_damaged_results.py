@@ -107,7 +107,7 @@ def test_a_batch_with_a_spoilt_result_says_that_it_has_no_archive(make_service):
 def wait_for_result(service):
     """The archive that a runner left while there was no service."""
     until = time.monotonic() + 30
-    while not (found := list((service.folder / "data" / "jobs").glob("*/*/*/outcome.json"))):
+    while not (found := list((service.folder / "data" / "jobs").glob("*/*/*/*/outcome.json"))):
         assert time.monotonic() < until
         time.sleep(0.05)
     return found[0].with_name("result.zip")

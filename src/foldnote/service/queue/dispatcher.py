@@ -15,15 +15,15 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from foldnote.errors import EngineError
-from foldnote.service.config import Pace
+from foldnote.service.config import Limits, Pace
 from foldnote.service.disk import Disk
 from foldnote.service.files.conditions import is_passing
 from foldnote.service.files.objects import ObjectStore
-from foldnote.service.queue import capacity, endings
+from foldnote.service.queue import capacity, endings, ownership
 from foldnote.service.queue.active import Active, Live
-from foldnote.service.queue.attempt import RESULT, RUNNER, AttemptSpec, Outcome
+from foldnote.service.queue.attempt import RESULT, AttemptSpec, Outcome, without_path
 from foldnote.service.queue.executors.protocol import Capacity, Executor
-from foldnote.service.queue.launching import Launcher, attempt_folder
+from foldnote.service.queue.launching import Launcher
 from foldnote.service.queue.tidying import Tidier, drop_work
 from foldnote.service.store import clock
 from foldnote.service.store.database import StorageFaultError
@@ -45,6 +45,7 @@ class Dispatcher:
         workers: runs at one time at most, None for what the executor has room for.
         on_ended: told after jobs ended, by themselves or by a request.
         disk: nothing is started while it has no space; None asks no disk.
+        output_bytes: largest size of a run's outputs.
     """
 
     def __init__(
@@ -58,12 +59,13 @@ class Dispatcher:
         workers: int | None = None,
         on_ended: Callable[[], None] = lambda: None,
         disk: Disk | None = None,
+        output_bytes: int = Limits.output_bytes,
     ) -> None:
         self._store = store
         self._objects = objects
         self._executor = executor
         self._whole = executor.capacity()
-        self._launcher = Launcher(root, objects, toolbox, self._whole)
+        self._launcher = Launcher(root, objects, toolbox, self._whole, output_bytes)
         self._root = root
         self._pace = pace
         self._workers = workers
@@ -203,7 +205,9 @@ class Dispatcher:
         except EngineError as exc:
             self._finish(claim, endings.refused_ending(str(exc)))
         except OSError as exc:
-            self._lose(claim, f"The run could not be prepared: {exc}.", is_counted=not is_passing(exc))
+            self._lose(
+                claim, f"The run could not be prepared: {without_path(exc)}.", is_counted=not is_passing(exc)
+            )
         else:
             self._deliver(claim, spec)
 
@@ -213,14 +217,16 @@ class Dispatcher:
         except (EngineError, OSError) as exc:
             if self._executor.revoke(spec.folder):
                 is_counted = not (isinstance(exc, OSError) and is_passing(exc))
-                self._lose(claim, f"The run could not be started: {exc}.", is_counted=is_counted)
+                self._lose(
+                    claim, f"The run could not be started: {without_path(exc)}.", is_counted=is_counted
+                )
                 return
         self._watch(claim)
 
     def _watch(self, claim: Claim) -> None:
         self._active[claim.job_id] = Active(
             claim=claim,
-            folder=attempt_folder(self._root, claim.job_id, claim.attempt),
+            folder=self._root / claim.folder,
             need=self._launcher.need(claim.type),
             look_at=time.monotonic() + self._pace.poll_min_s,
             interval_s=self._pace.poll_min_s,
@@ -249,7 +255,7 @@ class Dispatcher:
                 active.look_at = moment + _FAULT_PAUSE_S
             except Exception:  # an engine writes what it likes, also over files of ours
                 log.exception("What is in the attempt's folder %s cannot be read.", active.folder)
-                self._executor.cancel(active.folder, self._pace.grace_s)
+                self._ask_to_stop(active)
                 ended.append((active, endings.refused_ending(endings.SPOILT_SENTENCE)))
             else:
                 if ending is not None:
@@ -258,8 +264,9 @@ class Dispatcher:
 
     def _look_at(self, active: Active) -> Ending | None:
         state = self._executor.poll(active.folder)
-        if state.outcome is not None:
-            return self._end(active, state.outcome)
+        outcome = ownership.take_outcome(state, active.claim, active.folder)
+        if outcome is not None:
+            return self._end(active, outcome)
         if not state.alive:
             self._give_up(active)
         else:
@@ -302,7 +309,7 @@ class Dispatcher:
         if sha256 is None:
             return True
         source = folder / RESULT
-        if source.is_file():
+        if source.is_file() and source.stat().st_size == outcome.result_size_bytes:
             self._objects.adopt(source, sha256)
         return self._objects.path(sha256).is_file()
 
@@ -333,7 +340,7 @@ class Dispatcher:
             delay = 0.0 if is_at_once else self._pace.retry_s * 2**claim.losses
             self._store.queue.requeue(claim, reason, delay_s=delay, is_counted=is_counted)
             self._next_due = self._store.queue.next_due()
-        drop_work(attempt_folder(self._root, claim.job_id, claim.attempt))
+        drop_work(self._root / claim.folder)
 
     def _is_marked(self, claim: Claim) -> bool:
         return claim.job_id in self._store.queue.cancelled()
@@ -344,11 +351,19 @@ class Dispatcher:
             self._cancel(self._active[job_id])
 
     def _cancel(self, active: Active) -> None:
-        if not active.is_cancelled:
-            self._executor.cancel(active.folder, self._pace.grace_s)
+        if not active.is_cancelled and self._ask_to_stop(active):
             active.is_cancelled = True
             active.interval_s = self._pace.poll_min_s
             active.look_at = time.monotonic() + active.interval_s
+
+    def _ask_to_stop(self, active: Active) -> bool:
+        """Whether the runner is told; the others must not wait for one that cannot be told."""
+        try:
+            self._executor.cancel(active.folder, self._pace.grace_s)
+        except OSError:
+            log.exception("The runner in %s cannot be told to stop.", active.folder)
+            return False
+        return True
 
     # recovery
 
@@ -368,9 +383,10 @@ class Dispatcher:
         self._next_sweep = time.monotonic() + self._pace.sweep_s
 
     def _adopt(self, claim: Claim, is_start: bool) -> None:
-        folder = attempt_folder(self._root, claim.job_id, claim.attempt)
+        folder = self._root / claim.folder
+        ownership.put_aside_foreign(folder, claim.nonce)
         # what a power cut ended may have begun, whatever files it left
-        was_delivered = (folder / RUNNER).exists() or clock.is_before_boot(claim.claimed)
+        was_delivered = ownership.has_begun(folder, claim.nonce) or clock.is_before_boot(claim.claimed)
         is_undelivered = is_start and not was_delivered and not self._executor.poll(folder).alive
         if is_undelivered and self._executor.revoke(folder):
             self._lose(claim, endings.LOST_SENTENCE, is_counted=False, is_at_once=True)

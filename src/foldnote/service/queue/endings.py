@@ -11,7 +11,7 @@ from datetime import datetime
 from foldnote.models.status import JobStatus
 from foldnote.service.queue.attempt import Outcome
 from foldnote.service.store import clock
-from foldnote.service.store.queue import Claim, Ending
+from foldnote.service.store.queue import STOPPED_MESSAGE, Claim, Ending
 
 MAX_ATTEMPTS = 3
 LOST_SENTENCE = "The run was lost with the process or machine that ran it."
@@ -24,11 +24,11 @@ SPOILT_SENTENCE = (
 def ending_of(outcome: Outcome, *, cores: int, has_result: bool, is_cancelled: bool) -> Ending | None:
     """How the job ends; None when the attempt was lost and the job may be tried again."""
     if outcome.state == "succeeded" and has_result:
-        return _ended(JobStatus.COMPLETE, None, None, outcome, cores, has_result)
+        return _ended(JobStatus.COMPLETE, None, outcome.note, outcome, cores, has_result)
     if outcome.state == "succeeded":
         return _ended(JobStatus.STOPPED, "The tool ended without any output.", None, outcome, cores, False)
     if is_cancelled:
-        return _ended(JobStatus.STOPPED, None, "Stopped on request.", outcome, cores, has_result)
+        return _ended(JobStatus.STOPPED, None, STOPPED_MESSAGE, outcome, cores, has_result)
     if outcome.state in ("failed", "timed_out"):
         error = outcome.error or "The tool failed and gave no reason."
         return _ended(JobStatus.STOPPED, error, None, outcome, cores, has_result)
@@ -37,7 +37,7 @@ def ending_of(outcome: Outcome, *, cores: int, has_result: bool, is_cancelled: b
 
 def stopped_ending() -> Ending:
     """The end of a job that was to be stopped and whose run is gone."""
-    return Ending(JobStatus.STOPPED, message="Stopped on request.")
+    return Ending(JobStatus.STOPPED, message=STOPPED_MESSAGE)
 
 
 def refused_ending(reason: str) -> Ending:

@@ -15,7 +15,6 @@ from pathlib import Path
 
 from foldnote.service.files.objects import ObjectStore
 from foldnote.service.queue.attempt import RESULT, WORK
-from foldnote.service.queue.launching import attempt_folder, job_folder
 from foldnote.service.store.store import Store
 
 log = logging.getLogger(__name__)
@@ -41,8 +40,8 @@ class Tidier:
 
     def take_over(self) -> None:
         """An earlier process may have died between the end of an attempt and its tidying."""
-        for job_id, number in self._store.leftovers.last_ended(_LEFT_BY_EARLIER_PROCESS):
-            self.note(attempt_folder(self._root, job_id, number))
+        for place in self._store.leftovers.last_ended(_LEFT_BY_EARLIER_PROCESS):
+            self.note(self._root / place)
 
     def tidy(self) -> None:
         """Drop what is kept elsewhere; the log and the manifest stay."""
@@ -61,13 +60,17 @@ class Tidier:
             self._next_collection = time.monotonic() + COLLECT_EVERY_S
 
     def _purge_job(self, job_id: int) -> None:
-        folder = job_folder(self._root, job_id)
-        if remove_folder(folder):
+        folders = [self._root / place for place in self._store.leftovers.of_job(job_id)]
+        left = [folder for folder in folders if not remove_folder(folder)]
+        for job_folder in {folder.parent for folder in folders}:
+            with contextlib.suppress(OSError):  # what was put aside stays
+                job_folder.rmdir()
+        if not left:
             self._store.queue.mark_purged(job_id)
             self._stuck.discard(job_id)
         elif job_id not in self._stuck:
             self._stuck.add(job_id)
-            log.warning("The folder %s of a deleted job cannot be removed; it is tried again.", folder)
+            log.warning("The folder %s of a deleted job cannot be removed; it is tried again.", left[0])
 
 
 def drop_work(folder: Path) -> None:

@@ -15,8 +15,7 @@ from foldnote.service.access.gate import Admitted, AdmittedByGateway
 from foldnote.service.assembly import Service
 from foldnote.service.changes import wait_for_change
 from foldnote.service.faults import job_not_found
-from foldnote.service.queue.attempt import read_log
-from foldnote.service.queue.launching import attempt_folder
+from foldnote.service.queue.ownership import read_own_log
 from foldnote.service.requests import JobsQuery
 from foldnote.service.routes.answers import (
     Here,
@@ -105,8 +104,9 @@ def get_job_log(
     row = service.store.jobs.find([caller.account_id], name)
     if row is None:
         raise job_not_found(name)
-    folder = attempt_folder(service.config.data_dir / "jobs", row["id"], row["attempt"])
-    return _json(write_text({"log": read_log(folder, min(max_lines, 10**9))}).encode())
+    attempt = service.store.queue.find_attempt(row["id"], row["attempt"])
+    text = read_own_log(service.config.data_dir / "jobs", attempt, min(max_lines, 10**9))
+    return _json(write_text({"log": text}).encode())
 
 
 def _filter(service: Service, owners: tuple[int, ...], batch: str | None, *, has_subjobs: bool) -> JobFilter:

@@ -14,9 +14,14 @@ class LeftoverStore:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    def last_ended(self, most: int) -> list[tuple[int, int]]:
-        """Row and number of the attempts that ended last, the newest first."""
-        query = sa.select(attempts.c.job_id, attempts.c.number).where(attempts.c.ended.is_not(None))
+    def last_ended(self, most: int) -> list[str]:
+        """Folders of the attempts that ended last, the newest first."""
+        query = sa.select(attempts.c.folder).where(attempts.c.ended.is_not(None))
         with self._database.read() as connection:
-            rows = connection.execute(query.order_by(attempts.c.ended.desc()).limit(most))
-            return [(row.job_id, row.number) for row in rows]
+            return list(connection.execute(query.order_by(attempts.c.ended.desc()).limit(most)).scalars())
+
+    def of_job(self, job_id: int) -> list[str]:
+        """Folders of all attempts of a job."""
+        query = sa.select(attempts.c.folder).where(attempts.c.job_id == job_id)
+        with self._database.read() as connection:
+            return list(connection.execute(query).scalars())

@@ -242,3 +242,17 @@ def m0013_records(connection: sqlite3.Connection) -> None:
         ALTER TABLE jobs DROP COLUMN record;
         """,
     )
+
+
+@migration
+def m0014_attempt_folders(connection: sqlite3.Connection) -> None:
+    """Which folder an attempt has, and a name of this database that no other one has, a copy excepted."""
+    _run(
+        connection,
+        """
+        ALTER TABLE attempts ADD COLUMN folder TEXT NOT NULL DEFAULT '';
+        UPDATE attempts SET folder = (job_id / 1000) || '/' || job_id || '/' || number;
+        CREATE TABLE identity (name TEXT PRIMARY KEY, since TEXT NOT NULL) WITHOUT ROWID;
+        INSERT INTO identity VALUES (lower(hex(randomblob(8))), strftime('%Y-%m-%dT%H:%M:%SZ', 'now'));
+        """,
+    )

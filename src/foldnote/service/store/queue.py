@@ -9,7 +9,7 @@ from __future__ import annotations
 import secrets
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import sqlalchemy as sa
@@ -24,10 +24,12 @@ from foldnote.service.store.conditions import (
 from foldnote.service.store.database import Database
 from foldnote.service.store.insertion import Input
 from foldnote.service.store.records import make_record, write_text
-from foldnote.service.store.schema import accounts, attempts, inputs, jobs, records
+from foldnote.service.store.schema import accounts, attempts, identity, inputs, jobs, records
 from foldnote.service.store.tally import Tally
 
 _IDS_AT_ONCE = 500
+_JOBS_PER_FOLDER = 1000
+STOPPED_MESSAGE = "Stopped on request."
 
 
 @dataclass(frozen=True)
@@ -54,8 +56,18 @@ class Claim:
     losses: int
     is_cancelled: bool
     claimed: str
+    folder: str
+    """Path of the attempt below the folder of all attempts; no other attempt of any database has it."""
     inputs: tuple[Input, ...] = ()
     max_runtime_s: float | None = None
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """Where the files of an attempt are, below the folder of all attempts, and the nonce that they carry."""
+
+    folder: str
+    nonce: str
 
 
 @dataclass(frozen=True)
@@ -123,7 +135,7 @@ _HELD = (
     .where(jobs.c.id == sa.bindparam("job"))
 )
 _RUNNING = (
-    sa.select(jobs, attempts.c.nonce, attempts.c.claimed)
+    sa.select(jobs, attempts.c.nonce, attempts.c.claimed, attempts.c.folder)
     .join(attempts, (attempts.c.job_id == jobs.c.id) & (attempts.c.number == jobs.c.attempt))
     .where(IS_RUNNING)
     .order_by(jobs.c.id)
@@ -143,6 +155,8 @@ class QueueStore:
 
     def __init__(self, database: Database) -> None:
         self._database = database
+        with database.read() as connection:
+            self._identity = str(connection.execute(sa.select(identity.c.name)).scalar_one())
 
     def waiting(self) -> list[Waiting]:
         """The oldest waiting job of each owner, oldest first."""
@@ -160,7 +174,7 @@ class QueueStore:
         """Start the next attempt of a waiting job; None when the race for it is lost."""
         tally = Tally()
         with self._database.write() as connection:
-            found = _claim(connection, tally, waiting, nonce)
+            found = self._claim(connection, tally, waiting, nonce)
             tally.write(connection)
             return None if found is None else _read_claims(connection, [found])[0]
 
@@ -173,12 +187,31 @@ class QueueStore:
             if tally.has_budget:  # a batch whose hours are spent takes its waiting jobs out of the choice
                 tally.write(connection)
             while (waiting := choose(lambda: _find_waiting(connection))) is not None:
-                row = _claim(connection, tally, waiting, secrets.token_hex(16))
+                row = self._claim(connection, tally, waiting, secrets.token_hex(16))
                 if row is None:  # not while this transaction holds the database
                     break
                 rows.append(row)
             tally.write(connection)
             return Advance(has_won, _read_claims(connection, rows))
+
+    def _claim(
+        self, connection: sa.Connection, tally: Tally, waiting: Waiting, nonce: str
+    ) -> Mapping[str, Any] | None:
+        """Start the next attempt; gives the row with nonce, moment and folder, None for a lost race."""
+        row = _find_held(connection, Held(waiting.job_id, waiting.attempt, JobStatus.IN_QUEUE))
+        if row is None:
+            return None
+        number = waiting.attempt + 1
+        values = {
+            "state": str(JobStatus.RUNNING),
+            "attempt": number,
+            "message": None,
+            "started": row["started"] or tally.moment,
+        }
+        _set(connection, tally, _CLAIM, row, values)
+        folder = f"{self._identity}/{row['id'] // _JOBS_PER_FOLDER}/{row['id']}/{number}-{nonce}"
+        tally.begin(row, number, nonce, folder)
+        return {**row, **values, "nonce": nonce, "claimed": tally.moment, "folder": folder}
 
     def running(self) -> list[Claim]:
         """Every attempt that is not known to have ended, deleted jobs included."""
@@ -215,6 +248,15 @@ class QueueStore:
             tally.end(row, "lost", reason)
             tally.write(connection)
             return True
+
+    def find_attempt(self, job_id: int, number: int) -> Attempt | None:
+        """Folder and nonce of an attempt; None when there is none of this number."""
+        query = sa.select(attempts.c.folder, attempts.c.nonce)
+        with self._database.read() as connection:
+            row = connection.execute(
+                query.where(attempts.c.job_id == job_id, attempts.c.number == number)
+            ).first()
+        return None if row is None else Attempt(row.folder, row.nonce)
 
     def unpurged(self) -> list[int]:
         """Deleted jobs that have ended and whose folders may still be there."""
@@ -258,26 +300,12 @@ def _set(
     tally.move(row, values["state"], has_failed=values.get("error") is not None)
 
 
-def _claim(connection: sa.Connection, tally: Tally, waiting: Waiting, nonce: str) -> Mapping[str, Any] | None:
-    """Start the next attempt; gives the row as it is then, with nonce and moment, None for a lost race."""
-    row = _find_held(connection, Held(waiting.job_id, waiting.attempt, JobStatus.IN_QUEUE))
-    if row is None:
-        return None
-    values = {
-        "state": str(JobStatus.RUNNING),
-        "attempt": waiting.attempt + 1,
-        "message": None,
-        "started": row["started"] or tally.moment,
-    }
-    _set(connection, tally, _CLAIM, row, values)
-    tally.begin(row, waiting.attempt + 1, nonce)
-    return {**row, **values, "nonce": nonce, "claimed": tally.moment}
-
-
 def _finish(connection: sa.Connection, tally: Tally, claim: Claim, ending: Ending) -> bool:
     row = _find_held(connection, held_by(claim))
     if row is None:
         return False
+    if row["is_cancelled"] and ending.state == JobStatus.COMPLETE:
+        ending = replace(ending, state=JobStatus.STOPPED, message=STOPPED_MESSAGE)
     values = {
         "state": str(ending.state),
         "completed": tally.moment,
@@ -317,6 +345,7 @@ def _read_claim(row: Mapping[Any, Any], given: Sequence[Input]) -> Claim:
         losses=row["losses"],
         is_cancelled=bool(row["is_cancelled"]),
         claimed=row["claimed"],
+        folder=row["folder"],
         max_runtime_s=row["max_runtime_s"],
         inputs=tuple(given),
     )

@@ -119,6 +119,16 @@ attempts = sa.Table(
     sa.Column("claimed", sa.Text, nullable=False),
     sa.Column("ended", sa.Text),
     sa.Column("outcome", sa.Text),
+    # below the folder of all attempts
+    sa.Column("folder", sa.Text, nullable=False, server_default=""),
+)
+
+identity = sa.Table(
+    "identity",
+    metadata,
+    # part of the path of every attempt; a restored backup gets a new one
+    sa.Column("name", sa.Text, primary_key=True),
+    sa.Column("since", sa.Text, nullable=False),
 )
 
 inputs = sa.Table(

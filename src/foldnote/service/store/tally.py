@@ -59,9 +59,15 @@ class Tally:
         """The record of a job that moved."""
         self._records.append(record)
 
-    def begin(self, row: sa.RowMapping, number: int, nonce: str) -> None:
+    def begin(self, row: sa.RowMapping, number: int, nonce: str, folder: str) -> None:
         """An attempt began."""
-        attempt = {"job_id": row["id"], "number": number, "nonce": nonce, "claimed": self.moment}
+        attempt = {
+            "job_id": row["id"],
+            "number": number,
+            "nonce": nonce,
+            "claimed": self.moment,
+            "folder": folder,
+        }
         self._begun.append(attempt)
         self._tell(row, "claimed", f"attempt {number}")
 

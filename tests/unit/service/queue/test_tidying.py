@@ -8,7 +8,6 @@ import pytest
 from foldnote.models.status import JobStatus
 from foldnote.service.files.objects import ObjectStore
 from foldnote.service.queue import tidying
-from foldnote.service.queue.launching import attempt_folder, job_folder
 from foldnote.service.queue.tidying import Tidier, remove_folder
 from foldnote.service.store.insertion import NewJob
 from foldnote.service.store.queue import Ending
@@ -40,7 +39,7 @@ def end_one(store, root, name="one"):
     job_id = store.jobs.add(account, NewJob(name, "anarci", {}, {}))
     waiting = next(each for each in store.queue.waiting() if each.job_id == job_id)
     claim = store.queue.claim(waiting, f"nonce of {name}")
-    folder = attempt_folder(root, job_id, claim.attempt)
+    folder = root / claim.folder
     (folder / "work" / "outputs").mkdir(parents=True)
     (folder / "job.log").write_text("done\n")
     assert store.queue.finish(claim, Ending(JobStatus.COMPLETE))
@@ -56,9 +55,9 @@ def test_work_that_an_earlier_process_left_is_dropped_and_its_log_stays(store, r
 
 def test_the_work_of_a_run_that_goes_on_is_left_alone(store, root, tidier):
     account = store.accounts.ensure_account("a@lab.example")
-    job_id = store.jobs.add(account, NewJob("goes-on", "anarci", {}, {}))
+    store.jobs.add(account, NewJob("goes-on", "anarci", {}, {}))
     claim = store.queue.claim(store.queue.waiting()[0], "a nonce")
-    work = attempt_folder(root, job_id, claim.attempt) / "work"
+    work = root / claim.folder / "work"
     work.mkdir(parents=True)
     tidier.take_over()
     tidier.tidy()
@@ -66,7 +65,7 @@ def test_the_work_of_a_run_that_goes_on_is_left_alone(store, root, tidier):
 
 
 def test_a_deleted_job_whose_folder_stays_is_purged_at_a_later_sweep(store, root, tidier, monkeypatch):
-    account, job_id, _ = end_one(store, root)
+    account, job_id, folder = end_one(store, root)
     store.jobs.delete(account, "one")
     with monkeypatch.context() as failing:
         failing.setattr(tidying.shutil, "rmtree", lambda *_, **__: None)
@@ -74,7 +73,7 @@ def test_a_deleted_job_whose_folder_stays_is_purged_at_a_later_sweep(store, root
     assert store.queue.unpurged() == [job_id]
     tidier.purge()
     assert store.queue.unpurged() == []
-    assert not job_folder(root, job_id).exists()
+    assert not folder.parent.exists()
 
 
 def exit_status_of_nobody(folder, act):

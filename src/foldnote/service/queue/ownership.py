@@ -1,0 +1,95 @@
+"""Whether the files of an attempt are really those of a claim.
+
+A database that was copied back, moved away or made anew numbers its jobs as another one did, so a folder of
+the right name may hold another job's run. The nonce of the claim decides: it stands in `spec.json`,
+`runner.json` and `outcome.json`. What does not carry it is put aside and never taken.
+"""
+
+from __future__ import annotations
+
+import logging
+from pathlib import Path
+
+from foldnote.service.queue import attempt as files
+from foldnote.service.queue.attempt import AttemptState, Outcome
+from foldnote.service.store.queue import Attempt, Claim
+
+log = logging.getLogger(__name__)
+FOREIGN = "foreign-"
+
+
+class ForeignOutcomeError(Exception):
+    """A run that goes on has an outcome that is not its own: its engine wrote it."""
+
+
+def put_aside_foreign(folder: Path, nonce: str) -> None:
+    """Rename a folder that was prepared for another attempt.
+
+    Raises:
+        OSError: it cannot be renamed.
+    """
+    prepared_for = _prepared_for(folder)
+    if prepared_for is not None and prepared_for != nonce:
+        log.warning("%s holds the run of another job; it is now %s.", folder, files.set_aside(folder))
+
+
+def has_begun(folder: Path, nonce: str) -> bool:
+    """Whether a runner of the attempt with this nonce has begun."""
+    runner = _read_runner(folder)
+    if runner is None:
+        return False
+    return runner.get("nonce") == nonce if "nonce" in runner else _prepared_for(folder) == nonce
+
+
+def take_outcome(state: AttemptState, claim: Claim, folder: Path) -> Outcome | None:
+    """The outcome of the claim, None while there is none. Another one's is renamed and not taken.
+
+    Raises:
+        ForeignOutcomeError: the run goes on, so its engine wrote the outcome.
+        OSError: it cannot be renamed.
+    """
+    outcome = state.outcome
+    if outcome is None or _is_own(outcome, claim, folder):
+        return outcome
+    if state.alive:
+        raise ForeignOutcomeError(folder)
+    path = folder / files.OUTCOME
+    path.rename(path.with_name(f"{FOREIGN}{files.OUTCOME}"))
+    log.warning("The outcome in %s is not that of its attempt; it is not taken.", folder)
+    return None
+
+
+def read_own_log(root: Path, attempt: Attempt | None, max_lines: int) -> str:
+    """The last lines of an attempt's log; empty when it has none, or when what is there is another's."""
+    if attempt is None:
+        return ""
+    folder = root / attempt.folder
+    is_readable = (folder / files.LOG).is_file() and not (folder / files.LOG).is_symlink()
+    return files.read_log(folder, max_lines) if is_readable and has_begun(folder, attempt.nonce) else ""
+
+
+def _is_own(outcome: Outcome, claim: Claim, folder: Path) -> bool:
+    """Whether the nonce of the outcome is that of the claim.
+
+    A runner of an earlier version wrote none: then it must have begun after the claim, in a folder that was
+    prepared for it.
+    """
+    runner = _read_runner(folder) or {}
+    if outcome.nonce is not None or "nonce" in runner:
+        return outcome.nonce == claim.nonce
+    return _prepared_for(folder) == claim.nonce and (outcome.started or "") >= claim.claimed
+
+
+def _read_runner(folder: Path) -> dict[str, object] | None:
+    try:
+        return files.read_json(folder / files.RUNNER)
+    except ValueError:  # a power cut took it, or the engine wrote over it
+        return {}
+
+
+def _prepared_for(folder: Path) -> str | None:
+    """The nonce that the folder was prepared for; None when it is not known."""
+    try:
+        return files.read_spec(folder).nonce
+    except (OSError, ValueError, TypeError, KeyError):
+        return None
