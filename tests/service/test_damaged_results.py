@@ -1,6 +1,8 @@
 """A stored archive that an engine or the disk has spoilt: every route that reads it refuses it, and says so."""
 
+import hashlib
 import io
+import json
 import stat
 import time
 import zipfile
@@ -96,12 +98,20 @@ def test_a_batch_with_a_spoilt_result_says_that_it_has_no_archive(make_service):
     assert service.client.post("/submit-batch", json=body).status_code == 200
     service.wait("row.sleep-1.output-1", ("Running",))
     service.kill()
-    results = wait_for_result(service)
-    results.write_bytes(archive("../escaped.pdb"))
+    spoil_result(wait_for_result(service))
     service.start()
     batch = service.wait("batch")
     assert (batch["status"], batch["batchStatus"]) == ("Stopped", "AggregationFailed")
     assert "leads elsewhere" in batch["error"]
+
+
+def spoil_result(results):
+    """As an engine can that writes over its attempt's files: the outcome names the spoilt archive."""
+    content = archive("../escaped.pdb")
+    results.write_bytes(content)
+    path = results.with_name("outcome.json")
+    named = {"result_size_bytes": len(content), "result_sha256": hashlib.sha256(content).hexdigest()}
+    path.write_text(json.dumps(json.loads(path.read_text()) | named))
 
 
 def wait_for_result(service):
