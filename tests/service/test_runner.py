@@ -82,7 +82,8 @@ def test_the_outcome_names_the_archives_hash(run):
 
 def test_the_manifest_says_what_was_really_run(run):
     manifest = json.loads(read_member(run("output-1"), "manifest.json"))
-    assert manifest["job"] == {"jobName": "output-1", "type": "anarci", "seed": 11}
+    seed = {"seed": 11, "seedNote": None, "seedOffered": 11}
+    assert manifest["job"] == {"jobName": "output-1", "type": "anarci", **seed}
     assert manifest["engine"]["method"] == "Probe of the tests"
     assert manifest["engine"]["kind"] == "substitute"
     assert manifest["settings"]["sequence"] == "EVQLV"
