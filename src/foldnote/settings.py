@@ -51,6 +51,10 @@ class Option:
 OPTIONS: tuple[Option, ...] = (
     Option("request_timeout_s", 30.0, "seconds", "FOLDNOTE_REQUEST_TIMEOUT_S",
            "How long one request may take.", float),
+    Option("largest_answer_mb", 64.0, "MB", "FOLDNOTE_LARGEST_ANSWER_MB",
+           "A larger answer of a service is refused, so that it cannot fill the memory.", float),
+    Option("largest_download_gb", 10.0, "GB", "FOLDNOTE_LARGEST_DOWNLOAD_GB",
+           "A larger result or file is not downloaded.", float),
     Option("requests_per_second", 9.0, "1/s", "FOLDNOTE_REQUESTS_PER_SECOND",
            "Pace that the client keeps, below the service's limit of 10.", float),
     Option("service_start_timeout_s", 30.0, "seconds", "FOLDNOTE_SERVICE_START_TIMEOUT_S",

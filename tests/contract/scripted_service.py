@@ -68,6 +68,19 @@ def serves(content: bytes, **headers: str) -> Answer:
     return write
 
 
+def floods(chunk: bytes = b" " * 65_536, pause_s: float = 0.0, **headers: str) -> Answer:
+    """A body that does not end while somebody reads it."""
+
+    async def write(writer, request):
+        writer.write(_head(200, headers))
+        while not writer.is_closing():
+            writer.write(chunk)
+            await writer.drain()
+            await asyncio.sleep(pause_s)
+
+    return write
+
+
 def _head(status: int, headers: dict[str, str]) -> bytes:
     lines = [
         f"HTTP/1.1 {status} Said",

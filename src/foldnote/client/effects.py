@@ -36,6 +36,7 @@ class Call:
         content: body as bytes, or the path of a file whose bytes are streamed.
         timeout_s: seconds until the request is given up.
         meter: told the bytes of ``content`` that are on their way, and all of them.
+        limit_bytes: the most bytes of an answer, unpacked, that are read.
     """
 
     method: str
@@ -46,6 +47,7 @@ class Call:
     content: bytes | Path | None = None
     timeout_s: float = 30.0
     meter: Meter | None = None
+    limit_bytes: int = 64_000_000
 
 
 @dataclass(frozen=True)
@@ -76,6 +78,7 @@ class Download:
     Bytes that ``part`` already holds are not asked for again where the service allows that. No key is sent.
     ``meter`` is told the bytes that are there, and all of them. Where ``is_kept`` says of the answer's
     headers that this content is here already, the body is not read and the outcome's status is 304.
+    ``limit_bytes`` is the largest file that is taken.
     """
 
     url: str
@@ -83,6 +86,7 @@ class Download:
     timeout_s: float = 30.0
     meter: Meter | None = None
     is_kept: Callable[[Mapping[str, str]], bool] | None = None
+    limit_bytes: int = 10_000_000_000
 
 
 @dataclass(frozen=True)

@@ -36,6 +36,8 @@ if TYPE_CHECKING:
 _BUCKETS: dict[float, Bucket] = {}
 _LONGEST_PAUSE_S = 120.0
 _TRIES_TO_CONNECT = 2
+_PROGRESS_BYTES = 1 << 16
+"""An interrupted download that brought no more than this since the last try is not moving."""
 
 
 @dataclass(frozen=True)
@@ -98,6 +100,8 @@ class Link:
         self._is_fixed = address is not None
         self._bucket = shared_bucket()
         self.timeout_s: float = settings.option("request_timeout_s")
+        self._answer_bytes = int(settings.option("largest_answer_mb") * 1e6)
+        self._download_bytes = int(settings.option("largest_download_gb") * 1e9)
         self.tools: tuple[Tool, ...] = ()
         """The catalog as last seen; empty before the first look."""
         self.can_hold: bool | None = True if self._may_move else None
@@ -217,6 +221,7 @@ class Link:
             options.get("content"),
             options.get("timeout_s") or self.timeout_s,
             options.get("meter"),
+            self._answer_bytes,
         )
 
     def fetch(
@@ -241,10 +246,12 @@ class Link:
         while True:
             url = yield from find_url()
             try:
-                answer: Answer = yield Download(url, part, self.timeout_s, meter, is_kept)
+                answer: Answer = yield Download(
+                    url, part, self.timeout_s, meter, is_kept, self._download_bytes
+                )
             except TransportError as exc:
                 have = part.stat().st_size if part.exists() else 0
-                if have > had:  # it moves: a long download may be interrupted many times
+                if have > had + _PROGRESS_BYTES:  # a long download may be interrupted many times
                     delays, had = retry_delays(), have
                 yield Sleep(next_pause(delays, exc, allowed=True))
                 continue

@@ -14,7 +14,7 @@ import time
 import weakref
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, NoReturn
 
 import httpx
 
@@ -22,11 +22,13 @@ from foldnote.client.cache import read_mark, write_mark
 from foldnote.client.connections import connect, explain
 from foldnote.client.effects import Answer, Call, Download, Effect, Run, Sleep
 from foldnote.client.hashing import RunningHash
+from foldnote.client.receiving import ENCODINGS, Body, Guard
 from foldnote.client.veil import cover_key
-from foldnote.errors import FoldnoteError, ProtocolError, ServiceUnreachableError
+from foldnote.errors import FoldnoteError, ProtocolError, ResultError, ServiceUnreachableError
 
 _CHUNK_BYTES = 1 << 20
 _CONNECT_S = 10.0
+_LARGEST_REFUSAL_BYTES = 1_000_000
 _NOT_MODIFIED = 304
 _NEAR = 20
 
@@ -64,7 +66,11 @@ class HttpWorld:
         try:
             if isinstance(effect, Download):
                 return self._download(effect)
-            return _read(self._http.request(**_request(effect), content=_stream(effect)))
+            with self._http.stream(**_request(effect), content=_stream(effect)) as answer:
+                body = Body(answer, effect.timeout_s, effect.limit_bytes)
+                for chunk in answer.iter_bytes():
+                    body.take(chunk)
+                return _read(answer, body)
         except BaseException as exc:  # noqa: BLE001  also an interruption: the frames that it left hold the key
             fault = explain(exc, effect)
         raise fault  # outside of the handler: httpx's exception, whose request holds the key, is not kept
@@ -72,7 +78,10 @@ class HttpWorld:
     def _download(self, effect: Download) -> Answer:
         with self._http.stream("GET", **_download_request(effect)) as answer:
             if answer.status_code not in (200, 206):
-                return Answer(answer.status_code, answer.headers, answer.read())
+                body = Body(answer, effect.timeout_s, _LARGEST_REFUSAL_BYTES)
+                for chunk in answer.iter_bytes():
+                    body.take(chunk)
+                return Answer(answer.status_code, answer.headers, body.join())
             if effect.is_kept and effect.is_kept(answer.headers):
                 return Answer(_NOT_MODIFIED, answer.headers, b"")
             with _Target(effect, answer) as target:
@@ -115,7 +124,11 @@ class AsyncHttpWorld:
         try:
             if isinstance(effect, Download):
                 return await self._download(effect)
-            return _read(await self._http.request(**_request(effect), content=_stream_async(effect)))
+            async with self._http.stream(**_request(effect), content=_stream_async(effect)) as answer:
+                body = Body(answer, effect.timeout_s, effect.limit_bytes)
+                async for chunk in answer.aiter_bytes():
+                    body.take(chunk)
+                return _read(answer, body)
         except BaseException as exc:  # noqa: BLE001  also a cancellation: the frames that it left hold the key
             fault = explain(exc, effect)
         raise fault  # outside of the handler: httpx's exception, whose request holds the key, is not kept
@@ -123,7 +136,10 @@ class AsyncHttpWorld:
     async def _download(self, effect: Download) -> Answer:
         async with self._http.stream("GET", **_download_request(effect)) as answer:
             if answer.status_code not in (200, 206):
-                return Answer(answer.status_code, answer.headers, await answer.aread())
+                body = Body(answer, effect.timeout_s, _LARGEST_REFUSAL_BYTES)
+                async for chunk in answer.aiter_bytes():
+                    body.take(chunk)
+                return Answer(answer.status_code, answer.headers, body.join())
             if effect.is_kept and effect.is_kept(answer.headers):
                 return Answer(_NOT_MODIFIED, answer.headers, b"")
             with _Target(effect, answer) as target:  # local disk: short writes, no thread needed
@@ -140,7 +156,7 @@ class AsyncHttpWorld:
 
 def _request(call: Call) -> dict[str, Any]:
     """What httpx is told of a call, besides its body."""
-    headers: dict[str, str] = {}
+    headers = {"Accept-Encoding": ", ".join(ENCODINGS)}
     if isinstance(call.content, Path):
         headers["Content-Length"] = str(call.content.stat().st_size)
     elif call.content is not None:
@@ -235,8 +251,8 @@ async def _read_chunks_async(call: Call) -> AsyncIterator[bytes]:
                 call.meter(body.tell(), size)
 
 
-def _read(response: httpx.Response) -> Answer:
-    answer = Answer(response.status_code, response.headers, response.content)
+def _read(response: httpx.Response, body: Body) -> Answer:
+    answer = Answer(response.status_code, response.headers, body.join())
     return cover_key(answer, response.request.headers.get("x-api-key", ""))
 
 
@@ -244,19 +260,34 @@ class _Target:
     """The file that takes a body, and what is told of it."""
 
     def __init__(self, download: Download, answer: httpx.Response) -> None:
+        self._guard = Guard(answer, download.timeout_s, download.limit_bytes)
+        self._part = download.part
+        expected = _announced_size(answer)
+        if expected is not None and expected > download.limit_bytes:
+            self._refuse()
         mode = _mode(answer, download.part)
         self._file = download.part.open(mode)
         self._hash = RunningHash(download.part, self._file.tell())
         self.sha256: str | None = None
         """SHA-256 (hex) of the whole file; None until the file is closed."""
         self._meter = download.meter
-        self._total = _announced_size(answer) if download.meter else None
+        self._total = expected
 
     def write(self, chunk: bytes) -> None:
+        self._guard.note(len(chunk))
+        if self._file.tell() + len(chunk) > self._guard.limit_bytes:
+            self._refuse()
         self._file.write(chunk)
         self._hash.feed(chunk)
         if self._meter:
             self._meter(self._file.tell(), self._total)
+
+    def _refuse(self) -> NoReturn:
+        self._part.unlink(missing_ok=True)
+        raise ResultError(
+            f"The download is larger than {self._guard.limit_bytes / 1e9:g} GB. If it may be, set"
+            " FOLDNOTE_LARGEST_DOWNLOAD_GB to its size in GB, then try again."
+        )
 
     def __enter__(self) -> _Target:
         return self
