@@ -1,5 +1,7 @@
 """Batches in a cell: looked at before they are submitted, waited for with a bar, joined with their results."""
 
+from playwright.sync_api import expect
+
 _LOOK = """
 import pandas as pd, foldnote as fn
 VH = "EVQLVESGGGLVQPGGSLRLSCAASGFNIKDTYIHWVRQAPGKGLEWVARIYPTNGYTRYADSVKGRFTISADTSKNTAYLQMNSLRAEDTAVYYCSRWGGDGFYAMDYWGQGTLVTVSS"
@@ -15,6 +17,22 @@ done = fn.connect().jobs.wait(table["id"], progress=True)
 _RESULTS = """
 batch.wait().results()[["id", "status", "score.probe"]]
 """
+
+_CARD = """
+more = table[["VH"]] + "S"
+fn.submit_batch("anarci", more, columns={"sequence": "VH"}, scheme="imgt", batch_name="shown")
+"""
+
+
+def test_the_card_of_a_batch_follows_it_and_shows_its_table(lab, server):
+    server.write_notebook("card.ipynb", _LOOK, _CARD)
+    lab.open("card.ipynb")
+    lab.run_all()
+    card = lab.page.locator(".foldnote-card", has_text="shown")
+    expect(card).to_contain_text("7 of 7 jobs complete", timeout=60_000)
+    expect(lab.page.locator(".jp-OutputArea table").last).to_contain_text("shown-7", timeout=30_000)
+    card.scroll_into_view_if_needed()
+    lab.picture("batch-card")
 
 
 def test_a_batch_is_looked_at_waited_for_and_joined(lab, server):

@@ -4,9 +4,11 @@ import math
 
 import pandas as pd
 import pytest
+from scripted_service import answers
 
 import foldnote as fn
 from foldnote.client.rows import expand_rows
+from foldnote.client.sheets import Sheet
 from foldnote.errors import FoldnoteError, NotFoundError, ServiceError
 
 
@@ -66,7 +68,7 @@ async def test_results_stand_beside_the_rows_that_went_in(face, settle, rows, ta
     assert frame["duration_s"].dtype == "float64"
     found = await settle(face.batches.get(name))
     assert list((await settle(found.results(table)))["note"]) == ["x", "y", "z"]
-    assert list((await settle(found.results()))["scheme"]) == ["imgt"] * 3
+    assert list((await settle(found.results()))["note"]) == ["x", "y", "z"]
     with pytest.raises(FoldnoteError, match="2 rows and the batch 3"):
         await settle(found.results(table.head(2)))
 
@@ -216,3 +218,39 @@ def test_where_nobody_can_be_asked_a_large_batch_needs_a_word(here, settings, na
     with pytest.raises(FoldnoteError, match="ask=False"):
         fn.submit_batch("anarci", [settings], batch_name=name)
     assert fn.submit_batch("anarci", [settings], batch_name=name, ask=False).job_name == name
+
+
+async def test_a_batch_that_is_loaded_again_has_the_columns_of_its_table(face, settle, rows, name):
+    batch = await settle(face.batches.submit("anarci", rows, name))
+    await settle(batch.finish(60))
+    loaded = await settle(face.batches.get(name))
+    pd.testing.assert_frame_equal(await settle(loaded.results()), await settle(batch.results()))
+
+
+async def test_a_retry_that_is_loaded_again_covers_all_rows(face, settle, rows, name):
+    batch = await settle(face.batches.submit("anarci", rows, name))
+    await settle(batch.finish(60))
+    again = await settle(batch.retry())
+    await settle(again.finish(60))
+    loaded = await settle(face.batches.get(again.job_name))
+    pd.testing.assert_frame_equal(await settle(loaded.results()), await settle(again.results()))
+
+
+async def test_another_batch_of_the_same_name_has_not_the_old_table(face, settle, rows, settings, name):
+    batch = await settle(face.batches.submit("anarci", rows, name))
+    await settle(batch.finish(60))
+    other = Sheet((name,), ("x", "y"), ({}, {}), ({"id": 1}, {"id": 2}))
+    face.ledger.remember_sheet(name, other.write())
+    frame = await settle((await settle(face.batches.get(name))).results())
+    assert list(frame["job_name"]) == rows.names
+    assert list(frame["scheme"]) == ["imgt"] * 3  # of a batch of others, the settings are known
+    assert "id" not in frame
+
+
+def test_rows_that_a_service_lists_in_any_order_stand_by_their_numbers(scripted, connect):
+    names = [f"b-{number}" for number in (10, 2, 11, 1, 3)]
+    records = [{"jobName": each, "type": "anarci", "status": "Complete", "batch": "b"} for each in names]
+    parent = {"jobName": "b", "type": "batch", "tool": "anarci", "status": "Complete"}
+    scripted.on("GET", "/jobs", answers(parent), answers({"jobs": records}))
+    batch = connect().batches.get("b")
+    assert list(batch.results()["job_name"]) == [f"b-{number}" for number in (1, 2, 3, 10, 11)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from abc import abstractmethod
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
@@ -31,13 +32,15 @@ if TYPE_CHECKING:
 B = TypeVar("B")
 J = TypeVar("J", bound=HandleSteps)
 _MOST_SUBJOBS = 1_000_000
+_NUMBERED = re.compile(r"(.*)-([0-9]{1,9})")
 
 
 class BatchHandleSteps(HandleSteps, Generic[J]):
     """What can be done with a batch; it is final when its archive is built, or nothing is left to build."""
 
     sheet: Sheet | None
-    """Which job stands for which row of the table; None for a batch that was found by its name."""
+    """Which job stands for which row of the table; None for a batch that was found by its name, whose
+    sheet is looked for in the ledger."""
 
     @abstractmethod
     def _hold_job(self, job: Job) -> J:
@@ -67,7 +70,8 @@ class BatchHandleSteps(HandleSteps, Generic[J]):
         """The rows that went in, with what came out of each; of a retried row, what came out last.
 
         Args:
-            table: the rows that went in, where the batch was found by its name; by default its settings.
+            table: the rows that went in. By default the table that was submitted from this computer; of a
+                batch that was submitted elsewhere, its settings.
 
         Returns:
             One row a row of the batch, with the index of the table (numbers from 0 after a sweep) and the
@@ -114,6 +118,7 @@ class BatchHandleSteps(HandleSteps, Generic[J]):
             )
         )
         job = yield from batching.submit_batch(self._link, ledger, attempt)
+        yield Run(lambda: ledger.remember_sheet(job.job_name, after.write()))
         other = self._seen(job)
         other.sheet = after
         return other
@@ -192,7 +197,7 @@ class BatchesSteps(Resource, Generic[B]):
         attempt, verdicts = yield from self._draft(tool, given, batch_name, project_tag, limits, again)
         require_valid(attempt.tool, verdicts)
         job = yield from batching.submit_batch(self._link, self.ledger, attempt)
-        return self._hold(job, Sheet.of_rows(job.job_name, attempt.names, given))
+        return self._hold(job, (yield from self._note_sheet(job, attempt, given)))
 
     @operation
     def preview(
@@ -261,7 +266,13 @@ class BatchesSteps(Resource, Generic[B]):
         """
         require_valid(preview.attempt.tool, preview.verdicts)
         job = yield from batching.submit_batch(self._link, self.ledger, preview.attempt, is_judged=True)
-        return self._hold(job, Sheet.of_rows(job.job_name, preview.attempt.names, preview.rows))
+        return self._hold(job, (yield from self._note_sheet(job, preview.attempt, preview.rows)))
+
+    def _note_sheet(self, job: Job, attempt: batching.Attempt, rows: Rows) -> Steps[Sheet]:
+        """The sheet of a batch, which a handle that is got by its name finds in the ledger."""
+        sheet = Sheet.of_rows(job.job_name, attempt.names, rows)
+        yield Run(lambda: self.ledger.remember_sheet(job.job_name, sheet.write()))
+        return sheet
 
     @operation
     def to_frame(self, limit: int = 100) -> Steps[pd.DataFrame]:
@@ -296,16 +307,43 @@ class BatchesSteps(Resource, Generic[B]):
 
 def _read_sheet(batch: BatchHandleSteps[Any]) -> Steps[tuple[Sheet, dict[str, Job]]]:
     """Which job stands for which row, and the records of all of them by name."""
-    names = batch.sheet.batches if batch.sheet else (batch.job_name,)
+    sheet = batch.sheet
     jobs: dict[str, Job] = {}
-    for name in names:
-        jobs |= {job.job_name: job for job in (yield from _list_subjobs(batch._link, name))}
-    return batch.sheet or Sheet.of_jobs(batch.job_name, list(jobs.values())), jobs
+    found = yield from _list_subjobs(batch._link, batch.job_name)
+    if sheet is None:
+        jobs = {job.job_name: job for job in found}
+        ledger = Ledger(service=batch._link.service)
+        sheet = yield Run(lambda: _find_sheet(ledger, batch.job_name, jobs))
+    if sheet is None:
+        return Sheet.of_jobs(batch.job_name, found), jobs
+    for name in sheet.batches:
+        rows = found if name == batch.job_name else (yield from _list_subjobs(batch._link, name))
+        jobs |= {job.job_name: job for job in rows}
+    return sheet, jobs
+
+
+def _find_sheet(ledger: Ledger, batch_name: str, jobs: dict[str, Job]) -> Sheet | None:
+    """The sheet of a batch that was submitted from here."""
+    text = ledger.sheet(batch_name)
+    try:
+        sheet = Sheet.read(text) if text is not None else None
+    except (ValueError, KeyError, TypeError):  # of another version, or damaged: a hint only
+        return None
+    return sheet if sheet is not None and sheet.covers(jobs) else None
 
 
 def _list_subjobs(link: Link, batch_name: str) -> Steps[Sequence[Job]]:
-    newest_first = yield from listing.list_many(link, {"batch": batch_name}, _MOST_SUBJOBS)
-    return newest_first[::-1]
+    """The jobs of a batch in the order of its rows.
+
+    Where all names end in a number, the numbers say the order: some deployments list rows that were created
+    together as they like.
+    """
+    found = yield from listing.list_many(link, {"batch": batch_name}, _MOST_SUBJOBS)
+    numbers = [_NUMBERED.fullmatch(job.job_name) for job in found]
+    matched = [number for number in numbers if number is not None]
+    if len(matched) == len(found) and len({number[1] for number in matched}) <= 1:
+        return sorted(found, key=lambda job: int(job.job_name.rpartition("-")[2]))
+    return found[::-1]
 
 
 class Batches(SyncFace, BatchesSteps[BatchHandle]):

@@ -1,10 +1,11 @@
 """What was submitted where: the memory that keeps a notebook from submitting twice.
 
-Four small tables in the user's data folder. One leads from a submission's identity to the job's name, one
-from a notebook cell to the last job that was submitted from its form, one from a job's name to the notebook
-that submitted it, one from an uploaded file's name to what was in it, so that a file that changed under its
-name makes another submission. The ledger is a hint and may be deleted at any time: the service knows its
-jobs, and names are derived from the identity. A damaged one is put aside, and the next call begins a new one.
+Five tables in the user's data folder. One leads from a submission's identity to the job's name, one from a
+notebook cell to the last job that was submitted from its form, one from a job's name to the notebook that
+submitted it, one from a batch's name to the table that it was made of, one from an uploaded file's name to
+what was in it, so that a file that changed under its name makes another submission. The ledger is a hint and
+may be deleted at any time: the service knows its jobs, and names are derived from the identity. A damaged one
+is put aside, and the next call begins a new one.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from __future__ import annotations
 import hashlib
 import json
 import sqlite3
+import zlib
 from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
 from datetime import UTC, datetime
@@ -21,6 +23,7 @@ from typing import Any
 from foldnote import settings
 
 _DAMAGED = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
+_LARGEST_SHEET_BYTES = 20_000_000
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS submissions (
     service TEXT NOT NULL, identity TEXT NOT NULL, job_name TEXT NOT NULL, tool TEXT NOT NULL,
@@ -35,6 +38,9 @@ CREATE TABLE IF NOT EXISTS uploads (
 );
 CREATE TABLE IF NOT EXISTS notebooks (
     service TEXT NOT NULL, job_name TEXT NOT NULL, notebook TEXT NOT NULL, PRIMARY KEY (service, job_name)
+);
+CREATE TABLE IF NOT EXISTS sheets (
+    service TEXT NOT NULL, batch TEXT NOT NULL, sheet BLOB NOT NULL, PRIMARY KEY (service, batch)
 );
 """
 
@@ -57,7 +63,7 @@ def identify(
 
 
 class Ledger:
-    """The four tables, in one SQLite file that any number of processes may use."""
+    """The tables, in one SQLite file that any number of processes may use."""
 
     def __init__(self, path: Path | None = None, service: str = settings.EMBEDDED) -> None:
         """Use the file at ``path`` (by default in the data folder), for the jobs of one ``service``."""
@@ -98,6 +104,20 @@ class Ledger:
         """Paths of notebooks, as their kernels know them, by the names of the jobs that they submitted."""
         return dict(self._rows("SELECT job_name, notebook FROM notebooks WHERE service = ?"))
 
+    def remember_sheet(self, batch_name: str, text: str) -> None:
+        """Note the table that a batch was made of, packed; a very large one is not kept."""
+        packed = zlib.compress(text.encode(), 1)
+        if len(packed) <= _LARGEST_SHEET_BYTES:
+            self._write("INSERT OR REPLACE INTO sheets VALUES (?, ?, ?)", (self._service, batch_name, packed))
+
+    def sheet(self, batch_name: str) -> str | None:
+        """The table that a batch was made of, if it was noted."""
+        rows = self._rows("SELECT sheet FROM sheets WHERE service = ? AND batch = ?", batch_name)
+        try:
+            return zlib.decompress(rows[0][0]).decode() if rows else None
+        except (zlib.error, ValueError, TypeError):
+            return None
+
     def remember_upload(self, path: str, sha256: str) -> None:
         """Note what was uploaded from here under the name ``path``."""
         self._write("INSERT OR REPLACE INTO uploads VALUES (?, ?, ?)", (self._service, path, sha256))
@@ -127,7 +147,7 @@ class Ledger:
         except (sqlite3.Error, OSError, UnicodeError):  # a damaged or unwritable ledger is an empty one
             return []
 
-    def _write(self, statement: str, values: tuple[str, ...]) -> None:
+    def _write(self, statement: str, values: tuple[str | bytes, ...]) -> None:
         try:
             with self._open() as connection, connection:
                 connection.execute(statement, values)

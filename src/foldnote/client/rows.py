@@ -72,7 +72,8 @@ def expand_rows(
     ]
     inputs = [record | combination for record in records for combination in combinations]
     wished = None if names is None else _name(records, names, len(combinations))
-    index = getattr(table, "index", None) if len(combinations) == 1 else None
+    is_frame = hasattr(table, "dtypes")  # a list has an index, too, which is a method
+    index = getattr(table, "index", None) if is_frame and len(combinations) == 1 else None
     dtypes = {name: kind for name, kind in read_dtypes(table).items() if name not in (sweep or {})}
     return Rows(rows, wished, inputs, index, dtypes)
 

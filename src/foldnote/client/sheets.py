@@ -6,6 +6,7 @@ rows a job of the newer batch. Nothing is asked or sent here.
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -55,6 +56,40 @@ class Sheet:
         settings, inputs = tuple(rows.settings), tuple(rows.inputs)
         return cls((batch_name,), tuple(names), settings, inputs, rows.index, rows.dtypes)
 
+    @classmethod
+    def read(cls, text: str) -> Sheet:
+        """The sheet that ``write`` wrote.
+
+        Raises:
+            ValueError: it is damaged.
+        """
+        kept = json.loads(text)
+        index = kept["index"]
+        return cls(
+            tuple(kept["batches"]),
+            tuple(kept["names"]),
+            tuple(kept["settings"]),
+            tuple(kept["inputs"]),
+            None if index is None else _read_index(index),
+            kept["dtypes"],
+        )
+
+    def write(self) -> str:
+        """The sheet as text for the ledger; values that JSON cannot hold are written in words."""
+        kept = {
+            "batches": self.batches,
+            "names": self.names,
+            "settings": self.settings,
+            "inputs": self.inputs,
+            "index": _write_index(self.index),
+            "dtypes": {name: str(kind) for name, kind in self.dtypes.items()},
+        }
+        return json.dumps(kept, default=_write_value)
+
+    def covers(self, jobs: Mapping[str, Job]) -> bool:
+        """Whether these are the jobs of this sheet, and not those of another batch of the same name."""
+        return bool(jobs) and jobs.keys() <= {*self.names}
+
     def with_inputs(self, table: pd.DataFrame) -> Sheet:
         """The same with another table as its inputs.
 
@@ -94,6 +129,29 @@ def _rename(name: str, ending: str, mark: str = "") -> str:
     if len(stem) + len(ending) <= _LONGEST_NAME:
         return stem + ending
     return stem[: _LONGEST_NAME - len(mark + ending)] + mark + ending
+
+
+def _write_value(value: Any) -> Any:
+    """What JSON has no word for: numbers and arrays of numpy, times, missing values."""
+    if hasattr(value, "tolist"):
+        return value.tolist()
+    if type(value).__name__ in ("NAType", "NaTType"):
+        return None
+    return value.isoformat() if hasattr(value, "isoformat") else str(value)
+
+
+def _write_index(index: pd.Index[Any] | None) -> dict[str, Any] | None:
+    """An index of one level; one of several is not kept."""
+    if index is None or index.nlevels > 1:
+        return None
+    return {"name": index.name, "dtype": str(index.dtype), "values": index.to_list()}
+
+
+def _read_index(kept: Mapping[str, Any]) -> pd.Index[Any]:
+    import pandas as pd
+
+    index: pd.Index[Any] = pd.Index(_restore(kept["values"], kept["dtype"]), name=kept["name"])
+    return index
 
 
 def join_results(sheet: Sheet, jobs: Mapping[str, Job]) -> pd.DataFrame:

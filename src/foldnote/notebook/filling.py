@@ -7,13 +7,13 @@ from html import escape
 from pathlib import Path
 from typing import Any, overload
 
-from foldnote.client import Client, JobHandle
+from foldnote.client import BatchHandle, Client, JobHandle
 from foldnote.errors import BadRequestError
 from foldnote.forms import SchemaForm, list_names
 from foldnote.models import Tool
 from foldnote.notebook import connection
 from foldnote.notebook.keeping import KeptForm, KeptSchemaForm
-from foldnote.notebook.live import NotebookJob, make_card, make_live
+from foldnote.notebook.live import NotebookJob, make_batch_card, make_card, make_live, make_live_batch
 from foldnote.results import Result
 from foldnote.viewers.card_html import FORM_AGAIN, write_plain_card
 from foldnote.viewers.output import ResultSlot
@@ -27,7 +27,13 @@ class NotebookForm(KeptForm):
         self._slot = ResultSlot()
         self.job: NotebookJob | None = None
         super().__init__(
-            tool, client, values=values, job_name=job_name, on_submit=self._take_job, on_attach=self._take_job
+            tool,
+            client,
+            values=values,
+            job_name=job_name,
+            on_submit=self._take_job,
+            on_attach=self._take_job,
+            on_batch=self._take_batch,
         )
 
     def result(self) -> Result:
@@ -48,10 +54,18 @@ class NotebookForm(KeptForm):
         self._save()
         card.on_final(lambda _: self._save())
 
+    def _take_batch(self, handle: BatchHandle) -> None:
+        self.batch = make_live_batch(handle)
+        card = make_batch_card(self.batch, self._slot)
+        self.footer.children = (card,)
+        self._save()
+        card.on_final(lambda _: self._save())
+
     def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, Any]:
         bundle = super()._repr_mimebundle_(**kwargs)
-        if self.job is not None:
-            state = write_plain_card(self.job.record, FORM_AGAIN)
+        shown = self.batch or self.job
+        if shown is not None:
+            state = write_plain_card(shown.record, FORM_AGAIN)
             bundle["text/plain"] += f"\n{state}"
             bundle["text/html"] += f"<p>{escape(state)}</p>"
         return bundle

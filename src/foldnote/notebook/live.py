@@ -11,6 +11,8 @@ from foldnote.models import Job, JobStatus
 from foldnote.notebook import connection
 from foldnote.viewers.output import LiveOutput, ResultSlot, is_notebook, show_progress
 
+_MOST_ROWS = 50
+
 if TYPE_CHECKING:
     from foldnote.client.progress import Meter
     from foldnote.results import Result
@@ -86,7 +88,16 @@ class NotebookJob(ShownHandle, JobHandle):
 
 
 class NotebookBatch(ShownHandle, BatchHandle):
-    """A batch in a notebook."""
+    """A batch in a notebook: shown, it is a live card with a table of what came out below."""
+
+    def _ipython_display_(self) -> None:
+        if not is_notebook():
+            print(repr(self))  # noqa: T201  IPython's terminal shows what is printed
+            return
+        slot = ResultSlot()
+        card = make_batch_card(self, slot)
+        show_live(card._repr_mimebundle_())
+        slot.show()
 
     def _hold_job(self, job: Job) -> JobHandle:
         return make_live(super()._hold_job(job))
@@ -118,6 +129,25 @@ def make_card(job: NotebookJob, slot: ResultSlot, again: str | None = None) -> J
 
     source = connection.find_async_jobs(job._link)
     return JobCard(job.record, source, on_final=show_end, find_result=find_result, again=again)
+
+
+def make_batch_card(batch: NotebookBatch, slot: ResultSlot) -> JobCard:
+    """The live card of ``batch``, which puts its table into ``slot`` when all of its jobs have ended."""
+    from foldnote.viewers.card import JobCard
+
+    def find_table() -> Mapping[str, Any]:
+        frame = batch.results()
+        more = f"<p>The first {_MOST_ROWS} of {len(frame)} rows; results() has all.</p>"
+        table = frame.head(_MOST_ROWS).to_html(notebook=True)
+        slot.put({"text/html": table + (more if len(frame) > _MOST_ROWS else ""), "text/plain": repr(frame)})
+        return slot.bundle
+
+    def show_end(record: Job) -> None:
+        batch._seen(record)
+        find_table()
+
+    source = connection.find_async_client(batch.profile_name).jobs
+    return JobCard(batch.record, source, on_final=show_end, find_result=lambda: slot.bundle or find_table())
 
 
 def make_live(handle: JobHandle) -> NotebookJob:

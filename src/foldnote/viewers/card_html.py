@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from html import escape
 
-from foldnote.models import Job, JobStatus
+from foldnote.models import BatchStatus, Job, JobStatus
 from foldnote.viewers.shell import read_asset
 from foldnote.viewers.summary import write_duration
 
@@ -86,6 +86,7 @@ def write_card(job: Job, *, outage: str = "", is_live: bool = True, again: str |
     parts = [
         _write_top(job, face),
         _write_progress(job),
+        _paragraph("fnc-message", _count_jobs(job)),
         _paragraph("fnc-error", job.error if job.is_failed else ""),
         _paragraph("fnc-message", job.message if job.status is JobStatus.RUNNING else ""),
         _paragraph("fnc-advice", face.advice),
@@ -103,7 +104,7 @@ def write_card(job: Job, *, outage: str = "", is_live: bool = True, again: str |
 def write_plain_card(job: Job, again: str | None = None) -> str:
     """The card in one or two lines of text."""
     face = find_face(job)
-    detail = (job.error if job.is_failed else job.message) or ""
+    detail = (job.error if job.is_failed else job.message) or _count_jobs(job)
     again = again or tell_again(job).replace("`", "") if tell_again(job) else ""
     told = f"{job.job_name} ({job.tool_type}): {face.words}{': ' if detail else ''}{detail}"
     return f"{told}\n{again}" if again else told
@@ -140,14 +141,36 @@ def _write_elapsed(job: Job) -> str:
 def _write_progress(job: Job) -> str:
     if job.status is not JobStatus.RUNNING:
         return ""
-    if job.progress is None:
+    progress = _find_progress(job)
+    if progress is None:
         label = 'role="progressbar" aria-label="Progress is not told"'
         return f'<div class="fnc-bar fnc-unknown" {label}><i></i></div>'
-    percent = round(100 * min(max(job.progress, 0.0), 1.0))
+    percent = round(100 * min(max(progress, 0.0), 1.0))
     values = f'aria-valuemin="0" aria-valuemax="100" aria-valuenow="{percent}"'
     label = f'role="progressbar" aria-label="Progress" {values}'
     bar = f'<div class="fnc-bar" {label}><i style="width:{percent}%"></i></div>'
     return f'<div class="fnc-progress">{bar}<span class="fnc-percent">{percent} %</span></div>'
+
+
+def _find_progress(job: Job) -> float | None:
+    """0 to 1; of a batch the part of its jobs that have ended."""
+    if job.is_batch and job.statuses and job.statuses.total:
+        return (job.statuses.complete + job.statuses.stopped) / job.statuses.total
+    return job.progress
+
+
+def _count_jobs(job: Job) -> str:
+    """How the jobs of a batch stand; empty for a single job."""
+    if not job.is_batch or job.statuses is None or not job.statuses.total:
+        return ""
+    counts = job.statuses
+    failed = job.failed or 0
+    parts = [(counts.running, "running"), (counts.in_queue, "queued"),
+             (failed, "failed"), (counts.stopped - failed, "stopped")]  # fmt: skip
+    told = [f"{counts.complete} of {counts.total} jobs complete"]
+    if job.batch_status is BatchStatus.AGGREGATING:
+        told.append("building the archive of all results")
+    return ", ".join(told + [f"{count} {word}" for count, word in parts if count > 0]) + "."
 
 
 def _write_moment(job: Job) -> str:

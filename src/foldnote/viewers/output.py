@@ -90,7 +90,11 @@ class ResultSlot:
         """
         from foldnote.viewers.bundles import bundle
 
-        self.bundle = bundle(result)
+        self.put(bundle(result))
+
+    def put(self, bundle: Mapping[str, Any]) -> None:
+        """Put a mime bundle into the place."""
+        self.bundle = bundle
         if self._is_shown:
             publish(self.bundle, self._display_id, is_update=True)
 

@@ -2,9 +2,12 @@
 
 from concurrent.futures import ThreadPoolExecutor
 
+import pandas as pd
 import pytest
 
 from foldnote.client.ledger import Ledger, identify
+from foldnote.client.rows import expand_rows
+from foldnote.client.sheets import Sheet, join_results
 
 SETTINGS = {"a": 1, "b": ["x"]}
 
@@ -92,3 +95,20 @@ def test_many_write_at_once(tmp_path):
     with ThreadPoolExecutor(8) as pool:
         list(pool.map(write, range(80)))
     assert all(Ledger(tmp_path / "l.db").find(f"id{number}") == f"job{number}" for number in range(80))
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        pd.DataFrame({"id": ["a", "b"], "n": [1, 2], "x": [0.5, float("nan")]}, index=["i", "j"]),
+        pd.DataFrame({"kind": pd.Categorical(["u", "v"]), "n": pd.array([1, None], dtype="Int64")}),
+        pd.DataFrame({"at": pd.to_datetime(["2026-03-29T01:30Z", "2026-10-25T01:30Z"])}),
+        pd.DataFrame({"flag": [True, False]}, index=pd.Index([7, 9], name="row")),
+    ],
+)
+def test_the_table_of_a_batch_is_found_again_as_it_was(tmp_path, table):
+    ledger = Ledger(tmp_path / "ledger.db")
+    sheet = Sheet.of_rows("b", ["b-1", "b-2"], expand_rows(table))
+    ledger.remember_sheet("b", sheet.write())
+    found = join_results(Sheet.read(ledger.sheet("b")), {})
+    pd.testing.assert_frame_equal(found, join_results(sheet, {}))

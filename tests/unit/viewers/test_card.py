@@ -6,7 +6,8 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from foldnote.errors import ArchiveError, ServiceUnreachableError
-from foldnote.models import Job, JobStatus
+from foldnote.models import BatchStatus, Job, JobStatus
+from foldnote.models.job import StatusCounts
 from foldnote.viewers import JobCard, watch
 from foldnote.viewers.card_html import write_card, write_log
 from foldnote.viewers.watch import find_watcher
@@ -222,3 +223,13 @@ def test_a_long_log_shows_its_end():
     assert "line 999" in html
     assert "800 earlier lines" in html
     assert "line 799<" not in html
+
+
+def test_the_card_of_a_batch_counts_its_jobs():
+    counts = StatusCounts(in_queue=3, running=2, complete=12, stopped=3)
+    batch = Job(job_name="b", type="batch", tool="anarci", status=JobStatus.RUNNING,
+                batch_status=BatchStatus.RUNNING, batch_size=20, statuses=counts, failed=1)  # fmt: skip
+    html = write_card(batch)
+
+    assert "12 of 20 jobs complete, 2 running, 3 queued, 1 failed, 2 stopped." in html
+    assert 'aria-valuenow="75"' in html
