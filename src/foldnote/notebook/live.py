@@ -79,12 +79,7 @@ class NotebookJob(ShownHandle, JobHandle):
             print(repr(self))  # noqa: T201  IPython's terminal shows what is printed
             return
         slot = ResultSlot()
-        card = make_card(self, slot)
-        output = LiveOutput()
-        output.show(card._repr_mimebundle_())
-        slot.show()
-        if not card.job.is_final:  # the notebook keeps the card as it ended, above its result
-            card.on_final(lambda _: output.update(card._repr_mimebundle_()))
+        _show(make_card(self, slot), slot)
 
 
 class NotebookBatch(ShownHandle, BatchHandle):
@@ -95,9 +90,7 @@ class NotebookBatch(ShownHandle, BatchHandle):
             print(repr(self))  # noqa: T201  IPython's terminal shows what is printed
             return
         slot = ResultSlot()
-        card = make_batch_card(self, slot)
-        show_live(card._repr_mimebundle_())
-        slot.show()
+        _show(make_batch_card(self, slot), slot)
 
     def _hold_job(self, job: Job) -> JobHandle:
         return make_live(super()._hold_job(job))
@@ -108,6 +101,15 @@ class NotebookRun(ShownHandle, PipelineRun):
 
     def _hold_job(self, job: Job) -> JobHandle:
         return make_live(super()._hold_job(job))
+
+
+def _show(card: JobCard, slot: ResultSlot) -> None:
+    """Show a card in a cell, and below it the place of the result."""
+    output = LiveOutput()
+    output.show(card._repr_mimebundle_())
+    slot.show()
+    if not card.job.is_final:  # the notebook keeps the card as it ended, above its result
+        card.on_final(lambda _: output.update(card._repr_mimebundle_()))
 
 
 def make_card(job: NotebookJob, slot: ResultSlot, again: str | None = None) -> JobCard:
