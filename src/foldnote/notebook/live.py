@@ -12,6 +12,7 @@ from foldnote.notebook import connection
 from foldnote.viewers.output import LiveOutput, ResultSlot, is_notebook, show_progress
 
 _MOST_ROWS = 50
+_BATCH_AGAIN = "`.retry()` of the batch submits the rows without a result again."
 
 if TYPE_CHECKING:
     from foldnote.client.progress import Meter
@@ -148,8 +149,13 @@ def make_batch_card(batch: NotebookBatch, slot: ResultSlot) -> JobCard:
         batch._seen(record)
         find_table()
 
-    source = connection.find_async_client(batch.profile_name).jobs
-    return JobCard(batch.record, source, on_final=show_end, find_result=lambda: slot.bundle or find_table())
+    return JobCard(
+        batch.record,
+        connection.find_async_jobs(batch._link),
+        on_final=show_end,
+        find_result=lambda: slot.bundle or find_table(),
+        again=_BATCH_AGAIN,
+    )
 
 
 def make_live(handle: JobHandle) -> NotebookJob:
