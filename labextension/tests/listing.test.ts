@@ -216,7 +216,9 @@ describe('figures and code', () => {
   it('names the profile only where another one is meant', () => {
     expect(jobCode('a')).toBe('import foldnote as fn\n\nfn.job("a")');
     expect(jobCode('a', 'lab')).toBe('import foldnote as fn\n\nfn.job("a", profile="lab")');
-    expect(jobCode('a', 'lab', null, true)).toBe('import foldnote as fn\n\nfn.batch("a", profile="lab")');
+    expect(jobCode('a', 'lab', null, true)).toBe(
+      'import foldnote as fn\n\nfn.batch("a", profile="lab")'
+    );
     expect(againCode('a')).toBe('import foldnote as fn\n\nfn.form(fn.job("a"))');
     expect(againCode('a', 'lab')).toContain('fn.form(fn.job("a", profile="lab"), profile="lab")');
     expect(jobFileCode('a', 'out/"1".pdb')).toBe('fn.job("a").file("out/\\"1\\".pdb")');

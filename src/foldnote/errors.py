@@ -47,6 +47,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from traceback import walk_tb
+from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -59,6 +61,9 @@ if TYPE_CHECKING:
 class FoldnoteError(Exception):
     """Something that foldnote can explain went wrong."""
 
+    _shown_trace: TracebackType | None = None
+    """The traceback for which IPython showed the sentence alone."""
+
     def __init__(self, message: str | None = None) -> None:
         """Keep ``message``; without one, the class's own sentence is the message."""
         super().__init__(message or (type(self).__doc__ or "").splitlines()[0])
@@ -67,6 +72,26 @@ class FoldnoteError(Exception):
     def message(self) -> str:
         """The sentence for a person."""
         return str(self.args[0])
+
+    def _render_traceback_(self, *_: object) -> list[str]:
+        """The lines that IPython shows: the sentence; asked again, as ``%tb`` does, the traceback.
+
+        ``%debug`` and ``sys.last_value`` have the exception as any other. No line of code is quoted: it may
+        hold a key.
+        """
+        from IPython.core.getipython import get_ipython
+
+        trace = self.__traceback__
+        shell = get_ipython()
+        if shell is not None and self._shown_trace is trace:
+            lines: list[str] = shell.InteractiveTB.structured_traceback(type(self), self, trace)
+            return lines
+        self._shown_trace = trace
+        head, *more = f"\x1b[31m{type(self).__name__}\x1b[0m: {self}".split("\n")
+        notes = [line for note in getattr(self, "__notes__", ()) for line in note.split("\n")]
+        place = next((at for frame, at in walk_tb(trace) if frame.f_globals.get("__name__") == "__main__"), 0)
+        where = f"Line {place} of the cell. " if place else ""
+        return [head, *more, *notes, f"\x1b[2m{where}%tb shows the traceback.\x1b[0m"]
 
 
 class ConfigurationError(FoldnoteError):

@@ -1,0 +1,76 @@
+"""What cells show and notebooks keep, in a real kernel that only FOLDNOTE_BASE_URL and _API_KEY lead to a service."""
+
+import re
+
+import nbformat
+import pytest
+from nbclient import NotebookClient
+from served import SETTINGS
+from traitlets.config import Config
+
+IPC = Config({"KernelManager": {"transport": "ipc"}})
+CELLS = [
+    "import foldnote as fn",
+    "x = 1\nfn.submit('anarci', sequence='EVQ1', scheme='imgt')",
+    "%tb",
+    "import sys\nprint(type(sys.last_value).__name__, sys.last_value.__traceback__ is not None)",
+    f"import asyncio\njob = fn.submit('anarci', sequence={SETTINGS['sequence'] + 'SSSKR'!r}, scheme='imgt')\n"
+    "display(job)\nwhile not job.is_final:\n    await asyncio.sleep(0.1)",
+    "fn.submit('anarci', job_name='kernel.fail', **job.settings).wait(60, progress=False)",
+    "fn.form('anarci', **job.settings)",
+]
+
+
+@pytest.fixture(scope="module")
+def cells(served, tmp_path_factory):
+    """The cells of a notebook after they ran."""
+    book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(text) for text in CELLS])
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("FOLDNOTE_HOME", str(tmp_path_factory.mktemp("kernel")))
+        patch.setenv("FOLDNOTE_BASE_URL", served.url)
+        patch.setenv("FOLDNOTE_API_KEY", served.key)
+        NotebookClient(book, timeout=120, kernel_name="python3", allow_errors=True, config=IPC).execute()
+    assert served.key not in nbformat.writes(book)
+    return book.cells
+
+
+def shown(cell):
+    """What stands below a cell, as text without colours."""
+    parts = [
+        text
+        for output in cell.outputs
+        for text in (output.get("traceback"), output.get("text"), output.get("data", {}).get("text/plain"))
+        if text
+    ]
+    lines = "\n".join("\n".join(part) if isinstance(part, list) else part for part in parts)
+    return re.sub(r"\x1b\[[0-9;]*m", "", lines)
+
+
+def test_a_mistake_is_a_sentence_with_its_line_and_not_a_traceback(cells):
+    lines = shown(cells[1]).splitlines()
+    assert len(lines) == 2
+    assert lines[0].startswith("SettingsError: The settings of anarci need attention. sequence: ")
+    assert lines[1] == "Line 2 of the cell. %tb shows the traceback."
+
+
+def test_the_traceback_is_there_when_it_is_asked_for(cells):
+    assert "Traceback (most recent call last)" in shown(cells[2])
+    assert "submitting.py" in shown(cells[2])
+    assert shown(cells[3]).strip() == "SettingsError True"
+
+
+def test_a_card_below_a_cell_is_kept_as_its_job_ended(cells):
+    assert "There is no profile" not in shown(cells[4])
+    assert "Complete" in shown(cells[4]).splitlines()[0]
+    assert "In Queue" not in shown(cells[4])
+
+
+def test_a_failed_job_is_told_with_the_end_of_its_log(cells):
+    assert shown(cells[5]).startswith("JobFailedError: ")
+    assert "The end of its log:" in shown(cells[5])
+    assert len(shown(cells[5]).splitlines()) < 12
+
+
+def test_a_form_is_shown_with_these_variables_alone(cells):
+    assert "settings" in shown(cells[6]).splitlines()[0]
+    assert all(output.output_type != "error" for output in cells[6].outputs)
