@@ -14,8 +14,8 @@ CELLS = [
     "x = 1\nfn.submit('anarci', sequence='EVQ1', scheme='imgt')",
     "%tb",
     "import sys\nprint(type(sys.last_value).__name__, sys.last_value.__traceback__ is not None)",
-    f"import asyncio\njob = fn.submit('anarci', sequence={SETTINGS['sequence'] + 'SSSKR'!r}, scheme='imgt')\n"
-    "display(job)\nwhile not job.is_final:\n    await asyncio.sleep(0.1)",
+    f"job = fn.submit('anarci', sequence={SETTINGS['sequence'] + 'SSSKR'!r}, scheme='imgt')",
+    "import asyncio\ndisplay(job)\nwhile not job.is_final:\n    await asyncio.sleep(0.1)",
     "fn.submit('anarci', job_name='kernel.fail', **job.settings).wait(60, progress=False)",
     "fn.form('anarci', **job.settings)",
 ]
@@ -60,17 +60,17 @@ def test_the_traceback_is_there_when_it_is_asked_for(cells):
 
 
 def test_a_card_below_a_cell_is_kept_as_its_job_ended(cells):
-    assert "There is no profile" not in shown(cells[4])
-    assert "Complete" in shown(cells[4]).splitlines()[0]
-    assert "In Queue" not in shown(cells[4])
+    assert "There is no profile" not in shown(cells[5])
+    assert "Complete" in shown(cells[5]).splitlines()[0]
+    assert "In Queue" not in shown(cells[5])
 
 
 def test_a_failed_job_is_told_with_the_end_of_its_log(cells):
-    assert shown(cells[5]).startswith("JobFailedError: ")
-    assert "The end of its log:" in shown(cells[5])
-    assert len(shown(cells[5]).splitlines()) < 12
+    assert shown(cells[6]).startswith("JobFailedError: ")
+    assert "The end of its log:" in shown(cells[6])
+    assert len(shown(cells[6]).splitlines()) < 12
 
 
 def test_a_form_is_shown_with_these_variables_alone(cells):
-    assert "settings" in shown(cells[6]).splitlines()[0]
-    assert all(output.output_type != "error" for output in cells[6].outputs)
+    assert "settings" in shown(cells[7]).splitlines()[0]
+    assert all(output.output_type != "error" for output in cells[7].outputs)

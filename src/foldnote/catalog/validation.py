@@ -123,7 +123,7 @@ def _is_cleanable(value: object) -> bool:
 def _walk(prepared: Prepared, normalized: Mapping[str, Any], missing: tuple[str, ...]) -> Iterator[Finding]:
     for item in prepared.fields:
         if item.name in missing:
-            yield Finding(item.name, "This is required and missing.", "missing_field")
+            yield Finding(item.name, "Required.", "missing_field")
         elif item.name in normalized:
             yield from _check_value(item, prepared, normalized)
     yield from _find_unknown(prepared, normalized)
@@ -226,7 +226,7 @@ def _tell_absent(fault: Fault) -> list[tuple[Path, tuple[str, str]]]:
     if not isinstance(given, Mapping):
         return []
     if fault.keyword == "required" and isinstance(wanted, list):
-        words = ("This is required and missing.", "missing_field")
+        words = ("Required.", "missing_field")
         return [((*fault.path, name), words) for name in wanted if name not in given]
     if fault.keyword == "dependentRequired" and isinstance(wanted, Mapping):
         return [

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from foldnote.cli.codes import Exit
 from foldnote.cli.connection import connect
-from foldnote.cli.printing import print_json
+from foldnote.cli.printing import print_json, show
 
 if TYPE_CHECKING:
     from foldnote.models import Account
@@ -57,5 +57,5 @@ def _print(account: Account, *, as_json: bool) -> int:
     }
     for name, value in words.items():
         if value is not None:
-            print(f"{name}: {value}")
+            show(f"{name}: {value}")
     return Exit.DONE

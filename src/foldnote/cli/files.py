@@ -6,7 +6,7 @@ import argparse
 
 from foldnote.cli.codes import Exit
 from foldnote.cli.connection import add_connection, connect
-from foldnote.cli.printing import print_json, print_table, tell
+from foldnote.cli.printing import print_json, print_table, show, tell
 from foldnote.errors import FoldnoteError
 
 
@@ -58,7 +58,7 @@ def _upload(options: argparse.Namespace) -> int:
     stored = [
         str(client.files.upload(path, options.name, options.folder, progress=True)) for path in options.paths
     ]
-    print_json({"uploaded": stored}) if options.json else print("\n".join(stored))
+    print_json({"uploaded": stored}) if options.json else show("\n".join(stored))
     return Exit.DONE
 
 
@@ -68,7 +68,7 @@ def _delete(options: argparse.Namespace) -> int:
     for path in paths:
         client.files.delete(path)
         if not options.json:
-            print(f"{path} is deleted.")
+            show(f"{path} is deleted.")
     if options.json:
         print_json({"deleted": paths})
     return Exit.DONE

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 
 from foldnote.cli.codes import Exit
 from foldnote.cli.connection import add_connection, add_name, add_names, complete_by, connect, offer_jobs
-from foldnote.cli.printing import format_table, print_json, report_change, state_of, tell
+from foldnote.cli.printing import format_table, print_json, report_change, show, state_of, tell
+from foldnote.models.texts import visible
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -40,7 +41,7 @@ def run_jobs(options: argparse.Namespace) -> int:
     if options.json:
         print_json([job.to_wire() for job in page.jobs])
         return Exit.DONE
-    print("\n".join(_tabulate(page.jobs)))
+    show("\n".join(_tabulate(page.jobs)))
     if page.start_key:
         tell("There are more; --limit shows them.")
     return Exit.DONE
@@ -58,7 +59,7 @@ def _watch(client: Client, options: argparse.Namespace) -> int:
         if is_live:
             drawn = _redraw(_tabulate(jobs), drawn)
         for job in reversed(changed if not is_live else []):
-            print_json(job.to_wire()) if options.json else print(_line(job))
+            print_json(job.to_wire()) if options.json else show(_line(job))
         sys.stdout.flush()
         if all(job.is_final for job in jobs):
             return Exit.DONE
@@ -139,13 +140,13 @@ def run_log(options: argparse.Namespace) -> int:
     jobs = connect(options).jobs
     if not options.follow:
         text = jobs.logs(options.name, options.lines)
-        print_json({"log": text}) if options.json else print(text)
+        print_json({"log": text}) if options.json else show(text)
         return Exit.DONE
     parts = []
     for part in jobs.follow_log(options.name, options.lines):
         parts.append(part)
         if not options.json:
-            sys.stdout.write(part)
+            sys.stdout.write(visible(part))
             sys.stdout.flush()
     if options.json:
         print_json({"log": "".join(parts)})
@@ -169,7 +170,7 @@ def run_delete(options: argparse.Namespace) -> int:
     for name in options.names:
         client.jobs.delete(name)
         if not options.json:
-            print(f"{name} is deleted.")
+            show(f"{name} is deleted.")
     if options.json:
         print_json({"deleted": options.names})
     return Exit.DONE
@@ -181,4 +182,4 @@ def print_jobs(jobs: Sequence[Job], *, as_json: bool) -> None:
         print_json([job.to_wire() for job in jobs])
         return
     for job in jobs:
-        print(f"{job.job_name}: {state_of(job)}{f'  {job.error}' if job.error else ''}")
+        show(f"{job.job_name}: {state_of(job)}{f'  {job.error}' if job.error else ''}")

@@ -8,7 +8,7 @@ import sys
 from dataclasses import asdict
 
 from foldnote.cli.connection import add_json as add_json
-from foldnote.cli.printing import print_json
+from foldnote.cli.printing import print_json, show
 from foldnote.errors import FoldnoteError
 
 
@@ -79,7 +79,7 @@ def run_doctor(options: argparse.Namespace) -> int:
         print_json([asdict(finding) for finding in findings])
     else:
         for finding in findings:
-            print(f"{'ok ' if finding.is_good else '-- '} {finding.what}: {finding.found}")
+            show(f"{'ok ' if finding.is_good else '-- '} {finding.what}: {finding.found}")
             if finding.advice:
-                print(f"      {finding.advice}")
+                show(f"      {finding.advice}")
     return 0 if all(finding.is_good or not finding.is_needed for finding in findings) else 1

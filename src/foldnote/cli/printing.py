@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from foldnote.errors import FoldnoteError, JobError, JobFailedError, ServiceError, SettingsError
+from foldnote.models.texts import visible
 
 if TYPE_CHECKING:
     from foldnote.cli.codes import Row
@@ -22,13 +23,19 @@ def print_json(content: Any) -> None:
     print(json.dumps(content, default=str))
 
 
+def show(text: object) -> None:
+    """Text on standard output; control characters that others put into it are spelt out."""
+    print(visible(str(text)))
+
+
 def tell(sentence: str) -> None:
-    """A sentence for a person, on standard error."""
-    print(sentence, file=sys.stderr)
+    """A sentence for a person, on standard error; control characters in it are spelt out."""
+    print(visible(sentence), file=sys.stderr)
 
 
 def format_table(titles: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
     """Columns as wide as they need to be; the last one may run on."""
+    titles, rows = _make_visible(titles), [_make_visible(row) for row in rows]
     widths = [max(len(row[column]) for row in (titles, *rows)) for column in range(len(titles))]
     return [
         "  ".join(text.ljust(width) for text, width in zip(row, widths, strict=True)).rstrip()
@@ -36,9 +43,13 @@ def format_table(titles: Sequence[str], rows: Sequence[Sequence[str]]) -> list[s
     ]
 
 
+def _make_visible(cells: Sequence[str]) -> list[str]:
+    return [visible(cell) for cell in cells]
+
+
 def print_table(titles: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     """A table on standard output."""
-    print("\n".join(format_table(titles, rows)))
+    show("\n".join(format_table(titles, rows)))
 
 
 def state_of(job: Job) -> str:

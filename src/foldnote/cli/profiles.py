@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from foldnote import settings
 from foldnote.cli.codes import Exit
 from foldnote.cli.connection import add_json, complete_by, offer_profiles
-from foldnote.cli.printing import print_json, tell
+from foldnote.cli.printing import print_json, show, tell
 from foldnote.errors import FoldnoteError
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ def _list(options: argparse.Namespace) -> int:
         return Exit.DONE
     for row in found:
         key = "" if row["has_key"] else "  (no key)"
-        print(f"{'*' if row['active'] else ' '} {row['name']}  {row['base_url'] or 'this machine'}{key}")
+        show(f"{'*' if row['active'] else ' '} {row['name']}  {row['base_url'] or 'this machine'}{key}")
     return Exit.DONE
 
 
@@ -69,7 +69,7 @@ def _add(options: argparse.Namespace) -> int:
     if options.json:
         print_json(told)
     else:
-        print(f"{profile.name} is {profile.base_url}. Next: foldnote profile key {profile.name}")
+        show(f"{profile.name} is {profile.base_url}. Next: foldnote profile key {profile.name}")
     return Exit.DONE
 
 
@@ -88,14 +88,14 @@ def _store_key(options: argparse.Namespace, told: dict[str, object]) -> int:
     if not key.strip():
         raise FoldnoteError("No key was given; nothing is changed.")
     place = settings.store_api_key(options.name, SecretStr(key.strip()))
-    print_json(told | {"kept_in": place}) if options.json else print(f"The key is kept in {place}.")
+    print_json(told | {"kept_in": place}) if options.json else show(f"The key is kept in {place}.")
     return Exit.DONE
 
 
 def _use(options: argparse.Namespace) -> int:
     profile = settings.use_profile(options.name)
     told = {"name": profile.name, "base_url": profile.base_url, "active": True}
-    print_json(told) if options.json else print(f"{profile.name} is used from now on.")
+    print_json(told) if options.json else show(f"{profile.name} is used from now on.")
     if settings.active_profile().name != profile.name:
         tell(
             "FOLDNOTE_BASE_URL or FOLDNOTE_PROFILE of this shell says otherwise; they win while they are set."
@@ -108,7 +108,7 @@ def _remove(options: argparse.Namespace) -> int:
     if options.json:
         print_json({"removed": options.name})
     else:
-        print(f"{options.name} and its key are forgotten; its jobs stay where they are.")
+        show(f"{options.name} and its key are forgotten; its jobs stay where they are.")
     return Exit.DONE
 
 
@@ -129,7 +129,7 @@ def _test(options: argparse.Namespace) -> int:
     if options.json:
         print_json(told)
     else:
-        print(
+        show(
             f"{options.name} answers and takes the key."
             f" It runs {told['tools_available']} of {len(tools)} tools."
         )

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING
 
 from foldnote.cli.codes import Exit
 from foldnote.cli.connection import add_name, connect
-from foldnote.cli.printing import print_json
+from foldnote.cli.printing import print_json, show
 from foldnote.errors import FoldnoteError
+from foldnote.models.texts import visible
 
 if TYPE_CHECKING:
     from foldnote.client import Client, JobHandle
@@ -53,7 +54,7 @@ def run_results(options: argparse.Namespace) -> int:
     if options.json:
         print_json({"path": str(paths[0] if len(paths) == 1 else options.to), "paths": list(map(str, paths))})
     else:
-        print("\n".join(map(str, paths)))
+        show("\n".join(map(str, paths)))
     return Exit.DONE
 
 
@@ -97,5 +98,6 @@ def _print_table(client: Client, options: argparse.Namespace) -> int:
     if options.json:
         print_json(frame.astype(object).where(frame.notna(), None).to_dict("records"))
     else:
-        frame.to_csv(sys.stdout)
+        text = frame.to_csv()
+        sys.stdout.write(visible(text) if sys.stdout.isatty() else text)
     return Exit.DONE

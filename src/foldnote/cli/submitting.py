@@ -12,7 +12,7 @@ from foldnote.cli.codes import Exit
 from foldnote.cli.connection import add_connection, add_tool, complete_by, connect, offer_jobs, offer_tools
 from foldnote.cli.given import add_settings, fields_of, read_given, read_table, read_value, split_pairs
 from foldnote.cli.jobs import is_good
-from foldnote.cli.printing import print_json, report_change, state_of, tell
+from foldnote.cli.printing import print_json, report_change, show, state_of, tell
 from foldnote.errors import FoldnoteError
 
 if TYPE_CHECKING:
@@ -96,7 +96,7 @@ def run_batch(options: argparse.Namespace) -> int:
         again=options.again,
     )
     if options.preview:
-        print_json(_as_data(preview)) if options.json else print(preview)
+        print_json(_as_data(preview)) if options.json else show(preview)
         return Exit.DONE if preview.is_valid else Exit.BAD_INPUT
     tell("\n".join(preview.summary()))
     _ask(preview, is_allowed=options.yes)
@@ -186,4 +186,4 @@ def _end(batch: BatchHandle, options: argparse.Namespace) -> int:
 
 
 def _print_job(job: Job, *, as_json: bool) -> None:
-    print_json(job.to_wire()) if as_json else print(f"{job.job_name}: {state_of(job)}")
+    print_json(job.to_wire()) if as_json else show(f"{job.job_name}: {state_of(job)}")

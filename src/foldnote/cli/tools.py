@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from foldnote.cli.codes import Exit
 from foldnote.cli.connection import add_connection, add_tool, connect
 from foldnote.cli.given import add_settings, read_given
-from foldnote.cli.printing import print_json, print_table
+from foldnote.cli.printing import print_json, print_table, show
 
 if TYPE_CHECKING:
     from foldnote.models import Tool
@@ -126,7 +126,7 @@ def run_validate(options: argparse.Namespace) -> int:
         ]
         print_table(("ROW", "VALID", "SETTING", "REASON"), rows)
     elif verdict.valid:
-        print("valid")
+        show("valid")
     else:
-        print(f"{verdict.field or 'settings'}: {verdict.error or 'not valid'}")
+        show(f"{verdict.field or 'settings'}: {verdict.error or 'not valid'}")
     return Exit.DONE if verdict.valid else Exit.BAD_INPUT

@@ -282,14 +282,18 @@ class BatchesSteps(Resource, Generic[B]):
             One row a batch, with the columns of ``client.jobs.to_frame`` and ``jobs``, ``complete`` and
             ``stopped`` (Int64, jobs of the batch; missing where the service does not count them).
         """
-        found = yield from listing.list_many(self._link, {}, limit, lambda job: job.is_batch)
+        found = yield from listing.list_many(
+            self._link, {}, listing.check_limit(limit), lambda job: job.is_batch
+        )
         frame: pd.DataFrame = yield Run(lambda: tabulate_batches(found))
         return frame
 
     @operation
     def list(self, *, limit: int = 100) -> Steps[JobList[B]]:
         """The newest batches, at most ``limit``, from as many pages of jobs as it takes."""
-        found = yield from listing.list_many(self._link, {}, limit, lambda job: job.is_batch)
+        found = yield from listing.list_many(
+            self._link, {}, listing.check_limit(limit), lambda job: job.is_batch
+        )
         return JobList(JobPage(jobs=tuple(found)), self._hold, tabulate_batches)
 
     @operation

@@ -10,6 +10,7 @@ from foldnote.client.effects import Call, Run, Steps, operation
 from foldnote.client.file_values import FileValue
 from foldnote.client.ledger import Ledger
 from foldnote.client.link import Link
+from foldnote.client.listing import check_limit
 from foldnote.client.progress import Meter, measure
 from foldnote.client.refusals import read_json, understand
 from foldnote.client.resource import AsyncResource, Resource, SyncResource, path_part
@@ -77,7 +78,7 @@ class FilesSteps(Resource):
             folder: only the files of this folder.
             has_folders: list the folders there, too, before the files.
         """
-        return (yield from _list_page(self._link, limit, offset, folder, has_folders))
+        return (yield from _list_page(self._link, check_limit(limit), offset, folder, has_folders))
 
     @operation
     def to_frame(self, limit: int = 1000, *, folder: str | None = None) -> Steps[pd.DataFrame]:
@@ -92,7 +93,7 @@ class FilesSteps(Resource):
             and ``folder`` (str), ``size_bytes`` (Int64) and ``uploaded`` (datetime64[us, UTC]); what is not
             there is missing.
         """
-        page = yield from _list_many(self._link, limit, folder)
+        page = yield from _list_many(self._link, check_limit(limit), folder)
         frame: pd.DataFrame = yield Run(page.to_frame)
         return frame
 

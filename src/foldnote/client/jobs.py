@@ -157,6 +157,7 @@ class JobsSteps(Resource, Generic[H]):
                 answers when something changed since.
             wait_s: how long it may wait for that, in seconds, at most 25.
         """
+        limit = listing.check_limit(limit)
         given = {
             "startKey": start_key,
             "batch": batch,

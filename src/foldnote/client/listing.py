@@ -38,6 +38,20 @@ def get_job(
     return job
 
 
+def check_limit(limit: object) -> int:
+    """The most rows of a list, as given.
+
+    Raises:
+        BadRequestError: it is no whole number from 1.
+    """
+    if isinstance(limit, bool) or not isinstance(limit, int) or limit < 1:
+        raise BadRequestError(
+            f"limit is {limit!r}; it must be a whole number from 1. A large one gives all: limit=1_000_000.",
+            status=400,
+        )
+    return limit
+
+
 def list_page(
     link: Link, params: dict[str, str], held_s: float = 0.0, *, repeatable: bool = True
 ) -> Steps[JobPage]:
@@ -52,7 +66,7 @@ def list_many(
     link: Link, params: dict[str, str], limit: int, is_wanted: Callable[[Job], bool] | None = None
 ) -> Steps[Sequence[Job]]:
     """At most ``limit`` jobs that are wanted, newest first, from as many pages as it takes."""
-    return (yield from read_pages(link, params, limit, is_wanted)).jobs
+    return (yield from read_pages(link, params, check_limit(limit), is_wanted)).jobs
 
 
 def read_pages(

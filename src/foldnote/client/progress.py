@@ -14,6 +14,7 @@ from html import escape
 from typing import Any, Protocol, TextIO
 
 from foldnote.models import Job, JobStatus
+from foldnote.models.texts import visible
 
 Meter = Callable[[int, int | None], None]
 """Told the bytes that are done, and the bytes in all (None where nobody knows)."""
@@ -91,7 +92,7 @@ class Terminal:
         """Write over the line."""
         full = round((share or 0.0) * _WIDTH)
         bar = "" if share is None else f"{'━' * full}{'╌' * (_WIDTH - full)} {share:4.0%}  "
-        self._stream.write(f"\r\x1b[2K{(bar + text)[:_LINE]}")
+        self._stream.write(f"\r\x1b[2K{(bar + visible(text))[:_LINE]}")
         self._stream.flush()
 
     def leave(self) -> None:
@@ -111,7 +112,7 @@ class Lines:
 
     def show(self, share: float | None, text: str) -> None:
         """Write one more line."""
-        self._stream.write(f"{'' if share is None else f'{share:4.0%}  '}{text}\n")
+        self._stream.write(f"{'' if share is None else f'{share:4.0%}  '}{visible(text)}\n")
         self._stream.flush()
 
     def leave(self) -> None:

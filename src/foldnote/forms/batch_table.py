@@ -171,8 +171,11 @@ class BatchTable:
     def _settle(self, row: Mapping[str, Any]) -> dict[str, Any]:
         """The row with each file as the kind of file that it is from now on."""
         uploads = self._form.known_uploads()
-        files = {name for name, field in self._form.fields.items() if is_file(field.spec)}
-        return {name: settle(value, uploads) if name in files else value for name, value in row.items()}
+        files = {name: field.spec for name, field in self._form.fields.items() if is_file(field.spec)}
+        return {
+            name: settle(value, uploads, files[name].extensions) if name in files else value
+            for name, value in row.items()
+        }
 
     def _tell(self, error: Exception) -> None:
         if isinstance(error, BatchSettingsError):

@@ -83,6 +83,11 @@ class Checking:
         if has_running_loop():
             start(self._learn())
 
+    def learn_again(self) -> None:
+        """Say it anew, because a job of the tool has ended."""
+        if self._form.client is not None and has_running_loop():
+            start(self._learn())
+
     async def _validate(self) -> None:
         form = self._form
         judged = form.snapshot()

@@ -13,12 +13,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
+from foldnote.catalog.checks.molecule import find_smiles_fault
 from foldnote.client.file_values import Contents, FileValue, JobFile, LocalFile
 from foldnote.forms.contents import recall, size_of
 from foldnote.forms.words import join_words, size
 
 Place = Literal["local", "upload", "job", "text", "unknown"]
 _MOST_ENTRIES = 60
+_MOLECULES = frozenset(("sdf", "mol", "mol2", "pdbqt", "smi"))
 _PATH_BEGINNINGS = ("/", "./", "../", "~")
 _OWN_FOLDER = re.compile(r"^foldnote-[0-9a-f]{12}/")
 """Where forms put what they upload: a folder for each contents, which says nothing to a person."""
@@ -36,30 +38,41 @@ class FileReference:
     """The file of this computer; None for the other places."""
 
 
-def settle(value: Any, uploads: Iterable[str] = ()) -> Any:
+def settle(value: Any, uploads: Iterable[str] = (), extensions: tuple[str, ...] = ()) -> Any:
     """``value`` as the kind of file that it is; a known upload wins over a file of the same name here.
 
     Text that is neither stays plain text, and is decided when it is read again: its file may come yet. What
     has a kind keeps it, whatever files are there later.
     """
     if isinstance(value, list | tuple):
-        return [settle(item, uploads) for item in value]
+        return [settle(item, uploads, extensions) for item in value]
     if not isinstance(value, str) or isinstance(value, FileValue | LocalFile) or not value:
         return value
     if "\n" in value:
         return Contents(value)
     if value in set(uploads):
         return FileValue(value)
-    is_path = value.startswith(_PATH_BEGINNINGS) or local_path(value) is not None
-    return LocalFile(value) if is_path else value
+    if value.startswith(_PATH_BEGINNINGS) or local_path(value) is not None:
+        return LocalFile(value)
+    return Contents(f"{value}\n") if "smi" in extensions and is_smiles(value, extensions) else value
+
+
+def is_smiles(text: str, extensions: tuple[str, ...]) -> bool:
+    """Whether a text in a field for molecules is a SMILES and no name of a file."""
+    is_molecule = any(extension in _MOLECULES for extension in extensions)
+    return is_molecule and _judge_extension(text, extensions) is not None and find_smiles_fault(text) is None
 
 
 def read_reference(text: str, uploads: Iterable[str] = (), extensions: tuple[str, ...] = ()) -> FileReference:
     """What ``text`` refers to: see `settle`."""
     uploads = tuple(uploads)
-    value = settle(text, uploads)
+    value = settle(text, uploads, extensions)
     if "\n" in value:
-        return FileReference("text", f"pasted text, {size(len(value.encode()))}")
+        is_molecule = value.count("\n") == 1 and is_smiles(value.strip(), extensions)
+        what = f"the molecule of the SMILES {value.strip()[:60]}" if is_molecule else "pasted text"
+        return FileReference("text", f"{what}, {size(len(value.encode()))}")
+    if not isinstance(value, FileValue | LocalFile) and is_smiles(value, extensions):
+        return FileReference("unknown", "", _ask_for_structure(extensions))
     error = _judge_extension(value, extensions)
     if isinstance(value, LocalFile):
         return _read_local(value, uploads, error)
@@ -76,6 +89,14 @@ def read_reference(text: str, uploads: Iterable[str] = (), extensions: tuple[str
         other = f"; the file {value} on this computer is not used: write ./{value} for it" if is_here else ""
         return FileReference("upload", f"upload {_OWN_FOLDER.sub('', value)}{told}{other}", error)
     return FileReference("upload", f"taken as an upload named {value}: there is no such file here", error)
+
+
+def _ask_for_structure(extensions: tuple[str, ...]) -> str:
+    wanted = join_words([f".{extension}" for extension in extensions])
+    return (
+        f"This is a SMILES, and the tool needs a 3D structure of the molecule as a file ({wanted})."
+        " RDKit makes one: AddHs(MolFromSmiles(…)), EmbedMolecule, MolToMolFile(…, 'ligand.sdf')."
+    )
 
 
 def _read_local(text: LocalFile, uploads: tuple[str, ...], error: str | None) -> FileReference:

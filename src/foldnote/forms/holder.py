@@ -113,7 +113,7 @@ def all_of(read: Reading) -> list[Problem]:
 
 def absent(path: str = "") -> Problem:
     """A value is still to come at ``path``."""
-    return Problem(field=path, message="This is required and missing.", code="missing_field")
+    return Problem(field=path, message="Required.", code="missing_field")
 
 
 def foot(field: HolderField, notice: Notice) -> str:

@@ -90,7 +90,7 @@ class Section:
         if more is not None:
             inner += [*(Problem(field="", message=message) for message in more.errors), *more.inner]
         inner += [
-            Problem(field=name, message="This is required and missing.", code="missing_field")
+            Problem(field=name, message="Required.", code="missing_field")
             for kind in self.plan.kinds
             for name in kind.names - value.keys()
             if all(condition.holds(state.value) for condition in kind.when)

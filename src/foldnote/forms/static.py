@@ -5,6 +5,7 @@ No script, no style sheet, no secret, and of pasted contents only their size.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from html import escape
 from typing import Any
@@ -15,6 +16,8 @@ from foldnote.forms.spec import MISSING, FieldSpec
 from foldnote.forms.words import in_one_line
 
 Row = tuple[FieldSpec, Any]
+_LONG_WORD = 40
+_STRETCH = re.compile(".{1,20}", re.DOTALL)
 _HIDDEN = "(not shown)"
 
 
@@ -22,7 +25,8 @@ def write_static_html(title: str, rows: Iterable[Row], closing: str = "") -> str
     """A table of titles and values; ``closing`` is a sentence below it."""
     cells = "".join(
         '<tr><th scope="row" style="text-align:left;vertical-align:top;font-weight:600">'
-        f'{escape(spec.title)}</th><td style="text-align:left;word-break:break-word">{escape(text)}</td></tr>'
+        f'{escape(spec.title)}</th><td style="text-align:left;word-break:break-word">'
+        f"{_write_text(text)}</td></tr>"
         for spec, text in _tell_rows(rows)
     )
     end = f"<p>{escape(closing)}</p>" if closing else ""
@@ -34,6 +38,17 @@ def write_static_text(title: str, rows: Iterable[Row], closing: str = "") -> str
     """The same as plain text."""
     lines = [f"  {spec.title}: {text}" for spec, text in _tell_rows(rows)]
     return "\n".join([title, *lines, *([closing] if closing else [])])
+
+
+def _write_text(text: str) -> str:
+    """The text as HTML; a long word, such as a sequence, may break after every 20 letters.
+
+    A style would not do: front ends take styles out of the outputs of notebooks that they do not trust.
+    """
+    words = (word if len(word) <= _LONG_WORD else _STRETCH.findall(word) for word in text.split(" "))
+    return " ".join(
+        escape(word) if isinstance(word, str) else "<wbr>".join(map(escape, word)) for word in words
+    )
 
 
 def _tell_rows(rows: Iterable[Row]) -> list[tuple[FieldSpec, str]]:

@@ -52,7 +52,12 @@ class NotebookForm(KeptForm):
         card = make_card(self.job, self._slot, FORM_AGAIN)
         self.footer.children = (card,)
         self._save()
-        card.on_final(lambda _: self._save())
+        card.on_final(lambda _: self._end())
+
+    def _end(self) -> None:
+        """The job is over: keep it, and say how long the next one may take."""
+        self._save()
+        self.checking.learn_again()
 
     def _take_batch(self, handle: BatchHandle) -> None:
         self.batch = make_live_batch(handle)

@@ -18,6 +18,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from foldnote.errors import BadRequestError
 from foldnote.viewers.png import write_png
 from foldnote.viewers.shell import read_asset
 
@@ -42,9 +43,34 @@ class Plot:
     data: pd.DataFrame = field(repr=False)
 
     def save(self, path: str | Path) -> Path:
-        """Write the drawing as an SVG file with dark ink, and return its path."""
-        place = Path(path)
-        place.write_text(self.svg.replace("<svg ", '<svg style="color:#222;background:#fff" ', 1), "utf-8")
+        """Write the drawing into a file, and return its path.
+
+        Args:
+            path: ``.svg`` for the drawing with dark ink, or ``.html`` for a page with its title and words.
+
+        Raises:
+            BadRequestError: the file's name ends otherwise, such as ``.png``.
+        """
+        place = Path(path).expanduser()
+        ending = place.suffix.lower()
+        drawing = self.svg.replace("<svg ", '<svg style="color:#222;background:#fff" ', 1)
+        if ending == ".html":
+            title, words = escape(self.title), escape(self.words)
+            text = (
+                f'<!doctype html><html lang="en"><meta charset="utf-8"><title>{title}</title>'
+                f'<body style="font-family:system-ui,sans-serif;max-width:60rem;margin:2rem auto">'
+                f"<h1>{title}</h1>{drawing}<p>{words}</p></body></html>\n"
+            )
+        elif ending == ".svg":
+            text = drawing
+        else:
+            raise BadRequestError(
+                f"A plot is written as .svg or .html, not as {ending or 'a name without ending'}:"
+                f" save({str(place.with_suffix('.svg'))!r}). Programs such as Inkscape convert SVG to PNG;"
+                " .data has the figures to draw it anew.",
+                status=400,
+            )
+        place.write_text(text, "utf-8")
         return place
 
     def to_html(self) -> str:

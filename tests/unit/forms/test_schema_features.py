@@ -85,7 +85,7 @@ def test_a_nullable_field_is_null_where_it_must_be_there_and_is_empty(schema):
 def test_an_object_inside_has_fields_of_its_own_and_errors_at_them():
     box = {"type": "object", "properties": {"size": {"type": "number", "minimum": 1}}, "required": ["size"]}
     form = form_of({"box": box}, ["box"])
-    assert messages(form) == {"box.size": "This is required and missing."}
+    assert messages(form) == {"box.size": "Required."}
     inner(form, "box", "size").widget.value = "0"
     assert "too small" in inner(form, "box", "size").widget.description
     inner(form, "box", "size").widget.value = "5"
@@ -235,7 +235,7 @@ def test_if_then_else_shows_the_fields_that_are_meant_and_keeps_what_was_typed()
     assert form.value == {"task": "scan", "depth": 3}
     assert not is_shown(form, "mask")
     form.fields["task"].widget.index = 1
-    assert messages(form) == {"mask": "This is required and missing."}
+    assert messages(form) == {"mask": "Required."}
     form.fields["mask"].widget.value = "3-9"
     form.fields["task"].widget.index = 0
     assert form.value == {"task": "scan", "depth": 3}
@@ -331,7 +331,7 @@ UNION = {
 def test_a_union_of_objects_is_chosen_by_what_tells_them_apart():
     form = form_of({"site": UNION}, ["site"])
     kind = inner(form, "site", "kind")
-    assert messages(form) == {"site.kind": "This is required and missing."}
+    assert messages(form) == {"site.kind": "Required."}
     assert "fn-error" not in kind.widget.description
     assert [label for label, _ in kind.widget.options] == ["choose…", "By distance", "By name"]
     kind.widget.index = 1

@@ -1,6 +1,7 @@
 """Plots: drawn from real results, told in words, with their data, and harmless whatever names say."""
 
 import xml.etree.ElementTree as ET
+from html import escape
 
 import numpy as np
 import pandas as pd
@@ -95,3 +96,20 @@ def test_ticks_are_few_and_inside(a, b):
     low, high = sorted((a, b))
     ticks = find_ticks(low, high)
     assert 1 <= len(ticks) <= 12 or not np.isfinite(high - low)
+
+
+@pytest.mark.parametrize("name", ["plot.png", "plot.pdf", "plot"])
+def test_a_plot_is_not_written_under_a_name_that_says_otherwise(tmp_path, name):
+    plot = plot_scatter(pd.DataFrame({"x": [1.0, 2.0], "y": [1.0, 2.0]}), "x", "y")
+    with pytest.raises(BadRequestError, match=r"written as \.svg or \.html") as caught:
+        plot.save(tmp_path / name)
+    assert "plot.svg" in caught.value.message
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_plot_is_a_page_with_its_words(tmp_path):
+    plot = plot_scatter(pd.DataFrame({"x": [1.0, 2.0], "y": [1.0, 2.0]}), "x", "y")
+    text = plot.save(tmp_path / "plot.html").read_text()
+    assert text.startswith("<!doctype html>")
+    assert "<svg " in text
+    assert escape(plot.words) in text

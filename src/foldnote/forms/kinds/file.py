@@ -76,7 +76,7 @@ class ChoosingField(Field):
 
     def read(self) -> Reading:
         """What the field holds; once a text is known for a kind of file it stays that."""
-        self._kept = settle(self._kept, self.host.known_uploads())
+        self._kept = settle(self._kept, self.host.known_uploads(), self.spec.extensions)
         return super().read()
 
     @abstractmethod
@@ -141,7 +141,7 @@ def _match(texts: list[str], seen: list[Any]) -> list[Any]:
     left = list(seen)
     matched = []
     for text in texts:
-        position = next((number for number, file in enumerate(left) if file == text), None)
+        position = next((number for number, file in enumerate(left) if file in (text, f"{text}\n")), None)
         matched.append(text if position is None else left.pop(position))
     return matched
 
@@ -174,9 +174,9 @@ class FileField(ChoosingField):
     def parse(self) -> Reading:
         """The path, name or contents, said in words."""
         text = self._pasted.reveal(self._box.value.strip())
-        if text != self._typed_value:
+        if text != self._typed_value and f"{text}\n" != self._typed_value:
             self._typed_value = text
-        self._typed_value = settle(self._typed_value, self.host.known_uploads())
+        self._typed_value = settle(self._typed_value, self.host.known_uploads(), self.spec.extensions)
         return self.describe(self._typed_value) if text else Reading(self.blank)
 
     def describe(self, value: Any) -> Reading:
@@ -318,7 +318,7 @@ class FilesField(ChoosingField, LinesField):
         if not isinstance(shown, list):
             return Reading(shown)
         texts = [self._pasted.reveal(item) for item in shown]
-        self._seen = settle(_match(texts, self._seen), self.host.known_uploads())
+        self._seen = settle(_match(texts, self._seen), self.host.known_uploads(), self.spec.extensions)
         return self.describe(self._seen)
 
     def describe(self, value: Any) -> Reading:

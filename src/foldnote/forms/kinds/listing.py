@@ -65,11 +65,11 @@ class LinesField(Field):
 
 
 class WordsField(Field):
-    """A list of short words or numbers on one line, parted by commas; an entry may hold spaces."""
+    """A list of short words or numbers on one line, comma-separated; an entry may hold spaces."""
 
     def build(self) -> widgets.DOMWidget:
         """One text box."""
-        hint = "e.g. H, L" if self.spec.role in ("chain", "chains") else "parted by commas"
+        hint = "e.g. H, L" if self.spec.role in ("chain", "chains") else "comma-separated"
         box = lean.Text(style=self.host.looks.text, placeholder=hint, **self.look())
         box.observe(self.changed, "value")
         return box

@@ -46,7 +46,7 @@ def _ask_rdkit(smiles: str) -> str | None:
     import_module("rdkit.RDLogger").DisableLog("rdApp.error")
     molecule = chem.MolFromSmiles(smiles, sanitize=False)
     if molecule is None:
-        return f"{in_one_line(smiles, 40)} is no SMILES that RDKit can read."
+        return f"{in_one_line(smiles, 40)} is not a valid SMILES."
     problems = chem.DetectChemistryProblems(molecule)
     return f"{in_one_line(smiles, 40)}: {problems[0].Message().rstrip('.')}." if problems else None
 
