@@ -14,7 +14,7 @@ from foldnote.errors import BadRequestError, UnreadableFileError
 from foldnote.models import Tool
 from foldnote.notebook import connection
 from foldnote.notebook.live import NotebookBatch, NotebookJob, make_live, make_live_batch
-from foldnote.results import Model, Molecule, Result, Structure
+from foldnote.results import Model, Molecule, PairingMethod, Result, Structure
 from foldnote.viewers import (
     Grid,
     Scene,
@@ -90,24 +90,27 @@ def view(
     color: str | None = None,
     style: Style | None = None,
     table: pd.DataFrame | None = None,
+    pairing: PairingMethod = "auto",
 ) -> Scene:
     """A structure as a Scene: plain data that a cell draws, and ``.py3dmol()`` gives as a py3Dmol view.
 
     Args:
         item: a result (its first structure, CDRs marked where a numbering is there, or a receptor with its
-            poses), a model, a structure, a scene, or the path of a structure file. Several in a list are laid
-            over the first, with RMSD and TM-score. Molecules, in a file (SDF, MOL2, PDBQT, SMILES) or a list,
-            are seen in turn, drawn in 2D where RDKit is installed.
+            poses), a model, a structure, a scene, or the path of a structure file. Several in a list are
+            superposed on the first, with RMSD and TM-score. Molecules, in a file (SDF, MOL2, PDBQT, SMILES)
+            or a list, are seen in turn, drawn in 2D where RDKit is installed.
         color: ``chain``, ``confidence``, ``rainbow``, ``secondary``, ``hydrophobicity``, ``b-factor``, as
             far as the structure has the data, or a column of ``table``; the page offers the same choice.
         style: ``cartoon``, ``sticks``, ``spheres`` or ``surface``.
         table: one row a residue, with ``chain``, ``number`` and the column that ``color`` names.
+        pairing: how residues of several structures are paired: ``auto`` (by residue number where they share
+            a numbering, else by sequence), ``numbers``, ``sequence`` or ``structure``.
 
     Raises:
-        UnreadableFileError: the structure cannot be read.
-        BadRequestError: the structure cannot be coloured so, or there is no such style.
+        UnreadableFileError: the structure cannot be read, or cannot be superposed on the first.
+        BadRequestError: the structure cannot be coloured so, or there is no such style or pairing.
     """
-    return choose(_find_scene(item), color, style, table)
+    return choose(_find_scene(item, pairing), color, style, table)
 
 
 def grid(
@@ -147,7 +150,7 @@ def explore(item: Result | Structure | Model | str | Path, /) -> Explorer:
     return make_explorer(item if isinstance(item, Model) else find_structure(item))
 
 
-def _find_scene(item: Viewable | Sequence[Viewable]) -> Scene:
+def _find_scene(item: Viewable | Sequence[Viewable], pairing: PairingMethod) -> Scene:
     if isinstance(item, Scene):
         return item
     if isinstance(item, Molecule):
@@ -157,12 +160,10 @@ def _find_scene(item: Viewable | Sequence[Viewable]) -> Scene:
         if molecules and len(molecules) == len(item):
             return compose_molecules(molecules)
         if any(isinstance(one, Scene) for one in item):
-            raise BadRequestError(
-                "Scenes cannot be laid over each other; give structures, models, results or paths."
-            )
+            raise BadRequestError("Scenes cannot be superposed; give structures, models, results or paths.")
         if molecules:
-            raise BadRequestError("Molecules and structures cannot be laid over each other; give one kind.")
-        return overlay([one for one in item if not isinstance(one, Scene | Molecule)])
+            raise BadRequestError("Molecules and structures cannot be superposed; give one kind.")
+        return overlay([one for one in item if not isinstance(one, Scene | Molecule)], pairing=pairing)
     if isinstance(item, Result):
         scene = compose_result(item)
         if scene is None:

@@ -83,7 +83,7 @@ from foldnote.results.ranking import merge_results, rank_table
 from foldnote.results.result import Result, open_result
 from foldnote.results.shown import register_display, register_part_display
 from foldnote.results.structure import Chain, Ligand, Structure
-from foldnote.results.superposition import Superposition, superpose
+from foldnote.results.superposition import PairingMethod, Superposition, superpose
 
 __all__ = [
     "METRICS",
@@ -101,6 +101,7 @@ __all__ = [
     "Model",
     "Molecule",
     "Pae",
+    "PairingMethod",
     "Pose",
     "Region",
     "Result",

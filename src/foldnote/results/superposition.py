@@ -1,32 +1,43 @@
-"""Laying one structure over another: which residues are paired, the best fit, RMSD and TM-score.
+"""Superposition of two structures: the pairs of residues, the least-squares fit, RMSD and TM-score.
 
-Residues are paired by their numbers where both chains are numbered alike, else by aligning the sequences. The
-pairing is never taken from the structures: this compares models of the same or of similar sequences, and is
-no structural alignment.
+Residues are paired by number where both chains share a numbering, else by aligning the sequences, or, where
+asked for, by structural alignment. The result says which.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain, permutations, product
+from typing import Literal
 
 import gemmi
 import numpy as np
 import pandas as pd
 
-from foldnote.errors import UnreadableFileError
-from foldnote.results.fitting import find_tm_score, fit, measure_rmsd
+from foldnote.errors import BadRequestError, UnreadableFileError
+from foldnote.results.chain_assignment import assign_chains, assign_chains_by_structure, gather
+from foldnote.results.fitting import find_tm_score, fit
 from foldnote.results.model import Model
 from foldnote.results.numbers import Floats
+from foldnote.results.pairing import (
+    PairChains,
+    Pairing,
+    pair_by_number,
+    pair_by_sequence,
+    pair_chains,
+)
 from foldnote.results.shown import Shown
 from foldnote.results.structure import Structure
+from foldnote.results.traces import Trace, read_traces
+
+PairingMethod = Literal["auto", "numbers", "sequence", "structure"]
 
 _LEAST_PAIRS = 3
-_LEAST_IDENTITY = 0.2
-_MOST_TRIALS = 120
-_FURTHEST_A = 1e6
-_CENTRES = {"protein": "CA", "DNA": "C3'", "RNA": "C3'"}
+_PAIR_CHAINS: Mapping[str, PairChains] = {
+    "auto": pair_chains,
+    "numbers": pair_by_number,
+    "sequence": pair_by_sequence,
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,10 +48,15 @@ class Superposition(Shown):
         rotation: float64, shape (3, 3).
         translation: float64, shape (3,), Å; a mobile point x goes to ``rotation @ x + translation``.
         rmsd: over the paired atoms after the fit, Å: Cα of proteins, C3' of nucleic acids.
-        tm_score: 0 to 1, over the paired protein residues by the definition of Zhang and Skolnick (2004),
-            with the number of protein residues of the fixed structure as length and the best of many fits;
-            None without protein. Not the score of a structural alignment.
+        tm_score: 0 to 1, of the paired protein residues by the definition of Zhang and Skolnick (2004),
+            normalized by the number of protein residues of the fixed structure; None without protein. It is
+            the greatest over many fits, of which the least-squares fit of all pairs need not be the best.
+        mobile_tm_score: the same, normalized by the number of protein residues of the mobile structure.
+        pairing: how residues were paired: ``residue numbers``, ``sequence``, ``structure``, or
+            ``residue numbers and sequence`` where one part was paired so and another so.
         aligned: number of pairs.
+        coverage: share of the fixed structure's residues that are paired, 0 to 1.
+        mobile_coverage: share of the mobile structure's residues that are paired, 0 to 1.
         identity: share of the pairs with the same residue, 0 to 1.
         pairs: one row a pair: ``chain``, ``number``, ``mobile_chain``, ``mobile_number`` str, ``distance``
             float64 in Å after the fit.
@@ -50,7 +66,11 @@ class Superposition(Shown):
     translation: Floats
     rmsd: float
     tm_score: float | None
+    mobile_tm_score: float | None
+    pairing: str
     aligned: int
+    coverage: float
+    mobile_coverage: float
     identity: float
     pairs: pd.DataFrame
 
@@ -81,62 +101,66 @@ class Superposition(Shown):
 
     def __repr__(self) -> str:
         tm = "" if self.tm_score is None else f", TM-score {self.tm_score:.3f}"
-        return f"<Superposition {self.aligned} pairs, RMSD {self.rmsd:.2f} Å{tm}>"
+        return f"<Superposition {self.aligned} pairs by {self.pairing}, RMSD {self.rmsd:.2f} Å{tm}>"
 
 
-@dataclass(frozen=True, eq=False)
-class _Trace:
-    """The central atoms of one chain."""
-
-    chain: str
-    kind: str
-    letters: str
-    numbers: list[str]
-    points: Floats
-
-
-@dataclass(frozen=True, eq=False)
-class _Pairing:
-    """Rows of two traces that belong together."""
-
-    fixed: _Trace
-    mobile: _Trace
-    rows: list[int]
-    mobile_rows: list[int]
-
-    @property
-    def equal(self) -> int:
-        return sum(
-            self.fixed.letters[i] == self.mobile.letters[j]
-            for i, j in zip(self.rows, self.mobile_rows, strict=True)
-        )
-
-
-def superpose(fixed: Structure | Model, mobile: Structure | Model) -> Superposition:
+def superpose(
+    fixed: Structure | Model, mobile: Structure | Model, *, pairing: PairingMethod = "auto"
+) -> Superposition:
     """The best fit of ``mobile`` over ``fixed``; first models, polymers only.
 
-    Chains of the same kind are paired by sequence, of several equal ones in the way that fits best.
+    Each chain is paired with the most similar one, of several equal ones in the way that fits best. Chains
+    that are not related are left out.
+
+    Args:
+        fixed: the structure that stays where it is.
+        mobile: the structure that is moved.
+        pairing: how residues are paired. ``auto``: by residue number where both chains share a numbering
+            (an antibody scheme, or numbers under which the sequences agree), else by sequence alignment
+            (BLOSUM62) where the sequences are similar enough. ``numbers`` or ``sequence``: by that alone;
+            ``numbers`` pairs what has the same number however the sequences differ. ``structure``: by a
+            structural alignment of the Cα atoms that maximizes the TM-score; proteins only.
 
     Raises:
+        BadRequestError: there is no such pairing.
         UnreadableFileError: a file is damaged, or fewer than three residues can be paired.
     """
     first, second = _as_structure(fixed), _as_structure(mobile)
-    ours, theirs = _read_traces(first), _read_traces(second)
-    pairings = _choose(ours, theirs)
-    if sum(len(pairing.rows) for pairing in pairings) < _LEAST_PAIRS:
-        raise UnreadableFileError(
-            f"{second.name} cannot be laid over {first.name}: their chains have fewer than "
-            f"{_LEAST_PAIRS} residues that can be paired by number or sequence."
-        )
-    return _measure(pairings, sum(len(trace.letters) for trace in ours if trace.kind == "protein"))
+    ours, theirs = read_traces(first), read_traces(second)
+    if pairing == "structure":
+        pairings = assign_chains_by_structure(ours, theirs)
+    elif pairing in _PAIR_CHAINS:
+        pairings = assign_chains(ours, theirs, _PAIR_CHAINS[pairing])
+    else:
+        names = ", ".join(repr(name) for name in [*_PAIR_CHAINS, "structure"])
+        raise BadRequestError(f"There is no pairing {pairing!r}. Choose one of {names}.")
+    if sum(len(each.rows) for each in pairings) < _LEAST_PAIRS:
+        reason = _explain_failure(ours, theirs, pairing)
+        raise UnreadableFileError(f"{second.name} cannot be superposed on {first.name}: {reason}")
+    return _measure(pairings, ours, theirs)
 
 
 def _as_structure(item: Structure | Model) -> Structure:
     return item.structure if isinstance(item, Model) else item
 
 
-def _measure(pairings: Sequence[_Pairing], length: int) -> Superposition:
-    targets, points = _gather(pairings)
+def _explain_failure(ours: Sequence[Trace], theirs: Sequence[Trace], pairing: PairingMethod) -> str:
+    kinds = {trace.kind for trace in ours} & {trace.kind for trace in theirs}
+    if pairing == "structure":
+        return "a structural alignment needs a protein chain of at least three residues in both."
+    if not kinds:
+        return "they have no chains of the same kind, protein or nucleic acid."
+    ways = {
+        "auto": "their chains share no numbering, and their sequences are not similar enough to align",
+        "numbers": f"their chains have fewer than {_LEAST_PAIRS} residue numbers in common",
+        "sequence": "the sequences of their chains are not similar enough to align",
+    }
+    advice = " Pair residues by structural alignment: pairing='structure'." if "protein" in kinds else ""
+    return f"{ways[pairing]}.{advice}"
+
+
+def _measure(pairings: Sequence[Pairing], ours: Sequence[Trace], theirs: Sequence[Trace]) -> Superposition:
+    targets, points = gather(pairings)
     rotation, translation = fit(points, targets)
     distances = np.linalg.norm(points @ rotation.T + translation - targets, axis=1)
     rows = [
@@ -145,121 +169,24 @@ def _measure(pairings: Sequence[_Pairing], length: int) -> Superposition:
         for i, j in zip(p.rows, p.mobile_rows, strict=True)
     ]
     frame = pd.DataFrame(rows, columns=["chain", "number", "mobile_chain", "mobile_number"])
-    proteins = [pairing for pairing in pairings if pairing.fixed.kind == "protein"]
-    tm_score = None
-    if proteins and sum(len(pairing.rows) for pairing in proteins) >= _LEAST_PAIRS:
-        protein_targets, protein_points = _gather(proteins)
-        tm_score = find_tm_score(protein_points, protein_targets, length)
     return Superposition(
         rotation=rotation,
         translation=translation,
         rmsd=float(np.sqrt(np.mean(distances**2))),
-        tm_score=tm_score,
+        tm_score=_find_tm_score(pairings, ours),
+        mobile_tm_score=_find_tm_score(pairings, theirs),
+        pairing=" and ".join(sorted({stretch.method for p in pairings for stretch in p.stretches})),
         aligned=len(rows),
+        coverage=len(rows) / sum(map(len, ours)),
+        mobile_coverage=len(rows) / sum(map(len, theirs)),
         identity=sum(pairing.equal for pairing in pairings) / len(rows),
         pairs=frame.assign(distance=distances),
     )
 
 
-def _gather(pairings: Sequence[_Pairing]) -> tuple[Floats, Floats]:
-    return (
-        np.concatenate([pairing.fixed.points[pairing.rows] for pairing in pairings]),
-        np.concatenate([pairing.mobile.points[pairing.mobile_rows] for pairing in pairings]),
-    )
-
-
-def _read_traces(structure: Structure) -> list[_Trace]:
-    traces = []
-    kinds = {each.name: each.kind for each in structure.chains}
-    for part in structure.to_gemmi()[0]:
-        kind = kinds.get(part.name, "")
-        wanted = _CENTRES.get(kind, "C3'")
-        found = [
-            (residue, atom)
-            for residue in part.get_polymer().first_conformer()
-            if (atom := residue.find_atom(wanted, "*")) is not None and _is_placed(atom)
-        ]
-        if kind and found:
-            letters = (gemmi.find_tabulated_residue(r.name).one_letter_code.upper() for r, _ in found)
-            traces.append(
-                _Trace(
-                    chain=part.name,
-                    kind="protein" if kind == "protein" else "nucleic",
-                    letters="".join(letter if letter.isalpha() else "X" for letter in letters),
-                    numbers=[str(residue.seqid) for residue, _ in found],
-                    points=np.array([atom.pos.tolist() for _, atom in found], dtype=np.float64),
-                )
-            )
-    return traces
-
-
-def _is_placed(atom: gemmi.Atom) -> bool:
-    """Whether an atom's place is known and could be one (a damaged file holds anything)."""
-    return all(abs(value) < _FURTHEST_A for value in atom.pos.tolist())
-
-
-def _choose(ours: list[_Trace], theirs: list[_Trace]) -> list[_Pairing]:
-    """One partner for each chain: the most similar, and among equal ones the assignment of least RMSD."""
-    groups: dict[str, list[_Trace]] = {}
-    for trace in ours:
-        groups.setdefault(trace.letters, []).append(trace)
-    left = list(theirs)
-    choices: list[list[list[_Pairing]]] = []
-    for letters, members in groups.items():
-        twins = [trace for trace in left if trace.letters == letters and trace.kind == members[0].kind]
-        if len(members) > 1 and len(twins) >= len(members):
-            left = [trace for trace in left if trace not in twins]
-            orders = list(zip(permutations(twins, len(members)), range(_MOST_TRIALS), strict=False))
-            choices.append(
-                [[_pair(a, b) for a, b in zip(members, order, strict=True)] for order, _ in orders]
-            )
-        else:
-            choices.append([_pair_greedily(members, left)])
-    trials = [
-        list(chain.from_iterable(trial))
-        for trial, _ in zip(product(*choices), range(_MOST_TRIALS), strict=False)
-    ]
-    if len(trials) == 1:
-        return trials[0]
-    return min(trials, key=_find_rmsd)
-
-
-def _find_rmsd(pairings: Sequence[_Pairing]) -> float:
-    targets, points = _gather(pairings)
-    return measure_rmsd(points, targets)
-
-
-def _pair_greedily(members: list[_Trace], left: list[_Trace]) -> list[_Pairing]:
-    """The most similar partner left for each member, by name among equals; takes it out of ``left``."""
-    found = []
-    for member in members:
-        tried = [_pair(member, other) for other in left if other.kind == member.kind]
-        good = [pairing for pairing in tried if _is_similar(pairing)]
-        if good:
-            best = max(good, key=lambda pairing: (pairing.equal, pairing.mobile.chain == member.chain))
-            left.remove(best.mobile)
-            found.append(best)
-    return found
-
-
-def _is_similar(pairing: _Pairing) -> bool:
-    is_numbered_alike = pairing.fixed.numbers == pairing.mobile.numbers
-    return is_numbered_alike or pairing.equal >= _LEAST_IDENTITY * max(len(pairing.rows), 1) > 0
-
-
-def _pair(fixed: _Trace, mobile: _Trace) -> _Pairing:
-    if fixed.numbers == mobile.numbers or fixed.letters == mobile.letters:
-        rows = list(range(len(fixed.letters)))
-        return _Pairing(fixed, mobile, rows, rows)
-    scoring = gemmi.AlignmentScoring("b")
-    aligned = gemmi.align_string_sequences(list(fixed.letters), list(mobile.letters), [], scoring)
-    above, below = aligned.add_gaps(fixed.letters, 1), aligned.add_gaps(mobile.letters, 2)
-    rows, others = [], []
-    i = j = 0
-    for upper, lower in zip(above, below, strict=True):
-        if upper != "-" and lower != "-":
-            rows.append(i)
-            others.append(j)
-        i += upper != "-"
-        j += lower != "-"
-    return _Pairing(fixed, mobile, rows, others)
+def _find_tm_score(pairings: Sequence[Pairing], traces: Sequence[Trace]) -> float | None:
+    """Of the paired proteins, by the number of protein residues in ``traces``."""
+    targets, points = gather([pairing for pairing in pairings if pairing.fixed.kind == "protein"])
+    if len(points) < _LEAST_PAIRS:
+        return None
+    return find_tm_score(points, targets, sum(len(trace) for trace in traces if trace.kind == "protein"))

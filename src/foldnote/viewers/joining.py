@@ -1,4 +1,4 @@
-"""Structures laid over each other in one scene, by the fits of :func:`foldnote.results.superpose`."""
+"""Several structures superposed in one scene, by the fits of :func:`foldnote.results.superpose`."""
 
 from __future__ import annotations
 
@@ -6,46 +6,55 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from foldnote.errors import BadRequestError
-from foldnote.results import Model, Result, Structure, Superposition, superpose
+from foldnote.results import Model, PairingMethod, Result, Structure, Superposition, superpose
 from foldnote.viewers import palette
 from foldnote.viewers.compose import compose
 from foldnote.viewers.describe import count
+from foldnote.viewers.registry import find_job_name
 from foldnote.viewers.scene import Scene, SceneModel
 
 Item = Structure | Model | Result | str | Path
 
+_STRUCTURAL = (
+    "Residues were paired by structural alignment of the Cα atoms: foldnote's own search for the greatest "
+    "TM-score, not the program TM-align."
+)
 
-def overlay(items: Sequence[Item], *, title: str = "", height_px: int = 440) -> Scene:
-    """Structures laid over the first one, each in a colour of its own, with RMSD and TM-score.
+
+def overlay(
+    items: Sequence[Item], *, pairing: PairingMethod = "auto", title: str = "", height_px: int = 440
+) -> Scene:
+    """Structures superposed on the first one, each in a colour of its own, with RMSD and TM-score.
 
     Args:
         items: structures, models, results (their first structure) or paths of files; at least two.
+        pairing: how residues are paired: see :func:`foldnote.results.superpose`.
         title: heading.
         height_px: height of the picture.
 
     Raises:
-        BadRequestError: there are fewer than two.
-        UnreadableFileError: one cannot be read.
-        FoldnoteError: one has no chain in common with the first.
+        BadRequestError: there are fewer than two, or there is no such pairing.
+        UnreadableFileError: one cannot be read, or its residues cannot be paired with those of the first.
     """
     structures = [find_structure(item) for item in items]
     if len(structures) < 2:
-        raise BadRequestError("Give at least two structures to lay over each other.")
+        raise BadRequestError("Give at least two structures to superpose.")
     first, *others = structures
-    fits = [superpose(first, other) for other in others]
+    fits = [superpose(first, other, pairing=pairing) for other in others]
     moved = [first, *(_move(fit, other) for fit, other in zip(fits, others, strict=True))]
     scenes = [compose(structure) for structure in moved]
-    said = ["held in place", *(_describe_fit(fit) for fit in fits)]
-    names = [_name_item(item, structure) for item, structure in zip(items, structures, strict=True)]
+    names = _name_items(items, structures)
+    said = ["reference", *(_describe_fit(fit, names[0]) for fit in fits)]
     models = tuple(
         _tint(scene.models[0], place, name, words)
         for place, (scene, name, words) in enumerate(zip(scenes, names, said, strict=True))
     )
-    facts = [(m.label, f"{m.name}, {_count_residues(m)}; {w}") for m, w in zip(models, said, strict=True)]
+    facts = [(model.label, f"{_count_residues(model)}; {w}") for model, w in zip(models, said, strict=True)]
     return Scene(
         models=models,
-        title=title or f"{count(len(models), 'structure')} laid over {first.name}",
+        title=title or f"{count(len(models), 'structure')} superposed on {names[0]}",
         facts=tuple(facts),
+        notes=_explain_alignment(fits),
         rotation=scenes[0].rotation,
         height_px=height_px,
     )
@@ -79,8 +88,29 @@ def _move(fit: Superposition, structure: Structure) -> Structure:
     return Structure(structure.name, "mmcif", moved.make_mmcif_document().as_string())
 
 
-def _name_item(item: Item, structure: Structure) -> str:
-    return f"Rank {item.rank}" if isinstance(item, Model) else structure.name
+def _name_items(items: Sequence[Item], structures: Sequence[Structure]) -> list[str]:
+    """A name of its own for each: as short as can be, longer where two are the same, numbered at last."""
+    choices = [_list_names(item, structure) for item, structure in zip(items, structures, strict=True)]
+    names = [choice[0] for choice in choices]
+    if len(set(names)) < len(names):
+        names = [choice[-1] if names.count(choice[0]) > 1 else choice[0] for choice in choices]
+    return [
+        f"{name} ({names[: index + 1].count(name)})" if names.count(name) > 1 else name
+        for index, name in enumerate(names)
+    ]
+
+
+def _list_names(item: Item, structure: Structure) -> tuple[str, str]:
+    """What a person calls it: a short name, and one that says more."""
+    if isinstance(item, Result):
+        name = find_job_name(item) or item.name
+        return name, f"{name}, {structure.name}"
+    if isinstance(item, Model):
+        return f"Rank {item.rank}", f"{item.prediction} rank {item.rank}".strip()
+    if isinstance(item, str | Path):
+        path = Path(item)
+        return structure.name, f"{path.absolute().parent.name}/{structure.name}"
+    return structure.name, structure.name
 
 
 def _tint(model: SceneModel, place: int, name: str, words: str) -> SceneModel:
@@ -99,6 +129,13 @@ def _count_residues(model: SceneModel) -> str:
     return count(sum(chain.length for chain in model.chains), "residue")
 
 
-def _describe_fit(fit: Superposition) -> str:
+def _describe_fit(fit: Superposition, reference: str) -> str:
     score = "" if fit.tm_score is None else f", TM-score {fit.tm_score:.3f}"
-    return f"RMSD {fit.rmsd:.2f} Å over {count(fit.aligned, 'pair')}{score}, {fit.identity:.0%} identical"
+    return (
+        f"RMSD {fit.rmsd:.2f} Å over {count(fit.aligned, 'pair')} by {fit.pairing} "
+        f"({fit.coverage:.0%} of {reference}){score}, {fit.identity:.0%} identical"
+    )
+
+
+def _explain_alignment(fits: Sequence[Superposition]) -> tuple[str, ...]:
+    return (_STRUCTURAL,) if any(fit.pairing == "structure" for fit in fits) else ()

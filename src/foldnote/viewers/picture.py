@@ -34,6 +34,8 @@ _BREAK_A = {True: 4.5, False: 9.0}
 """Neighbours in a chain further apart than this (Å) are not joined: Cα atoms, and others."""
 _RADIUS_A = {"H": 0.95, "E": 0.8, "C": 0.42}
 _ATOM_RADIUS_A = 0.75
+_LEAST_EXTENT_A = 3.0
+"""From the middle to the edge; a single atom does not fill the picture."""
 _MOST_SPOTS = 60_000
 _COLORS = 24
 _LIGHT_STEPS = 8
@@ -170,7 +172,7 @@ def _rotate(axis: Floats, angle: float) -> Floats:
 def _paint(spots: _Spots) -> Floats:
     """The picture at its fine size, (height, width, 4): red, green, blue to 255 and cover from 0 to 1."""
     width, height = WIDTH * _FINE, HEIGHT * _FINE
-    extent = np.abs(spots.centres).max(axis=0) + spots.radii.max()
+    extent = np.maximum(np.abs(spots.centres).max(axis=0) + spots.radii.max(), _LEAST_EXTENT_A)
     scale = 0.95 * min(width / 2 / extent[0], height / 2 / extent[1])
     x = spots.centres[:, 0] * scale + width / 2
     y = height / 2 - spots.centres[:, 1] * scale
@@ -215,6 +217,8 @@ def _stamp(
     seen = ((x >= 0) & (x < width) & (y >= 0) & (y < height)).ravel()
     where = (y * width + x).ravel()
     seen &= z > depth[np.where(seen, where, 0)]
+    if not seen.any():
+        return
     where, z, owner, pixel = where[seen], z[seen], owner[seen], pixel[seen]
     order = np.lexsort((z, where))
     where, last = where[order], np.append(np.diff(where[order]) != 0, True)

@@ -69,6 +69,14 @@ def _load_entry_point(tool: str) -> View | None:
     return view
 
 
+def find_job_name(result: Result) -> str:
+    """The job whose result it is, by its manifest or what the client knows of the job; "" where unknown."""
+    if result.manifest and result.manifest.job_name:
+        return result.manifest.job_name
+    job = result.origin.get("job", {})
+    return str(job.get("JobName") or job.get("jobName") or "")
+
+
 def find_tool_type(result: Result) -> str:
     """The tool whose result it is, by its manifest or what the client knows of the job; "" where unknown."""
     if result.manifest and result.manifest.tool:

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from foldnote.results import Structure
+
 DATA = Path(__file__).parent / "data"
 SHARED = (
     Path(os.environ.get("FOLDNOTE_SHARED_DATA", Path(__file__).parents[4] / "shared" / "data")) / "results"
@@ -27,6 +29,11 @@ TER
 needs_shared = pytest.mark.skipif(
     not SHARED.is_dir(), reason=f"the real result archives are not at {SHARED} (set FOLDNOTE_SHARED_DATA)"
 )
+
+
+def open_fold(name: str) -> Structure:
+    """Cα atoms of a known structure: see the README of the data."""
+    return Structure.open(DATA / "folds" / f"{name}.pdb.gz")
 
 
 def write_zip(path: Path, members: dict[str, bytes | str]) -> Path:

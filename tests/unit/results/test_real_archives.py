@@ -120,17 +120,17 @@ def test_two_ranks_are_laid_over_each_other():
 
 
 @pytest.mark.parametrize(("rank", "score"), [(3, 0.995), (6, 0.918), (9, 0.873)])
-def test_the_tm_score_is_that_of_tm_align_where_it_pairs_residues_by_sequence(rank, score):
+def test_the_tm_score_is_that_of_tm_align_where_it_pairs_residues_by_number(rank, score):
     """TM-align in tmtools 0.3.0 on both chains, by the first model's 84 residues.
 
-    It pairs by shape: of ranks 1 and 40, which share no fold, it finds 0.299 for other pairs than the sequence's.
+    It pairs by shape: of ranks 1 and 40, which share no fold, it finds 0.299 for other pairs than those by number.
     """
     models = open_result(SHARED / "colabfold-dimer.zip").models
 
     assert superpose(models[0], models[rank - 1]).tm_score == pytest.approx(score, abs=0.002)
 
 
-def test_the_tm_score_of_two_folds_pairs_residues_by_sequence():
+def test_the_tm_score_of_two_folds_depends_on_the_pairing():
     models = open_result(SHARED / "colabfold-dimer.zip").models
 
     assert superpose(models[0], models[39]).tm_score == pytest.approx(0.225, abs=0.002)

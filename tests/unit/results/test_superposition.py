@@ -5,11 +5,32 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from result_archives import DATA, FV
+from result_archives import DATA, FV, open_fold
 
-from foldnote.errors import UnreadableFileError
+from foldnote.errors import BadRequestError, UnreadableFileError
 from foldnote.results import Structure, superpose
 from foldnote.results.fitting import find_scale, find_tm_score, fit, measure_rmsd
+
+TM_ALIGN_SAME_PAIRS = [
+    ("1hmlA", "2nwdX", "sequence", 122, 0.8886),
+    ("3kcsA", "6oa8A", "sequence", 209, 0.8050),
+    ("1p4kA", "4osxA", "sequence", 275, 0.8019),
+    ("4akeA", "1akeA", "residue numbers", 214, 0.6841),
+    ("6y1l_imgt", "8ee8_imgt", "residue numbers", 224, 0.9016),
+    ("6y1l_imgt", "c143_imgt", "residue numbers", 224, 0.9373),
+    ("1ncb_kabat", "1igy_kabat", "residue numbers", 220, 0.9121),
+]
+"""TM-align 20190822 with option -I; several chains as one. benchmarks/superposition.py compares more pairs."""
+TM_ALIGN = [
+    ("1hmlA", "2nwdX", (0.913, 0.868)),
+    ("1akiA", "3lzmA", (0.442, 0.370)),
+    ("3kcsA", "6oa8A", (0.929, 0.861)),
+    ("3kcsA", "1gl4A", (0.829, 0.665)),
+    ("3lsjA", "3rd3A", (0.691, 0.746)),
+    ("1gl4B", "1ncbL", (0.814, 0.369)),
+    ("1ncb_kabat", "1igy_kabat", (0.918, 0.945)),
+]
+"""TM-align 20190822, normalized by the first and by the second structure."""
 
 RNG = np.random.default_rng(3)
 POINTS = RNG.normal(0, 10, (60, 3))
@@ -128,9 +149,52 @@ def test_nucleic_acids_are_fitted_and_have_no_tm_score():
     assert superpose(dna, dna).aligned == 6
 
 
-def test_what_cannot_be_paired_is_told():
-    with pytest.raises(UnreadableFileError, match="cannot be laid over"):
+def test_protein_and_dna_cannot_be_superposed():
+    with pytest.raises(UnreadableFileError, match=r"dna_waters\.pdb cannot be superposed on .* same kind"):
         superpose(structure(FV), Structure.open(DATA / "dna_waters.pdb"))
+
+
+def test_unrelated_chains_are_refused_and_the_way_on_is_named():
+    with pytest.raises(UnreadableFileError, match=r"not similar enough.*pairing='structure'"):
+        superpose(open_fold("1akiA"), open_fold("3lzmA"))
+
+
+def test_an_unknown_pairing_is_refused_with_the_known_ones():
+    with pytest.raises(BadRequestError, match="'auto', 'numbers', 'sequence', 'structure'"):
+        superpose(structure(FV), structure(FV), pairing="shape")
+
+
+@pytest.mark.parametrize(("fixed", "mobile", "pairing", "pairs", "score"), TM_ALIGN_SAME_PAIRS)
+def test_the_tm_score_is_that_of_tm_align_for_the_same_pairs(fixed, mobile, pairing, pairs, score):
+    found = superpose(open_fold(fixed), open_fold(mobile))
+
+    assert (found.pairing, found.aligned) == (pairing, pairs)
+    assert found.tm_score == pytest.approx(score, abs=0.002)
+
+
+@pytest.mark.parametrize(("fixed", "mobile", "scores"), TM_ALIGN)
+def test_a_structural_alignment_scores_as_tm_align_does(fixed, mobile, scores):
+    found = superpose(open_fold(fixed), open_fold(mobile), pairing="structure")
+
+    assert found.pairing == "structure"
+    assert (found.tm_score, found.mobile_tm_score) == pytest.approx(scores, abs=0.01)
+
+
+def test_the_coverage_is_the_share_of_each_structure():
+    found = superpose(open_fold("1hmlA"), open_fold("2nwdX"))
+
+    assert (found.coverage, found.mobile_coverage) == pytest.approx((122 / 123, 122 / 130))
+    assert "122 pairs by sequence" in repr(found)
+
+
+def test_unrelated_chains_of_a_complex_are_left_alone():
+    def add_lysozyme(parsed):
+        parsed[0].add_chain(open_fold("3lzmA").to_gemmi()[0]["A"])
+
+    found = superpose(rewritten(add_lysozyme), structure(FV))
+
+    assert set(found.pairs["chain"]) == {"H", "L"}
+    assert found.coverage == pytest.approx(227 / (227 + 164))
 
 
 def test_atoms_without_a_place_are_left_out():

@@ -1,18 +1,22 @@
 """Several structures in one scene: fitted as the numbers say, poses one at a time with what they touch."""
 
+import json
 from pathlib import Path
 
 import pandas as pd
 import pytest
+from result_archives import write_zip
 
 from foldnote.errors import BadRequestError
-from foldnote.results import Pose, Structure
+from foldnote.results import Pose, Structure, open_result
 from foldnote.results.molecules import read_molecules
 from foldnote.viewers import compose, compose_poses, make_grid, overlay
 from foldnote.viewers.looks import list_hidden
 from foldnote.viewers.picture import draw_picture
 
-FV = (Path(__file__).parents[1] / "results" / "data" / "trastuzumab_fv_ca.pdb").read_text()
+DATA = Path(__file__).parents[1] / "results" / "data"
+FOLDS = DATA / "folds"
+FV = (DATA / "trastuzumab_fv_ca.pdb").read_text()
 
 
 def shift(text, by):
@@ -40,9 +44,10 @@ def fv():
     return Structure("fv.pdb", "pdb", FV)
 
 
-def test_a_moved_copy_is_laid_over_exactly(fv):
+def test_a_moved_copy_is_superposed_exactly(fv):
     scene = overlay([fv, Structure("moved.pdb", "pdb", shift(FV, 12.5))])
-    assert "RMSD 0.00 Å over 227 pairs, TM-score 1.000, 100% identical" in scene.models[1].chains[0].label
+    said = "RMSD 0.00 Å over 227 pairs by residue numbers (100% of fv.pdb), TM-score 1.000, 100% identical"
+    assert said in scene.models[1].chains[0].label
     assert {chain.color for chain in scene.models[0].chains} != {
         chain.color for chain in scene.models[1].chains
     }
@@ -50,9 +55,39 @@ def test_a_moved_copy_is_laid_over_exactly(fv):
     assert draw_picture(first) == draw_picture(second.model_copy(update={"rotation": first.rotation}))
 
 
-def test_one_structure_cannot_be_laid_over_anything(fv):
+def test_one_structure_cannot_be_superposed(fv):
     with pytest.raises(BadRequestError, match="at least two"):
         overlay([fv])
+
+
+def test_results_of_two_jobs_go_by_the_jobs_names(tmp_path):
+    members = [{"prediction.pdb": FV}, {"prediction.pdb": shift(FV, 1.0)}]
+    for place, files in enumerate(members):
+        files["manifest.json"] = json.dumps({"job": {"jobName": f"job-{place}", "type": "abodybuilder"}})
+    archives = [write_zip(tmp_path / f"{place}.zip", files) for place, files in enumerate(members)]
+    scene = overlay([open_result(archive) for archive in archives])
+    assert [model.label for model in scene.models] == ["job-0", "job-1"]
+    assert list(dict(scene.facts)) == ["job-0", "job-1"]
+    assert scene.title == "2 structures superposed on job-0"
+
+
+def test_files_of_one_name_go_by_their_folders_and_equal_structures_are_numbered(fv, tmp_path):
+    for run in ("run-1", "run-2"):
+        (tmp_path / run).mkdir()
+        (tmp_path / run / "prediction.pdb").write_text(FV)
+    scene = overlay([*sorted(tmp_path.glob("*/*.pdb")), fv, fv])
+    assert list(dict(scene.facts)) == [
+        "run-1/prediction.pdb", "run-2/prediction.pdb", "fv.pdb (1)", "fv.pdb (2)",
+    ]  # fmt: skip
+
+
+def test_a_structural_alignment_is_named_in_the_view():
+    lysozymes = [FOLDS / "1hmlA.pdb.gz", FOLDS / "2nwdX.pdb.gz"]
+    assert overlay(lysozymes).notes == ()
+    scene = overlay(lysozymes, pairing="structure")
+    assert "by structure (100% of 1hmlA.pdb.gz), TM-score 0.913" in scene.facts[1][1]
+    assert "structural alignment" in scene.notes[0]
+    assert scene.notes[0] in scene._repr_mimebundle_()["text/plain"]
 
 
 def test_what_is_no_structure_is_named(fv):
@@ -82,3 +117,13 @@ def test_a_grid_holds_every_scene(fv):
 def test_a_grid_that_cannot_be_is_refused(scenes, columns):
     with pytest.raises(BadRequestError):
         make_grid(scenes, columns)
+
+
+@pytest.mark.parametrize("record", ["ATOM  ", "HETATM"])
+def test_atoms_at_one_place_are_drawn(record):
+    atoms = [
+        f"{record}{n:5d}  CA  ALA A{n:4d}      10.000   5.000   3.000  1.00  0.00           C"
+        for n in range(1, 6)
+    ]
+    scene = compose(Structure("x.pdb", "pdb", "\n".join(atoms)))
+    assert draw_picture(scene).startswith(b"\x89PNG")
