@@ -95,7 +95,7 @@ class BatchTable:
             self._say("")
         verdicts = self.verdicts()
         wrong = sum(map(bool, verdicts))
-        self._table.value = write_rows(self.rows, verdicts, self.names)
+        self._table.value = write_rows(self.rows, verdicts, self.job_names() or ())
         jobs = count(len(self.rows), "job")
         ready = f"Submit {jobs}" if self._preview is not None else f"{self._check} {jobs}"
         self._send.description = f"{count(wrong, 'row needs', 'rows need')} attention" if wrong else ready
@@ -255,7 +255,7 @@ def _write_cell(value: Any) -> str:
 
 def write_rows(rows: list[dict[str, Any]], verdicts: list[str], jobs: Sequence[str] = ()) -> str:
     """The rows as an HTML table: number, verdict, the job's name, and the settings that they say."""
-    named = list(jobs) if any(jobs) else []
+    named = list(jobs)
     names = list(dict.fromkeys(name for row in rows for name in row))
     shown = names[:_MOST_COLUMNS]
     heads = '<th scope="col">Job</th>' if named else ""

@@ -398,7 +398,7 @@ def test_a_csv_of_id_and_vh_is_a_batch_whose_jobs_have_these_names(client):
     assert form.batch_table.add_text(
         "id,VH,VL\nmAb 1,EVQLVESGGGLVQP,DIQMTQ\nmAb2,EVQLVESGGGLVQPGGSL,DIQMTQ\n"
     )
-    assert ">mAb 1</td>" in form.batch_table._table.value
+    assert ">mAb-1</td>" in form.batch_table._table.value
     form.batch_table._send.click()
     form.batch_table._send.click()
     assert {job.job_name for job in form.batch.subjobs()} == {"mAb-1", "mAb2"}
