@@ -370,7 +370,8 @@ def _tell_place(field: str) -> str:
     if found is None:
         return field
     noun = {"settings": "row", "jobNames": "name of row", "ligands": "ligand", "stages": "stage"}[found[1]]
-    return f"{noun} {int(found[2]) + 1}{', ' if found[3] else ''}{found[3]}"
+    name = found[3].removeprefix("settings.")
+    return f"{noun} {int(found[2]) + 1}{', ' if name else ''}{name}"
 
 
 def _count(value: object) -> int | None:

@@ -42,7 +42,7 @@ async def test_a_preview_has_the_verdict_on_each_wrong_row(face, settle, rows, n
     preview = await settle(face.batches.preview("anarci", rows, name))
     assert list(preview.to_frame()["valid"]) == [True, False, True]
     assert "1 of 3 rows are not valid" in repr(preview)
-    assert "row 1, scheme" in str(preview)
+    assert "row 2, scheme" in str(preview)
     with pytest.raises(FoldnoteError, match="scheme"):
         await settle(face.batches.send(preview))
 

@@ -72,19 +72,27 @@ def test_a_taken_name_of_a_run_shows_the_difference(client, name, stages):
 
 
 @pytest.mark.parametrize(
-    ("stages", "field", "message"),
+    ("stages", "place", "field", "message"),
     [
-        ([], "stages", "at least one"),
-        ([FOLD, FOLD], r"stages\[1\].name", "two stages"),
-        ([Stage("no name", "anarci", {})], r"stages\[0\].name", "not one of"),
-        ([Stage("a", "anarci", {"sequence": "123"})], r"stages\[0\].settings.sequence", "."),
-        ([Stage("a", "anarci", {"sequnce": "A"})], r"stages\[0\].settings.sequnce", "Did you mean sequence"),
-        ([ALIGN, FOLD], r"stages\[0\].settings.pdbFiles", "does not come before"),
+        ([], "stages", "stages", "at least one"),
+        ([FOLD, FOLD], "stage 2, name", "stages[1].name", "two stages"),
+        ([Stage("no name", "anarci", {})], "stage 1, name", "stages[0].name", "not one of"),
+        (
+            [Stage("a", "anarci", {"sequence": "123"})],
+            *("stage 1, sequence", "stages[0].settings.sequence", "is a digit"),
+        ),
+        (
+            [Stage("a", "anarci", {"sequnce": "A"})],
+            *("stage 1, sequnce", "stages[0].settings.sequnce", "Did you mean sequence"),
+        ),
+        ([ALIGN, FOLD], "stage 1, pdbFiles", "stages[0].settings.pdbFiles", "does not come before"),
     ],
 )
-def test_a_pipeline_that_cannot_run_is_refused_before_it_is_sent(client, name, stages, field, message):
-    with pytest.raises(SettingsError, match=f"{field}.*{message}"):
+def test_a_pipeline_that_cannot_run_is_refused_before_it_is_sent(client, name, stages, place, field, message):
+    """The sentence counts stages from 1, as it counts rows; the problem's field is the path on the wire."""
+    with pytest.raises(SettingsError, match=f"{place}: .*{message}") as refused:
         client.pipelines.submit(name, stages)
+    assert refused.value.problems[0].field == field
 
 
 def test_an_unknown_stage_of_the_inputs_and_an_unknown_pipeline(client, name, stages):
