@@ -7,7 +7,8 @@ from fastapi.testclient import TestClient
 from job_settings import PDB, SETTINGS
 from scripted_service import answers, breaks
 
-from foldnote.client import Client, Stage, inline
+from foldnote.client import Client, Stage, inline, uploaded
+from foldnote.client.file_values import job_file
 from foldnote.errors import (
     BadRequestError,
     FoldnoteError,
@@ -307,3 +308,23 @@ def test_again_screens_once_more_under_a_free_name(scripted, foreign):
     batch = foreign.screenings.submit(inline(PDB), [inline(PDB)], batch_name="s", again=True)
     assert batch.job_name == "s-2"
     assert json.loads(scripted.asked[-1].body)["batchName"] == "s-2"
+
+
+@pytest.mark.parametrize("file", [uploaded("fold/x.pdb"), job_file("fold", "x.pdb")])
+def test_a_file_that_the_service_would_take_for_a_stages_is_refused(client, name, file):
+    stages = [
+        Stage("fold", FOLD.tool, FOLD.settings),
+        Stage("align", "align-pdbs", {"pdbFiles": [file, file]}),
+    ]
+    with pytest.raises(SettingsError, match="stage 2, pdbFiles: .* for a file of the stage fold"):
+        client.pipelines.submit(name, stages)
+
+
+@pytest.mark.parametrize("is_nested", [True, False])
+def test_a_doubtful_file_in_a_runs_inputs_is_asked_about(client, name, tmp_path, monkeypatch, is_nested):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "x.pdb").write_text(PDB)
+    saved = client.pipelines.submit(name, [Stage("align", "align-pdbs", {})])
+    inputs = {"pdbFiles": [inline(PDB), "x.pdb"]}
+    with pytest.raises(SettingsError, match="fn.upload"):
+        client.pipelines.run(saved, {"align": inputs} if is_nested else inputs)

@@ -29,6 +29,12 @@ class JobFile(FileValue):
     __slots__ = ()
 
 
+class StageFile(FileValue):
+    """A file that an earlier stage of a pipeline leaves: ``stage name/path``."""
+
+    __slots__ = ()
+
+
 class Contents(FileValue):
     """The contents of a file."""
 
@@ -115,7 +121,9 @@ def _file_fields(tool: Tool) -> frozenset[str]:
 def _mark(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [_mark(item) for item in value]
-    return FileValue(value) if isinstance(value, str) and not isinstance(value, FileValue) else value
+    if not isinstance(value, str) or isinstance(value, FileValue):
+        return value
+    return Contents(value) if "\n" in value else FileValue(value)
 
 
 def _plain_texts(value: Any) -> Iterator[str]:

@@ -16,7 +16,7 @@ from foldnote.client.link import Link
 from foldnote.client.once import Post, start_once
 from foldnote.client.refusals import understand
 from foldnote.client.resource import Resource
-from foldnote.client.stages import Inputs, Pipeline, Stage, check_stages
+from foldnote.client.stages import Inputs, Pipeline, Stage, check_stages, find_input_doubts
 from foldnote.client.submitting import uploads_in
 from foldnote.client.tools import recall_tool
 from foldnote.errors import SettingsError
@@ -26,6 +26,7 @@ from foldnote.models import (
     JobPage,
     JobStatus,
     Problem,
+    Tool,
     check_job_name,
     propose_job_name,
 )
@@ -140,7 +141,12 @@ class PipelinesSteps(Resource, Generic[R]):
             ServiceError: the service refused.
             TransportError: no answer came, and the service does not know the run.
         """
-        post = yield Run(lambda: _prepare(self.ledger, pipeline, dict(inputs or {}), job_name, project_tag))
+        tools = {}
+        for stage in pipeline.stages if inputs and isinstance(pipeline, Pipeline) else ():
+            tools[stage.tool] = yield from recall_tool(self._link, stage.tool)
+        given = dict(inputs or {})
+        _check_run(pipeline, given, job_name, tools)
+        post = yield Run(lambda: _prepare(self.ledger, pipeline, given, job_name, project_tag))
         posted = yield from start_once(self._link, post, again=again)
         if posted.job is not None:
             return self._hold(posted.job)
@@ -176,7 +182,6 @@ def _prepare(
     project_tag: str | None,
 ) -> Post:
     name = pipeline if isinstance(pipeline, str) else pipeline.name
-    _check_run(pipeline, inputs, job_name)
     content = {"pipeline": name, "inputs": inputs}
     if isinstance(pipeline, Pipeline):
         content["stages"] = pipeline.digest
@@ -192,7 +197,14 @@ def _prepare(
     return Post("/run-pipeline", body, wanted, "jobName", find_differences)
 
 
-def _check_run(pipeline: str | Pipeline, inputs: Mapping[str, Any], job_name: str | None) -> None:
+def _check_run(
+    pipeline: str | Pipeline, inputs: Inputs, job_name: str | None, tools: Mapping[str, Tool]
+) -> None:
+    """Let pass a run whose name, stages and files are clear.
+
+    Raises:
+        SettingsError: one of them is not; nothing was sent.
+    """
     problems = []
     fault = check_job_name(job_name) if job_name is not None else None
     if fault:
@@ -203,6 +215,7 @@ def _check_run(pipeline: str | Pipeline, inputs: Mapping[str, Any], job_name: st
             if isinstance(value, Mapping) and given not in names and given not in pipeline.stages[0].settings:
                 told = f"The pipeline has no stage {given}. It has: {', '.join(names)}."
                 problems.append(Problem(field=f"inputs.{given}", message=told, code="unknown_stage"))
+        problems += find_input_doubts(pipeline.stages, inputs, tools)
     if problems:
         raise SettingsError(problems)
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from foldnote import catalog
-from foldnote.client.file_values import FileValue, find_doubts, is_file_field
+from foldnote.client.file_values import FileValue, StageFile, find_doubts, is_file_field
 from foldnote.errors import FoldnoteError, SettingsError
 from foldnote.models import Problem, Tool, check_job_name
 
@@ -42,7 +42,7 @@ class Stage:
         """
         if path.startswith("/") or ".." in path.split("/") or "\n" in path:
             raise FoldnoteError(f"{path!r} is no path inside the result of the stage {self.name!r}.")
-        return FileValue(f"{self.name}/{path}")
+        return StageFile(f"{self.name}/{path}")
 
     def to_wire(self) -> dict[str, Any]:
         """The stage in the body of POST /submit-pipeline."""
@@ -83,6 +83,21 @@ def check_stages(name: str, stages: Sequence[Stage], tools: Mapping[str, Tool]) 
         raise SettingsError(problems)
 
 
+def find_input_doubts(
+    stages: Sequence[Stage], inputs: Inputs, tools: Mapping[str, Tool]
+) -> Iterator[Problem]:
+    """The files in a run's inputs that could be meant in two ways; fields are paths below ``inputs``."""
+    for stage in stages:
+        given = inputs.get(stage.name)
+        if isinstance(given, Mapping):
+            for found in find_doubts(tools[stage.tool], given):
+                yield found.model_copy(update={"field": f"inputs.{stage.name}.{found.field}"})
+    loose = {name: value for name, value in inputs.items() if not isinstance(value, Mapping)}
+    if stages and loose:
+        for found in find_doubts(tools[stages[0].tool], loose):
+            yield found.model_copy(update={"field": f"inputs.{found.field}"})
+
+
 def _check_names(name: str, stages: Sequence[Stage]) -> Iterator[Problem]:
     fault = check_job_name(name)
     if fault:
@@ -106,13 +121,29 @@ def _check_settings(
     settings = dict(stage.settings)
     for name, value in stage.settings.items():
         if name in fields and is_file_field(fields[name]):
-            heads = {_find_head(text) for text in (value if isinstance(value, list | tuple) else [value])}
-            for head in sorted(heads.intersection(later)):
+            texts = value if isinstance(value, list | tuple) else [value]
+            for head in sorted({_find_head(text) for text in texts}.intersection(later)):
                 told = f"The stage {head} does not come before the stage {stage.name}."
                 yield Problem(field=name, message=told, code="stage_order")
+            for text in filter(_is_elsewhere, texts):
+                if _find_head(text) in earlier:
+                    yield Problem(field=name, message=_tell_clash(text), code="stage_clash")
             settings[name] = _stand_in(value, earlier, fields[name])
     yield from find_doubts(tool, settings)
     yield from (found for found in catalog.check(tool, settings).problems if found.code != "missing_field")
+
+
+def _is_elsewhere(value: Any) -> bool:
+    """Whether a file is said to be an upload or a job's, and no stage's."""
+    return isinstance(value, FileValue) and not isinstance(value, StageFile)
+
+
+def _tell_clash(text: str) -> str:
+    head = text.partition("/")[0]
+    return (
+        f"The service would take {text!r} for a file of the stage {head}, not for an upload or a job's file."
+        f" Give the stage another name, or write {head}.file(…) where the stage is meant."
+    )
 
 
 def _find_head(value: Any) -> str:

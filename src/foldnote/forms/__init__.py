@@ -10,6 +10,7 @@ from foldnote.forms.cell import cell_key, keeps_live_outputs
 from foldnote.forms.field import Field, FieldHost, Reading
 from foldnote.forms.form import Form
 from foldnote.forms.registry import FieldKind, kind_for, kinds, register_kind
+from foldnote.forms.reopening import take_kept
 from foldnote.forms.schema_form import SchemaForm
 from foldnote.forms.section import list_names
 from foldnote.forms.sending import has_running_loop, start
@@ -36,5 +37,6 @@ __all__ = [
     "read_specs",
     "register_kind",
     "start",
+    "take_kept",
     "variable",
 ]

@@ -20,6 +20,7 @@ from foldnote.forms.field import is_same
 from foldnote.forms.file_reference import settle, tell_file
 from foldnote.forms.kinds.file import is_file
 from foldnote.forms.sending import call, start
+from foldnote.forms.snapshot import Snapshot, take_snapshot
 from foldnote.forms.style import read_style
 from foldnote.forms.table_text import TableRow, read_table
 from foldnote.forms.words import count, in_one_line
@@ -42,8 +43,8 @@ class BatchTable:
         self.names: list[str] = []
         """The job name of each row; empty where the table gives none."""
         self._preview: Any = None
-        self._priced: list[dict[str, Any]] | None = None
-        """The rows as the service last judged them; other ones have no price."""
+        self._priced: Snapshot | None = None
+        """The rows and their files as the service last judged them; other ones have no price."""
         self._refused: dict[int, str] = {}
         self._is_busy = False
         self._is_built = False
@@ -90,7 +91,8 @@ class BatchTable:
         """Show the rows with their verdicts, as the form now completes them."""
         if not self._is_built or not self.rows:
             return
-        if self._priced is not None and not is_same(self._priced, self.settings()):
+        self.rows = [self._settle(row) for row in self.rows]
+        if self._priced is not None and not is_same(self._priced, self._snapshot()):
             self._preview, self._priced, self._refused = None, None, {}
             self._say("")
         verdicts = self.verdicts()
@@ -121,7 +123,7 @@ class BatchTable:
     def press(self, _button: object = None) -> Any:
         """Price the batch, or submit the one that was priced."""
         form = self._form
-        if self._is_busy or any(self.verdicts()) or not self.rows:
+        if self._is_busy or not self.rows or not self._is_as_shown() or any(self.verdicts()):
             return None
         if form.client is None:
             self._say("The form is not connected to a service, so nothing was sent.", is_bad=True)
@@ -129,12 +131,28 @@ class BatchTable:
         self._is_busy = True
         return start(self._price() if self._preview is None else self._submit())
 
+    def _is_as_shown(self) -> bool:
+        """Whether the rows name the files that the table shows; if not, they are shown anew.
+
+        A file that changed under its path makes the price void; then this press asks for another one.
+        """
+        shown = self.rows
+        self.refresh()
+        if is_same(shown, self.rows):
+            return True
+        self._say("A file came to this computer under the name of an upload: look at the rows.", is_bad=True)
+        return False
+
+    def _snapshot(self) -> Snapshot:
+        """What the rows would send."""
+        return take_snapshot(self._form, {"rows": self.settings()})._replace(job_name="")
+
     async def _price(self) -> None:
         form = self._form
         self._say("The service judges the rows…")
         try:
-            priced = self.settings()
-            rows = [await form.submission.prepare(settings) for settings in priced]
+            priced = self._snapshot()
+            rows = [await form.submission.prepare(settings) for settings in priced.settings["rows"]]
             found = await call(form.client.batches, "preview", form.tool, rows, names=self.job_names())
         except Exception as error:  # noqa: BLE001 - the edge of a task: nothing may vanish
             self._tell(error)
@@ -180,7 +198,7 @@ class BatchTable:
     def _tell(self, error: Exception) -> None:
         if isinstance(error, BatchSettingsError):
             self._refused = {row.index: str(row.error) for row in error.verdicts if not row.valid}
-            self._priced = self.settings()
+            self._priced = self._snapshot()
         self._preview = None
         self.refresh()
         said = error.message if isinstance(error, FoldnoteError) else f"{type(error).__name__}: {error}"

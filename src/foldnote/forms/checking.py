@@ -17,6 +17,7 @@ from foldnote.errors import FoldnoteError, NotFoundError
 from foldnote.forms.field import is_same
 from foldnote.forms.proposal import identify_settings
 from foldnote.forms.sending import call, has_running_loop, start
+from foldnote.forms.snapshot import Snapshot
 from foldnote.forms.words import count, duration
 
 if TYPE_CHECKING:
@@ -29,10 +30,6 @@ _JOBS_LOOKED_AT = 200
 _log = logging.getLogger("foldnote.forms")
 
 
-Snapshot = tuple[str, dict[str, Any]]
-"""The typed job name and the settings at one moment."""
-
-
 class Checking:
     """The questions of one form."""
 
@@ -42,6 +39,13 @@ class Checking:
         self.is_validating = False
         self._judged: Snapshot | None = None
         """The settings that the verdict below the buttons is on; None while none stands there."""
+        self._shown: Snapshot | None = None
+        """The settings as the fields last showed them."""
+
+    def press(self) -> None:
+        """Validate as the button asks."""
+        if self.is_as_shown():
+            self.validate()
 
     def validate(self) -> Any:
         """Have the service judge the settings: its verdict stands at the field that it names."""
@@ -62,10 +66,32 @@ class Checking:
         self._judged = judged or self._form.snapshot()
 
     def drop_stale(self, now: Snapshot) -> None:
-        """Take a verdict away that was on other settings."""
+        """Take note of what the form shows, and take a verdict away that was on other settings."""
+        self._shown = now
         if self._judged is not None and not is_same(now, self._judged):
             self._judged = None
             self._form.frame.say("")
+
+    def look_at_files(self) -> None:
+        """Show the files of this computer anew where one came, went or changed."""
+        if self._shown is not None and self._shown.restamped() != self._shown:
+            self._form.refresh()
+
+    def is_as_shown(self) -> bool:
+        """Whether the form still means what it shows; if not, it is shown and said.
+
+        A text that was taken for an upload may have become the path of a file of this computer since.
+        """
+        shown, form = self._shown, self._form
+        if shown is None or is_same(shown.settings, form.value):
+            return True
+        form.refresh()
+        form.frame.say(
+            "A file came to this computer under a name that was shown as an upload, so nothing was sent. Look"
+            " at the field, then press the button again.",
+            kind="bad",
+        )
+        return False
 
     def look_up_name(self) -> None:
         """Say at the job's name if another job has it, once typing has ended."""

@@ -46,10 +46,12 @@ def settle(value: Any, uploads: Iterable[str] = (), extensions: tuple[str, ...] 
     """
     if isinstance(value, list | tuple):
         return [settle(item, uploads, extensions) for item in value]
-    if not isinstance(value, str) or isinstance(value, FileValue | LocalFile) or not value:
+    if not isinstance(value, str) or isinstance(value, Contents | LocalFile) or not value:
         return value
     if "\n" in value:
         return Contents(value)
+    if isinstance(value, FileValue):
+        return value
     if value in set(uploads):
         return FileValue(value)
     if value.startswith(_PATH_BEGINNINGS) or local_path(value) is not None:
@@ -81,7 +83,8 @@ def read_reference(text: str, uploads: Iterable[str] = (), extensions: tuple[str
         what = "job" if isinstance(value, JobFile) else "job or folder"
         seen = recall(value)
         told = f", {size(len(seen.encode()))}" if seen else ""
-        return FileReference("job", f"{member} of the {what} {job}{told}", error)
+        place: Place = "upload" if isinstance(value, FileValue) and what != "job" else "job"
+        return FileReference(place, f"{member} of the {what} {job}{told}", error)
     if isinstance(value, FileValue):
         size_bytes = size_of(value, uploads)
         told = "" if size_bytes is None else f", {size(size_bytes)}"

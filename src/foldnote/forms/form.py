@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import ipywidgets as widgets
@@ -22,13 +22,14 @@ from foldnote.forms.code import Marks, write_call
 from foldnote.forms.field import Field, is_same
 from foldnote.forms.frame import Actions, Frame
 from foldnote.forms.judgement import Judgement, judge
-from foldnote.forms.kinds.file import ChoosingField, FileField, is_file
+from foldnote.forms.kinds.file import FileField, is_file
 from foldnote.forms.looks import Looks
 from foldnote.forms.observed import Observed
 from foldnote.forms.plan import read_plan
-from foldnote.forms.proposal import propose_name
+from foldnote.forms.proposal import as_sent, propose_name
 from foldnote.forms.secrecy import leave_out_secrets
 from foldnote.forms.section import Section, first_step, share
+from foldnote.forms.snapshot import Snapshot, take_snapshot
 from foldnote.forms.spec import MISSING
 from foldnote.forms.static import write_static_html, write_static_text
 from foldnote.forms.submission import JOB_NAME, Submission
@@ -175,14 +176,6 @@ class Form(Observed):
         self.refresh()
         self.note_change()
 
-    def take_kept(self, but: Collection[str] = ()) -> None:
-        """Take the files of all settings, except those named, for files that the service has."""
-        for field in self.section.fields:
-            for inside in field.walk() if field.spec.name not in but else ():
-                if isinstance(inside, ChoosingField):
-                    inside.take_kept()
-        self.refresh()
-
     def reset(self, *names: str) -> None:
         """Put the defaults back, of the fields named or of all of them."""
         for field in self.section.fields:
@@ -218,12 +211,12 @@ class Form(Observed):
         judgement = self._judge()
         self.section.express(judgement.read, judgement.problems)
         self._show_counts(judgement)
-        self.checking.drop_stale((self.typed_job_name, judgement.value))
+        self.checking.drop_stale(take_snapshot(self, judgement.value))
         self.batch_table.refresh()
 
-    def snapshot(self) -> tuple[str, dict[str, Any]]:
-        """The typed job name and the settings as they are now."""
-        return self.typed_job_name, self.value
+    def snapshot(self) -> Snapshot:
+        """The typed job name, the settings and the files of this computer as they are now."""
+        return take_snapshot(self, self.value)
 
     def show_verdict(self, name: str | None, message: str) -> bool:
         """Say what the service found wrong with ``name``; False where the form has no such field."""
@@ -351,15 +344,19 @@ class Form(Observed):
             self._show_code(self.frame.shown_language)
 
     def json(self) -> str:
-        """The settings as JSON: a tool's as the body of ``POST /submit-job``; secrets are left out."""
-        settings = leave_out_secrets(self.tool.settings_schema, self.value)
-        body = {"jobName": self.job_name, "type": self.tool.type, "settings": settings}
-        return json.dumps(body if self._has_job else settings, indent=2, ensure_ascii=False, default=str)
+        """The settings as JSON, without secrets: a tool's as the body of ``POST /submit-job``.
+
+        Files of this computer have the names that they are uploaded as.
+        """
+        shown = leave_out_secrets(self.tool.settings_schema, self.value)
+        if self._has_job:
+            shown = {"jobName": self.job_name, "type": self.tool.type, "settings": as_sent(shown)}
+        return json.dumps(shown, indent=2, ensure_ascii=False, default=str)
 
     def _actions(self) -> Actions:
         return Actions(
             submit=lambda _=None: self.submission.press(),
-            validate=lambda _=None: self.submission.guard(self.checking.validate),
+            validate=lambda _=None: self.submission.guard(self.checking.press),
             add_row=lambda _=None: self.submission.guard(self.batch_table.add_current),
             copy=lambda _=None: self._toggle_code("Python"),
             copy_json=lambda _=None: self._toggle_code("JSON"),

@@ -6,6 +6,7 @@ Files of this computer count with their contents and under the names that they w
 from __future__ import annotations
 
 import hashlib
+import sys
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -31,10 +32,15 @@ def propose_name(form: Form, settings: dict[str, Any]) -> str:
 def identify_settings(form: Form, settings: dict[str, Any]) -> str:
     """What the client's ledger remembers such a job by."""
     digests: dict[str, str] = {}
-    sent = _as_sent(settings, digests)
+    sent = _send(settings, digests, _READ_BYTES)
     if form.client is not None and any(isinstance(value, str | list | dict) for value in sent.values()):
         digests = uploads_in(sent, form.client.ledger) | digests
     return identify(form.tool.type, sent, None, digests)
+
+
+def as_sent(settings: dict[str, Any]) -> dict[str, Any]:
+    """The settings with the files of this computer under the names that they are uploaded as."""
+    return {name: _send(value, {}, sys.maxsize) for name, value in settings.items()}
 
 
 def name_upload(path: Path, digest: str) -> str:
@@ -53,20 +59,20 @@ def hash_file(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def _as_sent(value: Any, digests: dict[str, str]) -> Any:
+def _send(value: Any, digests: dict[str, str], largest_bytes: int) -> Any:
     if isinstance(value, dict):
-        return {name: _as_sent(item, digests) for name, item in value.items()}
+        return {name: _send(item, digests, largest_bytes) for name, item in value.items()}
     if isinstance(value, list | tuple):
-        return [_as_sent(item, digests) for item in value]
+        return [_send(item, digests, largest_bytes) for item in value]
     path = local_path(value) if isinstance(value, LocalFile) and not isinstance(value, FileValue) else None
     if path is None:
         return value
     try:
         state = path.stat()
+        if state.st_size > largest_bytes:
+            return value
         digest = _hash(path.absolute(), state.st_mtime_ns, state.st_size)
     except OSError:
-        return value
-    if not digest:
         return value
     name = name_upload(path, digest)
     digests[name] = digest
@@ -74,5 +80,5 @@ def _as_sent(value: Any, digests: dict[str, str]) -> Any:
 
 
 @lru_cache(maxsize=64)
-def _hash(path: Path, _changed_ns: int, size_bytes: int) -> str:
-    return hash_file(path) if size_bytes <= _READ_BYTES else ""
+def _hash(path: Path, _changed_ns: int, _size_bytes: int) -> str:
+    return hash_file(path)

@@ -12,7 +12,6 @@ import time
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from foldnote import catalog
 from foldnote.client.effects import AsyncFace
 from foldnote.client.file_values import LocalFile, name_uploads
 from foldnote.errors import (
@@ -31,6 +30,7 @@ from foldnote.forms.file_reference import local_path, settle
 from foldnote.forms.holder import HolderField
 from foldnote.forms.kinds.file import is_file
 from foldnote.forms.kinds.variant import VariantField
+from foldnote.forms.reopening import show_kept
 from foldnote.forms.sending import call, has_running_loop, start, upload_file
 from foldnote.models import JobStatus
 from foldnote.settings import ENVIRONMENT
@@ -90,14 +90,18 @@ class Submission:
             self._is_settling = True
             start(self._settle())
         else:
-            self.guard(self._form.submit)
+            self.guard(self._submit_shown)
 
     async def _settle(self) -> None:
         clicked = time.monotonic()
         while (quiet_s := time.monotonic() - max(clicked, self._form.changed_at)) < _SETTLE_S:
             await asyncio.sleep(_SETTLE_S - quiet_s)
         self._is_settling = False
-        self.guard(self._form.submit)
+        self.guard(self._submit_shown)
+
+    def _submit_shown(self) -> None:
+        if self._form.checking.is_as_shown():
+            self._form.submit()
 
     def guard(self, action: Callable[[], Any]) -> None:
         """Do what a click asks; what goes wrong is said in the form and logged, for ipywidgets drops it."""
@@ -128,11 +132,9 @@ class Submission:
     def load_uploads(self) -> None:
         """Learn which files the account has, in a notebook and where a field can use them."""
         fields = self._form.section.fields
-        if (
-            self._form.client is not None
-            and has_running_loop()
-            and any(is_file(inside.spec) for field in fields for inside in field.walk())
-        ):
+        has_files = any(is_file(inside.spec) for field in fields for inside in field.walk())
+        self._form.bindings.listen(has_files)
+        if self._form.client is not None and has_running_loop() and has_files:
             start(self._load_uploads())
 
     async def _send(self) -> Any:
@@ -232,14 +234,8 @@ class Submission:
 
     def _show_attached(self, job: Any, given: Mapping[str, Any]) -> None:
         form = self._form
-        settings = {key: value for key, value in job.settings.items() if key in form.fields}
-        kept = catalog.check(form.tool, settings).normalized
-        wanted = catalog.check(form.tool, {**settings, **given}).normalized
-        is_other_name = form.typed_job_name not in ("", job.job_name)
-        if job.type != form.tool.type or kept != wanted or is_other_name:
+        if not show_kept(form, job, given):
             return
-        form.set(settings)
-        form.take_kept()
         self.job = job
         form.frame.say(f"This cell submitted {job.job_name}; here it is again. Nothing was sent.")
         if form.on_attach is not None:

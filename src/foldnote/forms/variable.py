@@ -1,7 +1,8 @@
 """A Python variable bound to a field: the field shows what the variable holds, and follows it.
 
-The notebook is asked after each cell that ran. Whoever types into the field takes it over: then it does not
-follow any more, and the form says so. Nothing is ever written into the variable.
+The notebook is asked after each cell that ran, and then the files that a form names are looked at, too.
+Whoever types into the field takes it over: then it does not follow any more, and the form says so. Nothing
+is ever written into the variable.
 """
 
 from __future__ import annotations
@@ -70,8 +71,7 @@ class Bindings:
             self._seen[name] = value.read()
             if self._seen[name] is not MISSING:
                 taken[name] = self._seen[name]
-        if self._bound and not self._is_listening:
-            self._listen()
+        self.listen(bool(self._bound))
         return taken
 
     def release(self, name: str) -> None:
@@ -90,6 +90,7 @@ class Bindings:
                 news[name] = self._seen[name] = value
         if news:
             form.follow(news)
+        form.checking.look_at_files()
 
     def tell(self, name: str) -> str:
         """What is said at a field: which variable it follows."""
@@ -99,7 +100,10 @@ class Bindings:
         is_there = bound.read() is not MISSING
         return f"follows the variable {bound.name}{'' if is_there else ', which is not there yet'}"
 
-    def _listen(self) -> None:
+    def listen(self, is_wanted: bool) -> None:
+        """From now on look at variables and files after each cell, where that ``is_wanted``."""
+        if self._is_listening or not is_wanted:
+            return
         self._is_listening = True
         events = getattr(_shell(), "events", None)
         if events is None:

@@ -9,7 +9,7 @@ from typing import Any, overload
 
 from foldnote.client import BatchHandle, Client, JobHandle
 from foldnote.errors import BadRequestError
-from foldnote.forms import SchemaForm, list_names
+from foldnote.forms import SchemaForm, list_names, take_kept
 from foldnote.models import Tool
 from foldnote.notebook import connection
 from foldnote.notebook.keeping import KeptForm, KeptSchemaForm
@@ -133,7 +133,7 @@ def _reopen(job: JobHandle, asked: Client, values: Mapping[str, Any], job_name: 
     names = set(list_names(tool))
     kept = {name: value for name, value in job.record.settings.items() if name in names}
     made = NotebookForm(tool, asked, {**kept, **values}, job_name)
-    made.take_kept(values)
+    take_kept(made, values)
     gone = [name for name in job.record.settings if name not in names]
     lost = f" {', '.join(gone)} is left out: {tool.type} has no such setting now." if gone else ""
     made.frame.say(f"These are the settings of {job.job_name}.{lost}")

@@ -4,6 +4,7 @@ The working folder holds files under the names of uploads, with other contents.
 """
 
 import asyncio
+import json
 
 import pytest
 from engine_folder import write_probe_engine
@@ -15,7 +16,7 @@ from foldnote import catalog
 from foldnote.client import Client, inline, uploaded
 from foldnote.client.file_values import LocalFile, job_file
 from foldnote.errors import SettingsError
-from foldnote.forms import Form, variable
+from foldnote.forms import Form, take_kept, variable
 from foldnote.service.app import create_app
 from foldnote.service.config import ServiceConfig
 
@@ -191,3 +192,92 @@ def test_the_client_asks_about_a_local_file_that_a_form_gave(client):
     value = make_form(client, pdbFile="x.pdb").value
     with pytest.raises(SettingsError, match="fn.upload"):
         client.jobs.submit(catalog.tool("af2bind"), value)
+
+
+def test_files_of_several_kinds_are_counted_as_what_they_are(client):
+    form = Form(catalog.tool("align-pdbs"), client)
+    form.set(pdbFiles=[uploaded("x.pdb"), uploaded("made/x.pdb"), job_file("made", "x.pdb"), "x.pdb"])
+    assert "4 files: 1 on this computer, 2 at the service, 1 of jobs" in label_of(form, "pdbFiles")
+    form.set(pdbFiles=[uploaded("x.pdb"), LocalFile("gone.pdb")])
+    assert "Line 2: gone.pdb does not exist on this computer." in label_of(form, "pdbFiles")
+
+
+def test_the_json_of_a_form_names_a_local_file_as_it_is_uploaded(client):
+    form = make_form(client, pdbFile=LocalFile("x.pdb"))
+    written = json.loads(form.json())["settings"]["pdbFile"]
+    assert written == form.submit().settings["pdbFile"]
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_a_cell_that_runs_again_finds_its_job_and_keeps_the_kind_of_file(client, in_cell, mode):
+    value = MODES[mode][0]
+    in_cell("f0a1b2c3", f"{mode}-1")
+    code = make_form(client, pdbFile=value).code()
+    job = make_form(client, pdbFile=value).submit()
+    in_cell("f0a1b2c3", f"{mode}-2")
+    make_form(client)
+    again = make_form(client, pdbFile=value)
+    assert again.submission.job.job_name == job.job_name
+    assert again.code().split("pdbFile=")[1] == code.split("pdbFile=")[1]
+
+
+def test_a_jobs_file_in_a_record_is_a_jobs_file_again(client):
+    form = make_form(client, pdbFile=uploaded("run-1/out.pdb"))
+    client.ledger.remember("identity", "run-1", "anarci")
+    take_kept(form)
+    assert "out.pdb of the job run-1" in label_of(form, "pdbFile")
+    assert "fn.job('run-1').file('out.pdb')" in form.code()
+
+
+def test_a_cell_whose_local_file_changed_has_no_job_yet(client, in_cell, tmp_path):
+    in_cell("f0a1b2c4", "1")
+    make_form(client, pdbFile="x.pdb").submit()
+    (tmp_path / "x.pdb").write_text(OTHER)
+    in_cell("f0a1b2c4", "2")
+    assert make_form(client, pdbFile="x.pdb").submission.job is None
+    (tmp_path / "x.pdb").unlink()
+    in_cell("f0a1b2c4", "3")
+    assert make_form(client, pdbFile=LocalFile("x.pdb")).submission.job is None
+
+
+def test_a_file_that_comes_under_the_name_of_an_upload_is_shown_before_it_is_sent(client, tmp_path):
+    form = make_form(client, pdbFile="late.pdb")
+    assert "taken as an upload" in label_of(form, "pdbFile")
+    (tmp_path / "late.pdb").write_text(PDB)
+    for press in (form.submission.press, form.checking.press):
+        form.section.fields[0].write("late2.pdb")
+        form.refresh()
+        form.section.fields[0].write("late.pdb")
+        press()
+        assert form.submission.job is None
+        assert "so nothing was sent" in form.frame.message.value
+        assert "file on this computer" in label_of(form, "pdbFile")
+    form.submission.press()
+    assert form.submission.job.settings["pdbFile"].startswith("foldnote-")
+
+
+def test_a_verdict_goes_when_only_the_file_changes(client, tmp_path):
+    form = make_form(client, pdbFile="x.pdb")
+    form.checking.validate()
+    assert "finds nothing wrong" in form.frame.message.value
+    form.bindings.follow()
+    assert "finds nothing wrong" in form.frame.message.value
+    (tmp_path / "x.pdb").write_text(OTHER + "REMARK\n")
+    form.bindings.follow()
+    assert "finds nothing wrong" not in form.frame.message.value
+
+
+def test_a_batch_is_judged_anew_when_one_of_its_files_changes(client, tmp_path):
+    form = make_form(client, pdbFile="x.pdb")
+    form.batch_table.add_current()
+    form.batch_table.add_text("pdbFile\nlate.pdb\n")
+    (tmp_path / "late.pdb").write_text(PDB)
+    form.batch_table.press()
+    assert "under the name of an upload" in form.batch_table._said.value
+    form.batch_table.press()
+    assert "Submit 2 jobs" in form.batch_table._send.description
+    (tmp_path / "x.pdb").write_text(OTHER + "REMARK\n")
+    form.batch_table.press()
+    assert form.batch is None
+    form.batch_table.press()
+    assert form.batch.record.batch_size == 2

@@ -2,7 +2,6 @@
 
 import asyncio
 import logging
-from types import SimpleNamespace
 
 import httpx
 import pytest
@@ -38,19 +37,6 @@ def client(app):
     http_client = TestClient(app, base_url=URL)
     with Client(base_url=URL, api_key=app.state.service.local_key, http_client=http_client) as made:
         yield made
-
-
-@pytest.fixture
-def in_cell(monkeypatch):
-    """Pretends that a notebook cell is executing: as the front end, it gives the cell's id."""
-
-    def execute(cell_id, run):
-        parent = {"metadata": {"cellId": cell_id}, "header": {"msg_id": f"run-{run}"}}
-        kernel = SimpleNamespace(get_parent=lambda _channel: parent)
-        shell = SimpleNamespace(kernel=kernel, user_ns={"__session__": "study/fv.ipynb"})
-        monkeypatch.setattr("IPython.core.getipython.get_ipython", lambda: shell)
-
-    return execute
 
 
 def make_form(client, tool="abodybuilder", **more):

@@ -6,11 +6,12 @@ Until Submit nothing is read but a file's size. What a field holds is always sai
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Callable
 from typing import Any
 
 import ipywidgets as widgets
 
-from foldnote.client.file_values import Contents, FileValue
+from foldnote.client.file_values import Contents, FileValue, JobFile
 from foldnote.forms import lean
 from foldnote.forms.field import Field, Reading, is_same
 from foldnote.forms.file_insight import look_into, read_object
@@ -61,11 +62,14 @@ class ChoosingField(Field):
     def take(self, value: str) -> None:
         """Take over a file that a person chose: the path, upload or job file that a setting names."""
 
-    def take_kept(self) -> None:
-        """Take every file that the field holds for one that the service has: a job was run with it."""
+    def take_kept(self, is_job: Callable[[str], bool]) -> None:
+        """Take every file that the field holds for one that the service has: a job was run with it.
+
+        ``is_job`` tells of the text before a slash whether it is a job's name, and no folder of uploads.
+        """
         value = self.read().value
         if isinstance(value, str | list):
-            self.write(_at_service(value))
+            self.write(_at_service(value, is_job))
 
     def _hold(self, value: Any) -> None:
         """Hold a value that a person chose and did not type."""
@@ -128,12 +132,16 @@ _PLACES = {
 }
 
 
-def _at_service(value: Any) -> Any:
+def _at_service(value: Any, is_job: Callable[[str], bool]) -> Any:
     """The value with every file taken for one that the service has."""
     if isinstance(value, list):
-        return [_at_service(item) for item in value]
-    is_taken = isinstance(value, FileValue) or not isinstance(value, str) or not value
-    return value if is_taken else Contents(value) if "\n" in value else FileValue(str(value))
+        return [_at_service(item, is_job) for item in value]
+    if not isinstance(value, str) or not value or isinstance(value, Contents | JobFile):
+        return value
+    if "\n" in value:
+        return Contents(value)
+    head, slash, _ = value.partition("/")
+    return JobFile(value) if slash and is_job(head) else FileValue(value)
 
 
 def _match(texts: list[str], seen: list[Any]) -> list[Any]:
@@ -326,10 +334,11 @@ class FilesField(ChoosingField, LinesField):
         if not isinstance(value, list):
             return Reading(value)
         uploads = self.host.known_uploads()
-        found = [read_reference(str(item), uploads, self.spec.extensions) for item in value]
+        files = [item if isinstance(item, str) else str(item) for item in value]
+        found = [read_reference(file, uploads, self.spec.extensions) for file in files]
         faults = [
-            reference.error or look_into(str(item), reference, self.spec, uploads).fault
-            for item, reference in zip(value, found, strict=True)
+            reference.error or look_into(file, reference, self.spec, uploads).fault
+            for file, reference in zip(files, found, strict=True)
         ]
         errors = tuple(f"Line {line}: {fault}" for line, fault in enumerate(faults, 1) if fault)
         places = [reference.place for reference in found]
