@@ -13,12 +13,11 @@ from pathlib import PurePosixPath
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
 from foldnote.results.arrays import Array, read_npy, read_npz
 from foldnote.results.families import is_bulk, strip_packing
 from foldnote.results.numbers import Floats, as_floats, as_matrix
-from foldnote.results.pae import TOKEN_COLUMNS
+from foldnote.results.pae import TokenLabels, label_tokens
 from foldnote.results.tables import Scalar, find_figures, read_json
 
 PLDDT_NAMES = ("plddt", "atom_plddts", "atom_plddt", "confidencescore", "plddts", "per_residue_plddt")
@@ -40,7 +39,7 @@ class Evidence:
         figures: single values by the file's own names.
         plddt: one value a residue, token or atom, on the file's scale; None without.
         pae: matrix in Å; None without.
-        tokens: the tokens of the matrix where the file names them: see :class:`foldnote.results.Pae`.
+        tokens: the tokens of the matrix where the file names them.
         tables: small arrays by the file's own names, such as scores between chains.
     """
 
@@ -48,7 +47,7 @@ class Evidence:
     figures: Mapping[str, Scalar] = field(default_factory=dict)
     plddt: Floats | None = None
     pae: Array | None = None
-    tokens: pd.DataFrame | None = None
+    tokens: TokenLabels | None = None
     tables: Mapping[str, Floats] = field(default_factory=dict)
 
 
@@ -128,12 +127,13 @@ def _read_triples(content: Mapping[str, Any]) -> Array | None:
     return matrix
 
 
-def _read_tokens(content: Mapping[str, Any]) -> pd.DataFrame | None:
+def _read_tokens(content: Mapping[str, Any]) -> TokenLabels | None:
     chains, numbers = content.get("token_chain_ids"), content.get("token_res_ids")
     if not isinstance(chains, list) or not isinstance(numbers, list) or len(chains) != len(numbers):
         return None
-    columns = [chains, numbers, [""] * len(chains), [""] * len(chains)]
-    return pd.DataFrame(dict(zip(TOKEN_COLUMNS, columns, strict=True))).astype("str")
+    atom_chains = content.get("atom_chain_ids")
+    of_atoms = atom_chains if isinstance(atom_chains, list) else []
+    return label_tokens([str(c) for c in chains], [str(n) for n in numbers], [str(c) for c in of_atoms])
 
 
 def _read_tables(content: Mapping[str, Any]) -> dict[str, Floats]:

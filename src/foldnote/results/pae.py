@@ -2,11 +2,15 @@
 
 Files give a bare matrix. Which row is which residue is known where the file says it, or where the structure
 of the same model has as many tokens as the matrix has rows; otherwise the borders stay unknown.
+
+AlphaFold 3 numbers the chains of its tokens A, B, C … whatever they are called, and names the chains of its
+atoms as the structure does. The chains of the atoms therefore decide.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import groupby
 
 import gemmi
 import numpy as np
@@ -20,12 +24,25 @@ TOKEN_COLUMNS = ["chain", "number", "residue", "atom"]
 
 
 @dataclass(frozen=True, eq=False)
+class TokenLabels:
+    """The tokens of a matrix as its own file names them.
+
+    Attributes:
+        frame: one row a token: see :attr:`Pae.tokens`.
+        is_confirmed: whether the chains are those of the file's atoms, not counted letters.
+    """
+
+    frame: pd.DataFrame
+    is_confirmed: bool = False
+
+
+@dataclass(frozen=True, eq=False)
 class Pae(Shown):
     """The predicted aligned error of one model.
 
     Attributes:
         matrix: float32, shape (L, L), Å, lower is better. Row i, column j: the expected error in the place of
-            token j when the prediction is laid over the truth at token i. A token is a residue of a polymer,
+            token j when prediction and truth are superposed at token i. A token is a residue of a polymer,
             or an atom of a ligand or a modified residue.
         tokens: one row a token, in the order of the matrix: ``chain`` str, ``number`` str, ``residue`` str,
             ``atom`` str ("" for a whole residue). None where neither file nor structure tells.
@@ -80,8 +97,24 @@ class Pae(Shown):
         return f"<Pae {len(self)} × {len(self)}{chains}>"
 
 
+def label_tokens(chains: list[str], numbers: list[str], atom_chains: list[str]) -> TokenLabels:
+    """The labels of tokens, chains named as the atoms' chains are where a file has both.
+
+    Args:
+        chains: the chain of each token, which may be a counted letter.
+        numbers: the residue number of each token.
+        atom_chains: the chain of each atom, in the same order of chains; empty without.
+    """
+    counted, named = list(dict.fromkeys(chains)), list(dict.fromkeys(atom_chains))
+    is_confirmed = len(counted) == len(named)
+    names = dict(zip(counted, named, strict=True)) if is_confirmed else {}
+    columns = [[names.get(chain, chain) for chain in chains], numbers, [""] * len(chains), [""] * len(chains)]
+    frame = pd.DataFrame(dict(zip(TOKEN_COLUMNS, columns, strict=True))).astype("str")
+    return TokenLabels(frame, is_confirmed)
+
+
 def make_pae(
-    matrix: Array, source: str, labels: pd.DataFrame | None, structure: gemmi.Structure | None
+    matrix: Array, source: str, labels: TokenLabels | None, structure: gemmi.Structure | None
 ) -> Pae | None:
     """The error matrix with its tokens, or None when it cannot be one.
 
@@ -100,12 +133,30 @@ def make_pae(
     if len(known) == 0 or known.min() < 0 or known.max() > 1000:
         return None
     own = None if structure is None else list_tokens(structure)
-    named = labels if labels is not None and len(labels) == len(square) else None
+    named = labels if labels is not None and len(labels.frame) == len(square) else None
     if own is None or len(own) != len(square):
-        return Pae(square, named, source)
-    if named is not None and own["chain"].tolist() != named["chain"].tolist():
-        return Pae(square, named, source)  # the file knows its own rows better than their number does
-    return Pae(square, own, source)
+        return Pae(square, None if named is None else named.frame, source)
+    return Pae(square, own if named is None else _choose_tokens(own, named), source)
+
+
+def _choose_tokens(own: pd.DataFrame, labels: TokenLabels) -> pd.DataFrame | None:
+    """The structure's tokens or the file's; None where both are possible and contradict each other.
+
+    Counted letters are recognised by the lengths of the chains: the structure's chains have the same lengths
+    in the same order, under other names.
+    """
+    named = labels.frame
+    ours, theirs = own["chain"].tolist(), named["chain"].tolist()
+    if ours == theirs:
+        return own
+    if labels.is_confirmed or _find_lengths(ours) != _find_lengths(theirs):
+        return named
+    is_reordered = {name: ours.count(name) for name in ours} == {n: theirs.count(n) for n in theirs}
+    return None if is_reordered else own
+
+
+def _find_lengths(chains: list[str]) -> list[int]:
+    return [len(list(run)) for _, run in groupby(chains)]
 
 
 def list_tokens(structure: gemmi.Structure) -> pd.DataFrame:
