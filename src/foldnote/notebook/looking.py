@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,7 +15,7 @@ from foldnote.errors import BadRequestError, UnreadableFileError
 from foldnote.models import Tool
 from foldnote.notebook import connection
 from foldnote.notebook.live import NotebookBatch, NotebookJob, make_live, make_live_batch
-from foldnote.results import Model, Molecule, PairingMethod, Result, Structure
+from foldnote.results import Model, Molecule, PairingMethod, Result, StatedMeaning, Structure
 from foldnote.viewers import (
     Grid,
     Scene,
@@ -91,6 +92,7 @@ def view(
     style: Style | None = None,
     table: pd.DataFrame | None = None,
     pairing: PairingMethod = "auto",
+    b_factors: StatedMeaning | None = None,
 ) -> Scene:
     """A structure as a Scene: plain data that a cell draws, and ``.py3dmol()`` gives as a py3Dmol view.
 
@@ -99,18 +101,23 @@ def view(
             poses), a model, a structure, a scene, or the path of a structure file. Several in a list are
             superposed on the first, with RMSD and TM-score. Molecules, in a file (SDF, MOL2, PDBQT, SMILES)
             or a list, are seen in turn, drawn in 2D where RDKit is installed.
-        color: ``chain``, ``confidence``, ``rainbow``, ``secondary``, ``hydrophobicity``, ``b-factor``, as
-            far as the structure has the data, or a column of ``table``; the page offers the same choice.
+        color: ``chain``, ``confidence``, ``error``, ``rainbow``, ``secondary``, ``hydrophobicity``,
+            ``b-factor``, as far as the structure has the data, or a column of ``table``; the page offers the
+            same choice.
         style: ``cartoon``, ``sticks``, ``spheres`` or ``surface``.
         table: one row a residue, with ``chain``, ``number`` and the column that ``color`` names.
         pairing: how residues of several structures are paired: ``auto`` (by residue number where they share
             a numbering, else by sequence), ``numbers``, ``sequence`` or ``structure``.
+        b_factors: what you know of the B-factor column of one structure, where the file does not say it:
+            ``plddt``, or ``error`` in Å. The legend says that you said so.
 
     Raises:
         UnreadableFileError: the structure cannot be read, or cannot be superposed on the first.
-        BadRequestError: the structure cannot be coloured so, or there is no such style or pairing.
+        BadRequestError: the structure cannot be coloured so, there is no such style or pairing, or B-factors
+            cannot be what is said of them.
     """
-    return choose(_find_scene(item, pairing), color, style, table)
+    stated = item if b_factors is None else _state(item, b_factors)
+    return choose(_find_scene(stated, pairing), color, style, table)
 
 
 def grid(
@@ -131,23 +138,37 @@ def grid(
     return make_grid([view(item, color=color, style=style) for item in items], columns)
 
 
-def explore(item: Result | Structure | Model | str | Path, /) -> Explorer:
+def explore(
+    item: Result | Structure | Model | str | Path, /, *, b_factors: StatedMeaning | None = None
+) -> Explorer:
     """A structure whose residues are chosen in 3D, in the sequence, in plots or in Python, and marked in all.
 
     ``explorer.selection`` is a list of (chain, number) pairs that can be read, set and observed.
 
     Args:
         item: a result (its best model), a model, a structure, or the path of a structure file.
+        b_factors: see :func:`view`.
 
     Raises:
         UnreadableFileError: the structure cannot be read.
-        BadRequestError: it has no chains.
+        BadRequestError: it has no chains, or B-factors cannot be what is said of them.
     """
     from foldnote.viewers.explorer import explore as make_explorer
 
+    if b_factors is not None:
+        return make_explorer(_state(item, b_factors))
     if isinstance(item, Result) and item.models:
         return make_explorer(item.models[0])
     return make_explorer(item if isinstance(item, Model) else find_structure(item))
+
+
+def _state(item: Viewable | Sequence[Viewable], b_factors: StatedMeaning) -> Structure | Model:
+    """One structure or model with what the user says of its B-factors."""
+    if not isinstance(item, Result | Structure | Model | str | Path):
+        raise BadRequestError("b_factors is about one structure; give a structure, model, result or path.")
+    found = item.models[0] if isinstance(item, Result) and item.models else item
+    stated = find_structure(found).state_b_factors(b_factors)
+    return replace(found, structure=stated) if isinstance(found, Model) else stated
 
 
 def _find_scene(item: Viewable | Sequence[Viewable], pairing: PairingMethod) -> Scene:

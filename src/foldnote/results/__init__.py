@@ -10,7 +10,8 @@ scores                 as the file has them, on the file's scale; :data:`METRICS
 predicted TM-scores    0 to 1 (``ptm``, ``iptm``), higher is better
 PAE                    ångström, lower is better
 energy                 kcal/mol
-B-factor               Å²; it is a B-factor unless something in the archive says that it is a pLDDT
+B-factor               Å² where the file names an experiment; predictors write other things into its column
+predicted error        ångström, lower is better
 residue number         text: the author's number and insertion code, such as ``"112A"``
 residue index          integer, 1 for the first residue of its chain
 chain                  the author's chain name (``auth_asym_id`` in mmCIF)
@@ -26,7 +27,8 @@ What a :class:`Result` has, each read when it is asked for and as ordinary data:
                        ``confidence``, ``pae``, ``scores``, ``chain_scores``, ``variants``
 ``model_table``        DataFrame, one row a model with its figures
 ``structures``         every :class:`Structure`: ``chains``, ``ligands``, ``waters``, ``secondary``,
-                       ``confidence``, ``plddt``, ``to_frame()``, ``to_gemmi()``, ``to_biotite()``
+                       ``confidence``, ``plddt``, ``predicted_error``, ``b_column``, ``to_frame()``,
+                       ``to_gemmi()``, ``to_biotite()``
 ``alignments``         file name to :class:`Alignment`: ``sequences``, ``length`` L, ``depth``,
                        ``coverage`` int64 (L,), ``identity`` float64 (depth,), ``letters`` (depth, L)
 ``molecules``          file name to :class:`Molecule` records: ``atoms``, ``bonds``, ``properties``
@@ -49,7 +51,8 @@ Over results stand functions: :func:`superpose` (RMSD and TM-score of two struct
 :func:`list_chain_starts`, :func:`make_coverage` and :func:`make_distribution`.
 
 **Confidence is never invented.** A structure has a pLDDT only where its file, or a score file that belongs to
-it, says so; a column of B-factors alone proves nothing.
+it, says so; a column of B-factors alone proves nothing. Who knows better says so:
+:meth:`Structure.state_b_factors`.
 
 **A damaged file is told of, and the rest is read**, also of an archive that is cut off. One that could harm
 (names that climb out of their folder, links, bombs) is refused as a whole.
@@ -59,6 +62,7 @@ from __future__ import annotations
 
 from foldnote.results.alignment import Alignment
 from foldnote.results.archive import Archive
+from foldnote.results.b_column import BColumn, StatedMeaning
 from foldnote.results.confidence import Confidence
 from foldnote.results.contacts import find_contacts
 from foldnote.results.files import FileProblem, ResultFile
@@ -89,6 +93,7 @@ __all__ = [
     "METRICS",
     "Alignment",
     "Archive",
+    "BColumn",
     "Chain",
     "Confidence",
     "Coverage",
@@ -106,6 +111,7 @@ __all__ = [
     "Region",
     "Result",
     "ResultFile",
+    "StatedMeaning",
     "Structure",
     "Superposition",
     "find_contacts",

@@ -3,7 +3,11 @@
 B-factors look alike whatever they mean: an experiment's disorder, a predictor's error in Å, zeros. So they
 count as pLDDT only on evidence, looked for in this order: an mmCIF quality metric that says so, a score file
 of the same prediction, the file names of a program that is known to write pLDDT there, a header that names
-pLDDT. Without evidence there is none, and where two sources contradict each other neither is believed.
+pLDDT. Without evidence there is none, and where two sources contradict each other neither is believed. Only
+a user who says what the column holds needs no evidence, and the source says so.
+
+A ligand's pLDDT is the mean over its atoms wherever values of atoms are known: in mmCIF, Boltz declares that
+of a ligand's first atom, Chai-1 none at all.
 """
 
 from __future__ import annotations
@@ -17,6 +21,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from foldnote.errors import BadRequestError
+from foldnote.results.families import EITHER_SCALE
 from foldnote.results.numbers import Floats, scale_to_hundred
 from foldnote.results.shown import Shown
 
@@ -24,7 +30,11 @@ _TOLERANCE = 0.51
 """Largest difference, on the scale 0 to 100, between a score file's values and their copy in a B-factor."""
 _MEAN_TOLERANCE = 1.0
 """The same for a mean, which programs take over residues, tokens or atoms."""
-_HEADER = re.compile(r"PLDDT|ALPHAFOLD MONOMER|ESMFOLD")
+_HEADER = re.compile(r"PLDDT|ESMFOLD")
+_ALPHAFOLD = re.compile(r"ALPHAFOLD MONOMER")
+"""Title of the AlphaFold database, whose pLDDT is 0 to 100; copies with other values there keep the title."""
+_CENTRAL = frozenset({"CA", "C1'"})
+"""The atom of a residue whose pLDDT stands for the residue."""
 _PARENT = re.compile(r"(REMARK[^\n]*\n)*PARENT ")
 """First record of predictors that write files as OpenFold does; a submission to CASP has others before it."""
 
@@ -74,13 +84,30 @@ ReadClaims = Callable[[], Sequence[Claim]]
 
 @dataclass(frozen=True, eq=False)
 class _Layout:
-    """Residues and atoms of the first model without waters, and the B-factors."""
+    """Residues and atoms of the first model without waters, and the B-factors.
+
+    Attributes:
+        owner: the residue of each atom.
+        keys: ``label_asym_id`` and ``label_seq_id`` of each residue; no number outside polymers.
+        b_factors: of each atom.
+        central: B-factor of each residue's Cα or C1', NaN without one.
+    """
 
     residues: pd.DataFrame
     atoms: pd.DataFrame
     owner: NDArray[np.int64]
     keys: list[tuple[str, str]]
     b_factors: Floats
+    central: Floats
+
+    @property
+    def is_polymer(self) -> NDArray[np.bool_]:
+        return self.residues["is_polymer"].to_numpy(bool)
+
+    @property
+    def sizes(self) -> NDArray[np.int64]:
+        """Number of atoms of each residue."""
+        return np.bincount(self.owner, minlength=len(self.residues)).astype(np.int64)
 
     @property
     def residue_means(self) -> Floats:
@@ -88,8 +115,7 @@ class _Layout:
 
     def average(self, values: Floats) -> Floats:
         """Mean per residue of one value an atom."""
-        counts = np.bincount(self.owner, minlength=len(self.residues))
-        return np.asarray(np.bincount(self.owner, values, len(self.residues)) / np.maximum(counts, 1))
+        return np.asarray(np.bincount(self.owner, values, len(self.residues)) / np.maximum(self.sizes, 1))
 
 
 def find_confidence(
@@ -108,7 +134,7 @@ def find_confidence(
     if layout.residues.empty:
         return None
     if form == "mmcif":
-        declared = _find_declared(layout, text)
+        declared = _find_declared(layout, text, claims)
         if declared is not None:
             return declared
     for claim in claims():
@@ -116,13 +142,35 @@ def find_confidence(
         if confirmed is not None:
             return confirmed
     if family:
-        return _take_b_factors(layout, f"B-factors of a file named as {family} names them")
+        take = _take_b_factors if family in EITHER_SCALE else _take_percent
+        return take(layout, f"B-factors of a file named as {family} names them")
     header = text[: max(text.find("\nATOM"), 0)].upper() if form == "pdb" else ""
     if _HEADER.search(header):
         return _take_b_factors(layout, "B-factors, which the header calls pLDDT")
+    if _ALPHAFOLD.search(header):
+        return _take_percent(layout, "B-factors, in a file with the title of the AlphaFold database")
     if _PARENT.match(header):
         return _take_b_factors(layout, "B-factors, in a file that begins as OpenFold and ESMFold write it")
     return None
+
+
+def read_stated_confidence(structure: gemmi.Structure, name: str) -> Confidence:
+    """The B-factors as pLDDT because the user says that they are.
+
+    Raises:
+        BadRequestError: they cannot be one: negative, above 100, or all equal.
+    """
+    layout = _read_layout(structure)
+    found = _take_b_factors(layout, "B-factors, taken as pLDDT because the user said so")
+    if found is None:
+        values = layout.b_factors
+        seen = (
+            f"they run from {values.min():g} to {values.max():g}; a pLDDT is 0 to 100, or 0 to 1"
+            if len(values) and not _is_constant(values)
+            else "they are all equal"
+        )
+        raise BadRequestError(f"The B-factors of {name} cannot be a pLDDT: {seen}.")
+    return found
 
 
 def _read_layout(structure: gemmi.Structure) -> _Layout:
@@ -131,6 +179,7 @@ def _read_layout(structure: gemmi.Structure) -> _Layout:
     owner: list[int] = []
     keys: list[tuple[str, str]] = []
     values: list[float] = []
+    central: list[float] = []
     for chain in structure[0]:
         for residue in chain:
             if residue.is_water() or not len(residue):
@@ -142,22 +191,25 @@ def _read_layout(structure: gemmi.Structure) -> _Layout:
             values += [atom.b_iso for atom in residue]
             owner += [len(residues)] * len(residue)
             residues.append((*where, is_polymer))
+            named = (atom.b_iso for atom in residue if atom.name in _CENTRAL)
+            central.append(next(named, np.nan) if is_polymer else np.nan)
     return _Layout(
         residues=pd.DataFrame(residues, columns=["chain", "number", "residue", "is_polymer"]),
         atoms=pd.DataFrame(atoms, columns=["chain", "number", "residue", "atom"]),
         owner=np.array(owner, dtype=np.int64),
         keys=keys,
         b_factors=np.array(values, dtype=np.float64),
+        central=np.array(central, dtype=np.float64),
     )
 
 
 def _make(layout: _Layout, residues: Floats, atoms: Floats | None, source: str) -> Confidence | None:
     """The confidence on the scale 0 to 100; None when the values cannot be a pLDDT."""
     scaled = scale_to_hundred(residues)
-    if scaled is None:
+    of_atoms = None if atoms is None else scale_to_hundred(atoms)
+    if scaled is None or (atoms is not None and of_atoms is None):
         return None
-    factor = 100.0 if np.nanmax(residues) <= 1 else 1.0
-    frame = None if atoms is None else layout.atoms.assign(plddt=atoms * factor)
+    frame = None if of_atoms is None else layout.atoms.assign(plddt=of_atoms)
     return Confidence(layout.residues.assign(plddt=scaled), frame, source)
 
 
@@ -166,6 +218,11 @@ def _take_b_factors(layout: _Layout, source: str) -> Confidence | None:
     if _is_constant(layout.b_factors):
         return None
     return _make(layout, layout.residue_means, layout.b_factors, source)
+
+
+def _take_percent(layout: _Layout, source: str) -> Confidence | None:
+    """The B-factors of a program that writes 0 to 100; values up to 1 are something else."""
+    return _take_b_factors(layout, source) if layout.b_factors.max(initial=0) > 1 else None
 
 
 def _is_constant(values: Floats) -> bool:
@@ -184,16 +241,13 @@ def _weigh(layout: _Layout, claim: Claim) -> Confidence | None:
         return None
     residues, atoms = spread
     if _is_constant(layout.b_factors):
-        return _make(layout, residues, atoms, f"{claim.source}")
+        return _make(layout, residues, atoms, claim.source)
     own = layout.b_factors if atoms is not None else layout.residue_means
     known = np.ones(len(own), bool) if atoms is not None else np.isfinite(residues)
     if not _repeats(own[known], (residues if atoms is None else atoms)[known]):
         return None
     finer = atoms if atoms is not None else layout.b_factors
-    is_same_scale = (np.nanmax(residues) <= 1) == (np.max(layout.b_factors) <= 1)
-    return _make(
-        layout, residues, finer if is_same_scale else None, f"B-factors, which {claim.source} repeats"
-    )
+    return _make(layout, residues, finer, f"B-factors (same values as in {claim.source})")
 
 
 def _weigh_mean(layout: _Layout, mean: float, source: str) -> Confidence | None:
@@ -209,19 +263,17 @@ def _spread(layout: _Layout, values: Floats) -> tuple[Floats, Floats | None] | N
         return values, None
     if len(values) == len(layout.atoms):
         return layout.average(values), values
-    is_polymer = layout.residues["is_polymer"].to_numpy(bool)
+    is_polymer = layout.is_polymer
     if len(values) == is_polymer.sum():
         filled = np.full(len(is_polymer), np.nan)
         filled[is_polymer] = values
         return filled, None
-    return _spread_tokens(layout, values, is_polymer)
+    return _spread_tokens(layout, values)
 
 
-def _spread_tokens(
-    layout: _Layout, values: Floats, is_polymer: NDArray[np.bool_]
-) -> tuple[Floats, Floats | None] | None:
+def _spread_tokens(layout: _Layout, values: Floats) -> tuple[Floats, Floats | None] | None:
     """One value a polymer residue and one an atom of anything else, averaged to residues."""
-    sizes = np.where(is_polymer, 1, np.bincount(layout.owner, minlength=len(is_polymer)))
+    sizes = np.where(layout.is_polymer, 1, layout.sizes)
     if sizes.sum() != len(values):
         return None
     starts = np.concatenate(([0], np.cumsum(sizes)[:-1]))
@@ -237,7 +289,7 @@ def _repeats(own: Floats, given: Floats) -> bool:
     return bool(np.mean(np.abs(wanted - mine) <= _TOLERANCE) >= 0.98)
 
 
-def _find_declared(layout: _Layout, text: str) -> Confidence | None:
+def _find_declared(layout: _Layout, text: str, claims: ReadClaims) -> Confidence | None:
     """What the mmCIF file itself calls a pLDDT: a metric of its residues, or else its B-factors."""
     try:
         document = gemmi.cif.read_string(text)
@@ -250,13 +302,42 @@ def _find_declared(layout: _Layout, text: str) -> Confidence | None:
     local = _read_local_metric(layout, block, metrics)
     if local is None:
         return _take_b_factors(layout, "B-factors, which the file declares to be a pLDDT")
-    own = layout.residue_means
-    known = np.isfinite(local)
-    is_finer = not _is_constant(layout.b_factors) and _repeats(own[known], local[known])
-    atoms = layout.b_factors * (100 if np.max(own) <= 1 < np.nanmax(local) else 1) if is_finer else None
-    if atoms is not None and np.nanmax(local) <= 1 < np.max(own):
-        atoms = atoms / 100
-    return _make(layout, local, atoms, "the file's own quality metric per residue")
+    atoms = layout.b_factors if _has_finer_b_factors(layout, local) else None
+    ligands, source = _average_ligands(layout, local, atoms, claims)
+    return _make(layout, np.where(layout.is_polymer, local, ligands), atoms, source)
+
+
+def _has_finer_b_factors(layout: _Layout, local: Floats) -> bool:
+    """Whether the B-factors are the declared values in finer form, by residue or by its central atom."""
+    known = np.isfinite(local) & layout.is_polymer
+    if _is_constant(layout.b_factors) or not known.any():
+        return False
+    return any(_repeats(own[known], local[known]) for own in (layout.residue_means, layout.central))
+
+
+def _average_ligands(
+    layout: _Layout, local: Floats, atoms: Floats | None, claims: ReadClaims
+) -> tuple[Floats, str]:
+    """The values outside polymers, on the scale of ``local``: means over atoms where those are known."""
+    declared = "the file's own quality metric per residue"
+    if not np.any(~layout.is_polymer & ((layout.sizes > 1) | ~np.isfinite(local))):
+        return local, declared
+    if atoms is not None:
+        scale = _find_scale(local) / _find_scale(atoms)
+        return layout.average(atoms) * scale, f"{declared}; of ligands, the mean over the atoms' B-factors"
+    known = np.isfinite(local) & layout.is_polymer
+    for claim in claims():
+        spread = _spread(layout, claim.values) if len(claim.values) > 1 else None
+        if spread is not None and _repeats(spread[0][known], local[known]):
+            scale = _find_scale(local) / _find_scale(claim.values)
+            filled = np.where(np.isfinite(spread[0]), spread[0] * scale, local)
+            return filled, f"{declared}; of ligands, the mean over their atoms in {claim.source}"
+    return local, f"{declared}, of ligands as the file has it"
+
+
+def _find_scale(values: Floats) -> float:
+    """1 or 100: the greatest value that a pLDDT of this scale has."""
+    return 1.0 if np.nanmax(values) <= 1 else 100.0
 
 
 def _plddt_metrics(block: gemmi.cif.Block) -> set[str]:

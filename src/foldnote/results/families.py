@@ -107,6 +107,9 @@ PLDDT_FAMILIES: tuple[Family, ...] = (
     Family(r"(^|/)af-[\w-]+-f\d+-model_v\d+\.(pdb|cif)$", "", "AlphaFold database"),
 )
 
+EITHER_SCALE = frozenset({"RoseTTAFold All-Atom"})
+"""Families whose pLDDT is 0 to 1 in some versions; that of the others is 0 to 100."""
+
 
 @dataclass(frozen=True)
 class LinkKey:

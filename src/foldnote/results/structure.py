@@ -17,7 +17,8 @@ import pandas as pd
 
 from foldnote.errors import UnreadableFileError
 from foldnote.results.atoms import find_residue_kind, make_atom_frame, make_biotite
-from foldnote.results.confidence import Confidence, ReadClaims, find_confidence
+from foldnote.results.b_column import BColumn, StatedMeaning, check_stated, find_b_column, read_errors
+from foldnote.results.confidence import Confidence, ReadClaims, find_confidence, read_stated_confidence
 from foldnote.results.dssp import Assignment, assign_chains
 from foldnote.results.families import find_plddt_family
 from foldnote.results.packing import unpack_single
@@ -89,6 +90,7 @@ class Structure(Shown):
         text: str | Callable[[], str],
         claims: ReadClaims = tuple,
         family: str = "",
+        stated: StatedMeaning | None = None,
     ) -> None:
         """Keep the name; the text may be given as a function that reads it when it is needed.
 
@@ -98,12 +100,14 @@ class Structure(Shown):
             text: the file's content, or how to get it.
             claims: how to get what score files of the same model say of its pLDDT.
             family: the program whose file names say that B-factors are a pLDDT, or "".
+            stated: what the user says that B-factors are: see :meth:`state_b_factors`.
         """
         self.name = name
         self.format = format
         self._text = text
         self._claims = claims
         self._family = family
+        self._stated = stated
 
     @classmethod
     def open(cls, path: str | Path) -> Structure:
@@ -121,6 +125,22 @@ class Structure(Shown):
             raise UnreadableFileError(f"{place} cannot be read: {explain(exc)}.") from exc
         form, text = find_format(place.name, data[:2000]), read_structure_text(data, place.name)
         return cls(place.name, form, text, family=find_plddt_family(place.name, frozenset()))
+
+    def state_b_factors(self, meaning: StatedMeaning) -> Structure:
+        """The same structure with what you know of its B-factor column, which the file does not say.
+
+        Legends and sources say that it was stated by the user.
+
+        Args:
+            meaning: ``plddt`` (0 to 100 or 0 to 1, higher is better), or ``error`` (of each residue's place,
+                Å, lower is better).
+
+        Raises:
+            BadRequestError: there is no such meaning, or the values cannot have it.
+            UnreadableFileError: the file is damaged or holds no atoms.
+        """
+        check_stated(self._parsed, self.name, meaning, self.b_column)
+        return Structure(self.name, self.format, self.text, stated=meaning)
 
     def __repr__(self) -> str:
         return f"<Structure {self.name}>"
@@ -237,7 +257,36 @@ class Structure(Shown):
         Raises:
             UnreadableFileError: the file is damaged or holds no atoms.
         """
+        if self._stated == "plddt":
+            return read_stated_confidence(self._parsed, self.name)
+        if self.b_column.meaning == "error":
+            return None
         return find_confidence(self._parsed, self._ascii, self.format, self._claims, self._family)
+
+    @cached_property
+    def b_column(self) -> BColumn:
+        """What the B-factor column holds, as far as the file says; a pLDDT there is :attr:`confidence`.
+
+        Raises:
+            UnreadableFileError: the file is damaged or holds no atoms.
+        """
+        return find_b_column(self._parsed, self._ascii, self.format, self.name, self._stated or "")
+
+    @cached_property
+    def predicted_error(self) -> pd.DataFrame | None:
+        """The error of each residue's place that the program predicts; None where the file has none.
+
+        ImmuneBuilder and RoseTTAFold (PyRosetta) write it into the B-factor column; with one model of several
+        the former writes zeros, which are no errors.
+
+        Returns:
+            One row a residue of a chain: ``chain`` str, ``number`` str, ``residue`` str (residue name),
+            ``error`` float64 in Å, lower is better.
+
+        Raises:
+            UnreadableFileError: the file is damaged or holds no atoms.
+        """
+        return read_errors(self._parsed) if self.b_column.meaning == "error" else None
 
     @cached_property
     def plddt(self) -> pd.DataFrame | None:

@@ -36,14 +36,19 @@ def choose(
         scene = scene.model_copy(update={"colorings": (*others, made)})
     known = ["chain", *(coloring.key for coloring in scene.colorings)]
     if color is not None and color not in known:
-        hint = (
-            " It has no confidence: nothing in the result says that there is one."
-            if color == "confidence"
-            else ""
-        )
+        hint = _explain_no_confidence(known) if color == "confidence" else ""
         raise BadRequestError(
             f"This structure cannot be coloured by {color!r}.{hint} "
             f"Choose one of {', '.join(known)}, or give a table."
         )
     changes = {"color": color, "style": style}
     return scene.model_copy(update={key: value for key, value in changes.items() if value is not None})
+
+
+def _explain_no_confidence(known: list[str]) -> str:
+    if "error" in known:
+        return " It has no pLDDT, but a predicted error: color='error'."
+    advice = (
+        " If you know that its B-factors are pLDDT, say b_factors='plddt'." if "b-factor" in known else ""
+    )
+    return f" It has no confidence: nothing in the result says that there is one.{advice}"

@@ -1,7 +1,8 @@
 """Ways to colour a structure by what is known of its residues.
 
-Only what the structure really has is offered: confidence where there is evidence of one, B-factors where they
-are B-factors and differ. Numbers are shown in words as well: by the legend, and under the pointer.
+Only what the structure really has is offered: confidence or a predicted error where there is evidence of one,
+the B-factor column where it differs, as B-factors where the file names an experiment. Numbers are shown in
+words as well: by the legend, and under the pointer.
 
 Bands of confidence: above 90, 70, 50 and below, in the four colours that the AlphaFold database made usual.
 Hydrophobicity: Kyte and Doolittle, J. Mol. Biol. 157, 105-132 (1982).
@@ -88,6 +89,7 @@ def find_colorings(structure: Structure, traces: Traces | None = None) -> tuple[
     traces = traces if traces is not None else read_traces(structure)
     makers: tuple[Callable[[Structure, Traces], Coloring | None], ...] = (
         _by_confidence,
+        _by_error,
         _by_place,
         _by_secondary,
         _by_hydropathy,
@@ -235,6 +237,27 @@ def _by_confidence(structure: Structure, _: Traces) -> Coloring | None:
     )
 
 
+def _by_error(structure: Structure, _: Traces) -> Coloring | None:
+    frame = structure.predicted_error
+    if frame is None:
+        return None
+    rows = read_column(frame, "error", structure.chains)
+    values = {name: [_to_number(value) for value in row] for name, row in rows.items()}
+    made = color_by_values(
+        "Predicted error (Å, lower is better)",
+        values,
+        key="error",
+        source=structure.b_column.source,
+        unit=" Å",
+    )
+    ends = (", smallest error", "", ", largest error")
+    legend = (
+        item.model_copy(update={"label": item.label + end})
+        for item, end in zip(made.legend, ends, strict=True)
+    )
+    return made.model_copy(update={"legend": tuple(legend)})
+
+
 def _by_place(structure: Structure, _: Traces) -> Coloring:
     colors = palette.ramp(palette.RAINBOW, _STEPS)
     shades = {
@@ -245,7 +268,7 @@ def _by_place(structure: Structure, _: Traces) -> Coloring:
     legend = zip(ends, (colors[0], colors[_STEPS // 2], colors[-1]), strict=True)
     return Coloring(
         key="rainbow",
-        name="Place in the chain",
+        name="N→C (rainbow)",
         palette=colors,
         legend=tuple(LegendItem(label=label, color=color) for label, color in legend),
         shades=(shades,),
@@ -286,13 +309,17 @@ def _by_hydropathy(structure: Structure, _: Traces) -> Coloring | None:
 
 
 def _by_b_factor(structure: Structure, traces: Traces) -> Coloring | None:
-    if structure.plddt is not None:
-        return None  # the column is the confidence
+    """The column as B-factors where it is known to be them, else without a unit."""
+    if structure.plddt is not None or structure.b_column.meaning == "error":
+        return None
     values = {name: trace.b_factors for name, trace in traces.items()}
     known = [v for row in values.values() for v in row]
-    if not known or min(known) < 0 or max(known) - min(known) < 1e-6:
+    if not known or max(known) - min(known) < 1e-6:
         return None
-    return color_by_values("B-factor (Å²)", values, key="b-factor", source="the file", unit=" Å²")
+    source = structure.b_column.source
+    if structure.b_column.meaning == "b-factor":
+        return color_by_values("B-factor (Å²)", values, key="b-factor", source=source, unit=" Å²")
+    return color_by_values("B-factor column (meaning not stated)", values, key="b-factor", source=source)
 
 
 def _to_number(value: object) -> float | None:

@@ -92,12 +92,13 @@ def _make_chain(chain: Chain, index: int, is_antibody: bool, bare: frozenset[str
 
 
 def _choose_coloring(colorings: Sequence[Coloring], has_cdrs: bool) -> str:
-    """What the user's options name, else confidence where there is one, unless CDRs are marked."""
+    """What the user's options name, else confidence or predicted error, unless CDRs are marked."""
     keys = [coloring.key for coloring in colorings]
     wished = settings.option("view_colors")
     if wished in keys:
         return str(wished)
-    return "confidence" if "confidence" in keys and not has_cdrs else "chain"
+    telling = [key for key in ("confidence", "error") if key in keys]
+    return telling[0] if telling and not has_cdrs else "chain"
 
 
 def _place_cdrs(

@@ -82,8 +82,12 @@ def _describe_ligands(structure: Structure) -> str:
 
 
 def _describe_confidence(structure: Structure) -> str:
-    mean = structure.mean_plddt
-    return "none in this result" if mean is None else f"mean pLDDT {mean:.1f} of 100"
+    mean, errors = structure.mean_plddt, structure.predicted_error
+    if mean is not None:
+        return f"mean pLDDT {mean:.1f} of 100"
+    if errors is not None:
+        return f"predicted error, mean {errors['error'].mean():.2f} Å (lower is better); no pLDDT"
+    return "none in this result"
 
 
 def list_counts(names: Iterable[str]) -> str:

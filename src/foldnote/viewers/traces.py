@@ -21,7 +21,7 @@ class Trace:
         numbers: residue numbers with insertion code.
         points: shape (n, 3), Å: Cα, C4' or, without both, the residue's first atom.
         is_calpha: shape (n,): whether the point is a Cα.
-        b_factors: mean B-factor of each residue's atoms, Å².
+        b_factors: mean of each residue's atoms in the B-factor column, whatever that holds.
         is_bare: whether most residues lack the atoms that a ribbon is laid through.
         secondary: a letter for each residue, ``H``, ``E`` or ``C``, as the structure has it.
     """

@@ -1,8 +1,10 @@
 """Results of other programs open without knowing their names: structures, confidences and scores are found."""
 
+import io
 import json
 import zipfile
 
+import numpy as np
 import pytest
 from result_archives import SHARED, needs_shared
 
@@ -103,10 +105,26 @@ def test_confidence_per_residue_is_the_score_files_own():
     assert model.plddt["plddt"].tolist() == pytest.approx(own.tolist())
 
 
-def test_the_ligand_has_a_confidence_too():
-    residues = open_result(SHARED / "boltz-protein-dna-ligand.zip").models[0].confidence.residues
+def test_the_confidence_of_a_ligand_is_the_mean_over_its_atoms_in_the_file_of_tokens():
+    """Boltz declares 98.2 in its mmCIF, which is the value of the ligand's first atom."""
+    path = SHARED / "boltz-protein-dna-ligand.zip"
+    model = open_result(path).models[0]
+    residues = model.confidence.residues
+    with zipfile.ZipFile(path) as archive:
+        tokens = np.load(io.BytesIO(archive.read(next(f for f in model.files if "plddt_" in f))))["plddt"]
 
-    assert residues[~residues["is_polymer"]]["plddt"].tolist() == pytest.approx([98.2])
+    assert residues[~residues["is_polymer"]]["plddt"].tolist() == pytest.approx([100 * tokens[638:].mean()])
+    assert residues["plddt"].tolist()[:638] == pytest.approx((100 * tokens[:638]).tolist(), abs=0.051)
+    assert "of ligands, the mean over their atoms in" in model.confidence.source
+
+
+def test_a_ligand_of_which_the_file_declares_nothing_has_the_mean_of_its_b_factors():
+    confidence = open_result(SHARED / "chai1-protein-dna-ligand.zip").models[0].confidence
+    ligand = confidence.residues[~confidence.residues["is_polymer"]]["plddt"].tolist()
+    own = confidence.atoms[confidence.atoms["residue"] == "LIG"]["plddt"]
+
+    assert ligand == pytest.approx([own.mean()])
+    assert (ligand[0], own.iloc[0]) == pytest.approx((95.35, 98.34), abs=0.01)
 
 
 def test_alignments_are_read():

@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 
 from foldnote.errors import BadRequestError
+from foldnote.notebook import view
 from foldnote.results import Structure
 from foldnote.viewers import compose
 from foldnote.viewers.choosing import choose
@@ -15,7 +16,9 @@ from foldnote.viewers.coloring import color_by_column, find_colorings
 from foldnote.viewers.looks import dress, list_paints
 from foldnote.viewers.picture import HEIGHT, WIDTH, choose_shades, draw_picture
 
-FV = (Path(__file__).parents[1] / "results" / "data" / "trastuzumab_fv_ca.pdb").read_text()
+DATA = Path(__file__).parents[1] / "results" / "data"
+FV = (DATA / "trastuzumab_fv_ca.pdb").read_text()
+IMMUNE_BUILDER = DATA / "c143_immunebuilder_ca.pdb"
 
 
 def make(b_factors=None, header=""):
@@ -34,10 +37,60 @@ def test_constant_b_factors_give_neither_confidence_nor_b_factors():
     assert keys(make(lambda i: 0.0)) == ["rainbow", "secondary", "hydrophobicity"]
 
 
-def test_b_factors_without_evidence_are_b_factors():
+def test_a_column_of_unknown_meaning_has_no_unit():
     found = {coloring.key: coloring for coloring in find_colorings(make(lambda i: 20 + i % 50))}
     assert "confidence" not in found
-    assert found["b-factor"].legend[-1].label == "69 Å²"
+    assert found["b-factor"].name == "B-factor column (meaning not stated)"
+    assert found["b-factor"].legend[-1].label == "69"
+
+
+def test_b_factors_of_an_experiment_have_their_unit():
+    structure = make(lambda i: 20 + i % 50, "EXPDTA    X-RAY DIFFRACTION")
+    found = {coloring.key: coloring for coloring in find_colorings(structure)}
+    assert (found["b-factor"].name, found["b-factor"].legend[-1].label) == ("B-factor (Å²)", "69 Å²")
+
+
+def test_an_error_in_the_column_is_shown_as_one_and_its_direction_is_said():
+    scene = compose(Structure.open(IMMUNE_BUILDER))
+    assert scene.color == "error"
+    assert scene.coloring.name == "Predicted error (Å, lower is better)"
+    assert [item.label for item in scene.coloring.legend] == [
+        "0.07 Å, smallest error",
+        "2.2 Å",
+        "4.32 Å, largest error",
+    ]
+    assert {"b-factor", "confidence"}.isdisjoint(coloring.key for coloring in scene.colorings)
+    assert dict(scene.facts)["Confidence"] == "predicted error, mean 0.45 Å (lower is better); no pLDDT"
+
+
+def test_what_the_user_says_of_the_column_is_in_the_legend():
+    scene = view(make(lambda i: 50 + i % 50), b_factors="plddt")
+    assert scene.color == "confidence"
+    assert scene.coloring.source == "B-factors, taken as pLDDT because the user said so"
+
+
+@pytest.mark.parametrize(
+    ("values", "meaning", "said"),
+    [
+        (lambda i: 101 + i % 7, "plddt", "run from 101 to 107"),
+        (lambda i: 0.0, "plddt", "all equal"),
+        (lambda i: 0.0, "error", "negative or all equal"),
+        (lambda i: i % 9, "bfactor", "'plddt' or 'error', not 'bfactor'"),
+    ],
+)
+def test_what_the_column_cannot_be_is_refused_in_words(values, meaning, said):
+    with pytest.raises(BadRequestError, match=said):
+        view(make(values), b_factors=meaning)
+
+
+def test_errors_that_the_file_names_cannot_be_said_to_be_plddt():
+    with pytest.raises(BadRequestError, match="errors in Å"):
+        view(IMMUNE_BUILDER, b_factors="plddt")
+
+
+def test_what_is_said_of_a_column_is_about_one_structure():
+    with pytest.raises(BadRequestError, match="about one structure"):
+        view([make(), make()], b_factors="plddt")
 
 
 def test_confidence_has_the_bands_of_the_field():
@@ -121,7 +174,7 @@ def test_a_look_is_chosen_by_name():
 @pytest.mark.parametrize(
     ("wish", "said"),
     [
-        ({"color": "confidence"}, "nothing in the result says"),
+        ({"color": "confidence"}, "nothing in the result says that there is one. Choose"),
         ({"color": "colour"}, "Choose one of chain, rainbow"),
         ({"style": "ball"}, "Choose one of cartoon, sticks"),
         ({"table": pd.DataFrame()}, "Say which column"),

@@ -28,7 +28,7 @@ REMARKS = (
 )
 NO_CONFIDENCE = (
     "ABodyBuilder2 estimates errors from the spread of four models; one model ran, so there is no error"
-    " estimate. The B-factors in prediction.pdb are zero and are no confidence."
+    " estimate. The B-factors in prediction.pdb are zero and are not confidence values."
 )
 
 
