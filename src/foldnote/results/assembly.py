@@ -1,25 +1,24 @@
 """Which files belong to one model, and in which order the models stand.
 
-Only names and single figures are looked at; no structure is read to rank it. A rank is taken from the file
-names, from a list of the order, or from the figure by which programs rank, in that order; where there is
-nothing of the kind, the names' own order stands and the model says so.
+Names and single figures are looked at, and the atoms of a model only where it may be the copy of another
+(:mod:`foldnote.results.drafts`). A rank is taken from a list that the program left, from the file names where
+all of them carry one, or from the figure by which programs rank, in that order; where there is nothing of the
+kind, the names' own order stands and the model says so.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import PurePosixPath
 
+from foldnote.results.drafts import Draft, join_copies
 from foldnote.results.evidence import EvidenceBook
 from foldnote.results.families import (
     LinkKey,
     find_job_folder,
     find_link,
     find_prediction,
-    find_rank,
-    find_seed_sample,
     find_step,
     is_chosen,
     is_sample,
@@ -28,7 +27,7 @@ from foldnote.results.families import (
 from foldnote.results.kinds import is_side_structure, structure_order
 from foldnote.results.metrics import ENERGY_NAMES, RANK_COLUMNS, RANKING_NAMES, find_metric, has_scores
 from foldnote.results.model import Model
-from foldnote.results.ranking_file import Order
+from foldnote.results.ranking_file import SAMPLE_SCORE, Order, SampleScores
 from foldnote.results.structure import Structure
 from foldnote.results.tables import Scalar
 
@@ -36,27 +35,12 @@ Rows = Mapping[str, Mapping[str, Scalar]]
 """Figures of score tables by the file name of the structure that a row is about."""
 
 
-@dataclass
-class _Draft:
-    """A model while its files are being gathered; ``variants`` holds the structure to show first."""
-
-    key: LinkKey
-    prediction: str
-    variants: list[Structure]
-    files: list[str] = field(default_factory=list)
-    figures: dict[str, Scalar] = field(default_factory=dict)
-    order: int | None = None
-
-    @property
-    def name(self) -> str:
-        return self.variants[0].name
-
-
 def assemble(
     structures: Sequence[Structure],
     book: EvidenceBook,
-    orders: Iterable[Order] = (),
+    orders: Sequence[Order] = (),
     rows: Rows | None = None,
+    samples: Sequence[SampleScores] = (),
 ) -> tuple[Model, ...]:
     """The models, best first within each prediction.
 
@@ -65,26 +49,26 @@ def assemble(
         book: the score files.
         orders: lists of models in their order, as some programs leave them.
         rows: figures of score tables that name structures.
+        samples: tables of samples with the score by which the program ranked them.
     """
-    aliases = {LinkKey(o.folder, ("ranked", str(i))): o.links[i] for o in orders for i in range(len(o.links))}
-    drafts = _draft(structures, aliases)
+    drafts = _draft(structures, orders)
     _link(drafts, book)
-    for draft in drafts:
-        _add_figures(draft, book, orders, rows or {})
-    drafts = _join_copies(drafts)
+    _add_figures(drafts, book, orders, rows or {})
+    drafts = join_copies(drafts)
+    for table in samples:
+        _add_sample_scores(drafts, table, is_alone=len([t for t in samples if t.folder == table.folder]) == 1)
     _tell_jobs_apart(drafts)
-    groups: dict[str, list[_Draft]] = defaultdict(list)
+    groups: dict[str, list[Draft]] = defaultdict(list)
     for draft in drafts:
         groups[draft.prediction].append(draft)
-    models: list[Model] = []
-    for prediction in sorted(groups, key=structure_order):
-        ranked, by = _rank(groups[prediction])
-        _adopt(ranked, prediction, book, {file for draft in drafts for file in draft.files})
-        models += [_finish(draft, rank, by, book) for rank, draft in enumerate(ranked, 1)]
-    return tuple(models)
+    ranked = [_rank(groups[prediction]) for prediction in sorted(groups, key=structure_order)]
+    _adopt([group[0] for group, _ in ranked], book, {file for draft in drafts for file in draft.files})
+    return tuple(
+        _finish(draft, rank, by, book) for group, by in ranked for rank, draft in enumerate(group, 1)
+    )
 
 
-def _finish(draft: _Draft, rank: int, by: str, book: EvidenceBook) -> Model:
+def _finish(draft: Draft, rank: int, by: str, book: EvidenceBook) -> Model:
     return Model(
         name=draft.name,
         rank=rank,
@@ -98,20 +82,22 @@ def _finish(draft: _Draft, rank: int, by: str, book: EvidenceBook) -> Model:
     )
 
 
-def _draft(structures: Sequence[Structure], aliases: Mapping[LinkKey, LinkKey]) -> list[_Draft]:
+def _draft(structures: Sequence[Structure], orders: Sequence[Order]) -> list[Draft]:
     """One draft a model; forms of the same model (relaxed, another format) share one."""
+    aliases = {LinkKey(o.folder, ("ranked", str(i))): link for o in orders for i, link in enumerate(o.links)}
+    listed = {order.folder for order in orders}
     last = max((step for each in structures if (step := find_step(each.name)) is not None), default=None)
     main = [each for each in structures if last is None or find_step(each.name) == last]
     main = [each for each in main if not is_side_structure(each.name)] or main
     main = [each for each in main if is_chosen(each.name)] or main
-    drafts: dict[tuple[LinkKey, frozenset[str]], _Draft] = {}
+    drafts: dict[tuple[LinkKey, frozenset[str]], Draft] = {}
     for structure in sorted(main, key=lambda each: structure_order(each.name)):
         own = find_link(structure.name)
         key = aliases.get(own, own)
-        words = frozenset() if aliases else _model_words(structure.name)
+        words = frozenset() if key.folder in listed else _model_words(structure.name)
         draft = drafts.get((key, words))
         if draft is None:
-            drafts[key, words] = _Draft(key, find_prediction(structure.name), [structure])
+            drafts[key, words] = Draft(key, find_prediction(structure.name), [structure])
         else:
             draft.variants.append(structure)
     return list(drafts.values())
@@ -127,11 +113,11 @@ def _model_words(name: str) -> frozenset[str]:
     return words - {"relaxed", "unrelaxed", "amber", "minimized"} - set(find_link(name).tokens)
 
 
-def _link(drafts: Sequence[_Draft], book: EvidenceBook) -> None:
+def _link(drafts: Sequence[Draft], book: EvidenceBook) -> None:
     """Give every score file to the drafts that its name means."""
-    by_key: dict[LinkKey, list[_Draft]] = defaultdict(list)
-    by_tokens: dict[tuple[str, ...], list[_Draft]] = defaultdict(list)
-    by_folder: dict[str, list[_Draft]] = defaultdict(list)
+    by_key: dict[LinkKey, list[Draft]] = defaultdict(list)
+    by_tokens: dict[tuple[str, ...], list[Draft]] = defaultdict(list)
+    by_folder: dict[str, list[Draft]] = defaultdict(list)
     for draft in drafts:
         by_key[draft.key].append(draft)
         by_tokens[draft.key.tokens].append(draft)
@@ -154,54 +140,45 @@ def _is_telling(name: str, book: EvidenceBook) -> bool:
     return evidence.pae is not None or evidence.plddt is not None
 
 
-def _add_figures(draft: _Draft, book: EvidenceBook, orders: Iterable[Order], rows: Rows) -> None:
-    for name in draft.files:
-        _take_figures(draft, book.figures(name))
-    for order in orders:
-        if draft.key in order.links:
-            draft.order = order.links.index(draft.key)
+def _add_figures(drafts: Sequence[Draft], book: EvidenceBook, orders: Iterable[Order], rows: Rows) -> None:
+    places = {link: (order, place) for order in orders for place, link in enumerate(order.links)}
+    for draft in drafts:
+        for name in draft.files:
+            _take_figures(draft, book.figures(name))
+        if draft.key in places:
+            order, draft.order = places[draft.key]
             draft.figures = dict(order.figures[draft.order]) | draft.figures
-    for structure in draft.variants:
-        row = rows.get(structure.name, {})
-        numbers = {key: value for key, value in row.items() if not isinstance(value, str)}
-        draft.figures |= {key: value for key, value in numbers.items() if key not in draft.figures}
+        for structure in draft.variants:
+            row = rows.get(structure.name, {})
+            numbers = {key: value for key, value in row.items() if not isinstance(value, str)}
+            draft.figures |= {key: value for key, value in numbers.items() if key not in draft.figures}
 
 
-def _take_figures(draft: _Draft, figures: Mapping[str, Scalar]) -> None:
+def _add_sample_scores(drafts: Iterable[Draft], table: SampleScores, *, is_alone: bool) -> None:
+    """Give the samples of a table its scores, in place of those that their own files round.
+
+    Where the best sample is not in the archive, its copy at the top of the folder has its score.
+    """
+    group = [draft for draft in drafts if draft.folder == table.folder]
+    if not is_alone:
+        group = [draft for draft in group if draft.prediction.lower() == table.prediction]
+    for draft in group:
+        score = table.scores.get(draft.sample) if draft.sample else None
+        if score is not None:
+            draft.figures[SAMPLE_SCORE], draft.is_scored = score, True
+    tops = [draft for draft in group if draft.sample is None and SAMPLE_SCORE in draft.figures]
+    if len(tops) == 1 and table.best not in {draft.sample for draft in group}:
+        tops[0].figures[SAMPLE_SCORE], tops[0].is_scored = table.scores[table.best], True
+
+
+def _take_figures(draft: Draft, figures: Mapping[str, Scalar]) -> None:
     """Add the numbers of a file in which one at least is a known metric; others hold settings."""
     if any(find_metric(name) for name in figures):
         numbers = {key: value for key, value in figures.items() if not isinstance(value, str)}
         draft.figures |= {key: value for key, value in numbers.items() if key not in draft.figures}
 
 
-def _join_copies(drafts: list[_Draft]) -> list[_Draft]:
-    """The best sample that a program copied to the top becomes a form of that sample.
-
-    So does a sample of which there is a copy under its rank.
-    """
-    kept = []
-    ranked = [draft for draft in drafts if find_rank(draft.name) is not None]
-    samples = ranked or [draft for draft in drafts if find_seed_sample(draft.name)]
-    for draft in drafts:
-        twin = next(
-            (
-                each
-                for each in samples
-                if draft not in samples
-                and each.prediction == draft.prediction
-                and draft.figures
-                and each.figures == draft.figures
-            ),
-            None,
-        )
-        if twin is None:
-            kept.append(draft)
-        else:
-            twin.variants += draft.variants
-    return kept
-
-
-def _tell_jobs_apart(drafts: Sequence[_Draft]) -> None:
+def _tell_jobs_apart(drafts: Sequence[Draft]) -> None:
     """Name predictions by their folders where several folders hold files of the same name.
 
     These are several jobs.
@@ -216,34 +193,65 @@ def _tell_jobs_apart(drafts: Sequence[_Draft]) -> None:
             draft.prediction = "/".join(filter(None, (find_job_folder(draft.name), draft.prediction)))
 
 
-def _rank(drafts: list[_Draft]) -> tuple[list[_Draft], str]:
+def _rank(drafts: list[Draft]) -> tuple[list[Draft], str]:
     """The drafts of one prediction, best first, and what ranked them."""
-    listed = [draft for draft in drafts if draft.order is not None]
-    if listed:
+    if any(draft.order is not None for draft in drafts):
         return sorted(drafts, key=lambda draft: _or_last(draft.order)), "the program's list"
-    named = {id(draft): find_rank(draft.name) for draft in drafts}
-    if any(rank is not None for rank in named.values()):
-        return sorted(drafts, key=lambda draft: _or_last(named[id(draft)])), "file name"
+    if any(draft.is_scored for draft in drafts):
+        return sorted(drafts, key=_by_sample_score), SAMPLE_SCORE
+    ranks = [draft.rank for draft in drafts]
+    if all(rank is not None for rank in ranks):
+        return _sort_by_name(drafts), "file name"
+    found = _rank_by_figure(drafts, all) if len(drafts) > 1 else None
+    if found is None and any(rank is not None for rank in ranks):
+        return _sort_by_name(drafts), "file name"
+    return found or (_rank_by_figure(drafts, any) if len(drafts) > 1 else None) or _put_chosen_first(drafts)
+
+
+def _put_chosen_first(drafts: list[Draft]) -> tuple[list[Draft], str]:
+    by = "the program's choice" if len(drafts) > 1 and any(draft.is_chosen for draft in drafts) else ""
+    return sorted(drafts, key=lambda draft: not draft.is_chosen), by
+
+
+def _rank_by_figure(
+    drafts: list[Draft], enough: Callable[[Iterable[bool]], bool]
+) -> tuple[list[Draft], str] | None:
+    """The drafts in the order of the first ranking figure that ``enough`` of them have.
+
+    The sample that the program copied to the top is the best one, whatever rounded figures say.
+    """
     for names, key in ((RANK_COLUMNS, _or_last), (RANKING_NAMES, _descending), (ENERGY_NAMES, _or_last)):
         for name in names:
             values = {id(draft): _number(draft.figures.get(name)) for draft in drafts}
-            if any(value is not None for value in values.values()) and len(drafts) > 1:
-                return sorted(drafts, key=lambda draft: key(values[id(draft)])), name
-    return drafts, ""
+            if enough(value is not None for value in values.values()):
+                ranked = sorted(drafts, key=lambda draft: (not draft.is_chosen, key(values[id(draft)])))
+                return ranked, name
+    return None
 
 
-def _adopt(ranked: list[_Draft], prediction: str, book: EvidenceBook, taken: set[str]) -> None:
-    """Files named after the prediction alone, such as one affinity, are about its best model."""
-    best = ranked[0]
+def _sort_by_name(drafts: list[Draft]) -> list[Draft]:
+    return sorted(drafts, key=lambda draft: _or_last(draft.rank))
+
+
+def _by_sample_score(draft: Draft) -> tuple[float, bool]:
+    return (_descending(_number(draft.figures.get(SAMPLE_SCORE))), not draft.is_chosen)
+
+
+def _adopt(best: Sequence[Draft], book: EvidenceBook, taken: set[str]) -> None:
+    """Files named after a prediction alone, such as one affinity, are about its best model."""
+    free: dict[tuple[str, ...], list[str]] = defaultdict(list)
     for name in sorted(book.names - taken, key=structure_order):
-        key = find_link(name)
-        is_named = bool(key.tokens) and key.tokens == best.key.tokens[: len(key.tokens)]
-        is_near = (
-            best.key.folder == key.folder or best.key.folder.startswith(f"{key.folder}/") or key.folder == "."
-        )
-        if is_named and is_near and prediction and _is_telling(name, book):
-            best.files.append(name)
-            _take_figures(best, book.figures(name))
+        free[find_link(name).tokens].append(name)
+    for draft in best:
+        tokens, folder = draft.key.tokens, draft.key.folder
+        for length in range(1, len(tokens) + 1 if draft.prediction else 0):
+            for name in [*free.get(tokens[:length], ())]:
+                place = find_link(name).folder
+                is_near = place in (folder, ".") or folder.startswith(f"{place}/")
+                if is_near and _is_telling(name, book):
+                    draft.files.append(name)
+                    free[tokens[:length]].remove(name)
+                    _take_figures(draft, book.figures(name))
 
 
 def _or_last(rank: float | None) -> float:

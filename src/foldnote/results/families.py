@@ -57,9 +57,11 @@ _VERSION = re.compile(r"v\d+$")
 _TOKENS = re.compile(r"[^a-z0-9]+")
 _RANK = re.compile(r"(?:^|[^a-z])rank(?:ed)?[_.-]?(\d{1,6})(?!\d)")
 _SEED_SAMPLE = re.compile(
-    r"seed[_-](\d{1,12})(?:[_-]|/(?:[^/]{0,200}/)?[^/]{0,200}?)sample[_-](\d{1,12})(?!\d)"
+    r".*seed[_-](\d{1,12})(?:[_-]|/(?:[^/]{0,200}/)?[^/]{0,200}?)sample[_-](\d{1,12})(?!\d)"
 )
-_SAMPLE_FOLDER = re.compile(r"seed[_-]\d+|(?:^|[_-])(?:rank[_-]?\d+|pred[_-]\d+[_-]\d+)$")
+_SAMPLE_FOLDER = re.compile(
+    r"^seed[_-]\d+|seed[_-]\d+[_-]sample|(?:^|[_-])(?:rank[_-]?\d+|pred[_-]\d+[_-]\d+)$"
+)
 _FOLDER_RANK = re.compile(r"(?:^|[_-])rank[_-]?(\d{1,6})$")
 _RANKED_FOLDER = re.compile(r"(?:^|/)ranked/(\d{1,6})_[^/]+$")
 _VARIANT = re.compile(
@@ -167,7 +169,7 @@ def find_step(name: str) -> int | None:
 
 def find_seed_sample(name: str) -> tuple[int, int] | None:
     """Seed and sample that a path names, such as ``seed-1_sample-0/model.cif``."""
-    found = _SEED_SAMPLE.search(name.lower())
+    found = _SEED_SAMPLE.match(name.lower())
     return (int(found[1]), int(found[2])) if found else None
 
 

@@ -32,8 +32,10 @@ class Model(Shown):
     Attributes:
         name: file name of its structure.
         rank: 1 for the best model of its prediction.
-        ranked_by: what the rank is from: ``file name``, a figure such as ``ranking_score``, or "" where
-            nothing ranks the models and they stand in the order of their names.
+        ranked_by: what the rank is from: ``the program's list`` (``ranking_debug.json``), ``file name``, a
+            figure such as ``ranking_score``, ``the program's choice`` where only the best model is marked, by
+            a copy at the top, or "" where nothing ranks the models and they stand in the order of their
+            names.
         prediction: what was predicted, as the file names call it; models are ranked within one prediction.
         structure: the structure; of several forms of one model the relaxed one.
         variants: its other forms, such as the unrelaxed one.

@@ -1,17 +1,21 @@
 """Lists of models in their order, as some programs leave them beside the structures.
 
 One such file is a JSON object with ``order``, a list of model names from the best, and one object a figure
-with its value for every model, or a list of the values in that order.
+with its value for every model, or a list of the values in that order. Another is a table with one row a
+sample: its seed, its number and the score by which the program ranked it, which score files give rounded.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Any
 
-from foldnote.results.families import LinkKey, find_link
+import pandas as pd
+
+from foldnote.results.families import LinkKey, find_link, strip_packing
 from foldnote.results.tables import Scalar, find_figures
 
 _FIGURE_NAMES = {"plddts": "mean_plddt"}
@@ -45,6 +49,47 @@ def read_order(content: Any, name: str) -> Order | None:
         for each in names
     )
     return Order(folder, links, figures)
+
+
+SAMPLE_SCORE = "ranking_score"
+_TABLE = re.compile(r"(?:^|/)([^/]*?)_?ranking_scores\.csv$")
+
+
+@dataclass(frozen=True)
+class SampleScores:
+    """A table of the samples of one job.
+
+    Attributes:
+        folder: the folder that the file is in, in lower case.
+        prediction: what stands before ``ranking_scores.csv`` in its name, in lower case; mostly "".
+        scores: ``ranking_score`` by seed and sample, higher is better.
+    """
+
+    folder: str
+    prediction: str
+    scores: Mapping[tuple[int, int], float]
+
+    @property
+    def best(self) -> tuple[int, int]:
+        """Seed and sample with the highest score."""
+        return max(self.scores, key=lambda sample: self.scores[sample])
+
+
+def is_sample_table(name: str) -> bool:
+    """Whether a file is such a table of samples, by its name."""
+    return _TABLE.search(strip_packing(name)) is not None
+
+
+def read_sample_scores(table: pd.DataFrame, name: str) -> SampleScores | None:
+    """The scores in the table of the file ``name``, or None when it is no table of samples."""
+    plain = strip_packing(name)
+    found = _TABLE.search(plain)
+    if found is None or not {"seed", "sample", SAMPLE_SCORE} <= set(table.columns):
+        return None
+    rows = table[["seed", "sample", SAMPLE_SCORE]].apply(pd.to_numeric, errors="coerce").dropna()
+    scores = {(int(seed), int(sample)): float(score) for seed, sample, score in rows.itertuples(index=False)}
+    parent = str(PurePosixPath(plain).parent)
+    return SampleScores("" if parent == "." else parent, found[1], scores) if scores else None
 
 
 def _by_name(values: object, names: list[str]) -> Mapping[str, Any]:

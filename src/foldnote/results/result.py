@@ -40,7 +40,7 @@ from foldnote.results.molecules import (
 from foldnote.results.numbering import Region, find_regions, read_numbering
 from foldnote.results.opening import open_archive
 from foldnote.results.poses import Pose, make_pose_table, rank_poses
-from foldnote.results.ranking_file import read_order
+from foldnote.results.ranking_file import SampleScores, is_sample_table, read_order, read_sample_scores
 from foldnote.results.score_rows import find_rows
 from foldnote.results.shown import Bundle, show_result
 from foldnote.results.structure import Structure
@@ -177,7 +177,7 @@ class Result:
     def models(self) -> tuple[Model, ...]:
         """The predicted models, best first within each prediction; empty without structures.
 
-        Only names and figures are read to rank them.
+        Names and figures are read to rank them, and atoms only of a model that may be a copy of another.
         """
         orders = [
             order
@@ -190,7 +190,7 @@ class Result:
         small = [n for n in self._reader.named(FileKind.TABLE) if self._reader.sizes[n] <= _MAX_ROWS_BYTES]
         read = ((name, self._reader.attempt(name, self.tables.__getitem__, name)) for name in small)
         rows = find_rows(((name, table) for name, table in read if table is not None), names)
-        return assemble(self.structures, self._book, orders, rows)
+        return assemble(self.structures, self._book, orders, rows, self._read_sample_scores())
 
     @property
     def model_table(self) -> pd.DataFrame:
@@ -328,6 +328,13 @@ class Result:
     def bundles(self) -> list[Bundle]:
         """The mime bundles that show this result; plain text when nothing that draws is registered."""
         return show_result(self)
+
+    def _read_sample_scores(self) -> list[SampleScores]:
+        """The tables in which the program gives the scores of its samples."""
+        names = [name for name in self._reader.named(FileKind.TABLE) if is_sample_table(name)]
+        tables = ((name, self._reader.attempt(name, self.tables.__getitem__, name)) for name in names)
+        read = [read_sample_scores(table, name) for name, table in tables if table is not None]
+        return [each for each in read if each is not None]
 
     def _make_structure(self, name: str, family: str) -> Structure:
         text = partial(self._reader.parse, read_structure_text, name)

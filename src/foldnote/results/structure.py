@@ -23,7 +23,12 @@ from foldnote.results.dssp import Assignment, assign_chains
 from foldnote.results.families import find_plddt_family
 from foldnote.results.packing import unpack_single
 from foldnote.results.shown import Shown
-from foldnote.results.structure_formats import find_format, parse_structure, read_structure_text
+from foldnote.results.structure_formats import (
+    digest_atoms,
+    find_format,
+    parse_structure,
+    read_structure_text,
+)
 from foldnote.results.wording import explain
 
 _WATERS = frozenset({"HOH", "WAT", "DOD", "H2O"})
@@ -153,6 +158,20 @@ class Structure(Shown):
             UnreadableFileError: the file is damaged.
         """
         return self._text() if callable(self._text) else self._text
+
+    @cached_property
+    def content(self) -> bytes:
+        """Digest of the coordinates and B-factors, equal for copies of one model.
+
+        Empty for a file that is damaged or that holds a small molecule.
+        """
+        if self.format not in ("pdb", "mmcif"):
+            return b""
+        try:  # the text is not kept: a result may hold thousands of structures
+            text = self.__dict__.get("text") or (self._text() if callable(self._text) else self._text)
+        except UnreadableFileError:
+            return b""
+        return digest_atoms(text, self.format)
 
     @cached_property
     def _parsed(self) -> gemmi.Structure:

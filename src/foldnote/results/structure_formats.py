@@ -6,7 +6,10 @@ at the door, so that everything behind it knows text formats only.
 
 from __future__ import annotations
 
+import hashlib
+
 import gemmi
+import numpy as np
 
 from foldnote.errors import UnreadableFileError
 from foldnote.results.binarycif import convert_to_mmcif
@@ -78,6 +81,31 @@ def parse_structure(text: str, form: str, name: str) -> gemmi.Structure:
     if len(parsed) == 0 or parsed[0].count_atom_sites() == 0:
         raise UnreadableFileError(f"{name} holds no atoms.")
     return parsed
+
+
+def digest_atoms(text: str, form: str) -> bytes:
+    """SHA-256 of the coordinates (to 0.001 Å) and B-factors (to 0.01) of a PDB or mmCIF text, in its order.
+
+    Equal for copies of a model, whatever their headers and names; empty where there are no atoms or the text
+    is damaged.
+    """
+    try:
+        atoms = np.array(_list_pdb_figures(text) if form == "pdb" else _list_cif_figures(text), np.float64)
+        whole = np.rint(atoms.reshape(-1, 4) * (1000.0, 1000.0, 1000.0, 100.0)).astype(np.int64)
+    except (ValueError, RuntimeError, IndexError, OverflowError):
+        return b""
+    return hashlib.sha256(whole.tobytes()).digest() if len(whole) else b""
+
+
+def _list_pdb_figures(text: str) -> list[tuple[str, str, str, str]]:
+    atoms = (line for line in text.splitlines() if line.startswith(("ATOM  ", "HETATM")))
+    return [(line[30:38], line[38:46], line[46:54], line[60:66]) for line in atoms]
+
+
+def _list_cif_figures(text: str) -> list[list[str]]:
+    names = ["Cartn_x", "Cartn_y", "Cartn_z", "B_iso_or_equiv"]
+    tables = (block.find("_atom_site.", names) for block in gemmi.cif.read_string(text))
+    return next(([list(row) for row in table] for table in tables if len(table)), [])
 
 
 def _parse(text: str, form: str, name: str) -> gemmi.Structure:
