@@ -4,25 +4,26 @@ from __future__ import annotations
 
 from foldnote.results.metric import POSITIVE, SHARE, Metric
 
-_TDC = "Huang et al., Therapeutics Data Commons, NeurIPS (2021)"
+_TDC = "Huang et al., Therapeutics Data Commons, NeurIPS (2021), arXiv:2102.09548"
+_MPNN = "Dauparas et al., Science 378, 49 (2022), doi:10.1126/science.add2187"
 
 _SEQUENCE = (
     Metric(
         "perplexity", "1 and more", False, "Exponential of the mean negative log-likelihood per residue.",
         ("perplexity", "pppl", "pseudo_perplexity", "ppl", "mpnn_perplexity"), group="sequence", range=(1.0,
         None),
-        source="Rives et al., PNAS 118, e2016239118 (2021)",
+        source="Rives et al., PNAS 118, e2016239118 (2021), doi:10.1073/pnas.2016239118",
     ),
     Metric(
         "sequence recovery", "0 to 1", None, "Share of designed residues that equal the native ones.",
         ("seq_recovery", "sequence_recovery", "recovery", "seq_rec"), group="sequence", range=SHARE,
-        source="Dauparas et al., Science 378, 49 (2022)",
+        source=_MPNN,
     ),
     Metric(
         "global score", "nats per residue", False,
         "Mean negative log-probability of the residues given the backbone.",
         ("global_score", "mpnn_score"), group="sequence", range=POSITIVE,
-        source="Dauparas et al., Science 378, 49 (2022)",
+        source=_MPNN,
     ),
     Metric(
         "log-likelihood", "nats", True, "Logarithm of the model's probability of the sequence.",
@@ -35,7 +36,7 @@ _SEQUENCE = (
     Metric(
         "E-value", "expected hits", False, "Hits of this score that chance gives in a database of this size.",
         ("evalue", "e_value", "e-value"), group="sequence", range=POSITIVE,
-        source="Karlin and Altschul, PNAS 87, 2264 (1990)",
+        source="Karlin and Altschul, PNAS 87, 2264 (1990), doi:10.1073/pnas.87.6.2264",
     ),
     Metric(
         "stability change", "kcal/mol", None,
@@ -56,25 +57,33 @@ _MOLECULE = (
     Metric(
         "QED", "0 to 1", True, "Quantitative estimate of drug-likeness.", ("qed",), group="molecule",
         range=SHARE,
-        source="Bickerton et al., Nat. Chem. 4, 90 (2012)",
+        source="Bickerton et al., Nat. Chem. 4, 90 (2012), doi:10.1038/nchem.1243",
     ),
     Metric(
-        "logP", "log10", None, "Partition between octanol and water.", ("logp", "clogp", "alogp", "wlogp",
-        "mollogp"),
-        group="molecule", source="Wildman and Crippen, J. Chem. Inf. Comput. Sci. 39, 868 (1999)",
+        "logP", "log10", None, "Partition between octanol and water; methods differ.",
+        ("logp", "clogp", "alogp"), group="molecule",
+    ),
+    Metric(
+        "Crippen logP", "log10", None, "Partition between octanol and water, from contributions of atoms.",
+        ("wlogp", "mollogp", "crippen_logp"), group="molecule",
+        source="Wildman and Crippen, J. Chem. Inf. Comput. Sci. 39, 868 (1999), doi:10.1021/ci990307l",
     ),
     Metric(
         "SA score", "1 to 10", False, "Estimated difficulty of synthesis.", ("sa_score", "sascore", "sa"),
-        group="molecule", range=(1.0, 10.0), source="Ertl and Schuffenhauer, J. Cheminform. 1, 8 (2009)",
+        group="molecule", range=(1.0, 10.0),
+        source="Ertl and Schuffenhauer, J. Cheminform. 1, 8 (2009), doi:10.1186/1758-2946-1-8",
     ),
     Metric(
-        "molecular weight", "g/mol", None, "Mass of one mole.", ("molecular_weight", "mw", "molwt",
-        "exact_mw"),
+        "molecular weight", "g/mol", None, "Mass of one mole.", ("molecular_weight", "mw", "molwt"),
         group="molecule", range=POSITIVE,
     ),
     Metric(
+        "monoisotopic mass", "Da", None, "Mass of the molecule of the most abundant isotopes.",
+        ("exact_mw", "exactmolwt", "exact_mass"), group="molecule", range=POSITIVE,
+    ),
+    Metric(
         "TPSA", "Å²", None, "Topological polar surface area.", ("tpsa",), group="molecule", range=POSITIVE,
-        source="Ertl et al., J. Med. Chem. 43, 3714 (2000)",
+        source="Ertl et al., J. Med. Chem. 43, 3714 (2000), doi:10.1021/jm000942e",
     ),
     Metric(
         "hydrogen-bond donors", "count", None, "Groups that can give a hydrogen bond.",
@@ -93,7 +102,8 @@ _MOLECULE = (
     Metric(
         "rules of five kept", "0 to 4", True, "How many of Lipinski's four rules the molecule keeps.",
         ("lipinski",),
-        group="molecule", range=(0.0, 4.0), source="Lipinski et al., Adv. Drug Deliv. Rev. 23, 3 (1997)",
+        group="molecule", range=(0.0, 4.0),
+        source="Lipinski et al., Adv. Drug Deliv. Rev. 23, 3 (1997), doi:10.1016/S0169-409X(96)00423-1",
     ),
     Metric(
         "Tanimoto similarity", "0 to 1", None, "Shared bits of two fingerprints over all their bits.",

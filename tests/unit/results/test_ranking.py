@@ -1,6 +1,7 @@
 """Tables are ranked by what is known of a metric, merged with their settings, and turned into plot data."""
 
 import json
+import re
 
 import foreign_archives as foreign
 import numpy as np
@@ -80,6 +81,43 @@ def test_what_cannot_be_ranked_says_why(by, words):
 )
 def test_a_metric_is_known_however_programs_spell_it(name, label):
     assert find_metric(name).label == label
+
+
+@pytest.mark.parametrize(
+    ("name", "label", "is_higher", "words", "source"),
+    [
+        ("ilrmsd", "interface-ligand RMSD", False, "the larger one's interface superposed", "HADDOCK3"),
+        ("irmsd", "interface RMSD", False, "superposed on a reference's interface", "Méndez"),
+        ("pdockq", "pDockQ", True, "pLDDT and contacts", "10.1038/s41467-022-28865-w"),
+        ("pDockQ2", "pDockQ2", True, "aligned errors", "10.1093/bioinformatics/btad424"),
+        ("actifptm", "actifpTM", True, "take part in the interaction", "10.1093/bioinformatics/btaf107"),
+        ("iLIS", "iLIS, cLIS", True, "geometric mean", "AFM-LIS"),
+        ("rmsd_lower_bound", "RMSD to the best pose", None, "not superposed", "10.1002/jcc.21334"),
+        ("rmsd_upper", "RMSD to the best pose", None, "not superposed", "10.1002/jcc.21334"),
+        ("minimizedRMSD", "RMSD to the input", None, "not superposed", ""),
+        ("max_predicted_aligned_error", "upper limit of the PAE", None, "a constant", "Jumper"),
+        ("max_pae", "largest PAE", False, "worst pair", "Jumper"),
+        ("binding_affinity", "binding affinity", None, "programs differ", ""),
+        ("ligand_efficiency", "ligand efficiency", None, "differ in its sign", "Hopkins"),
+        ("aggregate_score", "aggregate score", True, "0.8 ipTM + 0.2 pTM", "Boitreaud"),
+        ("exact_mw", "monoisotopic mass", None, "isotopes", ""),
+        ("alogp", "logP", None, "methods differ", ""),
+        ("r_i_docking_score", "GlideScore", False, "Empirical", "Friesner"),
+    ],
+)
+def test_a_metric_is_what_its_source_defines(name, label, is_higher, words, source):
+    metric = find_metric(name)
+
+    assert (metric.label, metric.higher_is_better) == (label, is_higher)
+    assert words in metric.definition
+    assert source in metric.source
+
+
+def test_every_source_can_be_found():
+    """Journals and preprints by DOI or arXiv number, programs by their repository."""
+    found = [metric.source for metric in METRICS if metric.source]
+
+    assert all(re.search(r"doi:10\.\d{4,5}/\S+|arXiv:\d{4}\.\d{5}|github\.com/\S+", one) for one in found)
 
 
 @pytest.mark.parametrize("name", ["seed", "score", "", "id", "rank", "iptm_of_something_else"])

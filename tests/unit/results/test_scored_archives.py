@@ -163,7 +163,7 @@ def test_a_file_of_errors_without_atoms_is_no_structure(opened):
         ("total_score", "Rosetta energy", False),
         ("Average_i_pTM", "ipTM", True),
         ("Average_dG", "interface energy", False),
-        ("r_i_glide_gscore", "affinity", False),
+        ("r_i_glide_gscore", "GlideScore", False),
         ("SCORE.INTER", "docking score", False),
         ("overall_confidence", "mean confidence of the design", True),
     ],
