@@ -1,8 +1,11 @@
 """POST /model-router over HTTP."""
 
+import time
+
 import pytest
 from starlette.testclient import TestClient
 
+from foldnote.catalog.plain import MOST_LETTERS
 from foldnote.service.app import create_app
 from foldnote.service.config import ServiceConfig
 
@@ -63,8 +66,17 @@ def test_each_kind_of_input_is_used(local, given):
     assert len(ask(local, "predict", inputs=[given]).json()["detected"]) == 1
 
 
-def test_a_huge_prompt_takes_no_long_time(local):
-    assert ask(local, "predict the structure " * 40_000).status_code == 200
+def test_the_longest_prompt_takes_no_long_time(local):
+    prompt = ("predict the structure " * 5_000)[:MOST_LETTERS]
+    began = time.process_time()
+    assert ask(local, prompt).status_code == 200
+    assert time.process_time() - began < 2
+
+
+def test_a_longer_prompt_is_refused(local):
+    answer = ask(local, "A" * (MOST_LETTERS + 1))
+    assert (answer.status_code, answer.json()["field"]) == (400, "prompt")
+    assert str(MOST_LETTERS) in answer.json()["error"].replace(",", "")
 
 
 def test_it_can_be_disabled(tmp_path):
