@@ -4,6 +4,8 @@ import io
 import itertools
 import json
 import os
+import resource
+import sqlite3
 import sys
 import time
 import zipfile
@@ -322,6 +324,36 @@ HINTED = (
     "pairWhen",
     "role",
 )
+
+
+PAIRS = {f"a{i}": {"allOf": [{"$ref": f"#/$defs/a{i + 1}"}] * 2} for i in range(27)} | {
+    "a27": {"type": "string"}
+}
+DOUBLING = {"type": "object", "$defs": PAIRS, "properties": {"x": {"$ref": "#/$defs/a0"}}}
+"""A kilobyte that becomes 2**29 subschemas."""
+
+
+def test_a_schema_that_becomes_huge_is_refused(open_service):
+    answer = deploy(open_service, type="mean", schema=DOUBLING)
+    assert (answer.status_code, answer.json()["code"]) == (400, "schema_too_large")
+    assert answer.json()["field"] == "schema"
+
+
+def test_a_tool_with_such_a_schema_from_an_earlier_version_takes_no_jobs(make_service, tmp_path):
+    service = make_service("--allow-deploy-model")
+    assert deploy(service).status_code == 200
+    service.end()
+    old = json.dumps(COUNTER | {"type": "mean", "schema": DOUBLING})
+    with sqlite3.connect(service.folder / "data" / "service.sqlite3") as database:
+        database.execute("INSERT INTO deployments VALUES ('mean', ?, '2026-01-01T00:00:00Z')", (old,))
+    database.close()
+    service.start()
+    resource.prlimit(service.process.pid, resource.RLIMIT_AS, (3 << 29, 3 << 29))
+    verdict = service.client.post("/validate-job", json={"type": "mean", "settings": {"x": 1}}).json()
+    assert (verdict["valid"], verdict["field"]) == (False, "type")
+    assert "mean" in [row["type"] for row in service.client.get("/deployed-models").json()["models"]]
+    body = {"jobName": "j", "type": "atom-counter", "settings": {"structure": PDB}}
+    assert service.client.post("/validate-job", json=body).json()["valid"] is True
 
 
 def test_a_schema_of_anything_at_all_never_fails_the_service(open_service):

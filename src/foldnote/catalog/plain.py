@@ -16,6 +16,8 @@ Path = tuple[str | int, ...]
 NOT_FINITE: Final = "not_finite"
 NOT_JSON: Final = "not_json"
 TOO_DEEP: Final = "too_deep"
+TOO_LARGE: Final = "too_large"
+"""A value that is too large to be held against its schema; it stands in the place of a broken keyword."""
 MOST_LEVELS: Final = 100
 MOST_PARTS: Final = 200_000
 MOST_LETTERS: Final = 100_000
@@ -49,6 +51,8 @@ class Plain(NamedTuple):
     """The value itself."""
     parts: int = 0
     """Values in it, itself included; past `MOST_PARTS` they are not counted on."""
+    letters: int = 0
+    """Characters of all its texts, names of members excepted."""
 
 
 def read_plain(value: Any) -> Plain:
@@ -57,19 +61,21 @@ def read_plain(value: Any) -> Plain:
     plain = reader.read(value, ())
     if reader.count > MOST_PARTS:
         return Plain([] if isinstance(value, list) else {}, (Odd((), TOO_DEEP, value),), value)
-    return Plain(plain, tuple(reader.odd), value, reader.count)
+    return Plain(plain, tuple(reader.odd), value, reader.count, reader.letters)
 
 
 class _Reader:
     def __init__(self) -> None:
         self.odd: list[Odd] = []
         self.count = 0
+        self.letters = 0
         self._holders: set[int] = set()
         """Identities of the containers that are being read: one that holds itself has no end."""
 
     def read(self, value: Any, path: Path) -> Any:
         self.count += 1
         if isinstance(value, str):
+            self.letters += len(value)
             return _mend(value)
         if value is None or isinstance(value, bool):
             return value

@@ -12,10 +12,11 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple
 from urllib.parse import quote, unquote
 
-from foldnote.catalog.plain import Odd, Path, Plain, read_plain
+from foldnote.catalog.extent import Extent, Survey
+from foldnote.catalog.plain import TOO_LARGE, Odd, Path, Plain, read_plain
 
 if TYPE_CHECKING:
-    from jsonschema_rs import Registry, ValidationError, Validator
+    from jsonschema_rs import FancyRegexOptions, RegexOptions, Registry, ValidationError, Validator
 
 _BASE = "json-schema:///foldnote"
 _DRAFT = "https://json-schema.org/draft/2020-12/schema"
@@ -26,7 +27,15 @@ _BY_NAME = {"patternProperties", "prefixItems"}
 _CLOSED: Final = {"additionalProperties", "unevaluatedProperties"}
 _UNKNOWN = object()
 _MOST_RECENT: Final = 4
-_MANY_PARTS: Final = 2000
+_MANY_VISITS: Final = 20_000
+"""Times that a subschema is held against a part of a value; above them only the first fault is looked for."""
+MOST_VISITS: Final = 20_000_000
+"""The same beyond which nothing is held against the value: about a second."""
+MOST_LETTERS_MATCHED: Final = 400_000_000
+"""Characters of a value's texts times patterns; of patterns that look around or back, their square."""
+_FEW_LETTERS: Final = 1000
+_PATTERN_BYTES: Final = 8 << 20
+_MOST_BACKTRACKS: Final = 100_000
 
 
 class Fault(NamedTuple):
@@ -64,6 +73,11 @@ class Document:
         return found[1]
 
     @cached_property
+    def survey(self) -> Survey:
+        """How large the parts of the schema are."""
+        return Survey(self.root)
+
+    @cached_property
     def registry(self) -> Registry:
         """Where the validator finds what the schema refers to."""
         from jsonschema_rs import Draft202012, Registry
@@ -89,13 +103,17 @@ class Rules:
         for key in pointer:
             self._schema, _ = _step(self._schema, key)
         has_reference = _has_reference(self._schema)
+        self._is_tried = False
+        """Whether a pattern looks around or back, which takes the square of a text's length."""
         self._skipped = 1 if has_reference and part is None else 0
         pointed: Any = {"$ref": _BASE + "/".join(("#", *map(_escape, pointer)))}
         self._validator = self._compile(self._schema if part is not None else pointed, has_reference)
 
     def is_met(self, value: Any) -> bool:
         """Whether ``value``, plain JSON, breaks nothing; False for a schema that could not be compiled."""
-        return self._validator is not None and self._validator.is_valid(value)
+        if self._validator is None or self._is_too_much(read_plain(value)):
+            return False
+        return self._validator.is_valid(value)
 
     @property
     def is_usable(self) -> bool:
@@ -105,28 +123,58 @@ class Rules:
     def find_faults(self, plain: Plain) -> list[Fault]:
         """Every keyword that the value breaks, wrong types first, then in the order of the schema.
 
-        Of what lies in an odd part only a wrong type is told, and of a value of thousands of parts only the
-        first keyword that it breaks. Nothing is found by a schema that could not be compiled.
+        Of what lies in an odd part only a wrong type is told, and where schema and value are large together
+        only the first keyword that it breaks. Nothing is found by a schema that could not be compiled.
         """
         if self._validator is None:
             return []
-        errors = _find_first if plain.parts > _MANY_PARTS else _find_all
+        if self._is_too_much(plain):
+            return [Fault(TOO_LARGE, None, (), plain.given, "it is too large to be checked", ())]
+        errors = _find_first if self._has_many_faults(plain) else _find_all
         found = [self._read(error, plain) for error in errors(self._validator, plain.value) if _told(error)]
         found.sort(key=lambda pair: (pair[1].keyword != "type", pair[0]))
         return [fault for _, fault in found if not _is_inside(fault, plain.odd)]
 
+    @cached_property
+    def _extent(self) -> Extent:
+        return self._document.survey.measure(self._schema)
+
+    def _is_too_much(self, plain: Plain) -> bool:
+        """Whether holding the schema against the value would take seconds."""
+        if plain.parts * self._extent.subschemas > MOST_VISITS:
+            return True
+        letters = plain.letters**2 if self._is_tried else plain.letters
+        return plain.letters > _FEW_LETTERS and letters * self._extent.patterns > MOST_LETTERS_MATCHED
+
+    def _has_many_faults(self, plain: Plain) -> bool:
+        """Whether there may be so many faults that making them all takes seconds."""
+        return plain.parts * self._extent.subschemas > _MANY_VISITS
+
     def _compile(self, schema: Any, has_reference: bool) -> Validator | None:
+        from jsonschema_rs import FancyRegexOptions, RegexOptions
+
+        if self._document.survey.find_excess(self._schema):
+            return None
+        linear = RegexOptions(size_limit=_PATTERN_BYTES, dfa_size_limit=_PATTERN_BYTES)
+        found = self._compile_with(schema, has_reference, linear)
+        if found is None and self._extent.patterns:
+            tried = FancyRegexOptions(backtrack_limit=_MOST_BACKTRACKS, size_limit=_PATTERN_BYTES)
+            found, self._is_tried = self._compile_with(schema, has_reference, tried), True
+        return found
+
+    def _compile_with(
+        self, schema: Any, has_reference: bool, patterns: RegexOptions | FancyRegexOptions
+    ) -> Validator | None:
         from jsonschema_rs import Draft202012Validator, ReferencingError
 
         try:
-            if not has_reference:
-                return Draft202012Validator(self._schema, validate_formats=False, offline=True, mask="it")
             return Draft202012Validator(
-                schema,
-                registry=self._document.registry,
+                schema if has_reference else self._schema,
+                registry=self._document.registry if has_reference else None,
                 validate_formats=False,
                 offline=True,
                 mask="it",
+                pattern_options=patterns,
             )
         except (ValueError, TypeError, ReferencingError):
             return None

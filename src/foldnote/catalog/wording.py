@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from foldnote.catalog.checks.row import shorten
-from foldnote.catalog.plain import MOST_LEVELS, NOT_FINITE, TOO_DEEP, Odd
+from foldnote.catalog.plain import MOST_LEVELS, NOT_FINITE, TOO_DEEP, TOO_LARGE, Odd
 
 if TYPE_CHECKING:
     from foldnote.catalog.standard import Fault
@@ -169,6 +169,11 @@ def _tell_names(phrase: str, code: str) -> Callable[[Any, Any, str], tuple[str, 
     return tell
 
 
+def _tell_too_large(_value: Any, _wanted: Any, _unit: str) -> tuple[str, str]:
+    message = "This is too large to be checked by the schema of this tool. Give less at once, or a file."
+    return message, "too_large"
+
+
 def _tell_excluded(value: Any, wanted: Any, _unit: str) -> tuple[str, str]:
     if wanted == {}:
         return "This cannot be given beside the other settings. Leave it out.", "not_allowed"
@@ -176,6 +181,7 @@ def _tell_excluded(value: Any, wanted: Any, _unit: str) -> tuple[str, str]:
 
 
 _WORDINGS: Final[Mapping[str, Callable[[Any, Any, str], tuple[str, str]]]] = {
+    TOO_LARGE: _tell_too_large,
     "type": _tell_type,
     "enum": _tell_enum,
     "const": _tell_const,

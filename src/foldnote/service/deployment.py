@@ -15,6 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from foldnote import catalog
+from foldnote.catalog.extent import find_excess
+from foldnote.catalog.plain import read_plain
 from foldnote.catalog.standard import is_schema
 from foldnote.models.tool import Tool
 from foldnote.service import containers
@@ -60,6 +62,7 @@ class DeploymentDesk:
         self._folder = folder
         self._is_open = is_open
         self._known: dict[str, tuple[Definition, Tool]] = {}
+        self._too_large: set[str] = set()
         toolbox.follow(self._read)
 
     def require(self, caller: Caller) -> None:
@@ -130,9 +133,20 @@ class DeploymentDesk:
             old = self._known.get(each.type)
             tool = old[1] if old is not None and old[0] == each else make_tool(wanted)
             known[each.type] = (each, tool)
-            registered[each.type] = Registered(tool, make_engine(wanted, self._folder))
+            if old is None or old[1] is not tool:
+                self._note_excess(tool)
+            if each.type not in self._too_large:
+                registered[each.type] = Registered(tool, make_engine(wanted, self._folder))
         self._known = known
         return registered
+
+    def _note_excess(self, tool: Tool) -> None:
+        """A schema that was registered before there were limits of it takes no jobs: nothing checks them."""
+        self._too_large.discard(tool.type)
+        excess = find_excess(read_plain(tool.settings_schema).value)
+        if excess:
+            self._too_large.add(tool.type)
+            log.warning("The registered tool %s takes no jobs: its schema %s.", tool.type, excess)
 
 
 def check_schema(schema: dict[str, Any]) -> None:
@@ -143,6 +157,10 @@ def check_schema(schema: dict[str, Any]) -> None:
     """
     from jsonschema_rs import ValidationError, meta  # few services ever register a tool
 
+    excess = find_excess(read_plain(schema).value)
+    if excess:
+        sentence = f"schema {excess}. Write it with fewer or shorter parts."
+        raise bad_request(sentence, code="schema_too_large", field="schema")
     try:
         meta.validate(schema | {"$schema": _DRAFT})
     except ValidationError as exc:

@@ -10,9 +10,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from foldnote.catalog.foreign.listed import Untranslated
+from foldnote.catalog.plain import read_plain
 from foldnote.catalog.prepared import NOTES
 from foldnote.catalog.standard import is_schema
 
+_MOST_TRIED = 3_000_000
 _PREFIX = "#/components/schemas/"
 _OF_OPENAPI = ("nullable", "example", "discriminator", "xml", "externalDocs", "deprecated", "readOnly", "$id",
                "$schema", "$anchor", "$dynamicAnchor", "$dynamicRef", "$vocabulary")  # fmt: skip
@@ -33,7 +35,16 @@ def translate_component(schema: Mapping[str, Any]) -> tuple[dict[str, Any], Untr
     if is_schema(whole):
         _note_files(whole)
         return whole, untranslated
+    if _count_tried(whole) > _MOST_TRIED:
+        return {"type": "object"}, untranslated | {"": schema}
     return _keep_what_fits(whole, untranslated)
+
+
+def _count_tried(whole: Mapping[str, Any]) -> int:
+    """Values that are looked at while the parts of a schema are tried one after another."""
+    properties = whole.get("properties")
+    fields = len(properties) if isinstance(properties, dict) else 0
+    return fields * read_plain(whole.get("$defs")).parts + len(whole) * read_plain(whole).parts
 
 
 def _keep_what_fits(whole: dict[str, Any], untranslated: Untranslated) -> tuple[dict[str, Any], Untranslated]:

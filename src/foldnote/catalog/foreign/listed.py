@@ -7,7 +7,7 @@ applies is required only then (``if``/``then``), and notes the condition under `
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
 from foldnote.catalog.foreign.conditions import UntranslatableError, translate_conditions
 from foldnote.catalog.foreign.fields import read_field
@@ -23,6 +23,8 @@ _REQUIRED_WORDS = {
     "optional": False,
 }
 _CONDITIONS = ("conditionals", "conditions", "conditional")
+MOST_ROWS: Final = 5_000
+"""Settings of one tool that are read; the others are kept as they are."""
 Untranslated = dict[str, Any]
 
 
@@ -66,7 +68,7 @@ def _name_rows(given: Any) -> tuple[dict[str, dict[str, Any]], Untranslated]:
     for place, row in listed:
         plain = lower_first(row) if isinstance(row, Mapping) else {}
         name = row if isinstance(row, str) else plain.get("name")
-        if not isinstance(name, str) or not name or name in rows:
+        if not isinstance(name, str) or not name or name in rows or len(rows) >= MOST_ROWS:
             untranslated[place] = row
         else:
             rows[name] = plain
