@@ -1,12 +1,16 @@
 """What is asked wrongly, or lacks an optional library, is answered in one sentence."""
 
+import inspect
 import re
 import sys
 
+import pandas as pd
 import pytest
+from job_settings import SETTINGS
 
 import foldnote as fn
 from foldnote import catalog
+from foldnote.client import Stage
 from foldnote.client.tool_list import ToolList
 from foldnote.errors import FoldnoteError
 from foldnote.results import tables
@@ -54,3 +58,94 @@ def test_a_crate_without_its_library_is_one_sentence(client, settings, tmp_path,
     with pytest.raises(FoldnoteError, match=r"pip install 'foldnote\[crate\]'"):
         result.save_crate(tmp_path / "crate.zip")
     assert list(tmp_path.iterdir()) == []
+
+
+SEQUENCE = SETTINGS["sequence"]
+WRONG_CALLS = {
+    "settings without names": (lambda: fn.submit("anarci", SEQUENCE), "2 positional .* takes 1 .*name=value"),
+    "settings as a dict": (lambda: fn.submit("anarci", {"sequence": SEQUENCE}), r"\*\*\{…\}"),
+    "nothing at all": (lambda: fn.submit(), r"needs tool: fn.submit\(tool\)"),
+    "a number as tool": (lambda: fn.submit(5), "tool must be text or a tool, not int"),
+    "no table": (lambda: fn.submit_batch("anarci"), r"needs table: fn.submit_batch\(tool, table\)"),
+    "a list of sequences": (lambda: fn.submit_batch("anarci", [SEQUENCE]), "a row of this is a str"),
+    "a dict of columns": (lambda: fn.submit_batch("anarci", {"sequence": [SEQUENCE]}), "this is a dict"),
+    "a number as table": (lambda: fn.submit_batch("anarci", 5), "this is a int"),
+    "a column of a table": (lambda: fn.submit_batch("anarci", pd.Series([SEQUENCE])), "a row of this"),
+    "a sequence as table": (lambda: fn.submit_batch("anarci", SEQUENCE), "no FASTA file by its name"),
+    "an unknown column": (
+        lambda: fn.submit_batch("anarci", [{"sequence": SEQUENCE, "schem": "imgt"}]),
+        "'schem' is no setting .* Did you mean scheme",
+    ),
+    "a number as search": (lambda: fn.tools(5), "search must be text, not int"),
+    "a number as family": (lambda: fn.tools(family=5), "family must be text"),
+    "a misspelt filter": (lambda: fn.tools(familly="x"), "no argument 'familly'. Did you mean family"),
+    "a number as job": (lambda: fn.job(5), "job_name must be text, not int"),
+    "no form": (lambda: fn.form(), "needs subject"),
+    "a number as form": (lambda: fn.form(5), "subject must be text or a tool"),
+    "an object as a value": (lambda: fn.form("anarci", sequence=object()), "cannot be of the type object"),
+    "a number as structure": (lambda: fn.view(5), "a list of them, not int"),
+    "a file that is not there": (lambda: fn.view("none.pdb"), "cannot be read: No such file or directory.$"),
+    "British colour": (lambda: fn.view("x.pdb", colour="chain"), "Did you mean color"),
+    "a number as grid": (lambda: fn.grid(5), "Give a list of structures, not int"),
+    "a number as upload": (lambda: fn.uploaded(5), "name must be text"),
+    "a number as contents": (lambda: fn.inline(5), "text must be text"),
+    "no name of a variable": (lambda: fn.variable(), "needs name"),
+    "a number as prompt": (lambda: fn.recommend(5), "prompt must be text"),
+    "a sequence as inputs": (lambda: fn.recommend("fold", inputs="AAA"), "Give a list of molecules"),
+    "one input": (lambda: fn.recommend("fold", inputs={"sequence": "A"}), "Give a list of molecules"),
+    "a tool as stage": (lambda: fn.pipeline("p", ["anarci"]), "Give a list of stages"),
+    "a stage without tool": (lambda: fn.stage("a"), r"needs tool: fn.stage\(name, tool\)"),
+    "a number as a stage's file": (lambda: Stage("a", "anarci").file(5), "no path inside"),
+    "one ligand": (lambda: fn.screen(fn.inline("ATOM"), "CCO"), "Give a list of ligands"),
+    "a number as result": (lambda: fn.open_result(5), "path must be text or a path"),
+    "a profile without its name": (lambda: fn.account("x"), "got 1 positional .* takes no positional ones"),
+    "a number as profile": (lambda: fn.connect(5), "profile must be text"),
+    "no source": (lambda: fn.upload(), "needs source"),
+    "a folder": (lambda: fn.upload("."), "no file '.' to upload"),
+    "two names": (lambda: fn.submit("anarci", name="a", job_name="b"), "give one of them"),
+    "a name with a space": (lambda: fn.submit("anarci", name="my job"), "Write 'my-job'"),
+}
+
+
+@pytest.fixture
+def here(client, monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("foldnote.notebook.connection.find_client", lambda profile: client)
+    return client
+
+
+@pytest.mark.parametrize("what", WRONG_CALLS)
+def test_a_wrong_call_of_a_verb_is_answered_in_a_sentence(here, what):
+    call, sentence = WRONG_CALLS[what]
+    with pytest.raises(FoldnoteError, match=sentence) as caught:
+        call()
+    assert len(caught.value.message) < 240
+    assert "\n" not in caught.value.message
+
+
+def test_a_time_limit_that_is_no_number_is_refused(here, settings):
+    job = fn.submit("anarci", **settings)
+    with pytest.raises(FoldnoteError, match="timeout_s is 'soon'; it must be a number of seconds"):
+        job.wait("soon", progress=False)
+    with pytest.raises(FoldnoteError, match="5 is no path inside the result"):
+        job.file(5)
+
+
+def test_a_job_is_named_by_either_word(here, settings, name):
+    assert fn.submit("anarci", name=name, **settings).job_name == name
+    assert fn.submit("anarci", job_name=name, **settings).job_name == name
+    assert fn.form("anarci", name=name, **settings).job_name == name
+    assert fn.form("anarci", job_name=name, **settings).job_name == name
+
+
+def test_a_table_may_have_the_columns_that_people_write(here, name):
+    table = pd.DataFrame({"id": [f"{name}-a", f"{name}-b"], "VH": [SEQUENCE + "SA", SEQUENCE + "SC"]})
+    batch = fn.submit_batch("anarci", table, scheme="imgt")
+    jobs = batch.subjobs()
+    assert [job.job_name for job in jobs] == list(table["id"])
+    assert [job.settings["sequence"] for job in jobs] == list(table["VH"])
+
+
+def test_a_verb_keeps_its_signature_and_its_help():
+    assert list(inspect.signature(fn.submit).parameters)[:2] == ["tool", "job_name"]
+    assert "Args:" in fn.submit.__doc__

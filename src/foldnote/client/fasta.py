@@ -30,8 +30,8 @@ def read_fasta_file(path: str | Path, tool: Tool) -> list[dict[str, str]]:
     place = Path(path).expanduser()
     if place.suffix.lower() not in ENDINGS:
         raise FoldnoteError(
-            f"{str(path)!r} is no FASTA file by its name ({', '.join(ENDINGS)}). Read a table first:"
-            f" fn.submit_batch({tool.type!r}, pandas.read_csv({str(path)!r}))"
+            f"{str(path)[:60]!r} is no FASTA file by its name ({', '.join(ENDINGS)}). Read a table first:"
+            f" fn.submit_batch({tool.type!r}, pandas.read_csv('table.csv'))"
         )
     try:
         text = place.read_text("utf-8-sig")

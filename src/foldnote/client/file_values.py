@@ -53,7 +53,7 @@ def uploaded(name: str) -> FileValue:
     Raises:
         FoldnoteError: this is no name.
     """
-    if not name or "\n" in name:
+    if not isinstance(name, str) or not name or "\n" in name:
         raise FoldnoteError("uploaded() takes the name of an upload; inline() takes the contents of a file.")
     return FileValue(name)
 
@@ -64,6 +64,11 @@ def inline(text: str) -> FileValue:
     Raises:
         FoldnoteError: there are no contents.
     """
+    if not isinstance(text, str):
+        kind = type(text).__name__
+        raise FoldnoteError(
+            f"inline() takes the contents of a file as text, not {kind}. upload() takes objects."
+        )
     if not text.strip():
         raise FoldnoteError("inline() takes the contents of a file; this text is empty.")
     return Contents(text if "\n" in text else f"{text}\n")
@@ -75,7 +80,7 @@ def job_file(job_name: str, path: str) -> FileValue:
     Raises:
         FoldnoteError: this is no path inside a result.
     """
-    parts = PurePosixPath(path).parts
+    parts = PurePosixPath(path).parts if isinstance(path, str) else ()
     if not parts or path.startswith("/") or ".." in parts or "\n" in path:
         raise FoldnoteError(
             f"{path!r} is no path inside the result of {job_name!r}; write it as its archive does."

@@ -103,6 +103,9 @@ class PipelinesSteps(Resource, Generic[R]):
             RestrictedRouteError: the key is an unclaimed trial key.
             ServiceError: the service refused.
         """
+        if isinstance(stages, Stage) or not all(isinstance(stage, Stage) for stage in stages):
+            told = 'Give a list of stages, such as [fn.stage("fold", "abodybuilder", heavy="EVQL…")].'
+            raise SettingsError([Problem(field="stages", message=told)])
         tools = {}
         for stage in stages:
             tools[stage.tool] = yield from recall_tool(self._link, stage.tool)

@@ -33,8 +33,7 @@ class RouterSteps(Resource):
             ServiceError: the service refused.
             TransportError: no answer came.
         """
-        molecules = [dict(given) for given in inputs]
-        _check(prompt, molecules)
+        molecules = _check(prompt, inputs)
         body = {"prompt": prompt} | ({"inputs": molecules} if molecules else {})
         answer = yield from self._link.ask(
             "POST", "/model-router", json=body, repeatable=True, timeout_s=_TIMEOUT_S
@@ -42,8 +41,20 @@ class RouterSteps(Resource):
         return understand(read_recommendation, answer)
 
 
-def _check(prompt: str, molecules: list[dict[str, str]]) -> None:
-    problems = [] if prompt.strip() else [Problem(field="prompt", message="Describe the task in words.")]
+def _check(prompt: str, inputs: Iterable[Mapping[str, str]]) -> list[dict[str, str]]:
+    """The inputs, where all of them are molecules.
+
+    Raises:
+        SettingsError: one is none, or there is no prompt.
+    """
+    has_prompt = isinstance(prompt, str) and bool(prompt.strip())
+    problems = [] if has_prompt else [Problem(field="prompt", message="Describe the task in words.")]
+    is_list = isinstance(inputs, Iterable) and not isinstance(inputs, str | Mapping)
+    listed = list(inputs) if is_list else [None]
+    if not all(isinstance(given, Mapping) for given in listed):
+        told = 'Give a list of molecules, such as [{"sequence": "EVQL…", "role": "heavy"}].'
+        raise SettingsError([*problems, Problem(field="inputs", message=told)])
+    molecules = [dict(given) for given in listed if given is not None]
     for position, given in enumerate(molecules):
         kinds = [kind for kind in _KINDS if given.get(kind)]
         if len(kinds) != 1 or given.keys() - {*_KINDS, "role"}:
@@ -54,6 +65,7 @@ def _check(prompt: str, molecules: list[dict[str, str]]) -> None:
             problems.append(Problem(field=f"inputs[{position}].role", message=told))
     if problems:
         raise SettingsError(problems)
+    return molecules
 
 
 class Router(SyncResource, RouterSteps):

@@ -93,9 +93,23 @@ def read_dtypes(table: Any) -> dict[str, Any]:
 
 
 def _records(table: Any) -> list[dict[str, Any]]:
-    if hasattr(table, "to_dict"):
+    """The rows of a table.
+
+    Raises:
+        FoldnoteError: it is none.
+    """
+    if hasattr(table, "to_dict") and hasattr(table, "columns"):
         return [{str(name): value for name, value in row.items()} for row in table.to_dict("records")]
-    return [dict(row) for row in table]
+    is_list = isinstance(table, Iterable) and not isinstance(table, str | bytes | Mapping)
+    records = list(table) if is_list else [table]
+    wrong = [row for row in records if not isinstance(row, Mapping)] if is_list else records
+    if wrong:
+        what = "a row of this" if is_list else "this"
+        raise FoldnoteError(
+            "A batch needs a table: a DataFrame, or a list with a mapping of settings for each job, such as"
+            f' [{{"sequence": "EVQL…"}}]; {what} is a {type(wrong[0]).__name__}.'
+        )
+    return [dict(row) for row in records]
 
 
 def _every_column(records: list[dict[str, Any]], names: str | None) -> dict[str, str]:

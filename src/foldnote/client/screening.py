@@ -93,6 +93,9 @@ class ScreeningsSteps(Resource, Generic[B]):
             ServiceError: the service refused; its ``row`` is the ligand.
             TransportError: no answer came, and the service does not know the batch.
         """
+        if isinstance(ligands, str):
+            told = "Give a list of ligands: each is a file of its own, such as fn.upload(path)."
+            raise SettingsError([Problem(field="ligands", message=told)])
         screening = _Screening(
             receptor,
             list(ligands),

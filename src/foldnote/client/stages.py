@@ -40,7 +40,7 @@ class Stage:
         Raises:
             FoldnoteError: this leads out of a result.
         """
-        if path.startswith("/") or ".." in path.split("/") or "\n" in path:
+        if not isinstance(path, str) or path.startswith("/") or ".." in path.split("/") or "\n" in path:
             raise FoldnoteError(f"{path!r} is no path inside the result of the stage {self.name!r}.")
         return StageFile(f"{self.name}/{path}")
 

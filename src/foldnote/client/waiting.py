@@ -11,6 +11,7 @@ from foldnote.client.listing import LARGEST_PAGE, Hold, get_job, list_first, lis
 from foldnote.client.pace import poll_delays
 from foldnote.client.polling import FEW, find_poller
 from foldnote.errors import (
+    BadRequestError,
     FoldnoteError,
     NotFoundError,
     RateLimitedError,
@@ -186,6 +187,9 @@ class Patience:
     """How long waiting goes on: until a time-out, and through outages of limited length."""
 
     def __init__(self, timeout_s: float | None, clock: Callable[[], float] = time.monotonic) -> None:
+        if isinstance(timeout_s, bool) or not isinstance(timeout_s, int | float | None):
+            told = f"timeout_s is {timeout_s!r}; it must be a number of seconds, or None for no limit."
+            raise BadRequestError(told, status=400)
         self._timeout_s = timeout_s
         self._clock = clock
         self._deadline = None if timeout_s is None else clock() + timeout_s

@@ -15,6 +15,7 @@ from foldnote.forms.schema_form import SchemaForm
 from foldnote.forms.section import list_names
 from foldnote.forms.sending import has_running_loop, start
 from foldnote.forms.spec import MISSING, Choice, FieldSpec, read_specs
+from foldnote.forms.table_text import match_columns
 from foldnote.forms.variable import Variable, variable
 
 __all__ = [
@@ -34,6 +35,7 @@ __all__ = [
     "kind_for",
     "kinds",
     "list_names",
+    "match_columns",
     "read_specs",
     "register_kind",
     "start",

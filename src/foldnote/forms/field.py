@@ -143,7 +143,8 @@ class Field(ABC):
         """
         if not (isinstance(value, _PLAIN) or value is MISSING or hasattr(value, "tolist")):
             kind = type(value).__name__
-            raise FoldnoteError(f"{self.spec.title} cannot be a {kind}: give text, numbers, lists or dicts.")
+            told = f"{self.spec.title} cannot be of the type {kind}: give text, numbers, lists or dicts."
+            raise FoldnoteError(told)
         self._is_cleared = self.is_at_start = False
         self._is_writing = True
         try:

@@ -90,6 +90,18 @@ def _find_delimiter(text: str) -> str:
     return max("\t;,", key=first.count) if any(mark in first for mark in "\t;,") else ","
 
 
+def match_columns(names: Iterable[str], specs: Iterable[FieldSpec]) -> tuple[dict[str, str], str | None]:
+    """The column of each setting that one of ``names`` means, and the column of the jobs' names, if any.
+
+    Raises:
+        FoldnoteError: a column is neither a setting nor a name, or two mean the same.
+    """
+    names = list(names)
+    pairs = list(zip(names, _find_columns(names, tuple(specs)), strict=True))
+    columns = {spec.name: name for name, spec in pairs if spec is not None}
+    return columns, next((name for name, spec in pairs if spec is None), None)
+
+
 def _find_columns(names: list[str], specs: tuple[FieldSpec, ...]) -> list[FieldSpec | None]:
     """The setting of each column; None for the one that names the jobs."""
     found = [_find_column(name, specs) for name in names]

@@ -7,8 +7,9 @@ still there when the notebook is opened again without its kernel.
 
 from __future__ import annotations
 
-from foldnote.client import inline, uploaded
-from foldnote.forms import variable
+from foldnote.client import inline as _inline
+from foldnote.client import uploaded as _uploaded
+from foldnote.forms import variable as _variable
 from foldnote.notebook.batching import NotebookPreview, batch, batches, submit_batch
 from foldnote.notebook.connection import connect
 from foldnote.notebook.filling import NotebookForm, form
@@ -16,7 +17,13 @@ from foldnote.notebook.live import NotebookBatch, NotebookJob, NotebookRun
 from foldnote.notebook.looking import explore, grid, job, jobs, tool, tools, view
 from foldnote.notebook.planning import account, pipeline, provision, recommend, screen, stage
 from foldnote.notebook.submitting import submit, upload, validate
-from foldnote.results import open_result
+from foldnote.notebook.verbs import verb
+from foldnote.results import open_result as _open_result
+
+inline = verb(_inline)
+open_result = verb(_open_result)
+uploaded = verb(_uploaded)
+variable = verb(_variable)
 
 __all__ = [
     "NotebookBatch",

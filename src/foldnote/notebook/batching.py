@@ -14,9 +14,11 @@ from foldnote.client.job_list import JobList
 from foldnote.client.previews import Preview
 from foldnote.client.rows import Rows, expand_rows
 from foldnote.errors import FoldnoteError
+from foldnote.forms import list_names, match_columns, read_specs
 from foldnote.models import Tool
 from foldnote.notebook import connection
 from foldnote.notebook.live import NotebookBatch, make_live_batch
+from foldnote.notebook.verbs import verb
 
 if TYPE_CHECKING:
     from foldnote.client.rows import Table as Rectangle
@@ -65,6 +67,7 @@ def submit_batch(
 ) -> NotebookPreview: ...
 
 
+@verb
 def submit_batch(
     tool: str | Tool,
     table: Table,
@@ -91,9 +94,11 @@ def submit_batch(
         tool: the tool's type, or a tool of any catalog.
         table: a DataFrame, or a list of mappings; a missing cell leaves its setting out. Or the path of a
             FASTA file, for a tool that needs one sequence: each record is a row, and its name the job's.
-        columns: the column of each setting; by default every column is the setting of its name.
+        columns: the column of each setting; by default every column is the setting of its name or title, and
+            ``VH``, ``VL`` and ``seq`` are the sequences that they commonly are.
         sweep: values of a setting that every row gets in turn; several settings are combined.
-        names: the column with the jobs' names; by default they are the batch's name and a number.
+        names: the column with the jobs' names; by default ``id``, ``name`` or ``jobName``, where that is no
+            setting, else they are the batch's name and a number.
         batch_name: name of the batch; by default one is made of tool and rows.
         project_tag: identifier of a project.
         profile: which service; by default the active profile's.
@@ -114,6 +119,8 @@ def submit_batch(
         tool = tool if isinstance(tool, Tool) else client.tools.get(tool)
         table, names = read_fasta_file(table, tool), names or "name"
         columns = columns or {find_sequence_setting(tool): find_sequence_setting(tool)}
+    else:
+        tool, columns, names = _match(client, tool, table, columns, names)
     rows = expand_rows(table, columns, sweep, settings, names)
     limits: dict[str, Any] = {
         "again": again,
@@ -128,6 +135,34 @@ def submit_batch(
         return found
     _ask_before(found)
     return found.submit()
+
+
+def _match(
+    client: Client, tool: str | Tool, table: Any, columns: Mapping[str, str] | None, names: str | None
+) -> tuple[str | Tool, Mapping[str, str] | None, str | None]:
+    """The columns of a table, where some are not called as the settings that they are.
+
+    Raises:
+        FoldnoteError: a column is neither a setting nor a name.
+    """
+    heads = [head for head in _read_heads(table) if head != names]
+    if columns is not None or not heads:
+        return tool, columns, names
+    tool = tool if isinstance(tool, Tool) else client.tools.get(tool)
+    schema, known = tool.settings_schema or {}, set(list_names(tool))
+    others = [head for head in heads if head not in known]
+    if not others or schema.get("additionalProperties") is not False:
+        return tool, None, names
+    found, named = match_columns(others, [spec for spec in read_specs(schema) if spec.name not in heads])
+    return tool, {head: head for head in heads if head in known} | found, names or named
+
+
+def _read_heads(table: Any) -> list[str]:
+    """The names of a table's columns; none for what is no table that can be read twice."""
+    if hasattr(table, "columns"):
+        return [str(name) for name in table.columns]
+    rows = table if isinstance(table, list | tuple) else ()
+    return list(dict.fromkeys(str(name) for row in rows if isinstance(row, Mapping) for name in row))
 
 
 def _look(
@@ -157,6 +192,7 @@ def _ask_before(preview: Preview) -> None:
         raise FoldnoteError("Nothing was submitted.")
 
 
+@verb
 def batch(batch_name: str, /, *, profile: str | None = None) -> NotebookBatch:
     """A batch by its name.
 
@@ -166,6 +202,7 @@ def batch(batch_name: str, /, *, profile: str | None = None) -> NotebookBatch:
     return make_live_batch(connection.find_client(profile).batches.get(batch_name))
 
 
+@verb
 def batches(limit: int = 50, *, profile: str | None = None) -> JobList[NotebookBatch]:
     """Batches, newest first: a table in a cell, ``[0]`` takes one, ``.to_frame()`` is a DataFrame.
 

@@ -6,6 +6,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from foldnote.client import Client
+from foldnote.notebook.verbs import verb
 
 if TYPE_CHECKING:
     from foldnote.client.jobs import AsyncJobs
@@ -30,6 +31,7 @@ def find_async_jobs(link: Link) -> AsyncJobs:
     return AsyncJobs(link, AsyncHttpWorld())
 
 
+@verb
 def connect(profile: str | None = None) -> Client:
     """The client of ``profile``, or of the active one; the embedded service is started when it is needed."""
     return find_client(profile)

@@ -14,6 +14,8 @@ from foldnote.models import Tool
 from foldnote.notebook import connection
 from foldnote.notebook.keeping import KeptForm, KeptSchemaForm
 from foldnote.notebook.live import NotebookJob, make_batch_card, make_card, make_live, make_live_batch
+from foldnote.notebook.submitting import take_name
+from foldnote.notebook.verbs import verb
 from foldnote.results import Result
 from foldnote.viewers.card_html import FORM_AGAIN, write_plain_card
 from foldnote.viewers.output import ResultSlot
@@ -88,6 +90,7 @@ def form(
 def form(schema: Mapping[str, Any] | Path, /, **values: Any) -> SchemaForm: ...
 
 
+@verb
 def form(
     subject: str | Tool | JobHandle | Mapping[str, Any] | Path,
     /,
@@ -118,9 +121,7 @@ def form(
     if isinstance(subject, JobHandle):
         return _reopen(subject, asked, values, job_name)
     known = subject if isinstance(subject, Tool) else asked.tools.get(subject)
-    if "name" in values and "name" not in list_names(known):  # what people try first
-        job_name = job_name or values.pop("name")
-    return NotebookForm(known, asked, values, job_name)
+    return NotebookForm(known, asked, values, take_name(known, job_name, values))
 
 
 def _reopen(job: JobHandle, asked: Client, values: Mapping[str, Any], job_name: str | None) -> NotebookForm:

@@ -15,6 +15,7 @@ from foldnote.errors import BadRequestError, UnreadableFileError
 from foldnote.models import Tool
 from foldnote.notebook import connection
 from foldnote.notebook.live import NotebookBatch, NotebookJob, make_live, make_live_batch
+from foldnote.notebook.verbs import verb
 from foldnote.results import Model, Molecule, PairingMethod, Result, StatedMeaning, Structure
 from foldnote.viewers import (
     Grid,
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from foldnote.viewers import Explorer
 
 
+@verb
 def job(job_name: str, /, *, profile: str | None = None) -> NotebookJob | NotebookBatch:
     """A job by its name; the name of a batch gives the batch, as :func:`batch` does.
 
@@ -44,6 +46,7 @@ def job(job_name: str, /, *, profile: str | None = None) -> NotebookJob | Notebo
     return make_live_batch(client.batches.get(job_name)) if found.record.is_batch else make_live(found)
 
 
+@verb
 def jobs(limit: int = 50, *, profile: str | None = None) -> JobList[NotebookJob]:
     """Jobs, newest first: a table in a cell, ``[0]`` and ``[:5]`` take rows, ``.to_frame()`` is a DataFrame.
 
@@ -54,6 +57,7 @@ def jobs(limit: int = 50, *, profile: str | None = None) -> JobList[NotebookJob]
     return connection.find_client(profile).jobs.list(limit=limit).with_rows(make_live)
 
 
+@verb
 def tools(
     search: str = "", /, *, family: str | None = None, modality: str | None = None,
     function: str | None = None, runs_here: bool = False, profile: str | None = None,
@@ -72,6 +76,7 @@ def tools(
     return found.search(search, family=family, modality=modality, function=function, runs_here=runs_here)
 
 
+@verb
 def tool(tool_type: str, /, *, profile: str | None = None) -> Tool:
     """One tool of the service.
 
@@ -84,6 +89,7 @@ def tool(tool_type: str, /, *, profile: str | None = None) -> Tool:
 Viewable = Result | Structure | Model | Molecule | Scene | str | Path
 
 
+@verb
 def view(
     item: Viewable | Sequence[Viewable],
     /,
@@ -120,6 +126,7 @@ def view(
     return choose(_find_scene(stated, pairing), color, style, table)
 
 
+@verb
 def grid(
     items: Sequence[Viewable], /, *, columns: int = 2, color: str | None = None, style: Style | None = None
 ) -> Grid:
@@ -135,9 +142,12 @@ def grid(
         UnreadableFileError: a structure cannot be read.
         BadRequestError: there is nothing to show, or a structure cannot be coloured so.
     """
+    if isinstance(items, str) or not isinstance(items, Sequence):
+        raise BadRequestError(f"Give a list of structures, not {type(items).__name__}.", status=400)
     return make_grid([view(item, color=color, style=style) for item in items], columns)
 
 
+@verb
 def explore(
     item: Result | Structure | Model | str | Path, /, *, b_factors: StatedMeaning | None = None
 ) -> Explorer:
@@ -176,6 +186,9 @@ def _find_scene(item: Viewable | Sequence[Viewable], pairing: PairingMethod) -> 
         return item
     if isinstance(item, Molecule):
         return compose_molecules([item])
+    if not isinstance(item, Result | Structure | Model | str | Path | Sequence):
+        told = "Give a structure, a model, a result, a path, or a list of them"
+        raise BadRequestError(f"{told}, not {type(item).__name__}.", status=400)
     if not isinstance(item, Result | Structure | Model | str | Path):
         molecules = [one for one in item if isinstance(one, Molecule)]
         if molecules and len(molecules) == len(item):

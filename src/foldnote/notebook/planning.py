@@ -9,8 +9,10 @@ from foldnote.client import BatchHandle, Stage
 from foldnote.models import Account, Recommendation
 from foldnote.notebook import connection
 from foldnote.notebook.live import NotebookBatch, NotebookRun
+from foldnote.notebook.verbs import verb
 
 
+@verb
 def recommend(
     prompt: str, /, *, inputs: Iterable[Mapping[str, str]] = (), profile: str | None = None
 ) -> Recommendation:
@@ -28,6 +30,7 @@ def recommend(
     return connection.find_client(profile).router.ask(prompt, inputs)
 
 
+@verb
 def account(*, profile: str | None = None) -> Account:
     """Whose key is used, and what is left of its jobs and hours, as far as the service tells.
 
@@ -38,6 +41,7 @@ def account(*, profile: str | None = None) -> Account:
     return connection.find_client(profile).account.get()
 
 
+@verb
 def provision(*, profile: str | None = None) -> Account:
     """A trial key for a service where you have none: asked for once, kept, and shown nowhere.
 
@@ -51,6 +55,7 @@ def provision(*, profile: str | None = None) -> Account:
     return connection.find_client(profile).account.provision()
 
 
+@verb
 def stage(name: str, tool: str, /, **settings: Any) -> Stage:
     """One run of a tool in a pipeline; ``stage.file("path")`` is what a later stage's file field takes.
 
@@ -62,6 +67,7 @@ def stage(name: str, tool: str, /, **settings: Any) -> Stage:
     return Stage(name, tool, settings)
 
 
+@verb
 def pipeline(
     name: str,
     stages: Sequence[Stage],
@@ -97,6 +103,7 @@ def pipeline(
     return NotebookRun(run.record, run._link, run._world)
 
 
+@verb
 def screen(
     receptor: str,
     ligands: Sequence[str],

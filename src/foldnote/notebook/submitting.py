@@ -6,11 +6,29 @@ from pathlib import Path
 from typing import IO, Any
 
 from foldnote.client import FileValue
+from foldnote.errors import BadRequestError
+from foldnote.forms import list_names
 from foldnote.models import BatchVerdict, Tool, Verdict
 from foldnote.notebook import connection
 from foldnote.notebook.live import NotebookJob, make_live
+from foldnote.notebook.verbs import verb
 
 
+def take_name(tool: Tool, job_name: str | None, settings: dict[str, Any]) -> str | None:
+    """The job's name, which people also write as ``name``; that is taken out of ``settings``.
+
+    Raises:
+        BadRequestError: both are given, and differ.
+    """
+    if "name" not in settings or "name" in list_names(tool):
+        return job_name
+    name: str = settings.pop("name")
+    if job_name not in (None, name):
+        raise BadRequestError(f"job_name is {job_name!r} and name is {name!r}; give one of them.", status=400)
+    return name
+
+
+@verb
 def submit(
     tool: str | Tool,
     /,
@@ -25,7 +43,8 @@ def submit(
 
     Args:
         tool: the tool's type, or a tool of any catalog.
-        job_name: name of the job; by default one is made of tool and settings.
+        job_name: name of the job; by default one is made of tool and settings. ``name`` says the same, for
+            tools that have no setting of this name.
         project_tag: identifier of a project.
         profile: which service; by default the active profile's.
         again: make a new job even if the same submission has one already.
@@ -39,12 +58,15 @@ def submit(
         ServiceError: the service refused.
         TransportError: no answer came, and the service does not know the job.
     """
-    handle = connection.find_client(profile).jobs.submit(
-        tool, settings, job_name=job_name, project_tag=project_tag, again=again
-    )
+    client = connection.find_client(profile)
+    if "name" in settings:
+        tool = tool if isinstance(tool, Tool) else client.tools.get(tool)
+        job_name = take_name(tool, job_name, settings)
+    handle = client.jobs.submit(tool, settings, job_name=job_name, project_tag=project_tag, again=again)
     return make_live(handle)
 
 
+@verb
 def validate(tool: str, /, *, profile: str | None = None, **settings: Any) -> Verdict | BatchVerdict:
     """The service's verdict on settings; nothing is submitted and it costs nothing.
 
@@ -54,6 +76,7 @@ def validate(tool: str, /, *, profile: str | None = None, **settings: Any) -> Ve
     return connection.find_client(profile).jobs.validate(tool, settings)
 
 
+@verb
 def upload(
     source: str | Path | bytes | IO[bytes] | object,
     name: str | None = None,

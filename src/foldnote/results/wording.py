@@ -10,6 +10,7 @@ _LONGEST = 160
 
 def explain(exc: BaseException) -> str:
     """What ``exc`` says, on one line of at most 160 letters and without a full stop, or else its kind."""
-    text = " ".join("".join(c if c.isprintable() else " " for c in str(exc)[:2000]).split()).rstrip(".")
+    said = exc.strerror if isinstance(exc, OSError) and exc.strerror else str(exc)
+    text = " ".join("".join(c if c.isprintable() else " " for c in said[:2000]).split()).rstrip(".")
     short = text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1].rstrip()}…"
     return short or type(exc).__name__
