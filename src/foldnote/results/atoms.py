@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 
 from foldnote.errors import UnreadableFileError
+from foldnote.results.residues import find_role
 from foldnote.results.wording import explain
 
 COLUMNS = (
@@ -24,16 +25,13 @@ _KINDS = {
     gemmi.EntityType.Branched: "glycan",
     gemmi.EntityType.Water: "water",
 }
-_SUGARS = (gemmi.ResidueKind.PYR, gemmi.ResidueKind.KET)
 
 
 def find_residue_kind(residue: gemmi.Residue) -> str:
-    """``polymer``, ``water``, ``glycan`` (a sugar outside a polymer) or ``ligand``."""
-    if residue.is_water():
-        return "water"
+    """``polymer``, ``water``, ``glycan`` (a sugar outside a polymer), ``lipid`` or ``ligand``."""
     kind = _KINDS.get(residue.entity_type, "ligand")
-    is_sugar = residue.name == "FUL" or gemmi.find_tabulated_residue(residue.name).kind in _SUGARS
-    return "glycan" if kind == "ligand" and is_sugar else kind
+    role = find_role(residue) if kind == "ligand" else ""
+    return role if role in ("glycan", "lipid") else kind
 
 
 def make_atom_frame(structure: gemmi.Structure) -> pd.DataFrame:

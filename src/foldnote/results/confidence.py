@@ -182,7 +182,7 @@ def _read_layout(structure: gemmi.Structure) -> _Layout:
     central: list[float] = []
     for chain in structure[0]:
         for residue in chain:
-            if residue.is_water() or not len(residue):
+            if residue.entity_type == gemmi.EntityType.Water or not len(residue):
                 continue
             where = (chain.name, str(residue.seqid), residue.name)
             is_polymer = residue.entity_type == gemmi.EntityType.Polymer

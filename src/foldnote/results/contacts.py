@@ -21,6 +21,7 @@ from foldnote.results.molecule import Molecule
 from foldnote.results.numbers import Floats
 from foldnote.results.polar import find_residue_role
 from foldnote.results.poses import Pose
+from foldnote.results.residues import find_parent
 from foldnote.results.structure import Structure
 
 CONTACT_A = 4.0
@@ -115,7 +116,7 @@ def read_pocket(structure: Structure) -> Pocket:
                     hydrogens[len(points)] = own
                 points.append(place)
                 owners.append((*where, atom.name))
-                roles.append(find_residue_role(residue.name, atom.name, atom.element.name))
+                roles.append(find_residue_role(find_parent(residue.name), atom.name, atom.element.name))
     return Pocket(
         np.array(points, dtype=np.float64).reshape(-1, 3),
         owners,

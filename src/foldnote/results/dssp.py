@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from foldnote.results.numbers import Floats
+from foldnote.results.residues import find_parent
 from foldnote.results.secondary import assign_secondary
 
 BY_BONDS = "hydrogen bonds of the backbone, Kabsch and Sander 1983"
@@ -74,7 +75,7 @@ def assign_chains(chains: Iterable[gemmi.Chain]) -> Assignment:
     letters = np.full(len(residues), "C", dtype="<U1")
     backbone = np.array([places[row] for row in whole], dtype=np.float64)
     names = [residues[row][0] for row in whole]
-    prolines = np.array([residues[row][1].name == "PRO" for row in whole])
+    prolines = np.array([find_parent(residues[row][1].name) == "PRO" for row in whole])
     letters[whole] = assign_backbone(backbone, names, prolines)
     return Assignment(_split([name for name, _ in residues], letters), BY_BONDS)
 

@@ -170,7 +170,7 @@ def list_tokens(structure: gemmi.Structure) -> pd.DataFrame:
             where = (chain.name, str(residue.seqid), residue.name)
             if residue.entity_type == gemmi.EntityType.Polymer and _is_standard(residue):
                 rows.append((*where, ""))
-            elif not residue.is_water():
+            elif residue.entity_type != gemmi.EntityType.Water:
                 rows += [(*where, atom.name) for atom in residue if not atom.is_hydrogen()]
     return pd.DataFrame(rows, columns=TOKEN_COLUMNS).astype("str")
 

@@ -20,8 +20,10 @@ from foldnote.results.atoms import find_residue_kind, make_atom_frame, make_biot
 from foldnote.results.b_column import BColumn, StatedMeaning, check_stated, find_b_column, read_errors
 from foldnote.results.confidence import Confidence, ReadClaims, find_confidence, read_stated_confidence
 from foldnote.results.dssp import Assignment, assign_chains
+from foldnote.results.entities import count_waters, find_chain_kind
 from foldnote.results.families import find_plddt_family
 from foldnote.results.packing import unpack_single
+from foldnote.results.residues import find_letter
 from foldnote.results.shown import Shown
 from foldnote.results.structure_formats import (
     digest_atoms,
@@ -31,13 +33,6 @@ from foldnote.results.structure_formats import (
 )
 from foldnote.results.wording import explain
 
-_WATERS = frozenset({"HOH", "WAT", "DOD", "H2O"})
-_NUCLEIC = {
-    gemmi.PolymerType.Dna: "DNA",
-    gemmi.PolymerType.Rna: "RNA",
-    gemmi.PolymerType.DnaRnaHybrid: "DNA/RNA hybrid",
-}
-
 
 @dataclass(frozen=True)
 class Chain:
@@ -45,7 +40,7 @@ class Chain:
 
     Attributes:
         name: the author's chain name.
-        kind: ``protein``, ``DNA``, ``RNA`` or ``DNA/RNA hybrid``.
+        kind: ``protein``, ``DNA``, ``RNA``, ``DNA/RNA hybrid`` or ``other`` (another polymer).
         sequence: one letter a residue that is present; ``X`` where there is no letter for it.
         numbers: residue number of each, such as ``"112A"``.
     """
@@ -69,7 +64,7 @@ class Ligand:
         chain: the author's chain name.
         number: residue number.
         atoms: number of its atoms.
-        kind: ``ion`` (one atom), ``glycan`` (a sugar) or ``ligand``.
+        kind: ``ion`` (one atom), ``glycan`` (a sugar), ``lipid`` or ``ligand``.
     """
 
     name: str
@@ -220,7 +215,8 @@ class Structure(Shown):
             One row an atom: ``model`` int64 (from 1), ``chain`` str, ``number`` str (with insertion code),
             ``residue`` str (residue name), ``atom`` str, ``element`` str, ``altloc`` str ("" for none),
             ``x``, ``y``, ``z`` float64 in Å, ``occupancy`` float64 (0 to 1), ``b_factor`` float64 as the
-            file has it, ``charge`` int64, ``kind`` str: ``polymer``, ``ligand``, ``glycan`` or ``water``.
+            file has it, ``charge`` int64, ``kind`` str: ``polymer``, ``ligand``, ``glycan``,
+            ``lipid`` or ``water``.
 
         Raises:
             UnreadableFileError: the file is damaged or holds no atoms.
@@ -257,7 +253,7 @@ class Structure(Shown):
             Ligand(residue.name, chain.name, str(residue.seqid), len(residue), _find_ligand_kind(residue))
             for chain in self._parsed[0]
             for residue in chain
-            if not _is_polymer(residue) and residue.name not in _WATERS
+            if residue.entity_type not in (gemmi.EntityType.Polymer, gemmi.EntityType.Water)
         )
 
     @cached_property
@@ -267,7 +263,17 @@ class Structure(Shown):
         Raises:
             UnreadableFileError: the file is damaged or holds no atoms.
         """
-        return sum(residue.name in _WATERS for chain in self._parsed[0] for residue in chain)
+        return sum(count_waters(residue) for chain in self._parsed[0] for residue in chain)
+
+    @property
+    def water_names(self) -> tuple[str, ...]:
+        """Residue names of the first model's waters, such as ``HOH``, ``SOL`` or ``TIP3``.
+
+        Raises:
+            UnreadableFileError: the file is damaged or holds no atoms.
+        """
+        water = gemmi.EntityType.Water
+        return tuple(sorted({r.name for chain in self._parsed[0] for r in chain if r.entity_type == water}))
 
     @cached_property
     def confidence(self) -> Confidence | None:
@@ -375,10 +381,6 @@ def _find_ligand_kind(residue: gemmi.Residue) -> str:
     return "ion" if len(residue) == 1 else find_residue_kind(residue)
 
 
-def _is_polymer(residue: gemmi.Residue) -> bool:
-    return residue.entity_type == gemmi.EntityType.Polymer
-
-
 def _read_chain(chain: gemmi.Chain) -> Chain | None:
     polymer = chain.get_polymer()
     if len(polymer) == 0:
@@ -386,12 +388,7 @@ def _read_chain(chain: gemmi.Chain) -> Chain | None:
     residues = list(polymer.first_conformer())
     return Chain(
         name=chain.name,
-        kind=_NUCLEIC.get(polymer.check_polymer_type(), "protein"),
-        sequence="".join(_letter(residue.name) for residue in residues),
+        kind=find_chain_kind(residues),
+        sequence="".join(find_letter(residue.name) for residue in residues),
         numbers=tuple(str(residue.seqid) for residue in residues),
     )
-
-
-def _letter(name: str) -> str:
-    letter = gemmi.find_tabulated_residue(name).one_letter_code.upper()
-    return letter if letter.isalpha() else "X"

@@ -13,9 +13,11 @@ import numpy as np
 
 from foldnote.errors import UnreadableFileError
 from foldnote.results.binarycif import convert_to_mmcif
+from foldnote.results.entities import set_up_entities
 from foldnote.results.families import strip_packing
 from foldnote.results.mol2 import read_mol2
 from foldnote.results.molfile import read_sdf
+from foldnote.results.pdb_text import read_pdb
 from foldnote.results.pdbqt import convert_to_pdb, is_ligand, read_pdbqt
 from foldnote.results.smiles import SMILES_SUFFIXES, read_smiles
 from foldnote.results.wording import explain
@@ -112,15 +114,15 @@ def _parse(text: str, form: str, name: str) -> gemmi.Structure:
     if form in MOLECULE_FORMATS:
         return MOLECULE_FORMATS[form](text.encode(), name).molecules[0].to_gemmi()
     if form == "pdb":
-        parsed = gemmi.read_pdb_string(text)
+        parsed = read_pdb(text)
     else:
         document = gemmi.cif.read_string(text)
         block = next((block for block in document if block.find_loop("_atom_site.id")), None)
         if block is None:
             return _parse_component(document)
         parsed = gemmi.make_structure_from_block(block)
-    parsed.merge_chain_parts()
-    parsed.setup_entities()
+        parsed.merge_chain_parts()
+    set_up_entities(parsed)
     return parsed
 
 

@@ -8,6 +8,7 @@ import gemmi
 import numpy as np
 
 from foldnote.results.numbers import Floats
+from foldnote.results.residues import find_letter
 from foldnote.results.structure import Structure
 
 _FURTHEST_A = 1e6
@@ -62,11 +63,10 @@ def _read_trace(chain: gemmi.Chain, kind: str) -> Trace | None:
     ]
     if not kind or not found:
         return None
-    letters = (gemmi.find_tabulated_residue(r.name).one_letter_code.upper() for r, _ in found)
     return Trace(
         chain=chain.name,
         kind="protein" if kind == "protein" else "nucleic",
-        letters="".join(letter if letter.isalpha() else "X" for letter in letters),
+        letters="".join(find_letter(residue.name) for residue, _ in found),
         numbers=tuple(str(residue.seqid) for residue, _ in found),
         points=np.array([atom.pos.tolist() for _, atom in found], dtype=np.float64),
     )

@@ -18,6 +18,7 @@ from foldnote.results.structure_formats import MOLECULE_FORMATS
 from foldnote.viewers import palette
 from foldnote.viewers.coloring import find_colorings
 from foldnote.viewers.describe import describe, find_marking
+from foldnote.viewers.model_text import write_model_text
 from foldnote.viewers.molecules import compose_molecule_file
 from foldnote.viewers.scene import Coloring, Highlight, Scene, SceneChain, SceneModel
 from foldnote.viewers.traces import Points, Trace, join_points, read_traces
@@ -57,10 +58,11 @@ def compose(
     model = SceneModel(
         name=structure.name,
         format="mmcif" if structure.format == "mmcif" else "pdb",
-        text=structure.text,
+        text=write_model_text(structure),
         chains=chains,
         ligands=tuple(sorted({ligand.name for ligand in structure.ligands} - ions)),
         ions=tuple(sorted(ions)),
+        waters=structure.water_names,
         highlights=highlights,
     )
     return Scene(

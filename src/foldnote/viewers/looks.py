@@ -7,6 +7,7 @@ once more in ``scene.js`` for choices that are made on the page.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from foldnote.viewers import palette
@@ -107,9 +108,16 @@ def list_others(scene: Scene) -> list[tuple[Selection, dict[str, Any]]]:
                 ({"model": index}, {"stick": {"radius": 0.2, **_keep_elements({"color": model.color})}})
             )
         if model.ligands:
-            found.append(({"model": index, "resn": list(model.ligands)}, {"stick": {"radius": 0.22}}))
+            found.append(
+                (
+                    {"model": index, "resn": _name_components(model, model.ligands)},
+                    {"stick": {"radius": 0.22}},
+                )
+            )
         if model.ions:
-            found.append(({"model": index, "resn": list(model.ions)}, {"sphere": {"scale": 0.5}}))
+            found.append(
+                ({"model": index, "resn": _name_components(model, model.ions)}, {"sphere": {"scale": 0.5}})
+            )
     return found
 
 
@@ -176,8 +184,13 @@ def _make_ink(model: SceneModel, color: str, colors: dict[Any, str]) -> Ink:
 
 
 def _select_polymer(index: int, model: SceneModel, chain: str) -> Selection:
-    others = [*model.ligands, *model.ions]
+    others = _name_components(model, [*model.ligands, *model.ions, *model.waters])
     return select(index, chain) | ({"not": {"resn": others}} if others else {})
+
+
+def _name_components(model: SceneModel, names: Sequence[str]) -> list[str]:
+    """Residue names as 3Dmol.js reads them: of a PDB file three letters, where CHARMM writes four."""
+    return list(dict.fromkeys(name[:3] if model.format == "pdb" else name for name in names))
 
 
 def _find_traces(model: SceneModel) -> set[str]:

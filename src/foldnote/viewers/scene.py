@@ -31,7 +31,7 @@ class SceneChain(_Plain):
     label: str
     """Words for the legend, such as ``Heavy chain H``."""
     kind: str = "protein"
-    """``protein``, ``DNA``, ``RNA`` or ``DNA/RNA hybrid``."""
+    """``protein``, ``DNA``, ``RNA``, ``DNA/RNA hybrid`` or ``other``."""
     length: int = Field(ge=0)
     """Residues that are present."""
     numbers: tuple[str, ...] = ()
@@ -100,6 +100,8 @@ class SceneModel(_Plain):
     """Residue names drawn as sticks."""
     ions: tuple[str, ...] = ()
     """Residue names of single atoms, drawn as spheres."""
+    waters: tuple[str, ...] = ()
+    """Residue names of waters, which are not drawn."""
     highlights: tuple[Highlight, ...] = ()
 
     @property

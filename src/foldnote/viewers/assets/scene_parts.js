@@ -62,10 +62,11 @@ function turnBack(pieces) {
   }).join('\n');
 }
 
-// Whoever names one chain does not look through the atoms of all others.
+// Whoever names one chain does not look through the atoms of all others. 3Dmol.js calls a chain without a name " ".
 function sortChains(model) {
   var chains = new Map(), ask = model.selectedAtoms;
   model.selectedAtoms({}).forEach(function (atom) {
+    atom.chain = (atom.chain || '').trim();
     if (!chains.has(atom.chain)) chains.set(atom.chain, []);
     chains.get(atom.chain).push(atom);
   });

@@ -1,0 +1,200 @@
+"""Residue names: those of the PDB from gemmi, and those that AMBER, CHARMM and GROMACS write instead.
+
+A force field has a name for every protonation state and chain end (``HIE``, ``NHID``, ``RA5``), and names of
+its own for nucleotides, waters, ions, sugars and lipids. Sources: the residue templates of ff14SB, OL3, OL15,
+GLYCAM_06j and Lipid21 (AMBER) and of CHARMM36, and the residue types of GROMACS. Some of these names mean
+something else in the PDB (``CLA`` is chloride or chlorophyll, ``ADE`` a nucleotide or the free base): there
+the atoms decide.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+import gemmi
+
+_AMINO_ACIDS = {
+    "ALA": "", "ARG": "ARGN ARN", "ASN": "ASN1 NLN", "ASP": "ASH ASPH ASPP ASP1", "GLN": "QLN",
+    "CYS": "CYX CYM CYN CYS1 CYS2 CYSH CYSP CYSF CYSG CYSL", "GLU": "GLH GLUH GLUP", "GLY": "GLYM",
+    "HIS": "HID HIE HIP HSD HSE HSP HISA HISB HISD HISE HISH HISP HIS1 HIS2", "ILE": "", "LEU": "",
+    "LYS": "LYN LYP LYSH LYSN LSN LYR", "MET": "", "PHE": "PHEH PHEU", "PRO": "", "SER": "OLS",
+    "THR": "OLT", "TRP": "TRPH TRPU", "TYR": "TYM TYRH TYRU", "VAL": "", "HYP": "OLP", "ORN": "",
+    "DAB": "", "NLE": "", "PCA": "PGLU", "MLE": "MELEU", "MVA": "MEVAL",
+}  # fmt: skip
+"""Names in the PDB with those of other protonation states and of bonded or glycosylated residues."""
+_CAPS = frozenset(["ACE", "FOR", "NAC", "NH2", "NHE", "NME", "NMA", "CT1", "CT2", "CT3"])
+_BASES = {"ADE": "A", "CYT": "C", "GUA": "G", "THY": "DT", "URA": "U"}
+_NUCLEOTIDE = re.compile(r"([DR]?)([ACGTU])([35N]?)")
+_WATERS = frozenset(
+    [
+        "HOH", "WAT", "DOD", "H2O", "HHO", "OHH", "OH2", "SOL", "TIP", "TIP2", "TIP3", "TIP4", "TIP5",
+        "TP3", "TP4", "TP5", "T3P", "T4P", "T5P", "T3H", "T4E", "T4H", "SPC", "SPCE", "SPF", "OPC",
+        "OPC3", "SWM", "SWM4",
+    ]
+)  # fmt: skip
+_MOST_WATER_SITES = 6
+_IONS = {
+    "LIT": "Li", "LI+": "Li", "SOD": "Na", "NA+": "Na", "IP": "Na", "IB": "Na", "IB+": "Na", "POT": "K",
+    "K+": "K", "MK": "K", "RUB": "Rb", "RB+": "Rb", "CES": "Cs", "CS+": "Cs", "CIO": "Cs", "CAL": "Ca",
+    "CA2+": "Ca", "BAR": "Ba", "MG2": "Mg", "MG2+": "Mg", "ZN2": "Zn", "ZN2+": "Zn", "CD2": "Cd",
+    "CLA": "Cl", "CL-": "Cl", "IM": "Cl", "BR-": "Br", "F-": "F", "I-": "I",
+}  # fmt: skip
+"""Elements of single atoms, by residue names in capitals."""
+_GLYCAM = re.compile(r"[0-9PQRSTUVWXYZ]([A-Za-z][ABCDU]|[Tt][Vv])|[0-9A-K][Gg]L|[A-K4789][Ss][AB]")
+"""Linkage, sugar, ring and anomer, as GLYCAM codes them."""
+_SUGARS = frozenset(
+    [
+        "ROH", "OME", "TBT", "ACX", "MEX", "AGLC", "BGLC", "AALT", "BALT", "AALL", "BALL", "AGAL", "BGAL",
+        "AGUL", "BGUL", "AIDO", "BIDO", "AMAN", "BMAN", "ATAL", "BTAL", "AXYL", "BXYL", "AFUC", "BFUC",
+        "ARHM", "BRHM", "AGLCA", "BGLCA", "AGLCN", "BGLCN", "AGLCNA", "BGLCNA", "AGALNA", "BGALNA",
+        "AMANNA", "BMANNA", "AIDOA", "BIDOA", "ANE5", "BNE5", "ANE5AC", "BNE5AC", "AARB", "BARB", "ALYF",
+        "BLYF", "ARIB", "BRIB", "AFRU", "BFRU", "ADEO", "BDEO",
+    ]
+)  # fmt: skip
+_LIPIDS = frozenset(
+    [
+        "CHL1", "CHL", "ERG", "CHNS", "CHM1", "SDS", "PSM", "SSM", "OSM", "ASM", "BSM", "LSM", "NSM",
+        "CER2", "SAPI", "DMPI", "POPI", "PNPI", "PLPI", "PYPI", "BDDM", "DPC", "DHPC", "LMPG", "LPPC",
+        "PA", "PC", "PE", "PS", "PGR", "PH-", "LAL", "OL", "MY", "ST", "AR", "DHA", "SPM", "SA",
+    ]
+)  # fmt: skip
+_LIPID = re.compile(r"(D[ABDEGLMNOPSTUXY]|P[ABDHLMNOPSVXY]|S[ADLOPST]|Y[OP]|O[PSO]|L[LOPY]|QM|AP|IP)P[ACEGS]")
+"""Two acyl chains and the head group, as CHARMM36 and Lipid21 abbreviate them."""
+_PROTEIN_KINDS = (
+    gemmi.ResidueKind.AA, gemmi.ResidueKind.AAD, gemmi.ResidueKind.PAA, gemmi.ResidueKind.MAA,
+)  # fmt: skip
+_NUCLEIC_KINDS = {gemmi.ResidueKind.RNA: "RNA", gemmi.ResidueKind.DNA: "DNA"}
+_SUGAR_KINDS = (gemmi.ResidueKind.PYR, gemmi.ResidueKind.KET)
+_PARENTS = {other: name for name, others in _AMINO_ACIDS.items() for other in others.split()}
+_BACKBONE = frozenset(["N", "CA", "C"])
+_PYRANOSE = frozenset(["C1", "C2", "C3", "C4"])
+_RING_OXYGENS = frozenset(["O4", "O5", "O6"])
+_RIBOSE = frozenset(["C1'", "C3'", "C4'", "C5'"])
+
+
+@lru_cache(maxsize=4096)
+def find_parent(name: str) -> str:
+    """The PDB's name of a polymer residue, such as ``HIS`` for ``NHID``; itself where none is known."""
+    is_in_pdb = gemmi.find_tabulated_residue(name).kind != gemmi.ResidueKind.UNKNOWN
+    return name if is_in_pdb else _find_amino_acid(name) or _find_nucleotide(name) or name
+
+
+@lru_cache(maxsize=4096)
+def find_letter(name: str) -> str:
+    """The one-letter code of a polymer residue, ``X`` where there is none."""
+    letter = gemmi.find_tabulated_residue(find_parent(name)).one_letter_code.upper()
+    return letter if letter.isalpha() else "X"
+
+
+@lru_cache(maxsize=4096)
+def is_force_field_name(name: str) -> bool:
+    """Whether a force field has residues of this name."""
+    is_polymer = bool(_find_amino_acid(name) or _find_nucleotide(name))
+    is_solvent = name.upper() in _WATERS or name.upper() in _IONS
+    return is_polymer or is_solvent or name in _SUGARS or name in _LIPIDS or bool(_LIPID.fullmatch(name))
+
+
+def find_role(residue: gemmi.Residue) -> str:
+    """What a residue is by its name and atoms.
+
+    ``protein``, ``DNA``, ``RNA``, ``cap`` (of a chain's end), ``water``, ``ion``, ``glycan`` or ``lipid``;
+    empty where neither the PDB's names nor those of the force fields tell.
+    """
+    name = residue.name
+    known = _find_known_role(name)
+    if known in ("protein", "water"):
+        return known
+    atoms = frozenset(atom.name.replace("*", "'").upper() for atom in residue)
+    if known in ("RNA", "DNA") and (len(name) < 3 or _has_ribose(atoms)):
+        return "DNA" if name in ("A", "C", "G", "I", "N") and _lacks_hydroxyl(atoms) else known
+    return ("" if known in ("RNA", "DNA") else known) or _find_force_field_role(name, atoms)
+
+
+def find_ion_element(residue: gemmi.Residue) -> str:
+    """The element of a force field's ion, such as ``K`` for ``POT``; empty of anything else."""
+    is_ion = (
+        len(residue) == 1 and gemmi.find_tabulated_residue(residue.name).kind == gemmi.ResidueKind.UNKNOWN
+    )
+    return _IONS.get(residue.name.upper(), "") if is_ion else ""
+
+
+def has_backbone(residue: gemmi.Residue) -> bool:
+    """Whether a residue of an unknown name has the backbone of a protein or nucleic acid, or its trace."""
+    atoms = frozenset(atom.name.replace("*", "'") for atom in residue)
+    is_whole = atoms >= _BACKBONE or {"C4'", "C3'"} <= atoms
+    return is_whole or (len(atoms) == 1 and bool(atoms & {"CA", "P", "C4'", "C3'"}))
+
+
+@lru_cache(maxsize=4096)
+def _find_known_role(name: str) -> str:
+    """The role that the PDB's names give, as far as atoms need not be looked at."""
+    info = gemmi.find_tabulated_residue(name)
+    if name in _CAPS:
+        return "cap"
+    if info.is_water():
+        return "water"
+    if info.kind in _PROTEIN_KINDS:
+        return "protein" if name != "DHA" else ""
+    if info.kind in _SUGAR_KINDS or name == "FUL":
+        return "glycan"
+    return _NUCLEIC_KINDS.get(info.kind, "")
+
+
+def _find_force_field_role(name: str, atoms: frozenset[str]) -> str:
+    upper = name.upper()
+    info = gemmi.find_tabulated_residue(name)
+    is_named = info.kind != gemmi.ResidueKind.UNKNOWN
+    if (
+        upper in _WATERS
+        and len(atoms) <= _MOST_WATER_SITES
+        and {atom[0] for atom in atoms} & set("OCN") == {"O"}
+    ):
+        return "water"
+    if len(atoms) == 1 and (upper in _IONS or _is_ionic(upper)):
+        return "ion"
+    if _find_amino_acid(name) and atoms & _BACKBONE:
+        return "protein"
+    if (parent := _find_nucleotide(name)) and _has_ribose(atoms):
+        is_dna = parent.startswith("D") or (upper in _BASES and _lacks_hydroxyl(atoms))
+        return "DNA" if is_dna else "RNA"
+    if name in _SUGARS or (_GLYCAM.fullmatch(name) and atoms >= _PYRANOSE and atoms & _RING_OXYGENS):
+        return "glycan"
+    is_lipid = len(atoms) > 1 and (name in _LIPIDS or _LIPID.fullmatch(name))
+    return "lipid" if is_lipid and (not is_named or name in ("DHA", "SPM")) else ""
+
+
+def _is_ionic(name: str) -> bool:
+    """Whether a name is an element's that stands alone, perhaps with its charge."""
+    symbol = name.rstrip("0123456789+-")
+    return symbol in ("F", "CL", "BR", "I", "IOD") or (len(symbol) < 3 and gemmi.Element(symbol).is_metal)
+
+
+def _has_ribose(atoms: frozenset[str]) -> bool:
+    """Whether there are atoms of a ribose, or of a trace of phosphates."""
+    return bool(atoms & _RIBOSE) or atoms == {"P"}
+
+
+def _lacks_hydroxyl(atoms: frozenset[str]) -> bool:
+    """Whether a nucleotide's ribose is there without its 2' oxygen."""
+    return "C2'" in atoms and "O2'" not in atoms
+
+
+def _find_amino_acid(name: str) -> str:
+    """The PDB's name of an amino acid, without the N, C or D before it (chain end, mirror image)."""
+    for own in (name, name[1:] if name[:1] in ("N", "C", "D") and len(name) > 3 else ""):
+        if own in _AMINO_ACIDS:
+            return own
+        if own in _PARENTS:
+            return _PARENTS[own]
+    return ""
+
+
+def _find_nucleotide(name: str) -> str:
+    """The PDB's name of a nucleotide, such as ``DA`` for ``DA5`` and ``A`` for ``RAN``."""
+    if name in _BASES:
+        return _BASES[name]
+    found = _NUCLEOTIDE.fullmatch(name)
+    if found is None:
+        return ""
+    return "D" + found[2] if found[1] == "D" or (found[2] == "T" and found[1] != "R") else found[2]
