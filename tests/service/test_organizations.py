@@ -130,7 +130,7 @@ class TestRefusals:
 
     @pytest.fixture
     def data(self, tmp_path):
-        from foldnote.service.assembly import DATABASE
+        from foldnote.service.layout import DATABASE
         from foldnote.service.store.store import Store
 
         Store(tmp_path / DATABASE).close()

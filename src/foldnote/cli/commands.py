@@ -24,7 +24,7 @@ class Command:
 COMMANDS: tuple[Command, ...] = (
     Command("lab", "Open JupyterLab with foldnote in it.", machine.add_lab, machine.run_lab),
     Command("serve", "Run the job service in the foreground.", machine.add_serve, machine.run_serve),
-    Command("admin", "Manage organizations, members, keys, budgets and registered tools of a service.",
+    Command("admin", "Manage a service: members, keys, budgets, registered tools, backup and restore.",
             machine.add_admin, machine.run_admin),
     Command("engines", "List, install or remove the engines of this machine.", machine.add_engines,
             machine.run_engines),

@@ -1,13 +1,14 @@
-"""The administration of a service for several people: organizations, members, budgets, keys and tools.
+"""The administration of a service: organizations, members, budgets, keys and tools, backup and restore.
 
-It works on the data folder, beside a running service, which sees a change within seconds. It answers no
-request and starts nothing.
+It works on the data folder, beside a running service, which sees a change within seconds. Only a restore
+needs the service to be stopped. It answers no request and starts nothing.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import os
 import re
 import sys
 from collections.abc import Callable, Sequence
@@ -19,9 +20,14 @@ from typing import Any
 from foldnote import settings
 from foldnote.errors import ConfigurationError, FoldnoteError
 from foldnote.service.access.keys import hash_key, make_key
-from foldnote.service.assembly import DATABASE
+from foldnote.service.backups.contents import Backup, check_backup
+from foldnote.service.backups.making import make_backup
+from foldnote.service.backups.restoring import restore_backup
+from foldnote.service.backups.swapping import require_whole
+from foldnote.service.layout import DATABASE
 from foldnote.service.options import read_amount, read_rate
 from foldnote.service.store import clock
+from foldnote.service.store.database import StorageFaultError
 from foldnote.service.store.store import Store
 
 Report = dict[str, Any]
@@ -152,6 +158,63 @@ def remove_tool(store: Store, options: argparse.Namespace) -> Report:
     return {"message": f"{options.type} is removed; its jobs and results stay.", "type": options.type}
 
 
+def back_up(folder: Path, options: argparse.Namespace) -> Report:
+    """Copy everything that the service keeps into a new folder; the service may run meanwhile.
+
+    Raises:
+        ConfigurationError: there is nothing to copy, it is damaged, or the folder cannot be made.
+    """
+    backup = make_backup(folder, options.backup)
+    return {"message": f"{options.backup} is {_describe(backup)}.", **_report(backup)}
+
+
+def check(_: Path, options: argparse.Namespace) -> Report:
+    """Read a backup to its end and compare every file with the list of their hashes.
+
+    Raises:
+        ConfigurationError: it is no backup, or it is damaged.
+    """
+    backup = check_backup(options.backup)
+    return {"message": f"{options.backup} is whole: {_describe(backup)}.", **_report(backup)}
+
+
+def restore(folder: Path, options: argparse.Namespace) -> Report:
+    """Make the service what a backup says; it must be stopped.
+
+    Raises:
+        ConfigurationError: the service runs, the backup is damaged, or there is data and no `--replace`.
+    """
+    restored = restore_backup(options.backup, folder, is_replacing=options.replace)
+    message = f"{folder} is {_describe(restored.backup)} now. Start the service."
+    if restored.repeated:
+        message += f" {restored.repeated} jobs that ran then are queued again."
+    if restored.kept is not None:
+        message += f" What was there before is in {restored.kept}; remove it when nothing of it is needed."
+    kept = None if restored.kept is None else str(restored.kept)
+    return {"message": message, "kept": kept, "requeued": restored.repeated, **_report(restored.backup)}
+
+
+def _describe(backup: Backup) -> str:
+    lost = ""
+    if backup.missing:
+        lost = (
+            f", without {len(backup.missing)} contents that the data folder itself had lost or damaged:"
+            " their results and files cannot be fetched"
+        )
+    held = f"{backup.jobs} jobs, {backup.files} files, {backup.size_bytes} bytes"
+    return f"a backup of {backup.made}: {held}{lost}"
+
+
+def _report(backup: Backup) -> Report:
+    return {
+        "made": backup.made,
+        "jobs": backup.jobs,
+        "files": backup.files,
+        "sizeBytes": backup.size_bytes,
+        "missing": list(backup.missing),
+    }
+
+
 COMMANDS: tuple[tuple[str, str, Callable[[Store, argparse.Namespace], Report], tuple[str, ...]], ...] = (
     ("add-organization", "Make an organization.", add_organization, ("name",)),
     ("organizations", "List organizations with members and budgets.", list_organizations, ()),
@@ -165,6 +228,14 @@ COMMANDS: tuple[tuple[str, str, Callable[[Store, argparse.Namespace], Report], t
     ("remove-tool", "Remove a tool that was registered.", remove_tool, ("type",)),
 )
 """Name, sentence, function, and the arguments of each command."""
+FOLDER_COMMANDS: tuple[
+    tuple[str, str, Callable[[Path, argparse.Namespace], Report], tuple[str, ...]], ...
+] = (
+    ("backup", "Copy all that the service keeps into a new folder.", back_up, ("backup",)),
+    ("check-backup", "Compare a backup with the hashes of its files.", check, ("backup",)),
+    ("restore", "Make a stopped service what a backup says.", restore, ("backup", "--replace")),
+)
+"""The same, of commands that are about the data folder as a whole."""
 
 
 def _read_hours(text: str) -> float | None:
@@ -188,6 +259,8 @@ _ARGUMENTS: dict[str, dict[str, Any]] = {
     "type": {"help": "type of the tool, as `tools` lists it"},
     "which": {"help": "the key itself, or the address of an account"},
     "--days": {"type": read_rate, "help": "days after which the key expires (default: never)"},
+    "backup": {"type": Path, "help": "folder of the backup"},
+    "--replace": {"action": "store_true", "help": "replace what is there; it is kept in a folder beside"},
     "--admin": {"action": "store_true", "help": "let the key administer the service"},
 }
 
@@ -197,40 +270,55 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--data-dir", type=Path, help="folder of the service (default: that of foldnote serve)"
     )
+    parser.add_argument(
+        "--embedded", action="store_true", help="the service of this computer's user, instead of --data-dir"
+    )
     parser.add_argument("--json", action="store_true", help="print JSON")
     commands = parser.add_subparsers(dest="admin_command", required=True, metavar="COMMAND")
     for name, sentence, function, arguments in COMMANDS:
-        command = commands.add_parser(name, help=sentence, description=sentence)
-        for argument in arguments:
-            command.add_argument(argument, **_ARGUMENTS[argument])
-        command.set_defaults(administer=function)
+        command = _add_command(commands, name, sentence, arguments)
+        command.set_defaults(administer=lambda folder, given, do=function: _use_store(folder, given, do))
+    for name, sentence, act, arguments in FOLDER_COMMANDS:
+        _add_command(commands, name, sentence, arguments).set_defaults(administer=act)
+
+
+def _add_command(
+    commands: Any, name: str, sentence: str, arguments: Sequence[str]
+) -> argparse.ArgumentParser:
+    command: argparse.ArgumentParser = commands.add_parser(name, help=sentence, description=sentence)
+    for argument in arguments:
+        command.add_argument(argument, **_ARGUMENTS[argument])
+    return command
 
 
 def run_admin(options: argparse.Namespace) -> int:
     """Do what the options ask for and print what was done; gives the exit status."""
-    folder: Path = options.data_dir or settings.data_dir() / "server"
+    folder: Path = options.data_dir or settings.data_dir() / ("service" if options.embedded else "server")
     try:
-        report = _administer(folder, options)
-    except FoldnoteError as exc:
+        report: Report = options.administer(folder, options)
+    except (FoldnoteError, StorageFaultError) as exc:
         sys.stderr.write(f"{exc}\n")
         return 1
     sys.stdout.write((json.dumps(report) if options.json else str(report["message"])) + "\n")
     return 0
 
 
-def _administer(folder: Path, options: argparse.Namespace) -> Report:
+def _use_store(
+    folder: Path, options: argparse.Namespace, do: Callable[[Store, argparse.Namespace], Report]
+) -> Report:
     if not (folder / DATABASE).is_file():
         raise ConfigurationError(f"{folder} is no service's data folder. Start `foldnote serve` there first.")
+    require_whole(folder)
     store = Store(folder / DATABASE)
     try:
-        report: Report = options.administer(store, options)
-        return report
+        return do(store, options)
     finally:
         store.close()
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """The command line of `foldnote admin`."""
+    os.umask(0o077)  # whatever is written is this user's
     parser = argparse.ArgumentParser(prog="foldnote admin", description="Administer a job service.")
     add_arguments(parser)
     return run_admin(parser.parse_args(arguments))

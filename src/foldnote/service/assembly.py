@@ -15,6 +15,7 @@ from foldnote.service.access.keys import hash_key, make_key, read_or_make_key_fi
 from foldnote.service.access.limiter import RateLimiter
 from foldnote.service.access.trials import TrialDesk
 from foldnote.service.aggregation import Aggregator
+from foldnote.service.backups.swapping import finish_restore
 from foldnote.service.config import ServiceConfig
 from foldnote.service.deployment import DeploymentDesk
 from foldnote.service.disk import Disk
@@ -22,6 +23,7 @@ from foldnote.service.engines import load_engines
 from foldnote.service.files.links import LinkSigner
 from foldnote.service.files.objects import ObjectStore
 from foldnote.service.intake import Intake
+from foldnote.service.layout import CONTENTS, DATABASE, JOBS, KEY_FILE, OBJECTS
 from foldnote.service.lock import FolderLock
 from foldnote.service.paging import PageKeys
 from foldnote.service.pipelines.conductor import Conductor
@@ -32,13 +34,12 @@ from foldnote.service.queue.executors.local import LocalExecutor
 from foldnote.service.resolution import FileResolver
 from foldnote.service.results import ResultDesk
 from foldnote.service.screening import ScreeningDesk
+from foldnote.service.store import opening
 from foldnote.service.store.quotas import Quotas
 from foldnote.service.store.store import Store
 from foldnote.service.tooling import Toolbox
 
 log = logging.getLogger(__name__)
-DATABASE = "service.sqlite3"
-KEY_FILE = "key"
 
 
 class Service:
@@ -52,13 +53,17 @@ class Service:
     def __init__(self, config: ServiceConfig) -> None:
         self.config = config
         _make_folder(config.data_dir)
+        _make_private(config.data_dir)
         self._lock = FolderLock(config.data_dir, "data folder")
         self._lock.take()
+        finish_restore(config.data_dir)
         quotas = Quotas(config.trials.jobs, config.trials.monthly_jobs)
         limits = config.limits
         self.disk = Disk(config.data_dir, limits.free_disk_bytes, limits.ballast_bytes)
+        opening.check_files(config.data_dir / DATABASE)
         self.store = Store(config.data_dir / DATABASE, quotas, self.disk.drop_ballast)
-        self.objects = ObjectStore(config.data_dir / "objects")
+        opening.begin_run(self.store.database)
+        self.objects = ObjectStore(config.data_dir / OBJECTS)
         self.objects.clear_drafts()
         secrets = self.store.accounts.link_secrets()
         self.links = LinkSigner(secrets, config.limits.link_s)
@@ -84,7 +89,7 @@ class Service:
             self.objects,
             self.toolbox,
             LocalExecutor(settings.process_environment()),
-            config.data_dir / "jobs",
+            config.data_dir / JOBS,
             config.pace,
             config.workers,
             self._on_ended,
@@ -150,3 +155,12 @@ def _make_folder(folder: Path) -> None:
     except OSError as exc:
         sentence = f"The data folder {folder} cannot be made: {exc.strerror}. Give another --data-dir."
         raise ConfigurationError(sentence) from exc
+
+
+def _make_private(folder: Path) -> None:
+    """Close what an earlier version left open to others; the folder itself may be one that they see."""
+    for name in CONTENTS:
+        with contextlib.suppress(FileNotFoundError, PermissionError):
+            mode = (folder / name).stat().st_mode
+            if mode & 0o077:
+                (folder / name).chmod(mode & 0o700)

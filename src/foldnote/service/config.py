@@ -55,6 +55,7 @@ class Pace:
 
     Attributes:
         sweep_s: time between two recoveries.
+        need_s: the same while the disk has no space for new work, so that what is deleted goes at once.
         poll_min_s: shortest time between two looks at a running attempt.
         poll_max_s: longest time between two looks.
         retry_s: wait before the second attempt; doubled for each further one.
@@ -62,6 +63,7 @@ class Pace:
     """
 
     sweep_s: float = 15.0
+    need_s: float = 1.0
     poll_min_s: float = 0.05
     poll_max_s: float = 1.0
     retry_s: float = 5.0

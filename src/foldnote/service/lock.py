@@ -1,12 +1,16 @@
-"""One service per folder: an advisory lock that dies with its holder."""
+"""One service per folder, and one backup of it at a time: advisory locks that die with their holders."""
 
 from __future__ import annotations
 
 import fcntl
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from foldnote.errors import ConfigurationError
+
+_BACKUP_LOCK = "backup.lock"
 
 
 class FolderLock:
@@ -45,3 +49,40 @@ class FolderLock:
         if self._descriptor is not None:
             os.close(self._descriptor)
             self._descriptor = None
+
+
+@contextmanager
+def keep_contents(folder: Path) -> Iterator[None]:
+    """While it lasts, the service of a data folder removes nothing that a snapshot of its database may name.
+
+    Raises:
+        OSError: the lock cannot be made.
+    """
+    descriptor = _open_backup_lock(folder)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+@contextmanager
+def may_remove_contents(folder: Path) -> Iterator[bool]:
+    """Whether no backup of the data folder is being made, nor begins before the block ends.
+
+    Raises:
+        OSError: the lock cannot be made.
+    """
+    descriptor = _open_backup_lock(folder)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        yield False
+    else:
+        yield True
+    finally:
+        os.close(descriptor)
+
+
+def _open_backup_lock(folder: Path) -> int:
+    return os.open(folder / _BACKUP_LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)

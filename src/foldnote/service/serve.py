@@ -34,7 +34,7 @@ from foldnote.service.lock import FolderLock
 from foldnote.service.logs import start_logging
 from foldnote.service.options import add_limit_arguments, read_limits
 from foldnote.service.sending import SendingProtocol
-from foldnote.service.store.database import StorageFaultError
+from foldnote.service.store.database import DamagedDatabaseError, StorageFaultError
 
 _TURN_S = 0.0005
 """How long a thread may keep the others waiting: a job's start must not wait for a listing's answer."""
@@ -114,10 +114,11 @@ def main(config: ServiceConfig, as_json: bool) -> int:
 
     An embedded service of this user that runs already is announced instead, and the status is 0.
     """
+    os.umask(0o077)  # what a service and its tools write is the user's alone
     start_logging()
     try:
         return _serve_embedded(config, as_json) if config.embedded else _serve(config, as_json)
-    except FoldnoteError as exc:
+    except (FoldnoteError, DamagedDatabaseError) as exc:
         sys.stderr.write(f"{exc}\n")
         return 1
     except (StorageFaultError, OSError) as exc:

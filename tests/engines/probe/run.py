@@ -5,7 +5,7 @@ The job's name is split at dots; each part that is known is done, in this order 
 ``alone`` (note in ``alive/double`` beside this file when another run of the job lives),
 ``deaf`` (ignore TERM), ``daemon`` (leave a process in a session of its own that ignores TERM and has an
 emptied environment), ``child`` (the same with the environment kept), ``memory-MB``, ``output-COUNT``,
-``chatter-LINES``, ``score``, ``echo`` (write job.json to outputs/job.json), ``silent`` (do not report the seed), ``structure`` (a Fv of Cα atoms), ``env`` (write the environment to outputs/environment.json). Other parts do nothing.
+``chatter-LINES``, ``tell`` (write the settings to the log), ``score``, ``echo`` (write job.json to outputs/job.json), ``silent`` (do not report the seed), ``structure`` (a Fv of Cα atoms), ``env`` (write the environment to outputs/environment.json). Other parts do nothing.
 """
 
 import fcntl
@@ -88,6 +88,10 @@ def chatter(lines: str) -> None:
         print(f"line {index}", file=(sys.stdout, sys.stderr)[index % 2], flush=True)
 
 
+def tell(_: str) -> None:
+    print(json.dumps(json.loads(Path("job.json").read_text())["settings"]), flush=True)
+
+
 def score(_: str) -> None:
     Path("score.json").write_text(json.dumps({"probe": 0.5}))
 
@@ -122,6 +126,7 @@ DOINGS = {
         memory,
         output,
         chatter,
+        tell,
         score,
         structure,
         echo,

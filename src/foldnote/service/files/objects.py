@@ -22,6 +22,8 @@ _NO_LINKS = frozenset({errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK
 YOUNG_S = 7200.0
 """A content younger than this is kept even when no row uses it: its row may not be committed yet, or a link
 (one hour) may lead to it."""
+LATELY_S = 60.0
+"""The same for a content that a row had: another row follows within seconds, and links lead nowhere."""
 
 
 class ObjectStore:
@@ -96,13 +98,21 @@ class ObjectStore:
         for path in self._drafts.iterdir():
             path.unlink(missing_ok=True)
 
-    def collect(self, is_used: Callable[[str], bool]) -> int:
-        """Remove old contents that nobody uses; gives their number."""
-        return sum(self._collect_one(path, is_used) for path in list(self._contents()))
+    def collect(self, is_used: Callable[[str], bool], young_s: float = YOUNG_S) -> int:
+        """Remove contents that nobody uses and that are older than `young_s`; gives their number."""
+        return sum(self._collect_one(path, is_used, young_s) for path in list(self._contents()))
 
-    def _collect_one(self, path: Path, is_used: Callable[[str], bool]) -> bool:
+    def release(self, sha256: str, is_used: Callable[[str], bool]) -> bool:
+        """Remove a content that a deleted job had, unless somebody uses it; False while it is too new."""
+        path = self.path(sha256)
+        if not path.exists() or self._collect_one(path, is_used, LATELY_S):
+            return True
+        return is_used(sha256)
+
+    def _collect_one(self, path: Path, is_used: Callable[[str], bool], young_s: float) -> bool:
         with self._lock:
-            if time.time() - path.stat().st_mtime < YOUNG_S or is_used(path.name):
+            is_young = 0 <= time.time() - path.stat().st_mtime < young_s  # a time to come is a wrong one
+            if is_young or is_used(path.name):
                 return False
             path.unlink()
             return True

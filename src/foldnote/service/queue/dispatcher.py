@@ -71,9 +71,10 @@ class Dispatcher:
         self._workers = workers
         self._on_ended = on_ended
         self._disk = disk
+        self._has_space = disk.has_space if disk is not None else lambda: True
         self._active: dict[int, Active] = {}
         self._live: dict[int, Live] = {}
-        self._tidier = Tidier(root, store, objects)
+        self._tidier = Tidier(root, store, objects, self._has_space)
         self._woken = threading.Event()
         self._is_asked = False
         self._has_news = False
@@ -180,7 +181,7 @@ class Dispatcher:
         going = [active for active in self._active.values() if active.claim.job_id not in over]
         running = Counter(active.claim.account_id for active in going)
         taken = [active.need for active in going]
-        has_space = not self._is_stopping and (self._disk is None or self._disk.has_space())
+        has_space = not self._is_stopping and self._has_space()
 
         def choose(find: Callable[[], Sequence[Waiting]]) -> Waiting | None:
             rows = find() if has_space and self._can_start(taken, _LEAST) else ()
@@ -380,7 +381,8 @@ class Dispatcher:
         self._cancel_marked()
         self._tidier.purge()
         self._next_due = self._store.queue.next_due()
-        self._next_sweep = time.monotonic() + self._pace.sweep_s
+        pause_s = self._pace.sweep_s if self._has_space() else self._pace.need_s
+        self._next_sweep = time.monotonic() + pause_s
 
     def _adopt(self, claim: Claim, is_start: bool) -> None:
         folder = self._root / claim.folder

@@ -11,28 +11,42 @@ import logging
 import os
 import shutil
 import time
+from collections.abc import Callable
 from pathlib import Path
 
-from foldnote.service.files.objects import ObjectStore
+from foldnote.service.files.objects import LATELY_S, YOUNG_S, ObjectStore
+from foldnote.service.lock import may_remove_contents
 from foldnote.service.queue.attempt import RESULT, WORK
 from foldnote.service.store.store import Store
 
 log = logging.getLogger(__name__)
 COLLECT_EVERY_S = 600.0
+COLLECT_IN_NEED_S = 10.0
+"""The same while the disk has no space for new work; then contents go as soon as that is safe."""
 _LEFT_BY_EARLIER_PROCESS = 1000
 """More attempts than can have ended in the moment before a process died."""
 
 
 class Tidier:
-    """Removes what is over below the folder of all jobs."""
+    """Removes what is over below the folder of all jobs.
 
-    def __init__(self, root: Path, store: Store, objects: ObjectStore) -> None:
+    Args:
+        root: folder of all jobs.
+        has_space: whether the disk has room for new work.
+    """
+
+    def __init__(
+        self, root: Path, store: Store, objects: ObjectStore, has_space: Callable[[], bool] = lambda: True
+    ) -> None:
+        self._has_space = has_space
+        self._released: set[str] = set()
         self._root = root
         self._store = store
         self._objects = objects
         self._ended: list[Path] = []
         self._stuck: set[int] = set()
-        self._next_collection = time.monotonic() + COLLECT_EVERY_S
+        self._last_collection = time.monotonic()
+        self._next_collection = self._last_collection + COLLECT_EVERY_S
 
     def note(self, folder: Path) -> None:
         """The attempt in `folder` ended, and what it left is kept elsewhere."""
@@ -52,12 +66,26 @@ class Tidier:
                 (folder / RESULT).unlink(missing_ok=True)
 
     def purge(self) -> None:
-        """Remove the folders of deleted jobs, and now and then the contents that nothing has any more."""
+        """Remove the folders of deleted jobs, and now and then the contents that nothing has any more.
+
+        While a backup is being made nothing is removed.
+        """
+        with may_remove_contents(self._root.parent) as may_remove:
+            if may_remove:
+                self._purge()
+
+    def _purge(self) -> None:
         for job_id in self._store.queue.unpurged():
             self._purge_job(job_id)
+        is_used = self._store.files.is_used
+        self._released = {each for each in self._released if not self._objects.release(each, is_used)}
+        in_need = not self._has_space()
+        if in_need:
+            self._next_collection = min(self._next_collection, self._last_collection + COLLECT_IN_NEED_S)
         if time.monotonic() >= self._next_collection:
-            self._objects.collect(self._store.files.is_used)
-            self._next_collection = time.monotonic() + COLLECT_EVERY_S
+            self._objects.collect(is_used, LATELY_S if in_need else YOUNG_S)
+            self._last_collection = time.monotonic()
+            self._next_collection = self._last_collection + COLLECT_EVERY_S
 
     def _purge_job(self, job_id: int) -> None:
         folders = [self._root / place for place in self._store.leftovers.of_job(job_id)]
@@ -66,7 +94,7 @@ class Tidier:
             with contextlib.suppress(OSError):  # what was put aside stays
                 job_folder.rmdir()
         if not left:
-            self._store.queue.mark_purged(job_id)
+            self._released.update(self._store.queue.mark_purged(job_id))
             self._stuck.discard(job_id)
         elif job_id not in self._stuck:
             self._stuck.add(job_id)

@@ -9,10 +9,12 @@ from __future__ import annotations
 import shutil
 import sqlite3
 import threading
+import time
 from collections import deque
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
+from typing import TypeVar
 
 import sqlalchemy as sa
 from sqlalchemy import event
@@ -21,8 +23,11 @@ from sqlalchemy.pool import QueuePool
 from foldnote.errors import ConfigurationError
 from foldnote.service.store.migrations import migrate
 
+Found = TypeVar("Found")
 BUSY_TIMEOUT_S = 10.0
+_INSIST_AFTER_S = (0.0, 0.05, 0.2, 0.5)
 _NO_ROOM_BYTES = 1 << 20
+_DAMAGED = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
 NETWORK_FILE_SYSTEMS = frozenset(
     {"nfs", "nfs4", "cifs", "smb3", "smbfs", "gpfs", "lustre", "fuse.sshfs", "9p", "afs"}
 )
@@ -36,6 +41,17 @@ class StorageFaultError(Exception):
         self.is_full = is_full
 
 
+class DamagedDatabaseError(StorageFaultError):
+    """The file of the database is not what SQLite wrote; says what to do."""
+
+    def __init__(self, path: Path, reason: str) -> None:
+        super().__init__(
+            f"The database {path} is damaged: {reason}. Nothing was changed. Stop the service and restore a"
+            f" backup: foldnote admin --data-dir {path.parent} restore BACKUP --replace (what is there now is"
+            f" kept beside it). Without a backup, sqlite3 {path} .recover prints what can still be read."
+        )
+
+
 class Database:
     """One SQLite file in WAL mode with `synchronous=FULL`.
 
@@ -43,9 +59,8 @@ class Database:
         on_full: told when a change found no room on the disk.
 
     Raises:
-        ConfigurationError: the folder is on a network file system, where WAL does not work, or the file is no
-            database.
-        StorageFaultError: the disk is full or fails.
+        ConfigurationError: the folder is on a network file system, where WAL does not work.
+        StorageFaultError: the disk is full or fails, or the file is damaged.
     """
 
     def __init__(self, path: Path, on_full: Callable[[], None] = lambda: None) -> None:
@@ -70,8 +85,7 @@ class Database:
         except sqlite3.OperationalError as exc:
             raise StorageFaultError(str(exc), is_full=self._is_full(exc)) from exc
         except sqlite3.DatabaseError as exc:
-            sentence = f"The database {self.path} cannot be read: {exc}."
-            raise ConfigurationError(f"{sentence} Put a copy of it there, or move it away.") from exc
+            raise DamagedDatabaseError(self.path, str(exc)) from exc
         finally:
             connection.close()
 
@@ -108,6 +122,21 @@ class Database:
         with self._translated(), self._lock, self._writer.connect() as connection, connection.begin():
             yield connection
 
+    def insist(self, act: Callable[[], Found]) -> Found:
+        """Do `act` again, some times, when there was no room for it: the ballast has made some.
+
+        Raises:
+            StorageFaultError: there is still no room, or the database cannot be used.
+        """
+        for pause_s in _INSIST_AFTER_S:
+            try:
+                return act()
+            except StorageFaultError as exc:
+                if not exc.is_full:
+                    raise
+            time.sleep(pause_s)
+        return act()
+
     def version(self) -> int:
         """A number that grows whenever this or another process has committed; it costs microseconds.
 
@@ -142,6 +171,19 @@ class Database:
         except sqlite3.OperationalError as exc:
             raise StorageFaultError(str(exc)) from exc
 
+    def checkpoint(self) -> bool:
+        """Take over all that is in the log; False when somebody who reads keeps a part of it.
+
+        Raises:
+            StorageFaultError: the database cannot be written now.
+        """
+        with closing(self._connect()) as connection:
+            try:
+                row: tuple[int, int, int] = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+            except sqlite3.OperationalError as exc:
+                raise StorageFaultError(str(exc), is_full=self._is_full(exc)) from exc
+        return row[0] == 0
+
     def _connect(self) -> sqlite3.Connection:
         connection = sqlite3.connect(
             self.path, timeout=BUSY_TIMEOUT_S, isolation_level=None, check_same_thread=False
@@ -166,6 +208,10 @@ class Database:
             if is_full:
                 self._on_full()
             raise StorageFaultError(str(exc.orig), is_full=is_full) from exc
+        except sa.exc.DatabaseError as exc:
+            if getattr(exc.orig, "sqlite_errorcode", 0) & 0xFF not in _DAMAGED:
+                raise
+            raise DamagedDatabaseError(self.path, str(exc.orig)) from exc
 
     def _is_full(self, fault: BaseException | None) -> bool:
         """SQLite calls a sync or a truncation that finds no room an I/O error, like that of a broken disk."""

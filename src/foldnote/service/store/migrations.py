@@ -256,3 +256,9 @@ def m0014_attempt_folders(connection: sqlite3.Connection) -> None:
         INSERT INTO identity VALUES (lower(hex(randomblob(8))), strftime('%Y-%m-%dT%H:%M:%SZ', 'now'));
         """,
     )
+
+
+@migration
+def m0015_runs(connection: sqlite3.Connection) -> None:
+    """The run of the service that wrote last, by which the database and its log know each other."""
+    connection.execute("ALTER TABLE identity ADD COLUMN run TEXT NOT NULL DEFAULT ''")

@@ -15,6 +15,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from foldnote.models.status import JobStatus
+from foldnote.service.store import clock
 from foldnote.service.store.conditions import (
     IS_QUEUED,
     IS_RUNNING,
@@ -158,6 +159,13 @@ class QueueStore:
         with database.read() as connection:
             self._identity = str(connection.execute(sa.select(identity.c.name)).scalar_one())
 
+    def renew_identity(self) -> None:
+        """Give the database a new name: from now on no attempt has a folder of the database that it was."""
+        name = secrets.token_hex(8)
+        with self._database.write() as connection:
+            connection.execute(sa.update(identity).values(name=name, since=clock.now()))
+        self._identity = name
+
     def waiting(self) -> list[Waiting]:
         """The oldest waiting job of each owner, oldest first."""
         with self._database.read() as connection:
@@ -264,13 +272,20 @@ class QueueStore:
         with self._database.read() as connection:
             return list(connection.execute(query).scalars())
 
-    def mark_purged(self, job_id: int) -> None:
-        """Note that the folders of a deleted job are gone, and let its inputs, record and result go."""
+    def mark_purged(self, job_id: int) -> list[str]:
+        """Note that the folders of a deleted job are gone, and let its inputs, record and result go.
+
+        Gives the hashes of the contents that it had.
+        """
         with self._database.write() as connection:
+            given = connection.execute(sa.select(inputs.c.sha256).where(inputs.c.job_id == job_id))
+            result = connection.execute(sa.select(jobs.c.result_sha256).where(jobs.c.id == job_id))
+            contents = {*given.scalars(), *result.scalars()} - {None}
             connection.execute(sa.delete(inputs).where(inputs.c.job_id == job_id))
             connection.execute(sa.delete(records).where(records.c.number == -job_id))
             values = {"is_purged": 1, "result_sha256": None}
             connection.execute(sa.update(jobs).where(jobs.c.id == job_id).values(values))
+            return sorted(contents)
 
     def has_unfinished(self) -> bool:
         """Whether any job waits or runs."""

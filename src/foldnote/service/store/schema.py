@@ -129,6 +129,8 @@ identity = sa.Table(
     # part of the path of every attempt; a restored backup gets a new one
     sa.Column("name", sa.Text, primary_key=True),
     sa.Column("since", sa.Text, nullable=False),
+    # name of the service's latest run, which stands in a file beside the database, too
+    sa.Column("run", sa.Text, nullable=False, server_default=""),
 )
 
 inputs = sa.Table(

@@ -1,0 +1,183 @@
+"""Make a backup, of a service that runs or of one that is stopped.
+
+The database is copied by SQLite's own backup, so the copy is one moment of it. Meanwhile the service removes
+nothing that the copy may name. The backup is made under another name and renamed when it is whole and on the
+disk: one that was interrupted never looks like a backup.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sqlite3
+from collections.abc import Iterable
+from contextlib import closing
+from pathlib import Path
+from typing import BinaryIO
+
+import foldnote
+from foldnote.errors import ConfigurationError
+from foldnote.service.backups.contents import (
+    DESCRIPTION,
+    SUMS,
+    Backup,
+    copy_stream,
+    hash_file,
+    write_description,
+)
+from foldnote.service.layout import DATABASE, JOBS, KEY_FILE, OBJECTS
+from foldnote.service.lock import keep_contents
+from foldnote.service.queue import attempt as files
+from foldnote.service.queue.untrusted import open_file, open_folder
+from foldnote.service.store import clock
+from foldnote.service.store.migrations import migrate
+
+_KEPT_OF_RUNS = (files.SPEC, files.RUNNER, files.LOG, files.MANIFEST, files.OUTCOME, files.RUNNER_LOG)
+_BUSY_S = 30.0
+_NAMED = """
+    SELECT sha256 FROM files WHERE deleted IS NULL UNION SELECT sha256 FROM inputs
+    UNION SELECT result_sha256 FROM jobs WHERE result_sha256 IS NOT NULL
+"""
+_ENDED = "SELECT folder FROM attempts JOIN jobs ON jobs.id = job_id WHERE ended IS NOT NULL AND is_purged = 0"
+
+
+def make_backup(data: Path, target: Path) -> Backup:
+    """Write a backup of the data folder ``data`` as the new folder ``target``.
+
+    Raises:
+        ConfigurationError: there is no service's data, it is damaged, or ``target`` cannot be made.
+    """
+    if not (data / DATABASE).is_file():
+        raise ConfigurationError(f"{data} is no service's data folder: it has no {DATABASE}.")
+    if os.path.lexists(target) and (not target.is_dir() or any(target.iterdir())):
+        raise ConfigurationError(
+            f"{target} is there already. Name a folder that is not: backups are not mixed."
+        )
+    draft = target.absolute().with_name(f".{target.name}.draft-{os.getpid()}")
+    try:
+        draft.mkdir(mode=0o700, parents=True)
+        with keep_contents(data):
+            backup = _Maker(data, draft).make()
+        os.sync()  # one for all: a sync of each of many thousand files takes minutes
+        draft.rename(target)
+        files.sync_folder(draft.parent)
+    except OSError as exc:
+        raise ConfigurationError(
+            f"The backup {target} could not be written: {files.without_path(exc)}. Nothing of it was kept."
+        ) from exc
+    finally:
+        shutil.rmtree(draft, ignore_errors=True)
+    return backup
+
+
+class _Maker:
+    """Makes one backup in the empty folder ``target``."""
+
+    def __init__(self, data: Path, target: Path) -> None:
+        self._data = data
+        self._target = target
+        self._sums: dict[str, str] = {}
+        self._size_bytes = 0
+
+    def make(self) -> Backup:
+        made = clock.now()
+        with closing(take_snapshot(self._data / DATABASE, self._target / DATABASE)) as snapshot:
+            named = [row[0] for row in snapshot.execute(_NAMED)]
+            folders = [row[0] for row in snapshot.execute(_ENDED)]
+            jobs = _count(snapshot, "jobs")
+            uploads = _count(snapshot, "files")
+        self._require_room(named)
+        missing = [sha256 for sha256 in named if not self._copy_content(sha256)]
+        self._copy_runs(folders)
+        if (self._data / KEY_FILE).is_file():  # else the next start of a service makes one
+            with (self._data / KEY_FILE).open("rb") as key:
+                self._copy(key, KEY_FILE)
+        self._note(DATABASE, hash_file(self._target / DATABASE), (self._target / DATABASE).stat().st_size)
+        backup = Backup(made, foldnote.__version__, jobs, uploads, self._size_bytes, tuple(sorted(missing)))
+        write_description(self._target, backup)
+        self._sums[DESCRIPTION] = hash_file(self._target / DESCRIPTION)
+        lines = "".join(f"{sha256}  {name}\n" for name, sha256 in sorted(self._sums.items()))
+        (self._target / SUMS).write_text(lines)
+        return backup
+
+    def _require_room(self, named: Iterable[str]) -> None:
+        """Fail before the disk of a service is full of half a backup."""
+        sizes = [path.stat().st_size for each in named if (path := self._content(each)).is_file()]
+        free = shutil.disk_usage(self._target).free
+        if sum(sizes) > free:
+            raise ConfigurationError(
+                f"The backup needs {sum(sizes) >> 20} MB, and {free >> 20} MB are free in"
+                f" {self._target.parent}. Nothing was written; choose another disk."
+            )
+
+    def _content(self, sha256: str) -> Path:
+        return self._data / OBJECTS / sha256[:2] / sha256
+
+    def _copy_content(self, sha256: str) -> bool:
+        """Whether the content is there and is what its name says."""
+        name = f"{OBJECTS}/{sha256[:2]}/{sha256}"
+        try:
+            with self._content(sha256).open("rb") as source:
+                self._copy(source, name)
+        except FileNotFoundError:
+            return False
+        if self._sums[name] == sha256:
+            return True
+        del self._sums[name]
+        (self._target / name).unlink()
+        return False
+
+    def _copy_runs(self, folders: Iterable[str]) -> None:
+        for folder in folders:
+            try:
+                with open_folder(self._data / JOBS / folder) as descriptor:
+                    for name in _KEPT_OF_RUNS:
+                        self._copy_of_run(descriptor, name, f"{JOBS}/{folder}/{name}")
+            except FileNotFoundError:  # it ended before it had a folder
+                continue
+
+    def _copy_of_run(self, folder: int, name: str, place: str) -> None:
+        """Nothing but a regular file: the engine may have put anything in its place."""
+        descriptor = open_file(name, folder)
+        if descriptor is not None:
+            with os.fdopen(descriptor, "rb") as source:
+                self._copy(source, place)
+
+    def _copy(self, source: BinaryIO, name: str) -> None:
+        self._note(name, *copy_stream(source, self._target / name))
+
+    def _note(self, name: str, sha256: str, size_bytes: int) -> None:
+        self._sums[name] = sha256
+        self._size_bytes += size_bytes
+
+
+def take_snapshot(source: Path, target: Path) -> sqlite3.Connection:
+    """Copy a database that others may be writing to; gives the copy, brought to the newest schema.
+
+    Raises:
+        ConfigurationError: the database is damaged.
+    """
+    target.touch(mode=0o600)
+    copy = sqlite3.connect(target, isolation_level=None)
+    try:
+        with closing(sqlite3.connect(source, timeout=_BUSY_S)) as original:
+            original.backup(copy)
+        copy.execute("PRAGMA journal_mode=DELETE")
+        migrate(copy)
+        faults = [row[0] for row in copy.execute("PRAGMA integrity_check(3)")]
+    except sqlite3.Error as exc:
+        copy.close()
+        raise ConfigurationError(f"The database {source} could not be copied: {exc}.") from exc
+    if faults != ["ok"]:
+        copy.close()
+        raise ConfigurationError(
+            f"The database {source} is damaged: {'; '.join(faults)}. No backup was made, since it would be"
+            " damaged, too. Restore an earlier one."
+        )
+    return copy
+
+
+def _count(snapshot: sqlite3.Connection, table: str) -> int:
+    query = f"SELECT count(*) FROM {table} WHERE deleted IS NULL"  # noqa: S608  a name of ours
+    found: tuple[int] = snapshot.execute(query).fetchone()
+    return found[0]

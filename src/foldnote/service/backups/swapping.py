@@ -1,0 +1,92 @@
+"""Change the contents of a data folder for those of a restored backup, also when it is interrupted.
+
+Renames of several names are no single act. So the folder with the new contents says how far it is: while it
+is `restore-draft` nothing has changed; as `restore-ready-…` the old contents move out, as `restore-moved-…`
+the new ones move in. Each step may be repeated.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import re
+import shutil
+from pathlib import Path
+
+from foldnote.errors import ConfigurationError
+from foldnote.service.layout import CONTENTS
+from foldnote.service.queue.attempt import sync_folder
+
+log = logging.getLogger(__name__)
+_DRAFT, _READY, _MOVED = "restore-draft", "restore-ready-", "restore-moved-"
+_KEPT = "replaced-"
+
+
+def begin_restore(data: Path) -> Path:
+    """An empty folder for the new contents.
+
+    Raises:
+        OSError: it cannot be made.
+    """
+    draft = data / _DRAFT
+    if draft.exists():
+        shutil.rmtree(draft)
+    draft.mkdir(mode=0o700)
+    return draft
+
+
+def swap(data: Path, moment: str) -> Path | None:
+    """Put what was staged into its place; gives the folder that has what was there, None when nothing was.
+
+    Raises:
+        OSError: a name cannot be changed; `finish_restore` goes on.
+    """
+    word = re.sub("[^0-9TZ]", "", moment)
+    os.sync()  # of all that was staged; one for each of its files takes minutes
+    (data / _DRAFT).rename(data / f"{_READY}{word}")
+    sync_folder(data)
+    finish_restore(data)
+    kept = data / f"{_KEPT}{word}"
+    return kept if kept.exists() else None
+
+
+def finish_restore(data: Path) -> None:
+    """Finish a restore that was interrupted after it began to change the folder; clear one that had not.
+
+    Raises:
+        OSError: it cannot be finished now.
+    """
+    shutil.rmtree(data / _DRAFT, ignore_errors=True)
+    for ready in sorted(data.glob(f"{_READY}*")):
+        word = ready.name.removeprefix(_READY)
+        _move_contents(data, data / f"{_KEPT}{word}")
+        ready.rename(data / f"{_MOVED}{word}")
+        sync_folder(data)
+    for moved in sorted(data.glob(f"{_MOVED}*")):
+        _move_contents(moved, data)
+        moved.rmdir()
+        sync_folder(data)
+        log.info("The backup is in place in %s.", data)
+
+
+def require_whole(data: Path) -> None:
+    """Refuse to work on a folder in the middle of a restore.
+
+    Raises:
+        ConfigurationError: with what to do.
+    """
+    if any(data.glob(f"{_READY}*")) or any(data.glob(f"{_MOVED}*")):
+        raise ConfigurationError(
+            f"A restore of {data} was interrupted. Start the service, or restore again: either finishes it."
+        )
+
+
+def _move_contents(source: Path, target: Path) -> None:
+    names = [name for name in CONTENTS if (source / name).exists()]
+    if names:
+        target.mkdir(mode=0o700, exist_ok=True)
+    for name in names:
+        (source / name).rename(target / name)
+    if names:
+        sync_folder(source)
+        sync_folder(target)

@@ -1,0 +1,10 @@
+"""The names of what a service keeps in its data folder."""
+
+from __future__ import annotations
+
+DATABASE = "service.sqlite3"
+KEY_FILE = "key"
+OBJECTS = "objects"
+JOBS = "jobs"
+CONTENTS = (DATABASE, f"{DATABASE}-wal", f"{DATABASE}-shm", f"{DATABASE}-run", OBJECTS, JOBS, KEY_FILE)
+"""All that belongs together: a backup has all of it, and a restore replaces all of it."""

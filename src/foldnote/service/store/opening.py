@@ -1,0 +1,138 @@
+"""What a service makes sure of before it opens its database: that its files belong together and are sound.
+
+SQLite keeps the newest changes in a second file, the log, until it copies them into the database. When a
+service was killed, the log stays. If then the database is moved away and another one put in its place, SQLite
+would copy the log of the one into the other. So each run of a service has a name, which stands in the
+database and in a file beside it, and a log is only used where the two agree.
+"""
+
+from __future__ import annotations
+
+import logging
+import secrets
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+from urllib.parse import quote
+
+import sqlalchemy as sa
+
+from foldnote.service.queue.attempt import publish, set_aside
+from foldnote.service.store.database import DamagedDatabaseError, Database
+from foldnote.service.store.schema import identity
+
+log = logging.getLogger(__name__)
+_ASIDE = "-wal.of-"
+_CHECKED_BYTES = 512 << 20
+"""A larger database is not read through at each start: this one takes about a second."""
+
+
+def check_files(database: Path) -> None:
+    """Put aside a log that is not that of the database, take back one that is, and look through the database.
+
+    Raises:
+        DamagedDatabaseError: it is damaged.
+        OSError: a log cannot be renamed.
+    """
+    wal = beside(database, "-wal")
+    if _is_filled(wal) and not _belongs(database):
+        _put_aside(database, wal)
+    if _is_filled(database):
+        if not _is_filled(wal):
+            _take_back(database, wal)
+        if database.stat().st_size <= _CHECKED_BYTES:
+            _look_through(database)
+
+
+def begin_run(database: Database) -> None:
+    """Name this run, in the database and beside it.
+
+    Raises:
+        StorageFaultError: the database cannot be written.
+        OSError: the file beside it cannot be written.
+    """
+    beside_it = beside(database.path, "-run")
+    names = [*_read_names(beside_it), secrets.token_hex(8)]
+    publish(beside_it, " ".join(names).encode())
+    with database.write() as connection:
+        connection.execute(sa.update(identity).values(run=names[-1]))
+    if database.checkpoint():
+        publish(beside_it, names[-1].encode())
+
+
+def beside(database: Path, ending: str) -> Path:
+    """The path of a file that belongs to the database."""
+    return database.with_name(database.name + ending)
+
+
+def _is_filled(path: Path) -> bool:
+    return path.is_file() and path.stat().st_size > 0
+
+
+def _belongs(database: Path) -> bool:
+    """Whether the log is the database's, as far as it can be told."""
+    if not _is_filled(database):
+        return False
+    names = _read_names(beside(database, "-run"))
+    found = _find_run(database)
+    return not names or not found or found in names
+
+
+def _find_run(database: Path) -> str:
+    """The run that the database itself names, without its log; empty when it names none."""
+    try:
+        address = f"file:{quote(str(database.absolute()))}?immutable=1"
+        with closing(sqlite3.connect(address, uri=True)) as connection:
+            found: tuple[str] = connection.execute("SELECT run FROM identity").fetchone()
+    except sqlite3.Error:  # of an earlier version, or in the middle of taking over what is in the log
+        return ""
+    return found[0]
+
+
+def _put_aside(database: Path, wal: Path) -> None:
+    names = _read_names(beside(database, "-run"))
+    aside = beside(database, f"{_ASIDE}{'-'.join(names)}")
+    if not names or aside.exists():
+        aside = set_aside(wal)
+    else:
+        wal.rename(aside)
+    beside(database, "-shm").unlink(missing_ok=True)
+    log.error(
+        "The database that was %s when the service ended is not here any more. Its newest changes are in %s;"
+        " they come back when it is put here again. To use it elsewhere, put them beside it, named %s.",
+        database,
+        aside,
+        wal.name,
+    )
+
+
+def _take_back(database: Path, wal: Path) -> None:
+    """Put the log beside its database again, which had been moved away without it."""
+    run = _find_run(database)
+    for aside in sorted(database.parent.glob(f"{database.name}{_ASIDE}*")):
+        names = aside.name.partition(_ASIDE)[2].split("-")
+        if run and run in names:
+            publish(beside(database, "-run"), " ".join(names).encode())
+            beside(database, "-shm").unlink(missing_ok=True)
+            aside.rename(wal)
+            log.warning("The newest changes of %s are back: they were in %s.", database, aside)
+            return
+
+
+def _read_names(path: Path) -> list[str]:
+    try:
+        return path.read_text("ascii").split()
+    except (OSError, ValueError):
+        return []
+
+
+def _look_through(database: Path) -> None:
+    try:
+        with closing(sqlite3.connect(database, isolation_level=None)) as connection:
+            found: tuple[str] = connection.execute("PRAGMA quick_check(1)").fetchone()
+    except sqlite3.OperationalError:  # it is held or cannot be read now, which is met again and told
+        return
+    except sqlite3.DatabaseError as exc:
+        raise DamagedDatabaseError(database, str(exc)) from exc
+    if found[0] != "ok":
+        raise DamagedDatabaseError(database, " ".join(found[0].split()))

@@ -1,0 +1,296 @@
+"""Backup and restore of a real service: all of it or nothing of it, whatever happens meanwhile."""
+
+import json
+import os
+import shutil
+import sqlite3
+import stat
+import subprocess
+import sys
+import threading
+import time
+import zipfile
+from contextlib import closing
+from pathlib import Path
+
+import httpx
+import pytest
+from chaos import assert_consistent, fault_of_result, rows
+from service_process import PDB, ServiceProcess
+
+KILLED_AT = """
+import os, sys
+from pathlib import Path
+left = int(sys.argv.pop(1))
+real = Path.rename
+def rename(self, target):
+    global left
+    if left == 0:
+        os._exit(9)
+    left -= 1
+    return real(self, target)
+Path.rename = rename
+from foldnote.service.admin import main
+sys.exit(main())
+"""
+"""`foldnote admin` that is killed just before one of its renames."""
+
+
+def data(service) -> Path:
+    return service.folder / "data"
+
+
+def admin(service, *arguments: object, code: str | None = None) -> subprocess.CompletedProcess:
+    program = ["-m", "foldnote.service.admin"] if code is None else ["-c", code]
+    first, rest = ([str(arguments[0])], arguments[1:]) if code else ([], arguments)
+    command = [sys.executable, *program, *first, "--data-dir", str(data(service)), "--json", *map(str, rest)]
+    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
+
+
+def back_up(service, target: Path) -> dict:
+    done = admin(service, "backup", target)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def restore(service, source: Path, *options: str) -> dict:
+    done = admin(service, "restore", source, *options)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def names(service) -> set[str]:
+    return {job["jobName"] for job in service.client.get("/jobs").json()["jobs"]}
+
+
+@pytest.fixture
+def lab(make_service) -> ServiceProcess:
+    """A service with a job, its log and a file."""
+    service = make_service("--no-rate-limit")
+    service.run("first.output-1.chatter-2.score")
+    assert service.client.put("/upload/a.pdb", content=PDB.encode()).status_code == 200
+    return service
+
+
+def assert_first_is_whole(service) -> None:
+    assert fault_of_result(service.client, "first.output-1.chatter-2.score", is_batch=False) is None
+    log = service.client.get("/jobs/first.output-1.chatter-2.score/log").json()["log"]
+    assert log == "line 0\nline 1\n"
+    assert service.job("first.output-1.chatter-2.score")["score"] == {"probe": 0.5}
+    assert [file["name"] for file in service.client.get("/files").json()["files"]] == ["a.pdb"]
+    assert_consistent(service)
+
+
+@pytest.mark.parametrize("is_running", [True, False], ids=["while it runs", "while it is stopped"])
+def test_a_backup_restored_elsewhere_has_everything(lab, make_service, tmp_path, is_running):
+    if not is_running:
+        lab.end()
+    made = back_up(lab, tmp_path / "backup")
+    assert (made["jobs"], made["files"], made["missing"]) == (1, 1, [])
+    other = make_service("--no-rate-limit")
+    other.end()
+    shutil.rmtree(data(other))
+    assert restore(other, tmp_path / "backup")["kept"] is None
+    other.start()
+    assert other.key == lab.key
+    assert_first_is_whole(other)
+
+
+def test_a_backup_is_private_and_its_list_is_one_that_others_can_check(lab, tmp_path):
+    back_up(lab, tmp_path / "backup")
+    modes = {stat.S_IMODE(path.lstat().st_mode) for path in (tmp_path / "backup").rglob("*")}
+    assert modes == {0o700, 0o600}
+    done = subprocess.run(
+        ["sha256sum", "--check", "--strict", "--quiet", "SHA256SUMS"], cwd=tmp_path / "backup", check=False
+    )
+    assert done.returncode == 0
+
+
+def test_a_restore_needs_a_stopped_service_and_a_yes(lab, tmp_path):
+    back_up(lab, tmp_path / "backup")
+    refused = admin(lab, "restore", tmp_path / "backup", "--replace")
+    assert (refused.returncode, "Another service is running" in refused.stderr) == (1, True)
+    lab.run("second.output-1")
+    lab.end()
+    refused = admin(lab, "restore", tmp_path / "backup")
+    assert refused.returncode == 1
+    assert "holds 2 jobs" in refused.stderr
+    assert "--replace" in refused.stderr
+    lab.start()
+    assert len(names(lab)) == 2
+
+
+def test_what_was_replaced_is_kept_and_can_be_put_back(lab, tmp_path):
+    back_up(lab, tmp_path / "backup")
+    lab.run("second.output-1")
+    lab.end()
+    kept = Path(restore(lab, tmp_path / "backup", "--replace")["kept"])
+    lab.start()
+    assert names(lab) == {"first.output-1.chatter-2.score"}
+    assert_first_is_whole(lab)
+    lab.run("third.output-1")
+    lab.end()
+    for old in kept.iterdir():
+        path = data(lab) / old.name
+        shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
+        old.rename(path)
+    lab.start()
+    assert names(lab) == {"first.output-1.chatter-2.score", "second.output-1"}
+    assert fault_of_result(lab.client, "second.output-1", is_batch=False) is None
+
+
+def test_jobs_after_a_restore_have_folders_that_no_run_had_before(lab, tmp_path):
+    back_up(lab, tmp_path / "backup")
+    before = set(rows(lab, "SELECT name FROM identity"))
+    lab.end()
+    restore(lab, tmp_path / "backup", "--replace")
+    lab.start()
+    assert before.isdisjoint(rows(lab, "SELECT name FROM identity"))
+
+
+def test_what_ran_when_the_backup_was_made_runs_again_once(lab, tmp_path):
+    lab.submit("long.alone.sleep-4.output-1")
+    lab.wait("long.alone.sleep-4.output-1", ("Running",))
+    back_up(lab, tmp_path / "backup")
+    lab.end()
+    assert restore(lab, tmp_path / "backup", "--replace")["requeued"] == 1
+    lab.start()
+    assert lab.wait("long.alone.sleep-4.output-1")["status"] == "Complete"
+    assert fault_of_result(lab.client, "long.alone.sleep-4.output-1", is_batch=False) is None
+    assert rows(lab, "SELECT losses FROM jobs WHERE name LIKE 'long%'") == [(0,)]
+    assert not (lab.engines / "probe" / "alive" / "double").exists()
+
+
+@pytest.mark.parametrize("kind", ["cut", "flipped", "gone", "more", "link", "list"])
+def test_a_damaged_backup_changes_nothing(lab, tmp_path, kind):
+    back_up(lab, tmp_path / "backup")
+    lab.end()
+    victim = next((tmp_path / "backup" / "objects").rglob("??/*"))
+    if kind == "cut":
+        os.truncate(victim, victim.stat().st_size - 1)
+    elif kind == "flipped":
+        content = bytearray(victim.read_bytes())
+        content[len(content) // 2] ^= 1
+        victim.write_bytes(content)
+    elif kind == "gone":
+        victim.unlink()
+    elif kind == "more":
+        victim.with_name("more").write_text("more")
+    elif kind == "link":
+        victim.rename(tmp_path / "aside")
+        victim.symlink_to(tmp_path / "aside")
+    else:
+        sums = tmp_path / "backup" / "SHA256SUMS"
+        sums.write_text("".join(sums.read_text().splitlines(keepends=True)[:-1]))
+    before = sorted(path.name for path in data(lab).iterdir())
+    for command in (("restore", "--replace"), ("check-backup",)):
+        done = admin(lab, command[0], tmp_path / "backup", *command[1:])
+        assert (done.returncode, "is damaged" in done.stderr) == (1, True), done.stderr
+        assert "Traceback" not in done.stderr
+    assert sorted(path.name for path in data(lab).iterdir()) == before
+    lab.start()
+    assert_first_is_whole(lab)
+
+
+def test_a_backup_of_a_later_version_is_refused(lab, tmp_path):
+    lab.end()
+    with closing(sqlite3.connect(data(lab) / "service.sqlite3")) as connection, connection:
+        connection.execute("INSERT INTO migrations VALUES ('m9999_later', '2999')")
+    back_up(lab, tmp_path / "backup")
+    done = admin(lab, "restore", tmp_path / "backup", "--replace")
+    assert done.returncode == 1
+    assert "later version of foldnote" in done.stderr
+
+
+def test_folders_that_are_none_of_it_are_told_so(lab, tmp_path):
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full" / "other").touch()
+    for arguments, sentence in (
+        (("backup", tmp_path / "full"), "is there already"),
+        (("restore", tmp_path / "full", "--replace"), "is no backup of foldnote"),
+        (("check-backup", tmp_path / "none"), "is no backup of foldnote"),
+    ):
+        done = admin(lab, *arguments)
+        assert (done.returncode, sentence in done.stderr) == (1, True), done.stderr
+
+
+def test_a_content_that_the_folder_had_lost_is_named_and_the_rest_is_kept(lab, tmp_path):
+    lab.run("second.output-1")
+    (lost,) = rows(lab, "SELECT result_sha256 FROM jobs WHERE name = 'second.output-1'")[0]
+    (data(lab) / "objects" / lost[:2] / lost).write_bytes(b"damaged")
+    assert back_up(lab, tmp_path / "backup")["missing"] == [lost]
+    lab.end()
+    restore(lab, tmp_path / "backup", "--replace")
+    lab.start()
+    assert lab.result("second.output-1").status_code == 404
+    assert_first_is_whole(lab)
+
+
+def test_what_is_deleted_while_a_backup_is_made_is_whole_in_it(make_service, tmp_path):
+    """Deletions and backups run side by side; every backup restores to a state that was."""
+    service = make_service("--no-rate-limit")
+    stop = threading.Event()
+    faults: list[str] = []
+
+    def work() -> None:
+        number = 0
+        with httpx.Client(base_url=service.url, headers={"x-api-key": service.key}, timeout=30) as client:
+            while not stop.is_set():
+                name = f"n{number}.output-1"
+                service_body = {"jobName": name, "type": "anarci", "settings": {"sequence": "EVQLVESGG"}}
+                if client.post("/submit-job", json=service_body).status_code != 200:
+                    faults.append(name)
+                if number > 5:
+                    old = f"n{number - 5}.output-1"
+                    client.request("DELETE", "/delete-job", json={"jobName": old})
+                number += 1
+                time.sleep(0.05)
+
+    worker = threading.Thread(target=work)
+    worker.start()
+    made = [back_up(service, tmp_path / f"backup{number}") for number in range(3)]
+    stop.set()
+    worker.join()
+    assert (faults, [each["missing"] for each in made]) == ([], [[], [], []])
+    service.end()
+    restore(service, tmp_path / "backup2", "--replace")
+    service.start()
+    for name in names(service):
+        assert service.wait(name)["status"] == "Complete"
+        assert fault_of_result(service.client, name, is_batch=False) is None
+    assert_consistent(service)
+
+
+@pytest.mark.parametrize("renames", range(0, 9, 2))
+def test_a_restore_that_is_killed_leaves_the_old_or_the_new(lab, tmp_path, renames):
+    back_up(lab, tmp_path / "backup")
+    lab.run("second.output-1")
+    lab.end()
+    killed = admin(lab, renames, "restore", tmp_path / "backup", "--replace", code=KILLED_AT)
+    assert killed.returncode == 9, killed.stderr
+    lab.start()
+    both = {"first.output-1.chatter-2.score", "second.output-1"}
+    assert names(lab) == (both if renames == 0 else {"first.output-1.chatter-2.score"})
+    assert_first_is_whole(lab)
+    assert not any(path.name.startswith("restore-") for path in data(lab).iterdir())
+
+
+def test_a_backup_that_is_killed_is_none(lab, tmp_path):
+    killed = admin(lab, 0, "backup", tmp_path / "backup", code=KILLED_AT)
+    assert killed.returncode == 9
+    assert not (tmp_path / "backup").exists()
+    back_up(lab, tmp_path / "backup")
+
+
+def test_a_data_folder_of_an_earlier_version_is_backed_up_and_restored(make_service, tmp_path):
+    service = make_service("--no-rate-limit")
+    service.end()
+    shutil.rmtree(data(service))
+    old = Path(__file__).parent / "data" / "data-folder-m0013.zip"
+    zipfile.ZipFile(old).extractall(data(service))
+    back_up(service, tmp_path / "backup")
+    restore(service, tmp_path / "backup", "--replace")
+    service.start()
+    assert fault_of_result(service.client, "done.output-1.score.chatter-2", is_batch=False) is None
+    log = service.client.get("/jobs/done.output-1.score.chatter-2/log").json()["log"]
+    assert log == "line 0\nline 1\n"

@@ -1,0 +1,152 @@
+"""What is beside a database when a service starts: a log of its own or of another one, a damaged page, open modes."""
+
+import os
+import shutil
+import sqlite3
+import stat
+import time
+from contextlib import closing
+
+import pytest
+from chaos import fault_of_result
+
+DATABASE = "service.sqlite3"
+
+
+@pytest.fixture
+def lab(make_service):
+    service = make_service("--no-rate-limit")
+    service.run("first.output-1")
+    return service
+
+
+def data(service):
+    return service.folder / "data"
+
+
+def last_words(service) -> str:
+    """What a service says that does not start."""
+    process = service.spawn()
+    assert process.wait(60) == 1
+    process.stdout.close()
+    return (service.folder / "service.log").read_text().splitlines()[-1]
+
+
+@pytest.mark.parametrize("page", [1, 2, 5, 9, "all but the first"])
+def test_a_damaged_database_is_told_with_its_file_and_what_to_do(lab, page, tmp_path):
+    lab.end()
+    path = data(lab) / DATABASE
+    content = bytearray(path.read_bytes())
+    start, end = (4096, len(content)) if isinstance(page, str) else (4096 * (page - 1), 4096 * page)
+    content[start:end] = os.urandom(end - start)
+    path.write_bytes(content)
+    words = last_words(lab)
+    assert words.startswith(f"The database {path} is damaged: ")
+    assert f"foldnote admin --data-dir {data(lab)} restore BACKUP --replace" in words
+    assert "SELECT" not in words
+    assert path.read_bytes() == content, "nothing was changed"
+
+
+def test_a_database_that_is_none_is_told(lab):
+    lab.end()
+    (data(lab) / DATABASE).write_text("no database" * 1000)
+    assert "is damaged: file is not a database" in last_words(lab)
+
+
+def test_a_damaged_database_that_is_moved_away_as_advised_leaves_nothing_behind(lab, tmp_path):
+    """The next service is empty, and its jobs have their own results."""
+    lab.submit("second.output-1")
+    lab.wait("second.output-1")
+    lab.kill()
+    shutil.move(data(lab) / DATABASE, tmp_path)
+    lab.start()
+    assert lab.client.get("/jobs").json()["jobs"] == []
+    lab.run("third.output-1")
+    assert fault_of_result(lab.client, "third.output-1", is_batch=False) is None
+
+
+def test_a_database_that_was_moved_away_finds_its_log_again(lab, tmp_path):
+    """What was acknowledged before the kill stands in the log alone."""
+    lab.submit("second.output-1")
+    lab.kill()
+    shutil.move(data(lab) / DATABASE, tmp_path)
+    lab.start()
+    (aside,) = data(lab).glob(f"{DATABASE}-wal.of-*")
+    assert aside.stat().st_size > 0
+    lab.end()
+    (data(lab) / DATABASE).unlink()
+    shutil.move(tmp_path / DATABASE, data(lab))
+    lab.start()
+    for name in ("first.output-1", "second.output-1"):
+        assert lab.wait(name)["status"] == "Complete"
+        assert fault_of_result(lab.client, name, is_batch=False) is None
+    assert not aside.exists()
+
+
+def test_a_log_goes_with_its_database_into_another_folder(lab, tmp_path, make_service):
+    lab.submit("second.output-1")
+    lab.kill()
+    shutil.move(data(lab) / DATABASE, tmp_path)
+    lab.start()
+    (aside,) = data(lab).glob(f"{DATABASE}-wal.of-*")
+    other = make_service("--no-rate-limit")
+    other.end()
+    shutil.rmtree(data(other))
+    data(other).mkdir()
+    shutil.move(tmp_path / DATABASE, data(other))
+    shutil.move(aside, data(other) / f"{DATABASE}-wal")
+    other.start()
+    assert {job["jobName"] for job in other.client.get("/jobs").json()["jobs"]} == {
+        "first.output-1",
+        "second.output-1",
+    }
+
+
+def test_a_database_that_is_copied_back_is_not_mixed_with_the_log_of_the_newer_one(lab, tmp_path):
+    lab.end()
+    shutil.copy(data(lab) / DATABASE, tmp_path)
+    lab.start()
+    for number in range(5):
+        lab.run(f"newer{number}.output-1")
+    lab.kill()
+    shutil.copy(tmp_path / DATABASE, data(lab))
+    lab.start()
+    assert [job["jobName"] for job in lab.client.get("/jobs").json()["jobs"]] == ["first.output-1"]
+    with closing(sqlite3.connect(data(lab) / DATABASE)) as connection:
+        assert connection.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
+
+
+def test_a_service_that_was_killed_takes_its_own_log(lab):
+    lab.submit("second.output-1")
+    lab.kill()
+    lab.start()
+    assert lab.wait("second.output-1")["status"] == "Complete"
+    assert list(data(lab).glob("*aside*")) == list(data(lab).glob("*-wal.of-*")) == []
+
+
+def test_in_a_folder_that_others_may_read_they_can_read_nothing(make_service):
+    """Neither what is new nor what an earlier version left open, whatever the mask of who starts the service."""
+    service = make_service("--no-rate-limit")
+    service.run("first.output-1")
+    service.end()
+    folder = data(service)
+    for path in (folder, folder / "jobs", folder / "objects"):
+        path.chmod(0o755)
+    (folder / DATABASE).chmod(0o644)
+    before = os.umask(0o022)
+    try:
+        service.start()
+    finally:
+        os.umask(before)
+    service.client.put("/upload/a.pdb", content=b"ATOM")
+    service.submit("second.sleep-30.output-1")
+    service.wait("second.sleep-30.output-1", ("Running",))
+    time.sleep(0.5)
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o755
+    open_ones = [
+        path for path in folder.iterdir() if path.name != "service.lock" and path.stat().st_mode & 0o077
+    ]
+    assert open_ones == []
+    (work,) = folder.glob("jobs/*/*/*/*/work")
+    assert [path for path in (work, *work.rglob("*")) if path.stat().st_mode & 0o077] == []
+    service.client.post("/stop-job", json={"jobName": "second.sleep-30.output-1"})
