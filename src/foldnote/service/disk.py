@@ -1,21 +1,32 @@
 """Room on the disk: a floor below which nothing new is taken, and a ballast for what must still be written.
 
-On a full disk SQLite cannot even stop or delete a job. So a file of a few megabytes is kept from the start,
-let go when there is no room, and made again when there is.
+On a full disk SQLite cannot even stop or delete a job. So some megabytes are kept from the start behind the
+end of the database's log, where nobody else can take them: it writes there what stops and deletes jobs.
+Besides, a file is kept that is let go when there is no room, and made again when there is; but what is let go
+may be taken by whatever fills the disk.
 """
 
 from __future__ import annotations
 
+import ctypes
+import functools
 import logging
 import os
 import shutil
+import sys
+from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 from foldnote.service.config import ServiceConfig
 from foldnote.service.handlers import no_space
+from foldnote.service.layout import DATABASE
 
 log = logging.getLogger(__name__)
 BALLAST = "ballast"
+_LOG_BYTES = 8 << 20
+"""Of the database's log: a stop or a deletion takes some ten kilobytes of it."""
+_KEEP_SIZE = 1
 _NO_ROOM_BYTES = 4 << 20
 
 
@@ -42,6 +53,7 @@ class Disk:
         self._floor_bytes = floor_bytes
         self._ballast_bytes = ballast_bytes
         self._ballast = folder / BALLAST
+        self._log = folder / f"{DATABASE}-wal"
 
     def has_space(self) -> bool:
         """Whether a run may be started."""
@@ -52,8 +64,11 @@ class Disk:
         free = _free_bytes(self._folder)
         if free < _NO_ROOM_BYTES:
             self.drop_ballast()
-        elif free >= self._floor_bytes + self._ballast_bytes and not self._ballast.exists():
-            self._make_ballast()
+        elif free >= self._floor_bytes + self._ballast_bytes:
+            if self._ballast_bytes:
+                reserve_behind(self._log, min(_LOG_BYTES, self._ballast_bytes))
+            if not self._ballast.exists():
+                self._make_ballast()
 
     def drop_ballast(self) -> None:
         """Give its room to whatever must be written now; without one nothing happens."""
@@ -71,6 +86,34 @@ class Disk:
             draft.rename(self._ballast)
         except OSError:
             draft.unlink(missing_ok=True)
+
+
+def reserve_behind(path: Path, size_bytes: int) -> bool:
+    """Set the first ``size_bytes`` of the disk aside for a file, without changing it.
+
+    False where the file is not there, or the system or the file system cannot do that (Linux: ext4, xfs,
+    btrfs and tmpfs can). What writes zeros instead is no choice: the file is being written to.
+    """
+    allocate = _find_allocate()
+    if allocate is None:
+        return False
+    with suppress(OSError):
+        descriptor = os.open(path, os.O_WRONLY | os.O_CLOEXEC)
+        try:
+            return allocate(descriptor, _KEEP_SIZE, 0, size_bytes) == 0
+        finally:
+            os.close(descriptor)
+    return False
+
+
+@functools.cache
+def _find_allocate() -> Callable[[int, int, int, int], int] | None:
+    if sys.platform != "linux":
+        return None
+    found = getattr(ctypes.CDLL(None, use_errno=True), "fallocate64", None)
+    if found is not None:
+        found.argtypes = (ctypes.c_int, ctypes.c_int, ctypes.c_int64, ctypes.c_int64)
+    return found
 
 
 def _reserve(descriptor: int, size: int) -> None:

@@ -282,7 +282,7 @@ def read_log(attempt_dir: Path, max_lines: int | None = None) -> str:
 
 def request_cancel(attempt_dir: Path, grace_s: float = 10.0) -> None:
     """Ask the runner to stop; it waits ``grace_s`` seconds between TERM and KILL."""
-    publish(attempt_dir / CANCEL, str(grace_s).encode())
+    publish_mark(attempt_dir / CANCEL, str(grace_s).encode())
 
 
 def read_json(path: Path) -> dict[str, Any] | None:
@@ -321,6 +321,17 @@ def publish(path: Path, content: bytes, *, is_durable: bool = True) -> None:
     draft.rename(path)
     if is_durable:
         sync_folder(path.parent)
+
+
+def publish_mark(path: Path, content: bytes) -> None:
+    """Publish a file that says most by being there; on a full disk it is empty, which needs no room."""
+    try:
+        publish(path, content)
+    except OSError as exc:
+        if exc.errno not in (errno.ENOSPC, errno.EDQUOT):
+            raise
+        path.with_name(f".{path.name}.{os.getpid()}").unlink(missing_ok=True)
+        path.touch()
 
 
 def sync_folder(folder: Path) -> None:

@@ -108,8 +108,11 @@ class JobStore:
         """Tombstone the job and its subjobs; None when there is none of this name.
 
         Queued ones are stopped in the same transaction; running ones are marked to be cancelled. Gives the
-        rows of the running ones.
+        rows of the running ones. It is done on a full disk, too.
         """
+        return self._database.insist(lambda: self._delete(account_id, name))
+
+    def _delete(self, account_id: int, name: str) -> list[int] | None:
         with self._database.write() as connection:
             found = _family(connection, account_id, name)
             for row in found:
@@ -120,7 +123,13 @@ class JobStore:
             return [row["id"] for row in found if row["state"] == JobStatus.RUNNING]
 
     def stop(self, account_id: int, name: str) -> StopRows | None:
-        """Stop what is queued and mark what runs to be cancelled; None when there is no job of this name."""
+        """Stop what is queued and mark what runs to be cancelled; None when there is no job of this name.
+
+        It is done on a full disk, too.
+        """
+        return self._database.insist(lambda: self._stop(account_id, name))
+
+    def _stop(self, account_id: int, name: str) -> StopRows | None:
         with self._database.write() as connection:
             found = _family(connection, account_id, name)
             if not found:

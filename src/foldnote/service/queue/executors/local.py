@@ -103,7 +103,7 @@ class LocalExecutor:
         try:
             if Outcome.read(attempt_dir) is not None:
                 return False
-            files.publish(attempt_dir / files.REVOKED, files.now().encode())
+            files.publish_mark(attempt_dir / files.REVOKED, files.now().encode())
             return self._kill_left_behind(attempt_dir)
         finally:
             os.close(lock)

@@ -1,0 +1,177 @@
+"""A disk that is really full, while something goes on filling it: jobs are stopped and deleted, and room comes back."""
+
+import os
+import shutil
+import subprocess
+import sys
+import threading
+import time
+from contextlib import contextmanager
+
+import pytest
+from chaos import fault_of_result, rows
+from service_process import ServiceProcess
+
+MB = 1 << 20
+SIZE = 160
+FLOOD = """
+import os, time
+block = bytes(1 << 16)
+with open("outputs/flood", "wb", buffering=0) as stream:
+    while True:
+        try:
+            stream.write(block)
+        except OSError:
+            time.sleep(0.001)
+"""
+"""An engine that fills the disk and takes at once whatever becomes free."""
+
+
+def mount(folder, size_mb: int) -> None:
+    sudo = [] if os.geteuid() == 0 else ["sudo", "-n"]
+    if sys.platform != "linux" or (sudo and shutil.which("sudo") is None):
+        pytest.skip("a small file system is mounted, which needs Linux and root")
+    command = [
+        *sudo,
+        "mount",
+        "-t",
+        "tmpfs",
+        "-o",
+        f"size={size_mb}m,mode=0777",
+        "foldnote-test",
+        str(folder),
+    ]
+    if subprocess.run(command, capture_output=True, check=False).returncode != 0:
+        pytest.skip("a small file system is mounted, which this user may not do")
+
+
+@pytest.fixture
+def small(tmp_path):
+    """A service whose data folder is a file system of 160 MB, with a tool that fills it."""
+    service = ServiceProcess(tmp_path, "--no-rate-limit", "--allow-deploy-model", "--workers", "2")
+    folder = tmp_path / "data"
+    folder.mkdir()
+    mount(folder, SIZE)
+    try:
+        service.start()
+        tool = {
+            "type": "flood",
+            "schema": {"type": "object", "properties": {}},
+            "command": [sys.executable, "-c", FLOOD],
+        }
+        assert service.client.post("/deploy-model", json=tool).status_code == 200
+        yield service
+    finally:
+        if service.process.poll() is None:
+            service.kill()
+        command = ["umount", "-l", str(folder)]
+        subprocess.run(command if os.geteuid() == 0 else ["sudo", "-n", *command], check=True)
+
+
+def free_mb(service) -> float:
+    return shutil.disk_usage(service.folder / "data").free / MB
+
+
+def wait_until(condition, what: str, patience_s: float = 60) -> None:
+    until = time.monotonic() + patience_s
+    while not condition():
+        assert time.monotonic() < until, f"waited in vain for {what}"
+        time.sleep(0.05)
+
+
+def delete(service, name: str):
+    return service.client.request("DELETE", "/delete-job", json={"jobName": name})
+
+
+def start_flood(service, name: str) -> None:
+    body = {"jobName": name, "type": "flood", "settings": {}}
+    assert service.client.post("/submit-job", json=body).status_code == 200
+    wait_until(lambda: free_mb(service) < 0.5, "the full disk")
+    time.sleep(1)
+
+
+@contextmanager
+def taken(service):
+    """Something else on the disk that takes whatever becomes free."""
+    is_over = threading.Event()
+
+    def take() -> None:
+        with (service.folder / "data" / "other").open("wb", buffering=0) as stream:
+            while not is_over.is_set():
+                try:
+                    stream.write(bytes(1 << 16))
+                except OSError:
+                    time.sleep(0.001)
+
+    thread = threading.Thread(target=take)
+    thread.start()
+    try:
+        wait_until(lambda: free_mb(service) < 0.1, "the full disk")
+        yield
+    finally:
+        is_over.set()
+        thread.join()
+
+
+def test_a_job_that_fills_the_disk_is_stopped_and_its_room_comes_back(small):
+    start_flood(small, "flood1")
+    answer = small.client.post("/stop-job", json={"jobName": "flood1"})
+    assert answer.status_code == 200, answer.text
+    assert small.wait("flood1")["status"] == "Stopped"
+    wait_until(lambda: free_mb(small) > 64, "the room of the job that was stopped")
+    assert small.run("after.output-1")["status"] == "Complete"
+
+
+def test_a_job_that_fills_the_disk_is_deleted_and_its_room_comes_back(small):
+    start_flood(small, "flood2")
+    assert delete(small, "flood2").status_code == 200
+    wait_until(lambda: free_mb(small) > 64, "the room of the job that was deleted")
+    assert small.run("after.output-1")["status"] == "Complete"
+
+
+def test_queued_running_and_finished_jobs_end_while_something_else_holds_the_disk_full(small):
+    """After the ballast is gone, too: what is given free is not what the database writes to."""
+    done = [f"done{number}.output-1" for number in range(3)]
+    for name in done:
+        small.run(name)
+    waiting = [f"wait{number}.sleep-100" for number in range(20)]
+    for name in waiting:
+        assert small.submit(name).status_code == 200
+    small.wait("wait0.sleep-100", ("Running",))
+    with taken(small):
+        time.sleep(2)
+        answers = [
+            small.client.post("/stop-job", json={"jobName": name}).status_code for name in waiting[::2]
+        ]
+        answers += [delete(small, name).status_code for name in (*waiting[1::2], *done[:2])]
+        assert answers == [200] * 22
+        wait_until(lambda: not rows(small, "SELECT 1 FROM jobs WHERE state = 'Running'"), "the ends", 30)
+        assert small.submit("more").status_code == 507
+    (small.folder / "data" / "other").unlink()
+    assert {small.job(name)["status"] for name in waiting[::2]} == {"Stopped"}
+    assert fault_of_result(small.client, done[2], is_batch=False) is None
+    assert small.run("after.output-1")["status"] == "Complete"
+
+
+def test_the_room_of_a_deleted_result_comes_back_on_a_disk_without_room(small):
+    tool = {
+        "type": "large",
+        "schema": {"type": "object", "properties": {}},
+        "command": [
+            sys.executable,
+            "-c",
+            "import os; open('outputs/x', 'wb').write(os.urandom(30 << 20))",
+        ],
+    }
+    assert small.client.post("/deploy-model", json=tool).status_code == 200
+    assert small.client.post(
+        "/submit-job", json={"jobName": "big", "type": "large", "settings": {}}
+    ).is_success
+    assert small.wait("big")["status"] == "Complete"
+    (content,) = (
+        path for path in (small.folder / "data" / "objects").glob("??/*") if path.stat().st_size > MB
+    )
+    os.utime(content, (time.time() - 100, time.time() - 100))
+    with taken(small):
+        assert delete(small, "big").status_code == 200
+        wait_until(lambda: not content.exists(), "the end of the content")
