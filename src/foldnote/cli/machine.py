@@ -53,6 +53,11 @@ def add_engines(parser: argparse.ArgumentParser) -> None:
     """Arguments of ``engines``."""
     parser.add_argument("action", choices=("list", "install", "remove"), nargs="?", default="list")
     parser.add_argument("names", nargs="*", metavar="ENGINE")
+    parser.add_argument(
+        "--no-hashes",
+        action="store_true",
+        help="install the locked versions whatever their hashes, from a registry with builds of its own",
+    )
     add_json(parser)
 
 
@@ -64,7 +69,8 @@ def run_engines(options: argparse.Namespace) -> int:
     if options.action == "list":
         return command.run_list(list(catalog.tools()), as_json=options.json)
     if options.action == "install":
-        return command.run_install(options.names, as_json=options.json)
+        with_hashes = not options.no_hashes
+        return command.run_install(options.names, as_json=options.json, with_hashes=with_hashes)
     if not options.names:
         raise FoldnoteError("Say which engines to remove: foldnote engines remove NAME.")
     return command.run_remove(options.names)

@@ -120,11 +120,14 @@ def _method(row: ToolRow) -> str:
     return f"{row.method} [{kind}]" if kind else row.method or "-"
 
 
-def run_install(names: Sequence[str], *, as_json: bool = False, stream: TextIO | None = None) -> int:
+def run_install(
+    names: Sequence[str], *, as_json: bool = False, with_hashes: bool = True, stream: TextIO | None = None
+) -> int:
     """Install the engines ``names``, or every engine when there is none; gives the exit status.
 
     All are tried; what failed is said at the end of each. Among all engines it is no failure that one has no
     packages for the Pythons of this machine. With ``as_json`` each event is a line of JSON.
+    ``with_hashes`` means what it means for `install`.
 
     Raises:
         UnknownEngineError: a name is not an engine's; nothing was installed then.
@@ -136,7 +139,7 @@ def run_install(names: Sequence[str], *, as_json: bool = False, stream: TextIO |
     for engine in chosen:
         reporter = _JsonReporter(out) if as_json else _TextReporter(engine, out)
         try:
-            install(engine, reporter.report)
+            install(engine, reporter.report, with_hashes=with_hashes)
         except EngineInstallError as exc:
             failures += bool(names) or find_python(engine) is not None
             reporter.fail(engine.name, exc.message)

@@ -19,6 +19,7 @@ from typing import Any, Literal, get_args
 from foldnote import settings
 from foldnote.errors import EngineError
 from foldnote.models.tool import ToolEngine
+from foldnote.service.engines.locks import LockSource, read_lock
 
 Kind = Literal["genuine", "genuine-task", "substitute", "adapter", "registered"]
 EnvironmentKind = Literal["venv", "host"]
@@ -45,7 +46,9 @@ class Environment:
     kind: EnvironmentKind = "venv"
     """``venv``: an environment of its own; ``host``: the python that runs the service."""
     steps: tuple[tuple[str, ...], ...] = ()
-    """Arguments of one ``pip install`` each, in order."""
+    """Arguments of one ``pip install`` each, in order. With a lock they say what the lock is made of."""
+    lock: LockSource | None = None
+    """The lock that is installed; None where the steps themselves are."""
     path: tuple[str, ...] = ()
     """Folders that come first on PATH; ``{site_packages}`` and ``{engine_dir}`` are filled in."""
     modules: tuple[str, ...] = ()
@@ -107,6 +110,8 @@ class Engine:
     time_limit_s: float = 86_400.0
     environment: Environment = field(default_factory=Environment)
     resources: Resources = field(default_factory=Resources)
+    lock_digest: str = ""
+    """SHA-256 of the file of locked packages when the engine was read; empty without one."""
 
     @property
     def home(self) -> Path:
@@ -130,6 +135,10 @@ class Engine:
         ]
         return hashlib.sha256(json.dumps(content).encode()).hexdigest()
 
+    def is_current(self, record: dict[str, Any]) -> bool:
+        """Whether an installation, whole or begun, was made from this recipe and this lock."""
+        return record.get("recipe") == self.recipe and record.get("lock", "") == self.lock_digest
+
     def state(self) -> EngineState:
         """Whether the engine can run on this machine, with the reason when it cannot."""
         missing = find_missing(self)
@@ -144,7 +153,7 @@ class Engine:
         if ready is None:
             size = f" ({self.environment.disk_mb} MB or more)" if self.environment.disk_mb else ""
             return EngineState(False, f"The engine {self.name} is not installed: {remedy}{size}.")
-        if ready.get("recipe") != self.recipe or not self.python.exists():
+        if not self.is_current(ready) or not self.python.exists():
             return EngineState(False, f"The engine {self.name} was installed for another version: {remedy}.")
         return EngineState(True, python=self.python)
 
@@ -239,6 +248,10 @@ def _make_engine(folder: Path, content: dict[str, Any]) -> Engine:
     resources = Resources(**content.pop("resources", {}))
     environment["steps"] = tuple(_texts(step, "steps") for step in environment.get("steps", ()))
     environment["system"] = tuple(SystemNeed(**need) for need in environment.get("system", ()))
+    if lock := environment.get("lock"):
+        for key in ("unhashed", "libraries", "built"):
+            lock[key] = _texts(lock.get(key, ()), f"lock.{key}")
+        environment["lock"] = LockSource(**lock)
     for key in ("path", "modules", "inherit"):
         environment[key] = _texts(environment.get(key, ()), key)
     engine = Engine(
@@ -254,10 +267,17 @@ def _make_engine(folder: Path, content: dict[str, Any]) -> Engine:
             "tools": _texts(content["tools"], "tools"),
             "outputs": _texts(content.get("outputs", ()), "outputs"),
             "command": _texts(content.get("command", DEFAULT_COMMAND), "command"),
+            "lock_digest": _digest_lock(folder, environment["lock"]) if environment.get("lock") else "",
         },
     )
     _check(engine)
     return engine
+
+
+def _digest_lock(folder: Path, lock: LockSource) -> str:
+    path = folder / lock.file
+    read_lock(path)
+    return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
 def _texts(value: Any, key: str) -> tuple[str, ...]:

@@ -1,26 +1,27 @@
 """Makes an engine's environment under the user's data folder, in steps, so that it can be gone on with.
 
-Only ``venv`` and ``pip`` are used, of the running python or of an older one where an engine has no packages
-for ours, with the user's own pip configuration; no registry is named here. An environment counts only when
-its probe has run: then ``ready.json`` is published, and nothing else makes an engine installed. It asks
-nothing and prints nothing; events go to the caller.
+What is installed is the engine's lock (`locks`), or its steps where it has none. Only ``venv`` and ``pip``
+are used, of the running python or of an older one where an engine has no packages for ours, with the user's
+own pip configuration; no registry is named here. An environment counts only when its probe has run: then
+``ready.json`` is published, and nothing else makes an engine installed. It asks nothing and prints nothing;
+events go to the caller.
 """
 
 from __future__ import annotations
 
 import errno
 import fcntl
-import hashlib
 import json
 import os
 import shutil
 import subprocess
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from foldnote.errors import EngineInstallError
 from foldnote.service.engines.engine import (
@@ -33,13 +34,17 @@ from foldnote.service.engines.engine import (
     find_python,
 )
 from foldnote.service.engines.launch import make_environment
+from foldnote.service.engines.locks import Step, explain_other_hash, read_report
 from foldnote.service.engines.pip import PipRun, explain_failure, tells_full_disk
+from foldnote.service.engines.plan import plan_first, plan_last
 from foldnote.service.files.conditions import is_full
 from foldnote.service.queue.attempt import now, write_json
 from foldnote.settings import process_environment
 
 STEPS = "steps.json"
 INSTALL_LOG = "install.log"
+REQUIREMENTS = "requirements.txt"
+REPORT = "report.json"
 _INSPECT = (
     "import json, sysconfig; from importlib.metadata import distributions;"
     "print(json.dumps({'site_packages': sysconfig.get_path('purelib'),"
@@ -70,8 +75,14 @@ class InstallEvent:
 Report = Callable[[InstallEvent], None]
 
 
-def install(engine: Engine, report: Report) -> None:
+def install(engine: Engine, report: Report, *, with_hashes: bool = True) -> None:
     """Make the environment of ``engine``, or go on where an earlier try stopped.
+
+    Args:
+        engine: what to install.
+        report: gets each event.
+        with_hashes: whether packages of the engine's lock must be the very files that it names. Without,
+            any build of the locked versions is taken, as a registry that builds its own packages has them.
 
     Raises:
         EngineInstallError: what failed, why, and what to do. What was done is kept for the next try, unless
@@ -83,7 +94,7 @@ def install(engine: Engine, report: Report) -> None:
     try:
         engine.home.mkdir(parents=True, exist_ok=True)
         with _lock(engine):
-            _Installation(engine, report).run()
+            _Installation(engine, report, with_hashes).run()
     except OSError as exc:
         raise EngineInstallError(
             f"The engine {engine.name} is not installed: {engine.home} cannot be used: {exc.strerror or exc}."
@@ -112,9 +123,12 @@ def remove(engine: Engine) -> bool:
 class _Installation:
     """One run of the installer."""
 
-    def __init__(self, engine: Engine, report: Report) -> None:
+    def __init__(self, engine: Engine, report: Report, with_hashes: bool) -> None:
         self._engine = engine
         self._report = report
+        self._with_hashes = with_hashes
+        self._done: list[str] = []
+        self._files: dict[str, Any] = {}
         self._began = time.monotonic()
         self._env = engine.home / ENVIRONMENT
         self._log = engine.home / INSTALL_LOG
@@ -142,18 +156,17 @@ class _Installation:
         python = _require_python(engine)
         _refuse_missing_programs(engine)
         (engine.home / READY).unlink(missing_ok=True)
-        done = self._read_done()
-        if done is None:
+        is_begun = self._read_done()
+        if not is_begun:
             self._forget_environment()
         self._refuse_full_disk()
-        if done is None:
+        if not is_begun:
             self._make_environment(python)
-            done = []
-        for index, step in enumerate(engine.environment.steps):
-            if _key(step) not in done:
-                self._run_step(index, step)
-                done.append(_key(step))
-                self._write_done(done)
+        first = plan_first(engine, with_hashes=self._with_hashes)
+        more = len(plan_last(engine, with_hashes=self._with_hashes))
+        self._run_steps(first, 0, len(first) + more)
+        last = plan_last(engine, with_hashes=self._with_hashes)
+        self._run_steps(last, len(first), len(first) + len(last))
         self._prove()
         self._tell("is installed", 1.0, is_milestone=True)
 
@@ -161,17 +174,32 @@ class _Installation:
         elapsed_s = time.monotonic() - self._began
         self._report(InstallEvent(self._engine.name, message, fraction, elapsed_s, is_milestone))
 
-    def _read_done(self) -> list[str] | None:
-        """Steps that are done; None where there is no whole environment for this version of the engine."""
+    def _run_steps(self, steps: Sequence[Step], before: int, total: int) -> None:
+        for number, step in enumerate(steps, before + 1):
+            if step.key not in self._done:
+                self._run_step(number, total, step)
+                self._done.append(step.key)
+                self._write_done()
+
+    def _read_done(self) -> bool:
+        """Take over the steps that are done; False where there is no whole environment for this version."""
         try:
             content = json.loads((self._engine.home / STEPS).read_text("utf-8"))
-            is_ours = content["recipe"] == self._engine.recipe and self._engine.python.exists()
-            return list(content["done"]) if is_ours else None
+            is_ours = self._engine.is_current(content) and self._engine.python.exists()
+            done, files = list(content["done"]), dict(content.get("files", {}))
         except (OSError, ValueError, KeyError):
-            return None
+            return False
+        if is_ours:
+            self._done, self._files = done, files
+        return is_ours
 
-    def _write_done(self, done: list[str]) -> None:
-        write_json(self._engine.home / STEPS, {"recipe": self._engine.recipe, "done": done})
+    def _write_done(self) -> None:
+        content = {**self._origin, "done": self._done, "files": self._files}
+        write_json(self._engine.home / STEPS, content)
+
+    @property
+    def _origin(self) -> dict[str, str]:
+        return {"recipe": self._engine.recipe, "lock": self._engine.lock_digest}
 
     def _forget_environment(self) -> None:
         """Remove another version's environment, or one whose making was cut off: it is made anew."""
@@ -208,33 +236,51 @@ class _Installation:
                 f" {lines[-1] if lines else 'it gave no reason'}."
                 " On Debian or Ubuntu the package python3-venv may be missing."
             )
-        self._write_done([])
+        self._write_done()
 
-    def _run_step(self, index: int, step: tuple[str, ...]) -> None:
-        total = len(self._engine.environment.steps)
-        number = f"step {index + 1} of {total}"
-        title = f"{number}: pip install {' '.join(step)}"
-        self._tell(title, self._fraction(index), is_milestone=True)
-        run = PipRun(self._engine.python, step, pip_environment(self._engine), self._log)
+    def _run_step(self, number: int, total: int, step: Step) -> None:
+        place = f"step {number} of {total}"
+        title = f"{place}: {step.title}"
+        share = (number - 1) / (total + 1)
+        self._tell(title, self._fraction(share), is_milestone=True)
+        run = PipRun(self._engine.python, self._arguments(step), pip_environment(self._engine), self._log)
         measured = 0.0
         for line in run.lines():
             if time.monotonic() - measured > _MEASURE_EVERY_S:
-                self._tell(line or title, self._fraction(index))
+                self._tell(line or title, self._fraction(share))
                 measured = time.monotonic()
         if run.returncode:
             _raise_if_full(*run.errors)
+            why = explain_other_hash(self._engine.name, run.mismatch) or explain_failure(run.errors)
             raise EngineInstallError(
-                f"The engine {self._engine.name} is not installed: {number} failed."
-                f" {explain_failure(run.errors)} pip's whole output is in {self._log}."
+                f"The engine {self._engine.name} is not installed: {place} failed."
+                f" {why} pip's whole output is in {self._log}."
                 " Installing it again goes on from here."
             )
+        self._remember_files(step)
 
-    def _fraction(self, step: int) -> float:
+    def _arguments(self, step: Step) -> tuple[str, ...]:
+        home = self._engine.home
+        if not self._engine.lock_digest:
+            return step.arguments
+        (home / REPORT).unlink(missing_ok=True)
+        (home / REQUIREMENTS).write_text(step.requirements, "utf-8")
+        wanted = ("-r", str(home / REQUIREMENTS)) if step.requirements else ()
+        return ("--report", str(home / REPORT), *step.arguments, *wanted)
+
+    def _remember_files(self, step: Step) -> None:
+        """Which files of which packages were installed, with their hashes, as pip reports them."""
+        try:
+            report = json.loads((self._engine.home / REPORT).read_text("utf-8"))
+        except (OSError, ValueError):
+            return
+        self._files |= dict(read_report(report, is_checked=step.is_checked))
+
+    def _fraction(self, share: float) -> float:
         """Share of the disk space that is filled, and at least the share of steps that are done."""
-        steps = len(self._engine.environment.steps)
         expected = self._engine.environment.disk_mb
         filled = _used_mb(self._env) / expected if expected else 0.0
-        return min(_LAST_FRACTION, max(step / (steps + 1), filled))
+        return min(_LAST_FRACTION, max(share, filled))
 
     def _prove(self) -> None:
         self._tell("proving that it works", _LAST_FRACTION, is_milestone=True)
@@ -247,7 +293,8 @@ class _Installation:
         except EngineInstallError:
             (self._engine.home / READY).unlink(missing_ok=True)
             raise
-        ready = {"recipe": self._engine.recipe, "installed": now(), **inspected}
+        files = {"files": dict(sorted(self._files.items()))} if self._files else {}
+        ready = {**self._origin, "installed": now(), **inspected, **files}
         write_json(self._engine.home / READY, ready)
 
     def _run_python(self, code: str) -> str:
@@ -315,10 +362,6 @@ def _lock(engine: Engine) -> Iterator[None]:
                 f"The engine {engine.name} is being installed or removed by another process. Wait for it."
             ) from exc
         yield
-
-
-def _key(step: tuple[str, ...]) -> str:
-    return hashlib.sha256(json.dumps(step).encode()).hexdigest()
 
 
 def _used_mb(folder: Path) -> int:

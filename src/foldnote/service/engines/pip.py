@@ -19,6 +19,7 @@ _SHOWN = re.compile(
 _SHOWN_LENGTH = 100
 _OWN_LENGTH = 300
 _COMPLAINT = re.compile(r"^\s*(ERROR|error)\b|No matching distribution|WARNING: Retrying")
+_OTHER_HASH = "DO NOT MATCH THE HASHES"
 _FULL_DISK = re.compile(r"No space left on device|Disk quota exceeded")
 _REASONS = (
     (
@@ -45,6 +46,7 @@ class PipRun:
     Attributes:
         returncode: exit status of pip once ``lines`` has ended.
         errors: lines of pip's output that say what went wrong, or its last lines.
+        mismatch: what pip says of packages whose hashes are not those that were asked for; else empty.
     """
 
     def __init__(
@@ -56,6 +58,7 @@ class PipRun:
         self._tail: list[str] = []
         self.returncode = 0
         self.errors: list[str] = []
+        self.mismatch: list[str] = []
 
     def lines(self) -> Iterator[str]:
         """What pip is doing, and the same line again every few seconds while it says nothing new."""
@@ -74,6 +77,8 @@ class PipRun:
 
     def _remember(self, line: str) -> None:
         self._tail = [*self._tail[-20:], line]
+        if self.mismatch or _OTHER_HASH in line:
+            self.mismatch.append(line)
         if _COMPLAINT.search(line) or _FULL_DISK.search(line):
             self.errors.append(line.strip())
 

@@ -1,0 +1,224 @@
+"""Locks: every package of an engine's environment, with its version and the SHA-256 of each of its files.
+
+A lock is a requirements file for all platforms and Pythons, made by ``scripts/lock-engines`` from the steps
+of ``engine.toml``. Here it is read and turned into what ``pip install`` gets; pip itself compares the hashes.
+Packages whose builds differ from index to index, such as torch, are pinned by version only, and the hash
+of what was installed is recorded.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatch
+from pathlib import Path
+from typing import Any
+
+from foldnote.errors import EngineError
+
+BUILD_TOOLS = ("setuptools", "wheel")
+"""What packages without a wheel are built with."""
+_ENTRY = re.compile(r"([A-Za-z0-9][A-Za-z0-9._-]*)==([^\s;\\]+)")
+_HASH = re.compile(r"--hash=sha256:([0-9a-f]{64})")
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
+_MISMATCH = re.compile(r"^\s+(\S+) from (\S+)")
+_GOT = re.compile(r"^\s+Got\s+([0-9a-f]{64})")
+
+
+@dataclass(frozen=True, slots=True)
+class LockSource:
+    """What ``[environment.lock]`` of ``engine.toml`` says."""
+
+    file: str
+    """Requirements file with hashes, relative to the engine's folder."""
+    unhashed: tuple[str, ...] = ()
+    """Packages that are pinned by the version in ``steps`` alone, since their builds differ from index to
+    index; they are installed first."""
+    libraries: tuple[str, ...] = ()
+    """Patterns of the packages that only some builds of the unhashed ones need, such as ``nvidia-*``."""
+    built: tuple[str, ...] = ()
+    """Packages that may be built from their source where they have no wheel, with the lock's own setuptools;
+    of all others only wheels are taken."""
+
+
+@dataclass(frozen=True, slots=True)
+class Locked:
+    """One package of a lock; a package has two where Pythons or platforms need different versions."""
+
+    name: str
+    version: str
+    text: str
+    """The lines of the lock."""
+
+    @property
+    def hashes(self) -> tuple[str, ...]:
+        """SHA-256 of each file that may be installed."""
+        return tuple(_HASH.findall(self.text))
+
+    @property
+    def without_hashes(self) -> str:
+        """The requirement with its marker alone."""
+        return self.text.splitlines()[0].rstrip(" \\")
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One ``pip install``."""
+
+    title: str
+    arguments: tuple[str, ...]
+    requirements: str = ""
+    """What stands in the requirements file that pip gets; empty for none."""
+    is_checked: bool = False
+    """Whether pip compares hashes."""
+
+    @property
+    def key(self) -> str:
+        """Hash of all that it says."""
+        said = [*self.arguments, self.requirements] if self.requirements else self.arguments
+        return hashlib.sha256(json.dumps(said).encode()).hexdigest()
+
+
+def read_lock(path: Path) -> tuple[Locked, ...]:
+    """The packages of a lock.
+
+    Raises:
+        EngineError: it cannot be read, or a package has no exact version or no hash.
+    """
+    try:
+        lines = [line for line in path.read_text("utf-8").splitlines() if line.strip()]
+    except (OSError, UnicodeDecodeError) as exc:
+        raise EngineError(f"The lock {path} cannot be read: {exc}.") from exc
+    entries: list[list[str]] = []
+    for line in lines:
+        if line.startswith("#"):
+            continue
+        if line[0].isspace() and entries:
+            entries[-1].append(line)
+        else:
+            entries.append([line])
+    return tuple(_read_entry(path, "\n".join(entry)) for entry in entries)
+
+
+def _read_entry(path: Path, text: str) -> Locked:
+    found = _ENTRY.match(text)
+    if found is None or not _HASH.search(text):
+        raise EngineError(
+            f"The lock {path} cannot be used: {text.splitlines()[0]!r} has no exact version or no hash."
+            " Make it anew with scripts/lock-engines."
+        )
+    return Locked(normalize(found[1]), found[2], text)
+
+
+def normalize(name: str) -> str:
+    """A package's name as registries compare it (PEP 503)."""
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
+def is_library(source: LockSource, name: str) -> bool:
+    """Whether only some builds of the unhashed packages need it."""
+    return any(fnmatch(name, pattern) for pattern in source.libraries)
+
+
+def first_steps(
+    source: LockSource, requirements: Sequence[str], lock: Sequence[Locked], *, with_hashes: bool = True
+) -> tuple[Step, ...]:
+    """What is installed in any case: unhashed packages, then the wheels, then what has to be built.
+
+    Args:
+        source: what ``engine.toml`` says of the lock.
+        requirements: those of ``steps``; they give the versions of the unhashed packages.
+        lock: its packages.
+        with_hashes: whether pip compares hashes, or installs whatever build has the version.
+    """
+    pinned = [each for each in requirements if name_of(each) in source.unhashed]
+    always = [each for each in lock if not is_library(source, each.name)]
+    built = [each for each in always if each.name in source.built]
+    wheels = [each for each in always if each.name not in source.built]
+    return (
+        *(Step(f"pip install {each}", ("--no-deps", each)) for each in pinned),
+        _locked_step(wheels, ("--only-binary", ":all:"), with_hashes),
+        *([_locked_step(built, ("--no-build-isolation",), with_hashes)] if built else []),
+    )
+
+
+def last_steps(
+    source: LockSource,
+    requirements: Sequence[str],
+    lock: Sequence[Locked],
+    needed: Collection[str],
+    *,
+    with_hashes: bool = True,
+) -> tuple[Step, ...]:
+    """What the installed builds of the unhashed packages need beyond the rest.
+
+    The libraries of the lock come in when ``needed``, the packages that those builds declare, has one of
+    them. The last step brings in what another build than the lock's wants; usually that is nothing.
+    """
+    pinned = tuple(each for each in requirements if name_of(each) in source.unhashed)
+    libraries = [each for each in lock if is_library(source, each.name)]
+    wanted = bool({each.name for each in libraries}.intersection(needed))
+    return (
+        *([_locked_step(libraries, ("--only-binary", ":all:"), with_hashes)] if wanted else []),
+        *([Step(f"pip install {' '.join(pinned)}, with what it needs", pinned)] if pinned else []),
+    )
+
+
+def _locked_step(packages: Sequence[Locked], arguments: tuple[str, ...], with_hashes: bool) -> Step:
+    texts = [each.text if with_hashes else each.without_hashes for each in packages]
+    count = len({each.name for each in packages})
+    what = f"{count} locked package{'s' if count > 1 else ''}"
+    return Step(
+        f"pip install {what}, {'each with its hash' if with_hashes else 'without their hashes'}",
+        ("--no-deps", *(("--require-hashes",) if with_hashes else ()), *arguments),
+        "\n".join(texts) + "\n",
+        with_hashes,
+    )
+
+
+def name_of(requirement: str) -> str:
+    """The package that a requirement names, empty for an option of pip."""
+    found = _NAME.match(requirement)
+    return normalize(found[0]) if found else ""
+
+
+def read_report(report: Mapping[str, Any], *, is_checked: bool) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The packages that pip reports: name, and version, file, SHA-256 and whether that was compared."""
+    for row in report.get("install") or ():
+        about, origin = row.get("metadata") or {}, row.get("download_info") or {}
+        hashes = (origin.get("archive_info") or {}).get("hashes") or {}
+        yield (
+            normalize(str(about.get("name", ""))),
+            {
+                "version": about.get("version"),
+                "file": _file_of(str(origin.get("url", ""))),
+                "sha256": hashes.get("sha256"),
+                "checked": is_checked,
+            },
+        )
+
+
+def _file_of(url: str) -> str:
+    """The last part of an address, without what may be a password before or a key behind it."""
+    return url.partition("#")[0].partition("?")[0].rsplit("/", 1)[-1]
+
+
+def explain_other_hash(engine: str, lines: Sequence[str]) -> str | None:
+    """A sentence on a package whose file is not the lock's, from pip's output; None where there is none."""
+    named = None
+    for line in lines:
+        if match := _MISMATCH.match(line):
+            named = match
+        elif named and (got := _GOT.match(line)):
+            package, url = named[1].replace("==", " "), named[2].rstrip(":")
+            return (
+                f"{_file_of(url)} is not the file of {package} that the lock of {engine} names: its SHA-256"
+                f" is {got[1]}. It was not installed. Either it was changed or damaged on its way: then try"
+                " again, and do not use that registry if it happens again. Or your registry builds its own"
+                f" packages: if you trust it, run `foldnote engines install {engine} --no-hashes`, which"
+                " installs the same versions and records their hashes."
+            )
+    return None
