@@ -360,6 +360,14 @@ DOCUMENT = st.fixed_dictionaries(
 )  # fmt: skip
 
 
+@pytest.mark.parametrize("value", [1, None, True, 0.5, {"a": 1}, [1, "a.pdb"], ["a.pdb"], "a.pdb"])
+@pytest.mark.parametrize("rule", sorted(catalog.checks.CHECKS))
+def test_a_rule_for_another_kind_of_value_is_passed_over(rule, value):
+    schema = {"properties": {"a": {"enum": [None], "x-foldnote": {"check": [rule]}}}}
+    tools, _ = read_catalog([{"name": "newtool", "schema": schema}])
+    assert catalog.check(tools[0], {"a": value}) is not None
+
+
 @settings(max_examples=300, deadline=None)
 @given(st.lists(TOOL, max_size=2) | DOCUMENT | JSON)
 def test_any_json_is_a_catalog_of_sound_schemas_or_a_protocol_error(answer):

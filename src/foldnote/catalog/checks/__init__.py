@@ -20,10 +20,14 @@ CHECKS: Final[Mapping[str, CheckRow]] = {
 
 
 def run_checks(value: Any, place: Place) -> Iterator[Finding]:
-    """What the checks named in the field's notes find; names that are not ours are passed over."""
+    """What the checks named in the field's notes find.
+
+    Names that are not ours are passed over, as are rules for another kind of value: a foreign schema may
+    allow a number where a file is named.
+    """
     for name in place.notes.get("check") or ():
         row = CHECKS.get(name)
-        if row:
+        if row and row.fits(value):
             yield from row.rule(value, place)
 
 

@@ -122,7 +122,7 @@ def _list(names: Sequence[str]) -> str:
 
 ROWS: Final = (
     CheckRow("file", check_file, "a file of the right kind"),
-    CheckRow("files", check_files, "files of the right kind"),
+    CheckRow("files", check_files, "files of the right kind", "texts"),
     CheckRow("has-atoms", check_atoms, "a structure with atoms"),
     CheckRow("table-columns", check_table_columns, "a table with the columns that the tool reads"),
     CheckRow("column-name", check_column_name, "a column of the table"),

@@ -76,6 +76,6 @@ def _find_open_pair(tokens: Sequence[str], text: str) -> str | None:
 
 
 ROWS: Final = (
-    CheckRow("smiles", check_smiles, "SMILES, one molecule an item"),
+    CheckRow("smiles", check_smiles, "SMILES, one molecule an item", "texts"),
     CheckRow("model-names", check_model_names, "model names separated by commas"),
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 
 class Finding(NamedTuple):
@@ -53,6 +53,8 @@ class Place:
         return notes
 
 
+Kind = Literal["text", "texts", "switch", "map"]
+
 Rule = Callable[[Any, Place], Iterable[Finding]]
 """Takes a value that has passed the standard keywords; gives what is wrong with it."""
 
@@ -66,6 +68,17 @@ class CheckRow:
     rule: Rule
     meaning: str
     """The rule in words."""
+    takes: Kind = "text"
+    """The kind of value that the rule reads; a value of another kind is left to the standard keywords."""
+
+    def fits(self, value: Any) -> bool:
+        """Whether ``value`` is of the kind that the rule reads."""
+        if self.takes == "texts":
+            is_list = isinstance(value, Iterable) and not isinstance(value, str | Mapping)
+            return is_list and all(isinstance(item, str) for item in value)
+        if self.takes == "map":
+            return isinstance(value, Mapping) and all(isinstance(item, str) for item in value.values())
+        return isinstance(value, bool if self.takes == "switch" else str)
 
 
 def matches(condition: Mapping[str, Any] | None, settings: Mapping[str, Any]) -> bool:

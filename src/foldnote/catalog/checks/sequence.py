@@ -52,8 +52,8 @@ def check_chain_count(value: str, place: Place) -> Iterator[Finding]:
         message = f"Chain {empty[0]} is empty. Put ':' only between two chains."
         yield place.find(message, "empty_chain")
         return
-    least = int(place.notes["chains"].get("min", 1))
-    most = place.notes["chains"].get("max")
+    bounds = place.notes.get("chains") or {}
+    least, most = int(bounds.get("min", 1)), bounds.get("max")
     if len(chains) < least:
         message = f"There is {_count(len(chains))}; at least {least} are needed. Separate chains by ':'."
         yield place.find(message, "too_few_chains")

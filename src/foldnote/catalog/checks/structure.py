@@ -53,12 +53,13 @@ def check_chain_ids(value: Sequence[str], place: Place) -> Iterator[Finding]:
 
 def check_chain_pair(value: Sequence[str], place: Place) -> Iterator[Finding]:
     """Under the condition ``pairWhen``, the chains are a heavy and a light one."""
-    if not matches(place.notes.get("pairWhen"), place.settings):
+    condition = place.notes.get("pairWhen")
+    if not condition or not matches(condition, place.settings):
         return
     entries = [entry.split() for entry in value]
     is_pair = len(entries) == 2 and all(len(ids) == 1 for ids in entries)
     if not is_pair and not (entries and all(len(ids) == 2 for ids in entries)):
-        conditions = " and ".join(place.notes["pairWhen"])
+        conditions = " and ".join(condition)
         message = f"With {conditions}, give the chains as the pair form 'H L', heavy before light."
         yield place.find(message, "chain_pair_needed")
 
@@ -200,10 +201,10 @@ def _is_fraction(text: str) -> bool:
 
 ROWS: Final = (
     CheckRow("chain-id", check_chain_id, "one chain id that the structure has"),
-    CheckRow("chain-ids", check_chain_ids, "chain ids or pairs such as 'H L', each named once"),
-    CheckRow("chain-pair", check_chain_pair, "chains in the pair form 'H L' under a condition"),
-    CheckRow("chains-given", check_chains_given, "a switch that needs its chains"),
-    CheckRow("residue-map", check_residue_map, "chain ids to residue numbers separated by spaces"),
+    CheckRow("chain-ids", check_chain_ids, "chain ids or pairs such as 'H L', each named once", "texts"),
+    CheckRow("chain-pair", check_chain_pair, "chains in the pair form 'H L' under a condition", "texts"),
+    CheckRow("chains-given", check_chains_given, "a switch that needs its chains", "switch"),
+    CheckRow("residue-map", check_residue_map, "chain ids to residue numbers separated by spaces", "map"),
     CheckRow("residue-list", check_residue_list, "residue numbers"),
     CheckRow("structure-ids", check_structure_ids, "ids of four letters and digits, separated by spaces"),
     CheckRow("cdr-indices", check_cdr_indices, "indices 0 to 7, separated by spaces, each once"),
