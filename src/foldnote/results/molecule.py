@@ -45,7 +45,8 @@ class Molecule(Shown):
             float64 in elementary charges (formal in SDF, partial in the others; missing where the file has
             none).
         bonds: one row a bond: ``first`` and ``second`` int64, rows of ``atoms`` from 0; ``order`` float64,
-            1.5 for aromatic and amide-like bonds, missing where the file does not say.
+            1.5 for aromatic and amide-like bonds, missing where the file does not say. Of a PDBQT those of
+            the SMILES that Meeko writes into it, where RDKit is installed to read it.
         properties: the record's data, numbers where they are numbers.
         text: the record as it stands in the file; of a SMILES, an SDF record that was made of it.
     """
@@ -58,6 +59,7 @@ class Molecule(Shown):
     text: str = field(repr=False)
     _atom_rows: Sequence[AtomRow] = field(repr=False)
     _bond_rows: Sequence[BondRow] = field(repr=False)
+    _elements: Mapping[str, int] | None = field(repr=False, default=None)
 
     def __post_init__(self) -> None:
         """Check what a reader found.
@@ -95,15 +97,34 @@ class Molecule(Shown):
         return sum(element not in ("H", "D") for _, element, *_ in self._atom_rows)
 
     @property
-    def formula(self) -> str:
-        """Elements of the atoms that are there, in Hill's order.
+    def has_all_hydrogens(self) -> bool:
+        """Whether :attr:`formula` counts every hydrogen.
 
-        Hydrogens only where the file writes them.
+        A PDBQT has polar hydrogens only; of the others tells the SMILES that Meeko writes, if RDKit is there.
         """
-        counts = Counter(element for _, element, *_ in self._atom_rows)
+        return self._elements is not None or (self.format != "pdbqt" and "H" in self._counts)
+
+    @property
+    def formula(self) -> str:
+        """Elements of the molecule in Hill's order; see :attr:`has_all_hydrogens`.
+
+        Where the hydrogens are not all known, those that the file writes.
+        """
+        counts = self._counts
         first = [symbol for symbol in ("C", "H") if symbol in counts] if "C" in counts else []
         order = [*first, *sorted(symbol for symbol in counts if symbol not in first)]
         return "".join(f"{symbol}{counts[symbol] if counts[symbol] > 1 else ''}" for symbol in order)
+
+    @property
+    def mass(self) -> float | None:
+        """Mean molar mass of :attr:`formula` in g/mol (Da); None where hydrogens are missing from it."""
+        if not self.has_all_hydrogens:
+            return None
+        return sum(gemmi.Element(symbol).weight * count for symbol, count in self._counts.items())
+
+    @property
+    def _counts(self) -> Mapping[str, int]:
+        return self._elements or Counter(element for _, element, *_ in self._atom_rows)
 
     @property
     def is_flat(self) -> bool:

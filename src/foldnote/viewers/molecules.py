@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from foldnote.errors import UnreadableFileError
 from foldnote.results import Molecule, Structure, find_metric
 from foldnote.results.molecules import read_molecules
+from foldnote.results.pdbqt import list_ligand_lines
 from foldnote.results.smiles import FLAT, MADE
 from foldnote.viewers import palette
 from foldnote.viewers.describe import Facts, count
@@ -85,9 +86,8 @@ def make_molecule_model(molecule: Molecule, place: int, label: str = "") -> Scen
 
 
 def _list_atom_lines(text: str) -> str:
-    """The atoms of a PDBQT record: 3Dmol.js takes the end of the root, ENDROOT, for the end of the file."""
-    lines = [line for line in text.splitlines() if line.startswith(("ATOM", "HETATM"))]
-    return "\n".join(lines) + "\n"
+    """The ligand's atoms of a PDBQT record: 3Dmol.js takes the end of the root for the end of the file."""
+    return "\n".join(list_ligand_lines(text)) + "\n"
 
 
 def name_molecule(molecule: Molecule) -> str:
@@ -96,8 +96,8 @@ def name_molecule(molecule: Molecule) -> str:
 
 
 def write_size(molecule: Molecule) -> str:
-    """The formula; of a format that leaves hydrogens at carbon out, the number of heavy atoms instead."""
-    if molecule.format == "pdbqt":
+    """The formula; of a PDBQT that does not tell it, the number of heavy atoms instead."""
+    if molecule.format == "pdbqt" and not molecule.has_all_hydrogens:
         return count(molecule.heavy_atoms, "heavy atom")
     return molecule.formula
 
@@ -106,7 +106,8 @@ def describe_molecule(molecule: Molecule) -> Facts:
     """Formula, size and the properties that the file gives, numbers with their unit where it is known."""
     size = f"{count(molecule.heavy_atoms, 'heavy atom')}, charge {_find_charge(molecule)}"
     size = size if molecule.format == "sdf" else count(molecule.heavy_atoms, "heavy atom")
-    has_formula = molecule.format != "pdbqt"
+    size += "" if molecule.mass is None else f", {molecule.mass:.2f} g/mol"
+    has_formula = molecule.format != "pdbqt" or molecule.has_all_hydrogens
     facts = [("Formula", f"{molecule.formula} ({size})") if has_formula else ("Size", size)]
     properties = list(molecule.properties.items())
     labels = label_figures([key for key, _ in properties])

@@ -31,8 +31,7 @@ def test_a_file_of_molecules_is_seen_molecule_by_molecule(name, form, count):
 
     assert [model.format for model in scene.models] == [form] * count
     assert [step.models for step in scene.steps] == [(place,) for place in range(count)]
-    leaves_hydrogens_out = form == "pdbqt"
-    assert scene.steps[0].facts[0][0] == ("Size" if leaves_hydrogens_out else "Formula")
+    assert scene.steps[0].facts[0][0] == "Formula"
     assert draw_picture(scene).startswith(b"\x89PNG")
 
 
