@@ -20,6 +20,7 @@ import platformdirs
 from pydantic import SecretStr
 
 from foldnote.errors import ConfigurationError
+from foldnote.ownership import make_own
 
 EMBEDDED = "embedded"
 ENVIRONMENT = "environment"
@@ -97,10 +98,9 @@ def _folder(kind: str, standard: Callable[[], str]) -> Path:
     home = os.environ.get("FOLDNOTE_HOME")
     path = Path(home).expanduser() / kind if home else Path(standard())
     try:
-        path.mkdir(mode=0o700, parents=True, exist_ok=True)
+        return make_own(path, below=path.parent if home else None)
     except OSError as exc:
         raise OSError(exc.errno, f"{exc.strerror} (FOLDNOTE_HOME names another place)", str(path)) from exc
-    return path
 
 
 def config_dir() -> Path:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from foldnote import settings
 from foldnote.errors import ConfigurationError
+from foldnote.ownership import check_owner
 from foldnote.service.access.allowance import Allowance
 from foldnote.service.access.gate import Gate
 from foldnote.service.access.keys import hash_key, make_key, read_or_make_key_file
@@ -149,6 +150,7 @@ def _make_folder(folder: Path) -> None:
     new = [each for each in folder.parents if not each.exists()]
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        check_owner(folder, None, "Give another --data-dir")
         for each in (folder, *new):
             with contextlib.suppress(PermissionError):
                 sync_folder(each.parent)

@@ -1,0 +1,162 @@
+"""A second user of the same machine reads nothing of a service and its client, and cannot lead them astray.
+
+As root, the attempts are made by another user; otherwise the modes of all folders and files are judged.
+"""
+
+import os
+import stat
+import subprocess
+import tempfile
+from pathlib import Path
+
+import pytest
+from fastapi.testclient import TestClient
+from served import SETTINGS, Served
+
+from foldnote import settings
+from foldnote.client import Client
+from foldnote.errors import ConfigurationError
+from foldnote.service.app import create_app
+from foldnote.service.config import ServiceConfig
+
+STRANGER = 65534
+IS_ROOT = os.geteuid() == 0
+
+
+def run_as_stranger(*command):
+    return subprocess.run(
+        command, user=STRANGER, group=STRANGER, extra_groups=[], capture_output=True, cwd="/", timeout=60
+    )
+
+
+def can_stranger_read(path):
+    if IS_ROOT:
+        tool = "ls" if path.is_dir() else "cat"
+        return run_as_stranger(f"/bin/{tool}", str(path)).returncode == 0
+    needed = [(path, stat.S_IROTH), *((folder, stat.S_IXOTH) for folder in path.parents)]
+    return all(place.stat().st_mode & bit for place, bit in needed)
+
+
+def find_open(folder):
+    """What in a folder has bits for the group or for others."""
+    return [path for path in folder.rglob("*") if not path.is_symlink() and path.stat().st_mode & 0o077]
+
+
+@pytest.fixture(scope="module")
+def place():
+    """A folder that everybody may enter, unlike pytest's own, for processes that close nothing by themselves."""
+    before = os.umask(0)
+    with tempfile.TemporaryDirectory(prefix="shared-machine-") as folder:
+        Path(folder).chmod(0o755)
+        yield Path(folder)
+    os.umask(before)
+
+
+@pytest.fixture(scope="module")
+def service(place):
+    running = Served(place, "--no-rate-limit")
+    yield running
+    running.close()
+
+
+@pytest.fixture
+def job(service, place, monkeypatch):
+    """A job with its result, fetched by a client whose home stands open."""
+    monkeypatch.setenv("FOLDNOTE_HOME", str(place / "home"))
+    with Client(base_url=service.url, api_key=service.key) as client:
+        client.files.upload(b"ATOM\n", "mine.pdb")
+        job = client.jobs.submit("anarci", SETTINGS).wait(60)
+        job.result()
+        yield job
+
+
+def test_nothing_that_a_service_writes_is_open_to_others(job, service, place):
+    assert find_open(place / "data") == []
+    assert (place / "data").stat().st_mode & 0o077 == 0
+
+
+def test_the_folders_of_a_client_are_closed(job, place):
+    kinds = {folder.name: stat.S_IMODE(folder.stat().st_mode) for folder in (place / "home").iterdir()}
+    assert kinds
+    assert set(kinds.values()) == {0o700}
+
+
+def test_another_user_reads_no_file(job, service, place):
+    for folder in (place / "data", place / "home"):
+        files = [path for path in folder.rglob("*") if path.is_file()]
+        assert files
+        assert not any(map(can_stranger_read, files))
+
+
+def test_another_user_sees_no_key_among_the_processes(job, service):
+    found = Path(f"/proc/{service.process.pid}")
+    assert service.key.encode() not in (found / "cmdline").read_bytes()
+    assert stat.S_IMODE((found / "environ").stat().st_mode) == 0o400
+    if IS_ROOT:
+        assert run_as_stranger("/bin/cat", str(found / "environ")).returncode != 0
+
+
+def test_another_user_gets_nothing_from_the_port(job, service):
+    for route in ("/tools", "/files", "/jobs", f"/jobs?jobName={job.job_name}"):
+        assert service.open.get(route).status_code in (401, 403)
+    assert service.open.post("/result", json={"jobName": job.job_name}).status_code in (401, 403)
+
+
+@pytest.mark.parametrize("kind", ["data", "run", "cache", "config"])
+def test_a_folder_that_stood_open_is_closed(tmp_path, monkeypatch, kind):
+    monkeypatch.setenv("FOLDNOTE_HOME", str(tmp_path))
+    (tmp_path / kind).mkdir()
+    (tmp_path / kind).chmod(0o777)
+    folder = {"data": settings.data_dir, "run": settings.runtime_dir, "cache": settings.cache_dir}
+    made = folder.get(kind, settings.config_dir)()
+    assert stat.S_IMODE(made.stat().st_mode) == 0o700
+
+
+@pytest.fixture
+def foreign(tmp_path, monkeypatch):
+    """Makes a folder another user's: as root in truth, else this process takes itself for another user."""
+
+    def give(path):
+        path.mkdir(exist_ok=True)
+        path.chmod(0o777)
+        if IS_ROOT:
+            os.chown(path, STRANGER, STRANGER)
+        else:
+            monkeypatch.setattr(os, "geteuid", lambda: STRANGER)
+
+    monkeypatch.setenv("FOLDNOTE_HOME", str(tmp_path / "home"))
+    return give
+
+
+def test_a_home_of_another_user_is_refused(foreign, tmp_path):
+    foreign(tmp_path / "home")
+    for folder in (settings.data_dir, settings.runtime_dir, settings.cache_dir, settings.config_dir):
+        with pytest.raises(ConfigurationError, match=r"belongs to another user .* FOLDNOTE_HOME to a folder"):
+            folder()
+
+
+def test_an_address_that_another_user_laid_out_is_not_asked(foreign, tmp_path):
+    (tmp_path / "home").mkdir()
+    foreign(tmp_path / "home" / "run")
+    (tmp_path / "home" / "run" / "service.json").write_text(
+        f'{{"url": "http://127.0.0.1:9", "key": "theirs", "pid": {os.getpid()}, "version": "0", "started": "2026-01-01T00:00:00Z"}}'
+    )
+    with pytest.raises(ConfigurationError, match="belongs to another user"):
+        Client("embedded").jobs.list()
+
+
+def test_a_service_takes_no_data_folder_of_another_user(foreign, tmp_path):
+    foreign(tmp_path / "theirs")
+    with (
+        pytest.raises(ConfigurationError, match="belongs to another user .* Give another --data-dir"),
+        TestClient(create_app(ServiceConfig(data_dir=tmp_path / "theirs"))),
+    ):
+        pass
+    assert list((tmp_path / "theirs").iterdir()) == []
+
+
+def test_root_uses_a_mounted_folder_that_only_its_owner_can_write(foreign, tmp_path, monkeypatch):
+    foreign(tmp_path / "home")
+    (tmp_path / "home").chmod(0o755)
+    monkeypatch.setattr(os, "geteuid", lambda: 0)
+    assert settings.data_dir().is_dir()
