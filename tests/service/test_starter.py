@@ -2,6 +2,7 @@
 
 import os
 import signal
+import subprocess
 import sys
 import time
 import uuid
@@ -242,3 +243,77 @@ def test_a_killed_runners_daemon_is_ended_by_the_starter(executor, make_attempt,
     os.kill(runner, signal.SIGKILL)
     wait_until(lambda: ended, "the hint")
     assert not engines_of(spec)
+
+
+HIDING = "env -i setsid sleep 60 & echo $! > outputs/hidden; cp outputs/hidden ../hidden; "
+
+
+def hidden_of(spec) -> int:
+    """The engine's process without environment, in a session of its own."""
+    path = spec.folder / "hidden"
+    return int(wait_until(lambda: path.exists() and path.read_text().strip(), "the hidden process"))
+
+
+def terminal_of(pid: int) -> str:
+    return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[4]
+
+
+def has_ended(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
+    except FileNotFoundError:
+        return True
+
+
+def test_what_an_engine_hides_ends_although_it_kills_its_runner(executor, make_attempt, ended):
+    spec = make_attempt(HIDING + "sleep 0.3; kill -9 $PPID; sleep 60")
+    executor.submit(spec)
+    hidden = hidden_of(spec)
+    wait_until(lambda: ended, "the hint")
+    assert has_ended(hidden)
+
+
+def test_what_an_engine_hides_ends_although_it_kills_the_starter_and_its_runner(executor, make_attempt):
+    spec = make_attempt(HIDING + "sleep 60")
+    runner = start_and_find_runner(executor, spec)
+    hidden = hidden_of(spec)
+    for pid in (parent_of(runner), runner):
+        os.kill(pid, signal.SIGKILL)
+    wait_until(lambda: executor.revoke(spec.folder), "the end of the attempt")
+    assert has_ended(hidden)
+
+
+def test_a_person_who_looks_at_a_work_folder_in_a_terminal_is_left_alone(executor, make_attempt):
+    spec = make_attempt("sleep 60")
+    runner = start_and_find_runner(executor, spec)
+    master, slave = os.openpty()
+    command = ["setsid", "--ctty", "sleep", "60"]
+    shell = subprocess.Popen(command, cwd=spec.folder / "work", stdin=slave)
+    wait_until(lambda: terminal_of(shell.pid) != "0", "the terminal")
+    os.kill(runner, signal.SIGKILL)
+    wait_until(lambda: executor.revoke(spec.folder), "the end of the attempt")
+    assert not has_ended(shell.pid)
+    shell.kill()
+    shell.wait()
+    os.close(master)
+    os.close(slave)
+
+
+def test_a_killed_runners_temporary_folder_goes(executor, make_attempt, ended):
+    spec = make_attempt("echo x > $TMPDIR/x; touch ../ready; sleep 60")
+    runner = start_and_find_runner(executor, spec)
+    wait_until((spec.folder / "ready").exists, "the engine")
+    assert files.scratch_folder(spec.nonce).exists()
+    os.kill(runner, signal.SIGKILL)
+    wait_until(lambda: ended, "the hint")
+    assert not files.scratch_folder(spec.nonce).exists()
+
+
+def test_the_temporary_folder_goes_although_the_starter_was_killed_too(executor, make_attempt):
+    spec = make_attempt("echo x > $TMPDIR/x; touch ../ready; sleep 60")
+    runner = start_and_find_runner(executor, spec)
+    wait_until((spec.folder / "ready").exists, "the engine")
+    for pid in (parent_of(runner), runner):
+        os.kill(pid, signal.SIGKILL)
+    wait_until(lambda: executor.revoke(spec.folder), "the end of the attempt")
+    assert not files.scratch_folder(spec.nonce).exists()

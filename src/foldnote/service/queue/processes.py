@@ -1,8 +1,9 @@
 """Finding and ending every process of an attempt, also those that ran away.
 
-Three ways lead to them: they descend from the runner (which adopts orphans on Linux), they are in the
-engine's process group, or they carry the attempt's nonce in their environment. The first and the third need
-``/proc``; without it (macOS) the process group is all that is known. It does not decide when to kill.
+Four ways lead to them: they descend from the runner (which adopts orphans on Linux), they are in the engine's
+process group, they carry the attempt's nonce in their environment, or they have no terminal and work in the
+attempt's work folder, whose path has the nonce. All but the second need ``/proc``; without it (macOS) the
+process group is all that is known. It does not decide when to kill.
 """
 
 from __future__ import annotations
@@ -19,12 +20,13 @@ import time
 from collections.abc import Callable, Collection, Iterable
 from pathlib import Path
 
-from foldnote.service.queue.attempt import NONCE_VARIABLE, scratch_folder
+from foldnote.service.queue.attempt import NONCE_VARIABLE, WORK, scratch_folder
 
 _PROC = Path("/proc")
 _PR_SET_NAME = 15
 _PR_SET_CHILD_SUBREAPER = 36
 _ENDED = ("Z", "X")
+_NO_TERMINAL = "0"
 _PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
 
 
@@ -82,9 +84,13 @@ class Leash:
 
 
 def find_marked(nonce: str) -> set[int]:
-    """Processes of this user whose environment carries ``nonce``, without this one."""
-    mark = f"{NONCE_VARIABLE}={nonce}".encode()
-    return {pid for pid in _all_processes() if pid != os.getpid() and mark in _environment(pid)}
+    """Processes of this user whose environment or working directory carries ``nonce``, without this one."""
+    mark, place = f"{NONCE_VARIABLE}={nonce}".encode(), f"{nonce}/{WORK}"
+    return {
+        pid
+        for pid in _all_processes()
+        if pid != os.getpid() and (mark in _environment(pid) or _works_in(pid, place))
+    }
 
 
 def find_descendants(ancestor: int, without: Collection[int] = ()) -> set[int]:
@@ -171,6 +177,15 @@ def _environment(pid: int) -> list[bytes]:
         return (_PROC / str(pid) / "environ").read_bytes().split(b"\0")
     except OSError:
         return []
+
+
+def _works_in(pid: int, place: str) -> bool:
+    """Whether the process works below such a place, and is no person's who looks at it in a terminal."""
+    try:
+        is_there = place in str((_PROC / str(pid) / "cwd").readlink())
+    except OSError:
+        return False
+    return is_there and _stat(pid)[4:5] == [_NO_TERMINAL]
 
 
 def _stat(pid: int) -> list[str]:
