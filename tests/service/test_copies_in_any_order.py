@@ -234,8 +234,7 @@ class History:
     def move_a_folder_away(self) -> None:
         self.require_down()
         name = self.chance.choice(["jobs", "objects"])
-        shutil.move(self.data / name, self.new_folder(name))
-        self.contents = None
+        self.take_folder_away(name)
         self.start()
         done[f"{name} moved away"] += 1
 
@@ -243,11 +242,15 @@ class History:
         name = self.chance.choice(["jobs", "objects"])
         if old := sorted(self.root.glob(f"{name}*")):
             self.require_down()
-            shutil.move(self.data / name, self.new_folder(name))
+            self.take_folder_away(name)
             shutil.copytree(self.chance.choice(old), self.data / name)
-            self.contents = None
             self.start()
             done[f"old {name} put there"] += 1
+
+    def take_folder_away(self, name: str) -> None:
+        if (self.data / name).exists():
+            shutil.move(self.data / name, self.new_folder(name))
+            self.contents = None
 
 
 ACTS = (

@@ -1,6 +1,7 @@
 """Trial keys: given within caps, good for ten jobs and thirty days, claimed once by a person."""
 
 import re
+import time
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -85,6 +86,18 @@ def test_a_source_is_given_so_many_keys_an_hour(make):
     assert (answer.status_code, answer.json()["code"]) == (429, "provisioning_capped")
     assert 3500 < answer.json()["retryAfterSeconds"] <= 3600
     assert answer.headers["retry-after"] == str(answer.json()["retryAfterSeconds"])
+
+
+def test_a_clock_that_was_set_back_makes_nobody_wait_longer_than_an_hour(make, monkeypatch):
+    client = make(hourly_per_source=2)
+    assert [client.post("/agent/provision").status_code for _ in range(2)] == [201, 201]
+    real = time.time
+    monkeypatch.setattr(time, "time", lambda: real() - 40 * 86_400)
+    answer = client.post("/agent/provision")
+    assert answer.status_code == 429
+    assert 3500 < answer.json()["retryAfterSeconds"] <= 3600
+    monkeypatch.setattr(time, "time", lambda: real() - 40 * 86_400 + 3601)
+    assert client.post("/agent/provision").status_code == 201
 
 
 def test_all_together_are_given_so_many(make):

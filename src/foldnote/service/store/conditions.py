@@ -30,10 +30,10 @@ OLDEST_CLAIMABLE = sa.text(
         FROM owner WHERE account IS NOT NULL
     )
     SELECT jobs.id, jobs.account_id, jobs.type, jobs.attempt FROM owner JOIN jobs ON jobs.id = (
-        SELECT id FROM jobs WHERE {_CLAIMABLE} AND account_id = owner.account AND not_before <= :moment
-        ORDER BY id LIMIT 1
+        SELECT id FROM jobs WHERE {_CLAIMABLE} AND account_id = owner.account
+        AND NOT (not_before > :moment AND not_before <= :latest) ORDER BY id LIMIT 1
     ) ORDER BY jobs.id
     """  # noqa: S608  every part is written above
 ).columns(jobs.c.id, jobs.c.account_id, jobs.c.type, jobs.c.attempt)
 """The oldest job of each owner that may be claimed, by index `jobs_claimable`: a step for each owner, however
-long the queue is."""
+long the queue is. A job that waits until after `latest` is due: the clock was set back since."""

@@ -30,6 +30,8 @@ from foldnote.service.store.tally import Tally
 
 _IDS_AT_ONCE = 500
 _JOBS_PER_FOLDER = 1000
+LONGEST_DELAY_S = 60.0
+"""Between two attempts of a job."""
 STOPPED_MESSAGE = "Stopped on request."
 
 
@@ -173,7 +175,9 @@ class QueueStore:
 
     def next_due(self) -> float | None:
         """The Unix time (s) at which the next job may be tried again; None when none waits for that."""
-        query = sa.select(sa.func.min(jobs.c.not_before)).where(IS_QUEUED, jobs.c.not_before > time.time())
+        moment = time.time()
+        is_waiting = jobs.c.not_before.between(moment, moment + LONGEST_DELAY_S)
+        query = sa.select(sa.func.min(jobs.c.not_before)).where(IS_QUEUED, is_waiting)
         with self._database.read() as connection:
             found = connection.execute(query).scalar_one()
         return None if found is None else float(found)
@@ -240,7 +244,11 @@ class QueueStore:
             return has_won
 
     def requeue(self, claim: Claim, reason: str, *, delay_s: float, is_counted: bool) -> bool:
-        """Put a lost attempt's job back, not before `delay_s` from now; False for a lost race."""
+        """Put a lost attempt's job back, not before `delay_s` from now; False for a lost race.
+
+        Nothing waits longer than `LONGEST_DELAY_S`, so a job that would was put back before the clock was
+        set back, and is due.
+        """
         tally = Tally()
         with self._database.write() as connection:
             row = _find_held(connection, held_by(claim))
@@ -249,7 +257,7 @@ class QueueStore:
             values = {
                 "state": str(JobStatus.IN_QUEUE),
                 "losses": row["losses"] + int(is_counted),
-                "not_before": time.time() + delay_s,
+                "not_before": time.time() + min(delay_s, LONGEST_DELAY_S),
                 "message": f"{reason} It will be tried again." if delay_s > 0 else None,
             }
             _set(connection, tally, _REQUEUE, row, values)
@@ -294,7 +302,9 @@ class QueueStore:
 
 
 def _find_waiting(connection: sa.Connection) -> list[Waiting]:
-    return [Waiting(*row) for row in connection.execute(OLDEST_CLAIMABLE, {"moment": time.time()})]
+    moment = time.time()
+    found = connection.execute(OLDEST_CLAIMABLE, {"moment": moment, "latest": moment + LONGEST_DELAY_S})
+    return [Waiting(*row) for row in found]
 
 
 def _find_held(connection: sa.Connection, held: Held) -> sa.RowMapping | None:

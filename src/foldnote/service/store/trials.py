@@ -70,6 +70,9 @@ class TrialStore:
             ProvisionCapError: this source, or all together, had too many within the hour.
         """
         moment = time.time()
+        with self._database.write() as connection:  # it stays also when the next one is refused
+            is_to_come = provisions.c.at > moment  # the clock was set back since
+            connection.execute(sa.update(provisions).where(is_to_come).values(at=moment))
         with self._database.write() as connection:
             connection.execute(sa.delete(provisions).where(provisions.c.at <= moment - HOUR_S))
             _refuse_above(connection, "source", caps.per_source, moment, provisions.c.source == new.source)

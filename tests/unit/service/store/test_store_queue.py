@@ -51,6 +51,30 @@ def test_a_claim_has_one_winner(store, account):
     assert store.queue.claim(waiting, "n2") is None
 
 
+@pytest.mark.parametrize("set_back_s", [0, 86_400, 400 * 86_400])
+def test_a_lost_job_waits_for_its_delay_only_also_when_the_clock_is_set_back(
+    store, account, monkeypatch, set_back_s
+):
+    add(store, account)
+    real = time.time
+    assert store.queue.requeue(claim(store), "lost", delay_s=30, is_counted=True)
+    assert store.queue.waiting() == []
+    monkeypatch.setattr(time, "time", lambda: real() - set_back_s)
+    assert [row.attempt for row in store.queue.waiting()] == ([1] if set_back_s else [])
+    due = store.queue.next_due()
+    assert due is None if set_back_s else real() < due <= real() + 30
+
+
+def test_a_lost_job_waits_a_minute_at_most_after_its_delay(store, account, monkeypatch):
+    add(store, account)
+    real = time.time
+    store.queue.requeue(claim(store), "lost", delay_s=20, is_counted=True)
+    monkeypatch.setattr(time, "time", lambda: real() - 30)
+    assert store.queue.waiting() == []
+    monkeypatch.setattr(time, "time", lambda: real() + 21)
+    assert [row.attempt for row in store.queue.waiting()] == [1]
+
+
 def test_a_result_is_committed_once(store, account):
     add(store, account)
     claimed = claim(store)
