@@ -276,6 +276,7 @@ const TOOL_ACTS: Omit<ToolsViewProps, 'state'> = {
           isRequired: false
         }
       ],
+      outputs: ['error: spread of the models (Å; lower is better)'],
       citation: { text: 'Abanades et al.', doi: null }
     })
 };
@@ -327,6 +328,7 @@ describe('ToolsView', () => {
     await userEvent.click(screen.getByRole('button', { name: 'AbodyBuilder' }));
     expect(await screen.findByText('A sequence')).toBeTruthy();
     expect(screen.getByText('text, up to 1000 characters')).toBeTruthy();
+    expect(screen.getByText('spread of the models (Å; lower is better)')).toBeTruthy();
     expect(screen.getByText('Abanades et al.')).toBeTruthy();
     expect(screen.queryByText('Steps')).toBeNull();
     await userEvent.click(screen.getByRole('button', { name: 'Show one more setting' }));

@@ -693,6 +693,11 @@ export interface components {
              * @default []
              */
             inputs: components["schemas"]["ToolInput"][];
+            /**
+             * Outputs
+             * @default []
+             */
+            outputs: string[];
             /** Type */
             type: string;
         } & {

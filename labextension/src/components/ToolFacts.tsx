@@ -30,6 +30,8 @@ export function ToolFacts({ tool, describe }: ToolFactsProps): ReactElement {
     };
   }, [tool.type, describe]);
   const { engine } = tool;
+  const ofEngine = engine?.outputs ?? [];
+  const outputs = ofEngine.length > 0 ? ofEngine : (facts?.outputs ?? []);
   return (
     <div className="fn-ToolFacts">
       {fault !== null && <p className="fn-JobRow-error">{fault}</p>}
@@ -38,10 +40,10 @@ export function ToolFacts({ tool, describe }: ToolFactsProps): ReactElement {
       {facts !== null && facts.inputs.length === 0 && (
         <p className="fn-Tool-method">{trans.__('The service does not say what it takes.')}</p>
       )}
-      {engine !== null && engine.outputs.length > 0 && (
+      {outputs.length > 0 && (
         <>
           <h4>{trans.__('Gives')}</h4>
-          <Terms rows={engine.outputs.map(readOutput)} />
+          <Terms rows={outputs.map(readOutput)} />
         </>
       )}
       <h4>{trans.__('About')}</h4>

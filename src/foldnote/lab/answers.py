@@ -137,6 +137,9 @@ class ToolAnswer(WireModel):
     type: str
     inputs: tuple[ToolInput, ...] = ()
     """Required ones first."""
+    outputs: tuple[str, ...] = ()
+    """What the method gives, each as ``name: what it is (unit; lower is better)``; empty where the catalog
+    does not say."""
     citation: Citation | None = None
 
 

@@ -32,7 +32,7 @@ from foldnote.lab.pace import Pace
 from foldnote.lab.poller import Poller
 from foldnote.models.job import Job, JobPage
 from foldnote.models.tool import Tool
-from foldnote.models.tool_sheet import list_settings
+from foldnote.models.tool_sheet import list_outputs, list_settings, tell_output
 from foldnote.settings import EMBEDDED
 
 LOG_LINES = 400
@@ -225,7 +225,7 @@ def _apply(
 
 
 def describe_tool(tool: Tool) -> ToolAnswer:
-    """The settings and the citation of a tool, in words."""
+    """The settings, outputs and citation of a tool, in words."""
     properties = tool.settings_schema.get("properties", {})
     inputs = [
         ToolInput(
@@ -246,7 +246,8 @@ def describe_tool(tool: Tool) -> ToolAnswer:
     citation = Citation.model_validate(given) if isinstance(given, dict) else None
     if isinstance(given, str):
         citation = Citation(text=given)
-    return ToolAnswer(type=tool.type, inputs=tuple(inputs), citation=citation)
+    outputs = tuple(map(tell_output, list_outputs((tool.model_extra or {}).get("outputs"))))
+    return ToolAnswer(type=tool.type, inputs=tuple(inputs), outputs=outputs, citation=citation)
 
 
 def _shorten(value: Any) -> Any:

@@ -9,6 +9,7 @@ COLUMNS = ("setting", "takes", "default", "what it is")
 _WORDS = {"string": "text", "number": "number", "integer": "whole number", "boolean": "true or false",
           "array": "list", "object": "object", "null": "nothing"}  # fmt: skip
 _SHOWN_OPTIONS = 8
+OUTPUT_COLUMNS = ("output", "what it is", "unit", "better")
 
 
 def list_settings(schema: Mapping[str, Any]) -> Iterator[tuple[str, str, str, str]]:
@@ -21,6 +22,27 @@ def list_settings(schema: Mapping[str, Any]) -> Iterator[tuple[str, str, str, st
         is_needed = name in names and "default" not in known
         words = known.get("description") or known.get("title") or ""
         yield f"{name} *" if is_needed else str(name), _tell_kind(known), default, str(words)
+
+
+def list_outputs(outputs: Any) -> Iterator[tuple[str, str, str, str]]:
+    """Name, meaning, unit and better direction of each output; what is not written so is passed over.
+
+    Args:
+        outputs: what a catalog says of them: objects with ``name``, ``description``, ``unit`` and ``better``
+            (``higher``, ``lower`` or ``none``).
+    """
+    for row in outputs if isinstance(outputs, list) else ():
+        if isinstance(row, Mapping) and isinstance(row.get("name"), str):
+            better = str(row.get("better"))
+            told = better if better in ("higher", "lower") else ""
+            yield row["name"], str(row.get("description") or ""), str(row.get("unit") or ""), told
+
+
+def tell_output(row: tuple[str, str, str, str]) -> str:
+    """An output as one line: ``name: what it is (unit; lower is better)``."""
+    name, what, unit, better = row
+    notes = "; ".join(filter(None, [unit, f"{better} is better" if better else ""]))
+    return f"{name}: {what}{f' ({notes})' if notes else ''}"
 
 
 def _tell_kind(field: Mapping[str, Any]) -> str:

@@ -94,13 +94,58 @@ def test_a_tool_says_what_it_is(tool):
     assert all(re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", name) for name in row["functions"])
 
 
+WITHOUT_DOI = {"abb4"}
+"""Its repository names a manuscript and gives no identifier."""
+
+
 @every_tool
-def test_a_citation_has_a_text_and_at_most_well_formed_links(tool):
+def test_a_citation_names_authors_year_title_and_where_it_is_found(tool):
     citation = FILES[tool]["citation"]
     assert set(citation) <= {"text", "doi", "url"}
-    assert len(citation["text"]) > 20
-    assert re.fullmatch(r"10\.\d{4,9}/\S+", citation.get("doi", "10.1000/x"))
+    authors, year, title = re.match(r"([^()]+) \(((?:19|20)\d\d)\)\. ([^.]{10,})", citation["text"]).groups()
+    assert re.match(r"[A-ZÀ-Þ][\w'-]+(, [A-ZÀ-Þ]| et al| [A-Z]|$)", authors)
+    assert int(year) >= 2000
+    assert title[0].isalnum()
+    assert ("doi" in citation) == (tool not in WITHOUT_DOI)
+    assert re.fullmatch(r"10\.\d{4,9}/[^\s;,]+", citation.get("doi", "10.1000/x"))
+    assert citation["text"].count("doi:10.") == citation["text"].count("doi:")
     assert citation.get("url", "https://").startswith("https://")
+    assert "doi" in citation or "url" in citation
+
+
+@every_tool
+def test_every_output_has_a_meaning_a_unit_and_a_direction(tool):
+    outputs = FILES[tool]["outputs"]
+    assert outputs
+    assert len({each["name"] for each in outputs}) == len(outputs)
+    for each in outputs:
+        assert set(each) == {"name", "description", "unit", "better"}
+        assert len(each["description"]) > 10
+        assert each["unit"]
+        assert each["better"] in ("higher", "lower", "none")
+
+
+@pytest.mark.parametrize(
+    ("tool", "output", "unit", "better"),
+    [
+        ("aev-plig", "affinity", "pK (log10 units)", "higher"),
+        ("aggrescan3d", "A3D score", "none (A3D scale)", "lower"),
+        ("abfe", "binding free energy", "kcal/mol", "lower"),
+        ("vina", "affinity", "kcal/mol", "lower"),
+        ("alphafold", "PAE", "Å", "lower"),
+    ],
+)
+def test_scores_that_can_be_misread_say_their_direction(tool, output, unit, better):
+    row = next(each for each in FILES[tool]["outputs"] if each["name"] == output)
+    assert (row["unit"], row["better"]) == (unit, better)
+
+
+def test_texts_say_which_method_and_version_is_meant():
+    assert "AFsample2" in FILES["afsample"]["description"]
+    assert "AFsample2" in FILES["afsample"]["citation"]["text"]
+    assert "AbNatiV2" in FILES["abnativ"]["citation"]["text"]
+    assert "GPCR" in FILES["af-multistate"]["description"]
+    assert "default of exactly 4 fs" in FILES["abfe"]["schema"]["properties"]["timestep"]["description"]
 
 
 @every_field

@@ -9,7 +9,7 @@ import httpx
 import pytest
 from lab_fixtures import PACE, TOKEN, wait_for_state
 
-from foldnote import settings
+from foldnote import catalog, settings
 from foldnote.errors import FoldnoteError
 from foldnote.lab.desk import describe_tool
 from foldnote.lab.desks import Desks
@@ -137,3 +137,12 @@ def test_a_tool_is_described_in_words():
         ("target", "file .pdb, .cif", "", False),
     ]
     assert told.citation.doi == "10.1/x"
+
+
+def test_what_a_tool_gives_is_told_with_unit_and_direction_and_strange_rows_are_passed_over():
+    told = describe_tool(catalog.tool("aev-plig"))
+    assert told.outputs[0].startswith("affinity: predicted pK")
+    assert told.outputs[0].endswith("(pK (log10 units); higher is better)")
+    foreign = {"type": "a", "outputs": ["x.pdb", {"name": 3}, {"name": "y", "better": ["lower"], "unit": None}]}
+    assert describe_tool(Tool.model_validate(foreign)).outputs == ("y: ",)
+    assert describe_tool(Tool.model_validate({"type": "a", "outputs": "x.pdb"})).outputs == ()

@@ -52,3 +52,12 @@ def test_a_schema_of_any_kind_is_a_sheet():
     assert EVIL not in tool._repr_html_()
     assert [row[1] for row in list_settings(odd)] == ["anything", "None", "text or nothing"]
     assert list(list_settings({"properties": 3, "required": 4})) == []
+
+
+def test_a_tool_says_what_its_method_gives_with_unit_and_direction():
+    html = catalog.tool("aggrescan3d")._repr_html_()
+    assert "What the method gives" in html
+    assert "A3D score" in html
+    assert "lower" in html
+    evil = Tool.model_validate({"type": "x", "outputs": [{"name": EVIL, "description": EVIL, "unit": EVIL}]})
+    assert EVIL not in evil._repr_html_()
