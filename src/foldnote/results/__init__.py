@@ -63,13 +63,14 @@ from __future__ import annotations
 from foldnote.results.alignment import Alignment
 from foldnote.results.archive import Archive
 from foldnote.results.b_column import BColumn, StatedMeaning
+from foldnote.results.chains import Chain, Ligand
 from foldnote.results.confidence import Confidence
 from foldnote.results.contacts import find_contacts
 from foldnote.results.files import FileProblem, ResultFile
 from foldnote.results.kinds import FileKind
 from foldnote.results.manifest import Manifest
 from foldnote.results.metrics import METRICS, Metric, find_metric
-from foldnote.results.model import Model
+from foldnote.results.model import Model, make_geometry_table
 from foldnote.results.molecule import Molecule
 from foldnote.results.numbering import Region
 from foldnote.results.opening import open_archive
@@ -86,7 +87,7 @@ from foldnote.results.poses import Pose
 from foldnote.results.ranking import merge_results, rank_table
 from foldnote.results.result import Result, open_result
 from foldnote.results.shown import register_display, register_part_display
-from foldnote.results.structure import Chain, Ligand, Structure
+from foldnote.results.structure import Structure
 from foldnote.results.superposition import PairingMethod, Superposition, superpose
 
 __all__ = [
@@ -120,6 +121,7 @@ __all__ = [
     "list_plddt",
     "make_coverage",
     "make_distribution",
+    "make_geometry_table",
     "merge_results",
     "open_archive",
     "open_result",

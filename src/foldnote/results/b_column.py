@@ -68,7 +68,7 @@ def find_b_column(structure: gemmi.Structure, text: str, form: str, name: str, s
         return BColumn("error", f"B-factor column of {program}: spread of its models' Cα atoms")
     if _ROSETTAFOLD.search(PurePosixPath(strip_packing(name)).name):
         return BColumn("error", "B-factor column of a file with RoseTTAFold's ending: error of the Cα atom")
-    if _is_experimental(structure):
+    if is_experimental(structure):
         return BColumn("b-factor", "the file, which names an experiment")
     return BColumn("unknown", "the file, which does not say what it is")
 
@@ -113,7 +113,8 @@ def read_errors(structure: gemmi.Structure) -> pd.DataFrame | None:
     return None if frame.empty or errors.min() < 0 or errors.max() - errors.min() < 1e-6 else frame
 
 
-def _is_experimental(structure: gemmi.Structure) -> bool:
+def is_experimental(structure: gemmi.Structure) -> bool:
+    """Whether the file's header names an experiment or a program that refines against one."""
     methods = dict(structure.info).get("_exptl.method", "")
     programs = " ".join(program.name for program in structure.meta.software)
     return bool(_EXPERIMENT.search(methods) or _REFINEMENT.search(programs))

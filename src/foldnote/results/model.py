@@ -6,7 +6,7 @@ it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -16,6 +16,7 @@ import pandas as pd
 from foldnote.errors import UnreadableFileError
 from foldnote.results.confidence import Claim, Confidence
 from foldnote.results.evidence import EvidenceBook
+from foldnote.results.geometry import COLUMNS
 from foldnote.results.numbers import Floats
 from foldnote.results.pae import Pae, make_pae
 from foldnote.results.shown import Shown
@@ -110,6 +111,20 @@ class Model(Shown):
     def __repr__(self) -> str:
         by = f" by {self.ranked_by}" if self.ranked_by else ""
         return f"<Model rank {self.rank}{by}: {self.name}>"
+
+
+def make_geometry_table(models: Iterable[Model]) -> pd.DataFrame:
+    """Where the geometry of models is not that of proteins; empty where nothing is wrong.
+
+    Returns:
+        One row an outlier: ``model`` str, then the columns of :attr:`foldnote.results.Structure.geometry`.
+
+    Raises:
+        UnreadableFileError: a structure's file is damaged or holds no atoms.
+    """
+    tables = [model.structure.geometry.assign(model=model.name) for model in models]
+    empty = pd.DataFrame(columns=["model", *COLUMNS]).astype({"model": "str", **COLUMNS})
+    return pd.concat([empty, *tables], ignore_index=True)
 
 
 def _pae_first(name: str) -> tuple[bool, str]:

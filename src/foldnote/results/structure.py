@@ -7,7 +7,6 @@ is another room's.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -16,14 +15,22 @@ import gemmi
 import pandas as pd
 
 from foldnote.errors import UnreadableFileError
-from foldnote.results.atoms import find_residue_kind, make_atom_frame, make_biotite
-from foldnote.results.b_column import BColumn, StatedMeaning, check_stated, find_b_column, read_errors
+from foldnote.results.atoms import make_atom_frame, make_biotite
+from foldnote.results.b_column import (
+    BColumn,
+    StatedMeaning,
+    check_stated,
+    find_b_column,
+    is_experimental,
+    read_errors,
+)
+from foldnote.results.chains import Chain, Ligand, find_ligand_kind, read_chain
 from foldnote.results.confidence import Confidence, ReadClaims, find_confidence, read_stated_confidence
 from foldnote.results.dssp import Assignment, assign_chains
-from foldnote.results.entities import count_waters, find_chain_kind
+from foldnote.results.entities import count_waters
 from foldnote.results.families import find_plddt_family
+from foldnote.results.geometry import find_outliers
 from foldnote.results.packing import unpack_single
-from foldnote.results.residues import find_letter
 from foldnote.results.shown import Shown
 from foldnote.results.structure_formats import (
     digest_atoms,
@@ -32,46 +39,6 @@ from foldnote.results.structure_formats import (
     read_structure_text,
 )
 from foldnote.results.wording import explain
-
-
-@dataclass(frozen=True)
-class Chain:
-    """One polymer chain.
-
-    Attributes:
-        name: the author's chain name.
-        kind: ``protein``, ``DNA``, ``RNA``, ``DNA/RNA hybrid`` or ``other`` (another polymer).
-        sequence: one letter a residue that is present; ``X`` where there is no letter for it.
-        numbers: residue number of each, such as ``"112A"``.
-    """
-
-    name: str
-    kind: str
-    sequence: str
-    numbers: tuple[str, ...]
-
-    def __len__(self) -> int:
-        """Number of residues that are present."""
-        return len(self.numbers)
-
-
-@dataclass(frozen=True)
-class Ligand:
-    """A residue that is neither part of a chain's polymer nor water.
-
-    Attributes:
-        name: residue name, such as ``ZN`` or ``ATP``.
-        chain: the author's chain name.
-        number: residue number.
-        atoms: number of its atoms.
-        kind: ``ion`` (one atom), ``glycan`` (a sugar), ``lipid`` or ``ligand``.
-    """
-
-    name: str
-    chain: str
-    number: str
-    atoms: int
-    kind: str = "ligand"
 
 
 class Structure(Shown):
@@ -239,7 +206,7 @@ class Structure(Shown):
         Raises:
             UnreadableFileError: the file is damaged or holds no atoms.
         """
-        found = (_read_chain(chain) for chain in self._parsed[0])
+        found = (read_chain(chain) for chain in self._parsed[0])
         return tuple(chain for chain in found if chain is not None)
 
     @cached_property
@@ -250,7 +217,7 @@ class Structure(Shown):
             UnreadableFileError: the file is damaged or holds no atoms.
         """
         return tuple(
-            Ligand(residue.name, chain.name, str(residue.seqid), len(residue), _find_ligand_kind(residue))
+            Ligand(residue.name, chain.name, str(residue.seqid), len(residue), find_ligand_kind(residue))
             for chain in self._parsed[0]
             for residue in chain
             if residue.entity_type not in (gemmi.EntityType.Polymer, gemmi.EntityType.Water)
@@ -371,24 +338,34 @@ class Structure(Shown):
         """
         return self._secondary.method
 
+    @property
+    def is_experimental(self) -> bool:
+        """Whether the file says that it comes from an experiment.
+
+        Raises:
+            UnreadableFileError: the file is damaged or holds no atoms.
+        """
+        return is_experimental(self._parsed)
+
+    @cached_property
+    def geometry(self) -> pd.DataFrame:
+        """Outliers of the first model's proteins; empty where nothing is wrong.
+
+        Methods and limits: :mod:`foldnote.results.geometry`. Models of more than 20,000 residues are not
+        looked at.
+
+        Returns:
+            One row an outlier: ``kind`` str (``twisted peptide``, ``cis peptide``, ``wrong chirality``,
+            ``clash``); ``chain``, ``number``, ``residue``, ``atom`` str, and the same of the other residue as
+            ``other_chain`` and so on ("" without one; of a peptide bond the residue before it); ``value``
+            float64: ω in °, chiral volume in Å³, or distance in Å, as ``unit`` str says.
+
+        Raises:
+            UnreadableFileError: the file is damaged or holds no atoms.
+        """
+        return find_outliers(self._parsed)
+
     @cached_property
     def _secondary(self) -> Assignment:
         proteins = {chain.name for chain in self.chains if chain.kind == "protein"}
         return assign_chains(chain for chain in self._parsed[0] if chain.name in proteins)
-
-
-def _find_ligand_kind(residue: gemmi.Residue) -> str:
-    return "ion" if len(residue) == 1 else find_residue_kind(residue)
-
-
-def _read_chain(chain: gemmi.Chain) -> Chain | None:
-    polymer = chain.get_polymer()
-    if len(polymer) == 0:
-        return None
-    residues = list(polymer.first_conformer())
-    return Chain(
-        name=chain.name,
-        kind=find_chain_kind(residues),
-        sequence="".join(find_letter(residue.name) for residue in residues),
-        numbers=tuple(str(residue.seqid) for residue in residues),
-    )

@@ -20,6 +20,7 @@ from foldnote.results.molecules import make_property_table
 from foldnote.viewers.compose import compose
 from foldnote.viewers.describe_html import write_notes
 from foldnote.viewers.docking import CONTACTS_TITLE, compose_poses, tidy_contacts
+from foldnote.viewers.geometry import note_geometry
 from foldnote.viewers.molecules import compose_molecules
 from foldnote.viewers.plots import plot_coverage, plot_pae, plot_plddt
 from foldnote.viewers.py3dmol import render
@@ -139,7 +140,8 @@ def compose_result(result: Result) -> Scene | None:
     title = _title(result, structure)
     if result.poses and structure.chains:
         return compose_poses(structure, result.poses, title=title)
-    return compose(structure, result.regions, title=title)
+    scene = compose(structure, result.regions, title=title)
+    return scene.model_copy(update={"notes": (*scene.notes, *note_geometry(result))})
 
 
 def list_molecules(result: Result) -> list[Molecule]:
