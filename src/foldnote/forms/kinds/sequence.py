@@ -12,6 +12,7 @@ from foldnote.catalog.sequences import Fault, count_sequence_faults, find_sequen
 from foldnote.forms import lean
 from foldnote.forms.field import Field, Reading
 from foldnote.forms.label import Excerpt
+from foldnote.forms.plausibility import find_caution
 from foldnote.forms.sequence_text import SequenceText, read_sequence
 from foldnote.forms.spec import MISSING
 from foldnote.forms.words import count
@@ -81,7 +82,13 @@ class SequenceField(Field):
         value = (separator or "").join(text.chains)
         alphabet = str(self.spec.notes.get("alphabet") or "amino-acid")
         faults = find_sequence_faults(value, alphabet, separator)
-        readout = "; ".join([_tell_chains(text, self._noun), *text.notes])
+        cautions = [find_caution(chain, self.spec) for chain in text.chains]
+        odd = [
+            caution if len(cautions) == 1 else f"{name}: {caution}"
+            for name, caution in zip(_names(text), cautions, strict=True)
+            if caution
+        ]
+        readout = "; ".join([_tell_chains(text, self._noun), *text.notes, *odd[:2]])
         if not faults:
             return Reading(value, readout=readout)
         first = faults[0]
@@ -91,7 +98,7 @@ class SequenceField(Field):
 
     @property
     def _noun(self) -> str:
-        return "residue" if self.spec.notes.get("alphabet", "amino-acid") == "amino-acid" else "base"
+        return "base" if self.spec.notes.get("alphabet") == "nucleotide" else "residue"
 
 
 def _explain_chains(number: int) -> str:

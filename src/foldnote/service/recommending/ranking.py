@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 
 from foldnote.models.tool import Tool
 from foldnote.service.recommending.detection import Molecule, is_heavy_domain
-from foldnote.service.recommending.vocabulary import patterns, structure_pattern
+from foldnote.service.recommending.vocabulary import partner_pattern, patterns, structure_pattern
 
 MOST_ROWS = 4
 SPECIALITIES = frozenset(
@@ -67,6 +67,9 @@ class Recommendation:
     tool_id: str
     reason: str
     points: float = field(compare=False, default=0.0)
+    functions: tuple[str, ...] = ()
+    """What of the things that were asked for it does."""
+    is_running: bool = False
 
 
 @dataclass(frozen=True)
@@ -96,11 +99,19 @@ def read_task(
         modalities.add("antibody")
     if "structure-prediction" in functions and _is_complex(found, roles):
         functions.add("complex-prediction")
-    if "protein-protein-docking" in functions and "small-molecule" in modalities:
-        functions.add("small-molecule-docking")
+    if "protein-protein-docking" in functions:
+        functions |= _find_docking(words, modalities)
+        if "small-molecule" in modalities and not partner_pattern().search(words):
+            functions.remove("protein-protein-docking")
     has_structure = structure_pattern().search(words) is not None
     possible = frozenset({"nanobody"} & modalities - named)
     return Task(prompt, found, frozenset(functions), frozenset(modalities), has_structure, possible)
+
+
+def _find_docking(words: str, modalities: Collection[str]) -> set[str]:
+    """Docking of small molecules where one is named, or where nothing says that proteins are docked."""
+    is_meant = "small-molecule" in modalities or not partner_pattern().search(words)
+    return {"small-molecule-docking"} if is_meant else set()
 
 
 def _is_complex(molecules: Sequence[Molecule], roles: Collection[str]) -> bool:
@@ -117,9 +128,32 @@ def advise(task: Task, tools: Sequence[Tool]) -> Advice:
     rows.sort(key=lambda row: (-row.points, row.tool_id))
     if not rows:
         return Advice((), _missing(task))
-    kept = tuple(row for row in rows if row.points >= rows[0].points * _KEPT_SHARE)[:MOST_ROWS]
+    near = [row for row in rows if row.points >= rows[0].points * _KEPT_SHARE][:MOST_ROWS]
+    kept = _cover(near, rows)
     what = _describe_molecules(task.molecules)
-    return Advice(kept, f"{kept[0].tool_id} fits best{f' for {what}' if what else ''}.")
+    summary = f"{kept[0].tool_id} fits best{f' for {what}' if what else ''}."
+    running = [row.tool_id for row in kept if row.is_running]
+    if running and not kept[0].is_running:
+        summary += (
+            f" It does not run at this service now; {_list(running)} {'does' if len(running) == 1 else 'do'}."
+        )
+    return Advice(kept, summary)
+
+
+def _cover(near: list[Recommendation], rows: Sequence[Recommendation]) -> tuple[Recommendation, ...]:
+    """The best rows, with one for each thing that was asked for, and one that runs here where there is any.
+
+    What does not stand among them takes the place of the last rows that are not needed for that.
+    """
+    wanted = [near[0]]
+    for function in dict.fromkeys(word for row in rows for word in row.functions):
+        doing = [row for row in rows if function in row.functions]
+        for row in (doing[0], next((row for row in doing if row.is_running), doing[0])):
+            if not any(function in each.functions and each.is_running >= row.is_running for each in wanted):
+                wanted.append(row)
+    wanted = sorted(wanted, key=rows.index)[:MOST_ROWS]
+    others = [row for row in near if row not in wanted][: MOST_ROWS - len(wanted)]
+    return tuple(sorted([*wanted, *others], key=rows.index))
 
 
 def _judge(task: Task, tool: Tool) -> Recommendation | None:
@@ -134,7 +168,8 @@ def _judge(task: Task, tool: Tool) -> Recommendation | None:
     )
     points += _FIRST_FUNCTION * (bool(asked) and tool.functions[0] == asked[0])
     points += _modality_fit(task, tool) + _FITS * _input_fit(task, tool) + _RUNS * tool.available
-    return Recommendation(tool.type, _reason(task, tool, is_named, asked, shared), points)
+    reason = _reason(task, tool, is_named, asked, shared)
+    return Recommendation(tool.type, reason, points, tuple(asked), tool.available)
 
 
 def _covers(task: Task, tool: Tool) -> bool:

@@ -22,6 +22,12 @@ def structure_pattern() -> re.Pattern[str]:
     return _compile(_read()["structure"])
 
 
+@cache
+def partner_pattern() -> re.Pattern[str]:
+    """Words of somebody who docks proteins to each other."""
+    return _compile(_read()["protein_partners"])
+
+
 def _compile(text: str) -> re.Pattern[str]:
     return re.compile(text, re.IGNORECASE)
 

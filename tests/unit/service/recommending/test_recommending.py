@@ -142,3 +142,46 @@ def test_an_antibody_is_numbered_by_the_tool_for_that():
 def test_a_heavy_domain_is_a_nanobody_where_the_words_say_so():
     advice = ask(f"Number the nanobody {HEAVY}")
     assert advice.tools[0].tool_id == "antibody-annotation"
+
+
+def having(*running):
+    return [tool.model_copy(update={"available": tool.type in running}) for tool in TOOLS]
+
+
+def ask_where(prompt, *running):
+    tools = having(*running)
+    return advise(read_task(prompt, find_molecules(prompt), set(), tools), tools)
+
+
+@pytest.mark.parametrize(
+    ("protein", "ligand"),
+    [("", "aspirin"), (f"{PROTEIN} ", "imatinib"), ("", "a drug"), (f"{PROTEIN} ", ASPIRIN)],
+)
+def test_each_thing_that_is_asked_for_has_a_tool_and_one_that_runs_is_among_them(protein, ligand):
+    advice = ask_where(f"fold this protein {protein}and dock {ligand}", "vina")
+    found = [row.tool_id for row in advice.tools]
+    assert {"alphafold", "vina"} <= {*found}
+    assert "af2dock" not in found
+    assert found[0] == "vina" or "does not run at this service now; vina does" in advice.summary
+
+
+@pytest.mark.parametrize(
+    "prompt", ["dock aspirin", "dock imatinib to a kinase", "docking of caffeine to my protein"]
+)
+def test_a_small_molecule_is_docked_by_a_tool_for_small_molecules(prompt):
+    assert ask(prompt).tools[0].tool_id == "vina"
+
+
+@pytest.mark.parametrize(
+    "prompt",
+    ["dock two protein structures", "dock the antibody to its antigen", "dock these proteins to each other"],
+)
+def test_proteins_are_docked_by_a_tool_for_proteins(prompt):
+    found = [row.tool_id for row in ask(prompt).tools]
+    assert "af2dock" in found
+    assert "vina" not in found
+
+
+def test_a_tool_that_runs_here_stands_beside_better_ones_that_do_not():
+    found = ask_where(f"predict the structure of this protein {PROTEIN}", "afsample")
+    assert "afsample" in [row.tool_id for row in found.tools]
