@@ -19,6 +19,8 @@ _MOST_SEEDS = 3
 _MOST_ROUNDS = 5
 _COPY_IDENTITY = 0.9
 _SAME_RMSD_A = 0.1
+_NEAR_A = 10.0
+"""Distance at which the middles of two superposed chains count as half as near as at none."""
 _LARGEST_PRODUCT = 100_000
 _LEAST_SHARE = 0.25
 """A chain is left alone where the mean term of the TM-score, over the shorter chain, is below this."""
@@ -54,13 +56,44 @@ def assign_chains_by_structure(fixed: Sequence[Trace], mobile: Sequence[Trace]) 
         known = pair_chains(ours[0], theirs[0]) or Pairing(ours[0], theirs[0], ())
         return [_make(ours[0], theirs[0], *_align(known)[:2])]
     length = min(sum(map(len, ours)), sum(map(len, theirs)))
-    seeds = [_align(known)[2] for known in _choose_seeds(_take_first(ours), _take_first(theirs))]
-    seeds = sorted(seeds, key=lambda seed: -seed.score)[:_MOST_SEEDS]
+    aligned = [(known, *_align(known)) for known in _choose_seeds(_take_first(ours), _take_first(theirs))]
+    aligned.sort(key=lambda each: -each[3].score)
+    seeds = [each[3] for each in aligned[:_MOST_SEEDS]]
+    seeds += _superpose_copies(ours, theirs, [_make(k.fixed, k.mobile, *rows) for k, *rows, _ in aligned])
     if sum(map(len, ours)) * sum(map(len, theirs)) <= _LARGEST_PRODUCT:
         everything = (np.concatenate([trace.points for trace in traces]) for traces in (ours, theirs))
         seeds.append(align_traces(*everything).fit)
     trials = [_grow(ours, theirs, seed, length) for seed in seeds]
     return max((trial for trial in trials if trial), key=lambda trial: _fit(trial, length).score, default=[])
+
+
+def _superpose_copies(
+    ours: Sequence[Trace], theirs: Sequence[Trace], aligned: Sequence[Pairing]
+) -> list[TmFit]:
+    """Superpositions by other copies of aligned chains: the few that bring most chains near to another."""
+    seeds = []
+    for found in aligned:
+        for a, b in _list_copies(ours, theirs, found):
+            if (a, b) != (found.fixed, found.mobile) and len(seeds) < _MOST_TRIALS:
+                points, targets = b.points[found.mobile_rows], a.points[found.rows]
+                seeds.append(find_tm_fit(points, targets, min(len(a), len(b)), starts=4, shortest=20))
+    middles, others = (np.array([trace.points.mean(axis=0) for trace in traces]) for traces in (ours, theirs))
+
+    def count_near(seed: TmFit) -> float:
+        moved = others @ seed.rotation.T + seed.translation
+        squares = np.sum((middles[:, None] - moved[None]) ** 2, axis=2)
+        return float(np.sum(1 / (1 + squares.min(axis=int(len(middles) < len(others))) / _NEAR_A**2)))
+
+    return sorted(seeds, key=lambda seed: -count_near(seed))[:_MOST_SEEDS]
+
+
+def _list_copies(ours: Sequence[Trace], theirs: Sequence[Trace], found: Pairing) -> list[tuple[Trace, Trace]]:
+    """The aligned chain of the structure with fewer copies beside every copy of the other."""
+    own = [trace for trace in ours if trace.letters == found.fixed.letters]
+    other = [trace for trace in theirs if trace.letters == found.mobile.letters]
+    if len(own) < len(other):
+        return [(found.fixed, trace) for trace in other]
+    return [(trace, found.mobile) for trace in own]
 
 
 def gather(pairings: Sequence[Pairing]) -> tuple[Floats, Floats]:
@@ -186,10 +219,19 @@ def _grow(ours: Sequence[Trace], theirs: Sequence[Trace], start: TmFit, length: 
 def _pair_under(ours: Sequence[Trace], theirs: Sequence[Trace], start: TmFit, length: int) -> list[Pairing]:
     """Each chain with the one that lies best on it under a superposition, as far as enough does."""
     tried = []
-    for a, b in product(ours, theirs):
-        moved = b.points @ start.rotation.T + start.translation
+    placed = [(b, b.points @ start.rotation.T + start.translation) for b in theirs]
+    for a, (b, moved) in product(ours, placed):
+        if not _can_touch(a.points, moved):
+            continue
         rows, mobile_rows, total = pair_superposed(a.points, moved, length)
         if len(rows) >= 3 and total >= _LEAST_SHARE * min(len(a), len(b)):
             tried.append((total, _make(a, b, rows.tolist(), mobile_rows.tolist())))
     tried.sort(key=lambda each: -each[0])
     return _keep_disjoint([pairing for _, pairing in tried])
+
+
+def _can_touch(points: Floats, others: Floats) -> bool:
+    """Whether the spheres around two chains overlap or nearly do."""
+    middle, other = points.mean(axis=0), others.mean(axis=0)
+    reach = np.linalg.norm(points - middle, axis=1).max() + np.linalg.norm(others - other, axis=1).max()
+    return bool(np.linalg.norm(middle - other) <= reach + _NEAR_A)

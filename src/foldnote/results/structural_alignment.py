@@ -3,11 +3,13 @@
 The alignment maximizes the TM-score, as TM-align does (Zhang and Skolnick, Nucleic Acids Res. 33, 2302,
 2005): superpose, pair residues in sequence order by dynamic programming over the TM-score's terms, and
 repeat until the pairs stay. It is a search of its own, not that program: it starts from gapless threadings,
-superposed fragments, secondary structure and, where there is one, an alignment of the sequences.
+superposed fragments, secondary structure and, where there is one, an alignment of the sequences. Very long
+chains are searched with some of their residues, then refined with all.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -35,6 +37,8 @@ _FULL_STARTS = 40
 _PAIRED = 60
 _REFINED = 8
 _POLISHED = 3
+_LARGEST = 1_500
+"""Chains of more residues (the geometric mean of both) are first searched with one residue of several."""
 _BATCH = 2_000_000
 """Distances that are computed at a time."""
 
@@ -66,7 +70,9 @@ def align_traces(fixed: Floats, mobile: Floats, known: Iterable[Pairs] = ()) -> 
         The best that was found; pairs further apart than TM-align's limit d8 are left out.
     """
     search = _Search(fixed, mobile)
-    return search.run([pairs for pairs in known if len(pairs[0]) >= 3])
+    step = math.ceil(math.sqrt(len(fixed) * len(mobile)) / _LARGEST)
+    pairs = [each for each in known if len(each[0]) >= 3]
+    return search.run(pairs) if step == 1 else search.run_coarsely(pairs, step)
 
 
 def pair_superposed(fixed: Floats, moved: Floats, length: int) -> tuple[Rows, Rows, float]:
@@ -77,12 +83,11 @@ def pair_superposed(fixed: Floats, moved: Floats, length: int) -> tuple[Rows, Ro
         moved: those of the superposed chain, shape (m, 3), Å.
         length: number of residues that the score of all chains is normalized by.
     """
-    squares = _measure_squares(fixed, moved)
-    terms = 1 / (1 + squares / find_scale(length) ** 2)
-    rows, moved_rows = pair_in_order(terms, _GAP_PENALTIES[0])
-    near = squares[rows, moved_rows] <= _find_limit(length) ** 2
-    rows, moved_rows = rows[near], moved_rows[near]
-    return rows, moved_rows, float(terms[rows, moved_rows].sum())
+    scale = find_scale(length)
+    rows, moved_rows = _pair_points(fixed, moved, scale, _GAP_PENALTIES[0])
+    squares = np.sum((fixed[rows] - moved[moved_rows]) ** 2, axis=1)
+    near = squares <= _find_limit(length) ** 2
+    return rows[near], moved_rows[near], float(np.sum(1 / (1 + squares[near] / scale**2)))
 
 
 def pair_in_order(scores: Floats, gap_penalty: float) -> Pairs:
@@ -97,43 +102,74 @@ def pair_in_order(scores: Floats, gap_penalty: float) -> Pairs:
     if scores.shape[0] > scores.shape[1]:
         columns, rows = pair_in_order(scores.T, gap_penalty)
         return rows, columns
-    n, m = scores.shape
-    paired, down, best = (np.empty((n + 1, m + 1)) for _ in range(3))
-    paired[0] = paired[:, 0] = down[0] = -np.inf
-    best[0] = best[:, 0] = 0.0
-    for i in range(1, n + 1):
-        np.add(best[i - 1, :-1], scores[i - 1], out=paired[i, 1:])
-        np.maximum(down[i - 1], best[i - 1] - gap_penalty, out=down[i])
-        before = np.maximum(paired[i, 1:], down[i, 1:])
-        best[i, 1:] = before
-        np.maximum(before[1:], np.maximum.accumulate(before[:-1] - gap_penalty), out=best[i, 2:])
-    return _trace_back(paired, down, best, gap_penalty)
+    return _pair_blocks([scores], *scores.shape, gap_penalty)
 
 
-def _trace_back(paired: Floats, down: Floats, best: Floats, gap_penalty: float) -> Pairs:
-    i, j = (int(each) for each in np.unravel_index(np.argmax(paired), paired.shape))
+def _pair_points(fixed: Floats, moved: Floats, wide: float, gap_penalty: float) -> Pairs:
+    """:func:`pair_in_order` by the terms ``1 / (1 + (d / wide)²)`` of distances d, in blocks of rows."""
+    if len(fixed) > len(moved):
+        moved_rows, rows = _pair_points(moved, fixed, wide, gap_penalty)
+        return rows, moved_rows
+    step = max(1, _BATCH // len(moved))
+    blocks = (
+        1 / (1 + _measure_squares(fixed[first : first + step], moved) / wide**2)
+        for first in range(0, len(fixed), step)
+    )
+    return _pair_blocks(blocks, len(fixed), len(moved), gap_penalty)
+
+
+_PAIRED_HERE, _FROM_ABOVE, _OPENS_ABOVE, _OPENS_BESIDE = 1, 2, 4, 8
+
+
+def _pair_blocks(blocks: Iterable[Floats], n: int, m: int, gap_penalty: float) -> Pairs:
+    """:func:`pair_in_order` of scores that come in blocks of rows; keeps one byte of the way a cell."""
+    ways = np.zeros((n + 1, m + 1), dtype=np.uint8)
+    best, above, paired = np.zeros(m + 1), np.full(m + 1, -np.inf), np.empty(m)
+    end, most = (0, 0), -np.inf
+    for i, scores in enumerate((row for block in blocks for row in block), 1):
+        np.add(best[:-1], scores, out=paired)
+        opened = best - gap_penalty
+        way = ways[i]
+        way[:] = (opened >= above).view(np.uint8) * np.uint8(_OPENS_ABOVE)
+        np.maximum(above, opened, out=above)
+        before = np.maximum(paired, above[1:])
+        opened_beside = before[:-1] - gap_penalty
+        beside = np.maximum.accumulate(opened_beside)
+        best[1:] = before
+        np.maximum(before[1:], beside, out=best[2:])
+        way[1:] |= (paired == best[1:]).view(np.uint8)
+        way[1:] |= (above[1:] == best[1:]).view(np.uint8) * np.uint8(_FROM_ABOVE)
+        way[2:] |= (opened_beside == beside).view(np.uint8) * np.uint8(_OPENS_BESIDE)
+        top = int(paired.argmax())
+        if paired[top] > most:
+            end, most = (i, top + 1), float(paired[top])
+    return _trace_back(ways, *end)
+
+
+def _trace_back(ways: NDArray[np.uint8], i: int, j: int) -> Pairs:
     rows, columns = [], []
     while i > 0 and j > 0:
-        score = best[i, j]
-        if score == paired[i, j]:
+        way = ways[i, j]
+        if way & _PAIRED_HERE:
             i, j = i - 1, j - 1
             rows.append(i)
             columns.append(j)
-        elif score == down[i, j]:
-            i = int(np.flatnonzero(best[:i, j] - gap_penalty == score)[-1])
+        elif way & _FROM_ABOVE:
+            i = int(np.flatnonzero(ways[: i + 1, j] & _OPENS_ABOVE)[-1]) - 1
         else:
-            j = int(np.flatnonzero(best[i, :j] - gap_penalty == score)[-1])
+            j = int(np.flatnonzero(ways[i, : j + 1] & _OPENS_BESIDE)[-1]) - 1
     return np.array(rows[::-1], dtype=np.intp), np.array(columns[::-1], dtype=np.intp)
 
 
 class _Search:
     """The search for the structural alignment of two chains."""
 
-    def __init__(self, fixed: Floats, mobile: Floats) -> None:
+    def __init__(self, fixed: Floats, mobile: Floats, step: int = 1) -> None:
+        """Keep the chains; ``step`` says of how many residues one is in them."""
         self.fixed = fixed
         self.mobile = mobile
         self.length = min(len(fixed), len(mobile))
-        self.scale = find_scale(self.length)
+        self.scale = find_scale(self.length * step)
         self.wide = self.scale + 0.8
 
     def run(self, known: Sequence[Pairs]) -> StructuralAlignment:
@@ -143,9 +179,21 @@ class _Search:
         found = [self._refine(each) for each in _sort(found)[:_REFINED]]
         return _sort([self._polish(each) for each in _sort(found)[:_POLISHED]])[0]
 
-    def _measure(self, start: Transform) -> Floats:
-        """Squared distances of all residues under a superposition, shape (n, m), Å²."""
-        return _measure_squares(self.fixed, self.mobile @ start[0].T + start[1])
+    def run_coarsely(self, known: Sequence[Pairs], step: int) -> StructuralAlignment:
+        """The search over one of ``step`` residues, refined over all of them."""
+        coarse = _Search(self.fixed[::step], self.mobile[::step], step).run([])
+        shifted = [self._shift(coarse, step, shift) for shift in range(1 - step, step)]
+        usable = [pairs for pairs in [*known, *shifted] if len(pairs[0]) >= 3]
+        fits = [self._fit_closely(pairs, _QUICK_STARTS) for pairs in usable]
+        best = sorted(fits, key=lambda fit: -fit.score)[:_POLISHED]
+        found = [self._refine(self._pair((fit.rotation, fit.translation), _GAP_PENALTIES[0])) for fit in best]
+        return self._polish(_sort(found)[0])
+
+    def _shift(self, coarse: StructuralAlignment, step: int, shift: int) -> Pairs:
+        """Pairs of one of ``step`` residues as pairs of all, the partners ``shift`` residues further on."""
+        rows, mobile_rows = coarse.rows * step, coarse.mobile_rows * step + shift
+        kept = (mobile_rows >= 0) & (mobile_rows < len(self.mobile))
+        return rows[kept], mobile_rows[kept]
 
     def _fit(self, pairs: Pairs, starts: int = _QUICK_STARTS) -> Transform:
         found = self._fit_closely(pairs, starts)
@@ -160,9 +208,10 @@ class _Search:
 
     def _pair(self, start: Transform, gap_penalty: float) -> StructuralAlignment:
         """The best pairs under a superposition, with that superposition's own score."""
-        scores = 1 / (1 + self._measure(start) / self.wide**2)
-        rows, mobile_rows = pair_in_order(scores, gap_penalty)
-        score = float(scores[rows, mobile_rows].sum()) / self.length
+        moved = self.mobile @ start[0].T + start[1]
+        rows, mobile_rows = _pair_points(self.fixed, moved, self.wide, gap_penalty)
+        squares = np.sum((self.fixed[rows] - moved[mobile_rows]) ** 2, axis=1)
+        score = float(np.sum(1 / (1 + squares / self.wide**2))) / self.length
         return StructuralAlignment(rows, mobile_rows, TmFit(score, *start))
 
     def _refine(self, start: StructuralAlignment) -> StructuralAlignment:
