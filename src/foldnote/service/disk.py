@@ -65,10 +65,14 @@ class Disk:
         if free < _NO_ROOM_BYTES:
             self.drop_ballast()
         elif free >= self._floor_bytes + self._ballast_bytes:
-            if self._ballast_bytes:
-                reserve_behind(self._log, min(_LOG_BYTES, self._ballast_bytes))
+            self.reserve_log()
             if not self._ballast.exists():
                 self._make_ballast()
+
+    def reserve_log(self) -> None:
+        """Set space aside behind the database's log, which has none after it was emptied."""
+        if self._ballast_bytes:
+            reserve_behind(self._log, min(_LOG_BYTES, self._ballast_bytes))
 
     def drop_ballast(self) -> None:
         """Give its room to whatever must be written now; without one nothing happens."""

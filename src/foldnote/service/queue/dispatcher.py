@@ -74,7 +74,7 @@ class Dispatcher:
         self._has_space = disk.has_space if disk is not None else lambda: True
         self._active: dict[int, Active] = {}
         self._live: dict[int, Live] = {}
-        self._tidier = Tidier(root, store, objects, self._has_space)
+        self._tidier = Tidier(root, store, objects, disk)
         self._woken = threading.Event()
         self._is_asked = False
         self._has_news = False
@@ -99,6 +99,7 @@ class Dispatcher:
         self._woken.set()
         if self._thread.is_alive():
             self._thread.join()
+        self._tidier.stop()
         self._executor.close()
 
     def wake(self) -> None:
@@ -381,8 +382,7 @@ class Dispatcher:
         self._cancel_marked()
         self._tidier.purge()
         self._next_due = self._store.queue.next_due()
-        pause_s = self._pace.sweep_s if self._has_space() else self._pace.need_s
-        self._next_sweep = time.monotonic() + pause_s
+        self._next_sweep = time.monotonic() + (self._pace.sweep_s if self._has_space() else self._pace.need_s)
 
     def _adopt(self, claim: Claim, is_start: bool) -> None:
         folder = self._root / claim.folder

@@ -13,16 +13,20 @@ import shutil
 import time
 from collections.abc import Callable
 from pathlib import Path
+from threading import Event, Thread
 
+from foldnote.service.disk import Disk
 from foldnote.service.files.objects import LATELY_S, YOUNG_S, ObjectStore
 from foldnote.service.lock import may_remove_contents
 from foldnote.service.queue.attempt import RESULT, WORK
+from foldnote.service.store.database import StorageFaultError
 from foldnote.service.store.store import Store
 
 log = logging.getLogger(__name__)
 COLLECT_EVERY_S = 600.0
 COLLECT_IN_NEED_S = 10.0
 """The same while the disk has no space for new work; then contents go as soon as that is safe."""
+_RECLAIM_AGAIN_S = 2.0
 _LEFT_BY_EARLIER_PROCESS = 1000
 """More attempts than can have ended in the moment before a process died."""
 
@@ -32,19 +36,22 @@ class Tidier:
 
     Args:
         root: folder of all jobs.
-        has_space: whether the disk has room for new work.
+        disk: says whether there is room for new work; without one there always is.
     """
 
-    def __init__(
-        self, root: Path, store: Store, objects: ObjectStore, has_space: Callable[[], bool] = lambda: True
-    ) -> None:
-        self._has_space = has_space
+    def __init__(self, root: Path, store: Store, objects: ObjectStore, disk: Disk | None = None) -> None:
+        self._has_space: Callable[[], bool] = disk.has_space if disk is not None else lambda: True
+        self._reserve_log: Callable[[], None] = disk.reserve_log if disk is not None else lambda: None
         self._released: set[str] = set()
         self._root = root
         self._store = store
         self._objects = objects
         self._ended: list[Path] = []
         self._stuck: set[int] = set()
+        self._reclaiming: Thread | None = None
+        self._has_freed = Event()
+        """Set while the database's files may hold pages and a log of what was deleted."""
+        self._is_stopping = Event()
         self._last_collection = time.monotonic()
         self._next_collection = self._last_collection + COLLECT_EVERY_S
 
@@ -75,8 +82,14 @@ class Tidier:
                 self._purge()
 
     def _purge(self) -> None:
-        for job_id in self._store.queue.unpurged():
+        unpurged = self._store.queue.unpurged()
+        for job_id in unpurged:
             self._purge_job(job_id)
+        if unpurged or self._reclaiming is None:
+            self._has_freed.set()
+        if self._reclaiming is None:
+            self._reclaiming = Thread(target=self._reclaim, name="reclaiming", daemon=True)
+            self._reclaiming.start()
         is_used = self._store.files.is_used
         self._released = {each for each in self._released if not self._objects.release(each, is_used)}
         in_need = not self._has_space()
@@ -86,6 +99,26 @@ class Tidier:
             self._objects.collect(is_used, LATELY_S if in_need else YOUNG_S)
             self._last_collection = time.monotonic()
             self._next_collection = self._last_collection + COLLECT_EVERY_S
+
+    def stop(self) -> None:
+        """End what goes on beside the purges."""
+        self._is_stopping.set()
+        self._has_freed.set()
+        if self._reclaiming is not None:
+            self._reclaiming.join()
+
+    def _reclaim(self) -> None:
+        """Take what was deleted out of the database's files, beside all other work: it may take minutes."""
+        while self._has_freed.wait() and not self._is_stopping.is_set():
+            self._has_freed.clear()
+            try:
+                is_done = self._store.database.reclaim(self._is_stopping, keeps_log=not self._has_space())
+                self._reserve_log()
+            except StorageFaultError:
+                log.warning("What was deleted cannot be taken out of the database now; it is tried again.")
+                is_done = False
+            if not is_done and not self._is_stopping.wait(_RECLAIM_AGAIN_S):
+                self._has_freed.set()
 
     def _purge_job(self, job_id: int) -> None:
         folders = [self._root / place for place in self._store.leftovers.of_job(job_id)]

@@ -22,11 +22,15 @@ from sqlalchemy.pool import QueuePool
 
 from foldnote.errors import ConfigurationError
 from foldnote.service.store.migrations import migrate
+from foldnote.service.store.space import make_shrinkable, prepare_new, reclaim
 
 Found = TypeVar("Found")
 BUSY_TIMEOUT_S = 10.0
 _INSIST_AFTER_S = (0.0, 0.05, 0.2, 0.5)
 _NO_ROOM_BYTES = 1 << 20
+_PRAGMAS = (
+    "synchronous=FULL", "foreign_keys=ON", "temp_store=MEMORY", "cache_size=-8000", "secure_delete=FAST"
+)  # fmt: skip
 _DAMAGED = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
 NETWORK_FILE_SYSTEMS = frozenset(
     {"nfs", "nfs4", "cifs", "smb3", "smbfs", "gpfs", "lustre", "fuse.sshfs", "9p", "afs"}
@@ -79,9 +83,11 @@ class Database:
         self.path.touch(mode=0o600, exist_ok=True)
         connection = sqlite3.connect(self.path, timeout=BUSY_TIMEOUT_S, isolation_level=None)
         try:
+            prepare_new(connection)
             connection.execute("PRAGMA journal_mode=WAL")
             connection.execute("PRAGMA synchronous=FULL")
             migrate(connection)
+            make_shrinkable(connection, self.path)
         except sqlite3.OperationalError as exc:
             raise StorageFaultError(str(exc), is_full=self._is_full(exc)) from exc
         except sqlite3.DatabaseError as exc:
@@ -184,6 +190,20 @@ class Database:
                 raise StorageFaultError(str(exc), is_full=self._is_full(exc)) from exc
         return row[0] == 0
 
+    def reclaim(self, stop: threading.Event, *, keeps_log: bool = False) -> bool:
+        """Take what deleted rows left out of the files, until `stop`; False when some is left.
+
+        `keeps_log`: the log's file stays as long as it is, for a disk that is full.
+
+        Raises:
+            StorageFaultError: the disk is full or fails.
+        """
+        with closing(self._connect()) as connection:
+            try:
+                return reclaim(connection, self._lock, stop, keeps_log=keeps_log)
+            except sqlite3.DatabaseError as exc:
+                raise StorageFaultError(str(exc), is_full=self._is_full(exc)) from exc
+
     def _connect(self) -> sqlite3.Connection:
         connection = sqlite3.connect(
             self.path, timeout=BUSY_TIMEOUT_S, isolation_level=None, check_same_thread=False
@@ -221,7 +241,7 @@ class Database:
 
 
 def _configure(connection: sqlite3.Connection, _record: object) -> None:
-    for pragma in ("synchronous=FULL", "foreign_keys=ON", "temp_store=MEMORY", "cache_size=-8000"):
+    for pragma in _PRAGMAS:
         connection.execute(f"PRAGMA {pragma}")
 
 

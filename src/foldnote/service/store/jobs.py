@@ -18,7 +18,7 @@ from foldnote.service.store.database import Database
 from foldnote.service.store.events import write_event
 from foldnote.service.store.insertion import NewJob, Place, insert_jobs
 from foldnote.service.store.quotas import Quotas, count_jobs
-from foldnote.service.store.records import BATCH_TYPE, refresh_record
+from foldnote.service.store.records import BATCH_TYPE, NOTHING_KEPT, refresh_record
 from foldnote.service.store.schema import jobs, records
 
 JobRow = sa.RowMapping
@@ -105,7 +105,7 @@ class JobStore:
             return read_counts(connection, account_ids, parent_id)
 
     def delete(self, account_id: int, name: str) -> list[int] | None:
-        """Tombstone the job and its subjobs; None when there is none of this name.
+        """Tombstone the job and its subjobs, whose settings are let go; None when there is none of this name.
 
         Queued ones are stopped in the same transaction; running ones are marked to be cancelled. Gives the
         rows of the running ones. It is done on a full disk, too.
@@ -205,5 +205,6 @@ def _bury(connection: sa.Connection, row: JobRow) -> None:
     if state is JobStatus.IN_QUEUE or (row["type"] == BATCH_TYPE and not state.is_final):
         _end_stopped(connection, row)
     values = {"deleted": clock.now(), "is_cancelled": 1 if not state.is_final else row["is_cancelled"]}
-    connection.execute(sa.update(jobs).where(jobs.c.id == row["id"]).values(values))
+    connection.execute(sa.update(jobs).where(jobs.c.id == row["id"]).values(**values, **NOTHING_KEPT))
+    connection.execute(sa.delete(records).where(records.c.number == -row["id"]))
     write_event(connection, row["account_id"], row["id"], "deleted")

@@ -262,3 +262,16 @@ def m0014_attempt_folders(connection: sqlite3.Connection) -> None:
 def m0015_runs(connection: sqlite3.Connection) -> None:
     """The run of the service that wrote last, by which the database and its log know each other."""
     connection.execute("ALTER TABLE identity ADD COLUMN run TEXT NOT NULL DEFAULT ''")
+
+
+@migration
+def m0016_deleted_contents(connection: sqlite3.Connection) -> None:
+    """Jobs that were deleted before let go of what they were given and of what came out."""
+    _run(
+        connection,
+        """
+        UPDATE jobs SET settings = '{}', normalized = '{}', error = NULL, message = NULL, score = NULL
+            WHERE deleted IS NOT NULL;
+        DELETE FROM records WHERE number IN (SELECT -id FROM jobs WHERE deleted IS NOT NULL);
+        """,
+    )

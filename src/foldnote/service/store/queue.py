@@ -24,7 +24,7 @@ from foldnote.service.store.conditions import (
 )
 from foldnote.service.store.database import Database
 from foldnote.service.store.insertion import Input
-from foldnote.service.store.records import make_record, write_text
+from foldnote.service.store.records import NOTHING_KEPT, make_record, write_text
 from foldnote.service.store.schema import accounts, attempts, identity, inputs, jobs, records
 from foldnote.service.store.tally import Tally
 
@@ -291,8 +291,8 @@ class QueueStore:
             contents = {*given.scalars(), *result.scalars()} - {None}
             connection.execute(sa.delete(inputs).where(inputs.c.job_id == job_id))
             connection.execute(sa.delete(records).where(records.c.number == -job_id))
-            values = {"is_purged": 1, "result_sha256": None}
-            connection.execute(sa.update(jobs).where(jobs.c.id == job_id).values(values))
+            values = {"is_purged": 1, "result_sha256": None}  # a run may have ended after the deletion
+            connection.execute(sa.update(jobs).where(jobs.c.id == job_id).values(**values, **NOTHING_KEPT))
             return sorted(contents)
 
     def has_unfinished(self) -> bool:

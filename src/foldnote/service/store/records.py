@@ -18,6 +18,8 @@ from foldnote.service.store.schema import accounts, jobs, records
 BATCH_TYPE = "batch"
 MARK = "\x1e"
 """Stands in a page before and after the number of a job whose record is to be completed; no JSON has it."""
+NOTHING_KEPT = {"settings": "{}", "normalized": "{}", "error": None, "message": None, "score": None}
+"""Columns of a deleted job that may hold what it was given or what came out."""
 PIPELINE = "pipeline"
 """What stands as the tool of a pipeline's parent, which is a batch of its stages."""
 
