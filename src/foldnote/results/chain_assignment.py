@@ -71,7 +71,7 @@ def _superpose_copies(
     ours: Sequence[Trace], theirs: Sequence[Trace], aligned: Sequence[Pairing]
 ) -> list[TmFit]:
     """Superpositions by other copies of aligned chains: the few that bring most chains near to another."""
-    seeds = []
+    seeds: list[TmFit] = []
     for found in aligned:
         for a, b in _list_copies(ours, theirs, found):
             if (a, b) != (found.fixed, found.mobile) and len(seeds) < _MOST_TRIALS:

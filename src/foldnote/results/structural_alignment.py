@@ -102,7 +102,7 @@ def pair_in_order(scores: Floats, gap_penalty: float) -> Pairs:
     if scores.shape[0] > scores.shape[1]:
         columns, rows = pair_in_order(scores.T, gap_penalty)
         return rows, columns
-    return _pair_blocks([scores], *scores.shape, gap_penalty)
+    return _pair_blocks([scores], scores.shape[0], scores.shape[1], gap_penalty)
 
 
 def _pair_points(fixed: Floats, moved: Floats, wide: float, gap_penalty: float) -> Pairs:
