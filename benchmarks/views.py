@@ -15,6 +15,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import time
 import venv
 from collections.abc import Callable
 from contextlib import suppress
@@ -50,6 +51,7 @@ RUNS = 3
 VIEWS = 50
 ROWS = 100_000
 CHOICES = 15
+CAPSID_RESIDUES = 35_400
 WAIT_S = 12
 PEER_FOLDER = Path(sys.prefix) / ".view-peers"
 LAB = "jupyterlab>=4.6,<4.7"
@@ -144,6 +146,19 @@ def measure_pictures(browser: Browser, folder: Path) -> None:
         taken = [_median_s(lambda page=page: first_picture_ms(browser, page)) for page in (ours, plain)]
         show(f"first picture of {residues:,} residues, 3Dmol.js being there", taken[0], limit_s, "s")
         beside("plain py3Dmol (no legend, words or colourings)", taken[1], taken[0], "s")
+
+
+def measure_large(browser: Browser, folder: Path) -> None:
+    """A structure of a capsid's size: processor time from the text to the page, and time to its picture."""
+    text = write_structure(CAPSID_RESIDUES, per_chain=700)
+    begin, begin_cpu = time.perf_counter(), time.process_time()
+    page = write_page(folder / "large.html", "Large", [Structure("capsid.pdb", "pdb", text)])
+    laid, laid_cpu = time.perf_counter() - begin, time.process_time() - begin_cpu
+    drawn = _median_s(lambda: first_picture_ms(browser, mark_loaded(page)))
+    atoms = text.count("\nATOM") + 1
+    show(f"page of {atoms:,} atoms, processor time", laid_cpu, 4.0, "s")
+    show("its first picture, 3Dmol.js being there", drawn, 5.0, "s")
+    print(f"    (laid out in {laid:.1f} s by the clock; {page.stat().st_size / 1e6:.1f} MB)")
 
 
 def _median_s(measure: Callable[[], float]) -> float:
@@ -261,6 +276,7 @@ def main() -> None:
     parts: dict[str, Callable[[Browser, Path], None]] = {
         "bytes": lambda *_: measure_bytes(text),
         "pictures": measure_pictures,
+        "large": measure_large,
         "many": measure_many,
         "table": measure_table,
         "choice": lambda browser, folder: measure_choice(browser, folder, text),

@@ -130,6 +130,8 @@ def find_confidence(
         claims: how to get what score files of the same model say.
         family: the program whose file names say that B-factors are a pLDDT, or "".
     """
+    if form == "mmcif" and not family and "_ma_qa_metric" not in text and not list(claims()):
+        return None  # before the atoms are tabulated, which takes seconds in a capsid
     layout = _read_layout(structure)
     if layout.residues.empty:
         return None

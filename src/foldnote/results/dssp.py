@@ -32,6 +32,8 @@ _NEAREST_A = 0.5
 _CHUNK = 64
 _MOST_NEIGHBOURS = 400
 """Residues within reach of one, on average; in a protein there are fewer than 60."""
+_MOST_RESIDUES = 20_000
+"""Residues beyond which hydrogen bonds, the slower way, are not looked for."""
 _LEAST_SHARE = 0.5
 
 _LONG_BULGE, _SHORT_BULGE = 5, 2
@@ -61,12 +63,14 @@ class Assignment:
 def assign_chains(chains: Iterable[gemmi.Chain]) -> Assignment:
     """The secondary structure of proteins.
 
-    By hydrogen bonds where at least half of the residues with a Cα have the whole backbone, else from the Cα
-    atoms.
+    By hydrogen bonds where at least half of the residues with a Cα have the whole backbone, else, and in
+    structures of more than 20,000 residues, from the Cα atoms.
     """
     residues: list[tuple[str, gemmi.Residue]] = []
     for chain in chains:
         residues += [(chain.name, one) for one in chain.get_polymer().first_conformer() if len(one)]
+    if len(residues) > _MOST_RESIDUES:
+        return Assignment(_assign_by_trace(residues), BY_TRACE)
     places = [_read_backbone(residue) for _, residue in residues]
     whole = [row for row, place in enumerate(places) if place is not None and np.isfinite(place).all()]
     alphas = sum(bool(residue.find_atom("CA", "*", gemmi.Element("C"))) for _, residue in residues)
@@ -196,9 +200,11 @@ def _is_bridge(pair: tuple[int, int], piece: NDArray[np.int64]) -> bool:
 
 
 def _assign_by_trace(residues: Sequence[tuple[str, gemmi.Residue]]) -> dict[str, str]:
+    chains: dict[str, list[gemmi.Residue]] = {}
+    for name, residue in residues:
+        chains.setdefault(name, []).append(residue)
     found: dict[str, str] = {}
-    for name in dict.fromkeys(chain for chain, _ in residues):
-        own = [residue for chain, residue in residues if chain == name]
+    for name, own in chains.items():
         atoms = [residue.find_atom("CA", "*", gemmi.Element("C")) for residue in own]
         letters = np.full(len(own), "C", dtype="<U1")
         has_alpha = np.array([bool(atom) for atom in atoms])

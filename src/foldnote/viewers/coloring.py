@@ -11,6 +11,7 @@ Secondary structure: see :mod:`foldnote.results.dssp`.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
@@ -59,10 +60,10 @@ class Scale:
 
     def place(self, value: float | None) -> int:
         """The place of ``value`` on the scale; -1 for no value."""
-        if value is None or not np.isfinite(value):
+        if value is None or not math.isfinite(value):
             return -1
         share = (value - self.low) / (self.high - self.low) if self.high > self.low else 0.5
-        return int(np.clip(round(share * (len(self.colors) - 1)), 0, len(self.colors) - 1))
+        return max(0, min(len(self.colors) - 1, round(share * (len(self.colors) - 1))))
 
     @property
     def legend(self) -> tuple[LegendItem, ...]:

@@ -49,7 +49,8 @@ def compose(
     traces = read_traces(structure)
     everything = join_points(traces)
     highlights = tuple(_make_highlight(region, numbers, traces, everything) for region, numbers in cdrs)
-    bare = frozenset(name for name, trace in traces.items() if trace.is_bare)
+    drawn = write_model_text(structure)
+    bare = frozenset(name for name, trace in traces.items() if trace.is_bare or drawn.is_reduced)
     chains = tuple(_make_chain(chain, i, is_antibody, bare) for i, chain in enumerate(structure.chains))
     if not chains and not structure.ligands:
         raise UnreadableFileError(f"{structure.name} holds neither a chain nor a ligand to draw.")
@@ -58,7 +59,8 @@ def compose(
     model = SceneModel(
         name=structure.name,
         format="mmcif" if structure.format == "mmcif" else "pdb",
-        text=write_model_text(structure),
+        text=drawn.text,
+        is_reduced=drawn.is_reduced,
         chains=chains,
         ligands=tuple(sorted({ligand.name for ligand in structure.ligands} - ions)),
         ions=tuple(sorted(ions)),
@@ -70,7 +72,7 @@ def compose(
         title=title or structure.name,
         marking=find_marking([region for region, _ in cdrs]),
         facts=describe(structure, chains, cdrs),
-        notes=notes,
+        notes=(*notes, *filter(None, [drawn.note])),
         colorings=colorings,
         color=_choose_coloring(colorings, bool(cdrs)),
         rotation=_find_rotation(everything, traces, highlights),

@@ -23,6 +23,8 @@ SURFACE_OPACITY = 0.82
 AROUND = 0.95
 """How far the picture of a pose is zoomed, so that what is around it is seen as well."""
 _CDR_THICKNESS = 1.0
+_BEAD_RADIUS_A = 2.4
+"""Of a ball that stands for a residue of a large structure: neighbours, 3.8 Å apart, touch."""
 _FORMATS = {"mmcif": "cif"}
 
 
@@ -71,7 +73,7 @@ def list_bases(scene: Scene) -> list[tuple[int, str, Selection, str, list[Any], 
         traces = _find_traces(model)
         for chain in model.chains:
             names = [_name_residue(model, number) for number in chain.numbers]
-            who, options = _select_polymer(index, model, chain.name), _mark_trace(chain.name, traces)
+            who, options = _select_polymer(index, model, chain.name), _mark_trace(model, chain.name, traces)
             found.append((index, chain.name, who, _number_key(model), names, options))
     return found
 
@@ -133,6 +135,8 @@ def dress(style: Style, paint: Paint) -> dict[str, Any]:
         return {"stick": {"radius": 0.16, **_keep_elements(ink)}}
     if style == "spheres":
         return {"sphere": ink}
+    if "beads" in options:
+        return {"sphere": {"radius": options["beads"], **ink}}
     if options.get("trace"):
         return {"cartoon": {**ink, "style": "trace", **_thickness(options)}}
     return {"cartoon": {**ink, "arrows": True, **_thickness(options)}}
@@ -155,11 +159,15 @@ def _thickness(options: dict[str, Any]) -> dict[str, float]:
 def _paint_chains(index: int, model: SceneModel) -> list[Paint]:
     traces = _find_traces(model)
     paints: list[Paint] = [
-        (_select_polymer(index, model, chain.name), {"color": chain.color}, _mark_trace(chain.name, traces))
+        (
+            _select_polymer(index, model, chain.name),
+            {"color": chain.color},
+            _mark_trace(model, chain.name, traces),
+        )
         for chain in model.chains
     ]
     for highlight in model.highlights:
-        options = _mark_trace(highlight.chain, traces) | {"thickness": _CDR_THICKNESS}
+        options = _mark_trace(model, highlight.chain, traces) | {"thickness": _CDR_THICKNESS}
         paints.append((select_highlight(index, model, highlight), {"color": highlight.color}, options))
     return paints
 
@@ -174,7 +182,7 @@ def _paint_residues(index: int, model: SceneModel, coloring: Coloring) -> list[P
             for number, shade in zip(chain.numbers, shades.get(chain.name, ()), strict=False)
             if shade >= 0
         }
-        who, options = _select_polymer(index, model, chain.name), _mark_trace(chain.name, traces)
+        who, options = _select_polymer(index, model, chain.name), _mark_trace(model, chain.name, traces)
         paints.append((who, _make_ink(model, palette.UNKNOWN, colors), options))
     return paints
 
@@ -197,7 +205,9 @@ def _find_traces(model: SceneModel) -> set[str]:
     return {chain.name for chain in model.chains if chain.is_trace}
 
 
-def _mark_trace(chain: str, traces: set[str]) -> dict[str, Any]:
+def _mark_trace(model: SceneModel, chain: str, traces: set[str]) -> dict[str, Any]:
+    if model.is_reduced:
+        return {"beads": _BEAD_RADIUS_A}
     return {"trace": True} if chain in traces else {}
 
 

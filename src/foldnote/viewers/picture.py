@@ -78,8 +78,10 @@ def _read_spots(scene: Scene, index: int) -> list[_Spots]:
         ligands = _read_ligands(structure.to_gemmi(), {*model.ligands, *model.ions})
     except UnreadableFileError:
         return []
+    total = sum(len(trace.points) for trace in traces.values())
+    fine = max(2, min(14, _MOST_SPOTS // max(total, 1)))
     parts = [
-        _lay_tube(traces[chain.name], _color_residues(scene, index, model, chain.name, chain.color))
+        _lay_tube(traces[chain.name], _color_residues(scene, index, model, chain.name, chain.color), fine)
         for chain in model.chains
         if chain.name in traces
     ]
@@ -98,15 +100,14 @@ def _color_residues(scene: Scene, index: int, model: SceneModel, chain: str, bas
     return _to_rgb([marks.get(number, base) for number in found.numbers])
 
 
-def _lay_tube(trace: Trace, colors: Floats) -> _Spots:
-    """Balls along a smooth curve through the residues of one chain."""
+def _lay_tube(trace: Trace, colors: Floats, fine: int) -> _Spots:
+    """Balls along a smooth curve through the residues of one chain, ``fine`` for each of them."""
     points, count = trace.points, len(trace.points)
     colors = np.resize(colors, (count, 3))
     steps = np.linalg.norm(np.diff(points, axis=0), axis=1)
     limit = np.where(trace.is_calpha[:-1] & trace.is_calpha[1:], _BREAK_A[True], _BREAK_A[False])
     joined = np.flatnonzero(steps <= limit)
     radii = np.array([_RADIUS_A[letter] for letter in trace.secondary])
-    fine = max(2, min(14, _MOST_SPOTS // max(count, 1)))
     share = np.linspace(0, 1, fine, endpoint=False)
     i = np.repeat(joined, fine)
     t = np.tile(share, len(joined))

@@ -102,6 +102,8 @@ class SceneModel(_Plain):
     """Residue names of single atoms, drawn as spheres."""
     waters: tuple[str, ...] = ()
     """Residue names of waters, which are not drawn."""
+    is_reduced: bool = False
+    """Whether the text has one atom a residue, as of a large structure; each is drawn as a ball."""
     highlights: tuple[Highlight, ...] = ()
 
     @property

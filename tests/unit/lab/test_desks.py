@@ -143,6 +143,9 @@ def test_what_a_tool_gives_is_told_with_unit_and_direction_and_strange_rows_are_
     told = describe_tool(catalog.tool("aev-plig"))
     assert told.outputs[0].startswith("affinity: predicted pK")
     assert told.outputs[0].endswith("(pK (log10 units); higher is better)")
-    foreign = {"type": "a", "outputs": ["x.pdb", {"name": 3}, {"name": "y", "better": ["lower"], "unit": None}]}
+    foreign = {
+        "type": "a",
+        "outputs": ["x.pdb", {"name": 3}, {"name": "y", "better": ["lower"], "unit": None}],
+    }
     assert describe_tool(Tool.model_validate(foreign)).outputs == ("y: ",)
     assert describe_tool(Tool.model_validate({"type": "a", "outputs": "x.pdb"})).outputs == ()

@@ -1,10 +1,12 @@
-"""What a viewer is given of a structure is what it can draw."""
+"""What a viewer is given of a structure is what it can draw, and no more than it can draw in seconds."""
 
 from pathlib import Path
 
 from foldnote.results import Structure
 from foldnote.viewers import compose
-from foldnote.viewers.looks import list_others, list_paints
+from foldnote.viewers.looks import dress, list_others, list_paints
+from foldnote.viewers.model_text import MOST_ATOMS
+from foldnote.viewers.picture import draw_picture
 
 FORCE_FIELDS = Path(__file__).parents[1] / "results" / "data" / "forcefields"
 
@@ -26,3 +28,58 @@ def test_ions_and_waters_are_called_as_the_viewer_reads_them():
     assert who["not"]["resn"] == ["CLA", "POT", "TIP"]
     assert [who["resn"] for who, _ in list_others(scene)] == [["CLA", "POT"]]
     assert dict(scene.facts)["Water"] == "4 molecules, not drawn"
+
+
+def write_residues(count: int, *, chain: str = "A", residue: str = "ALA") -> str:
+    names = ("N", "CA", "C", "O", "CB") if residue == "ALA" else ("O", "H1", "H2")
+    lines = []
+    for number in range(count):
+        for k, name in enumerate(names):
+            x, y, z = 3.8 * (number % 30) + k, 4.0 * (number // 30 % 30), 4.0 * (number // 900)
+            lines.append(
+                f"ATOM      1  {name:<3} {residue} {chain}{number % 10000:4d}    {x:8.3f}{y:8.3f}{z:8.3f}  1.00 50.00"
+            )
+    return "\n".join([*lines, ""])
+
+
+def test_of_a_large_structure_one_atom_a_residue_is_drawn_as_a_ball_and_that_is_said():
+    zinc = "HETATM    1 ZN    ZN B5000       1.000   2.000   3.000  1.00 50.00          ZN"
+    structure = Structure("large.pdb", "pdb", write_residues(9000) + write_residues(4000, chain="B") + zinc)
+
+    scene = compose(structure)
+
+    model = scene.models[0]
+    drawn = [line for line in model.text.splitlines() if line.startswith(("ATOM", "HETATM"))]
+    assert len(structure.to_frame()) == 65_001
+    assert {line[12:16].strip() for line in drawn} == {"CA", "ZN"}
+    assert len(drawn) == 13_001
+    assert [chain.length for chain in model.chains] == [9000, 4000]
+    assert [dress("cartoon", paint)["sphere"]["radius"] for paint in list_paints(scene, None)] == [2.4, 2.4]
+    (note,) = scene.notes
+    assert note.startswith("Of 65,001 atoms one of each residue is drawn, as a ball: all atoms are drawn of")
+    assert draw_picture(scene) is not None
+
+
+def test_waters_are_left_out_before_atoms_of_the_protein_are():
+    protein, box = write_residues(100), write_residues(MOST_ATOMS // 3, chain="W", residue="HOH")
+    structure = Structure("box.pdb", "pdb", protein + box)
+
+    scene = compose(structure)
+
+    drawn = [line for line in scene.models[0].text.splitlines() if line.startswith("ATOM")]
+    assert len(drawn) == 500
+    assert (scene.notes, scene.models[0].is_reduced) == ((), False)
+    assert dict(scene.facts)["Water"] == "20,000 molecules, not drawn"
+
+
+def test_a_large_mmcif_keeps_its_names_of_chains_and_numbers():
+    whole = Structure("large.pdb", "pdb", write_residues(9000) + write_residues(4000, chain="B")).to_gemmi()
+    whole[0]["A"].name = "AAA"
+    text = whole.make_mmcif_document().as_string()
+
+    (model,) = compose(Structure("large.cif", "mmcif", text)).models
+
+    again = Structure("drawn.cif", "mmcif", model.text)
+    assert [(chain.name, len(chain)) for chain in again.chains] == [("AAA", 9000), ("B", 4000)]
+    assert again.chains[0].numbers == model.chains[0].numbers
+    assert "_atom_site.group_PDB" in model.text, "without it 3Dmol.js takes all for heteroatoms"

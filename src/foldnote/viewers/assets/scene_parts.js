@@ -117,6 +117,7 @@ function inkResidues(look, scene) {
 }
 
 function ribbon(ink, options) {
+  if (options.beads) return { sphere: Object.assign({ radius: options.beads }, ink) };
   var look = Object.assign({}, ink, options.trace ? { style: 'trace' } : { arrows: true });
   if (options.thickness) look.thickness = options.thickness;
   return { cartoon: look };
