@@ -8,6 +8,7 @@ from foldnote.cli.codes import Exit
 from foldnote.cli.connection import add_connection, connect
 from foldnote.cli.printing import print_json, print_table, show, tell
 from foldnote.errors import FoldnoteError
+from foldnote.models.moment import tell_local
 
 
 def add_files(parser: argparse.ArgumentParser) -> None:
@@ -41,7 +42,7 @@ def _list(options: argparse.Namespace) -> int:
         (
             file.path,
             "" if file.file_size is None else write_size(file.file_size),
-            file.upload_time.astimezone().strftime("%Y-%m-%d %H:%M:%S") if file.upload_time else "",
+            tell_local(file.upload_time),
         )
         for file in page.files
     ]

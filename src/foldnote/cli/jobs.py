@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from foldnote.cli.codes import Exit
 from foldnote.cli.connection import add_connection, add_name, add_names, complete_by, connect, offer_jobs
 from foldnote.cli.printing import format_table, print_json, report_change, show, state_of, tell
+from foldnote.models.moment import tell_local
 from foldnote.models.texts import visible
 
 if TYPE_CHECKING:
@@ -85,9 +86,15 @@ def _tabulate(jobs: Sequence[Job]) -> list[str]:
 
 
 def _row(job: Job) -> tuple[str, ...]:
-    created = job.created.astimezone().strftime("%Y-%m-%d %H:%M:%S") if job.created else ""
     took = _write_time(job.duration_s) if job.duration_s is not None else ""
-    return (job.job_name, job.tool_type, state_of(job), created, took, " ".join((job.error or "").split()))
+    return (
+        job.job_name,
+        job.tool_type,
+        state_of(job),
+        tell_local(job.created),
+        took,
+        " ".join((job.error or "").split()),
+    )
 
 
 def _line(job: Job) -> str:

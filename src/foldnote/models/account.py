@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any
 
-from pydantic import Field, SecretStr, field_validator
+from pydantic import Field, SecretStr
 
 from foldnote.errors import ProtocolError
+from foldnote.models.moment import Moment
 from foldnote.models.shown import show_pairs
 from foldnote.models.wire import WireModel, lower_first, read_hidden_json
 
@@ -34,16 +35,11 @@ class Credential(WireModel):
     """Made-up address of the account."""
     tier: str = ""
     """Name of the trial."""
-    expires_at: datetime | None = None
+    expires_at: Moment = None
     """UTC; the key dies then unless it is claimed. Null where a deployment does not say."""
     limits: TrialLimits = Field(default_factory=TrialLimits)
     claim_url: str = Field(default="", repr=False)
     """For a person: opens the page that claims the account. Whoever has it can claim the account."""
-
-    @field_validator("expires_at")
-    @classmethod
-    def _name_zone(cls, value: datetime | None) -> datetime | None:
-        return value.replace(tzinfo=UTC) if value is not None and value.tzinfo is None else value
 
 
 def read_credential(answer: object) -> Credential:

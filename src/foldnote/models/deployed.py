@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from datetime import datetime
 from typing import Any
 
 from foldnote.errors import ProtocolError
+from foldnote.models.moment import Moment
 from foldnote.models.wire import WireModel, lower_first, read_hidden_json
 
 
@@ -19,7 +19,7 @@ class FinetunedModel(WireModel):
     """The tool that made it; empty where a deployment gives names only."""
     job_name: str = ""
     """The job that made it; empty where a deployment gives names only."""
-    created: datetime | None = None
+    created: Moment = None
     """When it was finished, UTC; null where a deployment does not say."""
 
 
@@ -44,7 +44,7 @@ class RegisteredTool(DeployedTool):
     """Program and arguments; null for an image."""
     image: str | None = None
     """The container image; null for a command."""
-    created: datetime | None = None
+    created: Moment = None
     """When it was registered, UTC; null where a deployment does not say."""
 
 

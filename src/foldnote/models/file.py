@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
+from foldnote.models.moment import Moment
 from foldnote.models.shown import show_grid, write_grid
 from foldnote.models.wire import WireModel, lower_first, read_object
 
@@ -25,7 +25,7 @@ class FileRecord(WireModel):
     """The same as ``file_name``."""
     file_size: int | None = None
     """Bytes; null where a deployment gives names only."""
-    upload_time: datetime | None = None
+    upload_time: Moment = None
     """UTC; null where a deployment gives names only."""
     folder: str | None = None
     """Folder inside the account; null at the top."""

@@ -8,9 +8,10 @@ from datetime import UTC, datetime
 from types import NoneType
 from typing import Any
 
-from pydantic import AwareDatetime, Field, ValidationError, field_serializer
+from pydantic import Field, ValidationError, field_serializer
 
 from foldnote.errors import ProtocolError
+from foldnote.models.moment import ZonedMoment
 from foldnote.models.shown import show_grid, write_grid
 from foldnote.models.status import BatchStatus, JobStatus, is_failure_word, read_batch_status, read_status
 from foldnote.models.wire import WireModel, lower_first, read_hidden_json, read_object
@@ -47,11 +48,11 @@ class Job(WireModel):
     settings: dict[str, Any] = Field(default_factory=dict)
     """As submitted."""
     project_tag: str | None = None
-    created: AwareDatetime | None = None
+    created: ZonedMoment = None
     """UTC."""
-    started: AwareDatetime | None = None
+    started: ZonedMoment = None
     """UTC; null while in the queue."""
-    completed: AwareDatetime | None = None
+    completed: ZonedMoment = None
     """UTC; null until the status is final."""
     email: str | None = None
     """Owner."""

@@ -1,0 +1,70 @@
+import { afterEach, describe, expect, it } from 'vitest';
+
+import { formatDay, formatMoment, jobAge, jobDuration } from '../src/models/time';
+import { makeJob } from './records';
+
+const before = process.env.TZ;
+
+afterEach(() => {
+  process.env.TZ = before;
+});
+
+const CHANGES: [string, string][] = [
+  ['America/St_Johns', '2026-03-08T05:30:00Z'],
+  ['America/St_Johns', '2026-11-01T04:30:00Z'],
+  ['Australia/Lord_Howe', '2026-04-04T15:00:00Z'],
+  ['Australia/Lord_Howe', '2026-10-03T15:30:00Z'],
+  ['Asia/Kathmandu', '1985-12-31T18:30:00Z'],
+  ['Europe/Dublin', '2026-03-29T01:00:00Z'],
+  ['Europe/Dublin', '2026-10-25T01:00:00Z'],
+  ['Africa/Cairo', '2026-04-23T22:00:00Z'],
+  ['Pacific/Apia', '2011-12-30T10:00:00Z'],
+  ['Pacific/Apia', '2038-01-19T03:14:08Z']
+];
+
+/** Year, month and day that clocks show in a zone, counted in days since 1970 without any zone. */
+function calendarDay(zone: string, time: number): number {
+  const parts = new Intl.DateTimeFormat('en-CA', { timeZone: zone }).format(time);
+  return Date.parse(`${parts}T00:00:00Z`) / 86_400_000;
+}
+
+describe.each(CHANGES)('in %s around %s', (zone, change) => {
+  const turn = Date.parse(change);
+  const hours = Array.from({ length: 97 }, (_, hour) => turn + (hour - 48) * 3_600_000);
+
+  it('calls each day by its name', () => {
+    process.env.TZ = zone;
+    for (const time of hours) {
+      const now = turn + 30 * 3_600_000;
+      const days = calendarDay(zone, now) - calendarDay(zone, time);
+      const told = formatDay(new Date(time).toISOString(), now);
+      const isLeftOut = zone === 'Pacific/Apia' && days === 2 && change.startsWith('2011');
+      const expected = days === 0 ? 'Today' : days === 1 || isLeftOut ? 'Yesterday' : null;
+      if (expected) {
+        expect(told).toBe(expected);
+      } else {
+        expect(told).not.toMatch(/Today|Yesterday/);
+      }
+    }
+  });
+
+  it('shows the moment that clocks there show', () => {
+    process.env.TZ = zone;
+    for (const time of hours) {
+      const expected = new Date(time).toLocaleString(undefined, { timeZone: zone });
+      expect(formatMoment(new Date(time).toISOString())).toBe(expected);
+    }
+  });
+
+  it('knows no zones in ages and durations', () => {
+    process.env.TZ = zone;
+    const created = new Date(turn - 1_800_000).toISOString();
+    const job = makeJob({
+      created,
+      started: created,
+      completed: new Date(turn + 1_800_000).toISOString()
+    });
+    expect(jobDuration(job, 0)).toBe('1 h');
+    expect(jobAge(job, turn + 3 * 3_600_000)).toBe('3 h ago');
+  });
+});
