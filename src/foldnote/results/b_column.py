@@ -20,7 +20,7 @@ from foldnote.errors import BadRequestError
 from foldnote.results.confidence import read_stated_confidence
 from foldnote.results.families import strip_packing
 
-Meaning = Literal["b-factor", "error", "unknown"]
+Meaning = Literal["plddt", "b-factor", "error", "unknown"]
 StatedMeaning = Literal["plddt", "error"]
 """What a user may say that the column holds."""
 
@@ -34,14 +34,16 @@ _ROSETTAFOLD = re.compile(r"\.crderr\.pdb$")
 _EXPERIMENT = re.compile(r"DIFFRACTION|ELECTRON (MICROSCOPY|CRYSTALLOGRAPHY)", re.IGNORECASE)
 _REFINEMENT = re.compile(r"REFMAC|SERVALCAT|PHENIX|BUSTER|SHELX", re.IGNORECASE)
 
+_SMALLEST_SPREAD = 1e-6
+
 
 @dataclass(frozen=True)
 class BColumn:
     """The meaning of a file's B-factor column.
 
     Attributes:
-        meaning: ``b-factor`` (Å²), ``error`` (predicted error of the residue's place in Å, lower is better)
-            or ``unknown``.
+        meaning: ``plddt`` (0 to 100 or 0 to 1), ``b-factor`` (Å²), ``error`` (predicted error of the
+            residue's place in Å, lower is better) or ``unknown``.
         source: what says so, as a sentence without a full stop.
     """
 
@@ -95,6 +97,12 @@ def check_stated(structure: gemmi.Structure, name: str, meaning: str, found: BCo
         raise BadRequestError(f"The B-factors of {name} cannot be errors: they are negative or all equal.")
 
 
+def has_spread(structure: gemmi.Structure) -> bool:
+    """Whether the atoms of the first model differ in their B-factors."""
+    values = [atom.b_iso for chain in structure[0] for residue in chain for atom in residue]
+    return bool(values) and max(values) - min(values) > _SMALLEST_SPREAD
+
+
 def read_errors(structure: gemmi.Structure) -> pd.DataFrame | None:
     """The mean of the B-factor column over each residue of the first model's chains, as errors in Å.
 
@@ -110,7 +118,9 @@ def read_errors(structure: gemmi.Structure) -> pd.DataFrame | None:
     ]
     frame = pd.DataFrame(rows, columns=["chain", "number", "residue", "error"]).astype({"error": "float64"})
     errors = frame["error"]
-    return None if frame.empty or errors.min() < 0 or errors.max() - errors.min() < 1e-6 else frame
+    return (
+        None if frame.empty or errors.min() < 0 or errors.max() - errors.min() < _SMALLEST_SPREAD else frame
+    )
 
 
 def is_experimental(structure: gemmi.Structure) -> bool:

@@ -21,6 +21,7 @@ from foldnote.results.b_column import (
     StatedMeaning,
     check_stated,
     find_b_column,
+    has_spread,
     is_experimental,
     read_errors,
 )
@@ -106,7 +107,7 @@ class Structure(Shown):
             BadRequestError: there is no such meaning, or the values cannot have it.
             UnreadableFileError: the file is damaged or holds no atoms.
         """
-        check_stated(self._parsed, self.name, meaning, self.b_column)
+        check_stated(self._parsed, self.name, meaning, self._declared_column)
         return Structure(self.name, self.format, self.text, stated=meaning)
 
     def __repr__(self) -> str:
@@ -251,17 +252,24 @@ class Structure(Shown):
         """
         if self._stated == "plddt":
             return read_stated_confidence(self._parsed, self.name)
-        if self.b_column.meaning == "error":
+        if self._declared_column.meaning == "error":
             return None
         return find_confidence(self._parsed, self._ascii, self.format, self._claims, self._family)
 
     @cached_property
     def b_column(self) -> BColumn:
-        """What the B-factor column holds, as far as the file says; a pLDDT there is :attr:`confidence`.
+        """What the B-factor column holds, as far as the file or a score file says.
 
         Raises:
             UnreadableFileError: the file is damaged or holds no atoms.
         """
+        found = self.confidence
+        if found is None or found.atoms is None or not has_spread(self._parsed):
+            return self._declared_column
+        return BColumn("plddt", found.source)
+
+    @cached_property
+    def _declared_column(self) -> BColumn:
         return find_b_column(self._parsed, self._ascii, self.format, self.name, self._stated or "")
 
     @cached_property
@@ -278,7 +286,7 @@ class Structure(Shown):
         Raises:
             UnreadableFileError: the file is damaged or holds no atoms.
         """
-        return read_errors(self._parsed) if self.b_column.meaning == "error" else None
+        return read_errors(self._parsed) if self._declared_column.meaning == "error" else None
 
     @cached_property
     def plddt(self) -> pd.DataFrame | None:

@@ -112,6 +112,7 @@ def test_the_user_may_say_that_the_column_is_a_plddt_on_either_scale(factor):
     assert structure.confidence is None
     assert stated.mean_plddt == pytest.approx(50 * sum(VALUES) / 227, abs=0.5)
     assert stated.confidence.source == "B-factors, taken as pLDDT because the user said so"
+    assert (structure.b_column.meaning, stated.b_column.meaning) == ("unknown", "plddt")
 
 
 def test_the_user_may_say_that_the_column_is_an_error():
