@@ -190,7 +190,7 @@ def test_vinas_poses_carry_their_affinity(opened):
     poses = opened(members).poses
 
     assert [pose.scores["affinity"] for pose in poses] == [-13.234, -11.293, -11.281]
-    assert poses[0].molecule.formula == "C29H3N7O"
+    assert poses[0].molecule.formula == "C29H32N7O"
     assert poses[0].molecule.heavy_atoms == 37
 
 
