@@ -108,7 +108,7 @@ def test_all_together_are_given_so_many(make):
 
 @pytest.mark.parametrize("terms", [{"is_open": False}, {"embedded": True}])
 def test_a_closed_service_says_when_to_ask_again(make, terms):
-    answer = make(**terms).post("/agent/provision")
+    answer = make(**terms).post("http://localhost/agent/provision")
     assert (answer.status_code, answer.json()["code"]) == (503, "provisioning_unavailable")
     assert answer.headers["retry-after"] == str(answer.json()["retryAfterSeconds"])
 

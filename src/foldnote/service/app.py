@@ -17,6 +17,7 @@ from foldnote.service.handlers import HANDLERS
 from foldnote.service.heads import HeadMiddleware
 from foldnote.service.held import HeldBodiesMiddleware
 from foldnote.service.linger import LingerMiddleware
+from foldnote.service.origins import OriginMiddleware
 from foldnote.service.prefixes import PrefixMiddleware
 from foldnote.service.routes import (
     deployment,
@@ -77,6 +78,8 @@ def create_app(config: ServiceConfig, opened: Service | None = None) -> FastAPI:
     app.add_middleware(HeldBodiesMiddleware, most_bytes=config.limits.held_bytes)
     app.add_middleware(LingerMiddleware)
     app.add_middleware(TrafficMiddleware, note=_note_activity)
+    hosts = config.allowed_hosts if config.embedded or config.allowed_hosts else None
+    app.add_middleware(OriginMiddleware, hosts=hosts, public_url=config.public_url)
     app.add_middleware(PrefixMiddleware)
     return app
 

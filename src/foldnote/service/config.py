@@ -106,6 +106,9 @@ class ServiceConfig:
         idle_stop_s: seconds without request or job after which an embedded service stops.
         engine_paths: more folders that hold engines.
         public_url: address that signed links begin with; None for the one that was asked.
+        allowed_hosts: names that it answers to besides those of this machine; without any, an embedded
+            service answers to this machine's only and another one to every name.
+        trusted_proxies: addresses whose word is taken for whom they ask for (`X-Forwarded-For`).
         workers: jobs at once at most; None for what cores and memory allow.
         has_dispatcher: False keeps every job in the queue (tests of the queue itself).
         allows_deployment: whether an admin key may register commands as tools; an embedded service, whose
@@ -125,6 +128,8 @@ class ServiceConfig:
     idle_stop_s: float = 1800.0
     engine_paths: tuple[Path, ...] = ()
     public_url: str | None = None
+    allowed_hosts: tuple[str, ...] = ()
+    trusted_proxies: tuple[str, ...] = ()
     workers: int | None = None
     has_dispatcher: bool = True
     allows_deployment: bool = False

@@ -148,7 +148,11 @@ def _serve(config: ServiceConfig, as_json: bool) -> int:
     host, port = listener.getsockname()[:2]
     shown = f"[{host}]" if ":" in host else host
     app = create_app(config, Service(config))
-    server = Server(_uvicorn_config(app, capacity), app, Announcer(f"http://{shown}:{port}", as_json=as_json))
+    server = Server(
+        _uvicorn_config(app, capacity, config.trusted_proxies),
+        app,
+        Announcer(f"http://{shown}:{port}", as_json=as_json),
+    )
     sys.setswitchinterval(_TURN_S)
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, server.handle_exit)  # uvicorn raises the signal again when it is done
@@ -156,13 +160,15 @@ def _serve(config: ServiceConfig, as_json: bool) -> int:
     return 0 if server.started else 1
 
 
-def _uvicorn_config(app: FastAPI, capacity: int) -> uvicorn.Config:
+def _uvicorn_config(app: FastAPI, capacity: int, proxies: Sequence[str]) -> uvicorn.Config:
     return uvicorn.Config(
         app,
         lifespan="on",
         log_config=None,
         access_log=False,
         server_header=False,
+        proxy_headers=bool(proxies),
+        forwarded_allow_ips=list(proxies),
         timeout_keep_alive=75,
         timeout_graceful_shutdown=GRACEFUL_S,
         ws="none",
@@ -209,6 +215,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--no-rate-limit", action="store_true", help="do not limit requests (for benchmarks)")
     parser.add_argument("--workers", type=int, help="jobs at once at most")
     parser.add_argument("--public-url", help="address that signed links begin with")
+    parser.add_argument(
+        "--allowed-host", action="append", default=[], metavar="NAME",
+        help="answer to this name and to those of this machine only; may be given several times",
+    )  # fmt: skip
+    parser.add_argument(
+        "--trusted-proxy", action="append", default=[], metavar="ADDRESS",
+        help="take the word of the proxy at this address for whom it asks (X-Forwarded-For and -Proto)",
+    )  # fmt: skip
     parser.add_argument("--no-provisioning", action="store_true", help="give out no trial keys")
     parser.add_argument("--no-model-router", action="store_true", help="recommend no tools")
     parser.add_argument(
@@ -229,6 +243,8 @@ def config_of(options: argparse.Namespace) -> ServiceConfig:
         port=options.port,
         rate_limit=not options.no_rate_limit,
         public_url=options.public_url,
+        allowed_hosts=tuple(options.allowed_host),
+        trusted_proxies=tuple(options.trusted_proxy),
         workers=options.workers,
         allows_deployment=options.allow_deploy_model,
         has_router=not options.no_model_router,

@@ -1,0 +1,84 @@
+"""Requests that a web page of somebody else makes a browser send, or that were meant for another host.
+
+A page may send simple requests to any address, and with a name that it makes lead to 127.0.0.1 (DNS
+rebinding) read the answers, too. A browser says where a request comes from (`Origin`, `Sec-Fetch-Site`) and
+what name it asked for (`Host`); other clients send no `Origin`.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+from collections.abc import Collection
+from urllib.parse import urlsplit
+
+from starlette.datastructures import Headers
+from starlette.responses import JSONResponse
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+_SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
+_KEYLESS = "/agent/provision"
+"""The route that changes something and needs neither a key nor a secret."""
+
+
+class OriginMiddleware:
+    """Answers 403 to requests that pages of other sites or names of other hosts lead here.
+
+    Args:
+        hosts: names that the service answers to besides those of this machine itself; None for any.
+        public_url: where people find the service, if that is known.
+    """
+
+    def __init__(self, app: ASGIApp, hosts: Collection[str] | None, public_url: str | None) -> None:
+        self._app = app
+        public = {name_in(public_url)} if public_url else set()
+        self._public = public - {""}
+        self._hosts = None if hosts is None else {host.lower() for host in hosts} | self._public
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request."""
+        refusal = self._find_refusal(scope) if scope["type"] == "http" else None
+        if refusal is None:
+            await self._app(scope, receive, send)
+            return
+        code, sentence = refusal
+        await JSONResponse({"error": sentence, "code": code}, 403)(scope, receive, send)
+
+    def _find_refusal(self, scope: Scope) -> tuple[str, str] | None:
+        headers = Headers(scope=scope)
+        host = name_in("//" + headers.get("host", ""))
+        origin = headers.get("origin")
+        if self._hosts is not None and not (is_own_machine(host) or host in self._hosts):
+            sentence = f"This service does not answer to the name {host[:100]!r}. Ask it at 127.0.0.1."
+            return "host_not_allowed", sentence
+        from_page = None if origin is None else name_in(origin)
+        if self._hosts is not None and from_page is not None:
+            is_known = is_own_machine(from_page) or from_page in self._hosts
+        elif from_page is not None and scope["path"].endswith(_KEYLESS):
+            is_known = from_page == host or from_page in self._public
+        else:
+            is_known = True
+        is_changing = scope["method"] not in _SAFE
+        if not is_known or (is_changing and headers.get("sec-fetch-site") == "cross-site"):
+            return (
+                "origin_not_allowed",
+                "This request comes from a page of another site. Send it from a program.",
+            )
+        return None
+
+
+def name_in(address: str) -> str:
+    """The host's name in an address, in lower case and without a port; empty where there is none."""
+    try:
+        return (urlsplit(address).hostname or "").lower()
+    except ValueError:
+        return ""
+
+
+def is_own_machine(host: str) -> bool:
+    """Whether a name always leads to the machine of whoever uses it."""
+    if host == "localhost" or host.endswith(".localhost"):
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
