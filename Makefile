@@ -7,7 +7,7 @@ SHELL := /bin/bash
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-FRONTEND := package.json package-lock.json $(shell find labextension/src labextension/style labextension/schema -type f 2>/dev/null)
+FRONTEND := package.json package-lock.json $(shell find labextension/src labextension/style labextension/schema labextension/scripts labextension/licences -type f 2>/dev/null)
 # Messages of make itself are not wanted, the programs' own are.
 MAKEFLAGS += --no-print-directory
 

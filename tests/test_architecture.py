@@ -2,6 +2,7 @@
 
 import ast
 import re
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -77,3 +78,38 @@ def test_one_version():
 
     package = json.loads((ROOT / "package.json").read_text())
     assert foldnote.__version__ == package["version"]
+
+
+PRIVATE_NAMES = {"_dom_classes": "ipywidgets", "_unset_keepalive_if_required": "uvicorn"}
+"""Names of other packages that begin with an underscore and are used: the package needs an upper bound."""
+PRIVATE_MODULES = {"uvicorn.protocols.http.httptools_impl": "uvicorn"}
+"""Modules that their packages do not document."""
+DOCUMENTED = {"_replace", "_asdict", "_make", "_exit"}
+"""Names of the standard library that only look private."""
+
+
+def test_private_names_of_other_packages_are_few_and_their_packages_bounded():
+    trees = [ast.parse(path.read_text()) for path in SOURCES]
+    nodes = [node for tree in trees for node in ast.walk(tree)]
+    own = {
+        each.name for each in nodes if isinstance(each, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
+    }
+    own |= {each.id for each in nodes if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store)}
+    own |= {
+        each.attr for each in nodes if isinstance(each, ast.Attribute) and isinstance(each.ctx, ast.Store)
+    }
+    read = {each.attr for each in nodes if isinstance(each, ast.Attribute)}
+    given = {each.arg for each in nodes if isinstance(each, ast.keyword) and each.arg} - {"_esm", "_css"}
+    private = {name for name in read | given if name.startswith("_") and not name.startswith("__")}
+    arguments = {each.arg for each in nodes if isinstance(each, ast.arg)}
+    assert private - own - arguments - DOCUMENTED == set(PRIVATE_NAMES)
+
+    imported = {each.module or "" for each in nodes if isinstance(each, ast.ImportFrom)}
+    imported |= {alias.name for each in nodes if isinstance(each, ast.Import) for alias in each.names}
+    assert not {name for name in imported if re.search(r"(^|\.)_(?!_)", name)}
+    assert set(PRIVATE_MODULES) <= imported
+
+    requirements = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["dependencies"]
+    for package in {*PRIVATE_NAMES.values(), *PRIVATE_MODULES.values()}:
+        (requirement,) = [each for each in requirements if re.match(rf"{package}\b", each)]
+        assert "<" in requirement

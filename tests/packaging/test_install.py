@@ -1,5 +1,6 @@
 """What is published installs into an empty environment and is seen by Jupyter."""
 
+import json
 import os
 import re
 import subprocess
@@ -58,6 +59,34 @@ def test_the_wheel_carries_both_extensions_the_catalog_and_the_engines(dist):
         "data/etc/jupyter/jupyter_server_config.d/foldnote.json",
     ):
         assert any(name.endswith(part) for name in names), part
+
+
+def test_the_wheel_and_the_sdist_carry_the_licences_of_the_bundled_javascript(dist):
+    wheel = zipfile.ZipFile(next(dist.glob("*.whl")))
+    with tarfile.open(next(dist.glob("*.tar.gz"))) as sdist:
+        sources = sdist.getnames()
+    beside = wheel.read("foldnote/static/3Dmol-min.js.LICENSE.txt").decode()
+    (place,) = [name for name in wheel.namelist() if name.endswith("static/third-party-licenses.json")]
+    listed = {each["name"]: each["extractedText"] for each in json.loads(wheel.read(place))["packages"]}
+    for package in ("3dmol", "pako", "upng-js", "iobuffer", "netcdfjs"):
+        assert f"\n{package} " in beside
+        assert listed[package].strip() in beside
+    for words in (
+        "University of Pittsburgh",
+        "GLmol",
+        "three.js Authors",
+        "Alexander S. Rose",
+        "EDTSurf",
+        "mol*",
+    ):
+        assert words in beside
+    for text in listed.values():
+        assert "permission" in text.lower() or "redistribution" in text.lower()
+    assert {"react", "css-loader", "style-loader"} <= set(listed)
+    for name in ("static/3Dmol-min.js.LICENSE.txt", "labextension/static/third-party-licenses.json"):
+        assert any(source.endswith(name) for source in sources), name
+    for name in ("catalog/examples/README.md", "engines/vina/lock.txt"):
+        assert any(part.endswith(name) for part in wheel.namelist()), name
 
 
 def test_the_wheel_holds_the_front_end_once(dist):

@@ -307,7 +307,4 @@ def _mark_code(text: str) -> str:
 
 
 def _toggle(widget: widgets.DOMWidget, name: str, is_on: bool) -> None:
-    if is_on and name not in widget._dom_classes:
-        widget.add_class(name)
-    elif not is_on:
-        widget.remove_class(name)
+    (widget.add_class if is_on else widget.remove_class)(name)

@@ -15,21 +15,33 @@ _NAME = "3Dmol-min.js"
 
 
 def read_library() -> str:
-    """The text of 3Dmol.js, safe inside a script element.
+    """The text of 3Dmol.js, safe inside a script element, after the licences that go with every copy.
 
     Raises:
         ConfigurationError: the package was built without it.
     """
-    place = files("foldnote").joinpath("static", _NAME)
+    # Inside its strings and patterns "<\/" means the same; nothing else in it could end the script element.
+    text = f"/*\n{read_licences()}*/\n{_read(_NAME)}"
+    return text.replace("</script", "<\\/script").replace("<!--", "<\\!--")
+
+
+def _read(name: str) -> str:
     try:
-        text = place.read_text("utf-8")
+        return files("foldnote").joinpath("static", name).read_text("utf-8")
     except FileNotFoundError as exc:
         raise ConfigurationError(
-            f"This installation lacks {_NAME}, which draws structures. "
+            f"This installation lacks {name}, a part of what draws structures. "
             "Install the package from its wheel, or run 'npm run build:static' in the source folder."
         ) from exc
-    # Inside its strings and patterns "<\/" means the same; nothing else in it could end the script element.
-    return text.replace("</script", "<\\/script").replace("<!--", "<\\!--")
+
+
+def read_licences() -> str:
+    """The licences of 3Dmol.js and of what is bundled in it.
+
+    Raises:
+        ConfigurationError: the package was built without them.
+    """
+    return _read(f"{_NAME}.LICENSE.txt")
 
 
 def library_bundle() -> Bundle:

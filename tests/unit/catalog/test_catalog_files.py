@@ -259,3 +259,29 @@ def test_a_bundled_tool_claims_no_engine():
 )
 def test_a_rule_that_the_reference_says_in_words_is_in_the_description(tool, name, rule):
     assert rule in field_of(tool, name)["description"]
+
+
+def test_every_example_states_its_origin_and_licence():
+    folder = Path(catalog.__file__).parent / "examples"
+    readme = (folder / "README.md").read_text("utf-8")
+    rows = [line.strip("|").split("|") for line in readme.splitlines() if line.startswith("| ")]
+    assert all(all(cell.strip() for cell in row) for row in rows)
+    for path in folder.iterdir():
+        assert path.name == "README.md" or f"`{path.name}`" in readme
+    for row in rows:
+        if "UniProt" in row[-2]:
+            assert "CC BY 4.0" in row[-1]
+        if "PDB ent" in row[-2]:
+            assert "CC0" in row[-1]
+
+
+@every_tool
+def test_sequences_and_molecules_of_an_example_state_their_origin(tool):
+    readme = (Path(catalog.__file__).parent / "examples" / "README.md").read_text("utf-8")
+    settings = FILES[tool]["exampleJob"]["settings"]
+    texts = [each for value in settings.values() for each in (value if isinstance(value, list) else [value])]
+    has_own = any(
+        isinstance(each, str) and re.fullmatch(r"[ACDEFGHIKLMNPQRSTVWY:]{9,}", each) for each in texts
+    )
+    if has_own or "smilesStrings" in settings:
+        assert f"`{tool}`" in readme

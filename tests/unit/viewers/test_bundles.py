@@ -13,7 +13,7 @@ import pytest
 
 from foldnote.results import Structure, open_result
 from foldnote.viewers import bundle, compose, result_bundles, write_page
-from foldnote.viewers.library import library_bundle
+from foldnote.viewers.library import library_bundle, read_licences
 from foldnote.viewers.shell import write_json
 
 DATA = Path(__file__).parents[1] / "results" / "data"
@@ -159,6 +159,7 @@ def test_a_page_carries_everything_and_asks_nobody(result, tmp_path):
     assert all(source.startswith("data:image/png;base64,") for source in page.sources)
     assert "href" not in page.attributes
     assert "default-src 'none'" in text
+    assert read_licences() in text
 
 
 @needs_library
