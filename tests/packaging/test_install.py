@@ -91,7 +91,8 @@ def test_the_wheel_and_the_sdist_carry_the_licences_of_the_bundled_javascript(di
 
 def test_the_wheel_holds_the_front_end_once(dist):
     names = zipfile.ZipFile(next(dist.glob("*.whl"))).namelist()
-    assert sum(name.endswith("foldnote/package.json") for name in names) == 1
+    for part in ("/package.json", "static/style.js", "/plugin.json", "3Dmol-min.js"):
+        assert sum(name.endswith(part) for name in names) == 1, part
 
 
 def test_jupyter_accepts_both_extensions(clean_python):
