@@ -15,6 +15,8 @@ from numpy.typing import NDArray
 
 _HELIX_MIN = 5
 _STRAND_MIN = 5
+_FURTHEST_A = 1e6
+"""Coordinates beyond this are those of a damaged file, and count as unknown."""
 _BREAK_A = 4.5
 """Consecutive Cα atoms further apart than this (Å) are not neighbours in the chain."""
 
@@ -30,7 +32,8 @@ def assign_secondary(trace: NDArray[np.float64]) -> NDArray[np.str_]:
     """
     n = len(trace)
     letters = np.full(n, "C", dtype="<U1")
-    steps = np.linalg.norm(np.diff(trace, axis=0), axis=1)
+    trace = np.where(np.abs(trace) < _FURTHEST_A, trace, np.nan)
+    steps = np.nan_to_num(np.linalg.norm(np.diff(trace, axis=0), axis=1), nan=np.inf)
     starts = [0, *(int(i) + 1 for i in np.flatnonzero(steps > _BREAK_A)), n]
     for start, end in pairwise(starts):
         letters[start:end] = _assign_piece(trace[start:end])

@@ -36,6 +36,8 @@ _RADIUS_A = {"H": 0.95, "E": 0.8, "C": 0.42}
 _ATOM_RADIUS_A = 0.75
 _LEAST_EXTENT_A = 3.0
 """From the middle to the edge; a single atom does not fill the picture."""
+_FURTHEST_A = 1e6
+"""Coordinates beyond this are those of a damaged file, of which no picture is made."""
 _MOST_SPOTS = 60_000
 _COLORS = 24
 _LIGHT_STEPS = 8
@@ -60,7 +62,7 @@ def draw_picture(scene: Scene) -> bytes | None:
     spots = _Spots(
         *(np.concatenate([getattr(p, name) for p in parts]) for name in ("centres", "radii", "colors"))
     )
-    if not np.isfinite(spots.centres).all():
+    if not (np.abs(spots.centres) < _FURTHEST_A).all():
         return None
     spots = _turn(spots, scene.rotation)
     return _write_png(_shrink(_paint(spots)))
@@ -104,6 +106,8 @@ def _lay_tube(trace: Trace, colors: Floats, fine: int) -> _Spots:
     """Balls along a smooth curve through the residues of one chain, ``fine`` for each of them."""
     points, count = trace.points, len(trace.points)
     colors = np.resize(colors, (count, 3))
+    if not (np.abs(points) < _FURTHEST_A).all():
+        return _Spots(points, np.ones(count), colors)  # which draw_picture refuses
     steps = np.linalg.norm(np.diff(points, axis=0), axis=1)
     limit = np.where(trace.is_calpha[:-1] & trace.is_calpha[1:], _BREAK_A[True], _BREAK_A[False])
     joined = np.flatnonzero(steps <= limit)

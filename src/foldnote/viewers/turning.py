@@ -8,13 +8,15 @@ import numpy as np
 
 from foldnote.viewers.traces import Points
 
+_FURTHEST_A = 1e6
+"""Coordinates beyond this are those of a damaged file."""
 Rotation = tuple[float, float, float, float]
 """Axis (x, y, z) and angle in degrees."""
 
 
 def find_axes(points: Points) -> tuple[Points, Points] | None:
     """The middle of points and the axes of their extent, longest first; None of fewer than four."""
-    finite = points[np.isfinite(points).all(axis=1)]
+    finite = points[(np.abs(points) < _FURTHEST_A).all(axis=1)]
     if len(finite) < 4:
         return None
     middle = finite.mean(axis=0)
