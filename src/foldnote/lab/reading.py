@@ -113,7 +113,13 @@ _DRAWN: Mapping[FileKind, Callable[[Result], str]] = {
 
 
 def _read_manifest(result: Result) -> str:
-    """The text of the manifest, indented; empty when there is none that can be read."""
+    """The text of the manifest, indented; empty when there is none that can be read.
+
+    Of a batch, what the manifests of its jobs agree in.
+    """
+    if result.jobs:
+        shared = dict(result.manifest.data) if result.manifest else {}
+        return json.dumps(shared, indent=2, ensure_ascii=False) if shared else ""
     names = (file.name for file in result.files if file.kind is FileKind.MANIFEST)
     try:
         contents = [json.loads(result.read(name)) for name in names]

@@ -63,6 +63,7 @@ from __future__ import annotations
 from foldnote.results.alignment import Alignment
 from foldnote.results.archive import Archive
 from foldnote.results.b_column import BColumn, StatedMeaning
+from foldnote.results.batch import open_result
 from foldnote.results.chains import Chain, Ligand
 from foldnote.results.confidence import Confidence
 from foldnote.results.contacts import find_contacts
@@ -85,7 +86,7 @@ from foldnote.results.plot_data import (
 )
 from foldnote.results.poses import Pose
 from foldnote.results.ranking import merge_results, rank_table
-from foldnote.results.result import Result, open_result
+from foldnote.results.result import Result
 from foldnote.results.shown import register_display, register_part_display
 from foldnote.results.structure import Structure
 from foldnote.results.superposition import PairingMethod, Superposition, superpose

@@ -9,7 +9,7 @@ kind, the names' own order stands and the model says so.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from pathlib import PurePosixPath
 
 from foldnote.results.drafts import Draft, join_copies
@@ -41,6 +41,7 @@ def assemble(
     orders: Sequence[Order] = (),
     rows: Rows | None = None,
     samples: Sequence[SampleScores] = (),
+    jobs: Container[str] = (),
 ) -> tuple[Model, ...]:
     """The models, best first within each prediction.
 
@@ -50,6 +51,7 @@ def assemble(
         orders: lists of models in their order, as some programs leave them.
         rows: figures of score tables that name structures.
         samples: tables of samples with the score by which the program ranked them.
+        jobs: the folders of a batch's jobs, whose models are ranked apart.
     """
     drafts = _draft(structures, orders)
     _link(drafts, book)
@@ -57,7 +59,7 @@ def assemble(
     drafts = join_copies(drafts)
     for table in samples:
         _add_sample_scores(drafts, table, is_alone=len([t for t in samples if t.folder == table.folder]) == 1)
-    _tell_jobs_apart(drafts)
+    _tell_jobs_apart(drafts, jobs)
     groups: dict[str, list[Draft]] = defaultdict(list)
     for draft in drafts:
         groups[draft.prediction].append(draft)
@@ -178,10 +180,10 @@ def _take_figures(draft: Draft, figures: Mapping[str, Scalar]) -> None:
         draft.figures |= {key: value for key, value in numbers.items() if key not in draft.figures}
 
 
-def _tell_jobs_apart(drafts: Sequence[Draft]) -> None:
-    """Name predictions by their folders where several folders hold files of the same name.
+def _tell_jobs_apart(drafts: Sequence[Draft], jobs: Container[str]) -> None:
+    """Name predictions by their folders where these are of several jobs.
 
-    These are several jobs.
+    They are where the archive is a batch's, or where several folders hold files of the same name.
     """
     folders: dict[tuple[str, str], set[str]] = defaultdict(set)
     for draft in drafts:
@@ -189,7 +191,10 @@ def _tell_jobs_apart(drafts: Sequence[Draft]) -> None:
             folders[draft.prediction, PurePosixPath(draft.name).name].add(find_job_folder(draft.name))
     repeated = {prediction for (prediction, _), found in folders.items() if len(found) > 1}
     for draft in drafts:
-        if draft.prediction in repeated:
+        job = draft.name.partition("/")[0]
+        if job in jobs:
+            draft.prediction = job if draft.prediction in ("", job) else f"{job}/{draft.prediction}"
+        elif draft.prediction in repeated:
             draft.prediction = "/".join(filter(None, (find_job_folder(draft.name), draft.prediction)))
 
 

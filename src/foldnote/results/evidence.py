@@ -13,9 +13,12 @@ from pathlib import PurePosixPath
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from foldnote.results.arrays import Array, read_npy, read_npz
 from foldnote.results.families import is_bulk, strip_packing
+from foldnote.results.kinds import structure_order
+from foldnote.results.metrics import has_scores
 from foldnote.results.numbers import Floats, as_floats, as_matrix
 from foldnote.results.pae import TokenLabels, label_tokens
 from foldnote.results.tables import Scalar, find_figures, read_json
@@ -199,3 +202,10 @@ class EvidenceBook:
         if is_bulk(name, self.names) or self.sizes[name] > MAX_FIGURES_BYTES:
             return {}
         return self.look_up(name).figures
+
+
+def make_score_table(book: EvidenceBook, names: Iterable[str]) -> pd.DataFrame:
+    """The figures of the files that hold a known score; see :attr:`foldnote.results.Result.score_table`."""
+    rows = {name: dict(book.figures(name)) for name in names}
+    kept = sorted((name for name, row in rows.items() if has_scores(row)), key=structure_order)
+    return pd.DataFrame([rows[name] for name in kept], index=pd.Index(kept, name="file"))

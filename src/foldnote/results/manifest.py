@@ -88,6 +88,11 @@ def read_manifest(data: bytes, name: str) -> Manifest:
     content = read_json(data, name)
     if not isinstance(content, Mapping):
         raise UnreadableFileError(f"{name} is not a manifest: it is not a JSON object.")
+    return make_manifest(content)
+
+
+def make_manifest(content: Mapping[str, Any]) -> Manifest:
+    """The manifest with this content."""
     job, engine = _part(content, "job"), _part(content, "engine")
     seed = job.get("seed", engine.get("seed"))
     return Manifest(

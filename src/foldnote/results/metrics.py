@@ -30,6 +30,7 @@ RANKING_NAMES = (
     "aggregate_score",
     "iptm+ptm",
     "iptm",
+    "Average_i_pTM",
     "ptm",
     "mean_plddt",
 )
@@ -54,6 +55,8 @@ _TELLING = frozenset(
     }
 )
 _BARE = re.compile(r"[^a-z0-9+]+")
+_PREFIX = re.compile(r"^scores?\.")
+"""What stands before a figure of a job in the table of a batch."""
 _UNIT = re.compile(r"\s*[\[(][^\[\]()]*[\])]\s*$")
 
 
@@ -69,11 +72,15 @@ _PATTERNS = tuple((re.compile(metric.pattern), metric) for metric in METRICS if 
 def find_metric(name: str) -> Metric | None:
     """The metric that a file calls ``name``, or None.
 
-    Case, spaces, hyphens and underscores do not count, nor does a unit in brackets at the end.
+    Case, spaces, hyphens and underscores do not count, nor does a unit in brackets at the end, nor the
+    ``score.`` before a figure in the table of a batch.
     """
     lower = name.lower().strip()
-    bare = bare_name(_UNIT.sub("", lower))
-    found = _BY_NAME.get(bare)
+    return _find(lower) or _find(_PREFIX.sub("", lower))
+
+
+def _find(lower: str) -> Metric | None:
+    found = _BY_NAME.get(bare_name(_UNIT.sub("", lower)))
     return found or next((metric for pattern, metric in _PATTERNS if pattern.search(lower)), None)
 
 

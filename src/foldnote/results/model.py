@@ -6,7 +6,7 @@ it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -125,6 +125,23 @@ def make_geometry_table(models: Iterable[Model]) -> pd.DataFrame:
     tables = [model.structure.geometry.assign(model=model.name) for model in models]
     empty = pd.DataFrame(columns=["model", *COLUMNS]).astype({"model": "str", **COLUMNS})
     return pd.concat([empty, *tables], ignore_index=True)
+
+
+def make_model_table(models: Iterable[Model], jobs: Container[str] = ()) -> pd.DataFrame:
+    """The models and their figures; see :attr:`foldnote.results.Result.model_table`.
+
+    Args:
+        models: one row each.
+        jobs: the folders of a batch's jobs, which are then named.
+    """
+    front = ["prediction", "rank", "model"]
+    rows = [{**m.scores, "prediction": m.prediction, "rank": m.rank, "model": m.name} for m in models]
+    frame = pd.DataFrame(rows, columns=list(dict.fromkeys(front + [key for row in rows for key in row])))
+    folders = [name.partition("/")[0] for name in frame["model"]]
+    if any(folder in jobs for folder in folders):
+        named = [folder if folder in jobs else None for folder in folders]
+        frame.insert(0, "job", pd.Series(named, dtype="str"))
+    return frame
 
 
 def _pae_first(name: str) -> tuple[bool, str]:

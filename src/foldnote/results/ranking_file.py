@@ -75,11 +75,6 @@ class SampleScores:
         return max(self.scores, key=lambda sample: self.scores[sample])
 
 
-def is_sample_table(name: str) -> bool:
-    """Whether a file is such a table of samples, by its name."""
-    return _TABLE.search(strip_packing(name)) is not None
-
-
 def read_sample_scores(table: pd.DataFrame, name: str) -> SampleScores | None:
     """The scores in the table of the file ``name``, or None when it is no table of samples."""
     plain = strip_packing(name)

@@ -21,14 +21,14 @@ from foldnote.results.archive import Archive
 from foldnote.results.assembly import assemble
 from foldnote.results.confidence import Claim
 from foldnote.results.contacts import make_contact_table
-from foldnote.results.evidence import EvidenceBook, read_evidence
+from foldnote.results.evidence import EvidenceBook, make_score_table, read_evidence
 from foldnote.results.families import find_plddt_family, is_bulk
 from foldnote.results.files import FileProblem, Reader, ResultFile
 from foldnote.results.kinds import FileKind, find_kind, structure_order
 from foldnote.results.lazy import Parts, Tables
 from foldnote.results.manifest import Manifest, read_manifest
 from foldnote.results.metrics import has_scores
-from foldnote.results.model import Model
+from foldnote.results.model import Model, make_model_table
 from foldnote.results.molecule import Molecule
 from foldnote.results.molecules import (
     find_described,
@@ -38,9 +38,8 @@ from foldnote.results.molecules import (
     read_molecules,
 )
 from foldnote.results.numbering import Region, find_regions, read_numbering
-from foldnote.results.opening import open_archive
 from foldnote.results.poses import Pose, make_pose_table, rank_poses
-from foldnote.results.ranking_file import SampleScores, is_sample_table, read_order, read_sample_scores
+from foldnote.results.ranking_file import read_order, read_sample_scores
 from foldnote.results.score_rows import find_rows
 from foldnote.results.shown import Bundle, show_result
 from foldnote.results.structure import Structure
@@ -156,6 +155,11 @@ class Result:
 
         return save_crate(self, Path(place), licence)
 
+    @property
+    def jobs(self) -> Mapping[str, Result]:
+        """Of a batch or pipeline, the result of each job by name, in row order; empty for a single job."""
+        return {}
+
     @cached_property
     def structures(self) -> tuple[Structure, ...]:
         """Every structure file, ordered by name; each is read when it is used. Ranked: :attr:`models`."""
@@ -189,23 +193,20 @@ class Result:
         names = [each.name for each in self.structures]
         small = [n for n in self._reader.named(FileKind.TABLE) if self._reader.sizes[n] <= _MAX_ROWS_BYTES]
         read = ((name, self._reader.attempt(name, self.tables.__getitem__, name)) for name in small)
-        rows = find_rows(((name, table) for name, table in read if table is not None), names)
-        return assemble(self.structures, self._book, orders, rows, self._read_sample_scores())
+        tables = [(name, table) for name, table in read if table is not None]
+        samples = [each for name, table in tables if (each := read_sample_scores(table, name)) is not None]
+        return assemble(self.structures, self._book, orders, find_rows(tables, names), samples, self.jobs)
 
     @property
     def model_table(self) -> pd.DataFrame:
         """The models and their figures.
 
         Returns:
-            One row a model, in the order of :attr:`models`: ``prediction`` str, ``rank`` int64, ``model``
-            str (file name of the structure), then one column a figure, under the files' own names and on
-            their own scales.
+            One row a model, in the order of :attr:`models`: of a batch ``job`` str, then ``prediction`` str,
+            ``rank`` int64, ``model`` str (file name of the structure), then one column a figure, under the
+            files' own names and on their own scales.
         """
-        front = ["prediction", "rank", "model"]
-        rows = [
-            {**m.scores, "prediction": m.prediction, "rank": m.rank, "model": m.name} for m in self.models
-        ]
-        return pd.DataFrame(rows, columns=list(dict.fromkeys(front + [key for row in rows for key in row])))
+        return make_model_table(self.models, self.jobs)
 
     @cached_property
     def alignments(self) -> Mapping[str, Alignment]:
@@ -284,9 +285,7 @@ class Result:
             the columns are the files' own names, figures as they stand there.
         """
         names = self._reader.named(FileKind.DATA, FileKind.ARRAY)
-        rows = {name: dict(self._book.figures(name)) for name in names}
-        kept = sorted((name for name, row in rows.items() if has_scores(row)), key=structure_order)
-        return pd.DataFrame([rows[name] for name in kept], index=pd.Index(kept, name="file"))
+        return make_score_table(self._book, names)
 
     @cached_property
     def manifest(self) -> Manifest | None:
@@ -313,6 +312,7 @@ class Result:
 
     def __repr__(self) -> str:
         parts = [
+            *([_count(len(self.jobs), "job")] if self.jobs else []),
             _count(len(self.files), "file"),
             _count(len(self._reader.named(FileKind.STRUCTURE)), "structure"),
             _count(len(self._reader.named(FileKind.NUMBERING, FileKind.TABLE)), "table"),
@@ -328,13 +328,6 @@ class Result:
     def bundles(self) -> list[Bundle]:
         """The mime bundles that show this result; plain text when nothing that draws is registered."""
         return show_result(self)
-
-    def _read_sample_scores(self) -> list[SampleScores]:
-        """The tables in which the program gives the scores of its samples."""
-        names = [name for name in self._reader.named(FileKind.TABLE) if is_sample_table(name)]
-        tables = ((name, self._reader.attempt(name, self.tables.__getitem__, name)) for name in names)
-        read = [read_sample_scores(table, name) for name, table in tables if table is not None]
-        return [each for each in read if each is not None]
 
     def _make_structure(self, name: str, family: str) -> Structure:
         text = partial(self._reader.parse, read_structure_text, name)
@@ -377,20 +370,6 @@ class Result:
             return make_property_table(self.molecules[name])
         reader = read_numbering if kind is FileKind.NUMBERING else read_table
         return self._reader.parse(reader, name)
-
-
-def open_result(path: str | Path, name: str | None = None, origin: Mapping[str, Any] | None = None) -> Result:
-    """The result at ``path``: a ZIP or tar archive, an unpacked folder, or a single file.
-
-    Args:
-        path: where it is.
-        name: what to call it; the file's name when none is given.
-        origin: what the client knows of the job, for :meth:`Result.provenance`; ``job.origin()`` gives it.
-
-    Raises:
-        ArchiveError: nothing is there, or the archive holds nothing complete or is not safe to read.
-    """
-    return Result(open_archive(path), name, origin)
 
 
 def _count(number: int, noun: str) -> str:

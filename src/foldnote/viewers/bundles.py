@@ -17,6 +17,7 @@ from foldnote.errors import BadRequestError, UnreadableFileError
 from foldnote.results import Alignment, Molecule, Result, Structure
 from foldnote.results.kinds import is_working_file
 from foldnote.results.molecules import make_property_table
+from foldnote.viewers.batches import list_jobs, list_tables
 from foldnote.viewers.compose import compose
 from foldnote.viewers.describe_html import write_notes
 from foldnote.viewers.docking import CONTACTS_TITLE, compose_poses, tidy_contacts
@@ -74,7 +75,12 @@ def default_view(result: Result, without: Collection[str] = ()) -> list[Bundle]:
     Args:
         result: what to show.
         without: names of tables to leave out.
+
+    Of a batch it shows the table of its jobs, the first structure with the name of its job, then the tables
+    of all jobs.
     """
+    if result.jobs:
+        return _batch_bundles(result)
     parts = [_structure_bundle(result), *_plot_bundles(result)]
     parts += _design_tables(result)
     shown, tables = _molecule_tables(result)
@@ -83,6 +89,17 @@ def default_view(result: Result, without: Collection[str] = ()) -> list[Bundle]:
     parts += [_named_table(result, name) for name in result.tables if name not in hidden]
     parts.append(_score_table(result))
     return [part for part in parts if part]
+
+
+def _batch_bundles(result: Result) -> list[Bundle]:
+    """The jobs, a picture of the first job that has one, and what all of them left."""
+    jobs = [table_bundle(table, title) for title, table in list_jobs(result)]
+    tables = [table_bundle(table, title) for title, table in list_tables(result)]
+    problems = [
+        f"{name}/{each.name}: {each.message}" for name, job in result.jobs.items() for each in job.problems
+    ]
+    notes = [message_bundle("\n".join(problems))] if problems else []
+    return [part for part in [*jobs, _structure_bundle(result), *tables, *notes] if part]
 
 
 def _tool_bundles(result: Result) -> list[Bundle]:
@@ -131,8 +148,11 @@ def table_bundle(frame: pd.DataFrame, title: str = "") -> Bundle:
 def compose_result(result: Result) -> Scene | None:
     """The scene of a result's first readable structure, with its poses, or else of its molecules.
 
-    None when it holds neither.
+    None when it holds neither. Of a batch it is that of the first job that has one, under the job's name.
     """
+    if result.jobs:
+        scenes = (compose_result(job) for job in result.jobs.values())
+        return next((scene for scene in scenes if scene is not None), None)
     structure = result.structure
     if structure is None:
         molecules = [pose.molecule for pose in result.poses] or list_molecules(result)

@@ -18,7 +18,7 @@ _UNITS = ((1024**3, "GB"), (1024**2, "MB"), (1024, "kB"))
 
 def write_summary(result: Result) -> dict[str, str]:
     """Terms and what is to be said of them, in order; nothing is said of what the result does not tell."""
-    rows: dict[str, str] = {}
+    rows: dict[str, str] = {"Jobs": str(len(result.jobs)) if result.jobs else ""}
     if result.manifest:
         rows |= _write_manifest(result.manifest)
     rows |= {_label(name): _figure(name, value) for name, value in result.scores.items()}

@@ -10,10 +10,11 @@ from typing import Any
 
 import pandas as pd
 
-from foldnote.results import Region, Result, find_metric
+from foldnote.results import Result, find_metric
 from foldnote.viewers.bundles import default_view, table_bundle
 from foldnote.viewers.docking import CONTACTS_TITLE, tidy_contacts
 from foldnote.viewers.plots import plot_distribution
+from foldnote.viewers.regions import list_regions
 from foldnote.viewers.registry import register_ours
 
 _FEWEST_TO_PLOT = 10
@@ -27,35 +28,12 @@ def show_numbering(result: Result) -> list[Any]:
     return [*([] if regions.empty else [table_bundle(regions, "Regions")]), *default_view(result)]
 
 
-def list_regions(regions: tuple[Region, ...]) -> pd.DataFrame:
-    """The regions of a numbering.
-
-    Returns:
-        One row a region: ``chain``, ``region``, ``sequence``, ``first`` and ``last`` (positions of the
-        scheme), ``scheme``, ``cdr_definition`` str, ``residues`` int64.
-    """
-    rows = [
-        {
-            "chain": region.chain,
-            "region": region.label if region.is_cdr else region.name,
-            "sequence": region.sequence,
-            "residues": len(region.sequence),
-            "first": region.positions[0],
-            "last": region.positions[-1],
-            "scheme": region.scheme,
-            "cdr_definition": region.definition,
-        }
-        for region in regions
-    ]
-    return pd.DataFrame(rows)
-
-
 def show_docking(result: Result) -> list[Any]:
     """The poses in the receptor, one table of all poses, best first, and how their scores are spread.
 
     The properties of each ligand's file, which the table of poses sums up, are left out.
     """
-    if not result.poses:
+    if result.jobs or not result.poses:
         return default_view(result)
     table = result.pose_table
     scored = _find_score(table)

@@ -1,0 +1,194 @@
+"""The archive of a batch: a folder for each of its jobs, each of which is a result of its own.
+
+What one job left is never given as the batch's: tables of several jobs name the job of every row, and of the
+manifests only what all of them say is the batch's.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
+from functools import cached_property
+from pathlib import Path, PurePosixPath
+from typing import IO, Any
+
+import pandas as pd
+
+from foldnote.errors import UnreadableFileError
+from foldnote.results.archive import Archive, Member
+from foldnote.results.kinds import structure_order
+from foldnote.results.lazy import Parts
+from foldnote.results.manifest import Manifest, make_manifest
+from foldnote.results.numbering import Region
+from foldnote.results.opening import open_archive
+from foldnote.results.result import Result
+from foldnote.results.tables import Scalar, read_table
+
+TABLE = re.compile(r"(batch-)*results\.csv")
+"""The service's table of a batch's jobs: one row a job, with the column ``jobName``."""
+_MANIFEST = "manifest.json"
+_JOB = "job"
+
+
+class BatchResult(Result):
+    """The result of a batch or pipeline; :func:`foldnote.results.open_result` makes it.
+
+    Models, poses, structures and tables are those of all jobs, each under the folder of its job; tables about
+    them have ``job`` (str) in front. What one job alone can say is empty here and stands in :attr:`jobs`.
+    """
+
+    def __init__(
+        self, archive: Archive, jobs: Iterable[str], name: str | None, origin: Mapping[str, Any] | None
+    ) -> None:
+        """Keep an open archive and the folders of its jobs."""
+        super().__init__(archive, name, origin)
+        self._jobs = Parts("jobs", jobs, lambda job: Result(JobArchive(archive, job), job))
+
+    @property
+    def jobs(self) -> Mapping[str, Result]:
+        """The results of the jobs by name, in the order of the rows."""
+        return self._jobs
+
+    @property
+    def pose_table(self) -> pd.DataFrame:
+        """The poses of all jobs, ``job`` before the columns of a single job's table."""
+        return self._stack(lambda job: job.pose_table)
+
+    @property
+    def contact_table(self) -> pd.DataFrame:
+        """What each job's poses touch in its own receptor, ``job`` before the columns of a single job's."""
+        return self._stack(lambda job: job.contact_table)
+
+    @cached_property
+    def score_table(self) -> pd.DataFrame:
+        """The figures of every score file, with ``job`` and ``file`` as columns in front."""
+        return self._stack(lambda job: job.score_table)
+
+    @cached_property
+    def scores(self) -> Mapping[str, Scalar]:
+        """Empty: each job has its own, and the table of the batch has all."""
+        return {}
+
+    @cached_property
+    def manifest(self) -> Manifest | None:
+        """What the manifests of all jobs agree in, or None where they agree in nothing."""
+        own = [manifest.data for job in self.jobs.values() if (manifest := job.manifest) is not None]
+        shared = share_contents(own) if len(own) == len(self.jobs) else {}
+        return make_manifest(shared) if shared else None
+
+    @cached_property
+    def numbering(self) -> pd.DataFrame | None:
+        """The antibody numbering of all jobs, with ``job`` in front, or None."""
+        found = {name: job.numbering for name, job in self.jobs.items()}
+        numbered = {name: frame for name, frame in found.items() if frame is not None}
+        return stack_tables(numbered) if numbered else None
+
+    @property
+    def regions(self) -> tuple[Region, ...]:
+        """Empty: a region is one job's."""
+        return ()
+
+    def _stack(self, read: Callable[[Result], pd.DataFrame]) -> pd.DataFrame:
+        return stack_tables({name: read(job) for name, job in self.jobs.items()})
+
+
+def open_result(path: str | Path, name: str | None = None, origin: Mapping[str, Any] | None = None) -> Result:
+    """The result at ``path``: a ZIP or tar archive, an unpacked folder, or a single file.
+
+    That of a batch or pipeline has the results of its jobs in :attr:`Result.jobs`.
+
+    Args:
+        path: where it is.
+        name: what to call it; the file's name when none is given.
+        origin: what the client knows of the job, for :meth:`Result.provenance`; ``job.origin()`` gives it.
+
+    Raises:
+        ArchiveError: nothing is there, or the archive holds nothing complete or is not safe to read.
+    """
+    archive = open_archive(path)
+    jobs = _list_jobs(archive)
+    return BatchResult(archive, jobs, name, origin) if jobs else Result(archive, name, origin)
+
+
+def _list_jobs(archive: Archive) -> tuple[str, ...]:
+    names = [member.name for member in archive.members]
+    found = find_batch_table(names)
+    table = None
+    if found is not None:
+        with suppress(UnreadableFileError):  # the result itself reports it when it is read
+            table = read_table(archive.read(found), found)
+    return find_jobs(names, table)
+
+
+class JobArchive(Archive):
+    """One folder at the top of an archive as an archive of its own."""
+
+    def __init__(self, whole: Archive, folder: str) -> None:
+        """Take the members below ``folder``, without it in their names."""
+        self._whole = whole
+        self._prefix = f"{folder}/"
+        inner = ((m.name, m.size_bytes) for m in whole.members if m.name.startswith(self._prefix))
+        damaged = ((name, text) for name, text in whole.problems if name.startswith(self._prefix))
+        cut = len(self._prefix)
+        members = [Member(name[cut:], size) for name, size in inner]
+        super().__init__(whole.path, members, [(name[cut:], text) for name, text in damaged])
+
+    def open(self, name: str) -> IO[bytes]:
+        """A stream of a member's bytes."""
+        return self._whole.open(self._prefix + name)
+
+
+def find_batch_table(names: Iterable[str]) -> str | None:
+    """The table of a batch's jobs among the files of an archive, or None."""
+    return next((name for name in sorted(names, key=len) if TABLE.fullmatch(name)), None)
+
+
+def find_jobs(names: Iterable[str], table: pd.DataFrame | None) -> tuple[str, ...]:
+    """The folders of a batch's jobs, in the order of their rows; empty where it is the archive of one job.
+
+    Args:
+        names: the files of the archive.
+        table: the service's table of the jobs. Without one, several folders with a manifest each are the
+            jobs, in natural order.
+    """
+    files = list(names)
+    folders = dict.fromkeys(path.parts[0] for path in map(PurePosixPath, files) if len(path.parts) > 1)
+    if table is not None and "jobName" in table.columns:
+        return tuple(name for name in table["jobName"].astype(str) if name in folders)
+    known = set(files)
+    described = [folder for folder in folders if f"{folder}/{_MANIFEST}" in known]
+    if _MANIFEST in known or len(described) < 2:
+        return ()
+    return tuple(sorted(described, key=structure_order))
+
+
+def stack_tables(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+    """Tables of jobs as one, with the name of the job (``job``, str) in front.
+
+    An index that says more than the number of a row becomes a column. A column that was called ``job`` before
+    is ``job_before``.
+    """
+    frames = []
+    for job, table in tables.items():
+        frame = table if isinstance(table.index, pd.RangeIndex) else table.reset_index()
+        frame = frame.rename(columns={_JOB: f"{_JOB}_before"})
+        frame.insert(0, _JOB, pd.Series([job] * len(frame), index=frame.index, dtype="str"))
+        frames.append(frame)
+    filled = [frame for frame in frames if len(frame)] or frames
+    return pd.concat(filled, ignore_index=True) if filled else pd.DataFrame({_JOB: pd.Series(dtype="str")})
+
+
+def share_contents(contents: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """What several JSON objects agree in, objects inside them likewise."""
+    if not contents:
+        return {}
+    first, *others = contents
+    shared: dict[str, Any] = {}
+    for key, value in first.items():
+        found = [other.get(key) for other in others]
+        if isinstance(value, Mapping) and all(isinstance(each, Mapping) for each in found):
+            shared[key] = share_contents([value, *(each for each in found if isinstance(each, Mapping))])
+        elif all(each == value and isinstance(each, type(value)) for each in found):
+            shared[key] = value
+    return shared
