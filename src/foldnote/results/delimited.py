@@ -37,12 +37,14 @@ def read_delimited(data: bytes, name: str) -> pd.DataFrame:
     :data:`HIT_COLUMNS`.
 
     Returns:
-        The file's columns; a row is a line.
+        The file's columns; a row is a line. An empty file, such as a search without hits, has no rows.
 
     Raises:
         UnreadableFileError: it is not such a table.
     """
     plain = strip_packing(name)
+    if not data.strip():
+        return pd.DataFrame(columns=list(HIT_COLUMNS) if plain.endswith(".m8") else None)
     if _SCORE_LINE.search(data[:_HEAD_BYTES]):
         data = _take_score_lines(data)
     lines = data[:_HEAD_BYTES].decode("utf-8", "replace").splitlines()

@@ -16,6 +16,7 @@ import numpy as np
 import pandas as pd
 
 from foldnote.results.arrays import Array, read_npy, read_npz
+from foldnote.results.chain_tables import read_chain_tables
 from foldnote.results.families import is_bulk, strip_packing
 from foldnote.results.kinds import structure_order
 from foldnote.results.metrics import has_scores
@@ -82,7 +83,7 @@ def _from_json(content: Any, name: str) -> Evidence:
         plddt=_first(content, PLDDT_NAMES, as_floats),
         pae=_first(content, PAE_NAMES, as_matrix) if "distance" not in content else _read_triples(content),
         tokens=_read_tokens(content),
-        tables=_read_tables(content),
+        tables=read_chain_tables(content),
     )
 
 
@@ -137,37 +138,6 @@ def _read_tokens(content: Mapping[str, Any]) -> TokenLabels | None:
     atom_chains = content.get("atom_chain_ids")
     of_atoms = atom_chains if isinstance(atom_chains, list) else []
     return label_tokens([str(c) for c in chains], [str(n) for n in numbers], [str(c) for c in of_atoms])
-
-
-def _read_tables(content: Mapping[str, Any]) -> dict[str, Floats]:
-    """Scores of chains and of pairs of chains, whichever way they are nested."""
-    found: dict[str, Floats] = {}
-    for key, value in content.items():
-        if "chain" not in str(key).lower() or "id" in str(key).lower().split("_")[-1]:
-            continue
-        array = as_floats(_unmap(value)) if not _is_nested(value) else as_matrix(_unmap(value))
-        if array is not None and array.size <= 10_000:
-            row = array[0] if array.ndim == 2 and array.shape[0] == 1 < array.shape[1] else array
-            found[str(key)] = row.astype(np.float64)
-    return found
-
-
-def _is_nested(value: object) -> bool:
-    if not isinstance(value, Mapping | list) or not value:
-        return False
-    inner = next(iter(value.values())) if isinstance(value, Mapping) else value[0]
-    return isinstance(inner, Mapping | list)
-
-
-def _unmap(value: object) -> object:
-    """Lists in place of objects whose keys are 0, 1, 2 … or 1, 2, 3 …; ``null`` inside becomes NaN."""
-    if isinstance(value, Mapping):
-        keys = list(value)
-        counted = [[str(i + first) for i in range(len(keys))] for first in (0, 1)]
-        return [_unmap(value[key]) for key in keys] if keys in counted else None
-    if isinstance(value, list):
-        return [_unmap(each) for each in value]
-    return value
 
 
 class EvidenceBook:

@@ -64,6 +64,7 @@ _SAMPLE_FOLDER = re.compile(
 )
 _FOLDER_RANK = re.compile(r"(?:^|[_-])rank[_-]?(\d{1,6})$")
 _RANKED_FOLDER = re.compile(r"(?:^|/)ranked/(\d{1,6})_[^/]+$")
+_ACCEPTED = re.compile(r"(?:^|/)accepted/[^/]+$")
 _VARIANT = re.compile(
     r"(?:^|[_.\-])(?:unrelaxed|relaxed|ranked|rank|models?|pred|seed|sample|idx|scores?|summary|confidences?)"
     r"(?=$|[_.\-\d])"
@@ -179,6 +180,8 @@ def find_prediction(name: str) -> str:
     stem = PurePosixPath(strip_packing(path.name)).stem
     if is_chosen(name):
         return path.parent.parent.name
+    if _ACCEPTED.search(name.lower()):  # designs that passed a designer's filters, before it has ranked them
+        return path.parent.name
     if is_sample(name) and not find_link(path.name).tokens:
         found = _SAMPLE_FOLDER.search(path.parent.name.lower())
         prefix = path.parent.name[: found.start()] if found else ""

@@ -92,7 +92,8 @@ class Model(Shown):
     def chain_scores(self) -> Mapping[str, Floats]:
         """Scores of chains and pairs of chains, under the files' own names.
 
-        Float64 arrays of shape (C,) or (C, C), C chains in the file's order; NaN where there is no value.
+        Float64 arrays of shape (C,) or (C, C), C chains in the file's order; NaN where there is no value. See
+        :func:`foldnote.results.chain_tables.read_chain_tables`.
         """
         found: dict[str, Floats] = {}
         for name in self.files:

@@ -248,7 +248,7 @@ class Result:
     def tables(self) -> Tables:
         """The tables by file name.
 
-        CSV, TSV, JSON lines, Parquet, and JSON files that are a list of flat records.
+        CSV, TSV, JSON lines, Parquet, and JSON files that are a list of records.
         """
         delimited = self._reader.named(FileKind.NUMBERING, FileKind.TABLE)
         records = [

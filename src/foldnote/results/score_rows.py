@@ -14,6 +14,7 @@ from pathlib import PurePosixPath
 import pandas as pd
 
 from foldnote.results.families import is_chosen, strip_packing
+from foldnote.results.kinds import is_side_structure
 from foldnote.results.tables import Scalar, find_figures
 
 MOST_ROWS = 100_000
@@ -54,7 +55,8 @@ def find_rows(
         column = _find_naming_column(table, set(by_stem))
         if column is None:
             by_stem = defaultdict(list)
-            for each in filter(is_chosen, near):
+            designs = [each for each in near if is_chosen(each)]
+            for each in designs or [each for each in near if not is_side_structure(each)]:
                 by_stem[find_core(each)].append(each)
             column = _find_naming_column(table, set(by_stem))
         if column is None:

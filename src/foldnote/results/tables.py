@@ -1,6 +1,6 @@
 """Tables in all formats but delimited text, and flat figures from JSON.
 
-A JSON file is a table when it is a list of flat records, and figures when it is an object with some scalar
+A JSON file is a table when it is a list of records, and figures when it is an object with some scalar
 values; anything else stays a file. Values are never guessed: what a cell says is what the frame holds.
 """
 
@@ -26,6 +26,8 @@ _MOST_VALUES = 50_000_000
 """Values in a JSON file: an aligned error between 7,000 tokens. Each takes about 32 bytes of memory."""
 _MOST_CONTAINERS = 5_000_000
 """Lists and objects in a JSON file, of which an empty one takes 2 bytes there and 64 of memory."""
+_DEEPEST, _LONGEST_LIST = 5, 1_000
+"""Of records that become a table: how deep objects lie in them, and how long lists are."""
 Scalar = str | int | float | bool | None
 
 
@@ -46,7 +48,7 @@ def read_table(data: bytes, name: str) -> pd.DataFrame:
     if plain.endswith(".json"):
         table = find_table(read_json(data, name))
         if table is None:
-            raise UnreadableFileError(f"{name} is no list of flat records.")
+            raise UnreadableFileError(f"{name} is no list of records.")
         return table
     return read_delimited(data, name)
 
@@ -108,12 +110,19 @@ def read_json(data: bytes, name: str) -> Any:
 
 
 def find_table(content: object) -> pd.DataFrame | None:
-    """A list of flat records as a frame (a row is a record), or None when ``content`` is something else."""
+    """A list of records as a frame (a row is a record), or None when ``content`` is something else.
+
+    Of several records, objects inside become columns ``outer.inner``, and lists of single values stay lists.
+    """
     if not isinstance(content, list) or not content:
         return None
-    if not all(isinstance(row, Mapping) and row and all(map(_is_scalar, row.values())) for row in content):
+    if not all(isinstance(row, Mapping) and row for row in content):
         return None
-    return pd.DataFrame.from_records(content)
+    if all(_is_scalar(value) for row in content for value in row.values()):
+        return pd.DataFrame.from_records(content)
+    if len(content) == 1 or not all(_is_cell(value) for row in content for value in row.values()):
+        return None
+    return pd.json_normalize(content)
 
 
 def find_figures(content: object) -> dict[str, Scalar]:
@@ -128,6 +137,15 @@ def find_figures(content: object) -> dict[str, Scalar]:
 
 def _is_scalar(value: object) -> bool:
     return value is None or isinstance(value, str | int | float | bool)
+
+
+def _is_cell(value: object, depth: int = 0) -> bool:
+    """Whether a value has a place in a table: a single one, a short list of such, or an object of cells."""
+    if isinstance(value, Mapping):
+        return depth < _DEEPEST and all(_is_cell(inner, depth + 1) for inner in value.values())
+    if isinstance(value, list):
+        return len(value) <= _LONGEST_LIST and all(map(_is_scalar, value))
+    return _is_scalar(value)
 
 
 def _clean(value: Any) -> Scalar:

@@ -162,6 +162,7 @@ def openfold3():
             "iptm": 0.7,
             "sample_ranking_score": score,
             "chain_ptm": {"1": 0.8, "2": 0.7},
+            "chain_pair_iptm": {"(1, 2)": 0.6},
         }
         members[f"{stem}_model.cif"] = plain_cif(by)
         members[f"{stem}_confidences.json"] = json.dumps({"plddt": shifted(by), "pae": PAE.tolist()})
@@ -196,6 +197,24 @@ def bindcraft():
         members[f"Accepted/{name}_model1.pdb"] = FV
         members[f"Accepted/Ranked/{rank}_{name}_model1.pdb"] = FV
         members[f"MPNN/Relaxed/{name}_model1.pdb"] = FV
+    return members
+
+
+def bindcraft_before_ranking():
+    """Designs that passed the filters; the table has no ranks yet, and its names lack the model's number."""
+    designs = {"t_l88_s1_mpnn2": (1, 0.6), "t_l88_s1_mpnn4": (2, 0.8), "t_l70_s9_mpnn1": (1, 0.7)}
+    rows = "".join(f",{name},{iptm}\n" for name, (_, iptm) in designs.items())
+    every = "".join(f"{name},{iptm}\n" for name, (_, iptm) in designs.items())
+    members = {
+        "final_design_stats.csv": f"Rank,Design,Average_i_pTM\n{rows}",
+        "mpnn_design_stats.csv": f"Design,Average_i_pTM\n{every}t_l70_s9_mpnn3,0.1\n",
+        "trajectory_stats.csv": "Design,pLDDT\nt_l88_s1,0.8\nt_l70_s9,0.7\n",
+        "Trajectory/Relaxed/t_l88_s1.pdb": FV,
+        "Rejected/t_l70_s9_mpnn3_model1.pdb": FV,
+    }
+    for name, (model_number, _) in designs.items():
+        members[f"Accepted/{name}_model{model_number}.pdb"] = FV
+        members |= {f"MPNN/Relaxed/{name}_model{number}.pdb": FV for number in (1, 2)}
     return members
 
 

@@ -138,6 +138,38 @@ def test_the_final_choice_of_a_designer_is_ranked_and_has_its_figures(opened):
     assert result.structure.name == "Accepted/Ranked/1_t_l88_s1_mpnn2_model1.pdb"
 
 
+def test_designs_that_are_not_ranked_yet_have_the_figures_of_their_names_and_are_ranked_by_them(opened):
+    table = opened(foreign.bindcraft_before_ranking()).model_table
+
+    assert table[["prediction", "rank", "model", "Average_i_pTM"]].values.tolist() == [
+        ["Accepted", 1, "Accepted/t_l88_s1_mpnn4_model2.pdb", 0.8],
+        ["Accepted", 2, "Accepted/t_l70_s9_mpnn1_model1.pdb", 0.7],
+        ["Accepted", 3, "Accepted/t_l88_s1_mpnn2_model1.pdb", 0.6],
+    ]
+
+
+@pytest.mark.parametrize("names", [("A", "B", "C"), ("B", "A", "X9")])
+def test_scores_by_names_and_pairs_of_chains_are_arrays_in_one_order(opened, names):
+    a, b, c = names
+    scores = {
+        "ptm": 0.5,
+        "chain_pair_iptm": {f"({b}, {c})": 0.3, f"({a}, {b})": 0.1, f"({a}, {c})": 0.2},
+        "bespoke_iptm": {f"({a},{b})": 0.4, f"({a},{c})": None, f"({b},{c})": 0.6},
+        "chain_ptm": {a: 0.9, b: 0.8, c: None},
+        "chain_info": {"length": 5, "count": 2},
+    }
+    (model,) = opened(
+        {"x_model_0.cif": foreign.cif(), "confidences_x_model_0.json": json.dumps(scores)}
+    ).models
+    found = {key: np.nan_to_num(value, nan=-1).tolist() for key, value in model.chain_scores.items()}
+
+    assert found == {
+        "chain_ptm": [0.9, 0.8, -1],
+        "chain_pair_iptm": [[-1, 0.1, 0.2], [0.1, -1, 0.3], [0.2, 0.3, -1]],
+        "bespoke_iptm": [[-1, 0.4, -1], [0.4, -1, 0.6], [-1, 0.6, -1]],
+    }
+
+
 def test_designed_sequences_carry_the_figures_of_their_headers(opened):
     designs = opened(foreign.proteinmpnn()).alignments["seqs/fv.fa"]
 

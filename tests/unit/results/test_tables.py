@@ -1,11 +1,14 @@
 """Tables and figures say what the file says."""
 
+import json
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from result_archives import write_zip
 
 from foldnote.errors import UnreadableFileError
-from foldnote.results import METRICS, find_metric
+from foldnote.results import METRICS, find_metric, open_result
 from foldnote.results.arrays import read_array_figures
 from foldnote.results.kinds import PATTERNS, FileKind, find_kind, structure_order
 from foldnote.results.manifest import read_manifest
@@ -78,3 +81,45 @@ def test_every_metric_has_a_definition_and_its_own_names():
     assert len(names) == len(set(names))
     assert all(metric.definition.endswith(".") and metric.unit and metric.label for metric in METRICS)
     assert find_metric("ipTM").higher_is_better is True
+
+
+@pytest.mark.parametrize(
+    ("name", "columns"),
+    [("hits.m8", 12), ("hits.csv", 0), ("hits.tsv", 0), ("score.sc", 0), ("blank.csv", 0)],
+)
+def test_an_empty_table_is_one_without_rows_and_holds_up_no_other(tmp_path, name, columns):
+    content = " \n\n" if name == "blank.csv" else ""
+    result = open_result(write_zip(tmp_path / "r.zip", {name: content, "z.csv": "a,b\n1,2\n"}))
+    tables = dict(result.tables.items())
+
+    assert tables[name].shape == (0, columns)
+    assert tables["z.csv"].shape == (1, 2)
+    assert result.check() == ()
+
+
+def test_records_with_objects_and_lists_inside_are_a_table(tmp_path):
+    records = [
+        {"id": "a", "scores": {"ptm": 0.5, "at": {"x": 1}}, "tags": ["p", "q"]},
+        {"id": "b", "scores": {}},
+    ]
+    result = open_result(write_zip(tmp_path / "r.zip", {"designs.json": json.dumps(records)}))
+    table = result.tables["designs.json"]
+
+    assert list(table.columns) == ["id", "tags", "scores.ptm", "scores.at.x"]
+    assert table["scores.ptm"].tolist()[0] == 0.5
+    assert table["tags"].tolist()[0] == ["p", "q"]
+    assert table.isna().sum().tolist() == [0, 1, 1, 1]
+
+
+@pytest.mark.parametrize(
+    "records",
+    [
+        [{"pae": [[0.1, 0.2], [0.3, 0.4]]}, {"pae": [[0.1, 0.2], [0.3, 0.4]]}],
+        [{"predicted_aligned_error": [[0.1]], "max_predicted_aligned_error": 31.75}],
+        [{"name": "job", "sequences": [{"protein": {"id": "A"}}]}, {"name": "job2", "sequences": []}],
+        [{"a": 1}, {}],
+        [{"x": list(range(2000))}] * 2,
+    ],
+)
+def test_lists_that_hold_matrices_or_objects_are_no_tables(tmp_path, records):
+    assert dict(open_result(write_zip(tmp_path / "r.zip", {"x.json": json.dumps(records)})).tables) == {}
