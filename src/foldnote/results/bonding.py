@@ -43,8 +43,8 @@ class PolarAtoms:
 
 def find_roles(molecule: Molecule) -> PolarAtoms:
     """Who gives and who takes in a molecule."""
-    elements = [str(each) for each in molecule.atoms["element"]]
-    charges = molecule.atoms["charge"].to_numpy(np.float64) if molecule.format == "sdf" else None
+    elements = molecule.elements
+    charges = molecule.charges if molecule.format == "sdf" else None
     places = molecule.coordinates
     neighbours = list_neighbours(molecule)
     orders = _sum_orders(molecule)
@@ -70,14 +70,14 @@ def find_roles(molecule: Molecule) -> PolarAtoms:
 
 def list_neighbours(molecule: Molecule) -> list[list[int]]:
     """Rows of the neighbours of each atom, by the file's bonds or else by distance."""
-    found: list[list[int]] = [[] for _ in range(len(molecule.atoms))]
-    for first, second in molecule.bonds[["first", "second"]].itertuples(index=False):
+    found: list[list[int]] = [[] for _ in molecule.elements]
+    for first, second, _ in molecule.bond_rows:
         found[first].append(second)
         found[second].append(first)
-    if len(molecule.bonds) or len(found) > _MOST_MEASURED:
+    if molecule.bond_rows or len(found) > _MOST_MEASURED:
         return found
     places = molecule.coordinates
-    radii = np.array([gemmi.Element(str(each)).covalent_r for each in molecule.atoms["element"]])
+    radii = np.array([gemmi.Element(str(each)).covalent_r for each in molecule.elements])
     for row, place in enumerate(places):
         distances = np.linalg.norm(places - place, axis=1)
         near = np.flatnonzero((distances > 0.1) & (distances < radii + radii[row] + _SLACK_A))
@@ -87,12 +87,13 @@ def list_neighbours(molecule: Molecule) -> list[list[int]]:
 
 def _sum_orders(molecule: Molecule) -> Floats:
     """The sum of each atom's bond orders; NaN where the file has no bonds or an order is not known."""
-    count = len(molecule.atoms)
-    if not len(molecule.bonds):
+    count = len(molecule.elements)
+    if not molecule.bond_rows:
         return np.full(count, np.nan)
     totals = np.zeros(count)
-    for first, second, order in molecule.bonds.itertuples(index=False):
-        totals[[first, second]] += order
+    orders = [order for _, _, order in molecule.bond_rows]
+    np.add.at(totals, [first for first, _, _ in molecule.bond_rows], orders)
+    np.add.at(totals, [second for _, second, _ in molecule.bond_rows], orders)
     return totals
 
 

@@ -8,7 +8,7 @@ an angle donor-hydrogen-acceptor of at least 120°.
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -29,6 +29,8 @@ CONTACT_A = 4.0
 HYDROGEN_BOND_A = 3.5
 LEAST_ANGLE = 120.0
 _HYDROGEN_A = 1.3
+_BLOCK = 64
+"""Atoms of a molecule that are measured at once."""
 _COLUMNS = {
     "kind": "str", "chain": "str", "number": "str", "residue": "str", "atom": "str", "ligand_atom": "str",
     "ligand_row": "int64", "distance": "float64", "angle": "float64", "donor": "str",
@@ -86,9 +88,9 @@ def make_contact_table(structure: Structure | None, poses: Sequence[Pose]) -> pd
         UnreadableFileError: the structure's file is damaged or holds no atoms.
     """
     pocket = read_pocket(structure) if structure and poses else None
-    frames = [measure_contacts(pocket, pose) for pose in poses] if pocket else []
-    table = pd.concat([_make_frame([]), *frames], ignore_index=True)
-    owners = [pose for pose, frame in zip(poses, frames, strict=False) for _ in range(len(frame))]
+    found = [(pose, row) for pose in poses for row in _list_rows(pocket, pose.molecule)] if pocket else []
+    table = _make_frame([row for _, row in found])
+    owners = [pose for pose, _ in found]
     table.insert(0, "ligand", pd.Series([pose.ligand for pose in owners], dtype="str"))
     table.insert(1, "rank", pd.Series([pose.rank for pose in owners], dtype="int64"))
     return table
@@ -134,13 +136,29 @@ def _list_residues(chain: gemmi.Chain) -> list[gemmi.Residue]:
 def measure_contacts(pocket: Pocket, molecule: Molecule | Pose) -> pd.DataFrame:
     """The contacts of a molecule in a pocket; the columns are those of :func:`find_contacts`."""
     own = molecule.molecule if isinstance(molecule, Pose) else molecule
-    atoms, places = own.atoms, own.coordinates
-    heavy = np.flatnonzero(~atoms["element"].isin(["H", "D"]).to_numpy())
-    rows: list[tuple[object, ...]] = []
-    if len(pocket.points) and len(heavy):
-        pairs = [(i, int(heavy[j]), d) for i, j, d in _list_pairs(pocket.points, places[heavy])]
-        rows = _list_bonds(pocket, own, pairs) + _list_nearest(pocket, own, pairs)
-    return _make_frame(rows)
+    return _make_frame(_list_rows(pocket, own))
+
+
+@dataclass(frozen=True, eq=False)
+class _Touching:
+    """A molecule as contacts need it: its atoms' names and places, read once."""
+
+    molecule: Molecule
+    names: Sequence[str]
+    places: Floats
+
+
+def _list_rows(pocket: Pocket, molecule: Molecule) -> list[tuple[object, ...]]:
+    """The contacts of a molecule as rows of the table."""
+    elements = molecule.elements
+    heavy = np.array(
+        [row for row, element in enumerate(elements) if element not in ("H", "D")], dtype=np.int64
+    )
+    if not len(pocket.points) or not len(heavy):
+        return []
+    own = _Touching(molecule, _name_atoms(molecule, elements), molecule.coordinates)
+    pairs = [(i, int(heavy[j]), d) for i, j, d in _list_pairs(pocket.points, own.places[heavy])]
+    return _list_bonds(pocket, own, pairs) + _list_nearest(pocket, own, pairs)
 
 
 def _make_frame(rows: Sequence[tuple[object, ...]]) -> pd.DataFrame:
@@ -153,16 +171,19 @@ def _list_pairs(points: Floats, places: Floats) -> list[tuple[int, int, float]]:
     low, high = places.min(axis=0) - CONTACT_A, places.max(axis=0) + CONTACT_A
     rows = np.flatnonzero(((points >= low) & (points <= high)).all(axis=1))
     found: list[tuple[int, int, float]] = []
-    for column, place in enumerate(places):
-        distances = np.linalg.norm(points[rows] - place, axis=1)
-        found += [(int(rows[k]), column, float(distances[k])) for k in np.flatnonzero(distances <= CONTACT_A)]
+    for begin in range(0, len(places), _BLOCK):
+        block = places[begin : begin + _BLOCK]
+        distances = np.linalg.norm(block[:, None, :] - points[rows][None, :, :], axis=2)
+        columns, near = np.nonzero(distances <= CONTACT_A)
+        apart = distances[columns, near].tolist()
+        found += zip(rows[near].tolist(), (columns + begin).tolist(), apart, strict=True)
     return found
 
 
 def _list_bonds(
-    pocket: Pocket, molecule: Molecule, pairs: Sequence[tuple[int, int, float]]
+    pocket: Pocket, own: _Touching, pairs: Sequence[tuple[int, int, float]]
 ) -> list[tuple[object, ...]]:
-    ours, places = find_roles(molecule), molecule.coordinates
+    ours, places = find_roles(own.molecule), own.places
     found = []
     for i, j, distance in sorted(pairs, key=lambda pair: pair[2]):
         gives = bool(pocket.roles[i, 0] and ours.roles[j, 1])
@@ -180,7 +201,7 @@ def _list_bonds(
             donors = list(known or fitting)
             donor = donors[0] if len(donors) == 1 else "either"
             angle = max(known.values(), default=float("nan"))
-            found.append(_write_row("hydrogen bond", pocket, molecule, (i, j, distance), angle, donor))
+            found.append(_write_row("hydrogen bond", pocket, own, (i, j, distance), angle, donor))
     return found
 
 
@@ -196,30 +217,32 @@ def _find_angle(donor: Floats, hydrogens: Floats | None, acceptor: Floats) -> fl
 
 
 def _list_nearest(
-    pocket: Pocket, molecule: Molecule, pairs: Sequence[tuple[int, int, float]]
+    pocket: Pocket, own: _Touching, pairs: Sequence[tuple[int, int, float]]
 ) -> list[tuple[object, ...]]:
     by_residue: dict[tuple[str, ...], list[tuple[int, int, float]]] = defaultdict(list)
     for pair in pairs:
         by_residue[pocket.owners[pair[0]][:3]].append(pair)
-    nearest = [min(own, key=lambda pair: pair[2]) for own in by_residue.values()]
+    nearest = [min(near, key=lambda pair: pair[2]) for near in by_residue.values()]
     missing = float("nan")
     return [
-        _write_row("contact", pocket, molecule, pair, missing, "")
+        _write_row("contact", pocket, own, pair, missing, "")
         for pair in sorted(nearest, key=lambda pair: pair[2])
     ]
 
 
 def _write_row(
-    kind: str, pocket: Pocket, molecule: Molecule, pair: tuple[int, int, float], angle: float, donor: str
+    kind: str, pocket: Pocket, own: _Touching, pair: tuple[int, int, float], angle: float, donor: str
 ) -> tuple[object, ...]:
     i, j, distance = pair
-    name = _name_atom(molecule, j)
-    places = (*pocket.points[i].tolist(), *molecule.coordinates[j].tolist())
-    return (kind, *pocket.owners[i], name, j, distance, angle, donor, *places)
+    places = (*pocket.points[i].tolist(), *own.places[j].tolist())
+    return (kind, *pocket.owners[i], own.names[j], j, distance, angle, donor, *places)
 
 
-def _name_atom(molecule: Molecule, row: int) -> str:
-    """The atom's name in its file, or element and place where several have that name."""
-    names = molecule.atoms["name"]
-    name = str(names.iloc[row])
-    return name if (names == name).sum() == 1 else f"{molecule.atoms['element'].iloc[row]}{row + 1}"
+def _name_atoms(molecule: Molecule, elements: Sequence[str]) -> list[str]:
+    """Each atom's name in its file, or element and place where several have that name."""
+    names = molecule.names
+    counts = Counter(names)
+    return [
+        name if counts[name] == 1 else f"{element}{row}"
+        for row, (name, element) in enumerate(zip(names, elements, strict=True), 1)
+    ]

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import PurePosixPath
 
 PACKED = (".gz", ".bz2", ".xz", ".zst")
@@ -86,8 +87,8 @@ class Family:
 
     Attributes:
         structure: pattern of the whole path of a structure, lower case.
-        marker: pattern of a file that must stand in the archive as well, or "" where the name tells enough;
-            ``STEM`` in it is the structure's own name.
+        marker: name of a file that must stand in the archive as well, in any folder, in lower case, or ""
+            where the structure's name tells enough; ``STEM`` in it is the structure's own name.
         label: what to call it.
     """
 
@@ -99,14 +100,14 @@ class Family:
 PLDDT_FAMILIES: tuple[Family, ...] = (
     Family(
         r"(^|/)(ranked|(un)?relaxed_model)_\d+(_\w+)?\.(pdb|cif)$",
-        r"(^|/)ranking_debug\.json$",
+        "ranking_debug.json",
         "AlphaFold 2",
     ),
     Family(r"_(un)?relaxed_(rank_\d+_)?alphafold2_\w+_seed_\d+\.(pdb|cif)$", "", "ColabFold"),
     Family(r"_(un)?relaxed_(rank_\d+_model_\d|model_\d_rank_\d+)\.pdb$", "", "ColabFold"),
-    Family(r"(^|/)alphalink2_model_\d+_seed_\d+_[\d.]+\.pdb$", r"(^|/)ranking_debug\.json$", "AlphaLink 2"),
-    Family(r"_model_\d_?\w*_(un)?relaxed\.(pdb|cif)$", r"(^|/)timings\.json$", "OpenFold"),
-    Family(r"\.pdb$", r"(^|/)STEM_aux\.pt$", "RoseTTAFold All-Atom"),
+    Family(r"(^|/)alphalink2_model_\d+_seed_\d+_[\d.]+\.pdb$", "ranking_debug.json", "AlphaLink 2"),
+    Family(r"_model_\d_?\w*_(un)?relaxed\.(pdb|cif)$", "timings.json", "OpenFold"),
+    Family(r"\.pdb$", "STEM_aux.pt", "RoseTTAFold All-Atom"),
     Family(r"(^|/)af-[\w-]+-f\d+-model_v\d+\.(pdb|cif)$", "", "AlphaFold database"),
 )
 
@@ -212,14 +213,18 @@ def find_plddt_family(name: str, names: frozenset[str]) -> str:
     Belongs to; or "".
     """
     plain = strip_packing(name)
-    stem = re.escape(PurePosixPath(plain).stem)
+    stem = PurePosixPath(plain).stem
     for family in PLDDT_FAMILIES:
         marker = family.marker.replace("STEM", stem)
-        if re.search(family.structure, plain) and (
-            not marker or any(re.search(marker, other.lower()) for other in names)
-        ):
+        if re.search(family.structure, plain) and (not marker or marker in _list_last_parts(names)):
             return family.label
     return ""
+
+
+@lru_cache(maxsize=8)
+def _list_last_parts(names: frozenset[str]) -> frozenset[str]:
+    """The names of files without folders, in lower case; kept, since every structure asks for them."""
+    return frozenset(name.lower().rpartition("/")[2] for name in names)
 
 
 def _with_summary(name: str) -> str:

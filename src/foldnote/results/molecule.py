@@ -87,6 +87,26 @@ class Molecule(Shown):
         return frame.astype({"first": "int64", "second": "int64", "order": "float64"})
 
     @property
+    def names(self) -> list[str]:
+        """Names of the atoms, as in :attr:`atoms`."""
+        return [row[0] for row in self._atom_rows]
+
+    @property
+    def elements(self) -> list[str]:
+        """Elements of the atoms, as in :attr:`atoms`."""
+        return [row[1] for row in self._atom_rows]
+
+    @property
+    def charges(self) -> Floats:
+        """Charges of the atoms, as in :attr:`atoms`, NaN where the file has none; shape (n,)."""
+        return np.array([row[5] for row in self._atom_rows], dtype=np.float64)
+
+    @property
+    def bond_rows(self) -> Sequence[BondRow]:
+        """The rows of :attr:`bonds`, for those who look at thousands of molecules."""
+        return self._bond_rows
+
+    @property
     def coordinates(self) -> Floats:
         """Places of the atoms in Å, shape (n, 3)."""
         return np.array([row[2:5] for row in self._atom_rows], dtype=np.float64)

@@ -7,6 +7,7 @@ that draws registers itself with :func:`foldnote.results.register_display`.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from fnmatch import fnmatchcase
 from functools import cached_property, partial
@@ -342,8 +343,16 @@ class Result:
 
     def _claims(self, structure: str) -> Sequence[Claim]:
         """What the score files of the structure's model call its pLDDT."""
-        owners = [m for m in self.models if structure in (m.name, *(each.name for each in m.variants))]
-        return [claim for model in owners for claim in model.claims]
+        return [claim for model in self._owners.get(structure, ()) for claim in model.claims]
+
+    @cached_property
+    def _owners(self) -> Mapping[str, list[Model]]:
+        """The models by the names of their structures."""
+        owners: dict[str, list[Model]] = defaultdict(list)
+        for model in self.models:
+            for name in {model.name, *(each.name for each in model.variants)}:
+                owners[name].append(model)
+        return owners
 
     @cached_property
     def _book(self) -> EvidenceBook:
