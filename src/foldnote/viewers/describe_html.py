@@ -64,9 +64,7 @@ def _write_chain_legend(scene: Scene, others: Sequence[str]) -> str:
 def write_words(scene: Scene) -> str:
     """The description as HTML, open until the picture is drawn."""
     pairs = "".join(f"<dt>{escape(term)}</dt><dd>{escape(text)}</dd>" for term, text in scene.facts)
-    return (
-        f'<details class="fnv-words" open><summary>Description in words</summary><dl>{pairs}</dl></details>'
-    )
+    return f'<details class="fnv-words" open><summary>Summary</summary><dl>{pairs}</dl></details>'
 
 
 def write_panel(step: Step) -> str:

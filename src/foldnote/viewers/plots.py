@@ -113,10 +113,14 @@ def plot_coverage(alignment: Alignment) -> Plot:
     height = max(coverage.depth, 1)
     index, colors = _shade(_thin(coverage.rows), 0.0, 1.0, _IDENTITY_COLORS)
     deep = columns["sequences"]
+    least, most = int(deep.min()), int(deep.max())
+    covering = (
+        f"{most:,} of them cover each column"
+        if least == most
+        else f"{least:,} to {most:,} of them cover a column (median {deep.median():,.0f})"
+    )
     words = (
-        f"{count(coverage.depth, 'sequence')} over {count(len(columns), 'column')}; "
-        f"between {deep.min():,} and {deep.max():,} of them, half the columns at least {deep.median():,.0f}, "
-        "cover a column. "
+        f"{count(coverage.depth, 'sequence')} over {count(len(columns), 'column')}; {covering}. "
         "Rows are sequences, the most similar to the query at the top, red for no identity to blue for all."
     )
     x = Axis("Column of the alignment", 0.5, len(columns) + 0.5)

@@ -6,6 +6,7 @@ the same line.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from html import escape
@@ -13,6 +14,8 @@ from html import escape
 from foldnote.results import Manifest, Result, ResultFile, find_metric
 from foldnote.viewers.describe import count
 
+_HUMP = re.compile(r"(?<=[a-z]{2})(?=[A-Z])")
+"""Where a word begins in a name such as ``heavyResidues``, but not in ``pKa``."""
 _UNITS = ((1024**3, "GB"), (1024**2, "MB"), (1024, "kB"))
 
 
@@ -83,14 +86,25 @@ def _write_time(text: str) -> str:
 
 
 def _label(name: str) -> str:
+    """What people call a figure; a name that is not known as words: ``heavyResidues`` is Heavy residues."""
     metric = find_metric(name)
-    return name if metric is None else metric.label
+    if metric is not None:
+        return metric.label
+    words = [word for part in name.split("_") for word in _HUMP.split(part) if word]
+    plain = [word.lower() if word[1:].islower() else word for word in words]
+    text = " ".join(plain)
+    return text[:1].upper() + text[1:] if words and words[0].islower() else text
 
 
 def _figure(name: str, value: object) -> str:
-    """The figure as the file has it; a pLDDT that the file writes from 0 to 1 says so."""
+    """The figure as the file has it, with its unit; a pLDDT that the file writes from 0 to 1 says so."""
     if value is None:
         return ""
     text = f"{value:.4g}" if isinstance(value, float) else str(value)
-    is_share = "plddt" in name.lower() and isinstance(value, float) and value <= 1
-    return f"{text} (0 to 1)" if is_share else text
+    if "plddt" in name.lower() and isinstance(value, float):
+        return f"{text} (0 to 1)" if value <= 1 else f"{text} (0 to 100)"
+    metric = find_metric(name)
+    unit = metric.unit if metric else ""
+    if not unit or unit == "count" or " as the file says" in unit or isinstance(value, str | bool):
+        return text
+    return f"{text} ({unit})" if " to " in unit or " or " in unit else f"{text} {unit}"

@@ -10,6 +10,7 @@ from typing import Any
 
 import pandas as pd
 
+from foldnote.errors import UnreadableFileError
 from foldnote.results import Result, find_metric
 from foldnote.viewers.bundles import default_view, table_bundle
 from foldnote.viewers.docking import CONTACTS_TITLE, tidy_contacts
@@ -31,7 +32,7 @@ def show_numbering(result: Result) -> list[Any]:
 def show_docking(result: Result) -> list[Any]:
     """The poses in the receptor, one table of all poses, best first, and how their scores are spread.
 
-    The properties of each ligand's file, which the table of poses sums up, are left out.
+    The properties of each ligand's file, and a table of the program that says the same, are left out.
     """
     if result.jobs or not result.poses:
         return default_view(result)
@@ -40,6 +41,7 @@ def show_docking(result: Result) -> list[Any]:
     if scored:
         table = table.sort_values(scored, ascending=not _is_higher_better(scored), kind="stable")
     files = {pose.file for pose in result.poses}
+    files |= {name for name in result.tables if name not in files and _repeats(result, name, table)}
     usual = default_view(result, without=files)
     place = 1 if result.structure else 0
     plots = [plot_distribution(table, scored)] if scored and len(table) >= _FEWEST_TO_PLOT else []
@@ -47,6 +49,19 @@ def show_docking(result: Result) -> list[Any]:
     touched = [] if contacts.empty else [table_bundle(tidy_contacts(contacts), CONTACTS_TITLE)]
     tables = [table_bundle(table.reset_index(drop=True), "Poses"), *touched]
     return [*usual[:place], *tables, *plots, *usual[place:]]
+
+
+def _repeats(result: Result, name: str, poses: pd.DataFrame) -> bool:
+    """Whether a table of the result says of each pose what the table of poses says as well."""
+    try:
+        found = result.tables[name]
+    except UnreadableFileError:
+        return False
+    columns = [column for column in found.columns if column != "pose"]
+    if not columns or len(found) != len(poses) or not set(columns) <= set(poses.columns):
+        return False
+    shared = poses[columns].reset_index(drop=True)
+    return all(shared[column].tolist() == found[column].tolist() for column in columns)
 
 
 def _find_score(table: pd.DataFrame) -> str | None:

@@ -58,7 +58,7 @@ def test_a_matrix_without_chains_is_drawn():
 def test_coverage_says_how_deep_it_is():
     plot = plot_coverage(read_alignment(b">q\nACDE\n>a\nAC--\n>b\nAC-E\n", "x.a3m"))
     assert plot.data["sequences"].tolist() == [3, 3, 1, 2]
-    assert "3 sequences over 4 columns; between 1 and 3" in plot.words
+    assert "3 sequences over 4 columns; 1 to 3 of them cover a column" in plot.words
 
 
 def test_a_distribution_counts_every_row():
