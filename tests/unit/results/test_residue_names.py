@@ -281,3 +281,53 @@ def test_every_atom_is_in_one_of_the_kinds_whatever_the_names(lines):
     assert (residues.get("water", 0) > 0) == (structure.waters > 0)
     assert all(len(chain.sequence) == len(chain.numbers) for chain in structure.chains)
     assert {chain.kind for chain in structure.chains} <= {"protein", "DNA", "RNA", "DNA/RNA hybrid", "other"}
+
+
+CIF_NAMES = st.one_of(NAMES, st.text("AKNP+-'\"*_ 1#", min_size=1, max_size=6).map(str.strip).filter(bool))
+CIF_ROWS = st.tuples(
+    st.sampled_from(["ATOM", "HETATM"]),
+    ATOMS,
+    CIF_NAMES,
+    st.sampled_from(["A", "BB", "."]),
+    st.integers(-9, 40),
+)
+COLUMNS = [
+    "group_PDB",
+    "id",
+    "type_symbol",
+    "label_atom_id",
+    "label_alt_id",
+    "label_comp_id",
+    "label_asym_id",
+    "label_entity_id",
+    "label_seq_id",
+    "Cartn_x",
+    "Cartn_y",
+    "Cartn_z",
+    "occupancy",
+    "B_iso_or_equiv",
+    "auth_seq_id",
+    "auth_asym_id",
+]
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.lists(CIF_ROWS, min_size=1, max_size=30))
+def test_names_in_mmcif_are_kept_and_every_atom_is_in_one_of_the_kinds(rows):
+    block = gemmi.cif.Block("x")
+    loop = block.init_loop("_atom_site.", COLUMNS)
+    for place, (record, atom, name, chain, number) in enumerate(rows, 1):
+        quoted = [gemmi.cif.quote(word) for word in (atom, name)]
+        loop.add_row(
+            [record, str(place), "C", quoted[0], ".", quoted[1], chain, ".", ".", f"{place}.5", "0", "0", "1", "0",
+             str(number), chain]
+        )  # fmt: skip
+    structure = Structure("any.cif", "mmcif", block.as_string())
+
+    frame = structure.to_frame()
+
+    assert len(frame) == len(rows)
+    assert set(frame["residue"]) == {name for _, _, name, _, _ in rows}
+    assert set(frame["kind"]) <= {"polymer", "ligand", "glycan", "lipid", "water"}
+    assert ((frame["kind"] == "polymer").any()) == bool(structure.chains)
+    assert ((frame["kind"] == "water").any()) == (structure.waters > 0)
