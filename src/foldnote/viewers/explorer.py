@@ -23,6 +23,7 @@ from foldnote.viewers.asking import Background, Pictures, make_wish
 from foldnote.viewers.compose import compose
 from foldnote.viewers.linking import Fillable, Link
 from foldnote.viewers.looks import select_residues
+from foldnote.viewers.output import WIDGET_MIME
 from foldnote.viewers.plots import draw_pae
 from foldnote.viewers.py3dmol import render
 from foldnote.viewers.scene import Scene
@@ -55,6 +56,7 @@ class Explorer(anywidget.AnyWidget):
             scene: what is shown in 3D.
             pae: aligned errors of the same model; left out where their tokens are not its residues.
         """
+        self._scene = scene
         self._model = scene.models[0]
         self._keys = [(chain.name, number) for chain in self._model.chains for number in chain.numbers]
         self._values = _find_confidence(scene)
@@ -64,6 +66,12 @@ class Explorer(anywidget.AnyWidget):
         self._residues = self._list_residues()
         self._pae = _pack_pae(pae, self._keys)
         self._view_data = make_view(scene, uuid.uuid4().hex[:12], render(scene).startjs)
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> Any:
+        """The live explorer, and the scene for where its kernel is gone."""
+        live = super()._repr_mimebundle_(**kwargs)
+        data = live[0] if isinstance(live, tuple) else live  # where there is no display, there is none
+        return {**data, **self._scene._repr_mimebundle_(), WIDGET_MIME: {"version": 1}} if data else live
 
     def _list_residues(self) -> list[list[Any]]:
         """For each residue: chain, number, letter, confidence and how 3Dmol.js finds it."""

@@ -11,6 +11,7 @@ from foldnote.errors import BadRequestError
 from foldnote.results import Pae, Structure
 from foldnote.viewers import compose
 from foldnote.viewers.explorer import Explorer, explore
+from foldnote.viewers.output import WIDGET_MIME
 
 FV = (Path(__file__).parents[1] / "results" / "data" / "trastuzumab_fv_ca.pdb").read_text()
 
@@ -64,3 +65,12 @@ def test_a_path_is_explored(tmp_path):
     place = tmp_path / "fv.pdb"
     place.write_text(FV)
     assert len(fn.explore(place)._residues) == 227
+
+
+def test_an_explorer_without_its_kernel_is_the_scene(explorer):
+    bundle = explorer._repr_mimebundle_()
+    assert "application/vnd.jupyter.widget-view+json" in bundle
+    assert WIDGET_MIME in bundle
+    assert "fv.pdb" in bundle["text/plain"]
+    assert "<script" in bundle["text/html"]
+    assert "object at 0x" not in bundle["text/plain"]

@@ -183,13 +183,16 @@ function addTable(parent, residues, choice) {
   box.setAttribute('role', 'region');
   box.setAttribute('aria-label', 'Chosen residues');
   const head = make('tr', '', make('thead', '', table)), body = make('tbody', '', table);
-  for (const word of ['Chain', 'Number', 'Residue', 'pLDDT']) make('th', '', head, word).scope = 'col';
+  const hasConfidence = residues.some(residue => typeof residue[3] === 'number');
+  const words = ['Chain', 'Number', 'Residue', ...(hasConfidence ? ['pLDDT'] : [])];
+  for (const word of words) make('th', '', head, word).scope = 'col';
   make('td', '', head);
   return chosen => {
     body.replaceChildren();
     for (const index of [...chosen].sort((a, b) => a - b).slice(0, 500)) {
       const [chain, number, letter, plddt] = residues[index], line = make('tr', '', body);
-      for (const text of [chain, number, letter, typeof plddt === 'number' ? plddt : '']) make('td', '', line, text);
+      for (const text of [chain, number, letter]) make('td', '', line, text);
+      if (hasConfidence) make('td', '', line, typeof plddt === 'number' ? plddt : '');
       const drop = make('button', '', make('td', '', line), 'Leave out');
       drop.type = 'button';
       drop.setAttribute('aria-label', `Leave out ${letter} ${number} of chain ${chain}`);
