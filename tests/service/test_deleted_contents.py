@@ -4,6 +4,7 @@ import contextlib
 import os
 import sqlite3
 import time
+from pathlib import Path
 
 import pytest
 from service_process import PDB, QUICK, SEQUENCE, ServiceProcess
@@ -29,10 +30,15 @@ def marked(name, tool="anarci", **settings):
     return {"jobName": name, "type": tool, "settings": {"sequence": MARKED} if tool == "anarci" else settings}
 
 
+def list_files(folder):
+    """Every file below a folder; what is removed meanwhile is passed over."""
+    return [Path(path, name) for path, _, names in os.walk(folder) for name in names]
+
+
 def find_marked(service):
     """Files of the data folder that hold the mark, and every content that is kept."""
     found = []
-    for path in (service.folder / "data").rglob("*"):
+    for path in list_files(service.folder / "data"):
         with contextlib.suppress(OSError):
             if path.is_file() and (MARK in path.read_bytes() or path.parent.parent.name == "objects"):
                 found.append(path)
@@ -46,7 +52,7 @@ def delete(service, name):
 
 def age_contents(service):
     """As if all that is kept had come two minutes ago."""
-    for path in (service.folder / "data" / "objects").rglob("*"):
+    for path in list_files(service.folder / "data" / "objects"):
         with contextlib.suppress(OSError):
             os.utime(path, (time.time() - 120,) * 2)
 
@@ -56,7 +62,7 @@ def is_clean(service):
     return not find_marked(service)
 
 
-def wait_until(is_so, patience_s=30.0):
+def wait_until(is_so, patience_s=90.0):
     until = time.monotonic() + patience_s
     while not (found := is_so()):
         assert time.monotonic() < until

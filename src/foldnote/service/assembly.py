@@ -14,6 +14,7 @@ from foldnote.service.access.allowance import Allowance
 from foldnote.service.access.gate import Gate
 from foldnote.service.access.keys import hash_key, make_key, read_or_make_key_file
 from foldnote.service.access.limiter import RateLimiter
+from foldnote.service.access.storage import StorageDesk
 from foldnote.service.access.trials import TrialDesk
 from foldnote.service.aggregation import Aggregator
 from foldnote.service.backups.swapping import finish_restore
@@ -73,6 +74,7 @@ class Service:
         self.gate = Gate(self.store.accounts, limiter if config.rate_limit else None)
         self.trials = TrialDesk(self.store.trials, self.store.accounts, config, next(iter(secrets.values())))
         self.local_key = self._make_local_key()
+        self.storage = StorageDesk(self.store.storage, config)
         self._build_queue()
         self.results = ResultDesk(self.store, self.objects, self.links, self.aggregator)
         self.active_at = time.monotonic()
@@ -103,7 +105,13 @@ class Service:
         self.pipelines = PipelineDesk(self.store, self.toolbox, self.files, wake)
         allowance = Allowance(self.objects, config.trials.allowance_weighted_hours)
         self.intake = Intake(
-            self.store, self.toolbox, self.files, wake, limits=config.limits, allowance=allowance
+            self.store,
+            self.toolbox,
+            self.files,
+            wake,
+            self.storage,
+            limits=config.limits,
+            allowance=allowance,
         )
         self.screening = ScreeningDesk(self.toolbox, self.intake, self.files, config.limits.batch_rows)
 

@@ -28,6 +28,7 @@ class Limits:
         link_s: seconds that a signed link works.
         output_bytes: a run's outputs are kept up to this size; archives with more are refused by readers.
         free_disk_bytes: below this much free space nothing new is accepted or started.
+        storage_bytes: of an account's files, settings and results together; 0 for no limit.
         ballast_bytes: kept to be let go when the disk is full, so that jobs can still be stopped and deleted.
     """
 
@@ -47,6 +48,7 @@ class Limits:
     output_bytes: int = 10 * 1024 * MB
     free_disk_bytes: int = 64 * MB
     ballast_bytes: int = 32 * MB
+    storage_bytes: int = 20 * 1024 * MB
 
 
 @dataclass(frozen=True)
@@ -82,6 +84,7 @@ class TrialTerms:
         hourly_per_source: keys that one address gets within an hour.
         hourly: keys that all addresses together get within an hour.
         allowance_weighted_hours: largest estimate of a free-energy submission of an unclaimed key.
+        trial_storage_bytes: of an unclaimed account's files, settings and results together; 0 for no limit.
     """
 
     is_open: bool = True
@@ -91,6 +94,7 @@ class TrialTerms:
     hourly_per_source: int = 10
     hourly: int = 100
     allowance_weighted_hours: float = 48.0
+    trial_storage_bytes: int = 2 * 1024 * MB
 
 
 @dataclass(frozen=True)

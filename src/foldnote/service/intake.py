@@ -15,6 +15,7 @@ from foldnote.models.names import check_job_name
 from foldnote.models.tool import Tool
 from foldnote.models.verdict import Problem
 from foldnote.service.access.allowance import Allowance
+from foldnote.service.access.storage import StorageDesk
 from foldnote.service.config import Limits
 from foldnote.service.faults import RefusalError, bad_request
 from foldnote.service.requests import BatchSubmission, JobPayload, JobSubmission
@@ -41,6 +42,7 @@ class Intake:
 
     Args:
         wake: told after every commit that there is work.
+        storage: what an account may keep.
         limits: most rows of a batch, and of one validation.
         allowance: what unclaimed keys may spend on free energies.
     """
@@ -51,6 +53,7 @@ class Intake:
         toolbox: Toolbox,
         files: FileResolver,
         wake: Callable[[], None],
+        storage: StorageDesk,
         *,
         limits: Limits,
         allowance: Allowance,
@@ -59,6 +62,7 @@ class Intake:
         self._toolbox = toolbox
         self._files = files
         self._wake = wake
+        self._storage = storage
         self._limits = limits
         self._allowance = allowance
 
@@ -191,6 +195,8 @@ class Intake:
         if checked.problems:
             first = checked.problems[0]
             raise bad_request(problem_sentence(first), code=first.code, field=first.field, row=row)
+        if not row:
+            self._storage.require(caller.account_id, caller.tier)
         inputs = tuple(self._files.keep(located) for located in checked.located)
         return NewJob(name, tool.type, settings, checked.normalized, inputs=inputs)
 

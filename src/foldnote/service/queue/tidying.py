@@ -42,7 +42,6 @@ class Tidier:
     def __init__(self, root: Path, store: Store, objects: ObjectStore, disk: Disk | None = None) -> None:
         self._has_space: Callable[[], bool] = disk.has_space if disk is not None else lambda: True
         self._reserve_log: Callable[[], None] = disk.reserve_log if disk is not None else lambda: None
-        self._released: set[str] = set()
         self._root = root
         self._store = store
         self._objects = objects
@@ -91,7 +90,10 @@ class Tidier:
             self._reclaiming = Thread(target=self._reclaim, name="reclaiming", daemon=True)
             self._reclaiming.start()
         is_used = self._store.files.is_used
-        self._released = {each for each in self._released if not self._objects.release(each, is_used)}
+        leavings = self._store.storage.leavings()
+        gone = [row for row, sha256 in leavings if self._objects.release(sha256, is_used)]
+        if gone:
+            self._store.storage.forget(gone)
         in_need = not self._has_space()
         if in_need:
             self._next_collection = min(self._next_collection, self._last_collection + COLLECT_IN_NEED_S)
@@ -127,7 +129,7 @@ class Tidier:
             with contextlib.suppress(OSError):  # what was put aside stays
                 job_folder.rmdir()
         if not left:
-            self._released.update(self._store.queue.mark_purged(job_id))
+            self._store.queue.mark_purged(job_id)
             self._stuck.discard(job_id)
         elif job_id not in self._stuck:
             self._stuck.add(job_id)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, NamedTuple
 from urllib.parse import quote
 
 from fastapi import APIRouter, Path, Query, Request, Response
@@ -46,8 +46,8 @@ async def upload_file(
     require_length(request, service.config.limits.upload_bytes, _refuse)
     name, place = check_file_name(filename), check_folder(folder)
     require_space(service.config)
-    sha256, size = await receive(request, service)
-    stored = await run_in_threadpool(service.store.files.put, caller.account_id, place, name, size, sha256)
+    stored = await receive(request, service, Owner(caller.account_id, caller.tier), place, name)
+    sha256 = stored.sha256
     signed = service.links.sign(Target("file", stored.file_id, caller.account_id, sha256, name))
     receipt = {
         "message": f"{path_of(stored)} was uploaded.",
@@ -125,11 +125,37 @@ def _delete_one(service: Service, caller: Caller, path: str) -> Response:
     return JSONResponse({"message": f"{path} was deleted."})
 
 
-async def receive(request: Request, service: Service) -> tuple[str, int]:
+class Owner(NamedTuple):
+    """Whose upload it is: row and tier of the account."""
+
+    account_id: int
+    tier: str
+
+
+async def receive(request: Request, service: Service, owner: Owner, folder: str, name: str) -> StoredFile:
+    """Store the body while it comes in, as far as the account has room, and commit it under its name.
+
+    Raises:
+        RefusalError: 400 for an empty body, 413 for one that is too large or finds no room.
+    """
+    text = request.headers.get("content-length", "0")
+    declared = int(text[:19]) if text.isascii() and text.isdigit() else 0
+    with service.storage.upload(*owner, declared) as room:
+        sha256, size = await _receive(request, service, owner, room.left, declared)
+        return await run_in_threadpool(service.store.files.put, owner.account_id, folder, name, size, sha256)
+
+
+async def _receive(
+    request: Request, service: Service, owner: Owner, left: int | None, declared: int
+) -> tuple[str, int]:
     """Hash and size of the body, which is stored while it comes in."""
+    largest = service.config.limits.upload_bytes
+    is_short = left is not None and left < largest
+    limit = left if left is not None and is_short else largest
+    refuse = (lambda _: service.storage.full(*owner)) if is_short else _refuse
     with service.objects.draft() as draft:
         buffer = bytearray()
-        async for chunk in read_chunks(request, service.config.limits.upload_bytes, _refuse):
+        async for chunk in read_chunks(request, limit, refuse):
             buffer += chunk
             if len(buffer) >= _WRITE_BYTES:
                 await run_in_threadpool(draft.write, bytes(buffer))
@@ -137,6 +163,7 @@ async def receive(request: Request, service: Service) -> tuple[str, int]:
         draft.write(bytes(buffer))
         if not draft.size:
             raise bad_request("The file is empty.", code="invalid_file", field="filename")
+        await run_in_threadpool(service.storage.arrive, *owner, draft.size, declared)
         return await run_in_threadpool(draft.keep), draft.size
 
 

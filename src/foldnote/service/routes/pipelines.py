@@ -65,6 +65,7 @@ async def submit_pipeline(request: Request, caller: AdmittedClaimed, service: He
 async def run_pipeline(request: Request, caller: AdmittedClaimed, service: Here) -> Response:
     """Check every stage with the inputs of this run and queue all of them, or none."""
     wanted = await read_submission(request, service, PipelineRun)
+    await run_in_threadpool(service.storage.require, caller.account_id, caller.tier)
     names = await run_in_threadpool(service.pipelines.run, caller, wanted)
     return queued(
         f"{wanted.job_name} with {len(names)} stages",

@@ -17,7 +17,7 @@ from foldnote.service.files.names import check_file_name, check_folder, split_pa
 from foldnote.service.requests import UploadRequest
 from foldnote.service.routes.answers import Here, absolute, answers, errors, keyed, read_small, takes
 from foldnote.service.routes.downloads import LinkNumber
-from foldnote.service.routes.files import RAW_BODY, receive
+from foldnote.service.routes.files import RAW_BODY, Owner, receive
 from foldnote.service.routes.paths import rest_of_path
 
 router = APIRouter(tags=["files"])
@@ -73,9 +73,9 @@ async def put_presigned(
     wanted = UploadTarget(owner, *split_path(path))
     target = await run_in_threadpool(_check, service, "PUT", wanted, expires, key_id, signature)
     require_space(service.config)
-    sha256, size = await receive(request, service)
-    await run_in_threadpool(service.store.files.put, target.owner, target.folder, target.name, size, sha256)
-    return Response(headers={"ETag": f'"{sha256}"'})
+    tier = await run_in_threadpool(service.store.accounts.tier_of, target.owner)
+    stored = await receive(request, service, Owner(target.owner, tier), target.folder, target.name)
+    return Response(headers={"ETag": f'"{stored.sha256}"'})
 
 
 @router.head(

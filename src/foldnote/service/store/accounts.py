@@ -99,6 +99,12 @@ class AccountStore:
         with self._database.read() as connection:
             return any(not clock.is_past(expires) for expires in connection.execute(query).scalars())
 
+    def tier_of(self, account_id: int) -> str:
+        """The tier of an account; empty where there is none."""
+        query = sa.select(accounts.c.tier).where(accounts.c.id == account_id)
+        with self._database.read() as connection:
+            return str(connection.execute(query).scalar_one_or_none() or "")
+
     def may_read(self, reader: int, owner: int) -> bool:
         """Whether an account may read what another one has: its own, and that of its organization."""
         if reader == owner:

@@ -13,6 +13,7 @@ from foldnote.service.store import clock
 from foldnote.service.store.database import Database
 from foldnote.service.store.events import write_event
 from foldnote.service.store.schema import files, inputs, jobs
+from foldnote.service.store.storage import let_go
 
 
 @dataclass(frozen=True)
@@ -150,5 +151,7 @@ def _select(*conditions: sa.ColumnElement[bool]) -> sa.Select[Any]:
 
 
 def _bury(connection: sa.Connection, *conditions: sa.ColumnElement[bool]) -> int:
-    statement = sa.update(files).where(*conditions, files.c.deleted.is_(None)).values(deleted=clock.now())
-    return connection.execute(statement).rowcount
+    live = (*conditions, files.c.deleted.is_(None))
+    found = connection.execute(sa.select(files.c.account_id, files.c.sha256, files.c.size).where(*live))
+    let_go(connection, [{"account_id": owner, "sha256": each, "bytes": size} for owner, each, size in found])
+    return connection.execute(sa.update(files).where(*live).values(deleted=clock.now())).rowcount

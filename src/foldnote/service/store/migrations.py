@@ -275,3 +275,20 @@ def m0016_deleted_contents(connection: sqlite3.Connection) -> None:
         DELETE FROM records WHERE number IN (SELECT -id FROM jobs WHERE deleted IS NOT NULL);
         """,
     )
+
+
+@migration
+def m0017_storage(connection: sqlite3.Connection) -> None:
+    """What each account keeps, and contents that were let go and are not removed yet."""
+    _run(
+        connection,
+        """
+        ALTER TABLE jobs ADD COLUMN stored_bytes INTEGER NOT NULL DEFAULT 0;
+        UPDATE jobs SET stored_bytes = 2 * (length(settings) + length(normalized)) WHERE is_purged = 0;
+        CREATE TABLE leavings (id INTEGER PRIMARY KEY, account_id INTEGER NOT NULL REFERENCES accounts(id),
+            sha256 TEXT NOT NULL, bytes INTEGER NOT NULL);
+        CREATE INDEX leavings_of_account ON leavings (account_id, bytes);
+        CREATE INDEX files_storage ON files (account_id, size) WHERE deleted IS NULL;
+        CREATE INDEX jobs_storage ON jobs (account_id, stored_bytes, result_size) WHERE is_purged = 0;
+        """,
+    )

@@ -26,6 +26,7 @@ from foldnote.service.store.database import Database
 from foldnote.service.store.insertion import Input
 from foldnote.service.store.records import NOTHING_KEPT, make_record, write_text
 from foldnote.service.store.schema import accounts, attempts, identity, inputs, jobs, records
+from foldnote.service.store.storage import let_go
 from foldnote.service.store.tally import Tally
 
 _IDS_AT_ONCE = 500
@@ -280,20 +281,20 @@ class QueueStore:
         with self._database.read() as connection:
             return list(connection.execute(query).scalars())
 
-    def mark_purged(self, job_id: int) -> list[str]:
-        """Note that the folders of a deleted job are gone, and let its inputs, record and result go.
-
-        Gives the hashes of the contents that it had.
-        """
+    def mark_purged(self, job_id: int) -> None:
+        """Note that the folders of a deleted job are gone, and let its inputs, record and result go."""
         with self._database.write() as connection:
-            given = connection.execute(sa.select(inputs.c.sha256).where(inputs.c.job_id == job_id))
-            result = connection.execute(sa.select(jobs.c.result_sha256).where(jobs.c.id == job_id))
-            contents = {*given.scalars(), *result.scalars()} - {None}
+            job = connection.execute(sa.select(jobs).where(jobs.c.id == job_id)).mappings().one()
+            given = connection.execute(sa.select(inputs.c.sha256).where(inputs.c.job_id == job_id)).scalars()
+            rows = [{"sha256": each, "bytes": 0} for each in given]
+            rows[:1] = [{**row, "bytes": job["stored_bytes"]} for row in rows[:1]]
+            if job["result_sha256"] is not None:
+                rows.append({"sha256": job["result_sha256"], "bytes": job["result_size"] or 0})
+            let_go(connection, [{"account_id": job["account_id"], **row} for row in rows])
             connection.execute(sa.delete(inputs).where(inputs.c.job_id == job_id))
             connection.execute(sa.delete(records).where(records.c.number == -job_id))
             values = {"is_purged": 1, "result_sha256": None}  # a run may have ended after the deletion
             connection.execute(sa.update(jobs).where(jobs.c.id == job_id).values(**values, **NOTHING_KEPT))
-            return sorted(contents)
 
     def has_unfinished(self) -> bool:
         """Whether any job waits or runs."""

@@ -95,6 +95,8 @@ jobs = sa.Table(
     sa.Column("result_sha256", sa.Text),
     sa.Column("result_size", sa.Integer),
     sa.Column("deleted", sa.Text),
+    # what its settings and inline files take, about
+    sa.Column("stored_bytes", sa.Integer, nullable=False, default=0, server_default="0"),
     # whether the folders of a deleted job are gone
     sa.Column("is_purged", sa.Integer, nullable=False, default=0),
 )
@@ -131,6 +133,16 @@ identity = sa.Table(
     sa.Column("since", sa.Text, nullable=False),
     # name of the service's latest run, which stands in a file beside the database, too
     sa.Column("run", sa.Text, nullable=False, server_default=""),
+)
+
+leavings = sa.Table(
+    "leavings",
+    metadata,
+    sa.Column("id", sa.Integer, primary_key=True),
+    sa.Column("account_id", sa.Integer, sa.ForeignKey("accounts.id"), nullable=False),
+    # a content that a deleted file or job had; the row goes with it
+    sa.Column("sha256", sa.Text, nullable=False),
+    sa.Column("bytes", sa.Integer, nullable=False),
 )
 
 inputs = sa.Table(

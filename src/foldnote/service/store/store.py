@@ -16,6 +16,7 @@ from foldnote.service.store.pages import PageStore
 from foldnote.service.store.pipelines import PipelineStore
 from foldnote.service.store.queue import QueueStore
 from foldnote.service.store.quotas import Quotas
+from foldnote.service.store.storage import StorageStore
 from foldnote.service.store.tools import ToolStore
 from foldnote.service.store.trials import TrialStore
 
@@ -46,6 +47,7 @@ class Store:
         self.queue = QueueStore(self.database)
         self.tools = ToolStore(self.database)
         self.files = FileStore(self.database)
+        self.storage = StorageStore(self.database)
 
     def close(self) -> None:
         """Close the database."""

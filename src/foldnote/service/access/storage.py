@@ -1,0 +1,95 @@
+"""What an account may keep: a limit of all its uploads, settings and results together."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from foldnote.service.config import MB, ServiceConfig
+from foldnote.service.faults import RefusalError
+from foldnote.service.store.quotas import TRIAL
+from foldnote.service.store.storage import StorageStore
+
+
+@dataclass(frozen=True)
+class Room:
+    """Bytes that an upload may bring; None for any number."""
+
+    left: int | None
+
+
+class StorageDesk:
+    """Says how much an account may still store; nobody is limited at an embedded service.
+
+    Uploads count while they come. A submission is let pass while there is any room, so that an account can
+    exceed its limit by one submission and not by a second one.
+    """
+
+    def __init__(self, storage: StorageStore, config: ServiceConfig) -> None:
+        self._storage = storage
+        self._bytes = 0 if config.embedded else config.limits.storage_bytes
+        self._trial_bytes = 0 if config.embedded else config.trials.trial_storage_bytes
+        self._coming: Counter[int] = Counter()
+
+    def require(self, account_id: int, tier: str) -> None:
+        """Let a submission pass.
+
+        Raises:
+            RefusalError: 403 where the account's storage is used up.
+        """
+        allowed = self._allowed(tier)
+        used = self._storage.used(account_id) if allowed else 0
+        if allowed and used >= allowed:
+            raise storage_full(403, used, allowed)
+
+    @contextmanager
+    def upload(self, account_id: int, tier: str, declared: int) -> Iterator[Room]:
+        """Room for one upload; what it brings counts for others from when it comes.
+
+        Raises:
+            RefusalError: 413 where it has no room.
+        """
+        allowed = self._allowed(tier)
+        if not allowed:
+            yield Room(None)
+            return
+        used = self._storage.used(account_id) + self._coming[account_id]
+        if used + declared > allowed or used >= allowed:
+            raise storage_full(413, used, allowed)
+        room = Room(allowed - used)
+        self._coming[account_id] += declared
+        try:
+            yield room
+        finally:
+            self._coming[account_id] -= declared
+            self._coming += Counter()
+
+    def arrive(self, account_id: int, tier: str, size: int, declared: int) -> None:
+        """Let an upload be kept that is complete, beside others that came meanwhile.
+
+        Raises:
+            RefusalError: 413 where there is no room any more.
+        """
+        allowed = self._allowed(tier)
+        used = self._storage.used(account_id) + self._coming[account_id] - declared if allowed else 0
+        if allowed and used + size > allowed:
+            raise storage_full(413, used, allowed)
+
+    def full(self, account_id: int, tier: str) -> RefusalError:
+        """413 for an upload that turned out too large for what is left."""
+        return storage_full(413, self._storage.used(account_id), self._allowed(tier))
+
+    def _allowed(self, tier: str) -> int:
+        return self._trial_bytes if tier == TRIAL else self._bytes
+
+
+def storage_full(status: int, used: int, allowed: int) -> RefusalError:
+    """A refusal that names both figures and says what to do."""
+    sentence = (
+        f"The account keeps {used / MB:,.0f} MB and may keep {allowed / MB:,.0f} MB of files, settings and"
+        " results. Delete what you do not need; it counts until it is removed, about a minute later."
+    )
+    more = {"storageBytes": used, "storageBytesAllowed": allowed}
+    return RefusalError(status, "storage_quota_exceeded", sentence, more=more)

@@ -1,0 +1,54 @@
+"""How many bytes an account keeps: uploads, settings, results, and what was deleted and is not gone yet."""
+
+from __future__ import annotations
+
+import sqlalchemy as sa
+
+from foldnote.service.store.database import Database
+from foldnote.service.store.schema import files, jobs, leavings
+
+_HELD = sa.select(
+    sa.select(sa.func.coalesce(sa.func.sum(files.c.size), 0))
+    .where(files.c.account_id == sa.bindparam("account"), files.c.deleted.is_(None))
+    .scalar_subquery()
+    + sa.select(
+        sa.func.coalesce(sa.func.sum(jobs.c.stored_bytes + sa.func.coalesce(jobs.c.result_size, 0)), 0)
+    )
+    .where(jobs.c.account_id == sa.bindparam("account"), jobs.c.is_purged == 0)
+    .scalar_subquery()
+    + sa.select(sa.func.coalesce(sa.func.sum(leavings.c.bytes), 0))
+    .where(leavings.c.account_id == sa.bindparam("account"))
+    .scalar_subquery()
+)
+
+
+class StorageStore:
+    """Queries about what accounts keep, and about contents that wait to be removed."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def used(self, account_id: int) -> int:
+        """Bytes of an account; a content under several names counts once for each."""
+        with self._database.read() as connection:
+            return int(connection.execute(_HELD, {"account": account_id}).scalar_one())
+
+    def leavings(self) -> list[tuple[int, str]]:
+        """Row and hash of each content that was let go and may still be there."""
+        with self._database.read() as connection:
+            rows = connection.execute(sa.select(leavings.c.id, leavings.c.sha256).order_by(leavings.c.id))
+            return [(row.id, row.sha256) for row in rows]
+
+    def forget(self, rows: list[int]) -> None:
+        """These contents are gone, or somebody else's."""
+        with self._database.write() as connection:
+            connection.execute(
+                sa.delete(leavings).where(leavings.c.id == sa.bindparam("row")),
+                [{"row": row} for row in rows],
+            )
+
+
+def let_go(connection: sa.Connection, rows: list[dict[str, object]]) -> None:
+    """Note contents that a row had (`account_id`, `sha256` and `bytes`), which count until they are gone."""
+    if rows:
+        connection.execute(sa.insert(leavings), rows)
