@@ -157,7 +157,10 @@ def test_the_crystal_pose_is_found_in_the_cavity(site):
 
 
 def test_a_ligand_in_the_receptors_file_is_left_out_and_named(site):
-    assert "Left out of the receptor: TMP A:163." in read_notes(site)
+    told = (
+        "Left out of the receptor: TMP A:163. Docked to 162 of the 163 residues of its file without waters."
+    )
+    assert told in read_notes(site)
     assert "TMP" not in (site / "receptor.pdbqt").read_text()
 
 
@@ -178,6 +181,30 @@ def test_a_side_chain_that_lacks_atoms_is_cut_back_and_a_gap_is_taken(tmp_path):
     outcome, outputs = dock(tmp_path, "".join(kept), XYLENE, **more)
     assert outcome.state == "succeeded", outcome.error
     assert "cut back to alanine or glycine: A:40." in read_notes(outputs)
+
+
+def list_hydrogens(outputs):
+    lines = (outputs / "receptor.pdbqt").read_text().splitlines()
+    return {line[12:16].strip() for line in lines if line[22:26].strip() == "31" and "H" in line[12:14]}
+
+
+def test_hydrogens_of_the_file_are_replaced_by_those_of_the_residue_names_and_that_is_told(tmp_path):
+    """A hydrogen on Nδ of HIS 31 is not kept; the name HID is what asks for it. Without a site it is blind."""
+    wrong = "ATOM   9999  HD1 HIS A  31      45.000  40.000  15.000  1.00  0.00           H  \n"
+    lines = [line for line in LYSOZYME.read_text().splitlines(keepends=True) if line.startswith("ATOM")]
+    place = max(number for number, line in enumerate(lines) if line[17:26] == "HIS A  31")
+    with_hydrogen = "".join([*lines[: place + 1], wrong, *lines[place + 1 :]])
+    by_name = "".join(line.replace("HIS A  31", "HID A  31") for line in lines)
+    outputs = [
+        dock(tmp_path / name, text, XYLENE, exhaustiveness=1)[1]
+        for name, text in [("file", with_hydrogen), ("name", by_name)]
+    ]
+    assert [list_hydrogens(each) for each in outputs] == [{"H", "HE2"}, {"H", "HD1"}]
+    notes = json.loads((outputs[0].parent / "notes.json").read_text())
+    assert "The 1 hydrogens of the receptor's file were replaced. Protonation follows" in notes[-1]
+    assert notes[0].startswith("The box is too large for a sure search")
+    assert notes[1].startswith("Blind docking: no site was given")
+    assert "replaced" not in read_notes(outputs[1])
 
 
 TRP_CAGE = EXAMPLE["receptorFile"]

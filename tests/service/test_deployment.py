@@ -6,6 +6,7 @@ import json
 import os
 import resource
 import sqlite3
+import subprocess
 import sys
 import time
 import zipfile
@@ -16,6 +17,7 @@ import pytest
 from service_process import PDB, ServiceProcess
 
 from foldnote.cli import main
+from foldnote.service.containers import make_command
 
 SCRIPT = """
 import json, pathlib
@@ -289,8 +291,20 @@ def test_podman_without_root_keeps_the_user_and_gives_a_home(lab, tmp_path, user
     deploy(service, type="boxed", command=None, image="lab/counter:1")
     assert service.run("count", type="boxed", settings={"structure": PDB})["status"] == "Complete"
     run = run_of(tmp_path)
-    assert f"--user {user}:{user} " in run
+    assert f"--user {user}:{user} --cap-drop ALL --security-opt no-new-privileges " in run
     assert ("--env HOME=/tmp --userns keep-id" in run) is is_kept
+
+
+@pytest.mark.parametrize(("name", "is_limited"), [("docker", True), ("podman", False)])
+def test_docker_gets_the_limit_of_processes_that_podman_has_by_default(tmp_path, name, is_limited):
+    program = tmp_path / name
+    program.write_text('#!/bin/sh\necho "$@"\n')
+    program.chmod(0o755)
+    environment = {"PATH": f"{tmp_path}:/usr/bin:/bin", "FOLDNOTE_ATTEMPT": "n"}
+    command = make_command(name, "lab/counter:1")
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=True)
+    assert ("--pids-limit 2048" in done.stdout) is is_limited
+    assert "--network none" in done.stdout
 
 
 def test_an_image_that_cannot_be_run_is_named(lab):

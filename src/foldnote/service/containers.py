@@ -1,8 +1,9 @@
 """Running an image: the command line for podman, docker or apptainer, and which of them is here.
 
-The image runs in the attempt's work folder as `/work`, as the user of the service and without a network. It
-is told of its cores and of nothing else in our environment. Nothing here starts a process, and no image is
-fetched beforehand: the program does that at the first job.
+The image runs in the attempt's work folder as `/work`, as the user of the service, without a network, without
+capabilities, without a way to gain rights, and with at most 2,048 processes. Memory and what it writes beside
+`/work` have no limit of ours. It is told of its cores and of nothing else in our environment. Nothing here
+starts a process, and no image is fetched beforehand: the program does that at the first job.
 """
 
 from __future__ import annotations
@@ -26,13 +27,15 @@ _APPTAINER = """
 exec "$0" run --containall --net --network none --env FOLDNOTE_ATTEMPT="$FOLDNOTE_ATTEMPT" \\
     --bind "$PWD:/work" --pwd /work "docker://$1"
 """
+# Docker gives a container any number of processes; podman has this limit by default, where cgroups allow it.
 # Podman without root maps users, and keeps ours when it is asked. A home is to be written to by any user. The
 # program's own files do not belong into the attempt's scratch folder, which goes away before they do. A stop
 # may come while the container is made, when there is nothing to kill yet, and leave it behind half made.
 _CONTAINER = """
 image=$1 name="foldnote-$FOLDNOTE_ATTEMPT" stopped=
 unset TMPDIR
-set -- --user "$(id -u):$(id -g)"
+set -- --user "$(id -u):$(id -g)" --cap-drop ALL --security-opt no-new-privileges
+if [ "$0" = docker ]; then set -- "$@" --pids-limit 2048; fi
 if [ "$(id -u)" != 0 ]; then
     set -- "$@" --env HOME=/tmp
     if [ "$0" = podman ]; then set -- "$@" --userns keep-id; fi

@@ -13,6 +13,11 @@ from engine_protocol import fail
 
 IONS = frozenset({"CA", "CU", "FE", "MG", "MN", "ZN"})
 """Metal ions that stay with the receptor."""
+PROTONATION = (
+    "Protonation follows the residue names (HID, HIE, HIP, ASH, GLH, LYN); else Asp and Glu, Lys and Arg"
+    " are charged and His has its hydrogen on Nε."
+)
+"""What Meeko's templates make of residues that come without hydrogens."""
 MAIN_CHAIN = ("N", "CA", "C", "O")
 BACKBONE = frozenset(MAIN_CHAIN)
 MOST_TOLERATED = 0.1
@@ -37,16 +42,26 @@ def read_receptor(path: Path) -> tuple[Any, list[str]]:
         del structure[1:]
     structure.setup_entities()
     structure.remove_alternative_conformations()
+    hydrogens = sum(each.atom.is_hydrogen() for each in structure[0].all())
     structure.remove_hydrogens()
     structure.remove_waters()
+    given = count_residues(structure)
     left_out = remove_others(structure[0])
     structure.remove_empty_chains()
     put_main_chains_first(structure[0])
     if left_out:
-        notes.append(f"Left out of the receptor: {shorten(left_out)}.")
+        kept = f"Docked to {count_residues(structure)} of the {given} residues of its file without waters"
+        notes.append(f"Left out of the receptor: {shorten(left_out)}. {kept}.")
+    if hydrogens:
+        notes.append(f"The {hydrogens} hydrogens of the receptor's file were replaced. {PROTONATION}")
     if not any(True for _ in structure[0].all()):
         fail("The receptor has no protein or nucleic acid that Vina's preparation knows.")
     return structure, notes
+
+
+def count_residues(structure: Any) -> int:
+    """Residues of all kinds in the first model."""
+    return sum(len(chain) for chain in structure[0])
 
 
 def remove_others(model: Any) -> list[str]:
@@ -98,7 +113,7 @@ def prepare_receptor(structure: Any, notes: list[str]) -> str:
 
     polymer, bad = match_templates(structure)
     if bad:
-        count = sum(len(chain) for chain in structure[0])
+        count = count_residues(structure)
         if len(bad) > MOST_TOLERATED * count:
             fail(
                 f"{len(bad)} of {count} residues of the receptor lack atoms, for example {shorten(bad, 3)}."

@@ -167,11 +167,13 @@ def find_box(settings: dict[str, Any], structure: Any, notes: list[str]) -> Box:
         reach = " to ".join(f"({', '.join(f'{each:.1f}' for each in corner)})" for corner in (low, high))
         fail(f"The box does not touch the receptor, which reaches from {reach} Å. Correct boxCenter.")
     if not has_center:
-        notes.append("No site was given: the box is about the receptor's centre.")
+        extent = " × ".join(f"{edge:.0f}" for edge in box.size)
+        notes.insert(0, f"Blind docking: no site was given, so the box of {extent} Å is about the receptor.")
     if box.volume > LARGE_VOLUME:
-        notes.append(
-            f"The box has {box.volume:.0f} Å³; a search of so large a space finds the best pose less surely."
-            " Give a site, or a higher exhaustiveness."
+        notes.insert(
+            0,
+            f"The box is too large for a sure search: {box.volume:.0f} Å³; at most {LARGE_VOLUME:.0f} is"
+            " advised. Give a site, or a higher exhaustiveness.",
         )
     return box
 
