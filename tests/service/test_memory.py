@@ -16,11 +16,24 @@ PDB_LINE = "ATOM      1  CA  ALA A   1       1.000   0.000   0.000  1.00 50.00  
 @pytest.fixture(scope="module")
 def house(tmp_path_factory):
     """A service that the system gives no more than 1.5 GB of addresses."""
-    service = ServiceProcess(tmp_path_factory.mktemp("memory"), "--no-rate-limit").start()
+    service = ServiceProcess(
+        tmp_path_factory.mktemp("memory"), "--no-rate-limit", "--allow-deploy-model"
+    ).start()
     service.client.post("/validate-job", json=job("anarci", sequence=SEQUENCE))
     resource.prlimit(service.process.pid, resource.RLIMIT_AS, (3 << 29, 3 << 29))
     yield service
     service.kill()
+
+
+PAIRS = {f"a{i}": {"allOf": [{"$ref": f"#/$defs/a{i + 1}"}] * 2} for i in range(27)} | {
+    "a27": {"type": "string"}
+}
+DOUBLING = {"type": "object", "$defs": PAIRS, "properties": {"x": {"$ref": "#/$defs/a0"}}}
+"""A kilobyte that becomes 2**29 subschemas."""
+
+
+class Raw(str):
+    """A body as it is sent."""
 
 
 def job(tool, **settings):
@@ -57,6 +70,16 @@ BODIES = {
     "a stage": ("/submit-pipeline", lambda: pipeline("anarci", sequence="1" * 20_000_000)),
     "ligands": ("/virtual-screening", lambda: docking(*["C"] * 200_000)),
     "a ligand": ("/virtual-screening", lambda: docking("C1" * 10_000_000)),
+    "63 MB of letters": ("/submit-job", lambda: job("anarci", sequence="A" * 63_000_000)),
+    "a million keys": ("/submit-job", lambda: job("anarci", **{f"k{i}": 1 for i in range(1_000_000)})),
+    "levels": ("/submit-job", lambda: Raw('{"a":' * 100_000 + "1" + "}" * 100_000)),
+    "a long number": ("/submit-job", lambda: Raw('{"settings":{"sequence":' + "9" * 1_000_000 + "}}")),
+    "a name and a tag": ("/submit-job", lambda: job("anarci") | {"jobName": "n" * 20_000_000,
+                                                                 "projectTag": "t" * 20_000_000}),
+    "too many rows": ("/submit-batch", lambda: {"batchName": "large", "type": "anarci",
+                                                "settings": [{"sequence": "1" * 300}] * 100_000}),
+    "a schema": ("/deploy-model", lambda: {"type": "mean", "schema": DOUBLING, "command": ["true"]}),
+    "a prompt of molecules": ("/model-router", lambda: {"prompt": "fold CC(=O)O " * 61_000}),
     "a prompt": ("/model-router", lambda: {"prompt": "fold " * 200_000}),
     "a file's name": ("/submit-job", lambda: job("af2bind", pdbFile="a/" * 10_000_000, chain="A")),
 }  # fmt: skip
@@ -74,7 +97,8 @@ def read_cpu_s(service):
 
 @pytest.mark.parametrize(("path", "make"), BODIES.values(), ids=BODIES)
 def test_a_large_body_is_refused_in_little_memory_and_time(house, path, make):
-    content = json.dumps(make()).encode()
+    given = make()
+    content = (given if isinstance(given, Raw) else json.dumps(given)).encode()
     Path(f"/proc/{house.process.pid}/clear_refs").write_text("5")  # the peak begins anew
     before_mb, before_s = read_status(house, "VmRSS"), read_cpu_s(house)
     answer = house.client.post(path, content=content)
