@@ -107,6 +107,7 @@ class History:
         return httpx.Client(base_url=self.service.url, headers={"x-api-key": account}, timeout=30)
 
     def submit(self) -> None:
+        """Also after whatever lets the numbers of jobs come again."""
         if not self.is_up:
             self.start()
         for _ in range(3):
@@ -180,6 +181,7 @@ class History:
             self.contents = None if state.contents is None else next(self.counter)
             self.start()
             done["restored"] += 1
+            self.submit()
 
     # what people do with files
 
@@ -204,6 +206,7 @@ class History:
             self.contents = None  # what was deleted since may be gone
             self.start()
             done["database copied back"] += 1
+            self.submit()
 
     def move_the_database_away(self) -> None:
         """As the one file that it seems to be; the service makes a new one."""
@@ -212,6 +215,7 @@ class History:
         self.jobs = {}
         self.start()
         done["database moved away"] += 1
+        self.submit()
 
     def take_away(self) -> None:
         folder = self.new_folder("away")
@@ -230,6 +234,7 @@ class History:
             self.contents = state.contents if state.contents == self.contents else None
             self.start()
             done["database put back"] += 1
+            self.submit()
 
     def move_a_folder_away(self) -> None:
         self.require_down()

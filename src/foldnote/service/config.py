@@ -71,6 +71,10 @@ class Pace:
     retry_s: float = 5.0
     grace_s: float = 10.0
 
+    def until_sweep_s(self, *, has_space: bool) -> float:
+        """Time until the next recovery."""
+        return self.sweep_s if has_space else min(self.sweep_s, self.need_s)
+
 
 @dataclass(frozen=True)
 class TrialTerms:

@@ -24,7 +24,7 @@ from foldnote.service.queue.active import Active, Live
 from foldnote.service.queue.attempt import RESULT, AttemptSpec, Outcome, without_path
 from foldnote.service.queue.executors.protocol import Capacity, Executor
 from foldnote.service.queue.launching import Launcher
-from foldnote.service.queue.tidying import Tidier, drop_work
+from foldnote.service.queue.tidying import Tidier
 from foldnote.service.store import clock
 from foldnote.service.store.database import StorageFaultError
 from foldnote.service.store.queue import Chooser, Claim, Ending, Waiting
@@ -88,7 +88,7 @@ class Dispatcher:
         """Take over what an earlier process left, then begin to work."""
         self._executor.open(self._hint)
         self.recover(is_start=True)
-        self._tidier.take_over()
+        self._tidier.start()
         self._tell()
         self.wake()  # what was queued before must not wait for the first sweep
         self._thread.start()
@@ -139,7 +139,7 @@ class Dispatcher:
         if time.monotonic() >= self._next_sweep:
             self.recover()
         self._tell()
-        self._tidier.tidy()  # last, so that nothing that waits has to wait for it
+        self._tidier.wake()
         self._launcher.refresh()
 
     def _tell(self) -> None:
@@ -342,7 +342,7 @@ class Dispatcher:
             delay = 0.0 if is_at_once else self._pace.retry_s * 2**claim.losses
             self._store.queue.requeue(claim, reason, delay_s=delay, is_counted=is_counted)
             self._next_due = self._store.queue.next_due()
-        drop_work(self._root / claim.folder)
+        self._tidier.note(self._root / claim.folder)
 
     def _is_marked(self, claim: Claim) -> bool:
         return claim.job_id in self._store.queue.cancelled()
@@ -380,9 +380,9 @@ class Dispatcher:
             if claim.job_id not in self._active:
                 self._adopt(claim, is_start)
         self._cancel_marked()
-        self._tidier.purge()
+        self._tidier.wake(is_purge_due=True)
         self._next_due = self._store.queue.next_due()
-        self._next_sweep = time.monotonic() + (self._pace.sweep_s if self._has_space() else self._pace.need_s)
+        self._next_sweep = time.monotonic() + self._pace.until_sweep_s(has_space=self._has_space())
 
     def _adopt(self, claim: Claim, is_start: bool) -> None:
         folder = self._root / claim.folder

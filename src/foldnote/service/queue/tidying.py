@@ -1,7 +1,8 @@
 """Folders that nobody needs any more: the work of attempts that ended, and jobs that were deleted.
 
 What cannot be removed now is tried again: a deleted job at every sweep, an ended attempt's work at the next
-start. Which job is over is not decided here.
+start. It is done in a thread of its own, since a tool may leave a million files. Which job is over is not
+decided here.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from foldnote.service.disk import Disk
 from foldnote.service.files.objects import LATELY_S, YOUNG_S, ObjectStore
 from foldnote.service.lock import may_remove_contents
 from foldnote.service.queue.attempt import RESULT, WORK
+from foldnote.service.rounds import Rounds
 from foldnote.service.store.database import StorageFaultError
 from foldnote.service.store.store import Store
 
@@ -27,6 +29,7 @@ COLLECT_EVERY_S = 600.0
 COLLECT_IN_NEED_S = 10.0
 """The same while the disk has no space for new work; then contents go as soon as that is safe."""
 _RECLAIM_AGAIN_S = 2.0
+_STOP_PATIENCE_S = 2.0
 _LEFT_BY_EARLIER_PROCESS = 1000
 """More attempts than can have ended in the moment before a process died."""
 
@@ -51,8 +54,35 @@ class Tidier:
         self._has_freed = Event()
         """Set while the database's files may hold pages and a log of what was deleted."""
         self._is_stopping = Event()
+        self._is_purge_due = False
+        self._rounds = Rounds("tidier", self._work)
         self._last_collection = time.monotonic()
         self._next_collection = self._last_collection + COLLECT_EVERY_S
+
+    def start(self) -> None:
+        """Begin to work, with what an earlier process left."""
+        self.take_over()
+        self._rounds.start()
+
+    def stop(self) -> None:
+        """End soon; the removal of a large folder may go on until the process ends."""
+        self._rounds.stop(_STOP_PATIENCE_S)
+        self._is_stopping.set()
+        self._has_freed.set()
+        if self._reclaiming is not None:
+            self._reclaiming.join()
+
+    def wake(self, *, is_purge_due: bool = False) -> None:
+        """Remove what was noted, and if due what was deleted; nobody waits for it."""
+        self._is_purge_due = self._is_purge_due or is_purge_due
+        if self._is_purge_due or self._ended:
+            self._rounds.wake()
+
+    def _work(self) -> None:
+        self.tidy()
+        if self._is_purge_due and not self._rounds.is_stopping:
+            self._is_purge_due = False
+            self.purge()
 
     def note(self, folder: Path) -> None:
         """The attempt in `folder` ended, and what it left is kept elsewhere."""
@@ -65,7 +95,7 @@ class Tidier:
 
     def tidy(self) -> None:
         """Drop what is kept elsewhere; the log and the manifest stay."""
-        while self._ended:
+        while self._ended and not self._rounds.is_stopping:
             folder = self._ended.pop()
             drop_work(folder)
             with contextlib.suppress(OSError):
@@ -84,6 +114,8 @@ class Tidier:
         unpurged = self._store.queue.unpurged()
         for job_id in unpurged:
             self._purge_job(job_id)
+            if self._rounds.is_stopping:
+                return
         if unpurged or self._reclaiming is None:
             self._has_freed.set()
         if self._reclaiming is None:
@@ -101,13 +133,6 @@ class Tidier:
             self._objects.collect(is_used, LATELY_S if in_need else YOUNG_S)
             self._last_collection = time.monotonic()
             self._next_collection = self._last_collection + COLLECT_EVERY_S
-
-    def stop(self) -> None:
-        """End what goes on beside the purges."""
-        self._is_stopping.set()
-        self._has_freed.set()
-        if self._reclaiming is not None:
-            self._reclaiming.join()
 
     def _reclaim(self) -> None:
         """Take what was deleted out of the database's files, beside all other work: it may take minutes."""
@@ -128,6 +153,8 @@ class Tidier:
         for job_folder in {folder.parent for folder in folders}:
             with contextlib.suppress(OSError):  # what was put aside stays
                 job_folder.rmdir()
+        if self._rounds.is_stopping:
+            return
         if not left:
             self._store.queue.mark_purged(job_id)
             self._stuck.discard(job_id)

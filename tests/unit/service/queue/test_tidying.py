@@ -1,6 +1,8 @@
 """What is over is removed: again, where it could not be at first, and what an earlier process left."""
 
 import os
+import threading
+import time
 from pathlib import Path
 
 import pytest
@@ -115,3 +117,31 @@ def test_a_link_in_a_removed_folder_leads_nowhere(tmp_path):
     assert remove_folder(tmp_path / "job")
     assert (outside / "kept").read_text() == "x"
     assert outside.stat().st_mode & 0o777 == 0o750
+
+
+def test_nobody_waits_while_many_files_are_removed(store, root, tidier):
+    _, _, folder = end_one(store, root)
+    for number in range(20_000):
+        (folder / "work" / "outputs" / str(number)).touch()
+    tidier.start()
+    began = time.monotonic()
+    tidier.note(folder)
+    tidier.wake(is_purge_due=True)
+    assert time.monotonic() - began < 0.1
+    while (folder / "work").exists():
+        assert time.monotonic() - began < 60
+        time.sleep(0.01)
+    tidier.stop()
+
+
+def test_a_tidier_ends_soon_in_the_midst_of_a_large_folder(store, root, tidier, monkeypatch):
+    removing, go_on = threading.Event(), threading.Event()
+    monkeypatch.setattr(tidying, "remove_folder", lambda _: removing.set() or go_on.wait(60))
+    account, _, _ = end_one(store, root)
+    store.jobs.delete(account, "one")
+    tidier.start()
+    assert removing.wait(30)
+    began = time.monotonic()
+    tidier.stop()
+    assert time.monotonic() - began < 10
+    go_on.set()
