@@ -135,6 +135,10 @@ class History:
             done["deleted"] += 1
 
     def check(self) -> None:
+        """Await every job, and compare what is listed, fetched and logged."""
+        if not self.is_up:
+            self.start()  # which checks
+            return
         for account in ACCOUNTS:
             with self.ask(account) as client:
                 self.check_account(client, account)
@@ -259,7 +263,8 @@ class History:
 
 
 ACTS = (
-    *(History.submit,) * 4,
+    *(History.submit,) * 3,
+    *(History.check,) * 3,
     History.delete,
     *(History.back_up,) * 2,
     *(History.restore,) * 2,
@@ -296,19 +301,23 @@ def wait(client: httpx.Client, name: str) -> dict:
 
 IN_TURN = (
     History.submit,
-    History.move_the_database_away,
-    History.put_a_database_back,
-    History.back_up,
+    History.check,
     History.copy_the_database,
-    History.submit,
+    History.back_up,
+    History.move_the_database_away,
+    History.check,
+    History.put_a_database_back,
+    History.check,
     History.copy_a_database_back,
+    History.check,
     History.restore,
+    History.check,
     History.delete,
     History.move_a_folder_away,
     History.put_an_old_folder_there,
     History.restore,
 )
-"""Everything once, so that the numbers of jobs come again after each."""
+"""Everything once, so that the numbers of jobs come again after each, and what has them then is looked at."""
 
 
 @pytest.mark.timeout(900)
