@@ -114,8 +114,8 @@ class Tidier:
         unpurged = self._store.queue.unpurged()
         for job_id in unpurged:
             self._purge_job(job_id)
-            if self._rounds.is_stopping:
-                return
+        if self._rounds.is_stopping:
+            return
         if unpurged or self._reclaiming is None:
             self._has_freed.set()
         if self._reclaiming is None:
