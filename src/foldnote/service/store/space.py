@@ -18,6 +18,8 @@ _PAGES_AT_ONCE = 1000
 """Taken out of the file by one transaction; others wait for about 30 ms."""
 _FEW_PAGES = 200
 """The same on a full disk, so that the log stays short."""
+_REWRITTEN_BYTES = 16 << 20
+"""A database of so many bytes is written anew after deletions, which takes a fraction of a second."""
 _PAUSE_S = 0.02
 _MOST_WAIT_MS = 200
 
@@ -68,6 +70,10 @@ def reclaim(connection: sqlite3.Connection, lock: Lock, stop: Event, *, keeps_lo
                 connection.execute(f"PRAGMA wal_checkpoint({ending})").fetchone()
         if _ask(connection, "freelist_count") >= left:
             break
+    size = _ask(connection, "page_count") * _ask(connection, "page_size")
+    if not keeps_log and size <= _REWRITTEN_BYTES and not stop.is_set():
+        with lock:
+            connection.execute("VACUUM")  # pages that cells were moved out of keep copies of them
     busy, *_ = connection.execute(f"PRAGMA wal_checkpoint({ending})").fetchone()
     return not keeps_log and not busy and not (is_possible and _ask(connection, "freelist_count"))
 
