@@ -82,8 +82,8 @@ def serve(folder: Path) -> None:
     """Serve until a signal comes."""
     import uvicorn
 
-    from foldnote.service.app import create_app
     from foldnote.service.config import ServiceConfig
+    from foldnote.service.http.app import create_app
 
     app = create_app(ServiceConfig(data_dir=folder / "data", engine_paths=(_ENGINES,)))
     asked: Counter[str] = Counter()

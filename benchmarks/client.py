@@ -113,7 +113,7 @@ def list_needed(*names: str) -> set[str]:
 def report_imports() -> None:
     """What ``import foldnote.client`` takes and loads, beside httpx."""
     (ours, ours_cpu), (peer, peer_cpu) = import_s("foldnote.client"), import_s("httpx")
-    ready, ready_cpu = import_s("foldnote.client.jobs, foldnote.client.transport")
+    ready, ready_cpu = import_s("foldnote.client.resources.jobs, foldnote.client.core.transport")
     print(
         f"import foldnote.client: {ours * 1000:.0f} ms, of the processor {ours_cpu * 1000:.0f} ms;"
         f" limit {IMPORT_LIMIT_S * 1000:.0f} ms, ratio {ours / IMPORT_LIMIT_S:.2f}"
@@ -183,7 +183,7 @@ def report_calls(what: str, ours: float, bare: float) -> None:
 def measure_sync(url: str) -> None:
     import httpx
 
-    import foldnote.client.transport  # noqa: F401  what it loads is told above
+    import foldnote.client.core.transport  # noqa: F401  what it loads is told above
     from foldnote.client import Client
 
     begun = time.perf_counter()

@@ -211,9 +211,9 @@ def measure_rows(url: str) -> None:
 
 def count_requests() -> None:
     """Requests in the busiest minute of an hour, with the pauses added up instead of slept."""
-    from foldnote.client.effects import Answer, Call, Sleep
-    from foldnote.client.link import Address, Link
-    from foldnote.client.waiting import wait_all
+    from foldnote.client.core.connection import Address, Link
+    from foldnote.client.core.operations import Answer, Call, Sleep
+    from foldnote.client.watching.waiting import wait_all
     from foldnote.settings import Profile
 
     names = [f"job-{number}" for number in range(WATCHED)]

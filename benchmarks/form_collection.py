@@ -24,8 +24,8 @@ from typing import Any
 from ipywidgets.widgets import widget as registry
 
 from foldnote.forms import SchemaForm
-from foldnote.forms.field import is_same
-from foldnote.forms.kinds.group import ObjectField
+from foldnote.forms.fields.field import is_same
+from foldnote.forms.fields.kinds.group import ObjectField
 
 LIMIT_S = 1.0
 _MOST_S = 60

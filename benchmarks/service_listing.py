@@ -29,7 +29,7 @@ from urllib.parse import urlsplit
 from _service import SETTINGS, TOOL, ServiceRun, cpu_s, processes_of, report, say_load, share, tree
 
 from foldnote.service.config import ServiceConfig
-from foldnote.service.store.insertion import NewJob, insert_jobs
+from foldnote.service.store.jobs.insertion import NewJob, insert_jobs
 from foldnote.service.store.store import Store
 
 RECORDS = 1000

@@ -23,7 +23,7 @@ from pathlib import Path
 
 from _service import report, say_load, share
 
-from foldnote.service.store.pages import JobFilter
+from foldnote.service.store.jobs.pages import JobFilter
 from foldnote.service.store.store import Store
 
 LIMIT_MS = 10.0

@@ -45,7 +45,7 @@ from lab_server import LabServer  # noqa: E402
 
 from foldnote.results import Structure  # noqa: E402
 from foldnote.viewers import bundle, compose, write_page  # noqa: E402
-from foldnote.viewers.library import read_library  # noqa: E402
+from foldnote.viewers.render.library import read_library  # noqa: E402
 
 RUNS = 3
 VIEWS = 50

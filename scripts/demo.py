@@ -18,7 +18,7 @@ from traitlets.config import Config
 
 import foldnote as fn
 from foldnote.errors import FoldnoteError
-from foldnote.viewers.page import write_page
+from foldnote.viewers.display.page import write_page
 
 ROOT = Path(__file__).parent.parent
 NOTEBOOK = ROOT / "notebooks" / "quickstart.ipynb"

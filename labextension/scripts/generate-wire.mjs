@@ -9,13 +9,13 @@ import { existsSync, writeFileSync } from 'node:fs';
 import openapiTS, { astToString } from 'openapi-typescript';
 
 const HEADER = `/**
- * What the server extension answers, generated from \`python -m foldnote.lab.answers\`. Do not edit: run \`npm run wire\`.
+ * What the server extension answers, generated from \`python -m foldnote.lab.responses\`. Do not edit: run \`npm run wire\`.
  */
 `;
 
 const python =
   process.env.PYTHON ?? (existsSync('.venv/bin/python') ? '.venv/bin/python' : 'python3');
-const document = execFileSync(python, ['-m', 'foldnote.lab.answers'], {
+const document = execFileSync(python, ['-m', 'foldnote.lab.responses'], {
   encoding: 'utf8',
   maxBuffer: 1 << 28
 });

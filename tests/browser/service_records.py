@@ -3,9 +3,9 @@
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from foldnote.lab.answers import ServiceReport, ServiceState, write_jobs, write_tools
-from foldnote.lab.known import KnownJobs
-from foldnote.lab.notes import Notes
+from foldnote.lab.known_jobs import KnownJobs
+from foldnote.lab.local_notes import Notes
+from foldnote.lab.responses import ServiceReport, ServiceState, write_jobs, write_tools
 from foldnote.models.job import Job, JobPage, StatusCounts
 from foldnote.models.status import BatchStatus, JobStatus
 from foldnote.models.tool import Tool, ToolEngine

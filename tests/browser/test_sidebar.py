@@ -8,8 +8,8 @@ import pytest
 from playwright.sync_api import expect
 from service_records import JOBS, LONG_NAME, TOOLS, jobs_body, make_job, tools_body
 
-from foldnote.lab.answers import AccountAnswer, ServiceState, write_older
-from foldnote.lab.notes import Notes
+from foldnote.lab.local_notes import Notes
+from foldnote.lab.responses import AccountAnswer, ServiceState, write_older
 from foldnote.models.job import JobPage
 
 FILES = (

@@ -14,8 +14,8 @@ from scripted_service import ScriptedService
 from served import Served
 
 from foldnote.client import AsyncClient, Client
-from foldnote.service.app import create_app
 from foldnote.service.config import Limits, ServiceConfig
+from foldnote.service.http.app import create_app
 
 _numbers = itertools.count(1)
 

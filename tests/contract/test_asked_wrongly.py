@@ -11,10 +11,10 @@ from job_settings import SETTINGS
 import foldnote as fn
 from foldnote import catalog
 from foldnote.client import Stage
-from foldnote.client.tool_list import ToolList
+from foldnote.client.tables.tool_list import ToolList
 from foldnote.errors import FoldnoteError
-from foldnote.results import tables
-from foldnote.results.smiles import read_smiles
+from foldnote.results.molecules.smiles import read_smiles
+from foldnote.results.tables import tabular
 
 
 @pytest.mark.parametrize("limit", [None, 0, -1, 2.5, "10", True])
@@ -40,7 +40,7 @@ def test_there_are_examples_of_each_filter():
 @pytest.mark.parametrize(
     ("library", "extra", "use"),
     [
-        ("pyarrow", "parquet", lambda: tables.read_table(b"PAR1", "x.parquet")),
+        ("pyarrow", "parquet", lambda: tabular.read_table(b"PAR1", "x.parquet")),
         ("rdkit.Chem", "chem", lambda: read_smiles(b"CCO", "x.smi")),
     ],
 )

@@ -24,8 +24,8 @@ from foldnote.errors import (
     TransportError,
 )
 from foldnote.models import Account
-from foldnote.service.app import create_app
 from foldnote.service.config import ServiceConfig, TrialTerms
+from foldnote.service.http.app import create_app
 
 KEY = "trial-key-that-nobody-sees"
 URL = "http://testserver"

@@ -76,8 +76,8 @@ class Everything(dict):
 def hasty(monkeypatch):
     """No pause takes long, and little is tried again."""
     monkeypatch.setenv("FOLDNOTE_REQUESTS_PER_SECOND", "5000")
-    monkeypatch.setattr("foldnote.client.transport.time.sleep", lambda _: None)
-    for module in ("link", "once"):
+    monkeypatch.setattr("foldnote.client.core.transport.time.sleep", lambda _: None)
+    for module in ("core.connection", "submission.idempotency"):
         monkeypatch.setattr(f"foldnote.client.{module}.retry_delays", lambda *_: iter((0.0,)))
 
 

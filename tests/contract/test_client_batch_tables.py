@@ -7,8 +7,8 @@ import pytest
 from scripted_service import answers
 
 import foldnote as fn
-from foldnote.client.rows import expand_rows
-from foldnote.client.sheets import Sheet
+from foldnote.client.inputs.batch_table import expand_rows
+from foldnote.client.tables.batch_results import Sheet
 from foldnote.errors import FoldnoteError, NotFoundError, ServiceError
 
 

@@ -10,11 +10,11 @@ from job_settings import SETTINGS
 from scripted_service import answers, breaks, serves
 
 from foldnote.client import AsyncClient, Client
-from foldnote.client.effects import operation
-from foldnote.client.files import FilesSteps
-from foldnote.client.handle import HandleSteps
-from foldnote.client.jobs import JobsSteps
-from foldnote.client.tools import ToolsSteps
+from foldnote.client.core.operations import operation
+from foldnote.client.resources.files import FilesSteps
+from foldnote.client.resources.job_handle import HandleSteps
+from foldnote.client.resources.jobs import JobsSteps
+from foldnote.client.resources.tools import ToolsSteps
 from foldnote.errors import (
     BadRequestError,
     ConfigurationError,
@@ -215,7 +215,7 @@ def asked_for(scripted):
 
 @pytest.fixture
 def hasty(monkeypatch):
-    monkeypatch.setattr("foldnote.client.link.retry_delays", lambda *_: iter([0.0]))
+    monkeypatch.setattr("foldnote.client.core.connection.retry_delays", lambda *_: iter([0.0]))
 
 
 def test_the_next_process_goes_on_with_a_download(scripted, connect, hasty):

@@ -88,7 +88,7 @@ def test_a_submission_that_arrived_while_it_was_looked_up_is_met(scripted, clien
 
 
 def test_a_submission_that_always_fails_is_an_error_in_the_end(scripted, client, monkeypatch):
-    monkeypatch.setattr("foldnote.client.once.retry_delays", lambda: iter([0.01, 0.01]))
+    monkeypatch.setattr("foldnote.client.submission.idempotency.retry_delays", lambda: iter([0.01, 0.01]))
     scripted.on("POST", "/submit-job", answers({"error": "broken"}, 500))
     scripted.on("GET", "/jobs", NOT_FOUND)
     with pytest.raises(ServiceFaultError, match="broken"):
@@ -129,7 +129,7 @@ def test_a_storm_of_refusals_ends(scripted):
 
 
 def test_waiting_survives_an_outage(scripted, client, monkeypatch):
-    monkeypatch.setattr("foldnote.client.link.retry_delays", lambda: iter([]))
+    monkeypatch.setattr("foldnote.client.core.connection.retry_delays", lambda: iter([]))
     running = answers(RECORD | {"status": "Running", "completed": None})
     scripted.on("GET", "/jobs", running, breaks(), answers("", 503), breaks(), answers(RECORD))
     assert client.jobs.finish("a", 30).job_name == "a"
@@ -213,7 +213,7 @@ def test_a_download_tells_how_far_it_is(scripted, client):
 
 
 def test_an_archive_that_is_being_built_is_waited_for_to_the_end(scripted, client, monkeypatch):
-    monkeypatch.setattr("foldnote.client.fetching.poll_delays", lambda **_: iter([0.01] * 99))
+    monkeypatch.setattr("foldnote.client.downloads.download.poll_delays", lambda **_: iter([0.01] * 99))
     content = archive()
     parent = RECORD | {"type": "batch", "batchStatus": "Complete", "status": "Complete"}
     building = answers(parent | {"batchStatus": "Aggregating"})
@@ -227,7 +227,7 @@ def test_an_archive_that_is_being_built_is_waited_for_to_the_end(scripted, clien
 
 
 def test_an_archive_that_cannot_be_built_is_no_endless_wait(scripted, client, monkeypatch):
-    monkeypatch.setattr("foldnote.client.fetching.poll_delays", lambda **_: iter([0.01] * 99))
+    monkeypatch.setattr("foldnote.client.downloads.download.poll_delays", lambda **_: iter([0.01] * 99))
     parent = RECORD | {"type": "batch", "status": "Complete"}
     scripted.on("GET", "/jobs", answers(parent | {"batchStatus": "Complete"}),
                 answers(parent | {"batchStatus": "AggregationError"}))  # fmt: skip

@@ -9,7 +9,7 @@ import pytest
 from job_settings import PDB
 from scripted_service import answers
 
-from foldnote.client.sources import name_source, open_source
+from foldnote.client.inputs.sources import name_source, open_source
 from foldnote.errors import BadRequestError, FoldnoteError, JobNameTakenError
 from foldnote.results import Structure
 

@@ -81,7 +81,7 @@ async def test_a_download_beyond_the_limit_is_refused_and_nothing_stays(
 
 
 async def test_a_download_that_trickles_is_given_up(face, settle, scripted, monkeypatch):
-    monkeypatch.setattr("foldnote.client.link.retry_delays", lambda: iter([0.01] * 2))
+    monkeypatch.setattr("foldnote.client.core.connection.retry_delays", lambda: iter([0.01] * 2))
     scripted.on("GET", "/jobs", answers(RECORD))
     scripted.on("POST", "/result", answers({"url": f"{scripted.url}/f"}))
     scripted.on("GET", "/f", floods(b"x", 0.02))

@@ -190,7 +190,7 @@ def test_refusals_in_each_shape(scripted, client, said, status, kind, sentence):
     ],
 )
 def test_a_refusal_that_calls_itself_a_success_is_none(scripted, client, said, kind, sentence, monkeypatch):
-    monkeypatch.setattr("foldnote.client.once.retry_delays", lambda: iter(()))
+    monkeypatch.setattr("foldnote.client.submission.idempotency.retry_delays", lambda: iter(()))
     scripted.on("POST", "/submit-job", answers(said))
     scripted.on("DELETE", "/delete-job", answers(said))
     scripted.on("GET", "/jobs", answers({"error": "no such job"}, 404))

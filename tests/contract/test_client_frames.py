@@ -4,7 +4,7 @@ import re
 import subprocess
 import sys
 
-from foldnote.client.frames import tabulate_jobs
+from foldnote.client.tables.frames import tabulate_jobs
 
 COLUMNS = {
     "tool": "str",

@@ -8,7 +8,7 @@ from job_settings import PDB, SETTINGS
 from scripted_service import answers, breaks
 
 from foldnote.client import Client, Stage, inline, uploaded
-from foldnote.client.file_values import job_file
+from foldnote.client.inputs.file_values import job_file
 from foldnote.errors import (
     BadRequestError,
     FoldnoteError,
@@ -19,8 +19,8 @@ from foldnote.errors import (
     SettingsError,
     UnknownToolError,
 )
-from foldnote.service.app import create_app
 from foldnote.service.config import ServiceConfig
+from foldnote.service.http.app import create_app
 
 SEQUENCE = SETTINGS["sequence"]
 LIGHT = "DIQMTQSPSSLSASVGDRVTITCRASQDVNTAVAWYQQKPGKAPKLLIYSASFLYSGVPSRFSGSRSGTDFTLTISSLQPEDFATYYCQQHYTTPPTFGQGTKVEIK"

@@ -9,12 +9,13 @@ from job_settings import SETTINGS
 from pydantic import SecretStr
 
 from foldnote.client import Client
-from foldnote.client.jobs import AsyncJobs
-from foldnote.client.link import Address, Link
-from foldnote.client.polling import Poller
-from foldnote.client.transport import AsyncHttpWorld
+from foldnote.client.core.connection import Address, Link
+from foldnote.client.core.transport import AsyncHttpWorld
+from foldnote.client.resources.jobs import AsyncJobs
+from foldnote.client.watching.poller import Poller
 from foldnote.settings import Profile
-from foldnote.viewers import JobCard, watch
+from foldnote.viewers import JobCard
+from foldnote.viewers.card import watch
 
 
 class Simulated:

@@ -4,7 +4,7 @@ import inspect
 
 import pytest
 
-from foldnote.client.ending import find_fresh
+from foldnote.client.watching.cancellation import find_fresh
 from foldnote.errors import NotFoundError, WaitTimeoutError
 
 

@@ -51,7 +51,7 @@ async def test_no_error_shows_the_key(scripted, caplog, monkeypatch, fault):
     if fault.startswith("told"):  # httpcore's own log of what arrived: nothing of ours is asked before
         caplog.set_level(logging.INFO, logger="httpcore")
     monkeypatch.setenv("FOLDNOTE_REQUEST_TIMEOUT_S", "0.2")
-    monkeypatch.setattr("foldnote.client.link.retry_delays", lambda *_: iter(()))
+    monkeypatch.setattr("foldnote.client.core.connection.retry_delays", lambda *_: iter(()))
     scripted.on("GET", "/jobs", FAULTS[fault])
     client, awaited = (
         Client(base_url=scripted.url, api_key=KEY),

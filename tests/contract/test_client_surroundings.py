@@ -146,7 +146,7 @@ def test_a_forked_process_has_connections_of_its_own(ready):
 @pytest.mark.parametrize("proxy", ["socks5://127.0.0.1:1", "socks://127.0.0.1:1", "foo:bar"])
 async def test_a_proxy_that_cannot_be_used_stands_in_the_way_of_others_only(ready, monkeypatch, proxy):
     monkeypatch.setenv("ALL_PROXY", proxy)
-    monkeypatch.setattr("foldnote.client.link.retry_delays", lambda *_: iter(()))
+    monkeypatch.setattr("foldnote.client.core.connection.retry_delays", lambda *_: iter(()))
     with Client(base_url=ready.url, api_key=KEY) as client:
         assert client.jobs.get("a").job_name == "a"
     other = Client(base_url="http://jobs.invalid")
@@ -167,7 +167,7 @@ def test_certificates_that_cannot_be_read_are_named(tmp_path, monkeypatch, conte
 
 
 def test_an_unknown_certificate_is_told_with_what_to_do(monkeypatch, tmp_path):
-    monkeypatch.setattr("foldnote.client.link.retry_delays", lambda *_: iter(()))
+    monkeypatch.setattr("foldnote.client.core.connection.retry_delays", lambda *_: iter(()))
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(*_certify(tmp_path))
     loop = asyncio.new_event_loop()
@@ -211,7 +211,7 @@ def test_a_pace_that_is_none_is_told(monkeypatch, pace):
 
 @pytest.mark.parametrize("address", ["http://[::1", "http://a..b", "localhost:1", "http://127.0.0.1:x"])
 def test_an_address_that_is_none_is_told(monkeypatch, address):
-    monkeypatch.setattr("foldnote.client.link.retry_delays", lambda *_: iter(()))
+    monkeypatch.setattr("foldnote.client.core.connection.retry_delays", lambda *_: iter(()))
     with (
         Client(base_url=address) as client,
         pytest.raises(ServiceUnreachableError, match="cannot be reached"),
@@ -221,7 +221,7 @@ def test_an_address_that_is_none_is_told(monkeypatch, address):
 
 @pytest.mark.parametrize("link", ["http://[::1", "http://a..b/", "http://127.0.0.1:x/"])
 def test_a_link_that_is_none_is_told(ready, monkeypatch, link):
-    monkeypatch.setattr("foldnote.client.link.retry_delays", lambda *_: iter(()))
+    monkeypatch.setattr("foldnote.client.core.connection.retry_delays", lambda *_: iter(()))
     ready.on("POST", "/result", answers(link))
     with Client(base_url=ready.url) as client, pytest.raises(FoldnoteError):
         client.jobs.download("a")
@@ -257,7 +257,7 @@ def test_a_day_that_a_service_asks_for_after_a_submission_is_told_and_not_slept(
 
 
 def test_a_file_that_goes_before_it_is_sent_is_told(ready, tmp_path, monkeypatch):
-    import foldnote.client.files as files
+    import foldnote.client.resources.files as files
 
     real = files.open_source
 

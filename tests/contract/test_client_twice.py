@@ -13,8 +13,8 @@ from starlette.testclient import TestClient
 
 from foldnote.client import Client
 from foldnote.errors import FoldnoteError
-from foldnote.service.app import create_app
 from foldnote.service.config import ServiceConfig
+from foldnote.service.http.app import create_app
 
 SUBMIT = """
 import json, sys

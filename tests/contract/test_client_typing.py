@@ -12,8 +12,8 @@ from pathlib import Path
 import pandas as pd
 from foldnote.client import AsyncBatchHandle, AsyncClient, AsyncJobHandle, BatchHandle, Client, JobHandle
 from foldnote.client import AsyncPipelineRun, Pipeline, PipelineRun, Stage
-from foldnote.client.job_list import JobList
-from foldnote.client.previews import Preview
+from foldnote.client.tables.job_list import JobList
+from foldnote.client.submission.preview import Preview
 from foldnote.models import Account, FilePage, Job, Recommendation, Tool
 from foldnote.models.deployed import FinetunedModel
 from foldnote.results import Result

@@ -11,7 +11,7 @@ import foldnote as fn
 from foldnote import settings
 from foldnote.errors import ConfigurationError
 from foldnote.notebook import connection
-from foldnote.viewers.output import ResultSlot
+from foldnote.viewers.card.output import ResultSlot
 
 
 @pytest.fixture
@@ -53,7 +53,7 @@ def test_every_verb_reaches_the_service_of_the_environment(here, verb, capsys):
 
 
 async def test_a_card_of_the_environment_follows_its_job(here):
-    from foldnote.notebook.live import make_card
+    from foldnote.notebook.live_outputs import make_card
 
     job = fn.submit("anarci", **unique("AH"))
     card = make_card(job, ResultSlot())
@@ -64,7 +64,7 @@ async def test_a_card_of_the_environment_follows_its_job(here):
 
 
 async def test_a_card_keeps_to_its_service_when_another_becomes_active(here, monkeypatch):
-    from foldnote.notebook.live import make_card
+    from foldnote.notebook.live_outputs import make_card
 
     job = fn.submit("anarci", **unique("AI"))
     monkeypatch.delenv("FOLDNOTE_BASE_URL")

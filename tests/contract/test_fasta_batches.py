@@ -5,7 +5,7 @@ from job_settings import SETTINGS
 
 import foldnote as fn
 from foldnote import catalog
-from foldnote.client.fasta import make_names, read_fasta
+from foldnote.client.inputs.fasta import make_names, read_fasta
 from foldnote.errors import FoldnoteError
 from foldnote.notebook import NotebookBatch
 

@@ -16,8 +16,8 @@ from served import SETTINGS, Served
 from foldnote import settings
 from foldnote.client import Client
 from foldnote.errors import ConfigurationError
-from foldnote.service.app import create_app
 from foldnote.service.config import ServiceConfig
+from foldnote.service.http.app import create_app
 
 STRANGER = 65534
 IS_ROOT = os.geteuid() == 0

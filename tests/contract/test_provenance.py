@@ -13,8 +13,8 @@ from rocrate.rocrate import ROCrate
 from foldnote.client import Stage, inline
 from foldnote.errors import ArchiveError, ConfigurationError
 from foldnote.results import open_result
-from foldnote.results.crate import PROFILE
-from foldnote.results.crate_steps import WORKFLOW
+from foldnote.results.provenance.crate import PROFILE
+from foldnote.results.provenance.crate_steps import WORKFLOW
 
 
 @pytest.fixture

@@ -7,8 +7,8 @@ from job_settings import PDB
 
 import foldnote as fn
 from foldnote.client import FileValue
-from foldnote.client.handle import next_action
-from foldnote.viewers.card_html import tell_again
+from foldnote.client.resources.job_handle import next_action
+from foldnote.viewers.card.card_html import tell_again
 
 
 @pytest.fixture

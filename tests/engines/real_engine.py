@@ -9,7 +9,7 @@ from pathlib import Path
 
 from foldnote.service.engines import Engine, build_attempt, load_engines
 from foldnote.service.engines.launch import make_environment
-from foldnote.service.queue.attempt import Outcome, prepare_attempt
+from foldnote.service.runner.attempt import Outcome, prepare_attempt
 
 CUT = """
 import socket
@@ -58,7 +58,7 @@ def run_engine(
     paths = os.pathsep.join([str(cut), spec.environment["PYTHONPATH"]])
     spec = dataclasses.replace(spec, environment={**spec.environment, "PYTHONPATH": paths})
     prepare_attempt(spec, _write(folder / "given", given))
-    runner = [sys.executable, "-m", "foldnote.service.queue.runner", str(spec.folder)]
+    runner = [sys.executable, "-m", "foldnote.service.runner.runner", str(spec.folder)]
     subprocess.run(["unshare", "-rn", *runner] if can_cut_the_network() else runner, check=True)
     return Outcome.read(spec.folder), spec.folder / "work" / "outputs"
 

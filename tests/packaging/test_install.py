@@ -115,7 +115,7 @@ def test_what_was_installed_works(clean_python, tmp_path):
         "import foldnote as fn\n"
         "from foldnote import settings\n"
         "from foldnote.models import read_runtime\n"
-        "from foldnote.viewers.library import read_library\n"
+        "from foldnote.viewers.render.library import read_library\n"
         "tools = fn.tools()\n"
         "form = fn.form('abodybuilder', heavy='EVQLVESGG')\n"
         "assert '3dmol' in read_library().lower()\n"

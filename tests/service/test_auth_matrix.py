@@ -14,8 +14,8 @@ import pytest
 from service_process import PDB, SETTINGS, ServiceProcess
 
 from foldnote.service import admin
-from foldnote.service.access.keys import hash_key
-from foldnote.service.app import ROUTERS
+from foldnote.service.domain.access.keys import hash_key
+from foldnote.service.http.app import ROUTERS
 
 OPEN, LINK, KEYED, GATEWAY, CLAIMED, ADMIN = (
     "open",

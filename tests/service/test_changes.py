@@ -7,9 +7,9 @@ import pytest
 from service_process import SETTINGS
 from starlette.testclient import TestClient
 
-from foldnote.service.app import create_app
 from foldnote.service.config import ServiceConfig
-from foldnote.service.store.insertion import NewJob
+from foldnote.service.http.app import create_app
+from foldnote.service.store.jobs.insertion import NewJob
 
 
 @pytest.fixture(scope="module")

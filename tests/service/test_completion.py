@@ -11,7 +11,7 @@ from pathlib import Path
 import pexpect
 import pytest
 
-from foldnote.client.ledger import Ledger
+from foldnote.client.local.ledger import Ledger
 
 COMMANDS = Path(sys.executable).parent
 JOB = "trastuzumab-heavy"

@@ -10,8 +10,8 @@ import httpx
 import pytest
 from service_process import SETTINGS, ServiceProcess
 
-from foldnote.service import connections
-from foldnote.service.sending import SendingProtocol
+from foldnote.service.http import connections
+from foldnote.service.http.file_responses import SendingProtocol
 
 FILES = 400
 

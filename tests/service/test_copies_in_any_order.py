@@ -26,9 +26,9 @@ from hypothesis import Phase, example, given, settings
 from hypothesis import strategies as st
 from service_process import FINAL, ServiceProcess
 
-from foldnote.service.access.keys import hash_key
 from foldnote.service.backups.making import make_backup
 from foldnote.service.backups.restoring import restore_backup
+from foldnote.service.domain.access.keys import hash_key
 from foldnote.service.store.store import Store
 
 HISTORIES = int(os.environ.get("FOLDNOTE_TEST_MOVES", "0"))

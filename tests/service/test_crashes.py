@@ -15,8 +15,8 @@ from probe_engine import write_probe_engine
 from service_process import SETTINGS, has_process
 from starlette.testclient import TestClient
 
-from foldnote.service.app import create_app
 from foldnote.service.config import Pace, ServiceConfig
+from foldnote.service.http.app import create_app
 
 
 def wait_until_it_runs(service, name):

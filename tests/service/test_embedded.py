@@ -17,13 +17,14 @@ from probe_engine import write_probe_engine
 from pydantic import SecretStr
 
 from foldnote import settings
-from foldnote.client import Client, embedded
+from foldnote.client import Client
+from foldnote.client.local import embedded
 from foldnote.errors import EmbeddedServiceError
 from foldnote.models import RuntimeInfo, read_runtime
-from foldnote.models.runtime import write_runtime
+from foldnote.models.runtime_file import write_runtime
 
 SETTINGS = {"sequence": "EVQLVESGGGLVQPGGSLRLSCAASGFNIKDTYIHWVRQAPGKGLEWVARIYPTNG", "scheme": "imgt"}
-ASK = "from foldnote.client.embedded import ensure_service as e; i = e(); print(i.url, i.pid)"
+ASK = "from foldnote.client.local.embedded import ensure_service as e; i = e(); print(i.url, i.pid)"
 
 
 @pytest.fixture(autouse=True)

@@ -12,10 +12,10 @@ import pytest
 from probe_engine import write_probe_engine
 
 from foldnote.service.engines import build_attempt, load_engines
-from foldnote.service.queue import attempt as files
-from foldnote.service.queue import processes
-from foldnote.service.queue.attempt import AttemptSpec, AttemptState, Outcome, prepare_attempt
 from foldnote.service.queue.executors import Alive, Executor, Finished, Gone, LocalExecutor
+from foldnote.service.runner import attempt as files
+from foldnote.service.runner import processes
+from foldnote.service.runner.attempt import AttemptSpec, AttemptState, Outcome, prepare_attempt
 from foldnote.settings import process_environment
 
 EXECUTORS = {"local": lambda: LocalExecutor(process_environment())}
@@ -237,7 +237,7 @@ def test_a_revoked_attempt_never_runs(executor, make_attempt):
     assert executor.revoke(spec.folder) is True
     executor.submit(spec)
     late = subprocess.run(
-        [sys.executable, "-m", "foldnote.service.queue.runner", str(spec.folder)], check=False
+        [sys.executable, "-m", "foldnote.service.runner.runner", str(spec.folder)], check=False
     )
     assert late.returncode == 0
     assert isinstance(executor.find(spec.folder), Gone)

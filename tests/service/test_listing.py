@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from service_process import SETTINGS
 from starlette.testclient import TestClient
 
-from foldnote.service.app import create_app
 from foldnote.service.config import ServiceConfig
-from foldnote.service.store.insertion import NewJob
+from foldnote.service.http.app import create_app
+from foldnote.service.store.jobs.insertion import NewJob
 
 _numbers = itertools.count()
 

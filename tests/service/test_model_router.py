@@ -5,9 +5,9 @@ import time
 import pytest
 from starlette.testclient import TestClient
 
-from foldnote.catalog.plain import MOST_LETTERS
-from foldnote.service.app import create_app
+from foldnote.catalog.json_values import MOST_LETTERS
 from foldnote.service.config import ServiceConfig
+from foldnote.service.http.app import create_app
 
 PROTEIN = "MKTAYIAKQRQISFVKSHFSRQLEERLGLIEVQAPILSRVGDGTQDNLSGAEKAVQVKVK"
 

@@ -13,14 +13,14 @@ import pytest
 from probe_engine import write_probe_engine
 
 from foldnote.service.engines import build_attempt, load_engines
-from foldnote.service.queue import attempt as files
-from foldnote.service.queue.attempt import AttemptSpec, Outcome, prepare_attempt
-from foldnote.service.queue.locking import take_lock
-from foldnote.service.queue.runner import EXIT_BUSY
+from foldnote.service.runner import attempt as files
+from foldnote.service.runner.attempt import AttemptSpec, Outcome, prepare_attempt
+from foldnote.service.runner.locking import take_lock
+from foldnote.service.runner.runner import EXIT_BUSY
 
 
 def start_runner(spec: AttemptSpec) -> int:
-    command = [sys.executable, "-m", "foldnote.service.queue.runner", str(spec.folder)]
+    command = [sys.executable, "-m", "foldnote.service.runner.runner", str(spec.folder)]
     return subprocess.run(command, check=False).returncode
 
 
@@ -159,6 +159,6 @@ def test_the_engine_sees_a_clean_environment(make_attempt, monkeypatch):
 
 def test_the_runner_needs_only_light_modules():
     heavy = "{'pydantic', 'fastapi', 'sqlalchemy', 'pandas', 'httpx'}"
-    code = f"import sys, foldnote.service.queue.runner; print(sorted({heavy} & set(sys.modules)))"
+    code = f"import sys, foldnote.service.runner.runner; print(sorted({heavy} & set(sys.modules)))"
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert result.stdout.strip() == "[]"

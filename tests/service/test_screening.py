@@ -10,9 +10,9 @@ import pytest
 from service_process import PDB
 
 from foldnote import catalog
-from foldnote.service.aggregation import make_ranking
+from foldnote.service.domain.batch_archives import make_ranking
 from foldnote.service.engines import load_engines
-from foldnote.service.store.batches import Subjob
+from foldnote.service.store.jobs.batches import Subjob
 
 SCRIPT = """
 import json, pathlib

@@ -15,7 +15,7 @@ import pytest
 import uvicorn
 from service_process import ServiceProcess
 
-from foldnote.service.sending import EXTENSION, SendingProtocol
+from foldnote.service.http.file_responses import EXTENSION, SendingProtocol
 
 SIZE = 40_000_003
 """More than the sockets between a service and a client hold."""

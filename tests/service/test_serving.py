@@ -15,7 +15,7 @@ import httpx
 import uvicorn
 from fastapi import FastAPI
 
-from foldnote.models.runtime import read_runtime
+from foldnote.models.runtime_file import read_runtime
 from foldnote.service.serve import Announcer, Server
 
 
@@ -129,7 +129,7 @@ def test_nothing_heavy_is_imported():
 
 
 def test_the_document_is_printed():
-    command = [sys.executable, "-m", "foldnote.service.openapi"]
+    command = [sys.executable, "-m", "foldnote.service.http.openapi"]
     document = json.loads(subprocess.run(command, capture_output=True, check=True).stdout)
     assert document["info"]["version"] == "1.0.0"
     assert "422" not in str(

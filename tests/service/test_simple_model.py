@@ -27,10 +27,10 @@ from simple_model import COMPLETE, FINAL, QUEUED, RUNNING, STOPPED, Model, Model
 from starlette.testclient import TestClient
 
 from foldnote.models.status import JobStatus
-from foldnote.service.app import create_app
 from foldnote.service.config import Limits, ServiceConfig
-from foldnote.service.routes import ending
-from foldnote.service.store.queue import Ending
+from foldnote.service.http.app import create_app
+from foldnote.service.http.routes import cancellation
+from foldnote.service.store.jobs.queue import Ending
 
 EXAMPLES = int(os.environ.get("FOLDNOTE_TEST_EXAMPLES", "20"))
 NAMES = st.sampled_from(["a", "b", "c", "a-1", "b-2"])
@@ -49,7 +49,7 @@ def client(tmp_path_factory):
         limits=Limits(inline_wait_s=0),
     )
     with TestClient(create_app(config)) as client, pytest.MonkeyPatch.context() as patch:
-        patch.setattr(ending, "WAIT_S", 0.0)
+        patch.setattr(cancellation, "WAIT_S", 0.0)
         yield client
 
 

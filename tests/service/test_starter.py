@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from foldnote.service.queue import attempt as files
-from foldnote.service.queue import processes
-from foldnote.service.queue.attempt import AttemptSpec, Outcome, prepare_attempt
 from foldnote.service.queue.executors import Gone, LocalExecutor
 from foldnote.service.queue.executors.starting import StarterDiedError
+from foldnote.service.runner import attempt as files
+from foldnote.service.runner import processes
+from foldnote.service.runner.attempt import AttemptSpec, Outcome, prepare_attempt
 from foldnote.settings import process_environment
 
 pytestmark = pytest.mark.skipif(not Path("/proc/self").exists(), reason="finds processes through /proc")
@@ -134,7 +134,7 @@ def test_the_starter_ends_with_the_service_and_its_runners_do_not(make_attempt, 
     code = (
         "import sys\n"
         "from pathlib import Path\n"
-        "from foldnote.service.queue.attempt import read_spec\n"
+        "from foldnote.service.runner.attempt import read_spec\n"
         "from foldnote.service.queue.executors import Gone, LocalExecutor\n"
         "from foldnote.settings import process_environment\n"
         "executor = LocalExecutor(process_environment())\n"

@@ -9,10 +9,10 @@ from probe_engine import write_probe_engine
 from service_process import PDB, SETTINGS
 from starlette.testclient import TestClient
 
-from foldnote.service.access.allowance import count_ligands, estimate_hours
-from foldnote.service.access.keys import hash_key
-from foldnote.service.app import create_app
 from foldnote.service.config import ServiceConfig, TrialTerms
+from foldnote.service.domain.access.allowance import count_ligands, estimate_hours
+from foldnote.service.domain.access.keys import hash_key
+from foldnote.service.http.app import create_app
 
 LIGAND = "benzene\n  x\n\n  0  0  0     0  0            999 V2000\nM  END\n$$$$\n"
 FREE_ENERGY = {"proteinPDB": PDB, "ligandsSDF": LIGAND}

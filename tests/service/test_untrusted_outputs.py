@@ -8,8 +8,8 @@ import zipfile
 
 import pytest
 
-from foldnote.service.queue import attempt as files
-from foldnote.service.queue.attempt import AttemptSpec, Outcome, prepare_attempt
+from foldnote.service.runner import attempt as files
+from foldnote.service.runner.attempt import AttemptSpec, Outcome, prepare_attempt
 
 PRELUDE = "import json, os, pathlib, shutil, socket, sys, time; out = pathlib.Path('outputs')\n"
 OUTPUT = "(out / 'a.txt').write_text('a')\n"
@@ -40,7 +40,7 @@ def run(tmp_path):
             **more,
         )
         prepare_attempt(spec)
-        command = [sys.executable, "-m", "foldnote.service.queue.runner", spec.attempt_dir]
+        command = [sys.executable, "-m", "foldnote.service.runner.runner", spec.attempt_dir]
         assert subprocess.run(command, check=False, timeout=60).returncode == 0
         return spec, Outcome.read(spec.folder)
 

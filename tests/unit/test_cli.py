@@ -16,9 +16,9 @@ from probe_engine import write_probe_engine
 
 from foldnote import catalog, errors, settings
 from foldnote.cli import build_parser, main
-from foldnote.cli.codes import CODES, find_code
+from foldnote.cli.arguments import read_table
 from foldnote.cli.commands import COMMANDS
-from foldnote.cli.given import read_table
+from foldnote.cli.exit_codes import CODES, find_code
 from foldnote.models import read_runtime
 
 ROOT = Path(__file__).parent.parent.parent

@@ -14,7 +14,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from foldnote.catalog.prepared import NOTES
+from foldnote.catalog.prepared_schema import NOTES
 from foldnote.catalog.wording import find_near
 from foldnote.errors import UnknownToolError
 

@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 from foldnote.catalog.checks import run_checks
 from foldnote.catalog.checks.row import Finding, Place, matches
-from foldnote.catalog.plain import NOT_FINITE, Path, Plain, read_plain
-from foldnote.catalog.prepared import PLAIN, Field, Prepared, prepare
+from foldnote.catalog.json_values import NOT_FINITE, Path, Plain, read_plain
+from foldnote.catalog.keywords import Fault, Rules
+from foldnote.catalog.prepared_schema import PLAIN, Field, Prepared, prepare
 from foldnote.catalog.sequences import clean_sequence
-from foldnote.catalog.standard import Fault, Rules
 from foldnote.catalog.wording import name_kind, tell_fault, tell_odd, tell_unknown
 
 if TYPE_CHECKING:

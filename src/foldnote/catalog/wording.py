@@ -10,10 +10,10 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from foldnote.catalog.checks.row import shorten
-from foldnote.catalog.plain import MOST_LEVELS, NOT_FINITE, TOO_DEEP, TOO_LARGE, Odd
+from foldnote.catalog.json_values import MOST_LEVELS, NOT_FINITE, TOO_DEEP, TOO_LARGE, Odd
 
 if TYPE_CHECKING:
-    from foldnote.catalog.standard import Fault
+    from foldnote.catalog.keywords import Fault
 
 _KINDS: Final = {
     "string": "text",

@@ -13,8 +13,8 @@ import sys
 from collections.abc import Sequence
 
 from foldnote import settings
-from foldnote.cli.codes import CODES, Exit, find_code
 from foldnote.cli.commands import COMMANDS
+from foldnote.cli.exit_codes import CODES, Exit, find_code
 from foldnote.cli.printing import print_failure
 from foldnote.errors import FoldnoteError
 

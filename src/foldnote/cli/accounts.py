@@ -8,8 +8,8 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from foldnote.cli.codes import Exit
 from foldnote.cli.connection import connect
+from foldnote.cli.exit_codes import Exit
 from foldnote.cli.printing import print_json, show
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from foldnote.cli.codes import Exit
+from foldnote.cli.exit_codes import Exit
 
 _SHELLS = ("bash", "zsh", "fish")
 _ADVICE = {

@@ -64,7 +64,7 @@ def offer_tools(**_: object) -> list[str]:
 def offer_jobs(**_: object) -> list[str]:
     """The jobs that were submitted from here, newest first."""
     from foldnote import settings
-    from foldnote.client.ledger import Ledger
+    from foldnote.client.local.ledger import Ledger
 
     return Ledger(service=settings.active_profile().base_url or settings.EMBEDDED).job_names()
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import argparse
 
-from foldnote.cli.codes import Exit
 from foldnote.cli.connection import add_connection, connect
+from foldnote.cli.exit_codes import Exit
 from foldnote.cli.printing import print_json, print_table, show, tell
 from foldnote.errors import FoldnoteError
 from foldnote.models.moment import tell_local
@@ -32,7 +32,7 @@ def run_files(options: argparse.Namespace) -> int:
 
 
 def _list(options: argparse.Namespace) -> int:
-    from foldnote.client.progress import write_size
+    from foldnote.client.core.progress import write_size
 
     page = connect(options).files.list(limit=options.limit, folder=options.folder)
     if options.json:

@@ -8,8 +8,8 @@ import time
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from foldnote.cli.codes import Exit
 from foldnote.cli.connection import add_connection, add_name, add_names, complete_by, connect, offer_jobs
+from foldnote.cli.exit_codes import Exit
 from foldnote.cli.printing import format_table, print_json, report_change, show, state_of, tell
 from foldnote.models.moment import tell_local
 from foldnote.models.texts import visible

@@ -14,7 +14,7 @@ from foldnote.errors import FoldnoteError, JobError, JobFailedError, ServiceErro
 from foldnote.models.texts import visible
 
 if TYPE_CHECKING:
-    from foldnote.cli.codes import Row
+    from foldnote.cli.exit_codes import Row
     from foldnote.models import Job
 
 
@@ -83,7 +83,7 @@ def describe_failure(exc: BaseException) -> str:
         return exc.message
     if isinstance(exc, OSError):
         return f"{exc.filename or 'A file'} cannot be used: {exc.strerror or exc}."
-    return "interrupted; what runs at the service goes on."
+    return "interrupted; jobs at the service go on."
 
 
 def _details(exc: BaseException) -> dict[str, Any]:

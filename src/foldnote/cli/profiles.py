@@ -12,8 +12,8 @@ import sys
 from typing import TYPE_CHECKING
 
 from foldnote import settings
-from foldnote.cli.codes import Exit
 from foldnote.cli.connection import add_json, complete_by, offer_profiles
+from foldnote.cli.exit_codes import Exit
 from foldnote.cli.printing import print_json, show, tell
 from foldnote.errors import FoldnoteError
 

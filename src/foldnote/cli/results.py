@@ -9,8 +9,8 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from foldnote.cli.codes import Exit
 from foldnote.cli.connection import add_name, connect
+from foldnote.cli.exit_codes import Exit
 from foldnote.cli.printing import print_json, show
 from foldnote.errors import FoldnoteError
 from foldnote.models.texts import visible

@@ -8,9 +8,9 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from foldnote.cli.codes import Exit
+from foldnote.cli.arguments import add_settings, fields_of, read_given, read_table, read_value, split_pairs
 from foldnote.cli.connection import add_connection, add_tool, complete_by, connect, offer_jobs, offer_tools
-from foldnote.cli.given import add_settings, fields_of, read_given, read_table, read_value, split_pairs
+from foldnote.cli.exit_codes import Exit
 from foldnote.cli.jobs import is_good
 from foldnote.cli.printing import print_json, report_change, show, state_of, tell
 from foldnote.errors import FoldnoteError
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from foldnote.client import BatchHandle, Client
-    from foldnote.client.previews import Preview
-    from foldnote.client.rows import Rows
+    from foldnote.client.inputs.batch_table import Rows
+    from foldnote.client.submission.preview import Preview
     from foldnote.models import Job, Tool
 
 
@@ -108,8 +108,8 @@ def _send(client: Client, preview: Preview) -> BatchHandle:
 
 
 def _read_rows(options: argparse.Namespace, tool: Tool) -> Rows:
-    from foldnote.client.fasta import ENDINGS, find_sequence_setting, read_fasta_file
-    from foldnote.client.rows import expand_rows
+    from foldnote.client.inputs.batch_table import expand_rows
+    from foldnote.client.inputs.fasta import ENDINGS, find_sequence_setting, read_fasta_file
 
     fields = fields_of(tool)
     columns = dict(split_pairs(options.columns, fields))

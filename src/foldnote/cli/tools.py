@@ -5,9 +5,9 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from foldnote.cli.codes import Exit
+from foldnote.cli.arguments import add_settings, read_given
 from foldnote.cli.connection import add_connection, add_tool, connect
-from foldnote.cli.given import add_settings, read_given
+from foldnote.cli.exit_codes import Exit
 from foldnote.cli.printing import print_json, print_table, show
 
 if TYPE_CHECKING:

@@ -1,8 +1,8 @@
 """The interface over HTTP: typed rows, safe submission, waiting, files.
 
-``Client`` and ``AsyncClient`` are two faces of one implementation (see ``effects``). Both speak to the
-embedded service or to any deployment of the interface: strict in what they send, tolerant in what they read.
-This room knows nothing of widgets, of results' contents, or of how the service is made.
+``Client`` and ``AsyncClient`` are two APIs over one implementation (see ``core.operations``). Both speak to
+the embedded service or to any deployment of the interface: strict in what they send, tolerant in what they
+read. This room knows nothing of widgets, of results' contents, or of how the service is made.
 """
 
 from __future__ import annotations
@@ -17,21 +17,21 @@ if TYPE_CHECKING:
     import httpx
     from pydantic import SecretStr
 
-    from foldnote.client.account import AccountDesk, AsyncAccountDesk
-    from foldnote.client.batches import AsyncBatches, AsyncBatchHandle, Batches, BatchHandle
-    from foldnote.client.deployments import AsyncModels, Models
-    from foldnote.client.file_values import FileValue, inline, uploaded
-    from foldnote.client.files import AsyncFiles, Files
-    from foldnote.client.handle import AsyncJobHandle, JobHandle
-    from foldnote.client.jobs import AsyncJobs, Jobs
-    from foldnote.client.ledger import Ledger
-    from foldnote.client.link import Link
-    from foldnote.client.pipelines import AsyncPipelineRun, AsyncPipelines, PipelineRun, Pipelines
-    from foldnote.client.router import AsyncRouter, Router
-    from foldnote.client.screening import AsyncScreenings, Screenings
-    from foldnote.client.stages import Pipeline, Stage
-    from foldnote.client.tools import AsyncTools, Tools
-    from foldnote.client.transport import AsyncHttpWorld, HttpWorld
+    from foldnote.client.core.connection import Link
+    from foldnote.client.core.transport import AsyncHttpWorld, HttpWorld
+    from foldnote.client.inputs.file_values import FileValue, inline, uploaded
+    from foldnote.client.inputs.stages import Pipeline, Stage
+    from foldnote.client.local.ledger import Ledger
+    from foldnote.client.resources.account import AccountDesk, AsyncAccountDesk
+    from foldnote.client.resources.batches import AsyncBatches, AsyncBatchHandle, Batches, BatchHandle
+    from foldnote.client.resources.deployments import AsyncModels, Models
+    from foldnote.client.resources.files import AsyncFiles, Files
+    from foldnote.client.resources.job_handle import AsyncJobHandle, JobHandle
+    from foldnote.client.resources.jobs import AsyncJobs, Jobs
+    from foldnote.client.resources.pipelines import AsyncPipelineRun, AsyncPipelines, PipelineRun, Pipelines
+    from foldnote.client.resources.recommendations import AsyncRouter, Router
+    from foldnote.client.resources.screening import AsyncScreenings, Screenings
+    from foldnote.client.resources.tools import AsyncTools, Tools
 
 __all__ = [
     "AsyncBatchHandle",
@@ -51,29 +51,29 @@ __all__ = [
 ]
 
 _HOMES = {
-    "AsyncBatchHandle": "batches",
-    "AsyncJobHandle": "handle",
-    "AsyncPipelineRun": "pipelines",
-    "BatchHandle": "batches",
-    "FileValue": "file_values",
-    "JobHandle": "handle",
-    "Ledger": "ledger",
-    "Pipeline": "stages",
-    "PipelineRun": "pipelines",
-    "Stage": "stages",
-    "inline": "file_values",
-    "uploaded": "file_values",
+    "AsyncBatchHandle": "resources.batches",
+    "AsyncJobHandle": "resources.job_handle",
+    "AsyncPipelineRun": "resources.pipelines",
+    "BatchHandle": "resources.batches",
+    "FileValue": "inputs.file_values",
+    "JobHandle": "resources.job_handle",
+    "Ledger": "local.ledger",
+    "Pipeline": "inputs.stages",
+    "PipelineRun": "resources.pipelines",
+    "Stage": "inputs.stages",
+    "inline": "inputs.file_values",
+    "uploaded": "inputs.file_values",
 }
 _RESOURCES = {
-    "jobs": ("jobs", "Jobs"),
-    "batches": ("batches", "Batches"),
-    "files": ("files", "Files"),
-    "tools": ("tools", "Tools"),
-    "account": ("account", "AccountDesk"),
-    "router": ("router", "Router"),
-    "pipelines": ("pipelines", "Pipelines"),
-    "screenings": ("screening", "Screenings"),
-    "models": ("deployments", "Models"),
+    "jobs": ("resources.jobs", "Jobs"),
+    "batches": ("resources.batches", "Batches"),
+    "files": ("resources.files", "Files"),
+    "tools": ("resources.tools", "Tools"),
+    "account": ("resources.account", "AccountResource"),
+    "router": ("resources.recommendations", "Router"),
+    "pipelines": ("resources.pipelines", "Pipelines"),
+    "screenings": ("resources.screening", "Screenings"),
+    "models": ("resources.deployments", "Models"),
 }
 """Where each resource lives: it is loaded when it is first used, so that a program pays for what it uses."""
 
@@ -89,7 +89,7 @@ def __dir__() -> list[str]:
 
 
 class _Connected:
-    """What both faces know of their service; the key is in no repr."""
+    """What both clients know of their service; the key is in no repr."""
 
     _prefix: ClassVar[str]
     _link: Link
@@ -123,7 +123,7 @@ class _Connected:
     @property
     def ledger(self) -> Ledger:
         """What was submitted to this service from here."""
-        from foldnote.client.ledger import Ledger
+        from foldnote.client.local.ledger import Ledger
 
         return Ledger(service=self._link.service)
 
@@ -162,7 +162,7 @@ class Client(_Connected):
         Raises:
             ConfigurationError: there is no such profile, or a key came without an address.
         """
-        from foldnote.client.transport import HttpWorld  # httpx comes with the first client, not before
+        from foldnote.client.core.transport import HttpWorld  # httpx comes with the first client, not before
 
         self._link = _link(profile, base_url, api_key)
         self._world = HttpWorld(http_client)
@@ -206,7 +206,7 @@ class AsyncClient(_Connected):
         Raises:
             ConfigurationError: there is no such profile, or a key came without an address.
         """
-        from foldnote.client.transport import AsyncHttpWorld
+        from foldnote.client.core.transport import AsyncHttpWorld
 
         self._link = _link(profile, base_url, api_key)
         self._world = AsyncHttpWorld(http_client)
@@ -225,7 +225,7 @@ class AsyncClient(_Connected):
 def _link(profile: str | None, base_url: str | None, api_key: str | SecretStr | None) -> Link:
     from pydantic import SecretStr
 
-    from foldnote.client.link import Address, Link
+    from foldnote.client.core.connection import Address, Link
 
     if base_url is None:
         if api_key is not None:

@@ -6,17 +6,17 @@ services. A form is plain data both ways: `Form.value`, `Form.set`, `Form.code`.
 content stays in a widget's state.
 """
 
-from foldnote.forms.cell import cell_key, keeps_live_outputs
-from foldnote.forms.field import Field, FieldHost, Reading
+from foldnote.forms.batch.table_text import match_columns
+from foldnote.forms.fields.field import Field, FieldHost, Reading
+from foldnote.forms.fields.registry import FieldKind, kind_for, kinds, register_kind
+from foldnote.forms.fields.section import list_names
+from foldnote.forms.fields.variable import Variable, variable
 from foldnote.forms.form import Form
-from foldnote.forms.registry import FieldKind, kind_for, kinds, register_kind
-from foldnote.forms.reopening import take_kept
+from foldnote.forms.jobs.background_calls import has_running_loop, start
+from foldnote.forms.schema.spec import MISSING, Choice, FieldSpec, read_specs
 from foldnote.forms.schema_form import SchemaForm
-from foldnote.forms.section import list_names
-from foldnote.forms.sending import has_running_loop, start
-from foldnote.forms.spec import MISSING, Choice, FieldSpec, read_specs
-from foldnote.forms.table_text import match_columns
-from foldnote.forms.variable import Variable, variable
+from foldnote.forms.submission.cell import cell_key, keeps_live_outputs
+from foldnote.forms.submission.reopening import take_kept
 
 __all__ = [
     "MISSING",

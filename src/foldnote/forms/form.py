@@ -1,7 +1,7 @@
 """The form of one tool: plain data on one side, widgets on the other.
 
 The form reads its fields, asks the catalog what is wrong, and says it at the fields; submitting is
-`foldnote.forms.submission`'s work. Building or showing a form never submits anything.
+`foldnote.forms.submission.submission`'s work. Building or showing a form never submits anything.
 """
 
 from __future__ import annotations
@@ -15,26 +15,26 @@ import ipywidgets as widgets
 
 from foldnote.catalog.wording import tell_unknown
 from foldnote.errors import FoldnoteError, SettingsError
-from foldnote.forms.batch_table import BatchTable
-from foldnote.forms.cell import cell_key
-from foldnote.forms.checking import Checking
-from foldnote.forms.code import Marks, write_call
-from foldnote.forms.field import Field, is_same
-from foldnote.forms.frame import Actions, Frame
-from foldnote.forms.judgement import Judgement, judge
-from foldnote.forms.kinds.file import FileField, is_file
-from foldnote.forms.looks import Looks
-from foldnote.forms.observed import Observed
-from foldnote.forms.plan import read_plan
-from foldnote.forms.proposal import as_sent, propose_name
-from foldnote.forms.secrecy import leave_out_secrets
-from foldnote.forms.section import Section, first_step, share
-from foldnote.forms.snapshot import Snapshot, take_snapshot
-from foldnote.forms.spec import MISSING
-from foldnote.forms.static import write_static_html, write_static_text
-from foldnote.forms.submission import JOB_NAME, Submission
-from foldnote.forms.surface import Surface
-from foldnote.forms.variable import Bindings
+from foldnote.forms.batch.batch_table import BatchTable
+from foldnote.forms.fields.field import Field, is_same
+from foldnote.forms.fields.kinds.file import FileField, is_file
+from foldnote.forms.fields.section import Section, first_step, share
+from foldnote.forms.fields.snapshot import Snapshot, take_snapshot
+from foldnote.forms.fields.variable import Bindings
+from foldnote.forms.jobs.job_name import as_sent, propose_name
+from foldnote.forms.schema.plan import read_plan
+from foldnote.forms.schema.secrecy import leave_out_secrets
+from foldnote.forms.schema.spec import MISSING
+from foldnote.forms.submission.cell import cell_key
+from foldnote.forms.submission.checking import Checking
+from foldnote.forms.submission.submission import JOB_NAME, Submission
+from foldnote.forms.submission.validation import Judgement, judge
+from foldnote.forms.ui.shared_styles import Looks
+from foldnote.forms.view.code import Marks, write_call
+from foldnote.forms.view.frame import Actions, Frame
+from foldnote.forms.view.observers import Observed
+from foldnote.forms.view.page_events import Surface
+from foldnote.forms.view.static_table import write_static_html, write_static_text
 from foldnote.models.names import check_job_name
 from foldnote.models.tool import Tool
 from foldnote.models.verdict import Problem

@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import Any
 
 from foldnote.errors import FoldnoteError
-from foldnote.forms.field import is_same
+from foldnote.forms.fields.field import is_same
 from foldnote.forms.form import Form
-from foldnote.forms.schema import resolve, says_object
-from foldnote.forms.secrecy import leave_out_secrets
-from foldnote.forms.spec import MISSING
+from foldnote.forms.schema.resolution import resolve, says_object
+from foldnote.forms.schema.secrecy import leave_out_secrets
+from foldnote.forms.schema.spec import MISSING
 from foldnote.models.tool import Tool
 
 _ONLY = "value"
@@ -72,7 +72,7 @@ class SchemaForm(Form):
 
     def code(self) -> str:
         """The values as Python that can be pasted into a cell; secrets are left out, which a comment says."""
-        from foldnote.forms.code import write_value
+        from foldnote.forms.view.code import write_value
 
         shown = self._told_data()
         told = "" if is_same(shown, self.data) else "  # secrets are not written down here"

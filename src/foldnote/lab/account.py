@@ -11,7 +11,7 @@ import time
 from collections.abc import Awaitable, Callable
 
 from foldnote.errors import NotFoundError
-from foldnote.lab.answers import AccountAnswer
+from foldnote.lab.responses import AccountAnswer
 from foldnote.models.account import Account
 
 _SHOWN = (

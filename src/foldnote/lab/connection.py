@@ -86,7 +86,7 @@ class Line:
 
 def _open(profile: Profile) -> Connection:
     from foldnote.client import AsyncClient
-    from foldnote.client.embedded import ensure_service
+    from foldnote.client.local.embedded import ensure_service
 
     url = profile.base_url or ensure_service().url
     return Connection(AsyncClient(profile.name), url)

@@ -18,7 +18,7 @@ from typing import Any
 
 from foldnote import settings
 from foldnote.errors import FoldnoteError
-from foldnote.lab.answers import EngineRecord, EnginesAnswer
+from foldnote.lab.responses import EngineRecord, EnginesAnswer
 
 _LIST_S = 60.0
 _END_S = 10.0

@@ -10,9 +10,9 @@ from typing import Any
 
 from jupyter_server.extension.application import ExtensionApp
 
-from foldnote.lab.file_handlers import UPLOADS
-from foldnote.lab.handlers import DESKS
-from foldnote.lab.routes import ROUTES
+from foldnote.lab.handlers.files import UPLOADS
+from foldnote.lab.handlers.jobs import DESKS
+from foldnote.lab.handlers.routes import ROUTES
 
 
 class FoldnoteExtension(ExtensionApp):

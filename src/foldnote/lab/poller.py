@@ -17,11 +17,11 @@ from typing import Any
 
 from foldnote import settings
 from foldnote.errors import BadRequestError, FoldnoteError, GatewayForbiddenError, UnauthorizedError
-from foldnote.lab.answers import Answer, ServiceReport, ServiceState, tag_report, write_jobs, write_tools
 from foldnote.lab.connection import Connection, Line
-from foldnote.lab.known import WHOLE, KnownJobs
-from foldnote.lab.notes import Notes
-from foldnote.lab.pace import Allowance, Pace
+from foldnote.lab.known_jobs import WHOLE, KnownJobs
+from foldnote.lab.local_notes import Notes
+from foldnote.lab.pacing import Allowance, Pace
+from foldnote.lab.responses import Answer, ServiceReport, ServiceState, tag_report, write_jobs, write_tools
 from foldnote.models.job import JobPage
 from foldnote.models.tool import Tool
 

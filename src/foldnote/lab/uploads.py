@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import Self
 
 from foldnote import settings
-from foldnote.client.locks import lock
+from foldnote.client.local.locks import lock
 from foldnote.errors import (
     BadRequestError,
     ConfigurationError,
@@ -37,7 +37,7 @@ from foldnote.errors import (
     ServiceFaultError,
     TransportError,
 )
-from foldnote.lab.answers import UploadAnswer
+from foldnote.lab.responses import UploadAnswer
 
 MOST_BYTES = 20 * 1024**3
 """Largest file that is taken."""

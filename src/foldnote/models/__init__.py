@@ -17,7 +17,7 @@ from foldnote.models.recommendation import (
     RecommendedTool,
     read_recommendation,
 )
-from foldnote.models.runtime import RuntimeInfo, read_runtime, write_runtime
+from foldnote.models.runtime_file import RuntimeInfo, read_runtime, write_runtime
 from foldnote.models.status import BatchStatus, JobStatus, read_batch_status, read_status
 from foldnote.models.submission import Receipt, Submission, read_receipt
 from foldnote.models.tool import Tool, ToolEngine, ToolOrigin

@@ -10,8 +10,8 @@ from typing import Any
 from pydantic import Field, SecretStr
 
 from foldnote.errors import ProtocolError
+from foldnote.models.html_repr import show_pairs
 from foldnote.models.moment import Moment
-from foldnote.models.shown import show_pairs
 from foldnote.models.wire import WireModel, lower_first, read_hidden_json
 
 

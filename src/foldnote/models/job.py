@@ -11,8 +11,8 @@ from typing import Any
 from pydantic import Field, ValidationError, field_serializer
 
 from foldnote.errors import ProtocolError
+from foldnote.models.html_repr import show_grid, write_grid
 from foldnote.models.moment import ZonedMoment
-from foldnote.models.shown import show_grid, write_grid
 from foldnote.models.status import BatchStatus, JobStatus, is_failure_word, read_batch_status, read_status
 from foldnote.models.wire import WireModel, lower_first, read_hidden_json, read_object
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic import ValidationError
 
 from foldnote.errors import ProtocolError
-from foldnote.models.shown import show_grid, write_grid
+from foldnote.models.html_repr import show_grid, write_grid
 from foldnote.models.wire import WireModel, lower_first, read_hidden_json, read_object
 
 if TYPE_CHECKING:

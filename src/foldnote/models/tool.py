@@ -8,8 +8,8 @@ from typing import Any
 
 from pydantic import Field, PrivateAttr
 
-from foldnote.models.shown import show_grid, show_pairs
-from foldnote.models.tool_sheet import COLUMNS, OUTPUT_COLUMNS, list_outputs, list_settings
+from foldnote.models.html_repr import show_grid, show_pairs
+from foldnote.models.settings_table import COLUMNS, OUTPUT_COLUMNS, list_outputs, list_settings
 from foldnote.models.wire import WireModel
 
 

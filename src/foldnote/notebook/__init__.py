@@ -10,14 +10,14 @@ from __future__ import annotations
 from foldnote.client import inline as _inline
 from foldnote.client import uploaded as _uploaded
 from foldnote.forms import variable as _variable
-from foldnote.notebook.batching import NotebookPreview, batch, batches, submit_batch
+from foldnote.notebook.batch_verbs import NotebookPreview, batch, batches, submit_batch
 from foldnote.notebook.connection import connect
-from foldnote.notebook.filling import NotebookForm, form
-from foldnote.notebook.live import NotebookBatch, NotebookJob, NotebookRun
-from foldnote.notebook.looking import explore, grid, job, jobs, tool, tools, view
-from foldnote.notebook.planning import account, pipeline, provision, recommend, screen, stage
-from foldnote.notebook.submitting import submit, upload, validate
+from foldnote.notebook.form_verbs import NotebookForm, form
+from foldnote.notebook.live_outputs import NotebookBatch, NotebookJob, NotebookRun
+from foldnote.notebook.pipeline_verbs import account, pipeline, provision, recommend, screen, stage
+from foldnote.notebook.submission_verbs import submit, upload, validate
 from foldnote.notebook.verbs import verb
+from foldnote.notebook.view_verbs import explore, grid, job, jobs, tool, tools, view
 from foldnote.results import open_result as _open_result
 
 inline = verb(_inline)

@@ -9,8 +9,8 @@ from foldnote.client import Client
 from foldnote.notebook.verbs import verb
 
 if TYPE_CHECKING:
-    from foldnote.client.jobs import AsyncJobs
-    from foldnote.client.link import Link
+    from foldnote.client.core.connection import Link
+    from foldnote.client.resources.jobs import AsyncJobs
 
 
 @lru_cache(maxsize=8)
@@ -25,8 +25,8 @@ def find_async_jobs(link: Link) -> AsyncJobs:
 
     A card asks where its job is, with the same key, whatever profile is active by then.
     """
-    from foldnote.client.jobs import AsyncJobs
-    from foldnote.client.transport import AsyncHttpWorld
+    from foldnote.client.core.transport import AsyncHttpWorld
+    from foldnote.client.resources.jobs import AsyncJobs
 
     return AsyncJobs(link, AsyncHttpWorld())
 

@@ -60,22 +60,17 @@ it, says so; a column of B-factors alone proves nothing. Who knows better says s
 
 from __future__ import annotations
 
-from foldnote.results.alignment import Alignment
-from foldnote.results.archive import Archive
-from foldnote.results.b_column import BColumn, StatedMeaning
+from foldnote.results.archives.archive import Archive
+from foldnote.results.archives.files import FileProblem, ResultFile
+from foldnote.results.archives.opening import open_archive
 from foldnote.results.batch import open_result
-from foldnote.results.chains import Chain, Ligand
-from foldnote.results.confidence import Confidence
-from foldnote.results.contacts import find_contacts
-from foldnote.results.files import FileProblem, ResultFile
-from foldnote.results.kinds import FileKind
-from foldnote.results.manifest import Manifest
-from foldnote.results.metrics import METRICS, Metric, find_metric
-from foldnote.results.model import Model, make_geometry_table
-from foldnote.results.molecule import Molecule
-from foldnote.results.numbering import Region
-from foldnote.results.opening import open_archive
-from foldnote.results.pae import Pae
+from foldnote.results.comparison.superposition import PairingMethod, Superposition, superpose
+from foldnote.results.core.html_repr import register_display, register_part_display
+from foldnote.results.docking.contacts import find_contacts
+from foldnote.results.docking.poses import Pose
+from foldnote.results.metrics.registry import METRICS, Metric, find_metric
+from foldnote.results.molecules.molecule import Molecule
+from foldnote.results.naming.file_kinds import FileKind
 from foldnote.results.plot_data import (
     Coverage,
     Distribution,
@@ -84,12 +79,17 @@ from foldnote.results.plot_data import (
     make_coverage,
     make_distribution,
 )
-from foldnote.results.poses import Pose
+from foldnote.results.prediction.model import Model, make_geometry_table
+from foldnote.results.prediction.pae import Pae
+from foldnote.results.provenance.manifest import Manifest
 from foldnote.results.ranking import merge_results, rank_table
 from foldnote.results.result import Result
-from foldnote.results.shown import register_display, register_part_display
-from foldnote.results.structure import Structure
-from foldnote.results.superposition import PairingMethod, Superposition, superpose
+from foldnote.results.sequences.alignment import Alignment
+from foldnote.results.sequences.antibody_numbering import Region
+from foldnote.results.structure.b_column import BColumn, StatedMeaning
+from foldnote.results.structure.chains import Chain, Ligand
+from foldnote.results.structure.confidence import Confidence
+from foldnote.results.structure.structure import Structure
 
 __all__ = [
     "METRICS",

@@ -16,14 +16,14 @@ from typing import IO, Any
 import pandas as pd
 
 from foldnote.errors import UnreadableFileError
-from foldnote.results.archive import Archive, Member
-from foldnote.results.kinds import structure_order
-from foldnote.results.lazy import Parts
-from foldnote.results.manifest import Manifest, make_manifest
-from foldnote.results.numbering import Region
-from foldnote.results.opening import open_archive
+from foldnote.results.archives.archive import Archive, Member
+from foldnote.results.archives.opening import open_archive
+from foldnote.results.core.lazy_parts import Parts
+from foldnote.results.naming.file_kinds import structure_order
+from foldnote.results.provenance.manifest import Manifest, make_manifest
 from foldnote.results.result import Result
-from foldnote.results.tables import Scalar, read_table
+from foldnote.results.sequences.antibody_numbering import Region
+from foldnote.results.tables.tabular import Scalar, read_table
 
 TABLE = re.compile(r"(batch-)*results\.csv")
 """The service's table of a batch's jobs: one row a job, with the column ``jobName``."""

@@ -14,10 +14,10 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from foldnote.errors import FoldnoteError, UnreadableFileError
-from foldnote.results.alignment import Alignment
-from foldnote.results.metrics import find_metric
-from foldnote.results.model import Model
-from foldnote.results.numbers import Floats
+from foldnote.results.core.numeric import Floats
+from foldnote.results.metrics.registry import find_metric
+from foldnote.results.prediction.model import Model
+from foldnote.results.sequences.alignment import Alignment
 
 PLDDT_COLUMNS = ["prediction", "rank", "model", "position", "chain", "number", "residue", "plddt"]
 _MOST_ROWS = 2000

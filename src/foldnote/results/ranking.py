@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import pandas as pd
 
 from foldnote.errors import FoldnoteError
-from foldnote.results.metrics import find_metric
+from foldnote.results.metrics.registry import find_metric
 from foldnote.results.result import Result
 
 Settings = Mapping[str, Mapping[str, object]]

@@ -17,35 +17,35 @@ from typing import Any
 import pandas as pd
 
 from foldnote.errors import ArchiveError, UnreadableFileError
-from foldnote.results.alignment import Alignment, read_alignment
-from foldnote.results.archive import Archive
-from foldnote.results.assembly import assemble
-from foldnote.results.confidence import Claim
-from foldnote.results.contacts import make_contact_table
-from foldnote.results.evidence import EvidenceBook, make_score_table, read_evidence
-from foldnote.results.families import find_plddt_family, is_bulk
-from foldnote.results.files import FileProblem, Reader, ResultFile
-from foldnote.results.kinds import FileKind, find_kind, structure_order
-from foldnote.results.lazy import Parts, Tables
-from foldnote.results.manifest import Manifest, read_manifest
-from foldnote.results.metrics import has_scores
-from foldnote.results.model import Model, make_model_table
-from foldnote.results.molecule import Molecule
-from foldnote.results.molecules import (
+from foldnote.results.archives.archive import Archive
+from foldnote.results.archives.files import FileProblem, Reader, ResultFile
+from foldnote.results.core.html_repr import Bundle, show_result
+from foldnote.results.core.lazy_parts import Parts, Tables
+from foldnote.results.docking.contacts import make_contact_table
+from foldnote.results.docking.poses import Pose, make_pose_table, rank_poses
+from foldnote.results.metrics.registry import has_scores
+from foldnote.results.molecules.molecule import Molecule
+from foldnote.results.molecules.molecule_files import (
     find_described,
     find_molecule_files,
     find_receptors,
     make_property_table,
     read_molecules,
 )
-from foldnote.results.numbering import Region, find_regions, read_numbering
-from foldnote.results.poses import Pose, make_pose_table, rank_poses
-from foldnote.results.ranking_file import read_order, read_sample_scores
-from foldnote.results.score_rows import find_rows
-from foldnote.results.shown import Bundle, show_result
-from foldnote.results.structure import Structure
-from foldnote.results.structure_formats import find_format, read_structure_text
-from foldnote.results.tables import Scalar, find_figures, find_table, is_list, read_json, read_table
+from foldnote.results.naming.families import find_plddt_family, is_bulk
+from foldnote.results.naming.file_kinds import FileKind, find_kind, structure_order
+from foldnote.results.prediction.evidence import EvidenceBook, make_score_table, read_evidence
+from foldnote.results.prediction.grouping import assemble
+from foldnote.results.prediction.model import Model, make_model_table
+from foldnote.results.prediction.ranking_files import read_order, read_sample_scores
+from foldnote.results.provenance.manifest import Manifest, read_manifest
+from foldnote.results.sequences.alignment import Alignment, read_alignment
+from foldnote.results.sequences.antibody_numbering import Region, find_regions, read_numbering
+from foldnote.results.structure.confidence import Claim
+from foldnote.results.structure.formats import find_format, read_structure_text
+from foldnote.results.structure.structure import Structure
+from foldnote.results.tables.score_rows import find_rows
+from foldnote.results.tables.tabular import Scalar, find_figures, find_table, is_list, read_json, read_table
 
 MAX_JSON_BYTES = 32 * 1024**2
 """Larger JSON files are not looked into for tables and figures; :meth:`Result.read` still reads them."""
@@ -137,7 +137,7 @@ class Result:
             sizes in bytes, SHA-256 of the bytes; ``matchesManifest`` where the manifest has one, too),
             ``archive``, ``service``, ``client`` and ``citations``. What nobody says is null.
         """
-        from foldnote.results.provenance import describe
+        from foldnote.results.provenance.document import describe
 
         return describe(self)
 
@@ -152,7 +152,7 @@ class Result:
             ConfigurationError: the library ``rocrate`` is not installed (``pip install 'foldnote[crate]'``).
             ArchiveError: something is at ``place`` already.
         """
-        from foldnote.results.crate import save_crate
+        from foldnote.results.provenance.crate import save_crate
 
         return save_crate(self, Path(place), licence)
 
@@ -237,12 +237,12 @@ class Result:
 
     @property
     def pose_table(self) -> pd.DataFrame:
-        """The poses and their figures; its columns: :func:`foldnote.results.poses.make_pose_table`."""
+        """The poses and their figures; its columns: :func:`make_pose_table`."""
         return make_pose_table(self.poses)
 
     @property
     def contact_table(self) -> pd.DataFrame:
-        """What the poses touch; its columns: :func:`foldnote.results.contacts.make_contact_table`."""
+        """What the poses touch; its columns: :func:`foldnote.results.docking.contacts.make_contact_table`."""
         return make_contact_table(self.structure, self.poses)
 
     @cached_property
@@ -299,7 +299,7 @@ class Result:
 
     @cached_property
     def numbering(self) -> pd.DataFrame | None:
-        """The antibody numbering, or None; its columns: :func:`foldnote.results.numbering.read_numbering`."""
+        """The antibody numbering, or None; its columns: :func:`read_numbering`."""
         for name in self._reader.named(FileKind.NUMBERING):
             frame = self._reader.attempt(name, self._reader.parse, read_numbering, name)
             if frame is not None:

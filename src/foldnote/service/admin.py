@@ -19,11 +19,11 @@ from typing import Any
 
 from foldnote import settings
 from foldnote.errors import ConfigurationError, FoldnoteError
-from foldnote.service.access.keys import hash_key, make_key
 from foldnote.service.backups.contents import Backup, check_backup
 from foldnote.service.backups.making import make_backup
 from foldnote.service.backups.restoring import restore_backup
 from foldnote.service.backups.swapping import require_whole
+from foldnote.service.domain.access.keys import hash_key, make_key
 from foldnote.service.layout import DATABASE
 from foldnote.service.options import read_amount, read_rate
 from foldnote.service.store import clock

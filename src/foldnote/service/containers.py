@@ -12,7 +12,7 @@ import shutil
 
 from foldnote import settings
 from foldnote.service.engines.launch import THREADS
-from foldnote.service.queue.attempt import NONCE_VARIABLE
+from foldnote.service.runner.attempt import NONCE_VARIABLE
 
 PROGRAMS = ("podman", "docker", "apptainer")
 """What runs an image, the first that is on PATH."""

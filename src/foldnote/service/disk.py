@@ -19,7 +19,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from foldnote.service.config import ServiceConfig
-from foldnote.service.handlers import no_space
+from foldnote.service.faults import no_space
 from foldnote.service.layout import DATABASE
 
 log = logging.getLogger(__name__)

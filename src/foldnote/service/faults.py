@@ -86,3 +86,9 @@ def too_large(limit_bytes: int, what: str = "The request body") -> RefusalError:
 def job_not_found(name: str, status: int = 404) -> RefusalError:
     """404, or 400 where the interface says so (stop, delete)."""
     return RefusalError(status, "job_not_found", f"The job {name[:200]!r} does not exist.", field="jobName")
+
+
+def no_space() -> RefusalError:
+    """507."""
+    sentence = "The disk of the service is full. Nothing was changed; free some space and try again."
+    return RefusalError(507, "insufficient_storage", sentence)

@@ -25,15 +25,15 @@ from pydantic import SecretStr
 import foldnote
 from foldnote import settings
 from foldnote.errors import ConfigurationError, FoldnoteError
-from foldnote.models.runtime import RUNTIME_FILE, RuntimeInfo, read_runtime, write_runtime
-from foldnote.service.app import create_app
-from foldnote.service.assembly import Service
+from foldnote.models.runtime_file import RUNTIME_FILE, RuntimeInfo, read_runtime, write_runtime
+from foldnote.service.composition import Service
 from foldnote.service.config import ServiceConfig
-from foldnote.service.connections import BACKLOG, find_capacity, hush_accept_errors, raise_file_limit
+from foldnote.service.http.app import create_app
+from foldnote.service.http.connections import BACKLOG, find_capacity, hush_accept_errors, raise_file_limit
+from foldnote.service.http.file_responses import SendingProtocol
 from foldnote.service.lock import FolderLock
 from foldnote.service.logs import start_logging
 from foldnote.service.options import add_limit_arguments, read_limits
-from foldnote.service.sending import SendingProtocol
 from foldnote.service.store.database import DamagedDatabaseError, StorageFaultError
 
 _TURN_S = 0.0005

@@ -11,8 +11,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from foldnote.results import register_display, register_part_display
-from foldnote.viewers import tool_views as _tool_views  # noqa: F401  (registers the layouts)
-from foldnote.viewers.bundles import (
+from foldnote.viewers.display import tool_views as _tool_views  # noqa: F401  (registers the layouts)
+from foldnote.viewers.display.bundles import (
     bundle,
     compose_result,
     default_view,
@@ -20,24 +20,42 @@ from foldnote.viewers.bundles import (
     result_bundles,
     table_bundle,
 )
-from foldnote.viewers.choosing import choose
-from foldnote.viewers.compose import compose
-from foldnote.viewers.docking import compose_poses
-from foldnote.viewers.grid import Grid, make_grid
-from foldnote.viewers.joining import find_structure, overlay
-from foldnote.viewers.library import load_script
-from foldnote.viewers.molecules import compose_molecules
-from foldnote.viewers.page import write_page
-from foldnote.viewers.parts import show_part
-from foldnote.viewers.plot import Plot
-from foldnote.viewers.plots import plot_coverage, plot_distribution, plot_pae, plot_plddt, plot_scatter
-from foldnote.viewers.registry import register_view, unregister_view
-from foldnote.viewers.scene import Coloring, Highlight, LegendItem, Line, Scene, SceneChain, SceneModel, Step
-from foldnote.viewers.show import show_result
+from foldnote.viewers.display.grid import Grid, make_grid
+from foldnote.viewers.display.page import write_page
+from foldnote.viewers.display.parts import show_part
+from foldnote.viewers.display.show import show_result
+from foldnote.viewers.layouts import register_view, unregister_view
+from foldnote.viewers.plots.plot import Plot
+from foldnote.viewers.plots.prediction_plots import (
+    plot_coverage,
+    plot_distribution,
+    plot_pae,
+    plot_plddt,
+    plot_scatter,
+)
+from foldnote.viewers.render.library import load_script
+from foldnote.viewers.render.py3dmol import render
+from foldnote.viewers.scene.compose import compose
+from foldnote.viewers.scene.display_registry import register_display as register_scene_display
+from foldnote.viewers.scene.display_registry import register_renderer
+from foldnote.viewers.scene.docking_view import compose_poses
+from foldnote.viewers.scene.model import (
+    Coloring,
+    Highlight,
+    LegendItem,
+    Line,
+    Scene,
+    SceneChain,
+    SceneModel,
+    Step,
+)
+from foldnote.viewers.scene.molecule_view import compose_molecules
+from foldnote.viewers.scene.options import choose
+from foldnote.viewers.scene.superposed import find_structure, overlay
 
 if TYPE_CHECKING:
-    from foldnote.viewers.card import JobCard
-    from foldnote.viewers.explorer import Explorer, explore
+    from foldnote.viewers.card.job_card import JobCard
+    from foldnote.viewers.explorer.explorer import Explorer, explore
 
 __all__ = [
     "Coloring",
@@ -80,11 +98,13 @@ __all__ = [
 
 register_display(lambda result: list(result_bundles(result)))
 register_part_display(show_part)
+register_scene_display(bundle)
+register_renderer(render)
 
 
 def __getattr__(name: str) -> Any:
     if name in ("Explorer", "explore"):
-        return getattr(import_module("foldnote.viewers.explorer"), name)
+        return getattr(import_module("foldnote.viewers.explorer.explorer"), name)
     if name == "JobCard":
-        return import_module("foldnote.viewers.card").JobCard
+        return import_module("foldnote.viewers.card.job_card").JobCard
     raise AttributeError(f"module 'foldnote.viewers' has no attribute {name!r}")

@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
 from foldnote import catalog
-from foldnote.catalog.plain import MOST_LEVELS, read_plain
-from foldnote.catalog.standard import Document
+from foldnote.catalog.json_values import MOST_LEVELS, read_plain
+from foldnote.catalog.keywords import Document
 from foldnote.models import Tool
 
 TOOLS = catalog.tools()

@@ -20,7 +20,7 @@ from foldnote.catalog.extent import (
     measure,
 )
 from foldnote.catalog.foreign import read_catalog, read_foreign_tool
-from foldnote.catalog.foreign.listed import MOST_ROWS
+from foldnote.catalog.foreign.settings_lists import MOST_ROWS
 from foldnote.models.tool import Tool
 
 HERE = "#/$defs/"

@@ -2,7 +2,7 @@
 
 import json
 
-from foldnote.client.effects import Answer, AsyncFace, Call, Run, Sleep, SyncFace
+from foldnote.client.core.operations import Answer, AsyncFace, Call, Run, Sleep, SyncFace
 
 
 class ScriptedWorld:

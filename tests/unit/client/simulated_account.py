@@ -3,9 +3,9 @@
 import json
 from itertools import islice
 
-from foldnote.client.effects import Answer, Call, Run, Sleep
-from foldnote.client.link import Address, Link
-from foldnote.client.polling import Poller
+from foldnote.client.core.connection import Address, Link
+from foldnote.client.core.operations import Answer, Call, Run, Sleep
+from foldnote.client.watching.poller import Poller
 from foldnote.settings import Profile
 
 

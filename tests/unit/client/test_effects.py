@@ -5,7 +5,7 @@ import inspect
 import pytest
 from scripted_world import AtOnce, Awaited, ScriptedAsyncWorld, ScriptedWorld
 
-from foldnote.client.effects import Call, Sleep, operation
+from foldnote.client.core.operations import Call, Sleep, operation
 from foldnote.errors import NotFoundError, ServiceUnreachableError
 
 

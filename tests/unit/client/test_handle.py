@@ -3,8 +3,8 @@
 import pytest
 from scripted_world import ScriptedWorld
 
-from foldnote.client.handle import AsyncJobHandle, JobHandle
-from foldnote.client.link import Address, Link
+from foldnote.client.core.connection import Address, Link
+from foldnote.client.resources.job_handle import AsyncJobHandle, JobHandle
 from foldnote.models import read_job
 from foldnote.settings import Profile
 

@@ -5,7 +5,7 @@ import threading
 
 import pytest
 
-from foldnote.client.hashing import RunningHash
+from foldnote.client.core.hashing import RunningHash
 
 CONTENT = bytes(range(256)) * 20_000
 

@@ -5,9 +5,9 @@ from concurrent.futures import ThreadPoolExecutor
 import pandas as pd
 import pytest
 
-from foldnote.client.ledger import Ledger, identify
-from foldnote.client.rows import expand_rows
-from foldnote.client.sheets import Sheet, join_results
+from foldnote.client.inputs.batch_table import expand_rows
+from foldnote.client.local.ledger import Ledger, identify
+from foldnote.client.tables.batch_results import Sheet, join_results
 
 SETTINGS = {"a": 1, "b": ["x"]}
 

@@ -6,8 +6,8 @@ from threading import Thread
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foldnote.client.link import Link, shared_bucket
-from foldnote.client.pace import Bucket, poll_delays, retry_delays
+from foldnote.client.core.connection import Link, shared_bucket
+from foldnote.client.core.pacing import Bucket, poll_delays, retry_delays
 from foldnote.settings import Profile
 
 

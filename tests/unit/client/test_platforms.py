@@ -21,7 +21,7 @@ def loaded_after(code):
     return json.loads(answer.stdout.splitlines()[-1])
 
 
-@pytest.mark.parametrize("module", ["foldnote.client", "foldnote.client.embedded", "foldnote.settings"])
+@pytest.mark.parametrize("module", ["foldnote.client", "foldnote.client.local.embedded", "foldnote.settings"])
 def test_our_modules_import_where_those_of_posix_are_missing(module):
     """Windows' Python has none of them; what stands behind ``sys.platform`` is read as Windows reads it."""
     code = f"""

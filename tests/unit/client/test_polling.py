@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 from scripted_world import AtOnce
 from simulated_account import SimulatedAccount
 
-from foldnote.client.effects import Answer, operation, run
-from foldnote.client.jobs import Jobs
+from foldnote.client.core.operations import Answer, operation, run
+from foldnote.client.resources.jobs import Jobs
 from foldnote.errors import RateLimitedError
 
 
@@ -94,7 +94,7 @@ def test_cards_and_waiting_share_their_requests():
     class Waits(AtOnce):
         @operation
         def beside(self):
-            from foldnote.client.waiting import Watch
+            from foldnote.client.watching.waiting import Watch
 
             watch = Watch(account.link, names, None, None)
             while account.now < 1300:

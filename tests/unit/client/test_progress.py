@@ -4,7 +4,7 @@ import io
 
 import pytest
 
-from foldnote.client.progress import Bar, Cell, Crowd, Lines, Terminal, follow, measure, write_size
+from foldnote.client.core.progress import Bar, Cell, Crowd, Lines, Terminal, follow, measure, write_size
 from foldnote.models import read_job
 
 

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from foldnote import errors
 from foldnote.catalog.foreign import read_catalog, read_foreign_tool
-from foldnote.client.effects import Answer
-from foldnote.client.refusals import read_json, refusal, understand
+from foldnote.client.core.error_mapping import read_json, refusal, understand
+from foldnote.client.core.operations import Answer
 from foldnote.models import (
     Problem,
     read_file_page,

@@ -4,8 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from foldnote.client.judging import cut_rows
-from foldnote.client.rows import expand_rows
+from foldnote.client.inputs.batch_table import expand_rows
+from foldnote.client.submission.validation import cut_rows
 from foldnote.errors import FoldnoteError
 
 

@@ -5,8 +5,8 @@ import inspect
 import pytest
 from scripted_world import AtOnce, Awaited, ScriptedAsyncWorld, ScriptedWorld, says
 
-from foldnote.client.effects import Call
-from foldnote.client.streams import Give, stream
+from foldnote.client.core.operations import Call
+from foldnote.client.core.streams import Give, stream
 from foldnote.errors import ServiceUnreachableError
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from foldnote import catalog
-from foldnote.client.tool_list import ToolList
+from foldnote.client.tables.tool_list import ToolList
 from foldnote.models import Tool
 
 ENGINE = {"name": "e", "method": "ABodyBuilder2 (model 1 of 4)"}

@@ -5,9 +5,9 @@ from itertools import count
 import pytest
 from scripted_world import ScriptedWorld, says
 
-from foldnote.client.effects import run
-from foldnote.client.link import Address, Link
-from foldnote.client.waiting import Patience, get_many, wait_all
+from foldnote.client.core.connection import Address, Link
+from foldnote.client.core.operations import run
+from foldnote.client.watching.waiting import Patience, get_many, wait_all
 from foldnote.errors import NotFoundError, ServiceUnreachableError, WaitTimeoutError
 from foldnote.settings import Profile
 

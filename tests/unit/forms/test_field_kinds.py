@@ -6,8 +6,8 @@ import pytest
 from form_builders import label_of, make_form
 
 from foldnote.forms import FieldKind, kind_for, kinds, read_specs, register_kind
-from foldnote.forms.kinds.text import TextField
-from foldnote.forms.registry import forget_kind
+from foldnote.forms.fields.kinds.text import TextField
+from foldnote.forms.fields.registry import forget_kind
 
 SEQUENCE = {"type": "string", "x-foldnote": {"role": "sequence", "alphabet": "amino-acid"}}
 CHAINS = {"type": "string", "x-foldnote": {"role": "sequences", "chains": {"separator": ":", "min": 1}}}

@@ -2,7 +2,7 @@
 
 import pytest
 
-from foldnote.forms.spec import MISSING, Choice, read_item_choices, read_specs
+from foldnote.forms.schema.spec import MISSING, Choice, read_item_choices, read_specs
 
 
 def read_one(schema, **root):

@@ -18,9 +18,9 @@ from foldnote import catalog
 from foldnote.client import Client
 from foldnote.errors import FoldnoteError
 from foldnote.forms import Form
-from foldnote.forms.contents import Upload, remember
-from foldnote.service.app import create_app
+from foldnote.forms.files.contents import Upload, remember
 from foldnote.service.config import ServiceConfig
+from foldnote.service.http.app import create_app
 
 FV = str(files("foldnote.catalog").joinpath("examples/trastuzumab-fv.pdb"))
 PDB = {"type": "string", "x-foldnote": {"role": "file", "extensions": ["pdb"], "check": ["file"]}}

@@ -14,11 +14,11 @@ from starlette.testclient import TestClient
 import foldnote as fn
 from foldnote import catalog
 from foldnote.client import Client, inline, uploaded
-from foldnote.client.file_values import LocalFile, job_file
+from foldnote.client.inputs.file_values import LocalFile, job_file
 from foldnote.errors import SettingsError
 from foldnote.forms import Form, take_kept, variable
-from foldnote.service.app import create_app
 from foldnote.service.config import ServiceConfig
+from foldnote.service.http.app import create_app
 
 URL = "http://service.test"
 PDB = "ATOM      1  CA  GLU A   1      11.104  13.207  10.567  1.00 20.00           C\nEND\n"

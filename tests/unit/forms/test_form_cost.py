@@ -4,9 +4,9 @@ import pytest
 from form_builders import make_tool
 
 from foldnote.client import Client
-from foldnote.client.previews import Experience
+from foldnote.client.submission.preview import Experience
 from foldnote.forms import Form
-from foldnote.forms.checking import tell_cost
+from foldnote.forms.submission.checking import tell_cost
 
 
 @pytest.mark.parametrize(

@@ -4,10 +4,10 @@ from form_builders import make_form
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from foldnote.catalog.plain import read_plain
-from foldnote.catalog.standard import fits
+from foldnote.catalog.json_values import read_plain
+from foldnote.catalog.keywords import fits
 from foldnote.forms import SchemaForm
-from foldnote.forms.field import is_same
+from foldnote.forms.fields.field import is_same
 
 LINE = st.text(st.characters(codec="utf-8", exclude_categories=["Cs"]), max_size=12)
 NUMBER = st.integers(-(10**12), 10**12) | st.floats(allow_nan=False, allow_infinity=False)

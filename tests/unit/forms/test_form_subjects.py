@@ -9,9 +9,9 @@ from starlette.testclient import TestClient
 from foldnote.client import Client
 from foldnote.errors import FoldnoteError
 from foldnote.forms import SchemaForm
-from foldnote.notebook import connection, filling
-from foldnote.service.app import create_app
+from foldnote.notebook import connection, form_verbs
 from foldnote.service.config import ServiceConfig
+from foldnote.service.http.app import create_app
 
 URL = "http://service.test"
 ABB = {"heavy": "EVQLVESGGGLVQPGG", "light": "DIQMTQSPSSLSASVG"}
@@ -35,7 +35,7 @@ def client(tmp_path, monkeypatch):
 
 def test_an_old_job_opens_with_its_settings_and_values_beside_it_win(client):
     job = client.jobs.submit("abodybuilder", ABB)
-    form = filling.form(job, light="DIQ")
+    form = form_verbs.form(job, light="DIQ")
     assert form.value == ABB | {"light": "DIQ"}
     assert f"These are the settings of {job.job_name}." in form.frame.message.value
 
@@ -43,27 +43,27 @@ def test_an_old_job_opens_with_its_settings_and_values_beside_it_win(client):
 def test_settings_that_the_tool_does_not_have_any_more_are_named(client):
     job = client.jobs.submit("abodybuilder", ABB)
     old = job.record.model_copy(update={"settings": {**ABB, "gone": 1}})
-    form = filling.form(type(job)(old, job._link, job._world))
+    form = form_verbs.form(type(job)(old, job._link, job._world))
     assert "gone is left out" in form.frame.message.value
     assert form.value == ABB
 
 
 def test_a_jobs_name_is_taken_under_both_words(client):
-    assert filling.form("abodybuilder", name="fv-1", **ABB).job_name == "fv-1"
-    assert filling.form("abodybuilder", job_name="fv-2", **ABB).submit().job_name == "fv-2"
+    assert form_verbs.form("abodybuilder", name="fv-1", **ABB).job_name == "fv-1"
+    assert form_verbs.form("abodybuilder", job_name="fv-2", **ABB).submit().job_name == "fv-2"
 
 
 def test_a_batch_is_no_settings_of_one_job(client):
     batch = client.batches.submit("abodybuilder", [ABB, ABB | {"light": "DIQ"}])
     with pytest.raises(FoldnoteError, match="is a batch"):
-        filling.form(client.jobs.get(batch.job_name))
+        form_verbs.form(client.jobs.get(batch.job_name))
 
 
 def test_a_schema_opens_from_a_mapping_or_a_file_with_its_defaults(tmp_path):
     path = tmp_path / "settings.json"
     path.write_text(json.dumps(SCHEMA))
     for subject in (SCHEMA, path, str(path)):
-        form = filling.form(subject, b="x")
+        form = form_verbs.form(subject, b="x")
         assert isinstance(form, SchemaForm)
         assert form.value == {"a": 1, "b": "x"}
 
@@ -71,7 +71,7 @@ def test_a_schema_opens_from_a_mapping_or_a_file_with_its_defaults(tmp_path):
 def test_a_file_that_holds_no_schema_is_named(tmp_path):
     path = tmp_path / "settings.json"
     with pytest.raises(FoldnoteError, match="could not be read"):
-        filling.form(path)
+        form_verbs.form(path)
     path.write_text("[1]")
     with pytest.raises(FoldnoteError, match="holds no JSON Schema"):
-        filling.form(path)
+        form_verbs.form(path)

@@ -12,8 +12,8 @@ from starlette.testclient import TestClient
 from foldnote import catalog
 from foldnote.client import AsyncClient, Client
 from foldnote.forms import Form, cell_key
-from foldnote.service.app import create_app
 from foldnote.service.config import ServiceConfig
+from foldnote.service.http.app import create_app
 
 URL = "http://service.test"
 ABB = {"heavy": "EVQLVESGGGLVQPGG", "light": "DIQMTQSPSSLSASVG"}
@@ -104,7 +104,7 @@ def test_a_file_of_this_computer_is_uploaded_under_a_name_of_its_contents(client
 
 
 def test_a_service_that_cannot_be_reached_is_said_in_words_and_the_form_stays_usable(monkeypatch):
-    monkeypatch.setattr("foldnote.client.transport.time.sleep", lambda _seconds: None)
+    monkeypatch.setattr("foldnote.client.core.transport.time.sleep", lambda _seconds: None)
 
     def refuse(request):
         raise httpx.ConnectError("refused", request=request)
@@ -246,7 +246,7 @@ def test_the_key_names_notebook_cell_and_tool_and_tells_two_forms_of_one_run_apa
 def test_a_renamed_notebook_finds_the_job_of_its_cell(client, in_cell, monkeypatch):
     in_cell("3f2b8c1e-6d0a-4c57-9a51-0d7c3c0f6b11", 1)
     make_form(client, values=ABB, job_name="mine").submit()
-    monkeypatch.setattr("foldnote.forms.cell._notebook_path", lambda: "study/renamed.ipynb")
+    monkeypatch.setattr("foldnote.forms.submission.cell._notebook_path", lambda: "study/renamed.ipynb")
     in_cell("3f2b8c1e-6d0a-4c57-9a51-0d7c3c0f6b11", 2)
     assert make_form(client).value == ABB
 

@@ -6,11 +6,11 @@ import pytest
 from form_builders import label_of, make_form, make_tool
 
 from foldnote.forms import Form, SchemaForm
-from foldnote.forms.field import Field
-from foldnote.forms.job_files import Member, write_members
-from foldnote.forms.kinds.text import find_span
-from foldnote.forms.spec import read_spec
-from foldnote.forms.surface import locate, pack_script, read_script
+from foldnote.forms.fields.field import Field
+from foldnote.forms.fields.kinds.text import find_span
+from foldnote.forms.jobs.job_files import Member, write_members
+from foldnote.forms.schema.spec import read_spec
+from foldnote.forms.view.page_events import locate, pack_script, read_script
 
 FILE = {"type": "string", "x-foldnote": {"role": "file", "extensions": ["pdb"]}}
 FILES = {"type": "array", "items": {"type": "string", "format": "binary"}}

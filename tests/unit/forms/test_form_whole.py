@@ -9,8 +9,8 @@ from form_builders import label_of, make_form, make_tool
 from foldnote import catalog
 from foldnote.errors import FoldnoteError
 from foldnote.forms import Form, SchemaForm, variable
-from foldnote.forms.batch_table import write_rows
-from foldnote.forms.table_text import read_table
+from foldnote.forms.batch.batch_table import write_rows
+from foldnote.forms.batch.table_text import read_table
 
 TOOL = {
     "heavy": {"type": "string", "title": "Heavy chain"},

@@ -2,7 +2,7 @@
 
 import pytest
 
-from foldnote.forms.words import in_one_line, join_words, number_text, size, title_from_name
+from foldnote.forms.wording import in_one_line, join_words, number_text, size, title_from_name
 
 
 @pytest.mark.parametrize(

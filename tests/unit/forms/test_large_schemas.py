@@ -4,7 +4,7 @@ import pytest
 from ipywidgets.widgets import widget as registry
 
 from foldnote.forms import SchemaForm
-from foldnote.forms.field import is_same
+from foldnote.forms.fields.field import is_same
 
 _MOST_MODELS = 1200
 

@@ -6,7 +6,7 @@ import pytest
 from form_builders import label_of, make_form
 
 from foldnote import catalog
-from foldnote.client.file_values import Contents
+from foldnote.client.inputs.file_values import Contents
 from foldnote.forms import Form
 
 ASPIRIN = "CC(=O)Oc1ccccc1C(=O)O"

@@ -7,8 +7,8 @@ from form_builders import label_of
 
 from foldnote import catalog
 from foldnote.forms import Form
-from foldnote.forms.plausibility import find_caution
-from foldnote.forms.spec import read_specs
+from foldnote.forms.biology.plausibility import find_caution
+from foldnote.forms.schema.spec import read_specs
 
 HEAVY = "EVQLVESGGGLVQPGGSLRLSCAASGFNIKDTYIHWVRQAPGKGLEWVARIYPTNGYTRYADSVKGRFTISADTSKNTAYLQMNSLRAEDTAVYYCSRWGGDGFYAMDYWGQGTLVTVSS"
 KAPPA = "DIQMTQSPSSLSASVGDRVTITCRASQDVNTAVAWYQQKPGKAPKLLIYSASFLYSGVPSRFSGSRSGTDFTLTISSLQPEDFATYYCQQHYTTPPTFGQGTKVEIK"

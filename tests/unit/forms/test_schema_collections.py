@@ -14,7 +14,7 @@ import pytest
 from form_builders import label_of
 
 from foldnote.forms import SchemaForm
-from foldnote.forms.field import is_same
+from foldnote.forms.fields.field import is_same
 
 _SUITE = json.loads((Path(__file__).parent / "data" / "json_schema_test_suite.json").read_text())
 _NAMED = [pytest.param(row, id=f"{row['of']}: {row['description']}") for row in _SUITE]

@@ -7,9 +7,9 @@ import pandas as pd
 import pytest
 from form_builders import label_of, make_form
 
-from foldnote.forms.kinds.mask import draw_mask
-from foldnote.forms.kinds.molecule import write_drawings
-from foldnote.forms.table_head import find_table
+from foldnote.forms.fields.kinds.mask import draw_mask
+from foldnote.forms.fields.kinds.molecule import write_drawings
+from foldnote.forms.files.table_head import find_table
 
 TABLE = {"type": "string", "x-foldnote": {"role": "file", "extensions": ["csv", "tsv"]}}
 COLUMN = {"type": "string", "x-foldnote": {"role": "column", "of": "table"}}

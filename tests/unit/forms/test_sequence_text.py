@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foldnote.forms.sequence_text import read_sequence
+from foldnote.forms.biology.sequence_text import read_sequence
 
 LETTERS = st.text("ACDEFGHIKLMNPQRSTVWY", min_size=1, max_size=80)
 

@@ -8,8 +8,8 @@ import gemmi
 import pytest
 from form_builders import label_of, make_form
 
-from foldnote.forms.outline import find_outline
-from foldnote.forms.residue_text import read_residues
+from foldnote.forms.biology.residue_text import read_residues
+from foldnote.forms.files.structure_outline import find_outline
 
 FV = str(files("foldnote.catalog").joinpath("examples/trastuzumab-fv.pdb"))
 PROPERTIES = {

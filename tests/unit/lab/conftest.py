@@ -14,11 +14,11 @@ from traitlets.config import Config
 from foldnote import settings
 from foldnote.client import AsyncClient
 from foldnote.lab.connection import Line
-from foldnote.lab.desks import Desks
 from foldnote.lab.poller import Poller
+from foldnote.lab.session_registry import Desks
 from foldnote.models.account import Account
-from foldnote.service.app import create_app
 from foldnote.service.config import ServiceConfig
+from foldnote.service.http.app import create_app
 
 
 @pytest.fixture

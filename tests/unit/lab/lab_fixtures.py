@@ -10,7 +10,7 @@ import httpx
 
 from foldnote.client import AsyncClient
 from foldnote.lab.connection import Connection
-from foldnote.lab.pace import Pace
+from foldnote.lab.pacing import Pace
 from foldnote.settings import Profile
 
 URL = "http://service.test"

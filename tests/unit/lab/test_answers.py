@@ -6,8 +6,8 @@ import sys
 from datetime import UTC, datetime
 from pathlib import Path
 
-from foldnote.lab.answers import ServiceReport, ServiceState, tag_report, write_jobs
-from foldnote.lab.known import KnownJobs
+from foldnote.lab.known_jobs import KnownJobs
+from foldnote.lab.responses import ServiceReport, ServiceState, tag_report, write_jobs
 from foldnote.models.job import Job, JobPage
 from foldnote.models.status import JobStatus
 

@@ -11,9 +11,9 @@ from lab_fixtures import PACE, TOKEN, wait_for_state
 
 from foldnote import catalog, settings
 from foldnote.errors import FoldnoteError
-from foldnote.lab.desk import describe_tool
-from foldnote.lab.desks import Desks
 from foldnote.lab.engines import EngineDesk
+from foldnote.lab.service_session import describe_tool
+from foldnote.lab.session_registry import Desks
 from foldnote.models.tool import Tool
 
 LOGIN = {"Authorization": f"token {TOKEN}"}

@@ -5,7 +5,7 @@ import asyncio
 import pytest
 from lab_fixtures import TOKEN, wait_for_state
 
-from foldnote.service.access.keys import hash_key
+from foldnote.service.domain.access.keys import hash_key
 
 FORM = {"heavyChain": "EVQLVESGG", "lightChain": "DIQMTQSPS"}
 LOGIN = {"Authorization": f"token {TOKEN}"}

@@ -2,7 +2,7 @@
 
 from datetime import UTC, datetime, timedelta
 
-from foldnote.lab.known import SHORT, KnownJobs
+from foldnote.lab.known_jobs import SHORT, KnownJobs
 from foldnote.models.job import Job, JobPage, StatusCounts
 from foldnote.models.status import JobStatus
 

@@ -5,7 +5,7 @@ import pytest
 from lab_fixtures import TOKEN, URL
 
 from foldnote.client import AsyncClient
-from foldnote.service.access.keys import hash_key
+from foldnote.service.domain.access.keys import hash_key
 
 LOGIN = {"Authorization": f"token {TOKEN}"}
 MEMBER, STRANGER = "bob@lab.org", "eve@example.org"

@@ -5,10 +5,10 @@ import asyncio
 import pytest
 from lab_fixtures import TOKEN, wait_for_state
 
-from foldnote.client.ledger import Ledger
+from foldnote.client.local.ledger import Ledger
 from foldnote.errors import ConfigurationError
-from foldnote.lab.departures import Departed, Departures
-from foldnote.lab.notes import LONGEST_TAG, MOST_TAGS, NOTHING, Notes
+from foldnote.lab.local_notes import LONGEST_TAG, MOST_TAGS, NOTHING, Notes
+from foldnote.lab.pending_deletions import Departed, Departures
 
 LOGIN = {"Authorization": f"token {TOKEN}"}
 LONG_S = 600

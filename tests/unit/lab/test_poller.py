@@ -9,10 +9,10 @@ from collections.abc import Callable
 from lab_fixtures import PACE
 
 from foldnote import settings
-from foldnote.lab.answers import ServiceState
 from foldnote.lab.connection import Line
-from foldnote.lab.pace import Allowance, Pace
+from foldnote.lab.pacing import Allowance, Pace
 from foldnote.lab.poller import Poller
+from foldnote.lab.responses import ServiceState
 
 
 def _poller(service, **pace) -> Poller:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from foldnote.errors import UnreadableFileError
-from foldnote.lab.reading import (
+from foldnote.lab.renderer import (
     MEMORY_LIMIT_BYTES,
     PROCESSOR_LIMIT_S,
     lay_out_file,
@@ -153,13 +153,13 @@ def test_the_program_answers_json_or_one_sentence(tmp_path, capsys):
 
 def read_limited(path, *limits):
     """The program's answer about a file, run below limits of the system."""
-    program = [sys.executable, "-m", "foldnote.lab.reading", "file", str(path), path.name]
+    program = [sys.executable, "-m", "foldnote.lab.renderer", "file", str(path), path.name]
     return subprocess.run(["prlimit", *limits, *program], capture_output=True, text=True, timeout=120)
 
 
 def test_the_program_limits_its_memory_and_its_time():
     code = (
-        "from resource import *; from foldnote.lab.reading import limit_resources; limit_resources()\n"
+        "from resource import *; from foldnote.lab.renderer import limit_resources; limit_resources()\n"
         "print(getrlimit(RLIMIT_AS)[1], getrlimit(RLIMIT_CPU)[1]); bytearray(5 * 1024**3)"
     )
     ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)

@@ -20,8 +20,8 @@ from tornado.netutil import bind_sockets
 from tornado.web import Application, RequestHandler
 from tornado.websocket import WebSocketHandler
 
-from foldnote.lab.curtain import cover_links
-from foldnote.lab.handlers import RefreshHandler
+from foldnote.lab.handlers.jobs import RefreshHandler
+from foldnote.lab.redaction import cover_links
 
 LOGIN = {"Authorization": f"token {TOKEN}"}
 GIVEN_KEY = "a-key-that-a-person-typed-in-once"
@@ -230,7 +230,7 @@ MOODS = {
 @pytest.fixture
 def is_hasty(monkeypatch):
     """Nothing is tried twice, and nothing waits for the pace."""
-    monkeypatch.setattr("foldnote.client.link.retry_delays", lambda *_: iter(()))
+    monkeypatch.setattr("foldnote.client.core.connection.retry_delays", lambda *_: iter(()))
     monkeypatch.setenv("FOLDNOTE_REQUESTS_PER_SECOND", "1000")
 
 

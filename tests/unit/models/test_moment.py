@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from foldnote.client.frames import tabulate_jobs
+from foldnote.client.tables.frames import tabulate_jobs
 from foldnote.models import read_file_page, read_job
 from foldnote.models.moment import tell_local, to_utc
-from foldnote.viewers.card_html import write_card
+from foldnote.viewers.card.card_html import write_card
 
 ZONES = (
     *("America/St_Johns", "Australia/Lord_Howe", "Asia/Kathmandu", "Pacific/Apia", "Europe/Dublin"),

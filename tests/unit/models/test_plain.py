@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from foldnote.errors import ProtocolError
 from foldnote.models import read_job, read_job_page
-from foldnote.models.plain import read_plain_job, read_plain_page
+from foldnote.models.job_parsing import read_plain_job, read_plain_page
 
 OURS = {
     "jobName": "fv-1", "type": "abodybuilder", "status": "Running", "settings": {"heavy": "EVQ"},

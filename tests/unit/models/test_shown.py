@@ -6,8 +6,8 @@ import pytest
 
 from foldnote import catalog
 from foldnote.models import Tool
-from foldnote.models.shown import show_grid, show_pairs, write_grid
-from foldnote.models.tool_sheet import list_settings
+from foldnote.models.html_repr import show_grid, show_pairs, write_grid
+from foldnote.models.settings_table import list_settings
 
 EVIL = "<img src=x onerror=alert(1)>"
 

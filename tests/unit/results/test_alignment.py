@@ -5,7 +5,7 @@ import pytest
 from result_archives import DATA
 
 from foldnote.errors import UnreadableFileError
-from foldnote.results.alignment import read_alignment
+from foldnote.results.sequences.alignment import read_alignment
 
 A3M = b"#3,2\t2,1\n>query the one\nACDEFGHI\n>near\nACDklEFGH-\n>far\n--WWWW--\n"
 

@@ -11,8 +11,8 @@ from result_archives import FV, write_fv_result, write_zip
 
 from foldnote.errors import ArchiveError, UnreadableFileError
 from foldnote.results import open_archive, open_result
-from foldnote.results.archive import check_name
-from foldnote.results.packing import unpack_single
+from foldnote.results.archives.archive import check_name
+from foldnote.results.archives.compression import unpack_single
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from result_archives import DATA
 
 from foldnote.errors import UnreadableFileError
-from foldnote.results.binarycif import convert_to_mmcif
+from foldnote.results.structure.binarycif import convert_to_mmcif
 
 MEMORY_BUDGET = 150 * 1024**2
 ROWS = 50_000_000

@@ -5,9 +5,9 @@ import pytest
 from result_archives import DATA, RECEPTOR, write_zip
 
 from foldnote.results import Structure, find_contacts, open_result
-from foldnote.results.bonding import find_roles
-from foldnote.results.contacts import CONTACT_A, HYDROGEN_BOND_A
-from foldnote.results.molecules import read_molecules
+from foldnote.results.docking.bonding import find_roles
+from foldnote.results.docking.contacts import CONTACT_A, HYDROGEN_BOND_A
+from foldnote.results.molecules.molecule_files import read_molecules
 
 IMATINIB = "imatinib.sdf"
 KNOWN = {("286", "OE2"), ("315", "OG1"), ("318", "N"), ("381", "N"), ("360", "O")}

@@ -8,7 +8,7 @@ import pytest
 from result_archives import FV
 
 from foldnote.results import Structure
-from foldnote.results.dssp import BY_BONDS, BY_TRACE, assign_backbone
+from foldnote.results.structure.dssp import BY_BONDS, BY_TRACE, assign_backbone
 
 EXAMPLES = Path(str(files("foldnote.catalog") / "examples"))
 TRP_CAGE = "CHHHHHHHCCHHHHCCCCCC"

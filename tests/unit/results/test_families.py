@@ -8,7 +8,7 @@ import pytest
 from result_archives import DATA, FV, with_b_factors, write_zip
 
 from foldnote.results import Structure, open_result
-from foldnote.results.families import PLDDT_FAMILIES, find_link, find_prediction
+from foldnote.results.naming.families import PLDDT_FAMILIES, find_link, find_prediction
 
 
 @pytest.fixture

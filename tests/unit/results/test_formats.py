@@ -10,9 +10,9 @@ from result_archives import DATA, write_zip
 
 from foldnote.errors import UnreadableFileError
 from foldnote.results import Structure, open_result
-from foldnote.results.mol2 import read_mol2
-from foldnote.results.molfile import read_sdf
-from foldnote.results.pdbqt import read_pdbqt
+from foldnote.results.molecules.mol2 import read_mol2
+from foldnote.results.molecules.molfile import read_sdf
+from foldnote.results.molecules.pdbqt import read_pdbqt
 
 
 def read(reader, name):

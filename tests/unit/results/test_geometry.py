@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import foldnote as fn
 from foldnote.results import Structure, make_geometry_table, open_result
-from foldnote.results.geometry import find_outliers
+from foldnote.results.structure.geometry import find_outliers
 from foldnote.viewers import compose_result
 
 DATA = Path(__file__).parent / "data"

@@ -14,14 +14,14 @@ from result_archives import DATA, FV, RECEPTOR, write_zip
 
 from foldnote.errors import UnreadableFileError
 from foldnote.results import open_result
-from foldnote.results.alignment import read_alignment
-from foldnote.results.confidence import Claim, find_confidence
-from foldnote.results.contacts import CONTACT_A, measure_contacts, read_pocket
-from foldnote.results.evidence import read_evidence
-from foldnote.results.molecules import read_molecules
-from foldnote.results.structure import Structure
-from foldnote.results.structure_formats import find_format, read_structure_text
-from foldnote.results.tables import read_json, read_table
+from foldnote.results.docking.contacts import CONTACT_A, measure_contacts, read_pocket
+from foldnote.results.molecules.molecule_files import read_molecules
+from foldnote.results.prediction.evidence import read_evidence
+from foldnote.results.sequences.alignment import read_alignment
+from foldnote.results.structure.confidence import Claim, find_confidence
+from foldnote.results.structure.formats import find_format, read_structure_text
+from foldnote.results.structure.structure import Structure
+from foldnote.results.tables.tabular import read_json, read_table
 
 
 def data(name):

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from result_archives import open_fold
 
-from foldnote.results.pairing import pair_by_number, pair_by_sequence, pair_chains
-from foldnote.results.traces import Trace, read_traces
+from foldnote.results.comparison.pairing import pair_by_number, pair_by_sequence, pair_chains
+from foldnote.results.comparison.traces import Trace, read_traces
 
 
 def chain(fold, name):

@@ -11,7 +11,7 @@ from result_archives import FV, write_zip
 
 from foldnote.errors import UnreadableFileError
 from foldnote.results import open_result
-from foldnote.results.tables import read_table
+from foldnote.results.tables.tabular import read_table
 
 
 @pytest.fixture(scope="module")

@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from foldnote.errors import UnreadableFileError
-from foldnote.results.molecule import Molecule
-from foldnote.results.pdbqt import read_pdbqt
+from foldnote.results.molecules.molecule import Molecule
+from foldnote.results.molecules.pdbqt import read_pdbqt
 
 DATA = Path(__file__).parent / "data"
 POSES = (DATA / "vina_poses.pdbqt").read_text()

@@ -21,8 +21,8 @@ from foldnote.results import (
     open_result,
     rank_table,
 )
-from foldnote.results.alignment import read_alignment
-from foldnote.results.metrics import RANKING_NAMES
+from foldnote.results.metrics.registry import RANKING_NAMES
+from foldnote.results.sequences.alignment import read_alignment
 
 FRAME = pd.DataFrame(
     {"name": list("abcd"), "iptm": [0.2, 0.9, None, 0.9], "affinity": [-5, -9, -7, -8], "x": [1, 2, 3, 4]}

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from foldnote.errors import UnreadableFileError
 from foldnote.results import Structure
-from foldnote.results.residues import find_letter, find_parent, find_role
+from foldnote.results.structure.residues import find_letter, find_parent, find_role
 
 DATA = Path(__file__).parent / "data"
 FORCE_FIELDS = DATA / "forcefields"

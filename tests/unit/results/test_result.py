@@ -9,7 +9,7 @@ from result_archives import FV, write_fv_result, write_zip
 
 from foldnote.errors import UnreadableFileError
 from foldnote.results import open_result
-from foldnote.results.numbering import read_numbering
+from foldnote.results.sequences.antibody_numbering import read_numbering
 
 
 @pytest.fixture

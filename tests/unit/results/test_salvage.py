@@ -8,7 +8,7 @@ import zipfile
 import pytest
 from result_archives import write_fv_result, write_zip
 
-import foldnote.results.archive as archive
+import foldnote.results.archives.archive as archive
 from foldnote.errors import ArchiveError
 from foldnote.results import open_archive, open_result
 

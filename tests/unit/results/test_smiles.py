@@ -7,7 +7,7 @@ from result_archives import FV, write_zip
 
 from foldnote.errors import UnreadableFileError
 from foldnote.results import open_result
-from foldnote.results.smiles import FLAT, GIVEN, MADE, read_smiles
+from foldnote.results.molecules.smiles import FLAT, GIVEN, MADE, read_smiles
 
 pytest.importorskip("rdkit", reason="SMILES are read by RDKit")
 LINES = b"""smiles name

@@ -11,8 +11,8 @@ from hypothesis.extra.numpy import arrays
 from result_archives import open_fold
 
 from foldnote.results import Structure, superpose
-from foldnote.results.structural_alignment import align_traces, pair_in_order, pair_superposed
-from foldnote.results.traces import read_traces
+from foldnote.results.comparison.structural_alignment import align_traces, pair_in_order, pair_superposed
+from foldnote.results.comparison.traces import read_traces
 
 LYSOZYME = read_traces(open_fold("1akiA"))[0].points
 QUARTER_TURN = np.array([[0.0, -1, 0], [1, 0, 0], [0, 0, 1]])

@@ -35,7 +35,7 @@ def test_an_fv_is_mostly_strands():
 def test_an_ideal_helix_is_a_helix():
     import numpy as np
 
-    from foldnote.results.secondary import assign_secondary
+    from foldnote.results.structure.secondary import assign_secondary
 
     turn = np.radians(100) * np.arange(20)
     trace = np.stack([2.3 * np.cos(turn), 2.3 * np.sin(turn), 1.5 * np.arange(20)], axis=1)

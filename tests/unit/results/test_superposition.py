@@ -9,7 +9,7 @@ from result_archives import DATA, FV, open_fold
 
 from foldnote.errors import BadRequestError, UnreadableFileError
 from foldnote.results import Structure, superpose
-from foldnote.results.fitting import find_scale, find_tm_score, fit, measure_rmsd
+from foldnote.results.comparison.fitting import find_scale, find_tm_score, fit, measure_rmsd
 
 TM_ALIGN_SAME_PAIRS = [
     ("1hmlA", "2nwdX", "sequence", 122, 0.8886),

@@ -9,11 +9,11 @@ from result_archives import write_zip
 
 from foldnote.errors import UnreadableFileError
 from foldnote.results import METRICS, find_metric, open_result
-from foldnote.results.arrays import read_array_figures
-from foldnote.results.kinds import PATTERNS, FileKind, find_kind, structure_order
-from foldnote.results.manifest import read_manifest
-from foldnote.results.numbering import read_numbering
-from foldnote.results.tables import find_figures, find_table, read_delimited, read_json
+from foldnote.results.naming.file_kinds import PATTERNS, FileKind, find_kind, structure_order
+from foldnote.results.provenance.manifest import read_manifest
+from foldnote.results.sequences.antibody_numbering import read_numbering
+from foldnote.results.tables.arrays import read_array_figures
+from foldnote.results.tables.tabular import find_figures, find_table, read_delimited, read_json
 
 
 @pytest.mark.parametrize(

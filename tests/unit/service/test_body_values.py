@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foldnote.service import bodies
 from foldnote.service.faults import RefusalError
+from foldnote.service.http import bodies
 
 TEXT = st.text(alphabet='",{[\\a\né', max_size=12)
 JSON = st.recursive(

@@ -3,7 +3,7 @@
 import threading
 
 from foldnote.service.disk import Disk
-from foldnote.service.rounds import Rounds
+from foldnote.service.worker_thread import Rounds
 
 MB = 1 << 20
 ENDLESS = 1 << 62

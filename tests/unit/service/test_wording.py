@@ -2,9 +2,7 @@
 
 import pytest
 
-from foldnote.service.bodies import read_model
-from foldnote.service.faults import RefusalError
-from foldnote.service.requests import (
+from foldnote.service.domain.requests import (
     BatchSubmission,
     JobSubmission,
     ModelDeployment,
@@ -12,6 +10,8 @@ from foldnote.service.requests import (
     RouterRequest,
     ScreeningSubmission,
 )
+from foldnote.service.faults import RefusalError
+from foldnote.service.http.bodies import read_model
 
 JOB = {"jobName": "j", "type": "anarci", "settings": {}}
 BATCH = {"batchName": "b", "type": "anarci", "settings": [{}]}

@@ -13,8 +13,8 @@ import pytest
 
 from foldnote.results import Structure, open_result
 from foldnote.viewers import bundle, compose, result_bundles, write_page
-from foldnote.viewers.library import library_bundle, read_licences
-from foldnote.viewers.shell import write_json
+from foldnote.viewers.render.html import write_json
+from foldnote.viewers.render.library import library_bundle, read_licences
 
 DATA = Path(__file__).parents[1] / "results" / "data"
 FV = (DATA / "trastuzumab_fv_ca.pdb").read_text()

@@ -8,9 +8,10 @@ import pytest
 from foldnote.errors import ArchiveError, ServiceUnreachableError
 from foldnote.models import BatchStatus, Job, JobStatus
 from foldnote.models.job import StatusCounts
-from foldnote.viewers import JobCard, watch
-from foldnote.viewers.card_html import write_card, write_log
-from foldnote.viewers.watch import find_watcher
+from foldnote.viewers import JobCard
+from foldnote.viewers.card import watch
+from foldnote.viewers.card.card_html import write_card, write_log
+from foldnote.viewers.card.watch import find_watcher
 
 NOW = datetime.now(UTC)
 

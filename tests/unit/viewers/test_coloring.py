@@ -11,10 +11,10 @@ from foldnote.errors import BadRequestError
 from foldnote.notebook import view
 from foldnote.results import Structure
 from foldnote.viewers import compose
-from foldnote.viewers.choosing import choose
-from foldnote.viewers.coloring import color_by_column, find_colorings
-from foldnote.viewers.looks import dress, list_paints
-from foldnote.viewers.picture import HEIGHT, WIDTH, choose_shades, draw_picture
+from foldnote.viewers.render.still_image import HEIGHT, WIDTH, choose_shades, draw_picture
+from foldnote.viewers.render.styles import dress, list_paints
+from foldnote.viewers.scene.coloring import color_by_column, find_colorings
+from foldnote.viewers.scene.options import choose
 
 DATA = Path(__file__).parents[1] / "results" / "data"
 FV = (DATA / "trastuzumab_fv_ca.pdb").read_text()

@@ -10,8 +10,8 @@ import foldnote as fn
 from foldnote.errors import BadRequestError
 from foldnote.results import Pae, Structure
 from foldnote.viewers import compose
-from foldnote.viewers.explorer import Explorer, explore
-from foldnote.viewers.output import WIDGET_MIME
+from foldnote.viewers.card.output import WIDGET_MIME
+from foldnote.viewers.explorer.explorer import Explorer, explore
 
 FV = (Path(__file__).parents[1] / "results" / "data" / "trastuzumab_fv_ca.pdb").read_text()
 

@@ -9,10 +9,10 @@ from result_archives import write_zip
 
 from foldnote.errors import BadRequestError
 from foldnote.results import Pose, Structure, open_result
-from foldnote.results.molecules import read_molecules
+from foldnote.results.molecules.molecule_files import read_molecules
 from foldnote.viewers import compose, compose_poses, make_grid, overlay
-from foldnote.viewers.looks import list_hidden
-from foldnote.viewers.picture import draw_picture
+from foldnote.viewers.render.still_image import draw_picture
+from foldnote.viewers.render.styles import list_hidden
 
 DATA = Path(__file__).parents[1] / "results" / "data"
 FOLDS = DATA / "folds"

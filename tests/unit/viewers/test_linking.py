@@ -8,8 +8,8 @@ import pytest
 import foldnote as fn
 from foldnote.errors import BadRequestError, ResultError
 from foldnote.results import Structure
-from foldnote.viewers.asking import Pictures, make_wish
-from foldnote.viewers.explorer import explore
+from foldnote.viewers.explorer.explorer import explore
+from foldnote.viewers.explorer.image_requests import Pictures, make_wish
 
 FV = (Path(__file__).parents[1] / "results" / "data" / "trastuzumab_fv_ca.pdb").read_text()
 

@@ -4,9 +4,9 @@ from pathlib import Path
 
 from foldnote.results import Structure
 from foldnote.viewers import compose
-from foldnote.viewers.looks import dress, list_others, list_paints
-from foldnote.viewers.model_text import MOST_ATOMS
-from foldnote.viewers.picture import draw_picture
+from foldnote.viewers.render.still_image import draw_picture
+from foldnote.viewers.render.styles import dress, list_others, list_paints
+from foldnote.viewers.scene.model_text import MOST_ATOMS
 
 FORCE_FIELDS = Path(__file__).parents[1] / "results" / "data" / "forcefields"
 

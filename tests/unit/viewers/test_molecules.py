@@ -9,10 +9,10 @@ import pytest
 import foldnote as fn
 from foldnote.errors import BadRequestError, UnreadableFileError
 from foldnote.results import Structure, open_result
-from foldnote.results.molecules import read_molecules
+from foldnote.results.molecules.molecule_files import read_molecules
 from foldnote.viewers import compose_molecules, compose_poses
-from foldnote.viewers.drawing import draw_molecules
-from foldnote.viewers.picture import draw_picture
+from foldnote.viewers.render.still_image import draw_picture
+from foldnote.viewers.scene.drawing import draw_molecules
 
 DATA = Path(__file__).parents[1] / "results" / "data"
 HOSTILE = "<script>alert(1)</script>"

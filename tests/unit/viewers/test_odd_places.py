@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from foldnote.errors import UnreadableFileError
 from foldnote.results import Structure
 from foldnote.viewers import bundle, compose
-from foldnote.viewers.picture import draw_picture
+from foldnote.viewers.render.still_image import draw_picture
 
 _NAMES = [
     "group_PDB",

@@ -7,7 +7,7 @@ import json
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foldnote.viewers.packing import pack, turn, turn_back
+from foldnote.viewers.render.compression import pack, turn, turn_back
 
 
 @given(st.text())

@@ -12,7 +12,7 @@ from result_archives import SHARED, needs_shared
 
 from foldnote.errors import BadRequestError
 from foldnote.results import Pae, open_result
-from foldnote.results.alignment import read_alignment
+from foldnote.results.sequences.alignment import read_alignment
 from foldnote.viewers import (
     plot_coverage,
     plot_distribution,
@@ -21,7 +21,7 @@ from foldnote.viewers import (
     plot_scatter,
     result_bundles,
 )
-from foldnote.viewers.plot import find_ticks
+from foldnote.viewers.plots.plot import find_ticks
 
 HOSTILE = "</svg><script>alert(1)</script>\"'&"
 

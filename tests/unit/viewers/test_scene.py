@@ -9,8 +9,9 @@ import pytest
 
 from foldnote.errors import UnreadableFileError
 from foldnote.results import Structure
-from foldnote.results.numbering import find_regions, read_numbering
-from foldnote.viewers import Scene, compose, palette
+from foldnote.results.sequences.antibody_numbering import find_regions, read_numbering
+from foldnote.viewers import Scene, compose
+from foldnote.viewers.scene import palette
 
 DATA = Path(__file__).parents[1] / "results" / "data"
 FV = (DATA / "trastuzumab_fv_ca.pdb").read_text()
@@ -112,7 +113,7 @@ def test_the_view_is_a_genuine_py3dmol_view_to_go_on_with(scene):
 
 
 def test_insertion_codes_are_told_apart_in_pdb(scene):
-    from foldnote.viewers.looks import select_highlight
+    from foldnote.viewers.render.styles import select_highlight
 
     mark = scene.models[0].highlights[2].model_copy(update={"numbers": ("111", "111A", "112B")})
 

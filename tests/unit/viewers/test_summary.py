@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from foldnote.results import open_result
-from foldnote.results.alignment import read_alignment
+from foldnote.results.sequences.alignment import read_alignment
 from foldnote.viewers import plot_coverage, result_bundles
-from foldnote.viewers.summary import write_summary
+from foldnote.viewers.display.summary import write_summary
 
 DATA = Path(__file__).parents[1] / "results" / "data"
 

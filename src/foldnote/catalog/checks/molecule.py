@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from foldnote.catalog.checks.row import CheckRow, Finding, Place, shorten
-from foldnote.catalog.plain import MOST_LETTERS
+from foldnote.catalog.json_values import MOST_LETTERS
 
 _TOKEN = re.compile(r"\[[^\[\]]+\]|Br|Cl|[BCNOPSFIHbcnops]|%\d\d|%\(\d+\)|\d|[-=#$:/\\.~*()]", re.ASCII)
 _MODEL_NAME = re.compile(r"[A-Za-z0-9_.\-]+", re.ASCII)

@@ -11,6 +11,6 @@ text. What cannot be translated is kept in ``tool.origin``, which also says what
 
 from __future__ import annotations
 
-from foldnote.catalog.foreign.reading import read_catalog, read_foreign_tool
+from foldnote.catalog.foreign.tool_list import read_catalog, read_foreign_tool
 
 __all__ = ["read_catalog", "read_foreign_tool"]

@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from foldnote.catalog.standard import fits
+from foldnote.catalog.keywords import fits
 
 _SPECIAL = re.compile(r"[\\^$.*+?()\[\]{}|]")
 _NOTHING: Final[tuple[Any, ...]] = (None, "", [], {})

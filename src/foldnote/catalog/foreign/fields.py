@@ -12,8 +12,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from foldnote.catalog.prepared import NOTES
-from foldnote.catalog.standard import fits, is_schema
+from foldnote.catalog.keywords import fits, is_schema
+from foldnote.catalog.prepared_schema import NOTES
 
 _TYPES: Final[Mapping[str, tuple[str, str]]] = {
     word: (json_type, role)

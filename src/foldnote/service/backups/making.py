@@ -27,8 +27,8 @@ from foldnote.service.backups.contents import (
 )
 from foldnote.service.layout import DATABASE, JOBS, KEY_FILE, OBJECTS
 from foldnote.service.lock import keep_contents
-from foldnote.service.queue import attempt as files
-from foldnote.service.queue.untrusted import open_file, open_folder
+from foldnote.service.runner import attempt as files
+from foldnote.service.runner.untrusted import open_file, open_folder
 from foldnote.service.store import clock
 from foldnote.service.store.migrations import migrate
 

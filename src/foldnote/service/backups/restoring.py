@@ -28,9 +28,10 @@ from foldnote.service.backups.contents import (
 )
 from foldnote.service.layout import CONTENTS, DATABASE, JOBS
 from foldnote.service.lock import FolderLock
-from foldnote.service.queue import attempt as files
-from foldnote.service.queue import endings, processes
-from foldnote.service.queue.locking import is_locked
+from foldnote.service.queue import outcomes
+from foldnote.service.runner import attempt as files
+from foldnote.service.runner import processes
+from foldnote.service.runner.locking import is_locked
 from foldnote.service.store import clock
 from foldnote.service.store.migrations import MIGRATIONS
 from foldnote.service.store.store import Store
@@ -125,9 +126,9 @@ def renew(database: Path) -> int:
         claims = store.queue.running()
         for claim in claims:
             if claim.is_cancelled:
-                store.queue.finish(claim, endings.stopped_ending())
+                store.queue.finish(claim, outcomes.stopped_ending())
             else:
-                store.queue.requeue(claim, endings.LOST_SENTENCE, delay_s=0.0, is_counted=False)
+                store.queue.requeue(claim, outcomes.LOST_SENTENCE, delay_s=0.0, is_counted=False)
         return sum(not claim.is_cancelled for claim in claims)
     finally:
         store.close()

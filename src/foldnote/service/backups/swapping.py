@@ -15,7 +15,7 @@ from pathlib import Path
 
 from foldnote.errors import ConfigurationError
 from foldnote.service.layout import CONTENTS
-from foldnote.service.queue.attempt import sync_folder
+from foldnote.service.runner.attempt import sync_folder
 
 log = logging.getLogger(__name__)
 _DRAFT, _READY, _MOVED = "restore-draft", "restore-ready-", "restore-moved-"

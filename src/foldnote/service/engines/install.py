@@ -38,7 +38,7 @@ from foldnote.service.engines.locks import Step, explain_other_hash, read_report
 from foldnote.service.engines.pip import PipRun, explain_failure, tells_full_disk
 from foldnote.service.engines.plan import plan_first, plan_last
 from foldnote.service.files.conditions import is_full
-from foldnote.service.queue.attempt import now, write_json
+from foldnote.service.runner.attempt import now, write_json
 from foldnote.settings import process_environment
 
 STEPS = "steps.json"

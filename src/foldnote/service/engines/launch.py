@@ -14,7 +14,7 @@ from typing import Any
 
 from foldnote.errors import EngineError
 from foldnote.service.engines.engine import Engine, read_ready
-from foldnote.service.queue.attempt import NONCE_VARIABLE, AttemptSpec
+from foldnote.service.runner.attempt import NONCE_VARIABLE, AttemptSpec
 from foldnote.settings import process_environment
 
 INHERITED = (

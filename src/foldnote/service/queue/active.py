@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from foldnote.service.queue.executors.protocol import Capacity
-from foldnote.service.store.queue import Claim
+from foldnote.service.store.jobs.queue import Claim
 
 
 @dataclass

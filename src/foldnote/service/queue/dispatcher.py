@@ -17,19 +17,19 @@ from pathlib import Path
 from foldnote.errors import EngineError
 from foldnote.service.config import Limits, Pace
 from foldnote.service.disk import Disk
+from foldnote.service.domain.tool_registry import Toolbox
 from foldnote.service.files.conditions import is_passing
 from foldnote.service.files.objects import ObjectStore
-from foldnote.service.queue import capacity, endings, ownership
+from foldnote.service.queue import capacity, outcomes, ownership
 from foldnote.service.queue.active import Active, Live
-from foldnote.service.queue.attempt import RESULT, AttemptSpec, Outcome, without_path
+from foldnote.service.queue.cleanup import Tidier
 from foldnote.service.queue.executors.protocol import Capacity, Executor
 from foldnote.service.queue.launching import Launcher
-from foldnote.service.queue.tidying import Tidier
+from foldnote.service.runner.attempt import RESULT, AttemptSpec, Outcome, without_path
 from foldnote.service.store import clock
 from foldnote.service.store.database import StorageFaultError
-from foldnote.service.store.queue import Chooser, Claim, Ending, Waiting
+from foldnote.service.store.jobs.queue import Chooser, Claim, Ending, Waiting
 from foldnote.service.store.store import Store
-from foldnote.service.tooling import Toolbox
 
 log = logging.getLogger(__name__)
 _FAULT_PAUSE_S = 1.0
@@ -205,7 +205,7 @@ class Dispatcher:
         try:
             spec = self._launcher.prepare(claim)
         except EngineError as exc:
-            self._finish(claim, endings.refused_ending(str(exc)))
+            self._finish(claim, outcomes.refused_ending(str(exc)))
         except OSError as exc:
             self._lose(
                 claim, f"The run could not be prepared: {without_path(exc)}.", is_counted=not is_passing(exc)
@@ -258,7 +258,7 @@ class Dispatcher:
             except Exception:  # an engine writes what it likes, also over files of ours
                 log.exception("What is in the attempt's folder %s cannot be read.", active.folder)
                 self._ask_to_stop(active)
-                ended.append((active, endings.refused_ending(endings.SPOILT_SENTENCE)))
+                ended.append((active, outcomes.refused_ending(outcomes.SPOILT_SENTENCE)))
             else:
                 if ending is not None:
                     ended.append((active, ending))
@@ -288,13 +288,13 @@ class Dispatcher:
             active.look_at = time.monotonic() + self._pace.poll_min_s
             return
         self._forget(active)
-        self._lose(active.claim, endings.LOST_SENTENCE)
+        self._lose(active.claim, outcomes.LOST_SENTENCE)
 
     def _end(self, active: Active, outcome: Outcome) -> Ending | None:
         """How the job ends; None when the attempt is lost, which is seen to."""
         ending = None
         if self._keep_result(active.folder, outcome):
-            ending = endings.ending_of(
+            ending = outcomes.ending_of(
                 outcome,
                 cores=active.need.cores,
                 has_result=outcome.result_sha256 is not None,
@@ -302,7 +302,7 @@ class Dispatcher:
             )
         if ending is None:
             self._forget(active)
-            self._lose(active.claim, outcome.error or endings.LOST_SENTENCE)
+            self._lose(active.claim, outcome.error or outcomes.LOST_SENTENCE)
         return ending
 
     def _keep_result(self, folder: Path, outcome: Outcome) -> bool:
@@ -335,9 +335,9 @@ class Dispatcher:
         Not counted is what never began and what will pass, such as a full disk.
         """
         if self._is_marked(claim):
-            self._finish(claim, endings.stopped_ending())
-        elif is_counted and endings.is_exhausted(claim):
-            self._finish(claim, endings.exhausted_ending(reason))
+            self._finish(claim, outcomes.stopped_ending())
+        elif is_counted and outcomes.is_exhausted(claim):
+            self._finish(claim, outcomes.exhausted_ending(reason))
         else:
             delay = 0.0 if is_at_once else self._pace.retry_s * 2**claim.losses
             self._store.queue.requeue(claim, reason, delay_s=delay, is_counted=is_counted)
@@ -391,7 +391,7 @@ class Dispatcher:
         was_delivered = ownership.has_begun(folder, claim.nonce) or clock.is_before_boot(claim.claimed)
         is_undelivered = is_start and not was_delivered and not self._executor.poll(folder).alive
         if is_undelivered and self._executor.revoke(folder):
-            self._lose(claim, endings.LOST_SENTENCE, is_counted=False, is_at_once=True)
+            self._lose(claim, outcomes.LOST_SENTENCE, is_counted=False, is_at_once=True)
         else:
             self._watch(claim)
 

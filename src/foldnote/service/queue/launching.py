@@ -9,13 +9,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from foldnote.errors import EngineError
+from foldnote.service.domain.tool_registry import Toolbox
 from foldnote.service.engines import Engine, build_attempt
 from foldnote.service.files.objects import ObjectStore
 from foldnote.service.queue import capacity
-from foldnote.service.queue.attempt import NONCE_VARIABLE, AttemptSpec, fit_name, prepare_attempt
 from foldnote.service.queue.executors.protocol import Capacity
-from foldnote.service.store.queue import Claim
-from foldnote.service.tooling import Toolbox
+from foldnote.service.runner.attempt import NONCE_VARIABLE, AttemptSpec, fit_name, prepare_attempt
+from foldnote.service.store.jobs.queue import Claim
 
 _FRESH_S, _GOOD_S = 1.0, 5.0
 """Seconds after which an engine is looked at again when nothing waits, and at the latest."""

@@ -10,9 +10,9 @@ from __future__ import annotations
 import logging
 from pathlib import Path
 
-from foldnote.service.queue import attempt as files
-from foldnote.service.queue.attempt import AttemptState, Outcome
-from foldnote.service.store.queue import Attempt, Claim
+from foldnote.service.runner import attempt as files
+from foldnote.service.runner.attempt import AttemptState, Outcome
+from foldnote.service.store.jobs.queue import Attempt, Claim
 
 log = logging.getLogger(__name__)
 FOREIGN = "foreign-"

@@ -17,7 +17,7 @@ from urllib.parse import quote
 
 import sqlalchemy as sa
 
-from foldnote.service.queue.attempt import publish, set_aside
+from foldnote.service.runner.attempt import publish, set_aside
 from foldnote.service.store.database import DamagedDatabaseError, Database
 from foldnote.service.store.schema import identity
 

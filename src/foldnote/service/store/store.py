@@ -5,20 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from foldnote.service.store.accounts import AccountStore
-from foldnote.service.store.batches import BatchStore
+from foldnote.service.store.accounts.accounts import AccountStore
+from foldnote.service.store.accounts.organizations import OrganizationStore
+from foldnote.service.store.accounts.trials import TrialStore
 from foldnote.service.store.database import Database
 from foldnote.service.store.files import FileStore
-from foldnote.service.store.jobs import JobStore
-from foldnote.service.store.leftovers import LeftoverStore
-from foldnote.service.store.organizations import OrganizationStore
-from foldnote.service.store.pages import PageStore
-from foldnote.service.store.pipelines import PipelineStore
-from foldnote.service.store.queue import QueueStore
+from foldnote.service.store.jobs.batches import BatchStore
+from foldnote.service.store.jobs.jobs import JobStore
+from foldnote.service.store.jobs.leftovers import LeftoverStore
+from foldnote.service.store.jobs.pages import PageStore
+from foldnote.service.store.jobs.pipelines import PipelineStore
+from foldnote.service.store.jobs.queue import QueueStore
 from foldnote.service.store.quotas import Quotas
 from foldnote.service.store.storage import StorageStore
 from foldnote.service.store.tools import ToolStore
-from foldnote.service.store.trials import TrialStore
 
 
 class Store:

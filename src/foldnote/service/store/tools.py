@@ -12,7 +12,7 @@ from sqlalchemy.dialects.sqlite import insert
 
 from foldnote.service.store import clock
 from foldnote.service.store.database import Database
-from foldnote.service.store.records import write_text
+from foldnote.service.store.jobs.records import write_text
 from foldnote.service.store.schema import deployments
 
 

@@ -5,8 +5,8 @@ import stat
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foldnote.service.access.keys import hash_key, make_key, read_or_make_key_file
-from foldnote.service.access.limiter import RateLimiter, whole_seconds
+from foldnote.service.domain.access.keys import hash_key, make_key, read_or_make_key_file
+from foldnote.service.domain.access.limiter import RateLimiter, whole_seconds
 
 
 class Clock:

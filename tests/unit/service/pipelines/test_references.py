@@ -5,7 +5,7 @@ import zipfile
 
 import pytest
 
-from foldnote.service.pipelines.references import (
+from foldnote.service.domain.pipelines.references import (
     Reference,
     ReferenceFaultError,
     choose_members,

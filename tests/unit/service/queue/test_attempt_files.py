@@ -2,9 +2,9 @@
 
 import pytest
 
-from foldnote.service.queue import attempt as files
-from foldnote.service.queue.attempt import AttemptSpec, Outcome
 from foldnote.service.queue.executors import LocalExecutor
+from foldnote.service.runner import attempt as files
+from foldnote.service.runner.attempt import AttemptSpec, Outcome
 
 
 @pytest.fixture

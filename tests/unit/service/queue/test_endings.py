@@ -2,13 +2,13 @@
 
 import pytest
 
-from foldnote.service.queue.attempt import Outcome
 from foldnote.service.queue.capacity import has_room
-from foldnote.service.queue.endings import ending_of, is_exhausted, weighted_hours
 from foldnote.service.queue.executors import Capacity
 from foldnote.service.queue.launching import input_places, seed_of
-from foldnote.service.store.insertion import Input
-from foldnote.service.store.queue import Claim
+from foldnote.service.queue.outcomes import ending_of, is_exhausted, weighted_hours
+from foldnote.service.runner.attempt import Outcome
+from foldnote.service.store.jobs.insertion import Input
+from foldnote.service.store.jobs.queue import Claim
 
 
 def ending(state, *, has_result=False, is_cancelled=False, error=None):

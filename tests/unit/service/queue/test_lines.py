@@ -2,9 +2,9 @@
 
 import pytest
 
-from foldnote.service.queue import attempt as files
-from foldnote.service.queue import lines
-from foldnote.service.queue.lines import LineSorter, read_progress_line
+from foldnote.service.runner import attempt as files
+from foldnote.service.runner import output_lines
+from foldnote.service.runner.output_lines import LineSorter, read_progress_line
 
 
 @pytest.fixture
@@ -43,7 +43,7 @@ def test_the_sentence_of_a_failure_is_found_and_logged(sorter, tmp_path):
 
 
 def test_the_log_is_cut_at_its_limit(tmp_path, monkeypatch):
-    monkeypatch.setattr(lines, "LOG_LIMIT_BYTES", 10)
+    monkeypatch.setattr(output_lines, "LOG_LIMIT_BYTES", 10)
     sorter = LineSorter(tmp_path)
     for _ in range(5):
         sorter.feed(1, b"12345678\n")

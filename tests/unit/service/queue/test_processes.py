@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from foldnote.service.queue import processes
-from foldnote.service.queue.attempt import NONCE_VARIABLE
+from foldnote.service.runner import processes
+from foldnote.service.runner.attempt import NONCE_VARIABLE
 
 pytestmark = pytest.mark.skipif(not Path("/proc/self").exists(), reason="finds processes through /proc")
 

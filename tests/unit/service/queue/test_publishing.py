@@ -2,7 +2,7 @@
 
 import os
 
-from foldnote.service.queue.publishing import name_members, read_score
+from foldnote.service.runner.publishing import name_members, read_score
 
 
 def test_names_that_a_reader_of_archives_refuses_are_changed_and_stay_apart():

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foldnote.service.queue.tails import read_tail
+from foldnote.service.runner.log_tail import read_tail
 
 
 @pytest.fixture(scope="module")

@@ -9,10 +9,10 @@ import pytest
 
 from foldnote.models.status import JobStatus
 from foldnote.service.files.objects import ObjectStore
-from foldnote.service.queue import tidying
-from foldnote.service.queue.tidying import Tidier, remove_folder
-from foldnote.service.store.insertion import NewJob
-from foldnote.service.store.queue import Ending
+from foldnote.service.queue import cleanup
+from foldnote.service.queue.cleanup import Tidier, remove_folder
+from foldnote.service.store.jobs.insertion import NewJob
+from foldnote.service.store.jobs.queue import Ending
 from foldnote.service.store.store import Store
 
 NOBODY = 65534
@@ -70,7 +70,7 @@ def test_a_deleted_job_whose_folder_stays_is_purged_at_a_later_sweep(store, root
     account, job_id, folder = end_one(store, root)
     store.jobs.delete(account, "one")
     with monkeypatch.context() as failing:
-        failing.setattr(tidying.shutil, "rmtree", lambda *_, **__: None)
+        failing.setattr(cleanup.shutil, "rmtree", lambda *_, **__: None)
         tidier.purge()
     assert store.queue.unpurged() == [job_id]
     tidier.purge()
@@ -136,7 +136,7 @@ def test_nobody_waits_while_many_files_are_removed(store, root, tidier):
 
 def test_a_tidier_ends_soon_in_the_midst_of_a_large_folder(store, root, tidier, monkeypatch):
     removing, go_on = threading.Event(), threading.Event()
-    monkeypatch.setattr(tidying, "remove_folder", lambda _: removing.set() or go_on.wait(60))
+    monkeypatch.setattr(cleanup, "remove_folder", lambda _: removing.set() or go_on.wait(60))
     account, _, _ = end_one(store, root)
     store.jobs.delete(account, "one")
     tidier.start()

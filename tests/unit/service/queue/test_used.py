@@ -5,7 +5,7 @@ import os
 
 import pytest
 
-from foldnote.service.queue.used import MOST_BYTES, read_used
+from foldnote.service.runner.used_settings import MOST_BYTES, read_used
 
 
 def test_a_report_gives_seed_settings_and_what_was_ignored(tmp_path):

@@ -5,9 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from foldnote import catalog
-from foldnote.service.recommending.detection import find_molecules, is_smiles, read_sequence
-from foldnote.service.recommending.ranking import advise, read_task
-from foldnote.service.recommending.vocabulary import patterns
+from foldnote.service.domain.recommending.detection import find_molecules, is_smiles, read_sequence
+from foldnote.service.domain.recommending.ranking import advise, read_task
+from foldnote.service.domain.recommending.vocabulary import patterns
 
 TOOLS = list(catalog.tools().values())
 PROTEIN = "MKTAYIAKQRQISFVKSHFSRQLEERLGLIEVQAPILSRVGDGTQDNLSGAEKAVQVKVK"

@@ -11,13 +11,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from foldnote.models.status import JobStatus
-from foldnote.service.store import pages
+from foldnote.service.store.accounts.account_merge import move_account
 from foldnote.service.store.database import StorageFaultError
-from foldnote.service.store.insertion import NewJob
-from foldnote.service.store.moving import move_account
-from foldnote.service.store.pages import JobFilter
-from foldnote.service.store.queue import Ending
-from foldnote.service.store.records import MARK
+from foldnote.service.store.jobs import pages
+from foldnote.service.store.jobs.insertion import NewJob
+from foldnote.service.store.jobs.pages import JobFilter
+from foldnote.service.store.jobs.queue import Ending
+from foldnote.service.store.jobs.records import MARK
 from foldnote.service.store.schema import accounts, jobs
 from foldnote.service.store.store import Store
 

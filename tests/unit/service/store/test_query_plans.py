@@ -4,10 +4,10 @@ import pytest
 import sqlalchemy as sa
 
 from foldnote.models.status import JobStatus
-from foldnote.service.changes import read_mark
-from foldnote.service.store.insertion import NewJob
-from foldnote.service.store.pages import JobFilter
-from foldnote.service.store.queue import Ending
+from foldnote.service.http.job_changes import read_mark
+from foldnote.service.store.jobs.insertion import NewJob
+from foldnote.service.store.jobs.pages import JobFilter
+from foldnote.service.store.jobs.queue import Ending
 from foldnote.service.store.store import Store
 
 

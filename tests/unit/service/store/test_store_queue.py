@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 from foldnote.models.status import JobStatus
 from foldnote.service.store import clock
 from foldnote.service.store.database import StorageFaultError, file_system_of, refuse_network_file_system
-from foldnote.service.store.insertion import Input, NameTakenError, NewJob
-from foldnote.service.store.pages import JobFilter
-from foldnote.service.store.queue import Ending
+from foldnote.service.store.jobs.insertion import Input, NameTakenError, NewJob
+from foldnote.service.store.jobs.pages import JobFilter
+from foldnote.service.store.jobs.queue import Ending
 from foldnote.service.store.store import Store
 
 DONE = Ending(JobStatus.COMPLETE, score={"x": 1.5}, result_sha256="ab", result_size=2)

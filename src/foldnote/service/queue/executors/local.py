@@ -14,13 +14,13 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from foldnote.errors import EngineError
-from foldnote.service.queue import attempt as files
-from foldnote.service.queue import processes
-from foldnote.service.queue.attempt import AttemptSpec, AttemptState, Outcome
 from foldnote.service.queue.executors.protocol import Alive, Capacity, Finished, Gone, Handle, Presence
 from foldnote.service.queue.executors.starting import StarterDiedError, StarterLink
-from foldnote.service.queue.locking import is_locked, take_lock
-from foldnote.service.queue.runner import is_spent
+from foldnote.service.runner import attempt as files
+from foldnote.service.runner import processes
+from foldnote.service.runner.attempt import AttemptSpec, AttemptState, Outcome
+from foldnote.service.runner.locking import is_locked, take_lock
+from foldnote.service.runner.runner import is_spent
 
 _MEMORY_LEFT_MB = 1024
 

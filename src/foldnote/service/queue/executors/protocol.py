@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from foldnote.service.queue.attempt import AttemptSpec, AttemptState, Outcome
+from foldnote.service.runner.attempt import AttemptSpec, AttemptState, Outcome
 
 
 @dataclass(frozen=True, slots=True)

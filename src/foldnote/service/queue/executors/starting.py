@@ -18,7 +18,7 @@ from pathlib import Path
 
 from foldnote.errors import EngineError
 
-_COMMAND = (sys.executable, "-P", "-m", "foldnote.service.queue.starter")
+_COMMAND = (sys.executable, "-P", "-m", "foldnote.service.runner.starter")
 _ANSWER_S = 20.0
 _CHUNK_BYTES = 65_536
 

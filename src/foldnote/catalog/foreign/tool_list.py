@@ -1,0 +1,242 @@
+"""One answer of GET /tools, whatever its form, as tools; nothing of it is lost without a word."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from foldnote.catalog.bundle import tools as bundled_tools
+from foldnote.catalog.foreign.completion import fill_fields
+from foldnote.catalog.foreign.openapi import is_document, list_components
+from foldnote.catalog.foreign.openapi_dialect import translate_component
+from foldnote.catalog.foreign.settings_lists import translate_rows
+from foldnote.catalog.json_values import read_plain
+from foldnote.catalog.keywords import is_schema
+from foldnote.catalog.prepared_schema import NOTES
+from foldnote.errors import ProtocolError
+from foldnote.models.tool import Tool, ToolEngine, ToolOrigin
+from foldnote.models.wire import lower_first
+
+_TEXTS: Final = ("displayName", "description", "family", "unavailableReason")
+_LISTS: Final = ("modalities", "functions")
+_FILLED: Final = ("display_name", "description", "family", "modalities", "functions", "example_job")
+_FORMS: Final = ("schema", "parameters", "settings")
+
+
+def read_catalog(answer: Any) -> tuple[tuple[Tool, ...], tuple[Any, ...]]:
+    """The tools of an answer in their order, and the rows of it that name no tool.
+
+    Raises:
+        ProtocolError: it is no catalog in any known form.
+    """
+    if is_document(answer):
+        components = list_components(read_plain(answer).value, frozenset(bundled_tools()))
+        return tuple(_read_component(*component) for component in components), ()
+    rows = _list_rows(answer)
+    tools, odd = [], []
+    for row in rows:
+        try:
+            tools.append(read_foreign_tool(row))
+        except ProtocolError:
+            odd.append(row)
+    if odd and not tools:
+        raise ProtocolError("The service should have answered its tools as an array of objects with a name.")
+    return tuple(tools), tuple(odd)
+
+
+def _list_rows(answer: Any) -> list[Any]:
+    inner = answer.get("tools", answer.get("Tools")) if isinstance(answer, Mapping) else answer
+    if isinstance(inner, list):
+        return inner
+    named = answer if inner is None and isinstance(answer, Mapping) else inner
+    if isinstance(named, Mapping) and named and all(isinstance(row, Mapping) for row in named.values()):
+        return [{"name": name} | dict(row) for name, row in named.items()]
+    raise ProtocolError("The service should have answered its tools as an array.")
+
+
+def read_foreign_tool(answer: Any) -> Tool:
+    """One row as a tool; a row of the interface's own form as it is.
+
+    Raises:
+        ProtocolError: it has no name.
+    """
+    row = {"name": answer} if isinstance(answer, str) else answer
+    if not isinstance(row, Mapping):
+        raise ProtocolError("A tool should be an object with a name.")
+    plain = read_plain(dict(row)).value
+    fields = lower_first(plain)
+    name = next((fields[key] for key in ("type", "name", "displayName") if _is_name(fields.get(key))), None)
+    if name is None:
+        raise ProtocolError("A tool should be an object with a name.")
+    shape, schema, untranslated = _read_settings(fields)
+    known = _read_words(name, fields, untranslated)
+    return _finish(known, shape, schema, untranslated)
+
+
+def _is_name(value: Any) -> bool:
+    return isinstance(value, str) and bool(value.strip())
+
+
+def _read_settings(fields: dict[str, Any]) -> tuple[str, dict[str, Any], dict[str, Any]]:
+    """The form of the row's settings, their schema, and what that does not say; the row loses them."""
+    given = {form: _unhide(fields.pop(form, None)) for form in _FORMS}
+    shape = next((form for form in _FORMS if given[form] not in (None, "", [], {})), None)
+    if shape is None:
+        return "name", {}, {}
+    untranslated = {form: value for form, value in given.items() if form != shape and value is not None}
+    value = given[shape]
+    if shape == "schema" or _is_schema_object(value):
+        schema, left = _read_schema(value)
+        return "schema", schema, untranslated | left
+    if not isinstance(value, list | dict):
+        return "name", {}, untranslated | {shape: value}
+    schema, left = translate_rows(value)
+    if not schema["properties"]:  # rows, and none of them has a name
+        return "name", {}, untranslated | {shape: value}
+    return shape, schema, untranslated | left
+
+
+def _read_schema(value: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+    if isinstance(value, dict) and _is_sound(value):
+        return value, {}
+    return translate_component(value) if isinstance(value, dict) else ({}, {"schema": value})
+
+
+def _is_sound(schema: dict[str, Any]) -> bool:
+    """Whether it is a schema whose fields can be read one by one."""
+    properties, required = schema.get("properties", {}), schema.get("required", [])
+    if not isinstance(properties, dict) or not isinstance(required, list):
+        return False
+    are_fields = all(isinstance(each, dict | bool) for each in properties.values())
+    return are_fields and all(isinstance(each, str) for each in required) and is_schema(schema)
+
+
+def _is_schema_object(value: Any) -> bool:
+    return (
+        isinstance(value, dict)
+        and value.get("type") == "object"
+        and isinstance(value.get("properties"), dict)
+    )
+
+
+def _unhide(value: Any) -> Any:
+    """The value, or what it holds when it is text with a JSON array or object inside."""
+    if isinstance(value, str) and value.lstrip()[:1] in ("{", "["):
+        try:
+            return read_plain(json.loads(value)).value
+        except (ValueError, RecursionError):
+            return value
+    return value
+
+
+def _read_words(name: str, fields: dict[str, Any], untranslated: dict[str, Any]) -> dict[str, Any]:
+    """The row's other fields, each of the kind that a tool's has."""
+    known: dict[str, Any] = {"type": name, "name": name, "displayName": name}
+    for key, value in fields.items():
+        if value is None:
+            continue
+        read = _read_word(key, value)
+        if read is None:
+            untranslated[key] = value
+        else:
+            known[key] = read
+    return known
+
+
+def _read_word(key: str, value: Any) -> Any:
+    """The value in the kind that the field has; None when it cannot be."""
+    if key in _TEXTS or key in ("type", "name"):
+        return value if isinstance(value, str) else None
+    if key in _LISTS:
+        items = [each.strip() for each in value.split(",")] if isinstance(value, str) else value
+        is_list = isinstance(items, list) and all(isinstance(each, str) for each in items)
+        return [each for each in items if each] if is_list else None
+    if key == "available":
+        return value if isinstance(value, bool) else None
+    if key == "exampleJob":
+        example = _unhide(value)
+        return example if isinstance(example, dict) else None
+    if key == "engine":
+        return _read_engine(value)
+    return value
+
+
+def _read_engine(value: Any) -> dict[str, Any] | None:
+    if isinstance(value, str) and value:
+        return {"name": value, "method": value}
+    if not isinstance(value, dict) or not isinstance(value.get("name", value.get("method")), str):
+        return None
+    texts = {
+        key: each
+        for key, each in value.items()
+        if isinstance(each, str) or key not in ToolEngine.model_fields
+    }
+    given = value.get("outputs")
+    outputs = [each for each in given if isinstance(each, str)] if isinstance(given, list) else []
+    names = {"name": texts.get("method", ""), "method": texts.get("name", "")}
+    return names | texts | ({"outputs": outputs} if outputs else {})
+
+
+def _read_component(tool_type: str, group: str, schema: dict[str, Any]) -> Tool:
+    translated, untranslated = translate_component(schema)
+    known = {"type": tool_type, "name": tool_type, "displayName": group}
+    if isinstance(schema.get("description"), str):
+        known["description"] = schema["description"]
+    return _finish(known, "openapi", translated, untranslated)
+
+
+def _finish(known: dict[str, Any], shape: str, schema: dict[str, Any], untranslated: dict[str, Any]) -> Tool:
+    """The tool, with the gaps filled from the bundled one of its type."""
+    bundled = bundled_tools().get(known["type"])
+    filled: dict[str, Sequence[str]] = {}
+    if shape not in ("schema", "name"):
+        if bundled is not None:
+            filled |= fill_fields(schema, bundled.settings_schema)
+        _keep_in_schema(schema, untranslated)
+    if "exampleJob" in known:
+        known["exampleJob"] = _read_example(known["exampleJob"], known["type"])
+    known.setdefault("available", True)  # a deployment that does not say lists what it runs
+    tool = Tool.model_validate(known | {"schema": schema})
+    if bundled is not None:
+        tool, gaps = _fill_tool(tool, bundled)
+        filled |= {"": gaps} if gaps else {}
+    return tool.with_origin(
+        ToolOrigin(shape, {name: tuple(parts) for name, parts in filled.items()}, untranslated)
+    )
+
+
+def _fill_tool(tool: Tool, bundled: Tool) -> tuple[Tool, tuple[str, ...]]:
+    gaps = {name: getattr(bundled, name) for name in _FILLED if not getattr(tool, name)}
+    if not tool.settings_schema:
+        gaps["settings_schema"] = bundled.settings_schema
+    if tool.display_name == tool.type and bundled.display_name:
+        gaps["display_name"] = bundled.display_name
+    if tool.settings_schema and not tool.example_job and not _fits(tool, bundled):
+        gaps.pop("example_job", None)
+    gaps = {name: value for name, value in gaps.items() if value}
+    return tool.model_copy(update=gaps), tuple(gaps)
+
+
+def _fits(tool: Tool, bundled: Tool) -> bool:
+    """Whether the bundled example is one of the service's tool, too."""
+    from foldnote.catalog.validation import check
+
+    return check(tool, (bundled.example_job or {}).get("settings", {})).is_valid
+
+
+def _keep_in_schema(schema: dict[str, Any], untranslated: Mapping[str, Any]) -> None:
+    """What was not translated, beside the schema, where it stays when the tool is sent on."""
+    if untranslated:
+        own = schema.get(NOTES)
+        kept = dict(own) if isinstance(own, Mapping) else {}
+        schema[NOTES] = kept | {"untranslated": dict(untranslated)}
+
+
+def _read_example(example: dict[str, Any], tool_type: str) -> dict[str, Any]:
+    """The example as a submission; some catalogs give its settings alone."""
+    plain = lower_first(example)
+    settings = _unhide(plain.get("settings"))
+    if isinstance(settings, dict):
+        return {"jobName": f"{tool_type}-example", "type": tool_type} | plain | {"settings": settings}
+    return {"jobName": f"{tool_type}-example", "type": tool_type, "settings": example}

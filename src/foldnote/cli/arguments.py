@@ -1,0 +1,159 @@
+"""Settings from the command line: ``--set``, ``--file``, a JSON file or standard input; tables from files."""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import io
+import json
+import sys
+from collections.abc import Mapping, Sequence
+from difflib import get_close_matches
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from foldnote.errors import FoldnoteError
+
+if TYPE_CHECKING:
+    from foldnote.client import Client
+    from foldnote.models import Tool
+
+
+def add_settings(parser: argparse.ArgumentParser) -> None:
+    """The options that give settings."""
+    parser.add_argument("--set", action="append", default=[], metavar="FIELD=VALUE", dest="values",
+                        help="a setting; text, or JSON where the field is not text")  # fmt: skip
+    parser.add_argument("--file", action="append", default=[], metavar="FIELD=PATH", dest="files",
+                        help="a file field: the file is uploaded first")  # fmt: skip
+    parser.add_argument("--settings", type=Path, help="a JSON file with the settings; - for standard input")
+
+
+def read_given(options: argparse.Namespace, client: Client, tool: Tool) -> Any:
+    """The settings that the options give; files are uploaded.
+
+    Raises:
+        FoldnoteError: they cannot be read, or the tool has no such setting; nothing was sent then.
+    """
+    from foldnote.client.inputs.file_values import name_uploads
+
+    fields = fields_of(tool)
+    settings = read_json_file(options.settings) if options.settings else {}
+    values, files = split_pairs(options.values, fields), split_pairs(options.files, fields)
+    if not isinstance(settings, dict):
+        if values or files:
+            raise FoldnoteError("--set and --file go with one JSON object of settings, not with a list.")
+        return settings
+    settings |= {name: read_value(fields.get(name, {}), text) for name, text in values}
+    for name, path in files:
+        stored = client.files.upload(path, progress=True)
+        is_list = fields.get(name, {}).get("type") == "array"
+        settings[name] = [*settings.get(name, []), stored] if is_list else stored
+    return name_uploads(tool, settings)  # a file of this computer is given by --file
+
+
+def fields_of(tool: Tool) -> Mapping[str, Any]:
+    """The schema of each setting."""
+    fields = tool.settings_schema.get("properties", {})
+    return fields if isinstance(fields, Mapping) else {}
+
+
+def split_pairs(texts: Sequence[str], fields: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Fields and what is given for them.
+
+    Raises:
+        FoldnoteError: a text has another form, or the tool has no such field; nothing was sent yet.
+    """
+    pairs = [_split(text) for text in texts]
+    for name, _ in pairs:
+        if fields and name not in fields:
+            near = get_close_matches(name, fields, 1)
+            hint = f"Did you mean {near[0]}?" if near else f"It has: {', '.join(fields)}."
+            raise FoldnoteError(f"The tool has no setting {name!r}. {hint}")
+    return pairs
+
+
+def _split(text: str) -> tuple[str, str]:
+    name, equals, value = text.partition("=")
+    if not equals or not name:
+        raise FoldnoteError(f"{text!r} should have the form FIELD=VALUE.")
+    return name, value
+
+
+def read_value(schema: Mapping[str, Any], text: str) -> Any:
+    """Text stays text for a text field; for any other field it is JSON, or text where it is not."""
+    if schema.get("type") == "string":
+        return text
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text
+
+
+def read_json_file(path: Path) -> Any:
+    """A JSON object or array from a file, or from standard input.
+
+    Raises:
+        FoldnoteError: it is neither.
+    """
+    try:
+        content = json.loads(_read_text(path))
+    except (OSError, ValueError) as exc:
+        raise FoldnoteError(f"The settings in {path} cannot be read as JSON: {exc}") from exc
+    if not isinstance(content, dict | list):
+        raise FoldnoteError(f"The settings in {path} should be one JSON object.")
+    return content
+
+
+def read_table(path: Path, fields: Mapping[str, Any], columns: Mapping[str, str]) -> list[dict[str, Any]]:
+    """The rows of a table file: CSV, TSV, or JSON (an array of objects, or one object a line).
+
+    A cell of CSV or TSV is text for a text field and JSON for any other; an empty one is missing.
+
+    Args:
+        columns: the column of each setting where they are named differently.
+
+    Raises:
+        FoldnoteError: it cannot be read, or has no rows.
+    """
+    try:
+        text = _read_text(path)
+        is_json = text.lstrip()[:1] in ("[", "{")
+        rows = _read_rows(text) if is_json else _read_cells(text, path, fields, columns)
+    except (OSError, ValueError, csv.Error) as exc:
+        raise FoldnoteError(f"The table {path} cannot be read: {exc}") from exc
+    if not rows:
+        raise FoldnoteError(f"The table {path} has no rows.")
+    return rows
+
+
+def _read_rows(text: str) -> list[dict[str, Any]]:
+    rows = json.loads(text) if text.lstrip().startswith("[") else [
+        json.loads(line) for line in text.splitlines() if line.strip()
+    ]  # fmt: skip
+    if not all(isinstance(row, dict) for row in rows):
+        raise ValueError("each row should be a JSON object")
+    return rows
+
+
+def _read_cells(
+    text: str, path: Path, fields: Mapping[str, Any], columns: Mapping[str, str]
+) -> list[dict[str, Any]]:
+    head = text.partition("\n")[0]
+    delimiter = "\t" if path.suffix.lower() in (".tsv", ".tab") or ("\t" in head and "," not in head) else ","
+    schemas = {column: fields.get(setting, {}) for setting, column in columns.items()}
+    rows: list[dict[str, Any]] = []
+    for cells in csv.DictReader(io.StringIO(text), delimiter=delimiter, strict=True):
+        if None in cells:
+            raise ValueError(f"row {len(rows) + 1} has more cells than the head line")
+        rows.append(
+            {
+                name: read_value(schemas.get(name, fields.get(name, {"type": "string"})), cell)
+                for name, cell in cells.items()
+                if cell not in (None, "")
+            }
+        )
+    return rows
+
+
+def _read_text(path: Path) -> str:
+    return sys.stdin.read() if str(path) == "-" else path.read_text("utf-8-sig")

@@ -1,0 +1,135 @@
+"""The connections that httpx makes: their certificates and proxies, and what it means when one fails.
+
+The environment may name a proxy that cannot be used. That is told when a service is asked that needs it; this
+machine's own does not. Nothing is asked or sent here.
+"""
+
+from __future__ import annotations
+
+import ssl
+from collections.abc import Callable
+from pathlib import Path
+from types import TracebackType
+from typing import Any, TypeVar
+
+import httpx
+
+from foldnote.client.core.operations import Call, Download
+from foldnote.errors import (
+    ConfigurationError,
+    FoldnoteError,
+    RequestTimeoutError,
+    ResultError,
+    ServiceUnreachableError,
+)
+
+C = TypeVar("C", httpx.Client, httpx.AsyncClient)
+_NOTHING_SENT = (
+    httpx.ConnectError,
+    httpx.ConnectTimeout,
+    httpx.PoolTimeout,
+    httpx.UnsupportedProtocol,
+    httpx.InvalidURL,
+    UnicodeError,
+)
+_OWN = ("all://127.0.0.1", "all://localhost", "all://[::1]")
+_LIBRARIES = ("httpx", "httpcore")
+
+
+def connect(kind: type[C], transport: Callable[..., object]) -> C:
+    """A client of httpx with its connections.
+
+    No proxy is asked for this machine's own addresses: it knows nothing of its loopback interface.
+
+    Raises:
+        ConfigurationError: the certificates that the environment names cannot be read.
+    """
+    certificates = _read_certificates()  # reading them takes longest, so all share them
+    mounts: dict[str, Any] = {host: transport(verify=certificates) for host in _OWN}
+    try:
+        return kind(verify=certificates, mounts=mounts)
+    except (ImportError, ValueError, httpx.InvalidURL) as exc:  # the environment's proxies
+        return kind(verify=certificates, mounts=mounts | {"all://": _NoProxy(str(exc))}, trust_env=False)
+
+
+def _read_certificates() -> ssl.SSLContext:
+    try:
+        return httpx.create_ssl_context()
+    except OSError as exc:
+        reason = exc.strerror or exc
+        raise ConfigurationError(
+            f"The certificates that SSL_CERT_FILE or SSL_CERT_DIR names cannot be read: {reason}."
+            " Correct the variable, or unset it."
+        ) from exc
+
+
+class _NoProxy(httpx.BaseTransport, httpx.AsyncBaseTransport):
+    """Stands in for a proxy that cannot be used; going around it unasked would be wrong."""
+
+    def __init__(self, reason: str) -> None:
+        self._reason = reason
+
+    def handle_request(self, request: httpx.Request) -> httpx.Response:
+        names = "ALL_PROXY, HTTPS_PROXY, HTTP_PROXY or NO_PROXY"
+        told = f"the proxy that {names} names cannot be used ({self._reason.rstrip('.')})"
+        raise httpx.UnsupportedProtocol(told, request=request)
+
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        return self.handle_request(request)
+
+
+def explain(exc: BaseException, effect: Call | Download) -> BaseException:
+    """What ``exc`` means for a person; what has nothing to do with connections stays what it is.
+
+    Frames of httpx are dropped in any case: a traceback that shows variables would show the key in them.
+    """
+    address = effect.url.partition("?")[0]  # without the signature of a link
+    was_sent = not isinstance(exc, _NOTHING_SENT)
+    if isinstance(exc, httpx.TimeoutException):
+        text = f"{address} did not answer in {effect.timeout_s:g} s. Try again, or look at the service."
+        return RequestTimeoutError(text, was_sent=was_sent)
+    if isinstance(exc, UnicodeEncodeError):
+        return FoldnoteError(f"{exc.object!r} holds a letter that no address can have. Write it anew.")
+    if isinstance(exc, httpx.RequestError | httpx.InvalidURL | UnicodeError):
+        return ServiceUnreachableError(_tell(address, str(exc) or type(exc).__name__), was_sent=was_sent)
+    if isinstance(exc, OSError):
+        return _explain_file(exc, effect)
+    if isinstance(exc, FoldnoteError):
+        return exc
+    exc.__cause__ = exc.__context__ = None
+    return exc.with_traceback(_below(exc.__traceback__))
+
+
+def _tell(address: str, reason: str) -> str:
+    reason = reason.rstrip(".")
+    if "CERTIFICATE_VERIFY_FAILED" in reason:
+        return (
+            f"{address} shows a certificate that nobody known here has signed: {reason}. If it is the right"
+            " service, name the file of its authority in SSL_CERT_FILE."
+        )
+    return f"{address} cannot be reached: {reason}. Check the address and that the service runs."
+
+
+def _explain_file(exc: OSError, effect: Call | Download) -> FoldnoteError:
+    """What is wrong with the file here that is sent or filled."""
+    reason = exc.strerror or exc
+    if isinstance(effect, Download):
+        return ResultError(
+            f"The download cannot be written to {effect.part.parent}: {reason}. Make room there, or set"
+            " FOLDNOTE_HOME to another place."
+        )
+    place = effect.content if isinstance(effect.content, Path) else "The request"
+    return FoldnoteError(f"{place} cannot be sent: {reason}.")
+
+
+def _below(trace: TracebackType | None) -> TracebackType | None:
+    """The part of a traceback that httpx called, such as a caller's own meter; all of it without httpx."""
+    is_inside, found, whole = False, None, trace
+    while trace is not None:
+        library = str(trace.tb_frame.f_globals.get("__name__")).partition(".")[0]
+        if library in _LIBRARIES:
+            is_inside, found = True, None
+        elif is_inside and found is None and library == "foldnote":
+            found = trace
+        trace = trace.tb_next
+    return found if is_inside else whole

@@ -1,0 +1,123 @@
+"""Job records as the service lists them: one by its name, a page, or as many pages as it takes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
+from operator import attrgetter
+
+from foldnote.client.core.connection import Link
+from foldnote.client.core.error_mapping import read_json, understand
+from foldnote.client.core.operations import Steps
+from foldnote.errors import BadRequestError, NotFoundError
+from foldnote.models import Job, JobPage, read_job_answer, read_job_page
+from foldnote.models.job_parsing import read_plain_job, read_plain_page
+
+LARGEST_PAGE = 1000
+"""Jobs that a service gives at once, at most."""
+_NAME = attrgetter("job_name")
+
+
+def get_job(
+    link: Link, job_name: str, job_email: str | None = None, *, repeatable: bool = True
+) -> Steps[Job]:
+    """The record of one job; with ``job_email`` of one of another member of the organization.
+
+    Args:
+        repeatable: whether to ask again at once where no answer comes; else the next look is the next try.
+
+    Raises:
+        NotFoundError: there is no such job.
+    """
+    whose = {} if job_email is None else {"jobEmail": job_email}
+    answer = yield from link.send("GET", "/jobs", params={"jobName": job_name} | whose, repeatable=repeatable)
+    job = read_plain_job(answer.body) or understand(read_job_answer, read_json(answer))
+    if job is None:
+        owner = "" if job_email is None else f" of {job_email}"
+        raise NotFoundError(f"There is no job {job_name!r}{owner}.", status=404)
+    return job
+
+
+def check_limit(limit: object) -> int:
+    """The most rows of a list, as given.
+
+    Raises:
+        BadRequestError: it is no whole number from 1.
+    """
+    if isinstance(limit, bool) or not isinstance(limit, int) or limit < 1:
+        raise BadRequestError(
+            f"limit is {limit!r}; it must be a whole number from 1. A large one gives all: limit=1_000_000.",
+            status=400,
+        )
+    return limit
+
+
+def list_page(
+    link: Link, params: dict[str, str], held_s: float = 0.0, *, repeatable: bool = True
+) -> Steps[JobPage]:
+    """One page of jobs, which the service may hold for ``held_s`` seconds."""
+    answer = yield from link.send(
+        "GET", "/jobs", params=params, timeout_s=link.timeout_s + held_s, repeatable=repeatable
+    )
+    return read_plain_page(answer.body) or understand(read_job_page, read_json(answer))
+
+
+def list_many(
+    link: Link, params: dict[str, str], limit: int, is_wanted: Callable[[Job], bool] | None = None
+) -> Steps[Sequence[Job]]:
+    """At most ``limit`` jobs that are wanted, newest first, from as many pages as it takes."""
+    return (yield from read_pages(link, params, check_limit(limit), is_wanted)).jobs
+
+
+def read_pages(
+    link: Link, params: dict[str, str], limit: int, is_wanted: Callable[[Job], bool] | None = None
+) -> Steps[JobPage]:
+    """At most ``limit`` jobs that are wanted as one page, from as many pages as it takes."""
+    seen: dict[str, Job] = {}
+    found: Collection[Job] = seen.values()
+    start_key: str | None = None
+    page = JobPage(jobs=())
+    while len(found) < limit:
+        size = {"limit": str(LARGEST_PAGE if is_wanted else min(limit - len(found), LARGEST_PAGE))}
+        page = yield from list_page(link, params | size | ({"startKey": start_key} if start_key else {}))
+        if len(page.jobs) == limit and is_wanted is None:  # all that was asked for, at once
+            return page
+        before = len(seen)
+        seen.update(zip(map(_NAME, page.jobs), page.jobs, strict=True))
+        if is_wanted is not None:
+            found = [job for job in seen.values() if is_wanted(job)]
+        if page.start_key in (None, start_key) or len(seen) == before:  # some deployments ignore paging
+            break
+        start_key = page.start_key
+    return page.model_copy(update={"jobs": tuple(found)[:limit]})
+
+
+@dataclass
+class Hold:
+    """A request that the service may hold until a status changes (``since`` and ``waitSeconds``).
+
+    Attributes:
+        mark: stands for the state as last seen; empty before the first look.
+        wait_s: seconds for which the service may hold the next one.
+    """
+
+    mark: str = ""
+    wait_s: float = 0.0
+
+    def to_params(self) -> dict[str, str]:
+        """What the request says of it."""
+        return {"since": self.mark} | (
+            {"waitSeconds": f"{self.wait_s:.3g}"} if self.mark and self.wait_s else {}
+        )
+
+
+def list_first(link: Link, params: dict[str, str], hold: Hold) -> Steps[JobPage]:
+    """The first page, held where the service can; whether it can is kept in the link."""
+    try:
+        page = yield from list_page(link, params | hold.to_params(), hold.wait_s)
+    except BadRequestError:  # a deployment that refuses parameters which it does not know
+        link.can_hold = False
+        return (yield from list_page(link, params))
+    hold.mark = page.mark or ""
+    link.can_hold = bool(page.mark)
+    return page

@@ -1,0 +1,207 @@
+"""How one implementation serves a synchronous and an asynchronous face.
+
+An operation is written once, as a generator: it yields what it needs from the world (a call, a pause, a
+download), is sent the outcome, and returns its value. Two small drivers run it, one on ``httpx.Client``, one
+on ``httpx.AsyncClient``. The ``operation`` descriptor makes the method that a user calls: on a synchronous
+face it returns the value, on an asynchronous face an awaitable of it, and type checkers know which.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Coroutine, Generator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Concatenate, Generic, ParamSpec, Protocol, TypeVar, overload
+
+from pydantic import SecretStr
+
+from foldnote.client.core.progress import Meter
+from foldnote.errors import FoldnoteError
+
+T = TypeVar("T")
+P = ParamSpec("P")
+S = TypeVar("S")
+
+
+@dataclass(frozen=True)
+class Call:
+    """One request.
+
+    Attributes:
+        url: absolute address.
+        key: sent as ``x-api-key``; None for signed links and open routes.
+        json: body as JSON; None for none.
+        content: body as bytes, or the path of a file whose bytes are streamed.
+        timeout_s: seconds until the request is given up.
+        meter: told the bytes of ``content`` that are on their way, and all of them.
+        limit_bytes: the most bytes of an answer, unpacked, that are read.
+    """
+
+    method: str
+    url: str
+    key: SecretStr | None = None
+    params: Mapping[str, str] = field(default_factory=dict)
+    json: Any = None
+    content: bytes | Path | None = None
+    timeout_s: float = 30.0
+    meter: Meter | None = None
+    limit_bytes: int = 64_000_000
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What came back.
+
+    Attributes:
+        sha256: of a download, the SHA-256 (hex) of the whole file; None where it was not computed.
+    """
+
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
+    sha256: str | None = None
+
+
+@dataclass(frozen=True)
+class Sleep:
+    """A pause."""
+
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Download:
+    """A body that goes to disk as it arrives; the outcome is an ``Answer`` with an empty body.
+
+    Bytes that ``part`` already holds are not asked for again where the service allows that. No key is sent.
+    ``meter`` is told the bytes that are there, and all of them. Where ``is_kept`` says of the answer's
+    headers that this content is here already, the body is not read and the outcome's status is 304.
+    ``limit_bytes`` is the largest file that is taken.
+    """
+
+    url: str
+    part: Path
+    timeout_s: float = 30.0
+    meter: Meter | None = None
+    is_kept: Callable[[Mapping[str, str]], bool] | None = None
+    limit_bytes: int = 10_000_000_000
+
+
+@dataclass(frozen=True)
+class Run:
+    """A function that may block for seconds; the outcome is its value."""
+
+    function: Callable[[], Any]
+
+
+Effect = Call | Sleep | Download | Run
+Steps = Generator[Effect, Any, T]
+
+
+class World(Protocol):
+    """What performs effects at once."""
+
+    def perform(self, effect: Effect) -> Any:
+        """The outcome of ``effect``.
+
+        Raises:
+            TransportError: no answer came.
+        """
+
+
+class AsyncWorld(Protocol):
+    """What performs effects when awaited."""
+
+    async def perform(self, effect: Effect) -> Any:
+        """The outcome of ``effect``.
+
+        Raises:
+            TransportError: no answer came.
+        """
+
+
+class Face:
+    """Something whose operations a user calls."""
+
+
+class SyncFace(Face):
+    """Operations return their value."""
+
+    _world: World
+
+
+class AsyncFace(Face):
+    """Operations return an awaitable of their value."""
+
+    _world: AsyncWorld
+
+
+def run(steps: Steps[T], world: World) -> T:
+    """The value of ``steps``, performed at once."""
+    try:
+        effect = next(steps)
+        while True:
+            try:
+                outcome = world.perform(effect)
+            except FoldnoteError as exc:
+                effect = steps.throw(exc)
+            else:
+                effect = steps.send(outcome)
+    except StopIteration as end:
+        return end.value  # type: ignore[no-any-return]
+    finally:
+        steps.close()  # what the steps hold open is given back at once, also after an interruption
+
+
+async def run_async(steps: Steps[T], world: AsyncWorld) -> T:
+    """The value of ``steps``, awaited."""
+    try:
+        effect = next(steps)
+        while True:
+            try:
+                outcome = await world.perform(effect)
+            except FoldnoteError as exc:
+                effect = steps.throw(exc)
+            else:
+                effect = steps.send(outcome)
+    except StopIteration as end:
+        return end.value  # type: ignore[no-any-return]
+    finally:
+        steps.close()  # what the steps hold open is given back at once, also after an interruption
+
+
+class operation(Generic[S, P, T]):  # noqa: N801  reads as a decorator
+    """A generator method as what a user calls."""
+
+    def __init__(self, steps: Callable[Concatenate[S, P], Steps[T]]) -> None:
+        self.steps = steps
+        self.__doc__ = steps.__doc__
+
+    @cached_property
+    def signature(self) -> inspect.Signature:
+        """Of the method that a user calls; made when it is first wanted, since there are many."""
+        whole = inspect.signature(self.steps)
+        return whole.replace(parameters=list(whole.parameters.values())[1:])
+
+    @overload
+    def __get__(self, face: SyncFace, owner: type | None = None) -> Callable[P, T]: ...
+    @overload
+    def __get__(self, face: AsyncFace, owner: type | None = None) -> Callable[P, Coroutine[Any, Any, T]]: ...
+    @overload
+    def __get__(self, face: None, owner: type | None = None) -> operation[S, P, T]: ...
+
+    def __get__(self, face: Any, owner: type | None = None) -> Any:
+        """The method of ``face``; of the class, the descriptor itself."""
+        if face is None:
+            return self
+        driver = run_async if isinstance(face, AsyncFace) else run
+
+        def call(*args: P.args, **kwargs: P.kwargs) -> Any:
+            return driver(self.steps(face, *args, **kwargs), face._world)
+
+        call.__name__, call.__qualname__ = self.steps.__name__, self.steps.__qualname__
+        call.__doc__ = self.__doc__
+        call.__dict__["__signature__"] = self.signature  # what help() and a notebook's ? show
+        return call

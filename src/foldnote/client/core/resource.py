@@ -1,0 +1,48 @@
+"""What every resource holds: the link to the service, and what performs its steps."""
+
+from __future__ import annotations
+
+from urllib.parse import quote
+
+from foldnote.client.core.connection import Link
+from foldnote.client.core.operations import AsyncFace, AsyncWorld, SyncFace, World
+from foldnote.errors import FoldnoteError
+
+
+class Resource:
+    """A noun of the interface; its operations are generators over the link."""
+
+    _link: Link
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} of {self._link.service}>"
+
+
+class SyncResource(SyncFace):
+    """A resource whose operations return their value."""
+
+    def __init__(self, link: Link, world: World) -> None:
+        self._link = link
+        self._world = world
+
+
+class AsyncResource(AsyncFace):
+    """A resource whose operations return an awaitable."""
+
+    def __init__(self, link: Link, world: AsyncWorld) -> None:
+        self._link = link
+        self._world = world
+
+
+def path_part(name: str) -> str:
+    """``name`` as one segment of a path.
+
+    Raises:
+        FoldnoteError: it holds what no address can have.
+    """
+    try:
+        return quote(name, safe="")
+    except UnicodeEncodeError as exc:
+        raise FoldnoteError(
+            f"{name!r} holds a letter that no address can have. Choose another name."
+        ) from exc

@@ -1,0 +1,347 @@
+"""Performs calls, downloads and pauses, at once or when awaited; with ``connections`` the only user of httpx.
+
+It knows nothing of jobs. What httpx raises becomes a TransportError here, once, and carries no request (whose
+headers hold the key).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import io
+import json
+import os
+import time
+import weakref
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+from typing import IO, Any, NoReturn
+
+import httpx
+
+from foldnote.client.core.body_limits import ENCODINGS, Body, Guard
+from foldnote.client.core.hashing import RunningHash
+from foldnote.client.core.http_connections import connect, explain
+from foldnote.client.core.operations import Answer, Call, Download, Effect, Run, Sleep
+from foldnote.client.core.redaction import cover_key
+from foldnote.client.local.cache import read_mark, write_mark
+from foldnote.errors import FoldnoteError, ProtocolError, ResultError, ServiceUnreachableError
+
+_CHUNK_BYTES = 1 << 20
+_CONNECT_S = 10.0
+_LARGEST_REFUSAL_BYTES = 1_000_000
+_NOT_MODIFIED = 304
+_NEAR = 20
+
+
+class HttpWorld:
+    """Performs effects at once, on an ``httpx.Client`` for each process."""
+
+    def __init__(self, http_client: httpx.Client | None = None) -> None:
+        self._given = http_client
+        self._own = None if http_client else self._connect()
+
+    @property
+    def _http(self) -> httpx.Client:
+        if self._given is not None:
+            return self._given
+        if self._own is None or self._own[0] != os.getpid():  # a forked process would read others' answers
+            self._own = self._connect()
+        return self._own[1]
+
+    def _connect(self) -> tuple[int, httpx.Client]:
+        made = connect(httpx.Client, httpx.HTTPTransport)
+        weakref.finalize(self, made.close)  # a client that nobody closed
+        return os.getpid(), made
+
+    def perform(self, effect: Effect) -> Any:
+        """The outcome of ``effect``.
+
+        Raises:
+            TransportError: no answer came.
+        """
+        if isinstance(effect, Sleep):
+            return time.sleep(effect.seconds)
+        if isinstance(effect, Run):
+            return effect.function()
+        try:
+            if isinstance(effect, Download):
+                return self._download(effect)
+            with self._http.stream(**_request(effect), content=_stream(effect)) as answer:
+                body = Body(answer, effect.timeout_s, effect.limit_bytes)
+                for chunk in answer.iter_bytes():
+                    body.take(chunk)
+                return _read(answer, body)
+        except BaseException as exc:  # noqa: BLE001  also an interruption: the frames that it left hold the key
+            fault = explain(exc, effect)
+        raise fault  # outside of the handler: httpx's exception, whose request holds the key, is not kept
+
+    def _download(self, effect: Download) -> Answer:
+        with self._http.stream("GET", **_download_request(effect)) as answer:
+            if answer.status_code not in (200, 206):
+                body = Body(answer, effect.timeout_s, _LARGEST_REFUSAL_BYTES)
+                for chunk in answer.iter_bytes():
+                    body.take(chunk)
+                return Answer(answer.status_code, answer.headers, body.join())
+            if effect.is_kept and effect.is_kept(answer.headers):
+                return Answer(_NOT_MODIFIED, answer.headers, b"")
+            with _Target(effect, answer) as target:
+                for chunk in answer.iter_bytes():
+                    target.write(chunk)
+        return _received(answer, effect.part, target.sha256)
+
+    def close(self) -> None:
+        """Give the connections back; a client that was given is its owner's to close."""
+        if self._own is not None:
+            self._own[1].close()
+
+
+class AsyncHttpWorld:
+    """Performs effects when awaited, on an ``httpx.AsyncClient`` for each event loop."""
+
+    def __init__(self, http_client: httpx.AsyncClient | None = None) -> None:
+        self._given = http_client
+        self._own: tuple[asyncio.AbstractEventLoop, httpx.AsyncClient] | None = None
+
+    @property
+    def _http(self) -> httpx.AsyncClient:
+        if self._given is not None:
+            return self._given
+        loop = asyncio.get_running_loop()
+        if self._own is None or self._own[0] is not loop:  # connections belong to the loop that made them
+            self._own = (loop, connect(httpx.AsyncClient, httpx.AsyncHTTPTransport))
+        return self._own[1]
+
+    async def perform(self, effect: Effect) -> Any:
+        """The outcome of ``effect``.
+
+        Raises:
+            TransportError: no answer came.
+        """
+        if isinstance(effect, Sleep):
+            return await asyncio.sleep(effect.seconds)
+        if isinstance(effect, Run):
+            return await asyncio.to_thread(effect.function)
+        try:
+            if isinstance(effect, Download):
+                return await self._download(effect)
+            async with self._http.stream(**_request(effect), content=_stream_async(effect)) as answer:
+                body = Body(answer, effect.timeout_s, effect.limit_bytes)
+                async for chunk in answer.aiter_bytes():
+                    body.take(chunk)
+                return _read(answer, body)
+        except BaseException as exc:  # noqa: BLE001  also a cancellation: the frames that it left hold the key
+            fault = explain(exc, effect)
+        raise fault  # outside of the handler: httpx's exception, whose request holds the key, is not kept
+
+    async def _download(self, effect: Download) -> Answer:
+        async with self._http.stream("GET", **_download_request(effect)) as answer:
+            if answer.status_code not in (200, 206):
+                body = Body(answer, effect.timeout_s, _LARGEST_REFUSAL_BYTES)
+                async for chunk in answer.aiter_bytes():
+                    body.take(chunk)
+                return Answer(answer.status_code, answer.headers, body.join())
+            if effect.is_kept and effect.is_kept(answer.headers):
+                return Answer(_NOT_MODIFIED, answer.headers, b"")
+            with _Target(effect, answer) as target:  # local disk: short writes, no thread needed
+                async for chunk in answer.aiter_bytes():
+                    target.write(chunk)
+        return _received(answer, effect.part, target.sha256)
+
+    async def close(self) -> None:
+        """Give the connections back; a client that was given is its owner's to close."""
+        own, self._own = self._own, None
+        if own is not None and own[0] is asyncio.get_running_loop():  # those of an ended loop ended with it
+            await own[1].aclose()
+
+
+def _request(call: Call) -> dict[str, Any]:
+    """What httpx is told of a call, besides its body."""
+    headers = {"Accept-Encoding": ", ".join(ENCODINGS)}
+    if isinstance(call.content, Path):
+        headers["Content-Length"] = str(call.content.stat().st_size)
+    elif call.content is not None:
+        headers["Content-Length"] = str(len(call.content))
+    kind = "application/json" if call.content is None else "application/octet-stream"
+    if call.content is not None or call.json is not None:
+        headers["Content-Type"] = kind
+    return {
+        "method": call.method,
+        "url": call.url,
+        "params": dict(call.params) or None,
+        "timeout": _timeout(call.timeout_s),
+        "follow_redirects": False,  # the key would go wherever the answer points
+        "headers": headers | ({"x-api-key": call.key.get_secret_value()} if call.key else {}),
+    }
+
+
+def _write_json(content: Any) -> bytes:
+    """A body as JSON.
+
+    Raises:
+        FoldnoteError: it holds what JSON has no word for.
+    """
+    try:
+        return json.dumps(content, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode()
+    except UnicodeEncodeError as exc:
+        near = exc.object[max(0, exc.start - _NEAR) : exc.end]
+        reason = f"after {near[:-1]!r} stands a letter that is half of one"
+    except (TypeError, ValueError) as exc:
+        reason = str(exc)
+    raise FoldnoteError(f"This cannot be sent as JSON: {reason}.")
+
+
+def _download_request(download: Download) -> dict[str, Any]:
+    have = download.part.stat().st_size if download.part.exists() else 0
+    headers = {"Accept-Encoding": "identity"}
+    if have:
+        mark = read_mark(download.part)
+        headers |= {"Range": f"bytes={have}-"} | ({"If-Range": mark} if mark else {})
+    return {
+        "url": download.url,
+        "headers": headers,
+        "timeout": _timeout(download.timeout_s),
+        "follow_redirects": True,
+    }
+
+
+def _timeout(seconds: float) -> httpx.Timeout:
+    """A long patience is for the answer; a connection is there soon or not at all."""
+    return httpx.Timeout(seconds, connect=min(seconds, _CONNECT_S))
+
+
+def _stream(call: Call) -> bytes | Iterator[bytes] | None:
+    if call.json is not None:
+        return _write_json(call.json)
+    if isinstance(call.content, Path) or (call.content is not None and call.meter):
+        return _read_chunks(call)
+    return call.content
+
+
+def _stream_async(call: Call) -> bytes | AsyncIterator[bytes] | None:
+    if call.json is not None:
+        return _write_json(call.json)
+    if isinstance(call.content, Path) or (call.content is not None and call.meter):
+        return _read_chunks_async(call)
+    return call.content
+
+
+def _open_content(call: Call) -> tuple[IO[bytes], int]:
+    """The body to read from, and its size in bytes."""
+    if isinstance(call.content, Path):
+        return call.content.open("rb"), call.content.stat().st_size
+    content = call.content or b""
+    return io.BytesIO(content), len(content)
+
+
+def _read_chunks(call: Call) -> Iterator[bytes]:
+    body, size = _open_content(call)
+    with body:
+        while chunk := body.read(_CHUNK_BYTES):
+            yield chunk
+            if call.meter:  # the connection came for more: the chunk is on its way
+                call.meter(body.tell(), size)
+
+
+async def _read_chunks_async(call: Call) -> AsyncIterator[bytes]:
+    body, size = _open_content(call)
+    with body:
+        while chunk := await asyncio.to_thread(body.read, _CHUNK_BYTES):
+            yield chunk
+            if call.meter:
+                call.meter(body.tell(), size)
+
+
+def _read(response: httpx.Response, body: Body) -> Answer:
+    answer = Answer(response.status_code, response.headers, body.join())
+    return cover_key(answer, response.request.headers.get("x-api-key", ""))
+
+
+class _Target:
+    """The file that takes a body, and what is told of it."""
+
+    def __init__(self, download: Download, answer: httpx.Response) -> None:
+        self._guard = Guard(answer, download.timeout_s, download.limit_bytes)
+        self._part = download.part
+        expected = _announced_size(answer)
+        if expected is not None and expected > download.limit_bytes:
+            self._refuse()
+        mode = _mode(answer, download.part)
+        self._file = download.part.open(mode)
+        self._hash = RunningHash(download.part, self._file.tell())
+        self.sha256: str | None = None
+        """SHA-256 (hex) of the whole file; None until the file is closed."""
+        self._meter = download.meter
+        self._total = expected
+
+    def write(self, chunk: bytes) -> None:
+        self._guard.note(len(chunk))
+        if self._file.tell() + len(chunk) > self._guard.limit_bytes:
+            self._refuse()
+        self._file.write(chunk)
+        self._hash.feed(chunk)
+        if self._meter:
+            self._meter(self._file.tell(), self._total)
+
+    def _refuse(self) -> NoReturn:
+        self._part.unlink(missing_ok=True)
+        raise ResultError(
+            f"The download is larger than {self._guard.limit_bytes / 1e9:g} GB. If it may be, set"
+            " FOLDNOTE_LARGEST_DOWNLOAD_GB to its size in GB, then try again."
+        )
+
+    def __enter__(self) -> _Target:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._file.close()
+        self.sha256 = self._hash.close()
+
+
+def _mode(response: httpx.Response, part: Path) -> str:
+    """How to write the body: after what is there, or from the beginning.
+
+    Raises:
+        ServiceUnreachableError: the body begins elsewhere or is another one; what is there is dropped.
+    """
+    etag, known = response.headers.get("etag"), read_mark(part)
+    if response.status_code != 206:
+        write_mark(part, etag)
+        return "wb"
+    have = part.stat().st_size if part.exists() else 0
+    if known and etag and known != etag:
+        part.unlink(missing_ok=True)
+        raise ServiceUnreachableError("The file at the service changed during the download.")
+    if not response.headers.get("content-range", "").replace(" ", "").startswith(f"bytes{have}-"):
+        part.unlink(missing_ok=True)
+        raise ServiceUnreachableError(f"The download did not go on at byte {have}, where it was interrupted.")
+    return "ab"
+
+
+def _received(response: httpx.Response, part: Path, sha256: str | None) -> Answer:
+    """The answer, after its length was compared with what is on disk.
+
+    Raises:
+        ServiceUnreachableError: the body ended early (what is there stays, and the next try resumes), or it
+            is longer than announced (what is there is dropped).
+        ProtocolError: the length cannot be read.
+    """
+    expected, found = _announced_size(response), part.stat().st_size
+    if expected is not None and found != expected:
+        if found > expected:
+            part.unlink(missing_ok=True)
+        raise ServiceUnreachableError(f"The download ended after {found} of {expected} bytes.")
+    return Answer(response.status_code, response.headers, b"", sha256)
+
+
+def _announced_size(response: httpx.Response) -> int | None:
+    """Bytes of the whole file; None where the service does not say."""
+    if response.headers.get("content-encoding", "identity") != "identity":
+        return None  # the length is that of the packed bytes
+    whole = response.headers.get("content-range", "").rpartition("/")[2]
+    text = whole or response.headers.get("content-length")
+    if text is None or text == "*":
+        return None
+    try:
+        return int(text)
+    except ValueError as exc:
+        raise ProtocolError(f"The service sent a download with the length {text!r}.") from exc

@@ -1,0 +1,1 @@
+"""Fetching results, resuming broken downloads, selecting parts of an archive."""

@@ -1,0 +1,183 @@
+"""Bringing results to disk: once, whole, and kept.
+
+A download goes to a temporary name, is resumed after an interruption and compared with the hash that the
+service gives; only then does it get its place in the cache folder, from where it is given again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import zipfile
+from collections.abc import Callable, Mapping
+from functools import partial
+from itertools import islice
+from pathlib import Path
+from typing import Any
+from urllib.parse import urljoin
+
+from foldnote.client.core.connection import Link
+from foldnote.client.core.error_mapping import understand
+from foldnote.client.core.job_pages import get_job
+from foldnote.client.core.operations import Answer, Run, Sleep, Steps
+from foldnote.client.core.pacing import poll_delays
+from foldnote.client.core.progress import Meter, measure
+from foldnote.client.local import cache
+from foldnote.errors import ArchiveError, BadRequestError, JobFailedError, ProtocolError, ResultError
+from foldnote.models import BatchStatus, Job
+
+_RESULT_TIMEOUT_S = 330.0  # the service may hold the request for about 290 s while it builds an archive
+_LOOKS_AT_A_BUILD = 6
+"""After so many looks, half a minute, the result itself is asked for again: not all deployments tell."""
+_KEPT = 304
+_SHA256 = re.compile(r'^"?(?:sha256[:=-])?([0-9a-f]{64})"?$')
+
+
+def result_link(link: Link, job_name: str, options: Mapping[str, Any]) -> Steps[str]:
+    """The signed link to a job's result, after any building of it has ended.
+
+    Raises:
+        NotFoundError: there is no such job, or no such file in its result.
+        BadRequestError: the job is not finished.
+        JobFailedError: the archive of a batch could not be built.
+    """
+    body = {"jobName": job_name, **options}
+    while True:
+        answer = yield from link.ask(
+            "POST", "/result", json=body, repeatable=True, timeout_s=_RESULT_TIMEOUT_S
+        )
+        url = answer.get("url") if isinstance(answer, Mapping) else answer
+        if isinstance(url, str) and url.startswith(("https://", "http://", "/")):
+            address = yield from link.locate()
+            return understand(partial(urljoin, f"{address.url}/"), url)
+        if not isinstance(answer, Mapping) or answer.get("status") != "preparing":
+            raise ProtocolError(
+                "The service answered neither a link to the result nor that it is preparing one."
+            )
+        yield from _until_built(link, job_name, options.get("jobEmail"))
+
+
+def _until_built(link: Link, job_name: str, job_email: str | None) -> Steps[None]:
+    """Follow a batch until its archive is there, or until it is time to ask for it again.
+
+    Raises:
+        JobFailedError: the archive could not be built.
+    """
+    pauses = list(islice(poll_delays(first_s=1.0, longest_s=15.0), _LOOKS_AT_A_BUILD))
+    for pause in pauses:
+        yield Sleep(pause)
+        job = yield from get_job(link, job_name, job_email)
+        if job.batch_status is BatchStatus.AGGREGATION_FAILED:
+            raise JobFailedError(
+                f"The archive of the batch {job_name!r} could not be built. "
+                "Each of its jobs still has its own result.",
+                job,
+            )
+        if job.result_url or not job.is_batch:
+            return
+
+
+def fetch_result(
+    link: Link,
+    job: Job,
+    file_name: str | None = None,
+    pdbs_only: bool = False,
+    progress: bool | Meter = False,
+    job_email: str | None = None,
+) -> Steps[Path]:
+    """The path of a finished job's result archive, or of one file of it, on this machine.
+
+    Args:
+        progress: show a bar, or what is told of the bytes that are there.
+        job_email: the member of the organization whose job it is; None for one's own.
+
+    Raises:
+        BadRequestError: the job is not finished.
+        ArchiveError: what arrived is not what the service announced.
+        ResultError: there is no room for it, or its folder cannot be written.
+    """
+    if not job.is_final:
+        raise BadRequestError(
+            f"{job.job_name!r} is {job.status}: its result is there when it is complete. Wait for it first.",
+            status=400,
+        )
+    options: dict[str, object] = {}
+    if file_name:
+        options["fileName"] = file_name
+    if pdbs_only:
+        options["pdbsOnly"] = True
+    if job_email is not None:
+        options["jobEmail"] = job_email
+    try:
+        place = _place(link, job, options)
+        if _can_be_kept(job) and (yield Run(lambda: cache.is_intact(place))):
+            cache.note_use(place)
+            return place
+        with measure(progress, place.name) as meter:
+            yield from _bring(link, lambda: result_link(link, job.job_name, options), place, meter)
+    except OSError as exc:
+        raise ResultError(
+            f"The result of {job.job_name!r} cannot be kept: {exc.filename or 'a file'} cannot be used"
+            f" ({exc.strerror or exc}). Make room there, or set FOLDNOTE_HOME to another place."
+        ) from exc
+    yield Run(lambda: cache.trim(place))
+    return place
+
+
+def _bring(
+    link: Link, find_url: Callable[[], Steps[str]], place: Path, meter: Meter | None, *, afresh: bool = False
+) -> Steps[None]:
+    """Get the content to ``place``, transferred only where no result here has the same."""
+    digest: str | None = None
+    with cache.claim_part(place) as part:
+        answer = yield from link.fetch(find_url, part, meter, None if afresh else _is_kept)
+        if answer.status == _KEPT:
+            digest = announced_hash(answer.headers)
+        else:
+            found = yield Run(lambda: _verify(part, answer, is_archive=place.suffix == ".zip"))
+            yield Run(lambda: cache.publish(part, place, found))
+            yield Run(lambda: cache.keep_content(place, found))
+    if digest is not None and not (yield Run(lambda: cache.take_content(str(digest), place))):
+        yield from _bring(link, find_url, place, meter, afresh=True)
+
+
+def _is_kept(headers: Mapping[str, str]) -> bool:
+    digest = announced_hash(headers)
+    return digest is not None and cache.has_content(digest)
+
+
+def announced_hash(headers: Mapping[str, str]) -> str | None:
+    """The SHA-256 (hex) that the service gives of a download; None where it gives none."""
+    found = _SHA256.match(headers.get("etag", "")) or _SHA256.match(headers.get("x-content-sha256", ""))
+    return found.group(1) if found else None
+
+
+def _can_be_kept(job: Job) -> bool:
+    """A final job's result never changes; without times, a new job of an old name looks the same."""
+    return job.created is not None or job.completed is not None
+
+
+def _place(link: Link, job: Job, options: Mapping[str, object]) -> Path:
+    """Where this result is kept."""
+    ended = job.completed.isoformat() if job.completed else ""
+    created = job.created.isoformat() if job.created else ""
+    identity = repr((link.service, job.job_name, created, ended, sorted(options.items())))
+    folder = cache.results_dir() / hashlib.sha256(identity.encode()).hexdigest()[:32]
+    folder.mkdir(parents=True, exist_ok=True)
+    wanted = Path(str(options.get("fileName") or f"{job.job_name}.zip")).name
+    return folder / (re.sub(r"[^A-Za-z0-9_.+ -]", "_", wanted).lstrip(".") or "result.zip")
+
+
+def _verify(part: Path, answer: Answer, *, is_archive: bool) -> str:
+    """The SHA-256 (hex) of what arrived, compared with what the service announced where it does.
+
+    Raises:
+        ArchiveError: the download is not what the service announced, or no archive.
+    """
+    announced = announced_hash(answer.headers)
+    if announced is None and is_archive and not zipfile.is_zipfile(part):
+        raise ArchiveError("The download is no whole ZIP archive. Try again.")
+    found = answer.sha256 or cache.hash_file(part)
+    if found != (announced or found):
+        raise ArchiveError("The download is damaged: its SHA-256 is not the announced one. Try again.")
+    return found

@@ -1,0 +1,63 @@
+"""What this side knows of a job beside its result: the record, the service, the client, the files given."""
+
+from __future__ import annotations
+
+import hashlib
+import platform
+from typing import Any
+
+from foldnote import catalog
+from foldnote.client.core.connection import Link
+from foldnote.client.inputs.file_values import is_file_field
+from foldnote.client.local.ledger import Ledger
+from foldnote.models import Job, Tool
+
+
+def describe_origin(link: Link, job: Job) -> dict[str, Any]:
+    """The origin of a job's result, as JSON has it; a hash is null where the bytes were never here."""
+    return {
+        "job": job.to_wire(),
+        "service": {"address": link.service},
+        "client": {"name": "foldnote", "version": find_version(), "python": platform.python_version()},
+        "inputs": _list_inputs(link, job),
+    }
+
+
+def find_version() -> str:
+    """The version of this client."""
+    from importlib.metadata import PackageNotFoundError, version  # only where a result is described
+
+    try:
+        return version("foldnote")
+    except PackageNotFoundError:  # run from a source tree that was never installed
+        return "0+source"
+
+
+def _list_inputs(link: Link, job: Job) -> list[dict[str, Any]]:
+    tool = find_tool(link, job.tool_type)
+    if tool is None:
+        return []
+    uploads = Ledger(service=link.service).uploads()
+    found = []
+    for field, schema in tool.settings_schema.get("properties", {}).items():
+        value = job.settings.get(field)
+        if not is_file_field(schema):
+            continue
+        for text in value if isinstance(value, list) else [value]:
+            if isinstance(text, str) and text:
+                found.append({"field": field} | _describe(text, uploads))
+    return found
+
+
+def _describe(text: str, uploads: dict[str, str]) -> dict[str, Any]:
+    if "\n" in text:
+        content = text.encode()
+        digest = hashlib.sha256(content).hexdigest()
+        return {"name": "inline", "sizeBytes": len(content), "sha256": digest}
+    return {"name": text, "sizeBytes": None, "sha256": uploads.get(text)}
+
+
+def find_tool(link: Link, tool_type: str) -> Tool | None:
+    """The tool as the service last listed it, else as the bundled catalog has it; None for others."""
+    known = next((tool for tool in link.tools if tool.type == tool_type), None)
+    return known or catalog.tools().get(tool_type)

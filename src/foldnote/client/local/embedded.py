@@ -1,0 +1,230 @@
+"""Finding this user's embedded service, and starting it when it does not run.
+
+There is one for each user. It is started as a process of its own, so that it outlives the kernel, Jupyter
+server or command that needed it first; where it answers stands in its runtime file. This module starts a
+command and reads that file: it imports nothing of the service.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Any
+from urllib.request import ProxyHandler, build_opener
+
+import foldnote
+from foldnote import settings
+from foldnote.client.local.locks import lock
+from foldnote.errors import EmbeddedServiceError
+from foldnote.models import RuntimeInfo, read_runtime
+
+_LOOK_EVERY_S = 0.05
+_HEALTH_TIMEOUT_S = 2.0
+_BUSY_TIMEOUT_S = 10.0
+_START_AGAIN_S = 1.0
+_LOG_BYTES = 4_000_000
+_TAIL_BYTES, _TAIL_LINES = 4000, 8
+
+
+def ensure_service() -> RuntimeInfo:
+    """Where the embedded service answers; it is started if it does not run.
+
+    Any number of processes may call this at once: one of them starts the service, the others wait for it.
+    A service of an older foldnote is ended first; the new one goes on with its jobs.
+
+    Raises:
+        EmbeddedServiceError: it did not start in time; the message holds the end of its log.
+    """
+    if sys.platform == "win32":
+        raise EmbeddedServiceError(
+            "The embedded service needs Linux or macOS; on Windows it runs in WSL."
+            " A hosted service can be used from here: `foldnote profile add NAME ADDRESS`."
+        )
+    try:
+        return _find_or_start()
+    except OSError as exc:
+        raise EmbeddedServiceError(
+            f"The embedded service cannot be started: {exc}. It needs a folder that can be written:"
+            " set FOLDNOTE_HOME to one."
+        ) from exc
+
+
+def _find_or_start() -> RuntimeInfo:
+    running = find_service()
+    if running is not None and not is_older(running.version, foldnote.__version__):
+        return running
+    limit_s: float = settings.option("service_start_timeout_s")
+    deadline = time.monotonic() + limit_s
+    with _starting(deadline) as is_first:
+        running = find_service()  # somebody else may have started it meanwhile
+        if running is not None and is_older(running.version, foldnote.__version__):
+            end_service(running, deadline)
+            running = None
+        if running is not None:
+            return running
+        if not is_first:
+            raise EmbeddedServiceError(
+                f"Another process has been starting the embedded service for {limit_s:g} s, and it does not"
+                f" answer. Its log is {log_path()}; run `foldnote doctor` to find out more."
+            )
+        return start_service(deadline, limit_s)
+
+
+def find_service() -> RuntimeInfo | None:
+    """The running service, if one answers.
+
+    A process that is there but busy is given more time: a machine under load must not look like a dead one.
+    """
+    info = read_runtime(settings.runtime_dir())
+    if info is None or not _is_alive(info.pid):  # then somebody else may answer at its old address
+        return None
+    return info if is_healthy(info) or is_healthy(info, _BUSY_TIMEOUT_S) else None
+
+
+def is_healthy(info: RuntimeInfo, timeout_s: float = _HEALTH_TIMEOUT_S) -> bool:
+    """Whether a foldnote service of the version that ``info`` names answers at its address."""
+    try:
+        direct = build_opener(ProxyHandler({}))  # a proxy knows nothing of this machine's loopback interface
+        with direct.open(f"{info.url}/healthz", timeout=timeout_s) as answer:
+            health: Any = json.load(answer)
+        return bool(health["status"] == "ok" and health["version"] == info.version)
+    except (OSError, ValueError, TypeError, LookupError):
+        return False
+
+
+def is_older(version: str, than: str) -> bool:
+    """Whether ``version`` is an older foldnote; what is not a number decides nothing."""
+    return _numbers(version) < _numbers(than)
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    found = re.match(r"\d+(\.\d+)*", version)
+    return tuple(int(part) for part in found.group().split(".")) if found else ()
+
+
+def log_path() -> Path:
+    """Where the embedded service writes what it has to say."""
+    return settings.data_dir() / "service.log"
+
+
+def end_service(info: RuntimeInfo, deadline: float) -> None:
+    """End a service that answers; its running jobs go on and are adopted by the next one.
+
+    Raises:
+        EmbeddedServiceError: it does not end.
+    """
+    try:
+        os.kill(info.pid, signal.SIGTERM)
+        while _is_alive(info.pid) and read_runtime(settings.runtime_dir()) == info:
+            if time.monotonic() > deadline:
+                raise EmbeddedServiceError(
+                    f"The embedded service of foldnote {info.version} (process {info.pid}) does not end."
+                    " End it, then try again."
+                )
+            time.sleep(_LOOK_EVERY_S)
+    except ProcessLookupError:
+        return
+    except PermissionError as exc:
+        raise EmbeddedServiceError(
+            f"Process {info.pid} is not this user's, and {settings.runtime_dir()} says that it is the"
+            " embedded service. Remove service.json there, then try again."
+        ) from exc
+
+
+def start_service(deadline: float, limit_s: float) -> RuntimeInfo:
+    """Start the service, and wait until one answers.
+
+    Raises:
+        EmbeddedServiceError: it did not start in time.
+    """
+    process, began, next_start = None, 0, 0.0
+    while time.monotonic() < deadline:
+        code = process.poll() if process else 0
+        if code:
+            raise EmbeddedServiceError(_explain(began, f"ended with exit code {code}"))
+        if code == 0 and time.monotonic() >= next_start:  # it ended because one that is ending held the lock
+            process, began = _launch()
+            next_start = time.monotonic() + _START_AGAIN_S
+        info = read_runtime(settings.runtime_dir())
+        if info is not None and _is_alive(info.pid) and is_healthy(info):
+            return info
+        time.sleep(_LOOK_EVERY_S)
+    raise EmbeddedServiceError(_explain(began, f"did not answer within {limit_s:g} s"))
+
+
+def _launch() -> tuple[subprocess.Popen[bytes], int]:
+    """A process that is to become the service, and where its part of the log begins."""
+    path = log_path()
+    if path.exists() and path.stat().st_size > _LOG_BYTES:
+        path.replace(path.with_suffix(".log.1"))
+    with path.open("ab") as log:
+        return _spawn(log), log.tell()
+
+
+@contextmanager
+def _starting(deadline: float) -> Iterator[bool]:
+    """Wait for one's turn to start the service; True when it came before the time was over."""
+    path = settings.runtime_dir() / "start.lock"
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        while not (has_turn := _try_lock(descriptor)) and time.monotonic() < deadline:
+            time.sleep(_LOOK_EVERY_S)
+        yield has_turn
+    finally:
+        os.close(descriptor)
+
+
+def _try_lock(descriptor: int) -> bool:
+    try:
+        lock(descriptor)
+    except BlockingIOError:
+        return False
+    except OSError:  # a file system without locks: the service's own lock leaves one alive
+        return True
+    return True
+
+
+def _spawn(log: IO[bytes]) -> subprocess.Popen[bytes]:
+    process = subprocess.Popen(
+        [sys.executable, "-m", "foldnote", "serve", "--embedded"],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,  # there it says its key
+        stderr=log,
+        env=settings.process_environment(),
+        cwd=settings.data_dir(),
+        start_new_session=True,
+    )
+    threading.Thread(target=process.wait, daemon=True, name="foldnote service").start()  # leaves no zombie
+    return process
+
+
+def _is_alive(pid: int) -> bool:
+    """Whether this user has such a process."""
+    if sys.platform == "win32":  # where signal 0 is none, and ends the process
+        return False
+    try:
+        os.kill(pid, 0)
+    except (OSError, OverflowError):
+        return False
+    return True
+
+
+def _explain(began: int, what: str) -> str:
+    path = log_path()
+    try:
+        with path.open("rb") as log:
+            log.seek(began)
+            lines = log.read()[-_TAIL_BYTES:].decode("utf-8", "replace").strip().splitlines()[-_TAIL_LINES:]
+    except OSError:
+        lines = []
+    tail = "\n".join(lines) or "(the log is empty)"
+    return f"The embedded service {what}. Its log is {path}; run `foldnote doctor` to find out more.\n{tail}"

@@ -1,0 +1,1 @@
+"""The resources of a client: jobs, batches, files, tools, pipelines, account."""

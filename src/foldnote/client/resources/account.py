@@ -1,0 +1,190 @@
+"""The account behind the key: who it is as far as the service tells, and trial keys for who has none."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+from urllib.parse import urljoin
+
+from foldnote.client.core import job_pages
+from foldnote.client.core.connection import Address, Link
+from foldnote.client.core.error_mapping import understand
+from foldnote.client.core.operations import Run, Sleep, Steps, operation
+from foldnote.client.core.resource import AsyncResource, Resource, SyncResource
+from foldnote.client.local import trials
+from foldnote.errors import (
+    AllowanceExceededError,
+    BudgetExceededError,
+    ConfigurationError,
+    JobLimitError,
+    RestrictedRouteError,
+    ServiceError,
+    UnauthorizedError,
+)
+from foldnote.models import JobPage
+from foldnote.models.account import Account, Credential, read_credential
+
+_MOST_JOBS = "1000"
+_MONTHLY_JOBS = 10
+"""Jobs a month of a claimed account of the free tier."""
+_TURN_S, _TURNS = 0.2, 300
+
+
+class AccountSteps(Resource):
+    """Who the key belongs to; POST /agent/provision."""
+
+    @operation
+    def get(self) -> Steps[Account]:
+        """What is known of the account.
+
+        The interface has no route for this: it is put together from what came with a trial key, from the
+        jobs that the service lists, and from the figures of the last refusals.
+
+        Raises:
+            UnauthorizedError: the key is wrong or has expired.
+            ServiceError: the service refused.
+            TransportError: no answer came.
+        """
+        return (yield from _look(self._link))
+
+    @operation
+    def provision(self) -> Steps[Account]:
+        """A trial key, asked for once: the same service gives the one that it gave before.
+
+        The key is kept in the keyring or in a private file, used from now on, and shown nowhere. Using it
+        implies accepting the service's terms.
+
+        Raises:
+            ConfigurationError: the profile has a key of its own, or the key could not be kept.
+            RateLimitedError: the service has given out as many keys as it does in an hour.
+            ServiceFaultError: it gives out none now.
+            TransportError: no answer came.
+        """
+        link = self._link
+        if link.profile.is_embedded and link.service == link.profile.name:
+            raise ConfigurationError("Your own service needs no trial key: it is open to you as it is.")
+        address = yield from link.locate()
+        for _ in range(_TURNS):
+            with trials.try_hold() as is_held:
+                if is_held:
+                    yield from _provision(link, address)
+                    return (yield from _look(link))
+            yield Sleep(_TURN_S)
+        raise ConfigurationError("Another process has been asking for a trial key for a minute. Try again.")
+
+
+def _provision(link: Link, address: Address) -> Steps[None]:
+    kept = yield Run(lambda: trials.find_trial(link.service))
+    if kept is not None:
+        if address.key is None:
+            link.adopt(kept.api_key)
+        if trials.is_key_of(kept, address.key or kept.api_key) and (yield from _is_alive(link, kept)):
+            return
+    if address.key is not None and (kept is None or not trials.is_key_of(kept, address.key)):
+        raise ConfigurationError(
+            f"The profile {link.profile.name!r} has a key already; a second one would be another account,"
+            " which does not see its jobs. To use a trial key, make a profile without one."
+        )
+    answer = yield from link.ask("POST", "/agent/provision", is_open=True, repeatable=False)
+    credential = understand(read_credential, answer)
+    url = credential.claim_url and urljoin(f"{address.url}/", credential.claim_url)
+    credential = credential.model_copy(update={"claim_url": url})
+    link.adopt(credential.api_key)
+    yield Run(lambda: trials.keep_trial(link.service, link.profile.name, credential))
+
+
+def _is_alive(link: Link, kept: Credential) -> Steps[bool]:
+    """Whether the kept key still works; one whose time has not come is not asked about."""
+    if kept.expires_at is not None and kept.expires_at > datetime.now(UTC):
+        return True
+    try:
+        yield from link.ask("GET", "/jobs", params={"limit": "1"})
+    except UnauthorizedError:
+        yield Run(lambda: trials.forget_trial(link.service))
+        return False
+    return True
+
+
+def _look(link: Link) -> Steps[Account]:
+    address = yield from link.locate()
+    about: dict[str, Any] = {"service": link.service, "profile": link.profile.name}
+    if address.key is None:
+        return Account(**about, has_key=False)
+    page = yield from job_pages.list_page(link, {"limit": _MOST_JOBS, "includeSubjobs": "true"})
+    kept = yield Run(lambda: trials.find_trial(link.service))
+    if kept is not None and not trials.is_key_of(kept, address.key):
+        kept = None
+    is_claimed = (yield from _is_claimed(link)) if kept is not None else None
+    about |= _read_limits(link, kept, is_claimed, page) | _read_jobs(page)
+    if kept is not None:
+        about |= {
+            "tier": kept.tier or "trial",
+            "is_claimed": is_claimed,
+            "expires_at": kept.expires_at,
+            "claim_url": kept.claim_url or None,
+            "email": about["email"] or kept.email or None,
+        }
+    return Account(**about)
+
+
+def count_left(link: Link) -> Steps[int | None]:
+    """Jobs that may still be submitted, at most; None where no limit is known, which costs no request."""
+    kept = yield Run(lambda: trials.find_trial(link.service))
+    if kept is None and JobLimitError not in link.refusals:
+        return None
+    return (yield from _look(link)).jobs_left
+
+
+def _is_claimed(link: Link) -> Steps[bool | None]:
+    """Whether a person has claimed the key: routes that are closed to others say so before they read."""
+    try:
+        yield from link.ask("POST", "/run-pipeline", json={}, repeatable=True)
+    except RestrictedRouteError:
+        return False
+    except ServiceError as exc:
+        return True if exc.status in (400, 422) else None
+    return None
+
+
+def _read_limits(
+    link: Link, kept: Credential | None, is_claimed: bool | None, page: JobPage
+) -> dict[str, Any]:
+    """Figures of the last refusals; the jobs' limit also from what came with the key."""
+    allowance = AllowanceExceededError(body=link.refusals.get(AllowanceExceededError))
+    budget = BudgetExceededError(body=link.refusals.get(BudgetExceededError))
+    jobs = JobLimitError(body=link.refusals.get(JobLimitError))
+    allowed, used = jobs.jobs_allowed, jobs.jobs_used
+    if allowed is None and kept is not None:
+        allowed = _MONTHLY_JOBS if is_claimed else kept.limits.jobs
+        used = _count_jobs(page, is_monthly=is_claimed is True)
+    return {
+        "jobs_allowed": allowed,
+        "jobs_used": used,
+        "allowance_weighted_hours": allowance.allowance_weighted_hours,
+        "estimated_weighted_hours": allowance.estimated_weighted_hours,
+        "budget_weighted_hours": budget.budget_weighted_hours,
+        "spent_weighted_hours": budget.spent_weighted_hours,
+    }
+
+
+def _count_jobs(page: JobPage, *, is_monthly: bool) -> int:
+    """Jobs that count: those of a batch do, its parent does not."""
+    jobs = [job for job in page.jobs if not job.is_batch]
+    month = datetime.now(UTC).replace(day=1, hour=0, minute=0, second=0, microsecond=0)
+    return sum(not is_monthly or job.created is None or job.created >= month for job in jobs)
+
+
+def _read_jobs(page: JobPage) -> dict[str, Any]:
+    hours = [job.weighted_hours for job in page.jobs if job.weighted_hours is not None and not job.is_batch]
+    return {
+        "email": next((job.email for job in page.jobs if job.email), None),
+        "weighted_hours": sum(hours) if hours else None,
+    }
+
+
+class AccountDesk(SyncResource, AccountSteps):
+    """The account behind the key."""
+
+
+class AsyncAccountDesk(AsyncResource, AccountSteps):
+    """The account behind the key, awaited."""

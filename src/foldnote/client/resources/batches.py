@@ -1,0 +1,375 @@
+"""Batches: many jobs of one tool, submitted together, watched as one, fetched as one archive."""
+
+from __future__ import annotations
+
+import re
+from abc import abstractmethod
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
+
+from foldnote.client.core import job_pages
+from foldnote.client.core.connection import Link
+from foldnote.client.core.operations import AsyncFace, AsyncWorld, Run, Steps, SyncFace, World, operation
+from foldnote.client.core.resource import Resource
+from foldnote.client.inputs.batch_table import Rows, as_rows
+from foldnote.client.inputs.file_values import name_uploads
+from foldnote.client.local.ledger import Ledger
+from foldnote.client.resources.account import count_left
+from foldnote.client.resources.job_handle import AsyncJobHandle, HandleSteps, JobHandle
+from foldnote.client.resources.tools import recall_tool
+from foldnote.client.submission import batch_submission
+from foldnote.client.submission.idempotency import free_name, look_up
+from foldnote.client.submission.preview import Preview, learn
+from foldnote.client.submission.validation import Row, judge_rows, require_valid
+from foldnote.client.tables.batch_results import Sheet, join_results
+from foldnote.client.tables.frames import tabulate_batch, tabulate_batches
+from foldnote.client.tables.job_list import JobList
+from foldnote.errors import FoldnoteError, NotFoundError
+from foldnote.models import Job, JobPage, RowVerdict, Tool
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+B = TypeVar("B")
+J = TypeVar("J", bound=HandleSteps)
+_MOST_SUBJOBS = 1_000_000
+_NUMBERED = re.compile(r"(.*)-([0-9]{1,9})")
+
+
+class BatchHandleSteps(HandleSteps, Generic[J]):
+    """What can be done with a batch; it is final when its archive is built, or nothing is left to build."""
+
+    sheet: Sheet | None
+    """Which job stands for which row of the table; None for a batch that was found by its name, whose
+    sheet is looked for in the ledger."""
+
+    @abstractmethod
+    def _hold_job(self, job: Job) -> J:
+        """One of its jobs in the hand, with this face's kind of operations."""
+
+    @operation
+    def subjobs(self) -> Steps[JobList[J]]:
+        """The batch's jobs, in the order of their rows."""
+        found = yield from _list_subjobs(self._link, self.job_name)
+        return JobList(JobPage(jobs=tuple(found)), self._hold_job)
+
+    @operation
+    def to_frame(self) -> Steps[pd.DataFrame]:
+        """The batch's jobs with what went in and what came out.
+
+        Returns:
+            One row a subjob, in the order of the batch's rows, with the columns of ``client.jobs.to_frame``,
+            then ``settings.NAME`` (as submitted) and ``score.NAME`` (figures of the result; missing where a
+            job has none), units as the tool has them.
+        """
+        found = yield from _list_subjobs(self._link, self.job_name)
+        frame: pd.DataFrame = yield Run(lambda: tabulate_batch(found))
+        return frame
+
+    @operation
+    def results(self, table: pd.DataFrame | None = None) -> Steps[pd.DataFrame]:
+        """The rows that went in, with what came out of each; of a retried row, what came out last.
+
+        Args:
+            table: the rows that went in. By default the table that was submitted from this computer; of a
+                batch that was submitted elsewhere, its settings.
+
+        Returns:
+            One row a row of the batch, with the index of the table (numbers from 0 after a sweep) and the
+            table's columns in their dtypes, then ``job_name``, ``status`` (``Failed`` for a run that failed
+            by itself, ``Deleted`` for a job that is gone) and ``error`` (str), ``duration_s`` (float64,
+            seconds), ``weighted_hours`` (float64), and ``score.NAME`` for the figures of the results, units
+            as the tool has them. A column of the table with one of these names becomes ``input.NAME``.
+
+        Raises:
+            FoldnoteError: ``table`` has another number of rows.
+        """
+        sheet, jobs = yield from _read_sheet(self)
+        chosen = sheet if table is None else sheet.with_inputs(table)
+        frame: pd.DataFrame = yield Run(lambda: join_results(chosen, jobs))
+        return frame
+
+    @operation
+    def retry(self) -> Steps[Self]:
+        """Submit the rows whose job failed, was stopped or is gone once more, as a batch of their own.
+
+        The same call again finds the same batch. ``results()`` of the new batch covers all rows.
+
+        Raises:
+            FoldnoteError: some jobs are still on their way, or every job is complete.
+            BatchSettingsError: the service refuses rows now.
+            ServiceError: the service refused.
+        """
+        sheet, jobs = yield from _read_sheet(self)
+        unfinished = sum(not job.is_final for job in jobs.values())
+        if unfinished:
+            raise FoldnoteError(
+                f"{unfinished} jobs of {self.job_name!r} are still on their way: wait for it first."
+            )
+        rows = sheet.open_rows(jobs)
+        if not rows:
+            raise FoldnoteError(f"Every job of {self.job_name!r} is complete; nothing is to be tried again.")
+        name, names, after = sheet.retry(rows)
+        tool = yield from recall_tool(self._link, self.record.tool_type)
+        settings = [name_uploads(tool, sheet.settings[row]) for row in rows]
+        ledger = Ledger(service=self._link.service)
+        attempt = yield Run(
+            lambda: batch_submission.prepare(
+                ledger, tool, settings, name, names, self.record.project_tag, batch_submission.Limits()
+            )
+        )
+        job = yield from batch_submission.submit_batch(self._link, ledger, attempt)
+        yield Run(lambda: ledger.remember_sheet(job.job_name, after.write()))
+        other = self._seen(job)
+        other.sheet = after
+        return other
+
+
+class BatchHandle(JobHandle, BatchHandleSteps[JobHandle]):
+    """A batch; each operation returns when it is done."""
+
+    def __init__(self, record: Job, link: Link, world: World, sheet: Sheet | None = None) -> None:
+        super().__init__(record, link, world)
+        self.sheet = sheet
+
+    def _hold_job(self, job: Job) -> JobHandle:
+        return JobHandle(job, self._link, self._world)
+
+
+class AsyncBatchHandle(AsyncJobHandle, BatchHandleSteps[AsyncJobHandle]):
+    """A batch; each operation is awaited."""
+
+    def __init__(self, record: Job, link: Link, world: AsyncWorld, sheet: Sheet | None = None) -> None:
+        super().__init__(record, link, world)
+        self.sheet = sheet
+
+    def _hold_job(self, job: Job) -> AsyncJobHandle:
+        return AsyncJobHandle(job, self._link, self._world)
+
+
+class BatchesSteps(Resource, Generic[B]):
+    """POST /submit-batch, and the batches among the jobs."""
+
+    ledger: Ledger
+
+    @abstractmethod
+    def _hold(self, job: Job, sheet: Sheet | None = None) -> B:
+        """The batch in the hand, with this face's kind of operations."""
+
+    @operation
+    def submit(
+        self,
+        tool: str | Tool,
+        rows: Sequence[Row] | Rows,
+        batch_name: str | None = None,
+        names: Sequence[str] | None = None,
+        *,
+        project_tag: str | None = None,
+        max_runtime_s: float | None = None,
+        weighted_hours_budget: float | None = None,
+        again: bool = False,
+    ) -> Steps[B]:
+        """The batch that these rows are: the one that they became before, or a new one.
+
+        Every row is judged before any is submitted, here and by the service.
+
+        Args:
+            tool: the tool or its type.
+            rows: the settings of each job, or what ``expand_rows`` makes of a table.
+            batch_name: the wished name of the batch; by default one is derived from tool and rows.
+            names: names of the jobs, in the order of ``rows``; by default the batch's name and a number.
+            project_tag: identifier of a project.
+            max_runtime_s: seconds after which a job of the batch is ended, where the service knows that.
+            weighted_hours_budget: weighted hours for all jobs together, where the service knows that.
+            again: make a new batch even if the same rows have one already.
+
+        Raises:
+            UnknownToolError: the service has no such tool.
+            ToolUnavailableError: the service cannot run it; the message says what to do.
+            BatchSettingsError: rows break a rule; its ``to_frame()`` has the verdict on each row.
+            SettingsError: a name breaks a rule, or the service refuses the batch as a whole.
+            JobNameTakenError: the name belongs to something else; the message shows the difference.
+            ProtocolError: the service left a row without a verdict.
+            ServiceError: the service refused.
+            TransportError: no answer came, and the service does not know the batch.
+        """
+        limits = batch_submission.Limits(max_runtime_s, weighted_hours_budget)
+        given = as_rows(rows, names)
+        attempt, verdicts = yield from self._draft(tool, given, batch_name, project_tag, limits, again)
+        require_valid(attempt.tool, verdicts)
+        job = yield from batch_submission.submit_batch(self._link, self.ledger, attempt)
+        return self._hold(job, (yield from self._note_sheet(job, attempt, given)))
+
+    @operation
+    def preview(
+        self,
+        tool: str | Tool,
+        rows: Sequence[Row] | Rows,
+        batch_name: str | None = None,
+        names: Sequence[str] | None = None,
+        *,
+        project_tag: str | None = None,
+        max_runtime_s: float | None = None,
+        weighted_hours_budget: float | None = None,
+        again: bool = False,
+    ) -> Steps[Preview]:
+        """What ``submit`` with the same arguments would do; nothing is submitted and it costs nothing.
+
+        Raises:
+            UnknownToolError: the service has no such tool.
+            SettingsError: a name breaks a rule, or the service refuses the batch as a whole.
+            JobNameTakenError: the name belongs to something else; the message shows the difference.
+            ServiceError: the service refused.
+        """
+        limits = batch_submission.Limits(max_runtime_s, weighted_hours_budget)
+        given = as_rows(rows, names)
+        attempt, verdicts = yield from self._draft(tool, given, batch_name, project_tag, limits, again)
+        existing = None
+        if all(verdict.valid for verdict in verdicts):
+            if not attempt.is_again:
+                existing = yield from batch_submission.find_batch(self._link, self.ledger, attempt)
+            if existing is None:
+                verdicts = yield from judge_rows(self._link, attempt.tool, attempt.rows)
+        earlier = yield from job_pages.list_page(self._link, {"limit": "200", "includeSubjobs": "true"})
+        experience = learn(earlier.jobs, attempt.tool.type)
+        left = yield from count_left(self._link)
+        return Preview(attempt, tuple(verdicts), existing, experience, given, left)
+
+    def _draft(
+        self,
+        tool: str | Tool,
+        rows: Rows,
+        batch_name: str | None,
+        project_tag: str | None,
+        limits: batch_submission.Limits,
+        again: bool,
+    ) -> Steps[tuple[batch_submission.Attempt, list[RowVerdict]]]:
+        """What would be sent, and what the tool's schema says of each row."""
+        known = tool if isinstance(tool, Tool) else (yield from recall_tool(self._link, tool))
+        draft: tuple[batch_submission.Attempt, list[RowVerdict]] = yield Run(
+            lambda: batch_submission.draft(
+                self.ledger, known, rows.settings, batch_name, rows.names, project_tag, limits
+            )
+        )
+        attempt, verdicts = draft
+        if again and (yield from look_up(self._link, attempt.name)) is not None:
+            stem = f"{attempt.name[:80]}-run"  # the name with a number alone is one of its jobs
+            attempt = attempt.once_more((yield from free_name(self._link, stem)))
+        return attempt, verdicts
+
+    @operation
+    def send(self, preview: Preview) -> Steps[B]:
+        """Submit what was previewed; the rows that were found right are not judged again.
+
+        Raises:
+            BatchSettingsError: rows break a rule.
+            ServiceError: the service refused.
+        """
+        require_valid(preview.attempt.tool, preview.verdicts)
+        job = yield from batch_submission.submit_batch(
+            self._link, self.ledger, preview.attempt, is_judged=True
+        )
+        return self._hold(job, (yield from self._note_sheet(job, preview.attempt, preview.rows)))
+
+    def _note_sheet(self, job: Job, attempt: batch_submission.Attempt, rows: Rows) -> Steps[Sheet]:
+        """The sheet of a batch, which a handle that is got by its name finds in the ledger."""
+        sheet = Sheet.of_rows(job.job_name, attempt.names, rows)
+        yield Run(lambda: self.ledger.remember_sheet(job.job_name, sheet.write()))
+        return sheet
+
+    @operation
+    def to_frame(self, limit: int = 100) -> Steps[pd.DataFrame]:
+        """The newest batches as a DataFrame.
+
+        Returns:
+            One row a batch, with the columns of ``client.jobs.to_frame`` and ``jobs``, ``complete`` and
+            ``stopped`` (Int64, jobs of the batch; missing where the service does not count them).
+        """
+        found = yield from job_pages.list_many(
+            self._link, {}, job_pages.check_limit(limit), lambda job: job.is_batch
+        )
+        frame: pd.DataFrame = yield Run(lambda: tabulate_batches(found))
+        return frame
+
+    @operation
+    def list(self, *, limit: int = 100) -> Steps[JobList[B]]:
+        """The newest batches, at most ``limit``, from as many pages of jobs as it takes."""
+        found = yield from job_pages.list_many(
+            self._link, {}, job_pages.check_limit(limit), lambda job: job.is_batch
+        )
+        return JobList(JobPage(jobs=tuple(found)), self._hold, tabulate_batches)
+
+    @operation
+    def get(self, batch_name: str) -> Steps[B]:
+        """One batch by its name.
+
+        Raises:
+            NotFoundError: there is no such batch.
+        """
+        job = yield from job_pages.get_job(self._link, batch_name)
+        if not job.is_batch:
+            raise NotFoundError(f"{batch_name!r} is a single job, no batch.", status=404)
+        return self._hold(job)
+
+
+def _read_sheet(batch: BatchHandleSteps[Any]) -> Steps[tuple[Sheet, dict[str, Job]]]:
+    """Which job stands for which row, and the records of all of them by name."""
+    sheet = batch.sheet
+    jobs: dict[str, Job] = {}
+    found = yield from _list_subjobs(batch._link, batch.job_name)
+    if sheet is None:
+        jobs = {job.job_name: job for job in found}
+        ledger = Ledger(service=batch._link.service)
+        sheet = yield Run(lambda: _find_sheet(ledger, batch.job_name, jobs))
+    if sheet is None:
+        return Sheet.of_jobs(batch.job_name, found), jobs
+    for name in sheet.batches:
+        rows = found if name == batch.job_name else (yield from _list_subjobs(batch._link, name))
+        jobs |= {job.job_name: job for job in rows}
+    return sheet, jobs
+
+
+def _find_sheet(ledger: Ledger, batch_name: str, jobs: dict[str, Job]) -> Sheet | None:
+    """The sheet of a batch that was submitted from here."""
+    text = ledger.sheet(batch_name)
+    try:
+        sheet = Sheet.read(text) if text is not None else None
+    except (ValueError, KeyError, TypeError):  # of another version, or damaged: a hint only
+        return None
+    return sheet if sheet is not None and sheet.covers(jobs) else None
+
+
+def _list_subjobs(link: Link, batch_name: str) -> Steps[Sequence[Job]]:
+    """The jobs of a batch in the order of its rows.
+
+    Where all names end in a number, the numbers say the order: some deployments list rows that were created
+    together as they like.
+    """
+    found = yield from job_pages.list_many(link, {"batch": batch_name}, _MOST_SUBJOBS)
+    numbers = [_NUMBERED.fullmatch(job.job_name) for job in found]
+    matched = [number for number in numbers if number is not None]
+    if len(matched) == len(found) and len({number[1] for number in matched}) <= 1:
+        return sorted(found, key=lambda job: int(job.job_name.rpartition("-")[2]))
+    return found[::-1]
+
+
+class Batches(SyncFace, BatchesSteps[BatchHandle]):
+    """Batches; each operation returns when it is done."""
+
+    def __init__(self, link: Link, world: World) -> None:
+        self._link, self._world = link, world
+        self.ledger = Ledger(service=link.service)
+
+    def _hold(self, job: Job, sheet: Sheet | None = None) -> BatchHandle:
+        return BatchHandle(job, self._link, self._world, sheet)
+
+
+class AsyncBatches(AsyncFace, BatchesSteps[AsyncBatchHandle]):
+    """Batches; each operation is awaited."""
+
+    def __init__(self, link: Link, world: AsyncWorld) -> None:
+        self._link, self._world = link, world
+        self.ledger = Ledger(service=link.service)
+
+    def _hold(self, job: Job, sheet: Sheet | None = None) -> AsyncBatchHandle:
+        return AsyncBatchHandle(job, self._link, self._world, sheet)

@@ -1,0 +1,387 @@
+"""A job in the hand: its record as seen, and what can be done with it.
+
+It never changes: looking again gives another one, so that rows of a list stay what the service said.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from copy import copy
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+
+import foldnote
+from foldnote.client.core import job_pages
+from foldnote.client.core.connection import Link
+from foldnote.client.core.operations import AsyncFace, AsyncWorld, Run, Steps, SyncFace, World, operation
+from foldnote.client.core.progress import Meter, follow
+from foldnote.client.downloads import download
+from foldnote.client.downloads.origin import describe_origin, find_tool
+from foldnote.client.downloads.selection import unpack_selected
+from foldnote.client.inputs.file_values import FileValue, job_file, name_uploads
+from foldnote.client.watching import cancellation, waiting
+from foldnote.client.watching.waiting import Watcher
+from foldnote.errors import JobFailedError, JobStoppedError
+from foldnote.models import BatchStatus, Job, JobStatus
+from foldnote.models.html_repr import show_pairs
+
+if TYPE_CHECKING:
+    from foldnote.results import Result
+
+_TAIL_LINES = 20
+
+
+class HandleSteps:
+    """What can be done with a job."""
+
+    _record: Job
+    _link: Link
+
+    @property
+    def record(self) -> Job:
+        """All that the service said of the job when it was looked at; it never changes."""
+        return self._record
+
+    @property
+    def job_name(self) -> str:
+        """The job's name, its key in every call."""
+        return self.record.job_name
+
+    @property
+    def profile_name(self) -> str:
+        """Name of the profile whose service runs the job."""
+        return self._link.profile.name
+
+    @property
+    def type(self) -> str:
+        """The tool that runs; ``batch`` for a batch parent."""
+        return self.record.type
+
+    @property
+    def tool(self) -> str:
+        """The tool that runs, of a batch too."""
+        return self.record.tool_type
+
+    @property
+    def status(self) -> JobStatus:
+        """Status as seen; ``refresh()`` looks again."""
+        return self.record.status
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """The settings as submitted; what file fields hold is marked as what the service has."""
+        tool = find_tool(self._link, self.record.tool_type)
+        return self.record.settings if tool is None else name_uploads(tool, self.record.settings)
+
+    @property
+    def created(self) -> datetime | None:
+        """When it was submitted, UTC."""
+        return self.record.created
+
+    @property
+    def started(self) -> datetime | None:
+        """When it began to run, UTC; None before that."""
+        return self.record.started
+
+    @property
+    def completed(self) -> datetime | None:
+        """When it ended, UTC; None before that."""
+        return self.record.completed
+
+    @property
+    def duration_s(self) -> float | None:
+        """Seconds from start to end, or to now while it runs; None before the start."""
+        return self.record.duration_s
+
+    @property
+    def weighted_hours(self) -> float | None:
+        """Cost in weighted hours; None where it is not counted."""
+        return self.record.weighted_hours
+
+    @property
+    def batch(self) -> str | None:
+        """Name of the batch that it is part of; None outside batches."""
+        return self.record.batch
+
+    @property
+    def is_final(self) -> bool:
+        """Whether it never changes again."""
+        return self.record.is_final
+
+    @property
+    def is_failed(self) -> bool:
+        """Whether the run failed by itself."""
+        return self.record.is_failed
+
+    @property
+    def error(self) -> str | None:
+        """Why the run failed; None unless it did."""
+        return self.record.error
+
+    @property
+    def progress(self) -> float | None:
+        """0 to 1; None when the engine does not tell."""
+        return self.record.progress
+
+    @property
+    def message(self) -> str | None:
+        """What the engine is doing."""
+        return self.record.message
+
+    @property
+    def score(self) -> dict[str, Any] | None:
+        """Figures of the result; None while there are none."""
+        return self.record.score
+
+    def file(self, path: str) -> FileValue:
+        """The file at ``path`` in this job's result, as what a file field of another job takes.
+
+        Raises:
+            FoldnoteError: this is no path inside a result.
+        """
+        return job_file(self.job_name, path)
+
+    def origin(self) -> dict[str, Any]:
+        """What is known here of the job beside its result: its record, service, client, and input files."""
+        return describe_origin(self._link, self.record)
+
+    @operation
+    def refresh(self) -> Steps[Self]:
+        """The job as it is now.
+
+        Raises:
+            NotFoundError: it was deleted.
+        """
+        return self._seen((yield from job_pages.get_job(self._link, self.job_name)))
+
+    @operation
+    def wait(self, timeout_s: float | None = None, *, progress: bool = False) -> Steps[Self]:
+        """Wait until the job is complete, and give it as it is then.
+
+        Args:
+            timeout_s: seconds after which the waiting ends; the job goes on.
+            progress: show a bar, in a cell or on standard error.
+
+        Raises:
+            JobFailedError: the run failed; the log's end is in the exception.
+            JobStoppedError: somebody stopped it.
+            WaitTimeoutError: it was not final in time.
+        """
+        with follow(progress, [self.job_name], None) as note:
+            return self._seen((yield from finish(self._link, self.job_name, timeout_s, note)))
+
+    @operation
+    def finish(
+        self, timeout_s: float | None = None, on_change: Watcher | None = None, *, progress: bool = False
+    ) -> Steps[Job]:
+        """Wait until the job is complete; its record.
+
+        Args:
+            timeout_s: seconds after which the waiting ends; the job goes on.
+            on_change: called with each record that differs from the one before.
+            progress: show a bar, in a cell or on standard error.
+
+        Raises:
+            JobFailedError: the run failed; the log's end is in the exception.
+            JobStoppedError: somebody stopped it.
+            WaitTimeoutError: it was not final in time; it goes on.
+        """
+        with follow(progress, [self.job_name], on_change) as note:
+            return (yield from finish(self._link, self.job_name, timeout_s, note))
+
+    @operation
+    def result(
+        self, patterns: Sequence[str] = (), *, pdbs_only: bool = False, progress: bool | Meter = False
+    ) -> Steps[Result]:
+        """What the job left behind: structures, tables, scores and files, fetched and opened.
+
+        Args:
+            patterns: only the files whose names match one of these (``*.pdb``); by default all.
+            pdbs_only: fetch the structure files only.
+            progress: show a bar, or call this with the bytes that are there and all of them.
+
+        Raises:
+            JobFailedError: the run failed; the log's end is in the exception.
+            BadRequestError: the job is not finished.
+            NotFoundError: it left nothing.
+            FoldnoteError: no file matches the patterns.
+            ArchiveError: the archive is damaged or not safe to unpack.
+        """
+        job = yield from _end(self)
+        if job.is_failed:
+            raise (yield from explain_failure(self._link, job))
+        path = yield from fetch(self._link, job, None, patterns, pdbs_only, progress)
+        # the package knows who reads results
+        result: Result = yield Run(
+            lambda: foldnote.open_result(
+                path, self.job_name if patterns else None, describe_origin(self._link, job)
+            )
+        )
+        return result
+
+    @operation
+    def stop(self) -> Steps[Self]:
+        """Stop the job, and give it as it is then; one that has ended stays as it is."""
+        yield from cancellation.stop_job(self._link, self.job_name)
+        return self._seen((yield from job_pages.get_job(self._link, self.job_name)))
+
+    @operation
+    def delete(self) -> Steps[None]:
+        """Delete the job with its result."""
+        yield from self._link.ask("DELETE", "/delete-job", json={"jobName": self.job_name}, repeatable=False)
+
+    @operation
+    def logs(self, max_lines: int = 1000) -> Steps[str]:
+        """The last lines of the job's log.
+
+        Raises:
+            NotFoundError: there is no such job, or the service tells no logs.
+        """
+        return (yield from cancellation.read_log(self._link, self.job_name, max_lines))
+
+    @operation
+    def download(
+        self,
+        file_name: str | None = None,
+        *,
+        patterns: Sequence[str] = (),
+        pdbs_only: bool = False,
+        progress: bool | Meter = False,
+    ) -> Steps[Path]:
+        """The path of the result archive on this machine, of one file of it, or of a folder with some.
+
+        Args:
+            file_name: one file of the result instead of the archive.
+            patterns: unpack the files whose names match one of these (``*.pdb``), and give their folder.
+            pdbs_only: an archive of the structure files only.
+            progress: show a bar, or call this with the bytes that are there and all of them.
+        """
+        job = yield from _end(self)
+        return (yield from fetch(self._link, job, file_name, patterns, pdbs_only, progress))
+
+    def _seen(self, record: Job) -> Self:
+        """The same job as ``record`` has it."""
+        other = copy(self)
+        other._record = record
+        return other
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, HandleSteps):
+            return NotImplemented
+        return self._link.service == other._link.service and self.record == other.record
+
+    def __hash__(self) -> int:
+        return hash((self._link.service, self.job_name))
+
+    def __repr__(self) -> str:
+        record = self.record
+        parts = [f"{self.job_name!r}", record.tool_type, record.word]
+        if record.is_batch and record.statuses and record.batch_size:
+            parts.append(f"{record.statuses.complete} of {record.batch_size} complete")
+        elif record.progress is not None and not self.is_final:
+            parts.append(f"{record.progress:.0%}")
+        if record.error:
+            parts.append(record.error)
+        return f"<{'batch' if record.is_batch else 'job'} {', '.join(parts)}>"
+
+    def _repr_html_(self) -> str:
+        record = self.record
+        rows = {
+            "tool": record.tool_type,
+            "status": record.word,
+            "progress": _progress(record),
+            "created": record.created,
+            "started": record.started,
+            "completed": record.completed,
+            "reason": record.error,
+            "next": next_action(record),
+        }
+        return show_pairs(record.job_name, rows)
+
+
+def _end(job: HandleSteps) -> Steps[Job]:
+    """The record of a job that is final; looked at again unless it was so when it was seen."""
+    if job.record.is_final and job.record.completed is not None:
+        return job.record
+    return (yield from job_pages.get_job(job._link, job.job_name))
+
+
+class JobHandle(SyncFace, HandleSteps):
+    """A job; each operation returns when it is done."""
+
+    def __init__(self, record: Job, link: Link, world: World) -> None:
+        self._record, self._link, self._world = record, link, world
+
+
+class AsyncJobHandle(AsyncFace, HandleSteps):
+    """A job; each operation is awaited."""
+
+    def __init__(self, record: Job, link: Link, world: AsyncWorld) -> None:
+        self._record, self._link, self._world = record, link, world
+
+
+def finish(link: Link, job_name: str, timeout_s: float | None, on_change: Watcher | None) -> Steps[Job]:
+    """The record of a job that ended well; see ``HandleSteps.finish``."""
+    done = yield from waiting.wait_all(link, [job_name], timeout_s, on_change)
+    job = done[job_name]
+    if job.is_failed:
+        raise (yield from explain_failure(link, job))
+    if job.batch_status is BatchStatus.AGGREGATION_FAILED:
+        raise JobFailedError(
+            f"The archive of the batch {job_name!r} could not be built. "
+            "Each of its jobs still has its own result.",
+            job,
+        )
+    if job.status is JobStatus.STOPPED:
+        raise JobStoppedError(f"{job_name!r} was stopped before it was complete.", job)
+    return job
+
+
+def fetch(
+    link: Link,
+    job: Job,
+    file_name: str | None,
+    patterns: Sequence[str],
+    pdbs_only: bool,
+    progress: bool | Meter,
+    job_email: str | None = None,
+) -> Steps[Path]:
+    """The path of what is wanted of a result; see ``HandleSteps.download``."""
+    path = yield from download.fetch_result(link, job, file_name, pdbs_only, progress, job_email)
+    if not patterns:
+        return path
+    folder: Path = yield Run(lambda: unpack_selected(path, patterns))
+    return folder
+
+
+def explain_failure(link: Link, job: Job) -> Steps[JobFailedError]:
+    """The exception for a run that failed by itself, with the end of its log where the service tells it."""
+    tail = yield from cancellation.read_tail(link, job.job_name, _TAIL_LINES)
+    return JobFailedError(f"{job.job_name!r} failed: {job.error}", job, tail)
+
+
+def _progress(job: Job) -> str | None:
+    if job.is_final or (job.progress is None and not job.message):
+        return None
+    percent = f"{job.progress:.0%}" if job.progress is not None else ""
+    return f"{percent} {job.message or ''}".strip()
+
+
+def next_action(job: Job) -> str:
+    """What a person can do with the job now."""
+    if not job.is_final:
+        return "wait() waits for it, refresh() looks again, stop() stops it"
+    if job.is_failed:
+        return f"logs() gives what the tool printed; {_write_again(job)} tries once more"
+    if job.is_batch and job.status is JobStatus.COMPLETE:
+        return "results() gives its rows with what came out, download() the archive of all results"
+    if job.status is JobStatus.COMPLETE:
+        return "result() opens what it left, download() fetches the archive"
+    return f"{_write_again(job)} runs it again"
+
+
+def _write_again(job: Job) -> str:
+    if job.is_batch:
+        return "retry()"
+    return f"fn.submit({job.type!r}, **fn.job({job.job_name!r}).settings, again=True)"

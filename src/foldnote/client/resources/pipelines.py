@@ -1,0 +1,265 @@
+"""Pipelines: stages that run one after another, each with the files of those before it."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+from foldnote.client.core import job_pages
+from foldnote.client.core.connection import Link
+from foldnote.client.core.error_mapping import understand
+from foldnote.client.core.operations import AsyncFace, AsyncWorld, Run, Steps, SyncFace, World, operation
+from foldnote.client.core.resource import Resource
+from foldnote.client.inputs.stages import Inputs, Pipeline, Stage, check_stages, find_input_doubts
+from foldnote.client.local.ledger import Ledger, identify
+from foldnote.client.resources.job_handle import AsyncJobHandle, HandleSteps, JobHandle
+from foldnote.client.resources.tools import recall_tool
+from foldnote.client.submission.idempotency import Post, start_once
+from foldnote.client.submission.job_submission import uploads_in
+from foldnote.client.tables.frames import tabulate_batch
+from foldnote.client.tables.job_list import JobList
+from foldnote.errors import SettingsError
+from foldnote.models import (
+    BatchStatus,
+    Job,
+    JobPage,
+    JobStatus,
+    Problem,
+    Tool,
+    check_job_name,
+    propose_job_name,
+)
+from foldnote.models.pipeline import read_pipeline_receipt, read_run_receipt
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+R = TypeVar("R")
+J = TypeVar("J", bound=HandleSteps)
+_TYPE = "pipeline"
+
+
+class PipelineRunSteps(HandleSteps, Generic[J]):
+    """What can be done with a run; it is final when its last stage is."""
+
+    @abstractmethod
+    def _hold_job(self, job: Job) -> J:
+        """The job of a stage in the hand, with this face's kind of operations."""
+
+    @operation
+    def stages(self) -> Steps[JobList[J]]:
+        """The stages' jobs, in their order."""
+        found = yield from _list_stages(self._link, self.job_name)
+        return JobList(JobPage(jobs=tuple(found)), self._hold_job)
+
+    @operation
+    def to_frame(self) -> Steps[pd.DataFrame]:
+        """The stages' jobs with what went in and what came out.
+
+        Returns:
+            One row a stage, in their order, with the columns of ``client.jobs.to_frame``, then
+            ``settings.NAME`` and ``score.NAME``, units as the tools have them.
+        """
+        found = yield from _list_stages(self._link, self.job_name)
+        frame: pd.DataFrame = yield Run(lambda: tabulate_batch(found))
+        return frame
+
+
+class PipelineRun(JobHandle, PipelineRunSteps[JobHandle]):
+    """A run of a pipeline; each operation returns when it is done."""
+
+    def _hold_job(self, job: Job) -> JobHandle:
+        return JobHandle(job, self._link, self._world)
+
+
+class AsyncPipelineRun(AsyncJobHandle, PipelineRunSteps[AsyncJobHandle]):
+    """A run of a pipeline; each operation is awaited."""
+
+    def _hold_job(self, job: Job) -> AsyncJobHandle:
+        return AsyncJobHandle(job, self._link, self._world)
+
+
+class PipelinesSteps(Resource, Generic[R]):
+    """POST /submit-pipeline and POST /run-pipeline."""
+
+    ledger: Ledger
+
+    @abstractmethod
+    def _hold(self, job: Job) -> R:
+        """The run in the hand, with this face's kind of operations."""
+
+    @operation
+    def submit(self, name: str, stages: Sequence[Stage]) -> Steps[Pipeline]:
+        """Save a pipeline; one of the same name is replaced. Nothing runs yet.
+
+        Args:
+            name: the pipeline's name.
+            stages: in the order in which they run; a file field takes ``earlier_stage.file("path")``.
+
+        Raises:
+            SettingsError: names, settings or references break a rule; nothing was sent.
+            UnknownToolError: the service has no such tool.
+            RestrictedRouteError: the key is an unclaimed trial key.
+            ServiceError: the service refused.
+        """
+        if isinstance(stages, Stage) or not all(isinstance(stage, Stage) for stage in stages):
+            told = 'Give a list of stages, such as [fn.stage("fold", "abodybuilder", heavy="EVQL…")].'
+            raise SettingsError([Problem(field="stages", message=told)])
+        tools = {}
+        for stage in stages:
+            tools[stage.tool] = yield from recall_tool(self._link, stage.tool)
+        check_stages(name, stages, tools)
+        body = {"pipelineName": name, "stages": [stage.to_wire() for stage in stages]}
+        answer = yield from self._link.ask("POST", "/submit-pipeline", json=body, repeatable=True)
+        names = tuple(stage.name for stage in stages)
+        receipt = understand(lambda said: read_pipeline_receipt(said, name, names), answer)
+        return Pipeline(receipt.pipeline_name, tuple(stages))
+
+    @operation
+    def run(
+        self,
+        pipeline: str | Pipeline,
+        inputs: Inputs | None = None,
+        *,
+        job_name: str | None = None,
+        project_tag: str | None = None,
+        again: bool = False,
+    ) -> Steps[R]:
+        """The run that this is: the one that it became before, or a new one.
+
+        Args:
+            pipeline: what ``submit`` gave, or the name of a saved pipeline.
+            inputs: settings of this run, ``{stage: {field: value}}``; a field of the first stage may stand at
+                the top.
+            job_name: name of the run; by default one is made of pipeline and inputs.
+            project_tag: identifier of a project.
+            again: make a new run even if the same one is there already.
+
+        Raises:
+            SettingsError: the name breaks a rule, or a stage is not in the pipeline; nothing was sent.
+            JobNameTakenError: the name belongs to another job; the message shows the difference.
+            NotFoundError: there is no such pipeline.
+            RestrictedRouteError: the key is an unclaimed trial key.
+            ServiceError: the service refused.
+            TransportError: no answer came, and the service does not know the run.
+        """
+        tools = {}
+        for stage in pipeline.stages if inputs and isinstance(pipeline, Pipeline) else ():
+            tools[stage.tool] = yield from recall_tool(self._link, stage.tool)
+        given = dict(inputs or {})
+        _check_run(pipeline, given, job_name, tools)
+        post = yield Run(lambda: _prepare(self.ledger, pipeline, given, job_name, project_tag))
+        posted = yield from start_once(self._link, post, again=again)
+        if posted.job is not None:
+            return self._hold(posted.job)
+        told = str(post.body["pipelineName"])
+        receipt = understand(lambda said: read_run_receipt(said, posted.name, told), posted.answer)
+        return self._hold(
+            Job(
+                job_name=receipt.job_name,
+                type="batch",
+                tool=_TYPE,
+                status=JobStatus.IN_QUEUE,
+                batch_status=BatchStatus.IN_QUEUE,
+                batch_size=len(receipt.job_names) or None,
+                project_tag=project_tag,
+            )
+        )
+
+    @operation
+    def get(self, job_name: str) -> Steps[R]:
+        """One run by its name.
+
+        Raises:
+            NotFoundError: there is no such run.
+        """
+        return self._hold((yield from job_pages.get_job(self._link, job_name)))
+
+
+def _prepare(
+    ledger: Ledger,
+    pipeline: str | Pipeline,
+    inputs: dict[str, Any],
+    job_name: str | None,
+    project_tag: str | None,
+) -> Post:
+    name = pipeline if isinstance(pipeline, str) else pipeline.name
+    content = {"pipeline": name, "inputs": inputs}
+    if isinstance(pipeline, Pipeline):
+        content["stages"] = pipeline.digest
+    identity = identify(_TYPE, content, job_name, uploads_in(content, ledger))
+    wanted = job_name or propose_job_name(f"{name[:60]}-run", identity)
+    body: dict[str, Any] = {"pipelineName": name, "jobName": wanted, "inputs": inputs}
+    body |= {"projectTag": project_tag} if project_tag else {}
+
+    def find_differences(job: Job) -> Steps[list[str]]:
+        yield from ()
+        return _compare(job, name, inputs)
+
+    return Post("/run-pipeline", body, wanted, "jobName", find_differences)
+
+
+def _check_run(
+    pipeline: str | Pipeline, inputs: Inputs, job_name: str | None, tools: Mapping[str, Tool]
+) -> None:
+    """Let pass a run whose name, stages and files are clear.
+
+    Raises:
+        SettingsError: one of them is not; nothing was sent.
+    """
+    problems = []
+    fault = check_job_name(job_name) if job_name is not None else None
+    if fault:
+        problems.append(Problem(field="jobName", message=fault, code="job_name"))
+    if isinstance(pipeline, Pipeline):
+        names = [stage.name for stage in pipeline.stages]
+        for given, value in inputs.items():
+            if isinstance(value, Mapping) and given not in names and given not in pipeline.stages[0].settings:
+                told = f"The pipeline has no stage {given}. It has: {', '.join(names)}."
+                problems.append(Problem(field=f"inputs.{given}", message=told, code="unknown_stage"))
+        problems += find_input_doubts(pipeline.stages, inputs, tools)
+    if problems:
+        raise SettingsError(problems)
+
+
+def _compare(job: Job, name: str, inputs: Mapping[str, Any]) -> list[str]:
+    """How an existing job differs from the wanted run; what a service does not tell proves nothing."""
+    if not job.is_batch:
+        return ["that is a single job"]
+    told = job.settings
+    found = []
+    if told.get("pipelineName", name) != name:
+        found.append(f"that is a run of the pipeline {told['pipelineName']}, this one of {name}")
+    if told.get("inputs", inputs) != inputs:
+        found.append("its inputs are others")
+    if job.tool not in (None, _TYPE) and "pipelineName" not in told:
+        found.append(f"that is a batch of the tool {job.tool}")
+    return found
+
+
+def _list_stages(link: Link, job_name: str) -> Steps[Sequence[Job]]:
+    newest_first = yield from job_pages.list_many(link, {"batch": job_name}, 1000)
+    return newest_first[::-1]
+
+
+class Pipelines(SyncFace, PipelinesSteps[PipelineRun]):
+    """Pipelines; each operation returns when it is done."""
+
+    def __init__(self, link: Link, world: World) -> None:
+        self._link, self._world = link, world
+        self.ledger = Ledger(service=link.service)
+
+    def _hold(self, job: Job) -> PipelineRun:
+        return PipelineRun(job, self._link, self._world)
+
+
+class AsyncPipelines(AsyncFace, PipelinesSteps[AsyncPipelineRun]):
+    """Pipelines; each operation is awaited."""
+
+    def __init__(self, link: Link, world: AsyncWorld) -> None:
+        self._link, self._world = link, world
+        self.ledger = Ledger(service=link.service)
+
+    def _hold(self, job: Job) -> AsyncPipelineRun:
+        return AsyncPipelineRun(job, self._link, self._world)

@@ -1,0 +1,194 @@
+"""Virtual screening: one receptor, many ligands, a job for each, ranked by a score."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+from foldnote.client.core.connection import Link
+from foldnote.client.core.job_pages import list_many
+from foldnote.client.core.operations import AsyncFace, AsyncWorld, Run, Steps, SyncFace, World, operation
+from foldnote.client.core.resource import Resource
+from foldnote.client.inputs.file_values import doubt_texts
+from foldnote.client.local.ledger import Ledger, identify
+from foldnote.client.resources.batches import AsyncBatchHandle, BatchHandle
+from foldnote.client.submission.idempotency import Post, start_once
+from foldnote.client.submission.job_submission import uploads_in
+from foldnote.errors import SettingsError
+from foldnote.models import BatchStatus, Job, JobStatus, Problem, check_job_name, propose_job_name
+
+B = TypeVar("B")
+_TYPE = "virtual-screening"
+_RECEPTOR, _LIGAND = "receptorFile", "ligandFile"
+
+
+@dataclass(frozen=True)
+class _Screening:
+    """A screening on its way."""
+
+    receptor: str
+    ligands: list[str]
+    tool: str | None
+    settings: dict[str, Any]
+    rank_by: str
+    names: list[str] | None
+
+    def to_wire(self, batch_name: str, project_tag: str | None) -> dict[str, Any]:
+        """The body of POST /virtual-screening."""
+        given = {"tool": self.tool, "jobNames": self.names, "projectTag": project_tag}
+        body = {
+            "batchName": batch_name,
+            "receptor": self.receptor,
+            "ligands": self.ligands,
+            "settings": self.settings,
+            "rankBy": self.rank_by,
+        }
+        return body | {name: value for name, value in given.items() if value is not None}
+
+
+class ScreeningsSteps(Resource, Generic[B]):
+    """POST /virtual-screening."""
+
+    ledger: Ledger
+
+    @abstractmethod
+    def _hold(self, job: Job) -> B:
+        """The batch in the hand, with this face's kind of operations."""
+
+    @operation
+    def submit(
+        self,
+        receptor: str,
+        ligands: Sequence[str],
+        *,
+        tool: str | None = None,
+        settings: Mapping[str, Any] | None = None,
+        rank_by: str = "affinity",
+        batch_name: str | None = None,
+        names: Sequence[str] | None = None,
+        project_tag: str | None = None,
+        again: bool = False,
+    ) -> Steps[B]:
+        """The batch that this screening is: the one that it became before, or a new one.
+
+        The batch's archive has ``ranking.csv``, the ligand with the lowest score first.
+
+        Args:
+            receptor: a file, as a file field takes it: ``fn.upload(path)``, ``job.file(path)`` …
+            ligands: files, each of which becomes a job.
+            tool: a docking tool; by default the first that runs at the service.
+            settings: further settings of every job.
+            rank_by: the score that ranks; the lowest comes first.
+            batch_name: name of the batch; by default one is made of receptor, ligands and settings.
+            names: names of the jobs, in the order of ``ligands``.
+            project_tag: identifier of a project.
+            again: make a new batch even if the same screening has one already.
+
+        Raises:
+            SettingsError: there are no ligands, a name breaks a rule, or a text could be meant two ways.
+            JobNameTakenError: the name belongs to another job; the message shows the difference.
+            RestrictedRouteError: the key is an unclaimed trial key.
+            ServiceError: the service refused; its ``row`` is the ligand.
+            TransportError: no answer came, and the service does not know the batch.
+        """
+        if isinstance(ligands, str):
+            told = "Give a list of ligands: each is a file of its own, such as fn.upload(path)."
+            raise SettingsError([Problem(field="ligands", message=told)])
+        screening = _Screening(
+            receptor,
+            list(ligands),
+            tool,
+            dict(settings or {}),
+            rank_by,
+            None if names is None else list(names),
+        )
+        _check(screening, batch_name)
+        name = batch_name or (yield Run(lambda: _propose(self.ledger, screening)))
+
+        def find_differences(job: Job) -> Steps[list[str]]:
+            return (yield from _compare(self._link, job, screening))
+
+        body = screening.to_wire(name, project_tag)
+        post = Post("/virtual-screening", body, name, "batchName", find_differences)
+        posted = yield from start_once(self._link, post, again=again)
+        return self._hold(posted.job or _parent(posted.name, screening, posted.answer))
+
+
+def _check(screening: _Screening, batch_name: str | None) -> None:
+    problems = doubt_texts("receptor", screening.receptor)
+    for row, ligand in enumerate(screening.ligands):
+        problems += doubt_texts(f"ligands[{row}]", ligand)
+    if not screening.ligands:
+        problems.append(
+            Problem(field="ligands", message="A screening has at least one ligand.", code="required")
+        )
+    fault = check_job_name(batch_name) if batch_name is not None else None
+    if fault:
+        problems.append(Problem(field="batchName", message=fault, code="job_name"))
+    if screening.names is not None and len(screening.names) != len(screening.ligands):
+        told = f"There are {len(screening.names)} names for {len(screening.ligands)} ligands."
+        problems.append(Problem(field="jobNames", message=told, code="job_name"))
+    if problems:
+        raise SettingsError(problems)
+
+
+def _propose(ledger: Ledger, screening: _Screening) -> str:
+    content = screening.to_wire("", None)
+    identity = identify(_TYPE, content, None, uploads_in(content, ledger))
+    return propose_job_name(screening.tool or _TYPE, identity)
+
+
+def _parent(name: str, screening: _Screening, answer: Any) -> Job:
+    told = answer.get("type") if isinstance(answer, Mapping) else None
+    return Job(
+        job_name=name,
+        type="batch",
+        tool=told if isinstance(told, str) else screening.tool,
+        status=JobStatus.IN_QUEUE,
+        batch_status=BatchStatus.IN_QUEUE,
+        batch_size=len(screening.ligands),
+    )
+
+
+def _compare(link: Link, job: Job, screening: _Screening) -> Steps[list[str]]:
+    """How an existing job differs; a service that does not tell settings proves nothing."""
+    if not job.is_batch:
+        return ["that is a single job"]
+    if screening.tool and job.tool and job.tool != screening.tool:
+        return [f"that batch is of the tool {job.tool}, this one of {screening.tool}"]
+    if job.batch_size is not None and job.batch_size != len(screening.ligands):
+        return [f"that batch has {job.batch_size} ligands, this one {len(screening.ligands)}"]
+    newest_first = yield from list_many(link, {"batch": job.job_name}, len(screening.ligands) + 1)
+    wanted = [
+        {**screening.settings, _RECEPTOR: screening.receptor, _LIGAND: ligand} for ligand in screening.ligands
+    ]
+    found = []
+    for subjob, settings in zip(newest_first[::-1], wanted, strict=False):
+        if subjob.settings and subjob.settings != settings:
+            names = [name for name in settings if subjob.settings.get(name) != settings[name]]
+            found.append(f"{subjob.job_name}: {', '.join(names) or 'further settings'} differ")
+    return found
+
+
+class Screenings(SyncFace, ScreeningsSteps[BatchHandle]):
+    """Virtual screenings; each operation returns when it is done."""
+
+    def __init__(self, link: Link, world: World) -> None:
+        self._link, self._world = link, world
+        self.ledger = Ledger(service=link.service)
+
+    def _hold(self, job: Job) -> BatchHandle:
+        return BatchHandle(job, self._link, self._world)
+
+
+class AsyncScreenings(AsyncFace, ScreeningsSteps[AsyncBatchHandle]):
+    """Virtual screenings; each operation is awaited."""
+
+    def __init__(self, link: Link, world: AsyncWorld) -> None:
+        self._link, self._world = link, world
+        self.ledger = Ledger(service=link.service)
+
+    def _hold(self, job: Job) -> AsyncBatchHandle:
+        return AsyncBatchHandle(job, self._link, self._world)

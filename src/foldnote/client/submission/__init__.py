@@ -1,0 +1,1 @@
+"""Validating and submitting jobs and batches, never twice."""

@@ -1,0 +1,213 @@
+"""Submitting so that nothing is submitted twice.
+
+A submission's identity is its tool, its normalised settings and its wished name. The job's name is derived
+from it, so even without the ledger the same submission meets the same job. When no answer came back, the job
+is looked up by name before anything is sent again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from itertools import takewhile
+from typing import Any
+
+from foldnote import catalog
+from foldnote.client.core.connection import Link
+from foldnote.client.core.operations import Run, Steps
+from foldnote.client.inputs.file_values import find_doubts
+from foldnote.client.local.ledger import Ledger, identify
+from foldnote.client.submission.idempotency import Post, free_name, look_up, post_once
+from foldnote.errors import SettingsError
+from foldnote.models import (
+    Job,
+    JobStatus,
+    Problem,
+    Submission,
+    Tool,
+    check_job_name,
+    propose_job_name,
+    read_receipt,
+)
+from foldnote.models.texts import texts_in
+
+_LONGEST_PATH = 512
+_MOST_TEXT = 40
+_BEFORE = 8
+
+
+def submit(
+    link: Link,
+    ledger: Ledger,
+    tool: Tool,
+    settings: Mapping[str, Any],
+    *,
+    job_name: str | None = None,
+    project_tag: str | None = None,
+    again: bool = False,
+) -> Steps[Job]:
+    """The job that this submission is: the one that it became before, or a new one.
+
+    Args:
+        again: make a new job even if the same submission has one already.
+
+    Raises:
+        SettingsError: settings or name break a rule; nothing was sent.
+        JobNameTakenError: the wished name belongs to another job; the message shows the difference.
+        ToolUnavailableError: the service cannot run the tool; the message says what to do.
+        ServiceError: the service refused.
+        TransportError: no answer came, and the service does not know the job.
+    """
+    attempt = yield Run(lambda: prepare(ledger, tool, settings, job_name, project_tag))
+    if again:
+        attempt = attempt.renamed((yield from free_name(link, attempt.name)))
+    else:
+        known = yield from _known_job(link, ledger, attempt.identity)
+        if known is not None:
+            return known
+    job = yield from _post(link, attempt)
+    yield Run(lambda: ledger.remember(attempt.identity, job.job_name, tool.type))
+    return job
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """A submission on its way.
+
+    Attributes:
+        tool: the tool.
+        wanted: what is sent.
+        normalized: its settings with defaults filled in.
+        identity: what it is remembered by.
+        is_named: whether the user chose the name.
+        other_files: whether the job of this name was submitted from here with files of other contents.
+    """
+
+    tool: Tool
+    wanted: Submission
+    normalized: dict[str, Any]
+    identity: str
+    is_named: bool
+    other_files: bool
+
+    @property
+    def name(self) -> str:
+        """The job's name."""
+        return self.wanted.job_name
+
+    def renamed(self, name: str) -> Attempt:
+        """The same under another name."""
+        return replace(self, wanted=self.wanted.model_copy(update={"job_name": name}))
+
+
+def prepare(
+    ledger: Ledger, tool: Tool, settings: Mapping[str, Any], job_name: str | None, project_tag: str | None
+) -> Attempt:
+    """What would be sent, checked.
+
+    Raises:
+        SettingsError: settings or name break a rule.
+    """
+    given = {name: _plain(value) for name, value in settings.items()}
+    normalized = check_submission(tool, given, job_name)
+    files = uploads_in(normalized, ledger)
+    identity = identify(tool.type, normalized, job_name, files)
+    name = job_name or propose_job_name(tool.type, identity)
+    earlier = ledger.identities(name) if files else frozenset()
+    return Attempt(
+        tool=tool,
+        wanted=Submission(job_name=name, type=tool.type, settings=given, project_tag=project_tag),
+        normalized=normalized,
+        identity=identity,
+        is_named=job_name is not None,
+        other_files=bool(earlier) and identity not in earlier,
+    )
+
+
+def _plain(value: Any) -> Any:
+    """A cell or column of a table, which numpy and pandas hold in kinds of their own, as JSON has it."""
+    return value.tolist() if hasattr(value, "tolist") else value
+
+
+def uploads_in(settings: Mapping[str, Any], ledger: Ledger) -> dict[str, str]:
+    """SHA-256 by name of the files that the settings name and that were uploaded from here."""
+    texts = {text for text in texts_in(settings) if len(text) <= _LONGEST_PATH}
+    return {path: digest for path, digest in ledger.uploads().items() if path in texts}
+
+
+def check_submission(tool: Tool, settings: Mapping[str, Any], job_name: str | None) -> dict[str, Any]:
+    """The settings with defaults filled in.
+
+    Raises:
+        SettingsError: with every problem found.
+    """
+    problems: list[Problem] = []
+    fault = check_job_name(job_name) if job_name is not None else None
+    if fault is not None:
+        problems.append(Problem(field="jobName", message=fault, code="job_name"))
+    problems.extend(find_doubts(tool, settings))
+    checked = catalog.check(tool, settings)
+    problems.extend(checked.problems)
+    if problems:
+        raise SettingsError(problems, tool.type)
+    return checked.normalized
+
+
+def _known_job(link: Link, ledger: Ledger, identity: str) -> Steps[Job | None]:
+    name = yield Run(lambda: ledger.find(identity))
+    if name is None:
+        return None
+    job = yield from look_up(link, name)
+    if job is None:
+        yield Run(lambda: ledger.forget(identity))
+    return job
+
+
+def _post(link: Link, attempt: Attempt) -> Steps[Job]:
+    wanted = attempt.wanted
+
+    def find_differences(job: Job) -> Steps[list[str]]:
+        yield from ()
+        return _differences(job, attempt)
+
+    post = Post("/submit-job", wanted.to_wire(), wanted.job_name, "jobName", find_differences)
+    posted = yield from post_once(link, post)
+    if posted.job is not None:
+        return posted.job
+    receipt = read_receipt(posted.answer, wanted)
+    return Job.model_validate(wanted.to_wire() | {"jobName": receipt.job_name, "status": JobStatus.IN_QUEUE})
+
+
+def _differences(job: Job, attempt: Attempt) -> list[str]:
+    if not job.settings and attempt.normalized and job.type == attempt.tool.type:
+        # A deployment that does not tell a job's settings: a name made of them is proof enough.
+        return ["the service does not tell its settings"] if attempt.is_named else []
+    differences = compare(job, attempt.normalized, attempt.tool)
+    if not differences and attempt.other_files:
+        return ["a file of the same name had other contents then"]
+    return differences
+
+
+def compare(job: Job, normalized: Mapping[str, Any], tool: Tool) -> list[str]:
+    """How an existing job differs from a submission, in words; empty when it does not."""
+    if job.type != tool.type:
+        return [f"that job is of the tool {job.type}, this one of {tool.type}"]
+    theirs = catalog.check(tool, job.settings).normalized
+    names = [name for name in {**theirs, **normalized} if theirs.get(name) != normalized.get(name)]
+    return [_contrast(name, theirs.get(name), normalized.get(name)) for name in names]
+
+
+def _contrast(name: str, theirs: object, ours: object) -> str:
+    """A setting as it is there and here; of long values the part where they begin to differ."""
+    texts = repr(theirs), repr(ours)
+    begin = 0
+    if max(map(len, texts)) > _MOST_TEXT:
+        shared = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(*texts, strict=False)))
+        begin = max(0, shared - _BEFORE)
+    there, here = (_cut(text, begin) for text in texts)
+    return f"{name} is {there} there and {here} here"
+
+
+def _cut(text: str, begin: int) -> str:
+    end = begin + _MOST_TEXT
+    return f"{'…' if begin else ''}{text[begin:end]}{'…' if len(text) > end else ''}"

@@ -1,0 +1,173 @@
+"""What a batch would be, before anything is submitted: its rows, the verdict on each, and what it costs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+from foldnote.client.inputs.batch_table import Rows
+from foldnote.client.submission.batch_submission import Attempt
+from foldnote.models import Job, JobStatus, RowVerdict
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_FIRST = 5
+_CELL = 40
+
+
+@dataclass(frozen=True)
+class Experience:
+    """What earlier jobs of a tool took at this service.
+
+    Attributes:
+        count: jobs that it rests on; with none, the figures are None.
+        duration_s: median seconds of a job.
+        weighted_hours: median weighted hours of a job; None where the service does not count them.
+    """
+
+    count: int = 0
+    duration_s: float | None = None
+    weighted_hours: float | None = None
+
+
+def learn(jobs: Sequence[Job], tool_type: str) -> Experience:
+    """What the complete jobs of a tool among ``jobs`` took."""
+    from statistics import median  # it loads much that only previews need
+
+    ended = [job for job in jobs if job.type == tool_type and job.status is JobStatus.COMPLETE]
+    times = [job.duration_s for job in ended if job.duration_s is not None]
+    hours = [job.weighted_hours for job in ended if job.weighted_hours is not None]
+    return Experience(len(ended), median(times) if times else None, median(hours) if hours else None)
+
+
+@dataclass(frozen=True, repr=False)
+class Preview:
+    """A batch that is not submitted yet.
+
+    Attributes:
+        attempt: what would be sent.
+        verdicts: one for each row.
+        existing: the batch that these rows became before; None when they would be a new one.
+        experience: what earlier jobs of the tool took.
+        jobs_left: jobs that the account may still submit, at most; None where no limit is known.
+        rows: the rows as they were given.
+    """
+
+    attempt: Attempt
+    verdicts: tuple[RowVerdict, ...]
+    existing: Job | None
+    experience: Experience
+    rows: Rows
+    jobs_left: int | None = None
+
+    @property
+    def batch_name(self) -> str:
+        """Name of the batch."""
+        return self.existing.job_name if self.existing else self.attempt.name
+
+    @property
+    def count(self) -> int:
+        """Rows; each is one job."""
+        return len(self.verdicts)
+
+    @property
+    def is_valid(self) -> bool:
+        """Whether every row is right."""
+        return all(verdict.valid for verdict in self.verdicts)
+
+    @property
+    def jobs_taken(self) -> int:
+        """Jobs that submitting takes of the allowance; none when the batch is there already."""
+        return 0 if self.existing else self.count
+
+    @property
+    def weighted_hours(self) -> float | None:
+        """What the batch may take by earlier jobs of the tool, in weighted hours; None where unknown."""
+        each = self.experience.weighted_hours
+        return None if each is None else each * self.jobs_taken
+
+    @property
+    def duration_s(self) -> float | None:
+        """Seconds of computing by earlier jobs of the tool, one after the other; None where unknown."""
+        each = self.experience.duration_s
+        return None if each is None else each * self.jobs_taken
+
+    def to_frame(self) -> pd.DataFrame:
+        """The rows and the verdict on each.
+
+        Returns:
+            One row a job, with the index ``job_name`` (str) and the columns ``valid`` (bool), ``field`` and
+            ``error`` (str; the first fault, missing where it is valid), then ``settings.NAME``.
+        """
+        import pandas as pd
+
+        names = dict.fromkeys(name for row in self.attempt.rows for name in row)
+        columns: dict[str, Any] = {
+            "valid": pd.Series([verdict.valid for verdict in self.verdicts], dtype="bool"),
+            "field": pd.Series([verdict.field for verdict in self.verdicts], dtype="str"),
+            "error": pd.Series([verdict.error for verdict in self.verdicts], dtype="str"),
+        }
+        columns |= {f"settings.{name}": [row.get(name) for row in self.attempt.rows] for name in names}
+        return pd.DataFrame(columns).set_axis(pd.Index(self.attempt.names, dtype="str", name="job_name"))
+
+    def summary(self) -> list[str]:
+        """The preview in sentences."""
+        tool, invalid = self.attempt.tool, sum(not verdict.valid for verdict in self.verdicts)
+        lines = [f"{self.batch_name}: {self.count} {'job' if self.count == 1 else 'jobs'} of {tool.type}"]
+        if self.existing:
+            lines.append(f"It was submitted before and is {self.existing.status}; nothing is spent again.")
+            return lines
+        if invalid:
+            lines.append(f"{invalid} of {self.count} rows are not valid, so nothing can be submitted:")
+            wrong = [verdict for verdict in self.verdicts if not verdict.valid][:_FIRST]
+            lines += [
+                f"  row {verdict.index + 1}, {verdict.field or 'settings'}: {verdict.error}"
+                for verdict in wrong
+            ]
+            return lines
+        if not tool.available:
+            lines.append(tool.unavailable_reason or "The service cannot run this tool now.")
+        left = "" if self.jobs_left is None else f" of the {self.jobs_left} that the account has left"
+        if self.jobs_left is not None and self.jobs_left < self.count:
+            lines.append(f"The account has {self.jobs_left} jobs left, which is not enough.")
+        lines.append(f"It counts as {self.count} {'job' if self.count == 1 else 'jobs'}{left}.{self._cost()}")
+        return lines
+
+    def _cost(self) -> str:
+        if self.duration_s is None:
+            return " How long it takes is not known: no job of this tool has ended here yet."
+        each = f"median of {self.experience.count} earlier"
+        text = f" About {_write_time(self.duration_s)} of computing ({each})"
+        hours = self.weighted_hours
+        return f"{text}{'' if hours is None else f', {hours:.3g} weighted hours'}."
+
+    def __repr__(self) -> str:
+        rows = [
+            f"  {name}: " + ", ".join(f"{key}={_short(value)}" for key, value in row.items())
+            for name, row in zip(self.attempt.names[:_FIRST], self.attempt.rows, strict=False)
+        ]
+        more = [f"  … and {self.count - _FIRST} more"] if self.count > _FIRST else []
+        return "\n".join([*self.summary(), *rows, *more])
+
+    def _repr_html_(self) -> str:
+        first, *rest = (escape(line) for line in self.summary())
+        frame = self.to_frame().head(_FIRST)
+        columns = [name for name in frame if name not in ("valid", "field", "error")]
+        shown = frame[columns].map(_short).rename(columns=lambda name: name.removeprefix("settings."))
+        table = shown.rename_axis("job").reset_index().to_html(border=0, index=False, justify="left")
+        more = f"<p>… and {self.count - _FIRST} more</p>" if self.count > _FIRST else ""
+        return f"<p><b>{first}</b><br>{'<br>'.join(rest)}</p>{table}{more}"
+
+
+def _short(value: object) -> str:
+    text = "" if value is None else str(value)
+    return text if len(text) <= _CELL else f"{text[: _CELL - 1]}…"
+
+
+def _write_time(seconds: float) -> str:
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"

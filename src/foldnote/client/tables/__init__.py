@@ -1,0 +1,1 @@
+"""Jobs, tools and the results of a batch as lists and DataFrames."""

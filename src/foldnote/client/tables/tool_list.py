@@ -1,0 +1,141 @@
+"""The tools of a service as a list that can be searched, shown and made a DataFrame."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, SupportsIndex, overload
+
+from foldnote.models import Tool
+from foldnote.models.html_repr import show_grid, write_grid
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_COLUMNS = ("tool", "name", "what it does", "runs here as")
+
+
+class ToolList(tuple[Tool, ...]):
+    """Tools in the service's order; a cell shows them as a table.
+
+    ``unread`` holds the rows of the service's catalog that name no tool.
+    """
+
+    unread: tuple[Any, ...] = ()
+
+    @overload
+    def __getitem__(self, position: SupportsIndex) -> Tool: ...
+    @overload
+    def __getitem__(self, position: slice) -> ToolList: ...
+
+    def __getitem__(self, position: SupportsIndex | slice) -> Tool | ToolList:
+        found = super().__getitem__(position)
+        return found if isinstance(found, Tool) else ToolList(found)
+
+    def search(
+        self,
+        words: str = "",
+        *,
+        family: str | None = None,
+        modality: str | None = None,
+        function: str | None = None,
+        runs_here: bool = False,
+    ) -> ToolList:
+        """The tools that fit all that is given; letter case does not count.
+
+        Args:
+            words: each must occur in a tool's type, name, description, family, modalities, functions or
+                method.
+            family: e.g. ``structure-prediction``.
+            modality: e.g. ``antibody``.
+            function: e.g. ``docking``; its words are sought in a tool's functions.
+            runs_here: only tools that the service can run now.
+        """
+        found = ToolList(
+            tool
+            for tool in self
+            if (tool.available or not runs_here)
+            and (family is None or _is(family, (tool.family,)))
+            and (modality is None or _is(modality, tool.modalities))
+            and (function is None or _names(function, tool.functions))
+            and all(word in _all_words(tool) for word in words.lower().split())
+        )
+        found.unread = self.unread
+        return found
+
+    def to_frame(self) -> pd.DataFrame:
+        """The tools as a DataFrame.
+
+        Returns:
+            One row a tool, with the index ``type`` (str) and the columns
+
+            - ``name`` (str): what people call it
+            - ``family`` (str), ``modalities`` and ``functions`` (str, separated by commas)
+            - ``runs`` (bool): whether the service can run it now
+            - ``method`` (str): the method that is really run; missing where nothing runs it or the service
+              does not say
+            - ``reason`` (str): why it does not run; missing where it does
+            - ``description`` (str)
+        """
+        import pandas as pd
+
+        columns: dict[str, Any] = {
+            "name": [tool.label for tool in self],
+            "family": [tool.family for tool in self],
+            "modalities": [", ".join(tool.modalities) for tool in self],
+            "functions": [", ".join(tool.functions) for tool in self],
+            "runs": [tool.available for tool in self],
+            "method": [tool.engine.method if tool.engine else None for tool in self],
+            "reason": [None if tool.available else tool.unavailable_reason for tool in self],
+            "description": [tool.description for tool in self],
+        }
+        kinds = {name: "bool" if name == "runs" else "str" for name in columns}
+        made = {name: pd.Series(values, dtype=kinds[name]) for name, values in columns.items()}
+        return pd.DataFrame(made).set_index(pd.Index([tool.type for tool in self], dtype="str", name="type"))
+
+    def __repr__(self) -> str:
+        return write_grid(self._title(), _COLUMNS, map(_row, self))
+
+    def _repr_html_(self) -> str:
+        return show_grid(self._title(), _COLUMNS, map(_row, self))
+
+    def _repr_pretty_(self, printer: Any, _is_cycle: bool) -> None:
+        printer.text(repr(self))
+
+    def _title(self) -> str:
+        if not self:
+            return "No tool fits. fn.tools() lists all of them."
+        running = sum(tool.available for tool in self)
+        told = f"{running} of them run{'s' if running == 1 else ''} here"
+        if len(self) == 1:
+            told = "which runs here" if running else "which does not run here"
+        odd = f"; {len(self.unread)} rows of the catalog cannot be read" if self.unread else ""
+        return f"{len(self)} tool{'s' if len(self) != 1 else ''}, {told}{odd}"
+
+
+def _row(tool: Tool) -> tuple[str, str, str, str]:
+    method = tool.engine.method if tool.engine else "yes"
+    return (
+        tool.type,
+        tool.label,
+        tool.description or ", ".join(tool.functions),
+        method if tool.available else "no",
+    )
+
+
+def _is(wanted: str, words: tuple[str, ...]) -> bool:
+    return _plain(wanted) in {_plain(word) for word in words}
+
+
+def _names(wanted: str, functions: tuple[str, ...]) -> bool:
+    """Whether the words of ``wanted`` are words of one function: docking of small-molecule-docking."""
+    words = set(_plain(wanted).split("-"))
+    return any(words <= set(_plain(function).split("-")) for function in functions)
+
+
+def _plain(word: str) -> str:
+    return word.lower().replace("_", "-").replace(" ", "-")
+
+
+def _all_words(tool: Tool) -> str:
+    method = tool.engine.method if tool.engine else ""
+    words = (tool.type, tool.label, tool.description, tool.family, method, *tool.modalities, *tool.functions)
+    return " ".join(words).lower()

@@ -1,0 +1,1 @@
+"""Following jobs until they end, and stopping them."""

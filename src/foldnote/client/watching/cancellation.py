@@ -1,0 +1,111 @@
+"""Stopping jobs and reading their logs, also where a deployment has other routes for it, or none."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from foldnote.client.core.connection import Link
+from foldnote.client.core.job_pages import get_job
+from foldnote.client.core.operations import Sleep, Steps
+from foldnote.client.core.pacing import poll_delays
+from foldnote.client.core.resource import path_part
+from foldnote.client.core.streams import Give, Stream
+from foldnote.client.watching.waiting import Patience
+from foldnote.errors import (
+    FoldnoteError,
+    GatewayForbiddenError,
+    NotFoundError,
+    RateLimitedError,
+    ServiceError,
+    ServiceFaultError,
+    TransportError,
+)
+
+_WINDOW = 2000
+_NO_SUCH_ROUTE = (404, 405, 501)
+
+
+def stop_job(link: Link, job_name: str) -> Steps[None]:
+    """Stop a job or a batch; one that has ended stays as it is.
+
+    Raises:
+        BadRequestError: there is no such job.
+        NotFoundError: the same, at a deployment without ``/stop-job``.
+    """
+    try:
+        yield from link.ask("POST", "/stop-job", json={"jobName": job_name}, repeatable=True)
+    except ServiceError as exc:
+        if not _is_missing(exc):
+            raise
+    else:
+        return
+    job = yield from get_job(link, job_name)
+    if job.is_final:
+        return
+    path, name = ("/cancelBatch", "batchName") if job.is_batch else ("/cancelJob", "jobName")
+    yield from link.ask("POST", path, json={name: job_name}, repeatable=True)
+
+
+def read_log(link: Link, job_name: str, max_lines: int) -> Steps[str]:
+    """The last lines of a job's log.
+
+    Raises:
+        NotFoundError: there is no such job, or the service tells no logs.
+    """
+    try:
+        answer = yield from link.ask(
+            "GET", f"/jobs/{path_part(job_name)}/log", params={"maxLines": str(max_lines)}
+        )
+    except ServiceError as exc:
+        if not _is_missing(exc):
+            raise
+        yield from get_job(link, job_name)
+        raise NotFoundError(f"{link.service} tells no logs of its jobs.", status=404) from exc
+    return str(answer["log"]) if isinstance(answer, dict) and "log" in answer else str(answer)
+
+
+def follow_log(link: Link, job_name: str, max_lines: int) -> Stream[str]:
+    """A job's log as it grows, whole lines at a time, until the job is final; see ``Jobs.follow_log``."""
+    seen: list[str] = []
+    patience = Patience(None)
+    delays = poll_delays(longest_s=5.0)
+    while True:
+        is_final = False
+        try:
+            is_final = (
+                yield from get_job(link, job_name)
+            ).is_final  # first: what it wrote until then is read
+            lines = (yield from read_log(link, job_name, max(max_lines, _WINDOW))).splitlines()
+        except (TransportError, ServiceFaultError, RateLimitedError) as exc:
+            patience.bear(exc)
+        else:
+            patience.renew()
+            fresh = find_fresh(seen, lines) if seen else lines[-max_lines:]
+            if fresh:
+                seen, delays = lines, poll_delays(longest_s=5.0)
+                yield Give("".join(f"{line}\n" for line in fresh))
+            if is_final:
+                return
+        yield Sleep(next(delays))
+
+
+def find_fresh(seen: Sequence[str], lines: Sequence[str]) -> list[str]:
+    """The lines that follow what was seen, also when the window on the log has moved on."""
+    seen, lines = list(seen), list(lines)
+    for shared in range(min(len(seen), len(lines)), 0, -1):
+        if seen[-shared:] == lines[:shared]:
+            return lines[shared:]
+    return lines  # so much was written meanwhile that nothing of it is known
+
+
+def read_tail(link: Link, job_name: str, lines: int) -> Steps[str]:
+    """The end of a log, or nothing: it only illustrates what went wrong otherwise."""
+    try:
+        return (yield from read_log(link, job_name, lines))
+    except FoldnoteError:
+        return ""
+
+
+def _is_missing(refusal: ServiceError) -> bool:
+    """Whether the service means that it has no such route; gateways say so with a bare 403."""
+    return refusal.status in _NO_SUCH_ROUTE or isinstance(refusal, GatewayForbiddenError)

@@ -1,0 +1,297 @@
+"""What this process knows of the jobs that it follows, shared by all that follow jobs of one account.
+
+Job cards, ``wait``, ``as_completed`` and batches look here, so that one request serves them all. A look is
+one page of the job list, whatever the number of jobs; what that page leaves out (older jobs, rows of a large
+batch) is asked for in turn, one request a look. A token bucket keeps the requests at 12 a minute, beside
+quick looks at jobs that have been followed for less than ten seconds.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+from weakref import WeakValueDictionary
+
+from foldnote.client.core.job_pages import LARGEST_PAGE, Hold, get_job, list_first, list_page
+from foldnote.client.core.operations import Steps
+from foldnote.client.core.pacing import Bucket
+from foldnote.errors import NotFoundError, RateLimitedError
+
+if TYPE_CHECKING:
+    from foldnote.client.core.connection import Link
+    from foldnote.models import Job, JobPage
+
+YOUNG_S = 10.0
+"""How long a job is looked at quickly after somebody began to follow it, in seconds."""
+FEW = 2
+"""So many jobs are asked for by name, which costs less than a page."""
+_WANTED_S = 30.0
+_KEPT_S = 600.0
+_LONGEST_REST_S = 300.0
+_LOOKUPS = 3
+_SMALL_PAGE = 20
+_PAGE = 50
+_PAGES_IN_A_WALK = 10
+
+
+@dataclass
+class _Followed:
+    """One job that is followed.
+
+    Attributes:
+        began: when it began to be followed; monotonic time in seconds, like the other two.
+        asked: when somebody last wanted to know of it.
+        seen: when the service last told of it.
+        record: as last seen; None before that, and when the job is gone.
+        is_gone: whether the service knows no such job.
+        is_unlisted: whether the pages of the job list were read without finding it.
+        is_outside_batch: whether the list of its batch was, as some deployments know no such list.
+    """
+
+    began: float
+    asked: float
+    seen: float = float("-inf")
+    record: Job | None = None
+    is_gone: bool = False
+    is_unlisted: bool = False
+    is_outside_batch: bool = False
+
+    @property
+    def batch(self) -> str | None:
+        """The batch whose list shows the job, as far as it is known."""
+        return self.record.batch if self.record and not self.is_outside_batch else None
+
+    @property
+    def is_over(self) -> bool:
+        return self.is_gone or (self.record is not None and self.record.is_final)
+
+
+@dataclass
+class _Walk:
+    """The reading of pages after the first one: where it goes on, and what it has not found yet."""
+
+    start_key: str | None = None
+    pages: int = 0
+    lacking: set[str] = field(default_factory=set)
+
+
+class Poller:
+    """Looks at the followed jobs of one account, for all who follow some."""
+
+    def __init__(self, job_email: str | None = None, clock: Callable[[], float] = time.monotonic) -> None:
+        """Follow nothing yet.
+
+        Args:
+            job_email: the member of the organization whose jobs they are; None for one's own.
+            clock: seconds from any beginning.
+        """
+        self._owner = {} if job_email is None else {"jobEmail": job_email}
+        self._job_email = job_email
+        self.clock = clock
+        """Seconds from any beginning."""
+        self._lock = threading.Lock()
+        self._jobs: dict[str, _Followed] = {}
+        self._steady = Bucket(1 / 6, 2.0, clock)
+        self._quick = Bucket(1.0, 10.0, clock)
+        self._size = _PAGE
+        self._listed: frozenset[str] = frozenset()
+        self._second_key: str | None = None
+        self._new_batch: str | None = None
+        self._first_read = float("-inf")
+        self._is_turn_of_missing = False
+        self._walk = _Walk()
+        self._rests_until = float("-inf")
+        self._fault: RateLimitedError | None = None
+
+    def follow(self, names: Iterable[str], *, afresh: bool = False) -> None:
+        """Note that somebody wants to know of these jobs now.
+
+        Args:
+            afresh: what is known of them counts no longer: they may have changed, and are looked at quickly.
+        """
+        with self._lock:
+            now = self.clock()
+            for name in names:
+                job = self._jobs.get(name)
+                if job is None or afresh or now - job.asked > _WANTED_S:
+                    self._jobs[name] = _Followed(now, now)
+                else:
+                    job.asked = now
+            for name in [name for name, job in self._jobs.items() if now - job.asked > _KEPT_S]:
+                del self._jobs[name]
+
+    def gap_s(self, names: Collection[str]) -> float:
+        """Seconds until the next look is due."""
+        now = self.clock()
+        gap = self._find_bucket(names).gap_s()
+        return max(gap, self._rests_until - now, 0.0)
+
+    def is_due(self, names: Collection[str]) -> bool:
+        """Whether a look is due: some of the jobs are not over, and the pace allows a request.
+
+        After a 429 it is due at any time: it then raises that refusal again, and asks nothing.
+        """
+        if self.is_fresh(names, float("inf")):
+            return False
+        return self.clock() < self._rests_until or not self._find_bucket(names).gap_s()
+
+    def find(self, names: Iterable[str]) -> dict[str, Job | None]:
+        """The records as last seen, by name: None for a job that is gone; nothing for one not seen yet."""
+        with self._lock:
+            known = {name: self._jobs[name] for name in names if name in self._jobs}
+            return {name: job.record for name, job in known.items() if job.is_gone or job.record is not None}
+
+    def note(self, records: Mapping[str, Job]) -> None:
+        """Take records that were asked for otherwise."""
+        with self._lock:
+            now = self.clock()
+            for name, record in records.items():
+                job = self._jobs.setdefault(name, _Followed(now, now))
+                job.record, job.seen, job.is_gone = record, now, False
+
+    def is_fresh(self, names: Iterable[str], since: float) -> bool:
+        """Whether the service told of each of these jobs after ``since`` (by the clock), or it is over."""
+        with self._lock:
+            jobs = [self._jobs.get(name) for name in names]
+            return all(job is not None and (job.is_over or job.seen > since) for job in jobs)
+
+    def look(self, link: Link, names: Collection[str], hold: Hold | None = None) -> Steps[None]:
+        """Ask once; ``find`` then gives what came.
+
+        Args:
+            hold: lets the service hold the request until something changes.
+
+        Raises:
+            ServiceError: the service refused; after a 429 it is not asked before the time that it named.
+            TransportError: no answer came.
+        """
+        if self.clock() < self._rests_until and self._fault is not None:
+            raise self._fault.with_traceback(None)
+        try:
+            yield from self._look(link, names, hold)
+        except RateLimitedError as exc:
+            self._fault = exc
+            self._rests_until = self.clock() + min(exc.retry_after_s or 0.0, _LONGEST_REST_S)
+            raise
+
+    def _look(self, link: Link, names: Collection[str], hold: Hold | None) -> Steps[None]:
+        bucket = self._find_bucket(names)
+        wanted = self._list_wanted()
+        if len(wanted) <= FEW and hold is None:
+            for name in wanted:
+                bucket.reserve()
+                yield from self._look_up(link, name)
+            return
+        bucket.reserve()
+        missing = self._list_missing(wanted)
+        self._is_turn_of_missing = bool(missing) and not self._is_turn_of_missing
+        if self._is_turn_of_missing:
+            yield from self._look_for(link, missing)
+        else:
+            yield from self._read_first(link, wanted, hold)
+
+    def _read_first(self, link: Link, wanted: Collection[str], hold: Hold | None) -> Steps[None]:
+        size = _SMALL_PAGE if len(wanted) <= FEW else min(max(self._size, 2 * len(wanted)), LARGEST_PAGE)
+        params = {"limit": str(size), "includeSubjobs": "true"} | self._owner
+        if hold is None:
+            page = yield from list_page(link, params, repeatable=False)
+        else:
+            page = yield from list_first(link, params, hold)
+        self._take(page)
+        self._listed, self._second_key, self._first_read = _names(page), page.start_key, self.clock()
+        if page.start_key and len(self._list_missing(wanted)) > _LOOKUPS:
+            self._size = min(4 * size, LARGEST_PAGE)
+
+    def _look_for(self, link: Link, missing: list[str]) -> Steps[None]:
+        """One request for what the first page leaves out, beginning with what was not seen for longest."""
+        name = missing[0]
+        job = self._jobs[name]
+        listed = [each for each in missing if not self._jobs[each].is_unlisted]
+        batch, self._new_batch = self._new_batch or job.batch, None
+        if batch is not None:
+            page = yield from self._read_more(link, {"batch": batch})
+            job.is_outside_batch = job.batch == batch and name not in _names(page)
+        elif not job.is_unlisted and self._second_key and len(listed) > _LOOKUPS:
+            yield from self._walk_on(link, listed, self._second_key)
+        else:
+            yield from self._look_up(link, name)
+            self._new_batch = job.batch  # which may hold more of what is missing
+
+    def _walk_on(self, link: Link, listed: list[str], first_key: str) -> Steps[None]:
+        """The next page of older jobs; what a whole walk does not find is looked up by name from then on."""
+        walk = self._walk
+        if walk.start_key is None:
+            walk.start_key, walk.pages = first_key, 0
+            walk.lacking = set(listed)
+        page = yield from self._read_more(link, {"includeSubjobs": "true", "startKey": walk.start_key})
+        walk.lacking -= _names(page)
+        is_stuck = page.start_key in (None, walk.start_key)  # some deployments ignore paging
+        walk.start_key, walk.pages = page.start_key, walk.pages + 1
+        if not walk.lacking or is_stuck or walk.pages >= _PAGES_IN_A_WALK:
+            walk.start_key = None
+            for name in walk.lacking & self._jobs.keys():
+                self._jobs[name].is_unlisted = True
+
+    def _read_more(self, link: Link, params: dict[str, str]) -> Steps[JobPage]:
+        page = yield from list_page(
+            link, params | {"limit": str(LARGEST_PAGE)} | self._owner, repeatable=False
+        )
+        self._take(page)
+        return page
+
+    def _look_up(self, link: Link, name: str) -> Steps[None]:
+        try:
+            record = yield from get_job(link, name, self._job_email, repeatable=False)
+        except NotFoundError:
+            with self._lock:
+                job = self._jobs[name]
+                job.record, job.is_gone = None, True
+        else:
+            self.note({name: record})  # by the name that was asked for, whatever a deployment calls it
+
+    def _take(self, page: JobPage) -> None:
+        self.note({job.job_name: job for job in page.jobs if job.job_name in self._jobs})
+
+    def _list_wanted(self) -> list[str]:
+        with self._lock:
+            now = self.clock()
+            return [
+                name for name, job in self._jobs.items() if not job.is_over and now - job.asked <= _WANTED_S
+            ]
+
+    def _list_missing(self, wanted: Collection[str]) -> list[str]:
+        """What the first page left out, the one that was not seen for longest first."""
+        missing = [
+            name for name in wanted if name not in self._listed and self._jobs[name].began <= self._first_read
+        ]
+        return sorted(missing, key=lambda name: self._jobs[name].seen)
+
+    def _find_bucket(self, names: Collection[str]) -> Bucket:
+        with self._lock:
+            now = self.clock()
+            is_young = any(
+                job is None or (now - job.began < YOUNG_S and not job.is_over)
+                for job in map(self._jobs.get, names)
+            )
+        return self._quick if is_young else self._steady
+
+
+def _names(page: JobPage) -> frozenset[str]:
+    return frozenset(job.job_name for job in page.jobs)
+
+
+_pollers: WeakValueDictionary[tuple[object, ...], Poller] = WeakValueDictionary()
+_pollers_lock = threading.Lock()
+
+
+def find_poller(link: Link, job_email: str | None = None) -> Poller:
+    """The poller of this account, which all connections of this process to it share."""
+    with _pollers_lock:
+        poller = link.pollers.get(job_email) or _pollers.get((*link.identity, job_email))
+        if poller is None:
+            poller = Poller(job_email)
+        _pollers[(*link.identity, job_email)] = link.pollers[job_email] = poller
+        return poller

@@ -1,0 +1,219 @@
+"""Waiting for jobs: one request for one job or many, at a pace that adapts."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable
+
+from foldnote.client.core.connection import Link
+from foldnote.client.core.job_pages import LARGEST_PAGE, Hold, get_job, list_first, list_page
+from foldnote.client.core.operations import Sleep, Steps
+from foldnote.client.core.pacing import poll_delays
+from foldnote.client.watching.poller import FEW, find_poller
+from foldnote.errors import (
+    BadRequestError,
+    FoldnoteError,
+    NotFoundError,
+    RateLimitedError,
+    ServiceFaultError,
+    TransportError,
+    WaitTimeoutError,
+)
+from foldnote.models import Job
+
+_LOCAL = {"first_s": 0.25, "longest_s": 5.0, "growth": 1.3}
+"""One's own machine does not mind being asked more often for a job or two, which may take seconds only."""
+_HELD = {"first_s": 0.5, "longest_s": 15.0, "growth": 1.6}
+"""How long a service that can hold a request until something changes is let hold it."""
+_LOOKS_BEFORE_ASKING = 3
+_FIRST_PAGE = 200
+_SHORT_PAGE = 20
+_LONGEST_OUTAGE_S = 300.0
+Watcher = Callable[[Job], None]
+
+
+def get_many(link: Link, names: Iterable[str], hold: Hold | None = None) -> Steps[dict[str, Job]]:
+    """The records of several jobs by name, in as few requests as their number allows.
+
+    Args:
+        hold: lets the service hold the first request, and takes its mark.
+
+    Raises:
+        NotFoundError: one of them does not exist.
+    """
+    wanted = set(names)
+    found: dict[str, Job] = {}
+    size, start_key = max(_FIRST_PAGE, 2 * len(wanted)) if len(wanted) > FEW else _SHORT_PAGE, None
+    while len(wanted) > FEW or hold is not None:
+        params = {"limit": str(min(size, LARGEST_PAGE)), "includeSubjobs": "true"}
+        params |= {"startKey": start_key} if start_key else {}
+        page = yield from list_first(link, params, hold) if hold else list_page(link, params)
+        hold = None
+        found |= {job.job_name: job for job in page.jobs if job.job_name in wanted}
+        wanted -= found.keys()
+        if not page.jobs or page.start_key in (None, start_key):  # some deployments ignore paging
+            break
+        size, start_key = 2 * size, page.start_key
+    for name in sorted(wanted):  # the last few, and what a deployment's list leaves out
+        found[name] = yield from get_job(link, name)
+    return found
+
+
+def wait_all(
+    link: Link, names: Iterable[str], timeout_s: float | None = None, on_change: Watcher | None = None
+) -> Steps[dict[str, Job]]:
+    """The final records of jobs, by name.
+
+    Once the service has answered, an outage of some minutes is waited out.
+
+    Args:
+        timeout_s: seconds after which the waiting ends; the jobs go on.
+        on_change: called with each record that differs from the one before.
+
+    Raises:
+        WaitTimeoutError: not all jobs were final in time.
+        NotFoundError: one of them does not exist, or was deleted meanwhile.
+    """
+    watch = Watch(link, names, timeout_s, on_change)
+    while watch.pending:
+        yield from watch.look()
+        yield from watch.pause()
+    return watch.known
+
+
+class Watch:
+    """Jobs that are looked at together until all of them are final."""
+
+    def __init__(
+        self, link: Link, names: Iterable[str], timeout_s: float | None, on_change: Watcher | None
+    ) -> None:
+        self.pending = list(dict.fromkeys(names))
+        """Names of the jobs that were not final when last seen, in the order in which they were given."""
+        self.known: dict[str, Job] = {}
+        """Records as last seen."""
+        self._link = link
+        self._poller = find_poller(link)
+        self._on_change = on_change
+        self._patience = Patience(timeout_s)
+        self._is_few = len(self.pending) <= FEW
+        self._looks = 0
+        self._looked_at = float("-inf")
+        self._hold = Hold()
+        self._delays = poll_delays(**_find_pace(link, is_few=self._is_few))
+
+    def look(self) -> Steps[list[Job]]:
+        """The jobs that are final since the look before; in an outage, none.
+
+        Raises:
+            NotFoundError: one of the jobs does not exist.
+            TransportError: no answer comes, and none came for some minutes.
+        """
+        hold = self._hold if self._may_hold() else None
+        self._looks += 1
+        try:
+            records = yield from (self._look_again(hold) if self.known else self._look_first(hold))
+        except (TransportError, ServiceFaultError, RateLimitedError) as exc:
+            self._patience.bear(exc)
+            self._hold = Hold()
+            return []
+        self._looked_at = self._poller.clock()
+        self._patience.renew()
+        _note(records, self.known, self._on_change)
+        # by the name that was asked for: what a deployment calls the record is its own matter
+        done = [name for name in self.pending if name in records and records[name].is_final]
+        self.pending = [name for name in self.pending if name not in done]
+        return [records[name] for name in done]
+
+    def _look_first(self, hold: Hold | None) -> Steps[dict[str, Job]]:
+        """All of them as they are now: what was known before may be another job of the same name."""
+        self._poller.follow(self.pending, afresh=True)
+        records = yield from get_many(self._link, self.pending, hold)
+        self._poller.note(records)
+        return records
+
+    def _look_again(self, hold: Hold | None) -> Steps[dict[str, Job]]:
+        """One request for all jobs that this process follows, unless another look has answered meanwhile."""
+        self._poller.follow(self.pending)
+        if not self._poller.is_fresh(self.pending, self._looked_at):
+            yield from self._poller.look(self._link, self.pending, hold)
+        records = self._poller.find(self.pending)
+        gone = [name for name, record in records.items() if record is None]
+        if gone:
+            raise NotFoundError(f"There is no job {gone[0]!r} any more.", status=404)
+        return {name: record for name, record in records.items() if record is not None}
+
+    def _may_hold(self) -> bool:
+        """Whether to ask the service to hold the next look: for one job or two, not before it pays."""
+        if self._link.can_hold is None:
+            return not self._is_few or self._looks >= _LOOKS_BEFORE_ASKING
+        return self._link.can_hold
+
+    def pause(self) -> Steps[None]:
+        """The pause until the next look; none when nothing is left to look at.
+
+        Where the service can hold a request, the next look is the pause.
+
+        Raises:
+            WaitTimeoutError: the time is over.
+        """
+        if not self.pending:
+            return
+        first = self.known.get(self.pending[0])
+        pause_s = self._patience.limit(next(self._delays), first)
+        gap_s = self._poller.gap_s(self.pending)
+        if self._hold.mark:
+            self._hold.wait_s = pause_s
+        else:
+            gap_s = max(gap_s, pause_s)
+        if gap_s:
+            yield Sleep(self._patience.limit(gap_s, first))
+
+
+def _find_pace(link: Link, *, is_few: bool) -> dict[str, float]:
+    """Arguments of ``poll_delays`` for a service, as far as it is known."""
+    if is_few:
+        return _LOCAL if link.profile.is_embedded else {}
+    return _HELD if link.can_hold else {}
+
+
+def _note(records: dict[str, Job], known: dict[str, Job], on_change: Watcher | None) -> None:
+    for name, job in records.items():
+        if on_change is not None and known.get(name) != job:
+            on_change(job)
+        known[name] = job
+
+
+class Patience:
+    """How long waiting goes on: until a time-out, and through outages of limited length."""
+
+    def __init__(self, timeout_s: float | None, clock: Callable[[], float] = time.monotonic) -> None:
+        if isinstance(timeout_s, bool) or not isinstance(timeout_s, int | float | None):
+            told = f"timeout_s is {timeout_s!r}; it must be a number of seconds, or None for no limit."
+            raise BadRequestError(told, status=400)
+        self._timeout_s = timeout_s
+        self._clock = clock
+        self._deadline = None if timeout_s is None else clock() + timeout_s
+        self._last_good: float | None = None
+
+    def renew(self) -> None:
+        """The service has answered."""
+        self._last_good = self._clock()
+
+    def bear(self, fault: FoldnoteError) -> None:
+        """Go on despite ``fault``; raise it when the service never answered, or not for too long."""
+        if self._last_good is None or self._clock() - self._last_good > _LONGEST_OUTAGE_S:
+            raise fault
+
+    def limit(self, pause_s: float, job: Job | None) -> float:
+        """``pause_s``, or what is left of the time; with nothing left, the waiting ends.
+
+        Raises:
+            WaitTimeoutError: the time is over.
+        """
+        if self._deadline is None:
+            return pause_s
+        left_s = self._deadline - self._clock()
+        if left_s <= 0:
+            state = f"{job.job_name!r} is still {job.status}" if job else "The service does not answer"
+            raise WaitTimeoutError(f"{state} after {self._timeout_s:g} s. The job goes on; wait again.", job)
+        return min(pause_s, left_s)

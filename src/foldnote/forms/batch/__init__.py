@@ -1,0 +1,1 @@
+"""A batch as a table in a form."""

@@ -1,0 +1,296 @@
+"""A batch put together in a form: rows added from it, pasted from a spreadsheet or read from a CSV file.
+
+What a row does not say, the form says. Every row has its verdict before anything is sent, and a batch is
+submitted by a second press, once its cost stands there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+import ipywidgets as widgets
+
+from foldnote import catalog
+from foldnote.client.inputs.fasta import find_sequence_setting, is_fasta, make_names, read_fasta
+from foldnote.errors import BatchSettingsError, FoldnoteError
+from foldnote.forms.batch.table_text import TableRow, read_table
+from foldnote.forms.fields.field import is_same
+from foldnote.forms.fields.kinds.file import is_file
+from foldnote.forms.fields.snapshot import Snapshot, take_snapshot
+from foldnote.forms.files.file_reference import settle, tell_file
+from foldnote.forms.jobs.background_calls import call, start
+from foldnote.forms.ui import compact_widgets
+from foldnote.forms.ui.stylesheet import read_style
+from foldnote.forms.wording import count, in_one_line
+
+if TYPE_CHECKING:
+    from foldnote.forms.form import Form
+
+_MOST_SHOWN = 50
+_MOST_COLUMNS = 6
+
+
+class BatchTable:
+    """The batch of one form; its widgets are made when it is first opened."""
+
+    def __init__(self, form: Form, on_submit: Callable[[Any], object] | None = None) -> None:
+        self._form = form
+        self.on_submit = on_submit
+        self.rows: list[dict[str, Any]] = []
+        """Settings of each row, without those that the form says."""
+        self.names: list[str] = []
+        """The job name of each row; empty where the table gives none."""
+        self._preview: Any = None
+        self._priced: Snapshot | None = None
+        """The rows and their files as the service last judged them; other ones have no price."""
+        self._refused: dict[int, str] = {}
+        self._is_busy = False
+        self._is_built = False
+
+    def add_current(self) -> None:
+        """What the form holds as one more row."""
+        self._open()
+        if self._form.insist():
+            self._take([dict(self._form.value)])
+        else:
+            self._say("The form's own settings need attention, so no row was added. Rows can be pasted here.")
+
+    def add_text(self, text: str) -> bool:
+        """The rows of a table as text; False, and a sentence, where it cannot be read."""
+        self._open()
+        try:
+            if is_fasta(text):
+                field = find_sequence_setting(self._form.tool)
+                records = read_fasta(text, self._form.tool)
+                found = [TableRow({field: record[field]}, record["name"]) for record in records]
+            else:
+                found = read_table(text, [field.spec for field in self._form.section.fields])
+        except FoldnoteError as error:
+            self._say(error.message, is_bad=True)
+            return False
+        self._take([row.settings for row in found], [row.name for row in found])
+        return True
+
+    def settings(self) -> list[dict[str, Any]]:
+        """The rows as they would be sent: what a row does not say is the form's."""
+        shared = self._form.value
+        return [{**shared, **row} for row in self.rows]
+
+    def verdicts(self) -> list[str]:
+        """What is wrong with each row, in words; empty where nothing is."""
+        told = []
+        for position, settings in enumerate(self.settings()):
+            problems = catalog.check(self._form.tool, settings).problems
+            first = f"{problems[0].field}: {problems[0].message}" if problems else ""
+            told.append(first or self._refused.get(position, ""))
+        return told
+
+    def refresh(self) -> None:
+        """Show the rows with their verdicts, as the form now completes them."""
+        if not self._is_built or not self.rows:
+            return
+        self.rows = [self._settle(row) for row in self.rows]
+        if self._priced is not None and not is_same(self._priced, self._snapshot()):
+            self._preview, self._priced, self._refused = None, None, {}
+            self._say("")
+        verdicts = self.verdicts()
+        wrong = sum(map(bool, verdicts))
+        self._table.value = write_rows(self.rows, verdicts, self.job_names() or ())
+        jobs = count(len(self.rows), "job")
+        ready = f"Submit {jobs}" if self._preview is not None else f"{self._check} {jobs}"
+        self._send.description = f"{count(wrong, 'row needs', 'rows need')} attention" if wrong else ready
+        self._send.disabled = bool(wrong)
+
+    @property
+    def _check(self) -> str:
+        """What the first press does: this computer's service counts nothing, so it has no price."""
+        profile = getattr(self._form.client, "profile", None)
+        return "Check" if getattr(profile, "is_embedded", False) else "Check and price"
+
+    def job_names(self) -> list[str] | None:
+        """A name for each job where the table names any; None where the batch's name is to number them."""
+        if not any(self.names):
+            return None
+        return make_names(name or f"row-{row}" for row, name in enumerate(self.names, start=1))
+
+    def forget_preview(self) -> None:
+        """The verdict on the rows is void, because they changed."""
+        self._preview, self._priced, self._refused = None, None, {}
+        self.refresh()
+
+    def press(self, _button: object = None) -> Any:
+        """Price the batch, or submit the one that was priced."""
+        form = self._form
+        if self._is_busy or not self.rows or not self._is_as_shown() or any(self.verdicts()):
+            return None
+        if form.client is None:
+            self._say("The form is not connected to a service, so nothing was sent.", is_bad=True)
+            return None
+        self._is_busy = True
+        return start(self._price() if self._preview is None else self._submit())
+
+    def _is_as_shown(self) -> bool:
+        """Whether the rows name the files that the table shows; if not, they are shown anew.
+
+        A file that changed under its path makes the price void; then this press asks for another one.
+        """
+        shown = self.rows
+        self.refresh()
+        if is_same(shown, self.rows):
+            return True
+        self._say("A file came to this computer under the name of an upload: look at the rows.", is_bad=True)
+        return False
+
+    def _snapshot(self) -> Snapshot:
+        """What the rows would send."""
+        return take_snapshot(self._form, {"rows": self.settings()})._replace(job_name="")
+
+    async def _price(self) -> None:
+        form = self._form
+        self._say("The service judges the rows…")
+        try:
+            priced = self._snapshot()
+            rows = [await form.submission.prepare(settings) for settings in priced.settings["rows"]]
+            found = await call(form.client.batches, "preview", form.tool, rows, names=self.job_names())
+        except Exception as error:  # noqa: BLE001 - the edge of a task: nothing may vanish
+            self._tell(error)
+            return
+        finally:
+            self._is_busy = False
+        self._refused = {
+            row.index: f"{row.field or 'settings'}: {row.error}" for row in found.verdicts if not row.valid
+        }
+        self._preview, self._priced = found if found.is_valid else None, priced
+        sentences = [line if line.endswith((".", ":")) else f"{line}." for line in found.summary()]
+        self._say(" ".join(sentences), is_bad=not found.is_valid)
+        self.refresh()
+
+    async def _submit(self) -> None:
+        try:
+            batch = await call(self._form.client.batches, "send", self._preview)
+        except Exception as error:  # noqa: BLE001 - the edge of a task: nothing may vanish
+            self._tell(error)
+            return
+        finally:
+            self._is_busy = False
+        self._say(f"Submitted as the batch {batch.job_name}.")
+        self._form.batch = batch
+        if self.on_submit is not None:
+            self._form.submission.guard(lambda: self.on_submit and self.on_submit(batch))
+
+    def _take(self, rows: list[dict[str, Any]], names: Sequence[str] = ()) -> None:
+        self.names += list(names) or [""] * len(rows)
+        self.rows += [self._settle(row) for row in rows]
+        self.forget_preview()
+        self._say(f"{count(len(rows), 'row')} added.")
+
+    def _settle(self, row: Mapping[str, Any]) -> dict[str, Any]:
+        """The row with each file as the kind of file that it is from now on."""
+        uploads = self._form.known_uploads()
+        files = {name: field.spec for name, field in self._form.fields.items() if is_file(field.spec)}
+        return {
+            name: settle(value, uploads, files[name].extensions) if name in files else value
+            for name, value in row.items()
+        }
+
+    def _tell(self, error: Exception) -> None:
+        if isinstance(error, BatchSettingsError):
+            self._refused = {row.index: str(row.error) for row in error.verdicts if not row.valid}
+            self._priced = self._snapshot()
+        self._preview = None
+        self.refresh()
+        said = error.message if isinstance(error, FoldnoteError) else f"{type(error).__name__}: {error}"
+        self._say(said, is_bad=True)
+
+    def _say(self, text: str, *, is_bad: bool = False) -> None:
+        mark, role = (" fn-bad", "alert") if is_bad else ("", "status")
+        self._said.value = f'<div class="fn-said{mark}" role="{role}">{escape(text)}</div>' if text else ""
+
+    def _open(self) -> None:
+        if self._is_built:
+            return
+        self._is_built = True
+        looks = self._form.looks
+        self._table = looks.html("", "foldnote-table")
+        self._said = looks.html("", "foldnote-part")
+        self._paste = compact_widgets.Textarea(
+            rows=3,
+            description="Rows to add",
+            placeholder="Paste cells from a spreadsheet (the first line names the settings), or FASTA",
+            layout=looks.layout,
+            style=looks.text,
+            _dom_classes=("foldnote-field", "foldnote-lines", "foldnote-wide"),
+        )
+        add = looks.button("Add pasted rows", "foldnote-second")
+        add.on_click(lambda _button: self._add_pasted())
+        self._file = widgets.FileUpload(
+            accept=".csv,.tsv,.txt,.fasta,.fa,.faa",
+            description="Choose a CSV or FASTA file",
+            layout=looks.layout,
+        )
+        self._file.add_class("foldnote-second")
+        self._file.observe(self._read_file, "value")
+        drop = looks.button("Remove last row", "foldnote-second")
+        drop.on_click(lambda _button: self._remove(1))
+        clear = looks.button("Clear", "foldnote-second")
+        clear.on_click(lambda _button: self._remove(len(self.rows)))
+        self._send = looks.button(self._check, "foldnote-submit")
+        self._send.on_click(self.press)
+        buttons = looks.box([self._send, add, self._file, drop, clear], "foldnote-actions")
+        heading = '<div class="fn-group" role="heading" aria-level="3">Batch</div>'
+        title = looks.html(f"<style>{read_style('batch')}</style>{heading}", "foldnote-part")
+        self._form.frame.show_batch([title, self._table, self._paste, buttons, self._said])
+
+    def _add_pasted(self) -> None:
+        if self.add_text(str(self._paste.value)):
+            self._paste.value = ""
+
+    def _read_file(self, change: Mapping[str, Any]) -> None:
+        for file in change["new"]:
+            self.add_text(bytes(file["content"]).decode("utf-8", "replace"))
+        if change["new"]:
+            self._file.value = ()  # contents do not stay in a widget
+
+    def _remove(self, number: int) -> None:
+        del self.rows[max(0, len(self.rows) - number) :]
+        del self.names[len(self.rows) :]
+        self.forget_preview()
+        if not self.rows:
+            self._table.value = ""
+            self._send.description = self._check
+        self._say("")
+
+
+def _write_name(names: Sequence[str], number: int) -> str:
+    return f"<td>{escape(in_one_line(names[number - 1], 30))}</td>" if names else ""
+
+
+def _write_cell(value: Any) -> str:
+    return escape(in_one_line(tell_file(value), 30))
+
+
+def write_rows(rows: list[dict[str, Any]], verdicts: list[str], jobs: Sequence[str] = ()) -> str:
+    """The rows as an HTML table: number, verdict, the job's name, and the settings that they say."""
+    named = list(jobs)
+    names = list(dict.fromkeys(name for row in rows for name in row))
+    shown = names[:_MOST_COLUMNS]
+    heads = '<th scope="col">Job</th>' if named else ""
+    heads += "".join(f'<th scope="col">{escape(name)}</th>' for name in shown)
+    body = "".join(
+        f'<tr><th scope="row">{number}</th><td class="{"fn-error" if verdict else "fn-fits"}">'
+        f"{escape(verdict) if verdict else 'fits'}</td>{_write_name(named, number)}"
+        + "".join(f"<td>{_write_cell(row[name]) if name in row else ''}</td>" for name in shown)
+        + "</tr>"
+        for number, (row, verdict) in enumerate(zip(rows, verdicts, strict=True), start=1)
+        if number <= _MOST_SHOWN
+    )
+    more = f"<p>and {len(rows) - _MOST_SHOWN} more</p>" if len(rows) > _MOST_SHOWN else ""
+    columns = f"<p>{len(names) - len(shown)} more settings a row</p>" if len(names) > len(shown) else ""
+    return (
+        '<div class="fn-scroll" tabindex="0" role="region" aria-label="Rows of the batch"><table><thead>'
+        f'<tr><th scope="col">Row</th><th scope="col">Verdict</th>{heads}</tr></thead>'
+        f"<tbody>{body}</tbody></table>"
+        f"</div>{more}{columns}"
+    )

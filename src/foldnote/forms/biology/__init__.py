@@ -1,0 +1,1 @@
+"""Sequences and residue numbers as people type them."""

@@ -1,0 +1,75 @@
+"""Sequences as people paste them: raw, wrapped, numbered, FASTA, in any case.
+
+`read_sequence` gives the chains and says what it cleaned. Whether the letters are right is the catalog's
+question. The same record format has many dialects; nothing but header lines, white space, digits that
+number lines, and case is forgiven.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from foldnote.forms.wording import count
+
+_LINE_NUMBER = re.compile(r"(?m)^[ \t]*\d+[ \t]+(?=[A-Za-z])|[ \t]+\d+[ \t]*$")
+
+
+@dataclass(frozen=True, slots=True)
+class SequenceText:
+    """What was read from a text."""
+
+    chains: tuple[str, ...]
+    """Upper-case letters; an empty chain is kept, so that a stray separator is seen."""
+    names: tuple[str, ...] = ()
+    """Names of the FASTA records, one a chain; empty when the text was no FASTA."""
+    notes: tuple[str, ...] = ()
+    """What was cleaned, in words."""
+
+
+def read_sequence(text: str, separator: str | None = None) -> SequenceText:
+    """The chains in ``text``: FASTA records, or raw letters parted by ``separator`` where there is one."""
+    text = text.replace("\r\n", "\n").replace("\r", "\n").strip("\ufeff")
+    if text.lstrip().startswith((">", ";")):
+        return _read_fasta(text, separator)
+    if not text.strip():
+        return SequenceText(())
+    letters, notes = _clean(text)
+    return SequenceText(_split(letters, separator), (), notes)
+
+
+def _read_fasta(text: str, separator: str | None) -> SequenceText:
+    names: list[str] = []
+    bodies: list[list[str]] = []
+    for line in text.splitlines():
+        if line.lstrip().startswith((">", ";")):
+            names.append(line.strip()[1:].strip())
+            bodies.append([])
+        else:
+            bodies[-1].append(line)
+    cleaned = [_clean("\n".join(body)) for body in bodies]
+    chains = [chain for letters, _ in cleaned for chain in _split(letters, separator)]
+    many = len(names) > 1
+    header = f"{count(len(names), 'FASTA record')} read as chains" if many else _header_note(names[0])
+    others = dict.fromkeys(note for _, notes in cleaned for note in notes)
+    return SequenceText(tuple(chains), tuple(names) if len(names) == len(chains) else (), (header, *others))
+
+
+def _split(letters: str, separator: str | None) -> tuple[str, ...]:
+    return tuple(letters.split(separator)) if separator else (letters,)
+
+
+def _header_note(name: str) -> str:
+    shown = name if len(name) <= 40 else f"{name[:39]}…"
+    return f"FASTA header “{shown}” left out" if shown else "FASTA header left out"
+
+
+def _clean(text: str) -> tuple[str, tuple[str, ...]]:
+    notes = []
+    unnumbered = _LINE_NUMBER.sub("", text)
+    if unnumbered != text:
+        notes.append("line numbers left out")
+    letters = re.sub(r"\s+", "", unnumbered)
+    if letters != letters.upper():
+        notes.append("read as capitals")
+    return letters.upper(), tuple(notes)

@@ -1,0 +1,1 @@
+"""The fields of a form and the kinds of fields."""

@@ -1,0 +1,199 @@
+"""Fields with a closed set of values: one of them, any of them, yes or no.
+
+A value outside the set (an old job's, a newer service's) is offered as one more choice and named as not
+allowed, never dropped in silence.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import ipywidgets as widgets
+
+from foldnote.forms.fields.field import Field, Reading, is_same
+from foldnote.forms.schema.spec import MISSING, Choice, read_item_choices
+from foldnote.forms.ui import compact_widgets
+from foldnote.forms.ui.label import Notice, write_foot
+from foldnote.forms.wording import in_one_line
+
+_MOST_BOXES = 24
+_NULL = "nothing (null)"
+
+
+class ChoiceField(Field):
+    """One of the allowed values, in a drop-down list."""
+
+    def build(self) -> widgets.DOMWidget:
+        """A drop-down list; where nothing need be chosen its first line says so."""
+        self._values = [choice.value for choice in self.spec.choices]
+        labels = _distinct_labels(self.spec.choices)
+        is_null = self.spec.nullable and self.spec.required
+        if self.spec.default in (MISSING, None):
+            self._values.insert(0, None if is_null else self.spec.default)
+            labels.insert(0, _NULL if is_null else "choose…" if self.spec.required else "not set")
+        elif self.spec.nullable:
+            self._values.append(None)
+            labels.append(_NULL)
+        self._labels = labels
+        box = compact_widgets.Dropdown(
+            options=enumerate_labels(labels),
+            index=0,
+            style=self.host.looks.description,
+            **self.look("choice"),
+        )
+        box.observe(self.changed, "index")
+        return box
+
+    def parse(self) -> Reading:
+        """The chosen value; `MISSING` for the line that says that nothing is."""
+        index = self.widget.index
+        return Reading(MISSING if index is None else self._values[index])
+
+    def render(self, value: Any) -> None:
+        """Choose ``value``; one that is not allowed becomes a line of its own."""
+        found = [index for index, known in enumerate(self._values) if is_same(known, value)]
+        if value is MISSING and not found:
+            found = [0]
+        if not found:
+            self._values.append(value)
+            self._labels.append(f"{in_one_line(value, 60)} (not allowed)")
+            self.widget.options = enumerate_labels(self._labels)
+            found = [len(self._values) - 1]
+        self.widget.index = found[0]
+
+
+class ConstField(Field):
+    """The only value that there is."""
+
+    def build(self) -> widgets.DOMWidget:
+        """A line that cannot be changed."""
+        return compact_widgets.Text(
+            self.spec.choices[0].label, disabled=True, style=self.host.looks.text, **self.look()
+        )
+
+    def parse(self) -> Reading:
+        """The value."""
+        return Reading(self.spec.choices[0].value)
+
+    def render(self, value: Any) -> None:
+        """Another value, which an old job may have, is shown as it is."""
+        own = self.spec.choices[0]
+        is_own = value is MISSING or is_same(value, own.value)
+        self.widget.value = own.label if is_own else f"{in_one_line(value, 60)} (not allowed)"
+
+
+class ManyChoicesField(Field):
+    """Any number of the allowed values: boxes to tick, or a list where there are very many."""
+
+    width = "wide"
+
+    def build(self) -> widgets.DOMWidget:
+        """The boxes between the field's name and its help."""
+        looks = self.host.looks
+        self._choices = read_item_choices(self.spec)
+        labels = _distinct_labels(self._choices)
+        self._head = looks.html("", "foldnote-part")
+        self._foot = looks.html("", "foldnote-part")
+        if len(labels) > _MOST_BOXES:
+            self._list = compact_widgets.SelectMultiple(
+                options=enumerate_labels(labels), layout=looks.layout, style=looks.description
+            )
+            self._list.observe(self.changed, "index")
+            self._boxes: list[widgets.Checkbox] = []
+            return looks.box([self._head, self._list, self._foot], "foldnote-many")
+        self._boxes = [
+            compact_widgets.Checkbox(
+                False, description=label, indent=False, layout=looks.layout, style=looks.checkbox
+            )
+            for label in labels
+        ]
+        for box in self._boxes:
+            box.observe(self.changed, "value")
+        ticks = looks.box(list(self._boxes), "foldnote-ticks")
+        return looks.box([self._head, ticks, self._foot], "foldnote-many")
+
+    def parse(self) -> Reading:
+        """The ticked values in the schema's order."""
+        if self._boxes:
+            ticked = [
+                choice.value for choice, box in zip(self._choices, self._boxes, strict=True) if box.value
+            ]
+        else:
+            ticked = [self._choices[index].value for index in self._list.index]
+        has_default = isinstance(self.spec.default, list)
+        return Reading(ticked if ticked or has_default else self.blank)
+
+    def render(self, value: Any) -> None:
+        """Tick what is in ``value``."""
+        wanted = value if isinstance(value, list | tuple) else []
+        on = [any(is_same(choice.value, item) for item in wanted) for choice in self._choices]
+        if self._boxes:
+            for box, is_on in zip(self._boxes, on, strict=True):
+                box.value = is_on
+        else:
+            self._list.index = tuple(index for index, is_on in enumerate(on) if is_on)
+
+    def show(self, notice: Notice) -> None:
+        """Head and foot stand around the boxes."""
+        mark = self._parts.changed if notice.is_changed else ""
+        self._head.value = (
+            f'<span class="fn-label">{self._parts.head(is_required=notice.is_required)}{mark}</span>'
+        )
+        self._foot.value = f'<span class="fn-foot">{write_foot(self._parts, notice)}</span>'
+        self.set_class("foldnote-wrong", bool(notice.errors))
+
+    def focus(self) -> None:
+        """Put the cursor on the first box."""
+        (self._boxes[0] if self._boxes else self._list).focus()
+
+
+class SwitchField(Field):
+    """Yes or no, as a box to tick; unticked and without a default it is not sent."""
+
+    def build(self) -> widgets.DOMWidget:
+        """The box, and a line below it for help and errors."""
+        looks = self.host.looks
+        self._box = compact_widgets.Checkbox(
+            False, description=self.spec.title, indent=False, layout=looks.layout, style=looks.checkbox
+        )
+        self._box.observe(self.changed, "value")
+        self._foot = looks.html("", "foldnote-part")
+        return looks.box([self._box, self._foot], "foldnote-switch")
+
+    def parse(self) -> Reading:
+        """True, False, or nothing where False was never chosen and is no default."""
+        is_on = bool(self._box.value)
+        is_given = is_on or self.spec.required or self.spec.default is not MISSING
+        return Reading(is_on if is_given else MISSING)
+
+    def render(self, value: Any) -> None:
+        """Tick the box for True."""
+        self._box.value = value is True
+
+    def describe(self, value: Any) -> Reading:
+        """A value that is neither yes nor no is named, for the box cannot show it."""
+        return Reading(value, readout="" if isinstance(value, bool) else f"holds {in_one_line(value)}")
+
+    def show(self, notice: Notice) -> None:
+        """Marks, help and errors stand below the box."""
+        mark = self._parts.changed if notice.is_changed else ""
+        self._foot.value = f'<span class="fn-foot">{mark}{write_foot(self._parts, notice)}</span>'
+        self.set_class("foldnote-wrong", bool(notice.errors))
+
+    def focus(self) -> None:
+        """Put the cursor on the box."""
+        self._box.focus()
+
+
+def enumerate_labels(labels: list[str]) -> list[tuple[str, int]]:
+    """Labels with their positions, as ipywidgets takes options."""
+    return [(label, index) for index, label in enumerate(labels)]
+
+
+def _distinct_labels(choices: tuple[Choice, ...]) -> list[str]:
+    """One label a choice; labels that occur twice get their value in brackets."""
+    labels = [choice.label for choice in choices]
+    return [
+        label if labels.count(label) == 1 else f"{label} ({choice.value!r})"
+        for label, choice in zip(labels, choices, strict=True)
+    ]

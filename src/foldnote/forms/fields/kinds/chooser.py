@@ -1,0 +1,175 @@
+"""The panel of a file field in which a file is chosen: from one's own computer, an upload, an earlier job.
+
+It is built when it is opened and gone when it is closed. The page sends a file of one's own computer to the
+service by HTTP; where it cannot, the file is written beside the notebook. No widget keeps contents.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import zipfile
+from collections.abc import Callable
+from html import escape
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING, Any, Final
+
+import ipywidgets as widgets
+
+from foldnote.client.inputs.file_values import FileValue, LocalFile
+from foldnote.errors import FoldnoteError
+from foldnote.forms.fields.kinds.choice import enumerate_labels
+from foldnote.forms.files.contents import size_of
+from foldnote.forms.files.file_reference import has_extension
+from foldnote.forms.jobs.background_calls import call, start
+from foldnote.forms.jobs.job_files import list_members, write_jobs, write_members, write_tree
+from foldnote.forms.ui import compact_widgets
+from foldnote.forms.ui.stylesheet import read_style
+from foldnote.forms.wording import count, size
+from foldnote.models import JobStatus
+
+if TYPE_CHECKING:
+    from foldnote.forms.fields.field import Field
+
+FOLDER: Final = "uploads"
+"""Where files from the browser are written, below the kernel's folder."""
+_MOST_JOBS: Final = 50
+_LIMIT = (
+    "Here, files of up to 10 MB come through the notebook's connection; put larger ones beside the notebook "
+    "and type their path. A job's file is written as JOB/FILE."
+)
+
+
+class Chooser:
+    """The open panel of one field."""
+
+    def __init__(
+        self, field: Field, take: Callable[[str], None], *, is_several: bool = False, job: str = ""
+    ) -> None:
+        """Build the panel; with a ``job`` it offers that job's files, else those of the newest jobs."""
+        self._field = field
+        self._job = job
+        self._take = take
+        looks = field.host.looks
+        title = field.spec.title
+        accept = ",".join(f".{name}" for name in field.spec.extensions)
+        self._from_browser = widgets.FileUpload(
+            description="Upload from your computer", accept=accept, multiple=is_several, layout=looks.layout
+        )
+        self._from_browser.add_class("foldnote-second")
+        self._from_browser.observe(self._read_browser, "value")
+        self._uploads = compact_widgets.Dropdown(
+            description="Uploads at the service",
+            tooltip=f"Uploads at the service, for {title}",
+            layout=looks.layout,
+            style=looks.description,
+            _dom_classes=("foldnote-path",),
+        )
+        self._uploads.observe(lambda change: self._chose_upload(change["new"] or 0), "index")
+        self._jobs = looks.html("", "foldnote-part")
+        self._said = looks.html("", "foldnote-part")
+        self._names: list[str] = []
+        lead = (
+            f'<style>{read_style("science")}</style><span data-accept="{accept}"></span>'
+            f'<div class="fn-limit">{_LIMIT}</div>'
+        )
+        self._lead = looks.html(lead, "foldnote-part", "foldnote-lead")
+        self.widget = looks.box([self._from_browser, self._lead, self._said], "foldnote-chooser")
+        self._show_uploads()
+        if field.host.client is not None:
+            start(self._guarded(self._load_job if job else self._load_jobs))
+        elif job:
+            self._say(f"The files of {job} cannot be listed: this form is not connected to a service.")
+
+    def close(self) -> None:
+        """Take the panel away."""
+        for part in (self._lead, self._from_browser, self._uploads, self._jobs, self._said, self.widget):
+            part.close()
+
+    async def list_files(self, job: str) -> str:
+        """The files of a job that the field takes, as HTML; or why they cannot be listed."""
+        try:
+            members = await list_members(self._field.host.client, job)
+        except FoldnoteError as error:
+            return f"<p>{escape(error.message)}</p>"
+        except (OSError, zipfile.BadZipFile) as error:
+            return f"<p>The files of {escape(job)} could not be read: {escape(str(error))}.</p>"
+        return write_members(job, members, self._field.spec.extensions)
+
+    def _place(self, part: widgets.Widget) -> None:
+        self.widget.children = (*self.widget.children[:-1], part, self._said)
+
+    def _show_uploads(self) -> None:
+        known = self._field.host.known_uploads()
+        fitting = [name for name in known if has_extension(name, self._field.spec.extensions)]
+        if fitting:
+            labels = [_label(name, size_of(name, known)) for name in fitting]
+            self._names = ["", *fitting]
+            self._uploads.options = enumerate_labels(
+                [f"choose one of {count(len(labels), 'upload')}…", *labels]
+            )
+            self._uploads.index = 0  # a list that begins without options shows none of them
+            self._place(self._uploads)
+
+    def _read_browser(self, change: Any) -> None:
+        for file in change["new"]:
+            try:
+                path = save_beside_notebook(str(file["name"]), bytes(file["content"]))
+            except OSError as error:
+                self._say(f"{file['name']} could not be written to {FOLDER}: {error.strerror}.")
+                continue
+            self._take(LocalFile(path))
+        if change["new"]:
+            self._from_browser.value = ()  # contents do not stay in a widget
+
+    def _chose_upload(self, index: int) -> None:
+        if index:
+            self._take(FileValue(self._names[index]))
+
+    async def _guarded(self, work: Callable[[], Any]) -> None:
+        try:
+            await work()
+        except FoldnoteError as error:
+            self._say(error.message)
+
+    async def _load_job(self) -> None:
+        self._say(f"The files of {self._job} are fetched…")
+        files = await self.list_files(self._job)
+        name = escape(self._job)
+        tree = write_tree(f"<details open><summary>{name}</summary>{files}</details>", self._field.spec.title)
+        self._jobs.value = f'<span class="fn-name">Files of {name}</span>{tree}'
+        self._said.value = ""
+        self._place(self._jobs)
+
+    async def _load_jobs(self) -> None:
+        found = await call(self._field.host.client.jobs, "list", limit=_MOST_JOBS)
+        done = [job for job in found.page.jobs if job.status is JobStatus.COMPLETE]
+        if not done:
+            self._say("There are no complete jobs yet whose files could be used.")
+            return
+        name = "the newest jobs" if len(done) > 1 else "the newest job"
+        head = f'<span class="fn-name">Files of {name}</span>'
+        self._jobs.value = head + write_jobs(done, self._field.spec.title)
+        self._place(self._jobs)
+
+    def _say(self, words: str) -> None:
+        self._said.value = f'<span class="fn-readout" role="status">{escape(words)}</span>'
+
+
+def save_beside_notebook(name: str, content: bytes) -> str:
+    """Write a file from the browser; its path below the kernel's folder. Another file of this name stays.
+
+    Raises:
+        OSError: it cannot be written.
+    """
+    folder, plain = Path(FOLDER), PurePosixPath(name.replace("\\", "/")).name.lstrip(".") or "file"
+    path = folder / plain
+    if path.exists() and path.read_bytes() != content:
+        stem, dot, ending = plain.partition(".")
+        path = folder / f"{stem}-{hashlib.sha256(content).hexdigest()[:8]}{dot}{ending}"
+    folder.mkdir(exist_ok=True)
+    path.write_bytes(content)
+    return str(path)
+
+
+def _label(name: str, size_bytes: int | None) -> str:
+    return name if size_bytes is None else f"{name} · {size(size_bytes)}"

@@ -1,0 +1,359 @@
+"""Fields for files. Contents never stay in a widget: pasted text is kept by the kernel, under a short name.
+
+Until Submit nothing is read but a file's size. What a field holds is always said in words.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable
+from typing import Any
+
+import ipywidgets as widgets
+
+from foldnote.client.inputs.file_values import Contents, FileValue, JobFile
+from foldnote.forms.fields.field import Field, Reading, is_same
+from foldnote.forms.fields.kinds.chooser import Chooser
+from foldnote.forms.fields.kinds.listing import LinesField
+from foldnote.forms.files.file_insight import look_into, read_object
+from foldnote.forms.files.file_reference import read_reference, settle, suggest_paths
+from foldnote.forms.schema.spec import MISSING, FieldSpec
+from foldnote.forms.ui import compact_widgets
+from foldnote.forms.wording import count, join_words, size
+
+
+def is_file(spec: FieldSpec) -> bool:
+    """Whether ``spec`` asks for a file, or a list of files."""
+    formats = (spec.schema.get("format"), spec.items.get("format"))
+    return spec.role in ("file", "files") or "binary" in formats
+
+
+class PastedTexts:
+    """Contents that a control must not hold, each under the short name that it shows instead."""
+
+    def __init__(self) -> None:
+        self._texts: dict[str, str] = {}
+
+    def hide(self, value: str) -> str:
+        """The name to show for ``value``: itself when it is one line."""
+        if "\n" not in value:
+            return value
+        name = f"(pasted text, {size(len(value.encode()))})"
+        for number in range(2, 1000):
+            if self._texts.get(name, value) == value:
+                break
+            name = f"(pasted text {number}, {size(len(value.encode()))})"
+        self._texts[name] = value
+        return name
+
+    def reveal(self, shown: str) -> str:
+        """The text behind ``shown``: itself when nothing is."""
+        return self._texts.get(shown, shown)
+
+
+class ChoosingField(Field):
+    """What fields for files have in common: a panel to choose in, and files that are dropped on them."""
+
+    chooser: Chooser | None = None
+    """The open panel."""
+    is_several = False
+
+    @abstractmethod
+    def take(self, value: str) -> None:
+        """Take over a file that a person chose: the path, upload or job file that a setting names."""
+
+    def take_kept(self, is_job: Callable[[str], bool]) -> None:
+        """Take every file that the field holds for one that the service has: a job was run with it.
+
+        ``is_job`` tells of the text before a slash whether it is a job's name, and no folder of uploads.
+        """
+        value = self.read().value
+        if isinstance(value, str | list):
+            self.write(_at_service(value, is_job))
+
+    def _hold(self, value: Any) -> None:
+        """Hold a value that a person chose and did not type."""
+        self.write(value)
+        self.is_touched = True
+        self.host.field_changed(self)
+        self.host.announce(self)
+
+    def read(self) -> Reading:
+        """What the field holds; once a text is known for a kind of file it stays that."""
+        self._kept = settle(self._kept, self.host.known_uploads(), self.spec.extensions)
+        return super().read()
+
+    @abstractmethod
+    def arrange(self) -> None:
+        """Show the parts that are open now."""
+
+    def make_box(self, line: widgets.Widget, *links: widgets.Widget) -> widgets.Box:
+        """The line with its links, on which files can be dropped."""
+        looks = self.host.looks
+        self._choose = looks.button("choose…", "foldnote-link", tooltip="Choose an upload or a job's file")
+        self._choose.on_click(self._toggle_choose)
+        self.links = looks.box([self._choose, *links], "foldnote-links")
+        several = ("foldnote-several",) if self.is_several else ()
+        return looks.box([line, self.links], "foldnote-file", "foldnote-drop", self.mark, *several)
+
+    @property
+    def panel(self) -> list[widgets.Widget]:
+        """The panel, if it is open."""
+        return [self.chooser.widget] if self.chooser is not None else []
+
+    def close_chooser(self) -> None:
+        """Take the panel away."""
+        chooser, self.chooser = self.chooser, None
+        self._choose.description = "choose…"
+        self.arrange()
+        if chooser is not None:
+            chooser.close()
+
+    def open_chooser(self, job: str = "") -> None:
+        """Offer files to choose from: those of a job, or of the newest jobs."""
+        if self.chooser is not None:
+            self.close_chooser()
+        self.chooser = Chooser(self, self.take, is_several=self.is_several, job=job)
+        self._choose.description = "close"
+        self.arrange()
+
+    def _toggle_choose(self, _button: object) -> None:
+        if self.chooser is not None:
+            self.close_chooser()
+        else:
+            self.open_chooser()
+
+
+_PLACES = {
+    "local": "on this computer",
+    "upload": "at the service",
+    "job": "of jobs",
+    "text": "pasted",
+}
+
+
+def _at_service(value: Any, is_job: Callable[[str], bool]) -> Any:
+    """The value with every file taken for one that the service has."""
+    if isinstance(value, list):
+        return [_at_service(item, is_job) for item in value]
+    if not isinstance(value, str) or not value or isinstance(value, Contents | JobFile):
+        return value
+    if "\n" in value:
+        return Contents(value)
+    head, slash, _ = value.partition("/")
+    return JobFile(value) if slash and is_job(head) else FileValue(value)
+
+
+def _match(texts: list[str], seen: list[Any]) -> list[Any]:
+    """``texts``, each with the kind of file that the same text had before, in order."""
+    left = list(seen)
+    matched = []
+    for text in texts:
+        position = next((number for number, file in enumerate(left) if file in (text, f"{text}\n")), None)
+        matched.append(text if position is None else left.pop(position))
+    return matched
+
+
+class FileField(ChoosingField):
+    """One file."""
+
+    width = "wide"
+    has_brief_help = True
+
+    def build(self) -> widgets.DOMWidget:
+        """A line with type-ahead, and a way to paste the contents."""
+        looks = self.host.looks
+        self._pasted = PastedTexts()
+        self._typed_value: Any = ""
+        """What the text in the line was taken for when it was first read."""
+        endings = join_words([f".{extension}" for extension in self.spec.extensions])
+        self._box = compact_widgets.Combobox(
+            options=self._suggest(""),
+            placeholder=f"path or upload{f' ({endings})' if endings else ''}",
+            style=looks.text,
+            **self.look("path"),
+        )
+        self._box.observe(self._typed, "value")
+        self._paste = looks.button("paste text", "foldnote-link", tooltip="Paste the file's contents instead")
+        self._paste.on_click(self._toggle_paste)
+        self._area: list[widgets.Widget] = []
+        return self.make_box(self._box, self._paste)
+
+    def parse(self) -> Reading:
+        """The path, name or contents, said in words."""
+        text = self._pasted.reveal(self._box.value.strip())
+        if text != self._typed_value and f"{text}\n" != self._typed_value:
+            self._typed_value = text
+        self._typed_value = settle(self._typed_value, self.host.known_uploads(), self.spec.extensions)
+        return self.describe(self._typed_value) if text else Reading(self.blank)
+
+    def describe(self, value: Any) -> Reading:
+        """Say what kind of file ``value`` names."""
+        if not isinstance(value, str) or not value:
+            return Reading(value)
+        uploads = self.host.known_uploads()
+        found = read_reference(value, uploads, self.spec.extensions)
+        if found.error:
+            return Reading(value, (found.error,), None, found.words)
+        seen = look_into(value, found, self.spec, uploads)
+        words = "; ".join(filter(None, (found.words, seen.words)))
+        return Reading(value, (seen.fault,) if seen.fault else (), None, words)
+
+    def write(self, value: Any) -> None:
+        """Hold ``value``: a path, text, or an object that can be written as a file, such as a DataFrame."""
+        super().write(read_object(value, self.spec))
+
+    def render(self, value: Any) -> None:
+        """The path or name; contents under a short name."""
+        self._box.value = "" if value is MISSING else self._pasted.hide(str(value))
+
+    def set_label(self, label: str) -> None:
+        """The label belongs to the line."""
+        self._box.description = label
+
+    def focus(self) -> None:
+        """Put the cursor into the line."""
+        self._box.focus()
+
+    def refresh_suggestions(self) -> None:
+        """Offer what the account and this computer hold now."""
+        self._box.options = self._suggest(self._box.value)
+
+    def _typed(self, change: Any) -> None:
+        if not self._is_writing:
+            self._box.options = self._suggest(str(change["new"]))
+        self.changed()
+
+    def _suggest(self, text: str) -> list[str]:
+        uploads = [name for name in self.host.known_uploads() if name.startswith(text)]
+        return list(dict.fromkeys([*suggest_paths(text, self.spec.extensions), *uploads]))[:80]
+
+    def _toggle_paste(self, _button: object) -> None:
+        if self._area:
+            self._close_paste()
+            return
+        looks = self.host.looks
+        area = compact_widgets.Textarea(
+            rows=5,
+            placeholder="Paste the contents of the file here",
+            style=looks.text,
+            continuous_update=True,
+            tooltip=f"Contents of {self.spec.title}",
+            layout=looks.layout,
+            _dom_classes=("foldnote-paste",),
+        )
+        use = looks.button("Use this text", "foldnote-small")
+        use.on_click(lambda _button: self._use_text(area))
+        self._area = [area, use]
+        self._paste.description = "close"
+        self.arrange()
+
+    def _use_text(self, area: widgets.Textarea) -> None:
+        text = str(area.value)
+        if text.strip():
+            self._box.value = self._pasted.hide(text if "\n" in text else f"{text}\n")
+        self._close_paste()
+
+    def _close_paste(self) -> None:
+        for part in self._area:
+            if isinstance(part, widgets.Textarea):
+                part.value = ""
+            part.close()
+        self._area = []
+        self._paste.description = "paste text"
+        self.arrange()
+
+    def take(self, value: str) -> None:
+        """Hold the chosen file."""
+        self._hold(value)
+        if self.chooser is not None:
+            self.close_chooser()
+            self._box.focus()
+
+    def arrange(self) -> None:
+        """The line, its links, and what is open below them."""
+        self.widget.children = (self._box, self.links, *self.panel, *self._area)
+
+
+class FilesField(ChoosingField, LinesField):
+    """Several files, one a line."""
+
+    has_brief_help = True
+    is_several = True
+
+    def build(self) -> widgets.DOMWidget:
+        """A box of several lines, and a way to choose."""
+        self._pasted = PastedTexts()
+        self._seen: list[Any] = []
+        """The files as they were read last: a line that stays keeps its kind of file."""
+        self._lines = compact_widgets.Textarea(
+            rows=3, style=self.host.looks.text, placeholder=self.hint(), **self.look("path", "lines")
+        )
+        self._lines.observe(self.changed, "value")
+        return self.make_box(self._lines)
+
+    @property
+    def line(self) -> Any:
+        """The control that holds the text."""
+        return self._lines
+
+    def set_label(self, label: str) -> None:
+        """The label belongs to the lines."""
+        self._lines.description = label
+
+    def focus(self) -> None:
+        """Put the cursor into the lines."""
+        self._lines.focus()
+
+    def take(self, value: str) -> None:
+        """Hold the chosen file beside those that are there."""
+        held = self.read().value
+        files = list(held) if isinstance(held, list) else []
+        if not any(is_same(value, file) for file in files):
+            self._hold([*files, value])
+
+    def arrange(self) -> None:
+        """The lines, their link, and what is open below them."""
+        self.widget.children = (self._lines, self.links, *self.panel)
+
+    def hint(self) -> str:
+        """What stands in the empty box."""
+        return "paths or uploads, one a line"
+
+    def parse(self) -> Reading:
+        """The files that the lines name."""
+        shown = super().parse().value
+        if not isinstance(shown, list):
+            return Reading(shown)
+        texts = [self._pasted.reveal(item) for item in shown]
+        self._seen = settle(_match(texts, self._seen), self.host.known_uploads(), self.spec.extensions)
+        return self.describe(self._seen)
+
+    def describe(self, value: Any) -> Reading:
+        """Say how many there are, and which cannot be right."""
+        if not isinstance(value, list):
+            return Reading(value)
+        uploads = self.host.known_uploads()
+        files = [item if isinstance(item, str) else str(item) for item in value]
+        found = [read_reference(file, uploads, self.spec.extensions) for file in files]
+        faults = [
+            reference.error or look_into(file, reference, self.spec, uploads).fault
+            for file, reference in zip(files, found, strict=True)
+        ]
+        errors = tuple(f"Line {line}: {fault}" for line, fault in enumerate(faults, 1) if fault)
+        places = [reference.place for reference in found]
+        told = [f"{places.count(place)} {words}" for place, words in _PLACES.items() if place in places]
+        readout = f"{count(len(value), 'file')}: {', '.join(told)}" if told else ""
+        return Reading(value, errors, None, readout)
+
+    def write(self, value: Any) -> None:
+        """Hold ``value``: paths, texts, or objects that can be written as files."""
+        is_list = isinstance(value, list | tuple)
+        files = [read_object(item, self.spec) for item in value] if is_list else value
+        self._seen = files if isinstance(files, list) else []
+        super().write(files)
+
+    def render(self, value: Any) -> None:
+        """One file a line; contents under short names."""
+        is_list = isinstance(value, list | tuple)
+        super().render([self._pasted.hide(str(item)) for item in value] if is_list else value)

@@ -1,0 +1,220 @@
+"""An object inside the settings: its fields in a group of their own.
+
+An object that need not be there is folded and built when it is opened; with a value that it begins with or
+is given it is built at once, as long as the form has room. It is sent once something in it differs from what
+it began with, or when code gave it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import ipywidgets as widgets
+
+from foldnote.forms.fields.container import HolderField, foot
+from foldnote.forms.fields.field import Field, Reading, is_same
+from foldnote.forms.fields.section import Section, share
+from foldnote.forms.schema.plan import read_plan
+from foldnote.forms.schema.spec import MISSING
+from foldnote.forms.wording import count, join_words
+from foldnote.models.verdict import Problem
+
+
+class ObjectField(HolderField):
+    """An object with names of its own."""
+
+    def build(self) -> widgets.DOMWidget:
+        """A title, which folds where the object may be left out, and the fields below it."""
+        looks = self.looks
+        self._section: Section | None = None
+        self._is_given = False
+        self._is_there = False
+        self._is_open = False
+        self._head = looks.html("", "foldnote-part")
+        self._body = looks.box([], "foldnote-group", "foldnote-inner")
+        self._fold: widgets.Button | None = None
+        is_row = self.spec.name.isdecimal()
+        parts: list[widgets.Widget] = [] if is_row else [self._head]
+        self._is_recursive = self._recurs()
+        if self._is_recursive or not (self.spec.required or is_row):
+            self._fold = looks.button("", "foldnote-subfold", tooltip=f"Open or close {self.spec.title}")
+            self._fold.on_click(self._toggle)
+            parts.insert(0, self._fold)
+        widget = looks.box([*parts, self._body], "foldnote-object")
+        if self._fold is None:
+            self._make()
+            self._is_open = True
+        else:
+            self._body.add_class("foldnote-hidden")
+        return widget
+
+    def inside(self) -> Sequence[Any]:
+        """The fields of the object, if it was opened."""
+        return self._section.everything if self._section is not None else ()
+
+    def parts(self, value: Any) -> dict[Any, Field]:
+        """The fields by their names; they are built if they were not."""
+        if not isinstance(value, Mapping):
+            return {}
+        section = self._open()
+        return {name: field for name in value if (field := section.find(name)) is not None}
+
+    def as_object(self, value: Any) -> Any:
+        """The names and values that ``value`` has for the fields inside; anything else where it has none."""
+        return value
+
+    def describe(self, value: Any) -> Reading:
+        """Names and values that wait for their fields to be built need no words."""
+        return Reading(value) if isinstance(self.as_object(value), Mapping) else super().describe(value)
+
+    def parse(self) -> Reading:
+        """The object, where there is a reason to send it."""
+        if self._section is None:
+            return Reading({} if self.spec.required and not self.spec.nullable else self.blank)
+        read = self._section.read()
+        is_needed = self.spec.required and not self.spec.nullable
+        if not (is_needed or self._is_given or self._is_there or self._is_begun()):
+            return Reading(self.blank)
+        unknown = list(self._section.extra)
+        readout = f"also holds {join_words(unknown[:6], 'and')}" if unknown else ""
+        return Reading(read.value, readout=readout, inner=read.inner)
+
+    def render(self, value: Any) -> None:
+        """Hand the object's values to the fields inside."""
+        held = self.as_object(value)
+        self._is_given = isinstance(held, Mapping)
+        if isinstance(held, Mapping) and self._is_at_hand(held):
+            self._make().write(held)
+        elif self._section is not None:
+            self._section.reset({})
+
+    def keep(self, value: Any) -> Any:
+        """The fields inside keep what they were given; what waits for them, or is no object, is kept here."""
+        return MISSING if isinstance(self.as_object(value), Mapping) and self._section is not None else value
+
+    def start_with(self, value: Any) -> None:
+        """Begin with ``value``, and where it is silent with the defaults of the fields inside."""
+        held = self.as_object(value)
+        self._is_there = isinstance(held, Mapping)
+        self._is_writing = True
+        try:
+            if isinstance(held, Mapping) and self._is_at_hand(held):
+                self._make().reset(held)
+            elif self._section is not None:
+                self._section.reset({})
+        finally:
+            self._is_writing = False
+        self._is_given = self._is_cleared = self.is_touched = False
+        self.is_at_start = True
+        is_shown = isinstance(held, Mapping) and self._section is not None
+        self._kept = MISSING if is_shown or value is MISSING else value
+        self.initial = self.read().value
+
+    def express(self, read: Reading, problems: Sequence[Problem]) -> None:
+        """The title's own words here, the rest at the fields inside."""
+        notice = self.notice_of(read, problems)
+        self.set_class("foldnote-wrong", bool(notice.errors))
+        head = "" if self._fold is not None else self.write_head(notice)
+        self._head.value = head + foot(self, notice)
+        inside = [problem for problem in problems if problem.field]
+        if self._section is not None:
+            self._section.express(self._section.last, inside)
+        if self._fold is not None:
+            wrong, _ = self.count(inside)
+            told = f" · {count(wrong, 'field needs', 'fields need')} attention" if wrong else ""
+            is_set = read.value is not MISSING and read.value is not None
+            self._fold.description = f"{self.spec.title}{told or (' · set' if is_set else '')}"
+            self._fold.icon = "caret-down" if self._is_open else "caret-right"
+
+    def count(self, problems: Sequence[Problem]) -> tuple[int, int]:
+        """The sums of the fields inside, and this one if it is at fault itself."""
+        wrong, calm = super().count([problem for problem in problems if not problem.field])
+        section = self._section
+        names = section.names if section is not None else ()
+        for name, found in share((item for item in problems if item.field), names).items():
+            field = (section.find(name) or section.more) if section is not None else None
+            counted = field.count(found) if field is not None else (1, 0)
+            wrong, calm = wrong + counted[0], calm + counted[1]
+        return wrong, calm
+
+    def focus(self) -> None:
+        """Put the cursor on the fold, or into the first field."""
+        if self._fold is not None and not self._is_open:
+            self._fold.focus()
+        elif self.inside():
+            self.inside()[0].focus()
+
+    def focus_at(self, path: str) -> None:
+        """Open the object and put the cursor into the field that the path names."""
+        if not path:
+            self.focus()
+            return
+        if not self._is_open:
+            self._toggle()
+        self._open().focus_at(path)
+
+    def make_section(self) -> Section:
+        """The fields inside."""
+        return Section(read_plan(self.spec.schema, self.spec.root, self.spec.path), self)
+
+    def _is_at_hand(self, value: Mapping[str, Any]) -> bool:
+        """Whether the fields are built, or are so before somebody opens them."""
+        if self._section is not None:
+            return True
+        names = self.spec.schema.get("properties") or ()
+        return bool(value or not self._is_recursive) and len(names) <= self.looks.room
+
+    def _make(self) -> Section:
+        """The fields, as their own schemas have them begin."""
+        if self._section is None:
+            self._section = self.make_section()
+            self._section.on_shown = self._lay_out
+            self._lay_out()
+            if self.spec.is_read_only:
+                self.lock()
+        return self._section
+
+    def _lay_out(self) -> None:
+        self._body.children = self._section.widgets if self._section is not None else ()
+
+    def _open(self) -> Section:
+        """The fields with the value that waited for them."""
+        held = self.as_object(self._kept)
+        if self._section is not None or not isinstance(held, Mapping):
+            return self._make()
+        section = self._make()
+        if self._is_given:
+            self.write(self._kept)
+        else:
+            self.start_with(self._kept)
+        return section
+
+    def _recurs(self) -> bool:
+        """Whether an object around this one has the same names: a schema that contains itself has no end."""
+        names = self.spec.schema.get("properties")
+        around: Any = self.host
+        while names and isinstance(around, HolderField):
+            if around.spec.schema.get("properties") is names:
+                return True
+            around = around.host
+        return bool(names) and names is self.spec.root.get("properties")
+
+    def _is_begun(self) -> bool:
+        if self._section is None:
+            return False
+        last = self._section.last
+        return bool(self._section.extra) or any(
+            not is_same(last.readings[position].value, self._section.fields[position].initial)
+            for position in last.state.applying
+        )
+
+    def _toggle(self, _button: object = None) -> None:
+        is_new = self._section is None
+        self._open()
+        self._is_open = not self._is_open
+        (self._body.remove_class if self._is_open else self._body.add_class)("foldnote-hidden")
+        if self._fold is not None:
+            self._fold.icon = "caret-down" if self._is_open else "caret-right"
+        if is_new:
+            self.host.field_changed(self)

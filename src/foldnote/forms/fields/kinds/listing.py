@@ -1,0 +1,273 @@
+"""Fields that hold several things: lists on lines or in one line, maps, and anything as JSON.
+
+Text that would be torn apart by the separator is written as a JSON string, so that every value survives
+being shown and read back.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from typing import Any, TypeGuard
+
+import ipywidgets as widgets
+
+from foldnote.forms.fields.field import Field, Reading
+from foldnote.forms.schema.spec import MISSING, FieldSpec
+from foldnote.forms.ui import compact_widgets
+from foldnote.forms.wording import count, in_one_line
+
+_WORD = re.compile(r'"(?:\\.|[^"\\])*"|[^,;"]+')
+_TORN_BY = r"[,;\"]"
+_LINE_ENDS = r"[\n\r\x0b\x0c\x1c-\x1e\x85\u2028\u2029]"
+_PLAIN_KEY = re.compile(r'[^\s:="][^:="]*')
+
+
+class LinesField(Field):
+    """A list of texts, one a line."""
+
+    width = "wide"
+    noun = "line"
+
+    def build(self) -> widgets.DOMWidget:
+        """A box of several lines."""
+        box = compact_widgets.Textarea(
+            rows=3, style=self.host.looks.text, placeholder=self.hint(), **self.look("lines")
+        )
+        box.observe(self.changed, "value")
+        return box
+
+    def hint(self) -> str:
+        """What stands in the empty box."""
+        return "one a line"
+
+    @property
+    def line(self) -> Any:
+        """The control that holds the text."""
+        return self.widget
+
+    def parse(self) -> Reading:
+        """The lines that are not empty."""
+        lines = [line.strip() for line in self.line.value.splitlines() if line.strip()]
+        return self.describe([_unquote(line) for line in lines]) if lines else Reading(self.empty())
+
+    def empty(self) -> Any:
+        """What an emptied box means: an empty list where there is a default that it differs from."""
+        return [] if isinstance(self.spec.default, list) else self.blank
+
+    def describe(self, value: Any) -> Reading:
+        """Say how many there are."""
+        return Reading(value, readout=count(len(value), "item") if isinstance(value, list) and value else "")
+
+    def render(self, value: Any) -> None:
+        """One item a line."""
+        items = value if isinstance(value, list | tuple) else [] if value is MISSING else [value]
+        self.line.value = "\n".join(_quote(item, _LINE_ENDS) for item in items)
+
+
+class WordsField(Field):
+    """A list of short words or numbers on one line, comma-separated; an entry may hold spaces."""
+
+    def build(self) -> widgets.DOMWidget:
+        """One text box."""
+        hint = "e.g. H, L" if self.spec.role in ("chain", "chains") else "comma-separated"
+        box = compact_widgets.Text(style=self.host.looks.text, placeholder=hint, **self.look())
+        box.observe(self.changed, "value")
+        return box
+
+    @property
+    def line(self) -> Any:
+        """The control that holds the text."""
+        return self.widget
+
+    def parse(self) -> Reading:
+        """The entries; numbers where the schema wants numbers."""
+        text = self.line.value
+        if self.spec.items.get("type") != "string":
+            return self._parse_numbers(text.replace(",", " ").replace(";", " ").split())
+        words = [word.strip() for word in _WORD.findall(text) if word.strip()]
+        if not words:
+            return Reading([] if isinstance(self.spec.default, list) else self.blank)
+        return self.describe([_unquote(word) for word in words])
+
+    def describe(self, value: Any) -> Reading:
+        """Say how many entries there are where that could be misread."""
+        is_list = isinstance(value, list) and len(value) > 0
+        told = is_list and (len(value) > 1 or " " in str(value[0]))
+        quoted = ", ".join(f"“{item}”" for item in value[:12]) if told else ""
+        return Reading(value, readout=f"{count(len(value), 'entry', 'entries')}: {quoted}" if told else "")
+
+    def render(self, value: Any) -> None:
+        """The entries with commas between."""
+        items = value if isinstance(value, list | tuple) else [] if value is MISSING else [value]
+        self.line.value = ", ".join(_quote(item, _TORN_BY) for item in items)
+
+    def _parse_numbers(self, words: list[str]) -> Reading:
+        if not words:
+            return Reading([] if isinstance(self.spec.default, list) else self.blank)
+        numbers = [_number(word) for word in words]
+        wrong = [word for word, number in zip(words, numbers, strict=True) if number is None]
+        return Reading(errors=(f"{wrong[0]!r} is not a number.",)) if wrong else Reading(numbers)
+
+
+class MappingField(Field):
+    """Names with values, one a line: ``H: 26 27 28``."""
+
+    width = "broad"
+
+    def build(self) -> widgets.DOMWidget:
+        """A box of several lines."""
+        hint = "H: 26 27 28\nL: 50 51" if self.spec.role == "residues" else "name: value"
+        box = compact_widgets.Textarea(
+            rows=2, style=self.host.looks.text, placeholder=hint, **self.look("lines")
+        )
+        box.observe(self.changed, "value")
+        return box
+
+    @property
+    def line(self) -> Any:
+        """The control that holds the text."""
+        return self.widget
+
+    def parse(self) -> Reading:
+        """The map, or the first line that is not ``name: value``."""
+        found: dict[str, Any] = {}
+        for number, key, value in _read_map(self.line.value):
+            if key is None:
+                return Reading(errors=(f"Line {number}: write a name, a colon and a value, as in H: 26 27",))
+            if key in found:
+                return Reading(errors=(f"Line {number}: {key} stands here twice.",))
+            read = self._read_value(value)
+            if read is MISSING:
+                return Reading(errors=(f"Line {number}: {value!r} is not a {self._value_type}.",))
+            found[key] = read
+        if not found:
+            return Reading({} if isinstance(self.spec.default, dict) else self.blank)
+        return Reading(found)
+
+    def render(self, value: Any) -> None:
+        """One name a line."""
+        pairs = value.items() if isinstance(value, dict) else ()
+        self.line.value = "\n".join(f"{_write_key(key)}: {self._write_value(item)}" for key, item in pairs)
+
+    def describe(self, value: Any) -> Reading:
+        """A value that is no map is named, for the box cannot show it."""
+        return Reading(value, readout="" if isinstance(value, dict) else f"holds {in_one_line(value)}")
+
+    @property
+    def _value_type(self) -> str:
+        return str(self.spec.schema["additionalProperties"]["type"])
+
+    def _read_value(self, text: str) -> Any:
+        if self._value_type == "string":
+            return _unquote(text)
+        if self._value_type == "boolean":
+            return {"yes": True, "true": True, "no": False, "false": False}.get(text.lower(), MISSING)
+        number = _number(text)
+        return MISSING if number is None else number
+
+    def _write_value(self, value: Any) -> str:
+        return _quote(value, _LINE_ENDS, is_empty_plain=True)
+
+
+class JsonField(Field):
+    """Whatever no other kind can show, as JSON."""
+
+    width = "wide"
+
+    def build(self) -> widgets.DOMWidget:
+        """A box of several lines."""
+        box = compact_widgets.Textarea(
+            rows=3, style=self.host.looks.text, placeholder="JSON", **self.look("lines")
+        )
+        box.observe(self.changed, "value")
+        self._why = explain_json(self.spec)
+        return box
+
+    def parse(self) -> Reading:
+        """The JSON value, or where it is broken; and why there is no form for it."""
+        text = self.widget.value.strip()
+        if not text:
+            return Reading(self.blank, readout=self._why)
+        try:
+            return Reading(json.loads(text), readout=self._why)
+        except ValueError as error:
+            place = f": look at line {error.lineno}, column {error.colno}" if _has_place(error) else ""
+            return Reading(errors=(f"This is not JSON{place}.",), readout=self._why)
+
+    def describe(self, value: Any) -> Reading:
+        """Why there is no form for it."""
+        return Reading(value, readout=self._why)
+
+    def render(self, value: Any) -> None:
+        """Indented JSON."""
+        text = "" if value is MISSING else json.dumps(value, indent=2, ensure_ascii=False, default=str)
+        self.widget.value = text
+
+
+def explain_json(spec: FieldSpec) -> str:
+    """Which part of the schema has no form, in words."""
+    schema = spec.schema
+    if isinstance(schema.get("$ref"), str):
+        return f"Written as JSON: its schema is elsewhere, at {schema['$ref']}."
+    if len(spec.path) > MOST_LEVELS:
+        return "Written as JSON: it lies very deep in the schema."
+    if spec.type == "object":
+        return "Written as JSON: its schema does not say which names it has."
+    if spec.type == "array":
+        return "Written as JSON: its schema does not say what the items are."
+    words = [word for word in ("oneOf", "anyOf", "allOf", "not") if word in schema]
+    if words:
+        return f"Written as JSON: there is no form for this {words[0]}."
+    return "Written as JSON: its schema allows any value."
+
+
+MOST_LEVELS = 12
+"""Levels after which a schema without end is feared, and JSON is offered."""
+
+
+def _has_place(error: ValueError) -> TypeGuard[json.JSONDecodeError]:
+    return isinstance(error, json.JSONDecodeError)
+
+
+def _quote(item: Any, torn_by: str, *, is_empty_plain: bool = False) -> str:
+    """``item`` as it is where it survives being read back, else as JSON."""
+    if not isinstance(item, str):
+        return json.dumps(item, default=str)
+    is_plain = item == item.strip() and not item.startswith('"') and not re.search(torn_by, item)
+    return item if is_plain and (item or is_empty_plain) else json.dumps(item)
+
+
+def _unquote(text: str) -> str:
+    if len(text) > 1 and text[0] == text[-1] == '"':
+        try:
+            return str(json.loads(text))
+        except ValueError:
+            return text
+    return text
+
+
+def _number(text: str) -> int | float | None:
+    try:
+        return int(text)
+    except ValueError:
+        pass
+    try:
+        return float(text)
+    except ValueError:
+        return None
+
+
+def _write_key(key: str) -> str:
+    is_plain = _PLAIN_KEY.fullmatch(key) and key == key.strip() and not re.search(_LINE_ENDS, key)
+    return key if is_plain else json.dumps(key)
+
+
+def _read_map(text: str) -> Iterator[tuple[int, str | None, str]]:
+    """Line number, key (None where there is none) and value text of every line that is not empty."""
+    for number, line in enumerate(text.splitlines(), start=1):
+        if not line.strip():
+            continue
+        match = re.match(r'\s*("(?:\\.|[^"\\])*"|[^:="]+?)\s*[:=]\s*(.*?)\s*$', line)
+        yield (number, _unquote(match[1]), match[2]) if match else (number, None, line)

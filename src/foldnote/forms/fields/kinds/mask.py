@@ -1,0 +1,125 @@
+"""The field for a mask: a range of residues, shown on the sequence that it masks."""
+
+from __future__ import annotations
+
+import re
+from html import escape
+from typing import Any, Final
+
+import ipywidgets as widgets
+
+from foldnote.catalog.sequences import clean_sequence
+from foldnote.forms.fields.field import Reading
+from foldnote.forms.fields.kinds.text import TextField
+from foldnote.forms.schema.spec import MISSING
+from foldnote.forms.ui import compact_widgets
+from foldnote.forms.ui.stylesheet import read_style
+from foldnote.forms.wording import count, in_one_line
+
+_RANGE: Final = re.compile(r"(\d{1,5})\s*(?:-|\u2013|\.\.|to)\s*(\d{1,5})")
+_LONGEST_SHOWN: Final = 600
+_BLOCK: Final = 10
+
+
+class MaskField(TextField):
+    """A range such as ``97-105``, and below it the sequence with the range marked."""
+
+    width = "wide"
+
+    def build(self) -> widgets.DOMWidget:
+        """A line; the sequence stands below it once there is one."""
+        self._line = compact_widgets.Text(
+            style=self.host.looks.text, placeholder=self.hint(), **self.look("path")
+        )
+        self._line.observe(self.changed, "value")
+        self._strip: widgets.HTML | None = None
+        return self.host.looks.box([self._line], "foldnote-file")
+
+    def hint(self) -> str:
+        """What stands in the empty line."""
+        return "start-end, e.g. 97-105"
+
+    def parse(self) -> Reading:
+        """The range, spelled as tools take it."""
+        text = self._line.value.strip()
+        return self.describe(text) if text else Reading("" if self.spec.default == "" else self.blank)
+
+    def describe(self, value: Any) -> Reading:
+        """Say how many residues are masked, and which."""
+        found = _RANGE.fullmatch(value.strip()) if isinstance(value, str) else None
+        if found is None:
+            return Reading(value)
+        first, last, sequence = int(found[1]), int(found[2]), self._sequence()
+        read = f"{first}-{last}"
+        if not 1 <= first <= last <= len(sequence):
+            return Reading(read)
+        masked = sequence[first - 1 : last]
+        told = f"{count(len(masked), 'residue')} of {len(sequence)} masked: {_cut(masked)}"
+        return Reading(read, readout=told)
+
+    def keep(self, value: Any) -> Any:
+        """Spelling is forgiven to code too."""
+        return self.describe(value).value
+
+    def render(self, value: Any) -> None:
+        """The range as text."""
+        self._line.value = "" if value is MISSING else value if isinstance(value, str) else in_one_line(value)
+
+    def express(self, read: Reading, problems: Any) -> None:
+        """Show the mask on its sequence before anything is said."""
+        sequence = self._sequence()
+        if sequence and len(sequence) <= _LONGEST_SHOWN:
+            if self._strip is None:
+                self._strip = self.host.looks.html("", "foldnote-part")
+                self.widget.children = (self._line, self._strip)
+            drawn = f"<style>{read_style('science')}</style>" + draw_mask(
+                sequence, read.value if isinstance(read.value, str) else ""
+            )
+            if self._strip.value != drawn:
+                self._strip.value = drawn
+        elif self._strip is not None:
+            self.widget.children = (self._line,)
+            self._strip.close()
+            self._strip = None
+        super().express(read, problems)
+
+    def set_label(self, label: str) -> None:
+        """The label belongs to the line."""
+        self._line.description = label
+
+    def focus(self) -> None:
+        """Put the cursor into the line."""
+        self._line.focus()
+
+    def _sequence(self) -> str:
+        name = self.spec.notes.get("of")
+        held = self.host.raw_value(name) if isinstance(name, str) else MISSING
+        return clean_sequence(held) if isinstance(held, str) else ""
+
+
+def draw_mask(sequence: str, text: str) -> str:
+    """The sequence in blocks of ten with their last positions, the masked letters marked, as HTML."""
+    found = _RANGE.fullmatch(text.strip())
+    first, last = (int(found[1]), int(found[2])) if found else (0, 0)
+    blocks = []
+    for start in range(0, len(sequence), _BLOCK):
+        letters = sequence[start : start + _BLOCK]
+        low, high = max(first - 1 - start, 0), min(last - start, len(letters))
+        if 0 <= low < high and last >= first:
+            marked = (
+                f"{escape(letters[:low])}<mark>{escape(letters[low:high])}</mark>{escape(letters[high:])}"
+            )
+        else:
+            marked = escape(letters)
+        blocks.append(f"<span>{marked}<sub>{start + len(letters)}</sub></span>")
+    told = _tell(sequence, first, last)
+    return f'<div class="fn-strip" role="img" aria-label="{told}">{"".join(blocks)}</div>'
+
+
+def _tell(sequence: str, first: int, last: int) -> str:
+    masked = f", of which {first} to {last} are masked" if 1 <= first <= last <= len(sequence) else ""
+    return f"The sequence, {count(len(sequence), 'residue')}{masked}"
+
+
+def _cut(letters: str) -> str:
+    return letters if len(letters) <= 40 else f"{letters[:39]}…"

@@ -1,0 +1,211 @@
+"""Fields for molecules as SMILES: one or a list, checked as typed, drawn where RDKit is installed.
+
+RDKit is asked where the notebook's environment has it; else the catalog's light check must do, and the field
+says so. Drawings are SVG inside the form: nothing is fetched.
+"""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from functools import cache, lru_cache
+from html import escape
+from importlib import import_module
+from importlib.util import find_spec
+from typing import Any, Final
+
+import ipywidgets as widgets
+
+from foldnote.catalog.checks.molecule import find_smiles_fault
+from foldnote.forms.fields.field import Field, Reading
+from foldnote.forms.fields.kinds.listing import LinesField
+from foldnote.forms.fields.kinds.text import TextField
+from foldnote.forms.schema.spec import MISSING
+from foldnote.forms.ui import compact_widgets
+from foldnote.forms.ui.stylesheet import read_style
+from foldnote.forms.wording import count, in_one_line
+
+_MOST_DRAWN: Final = 12
+_WIDTH, _HEIGHT = 150, 110
+
+
+@cache
+def has_rdkit() -> bool:
+    """Whether molecules can be read and drawn here."""
+    return find_spec("rdkit") is not None
+
+
+def find_fault(smiles: str) -> str | None:
+    """What is wrong with a SMILES, as a sentence; None where nothing is seen."""
+    fault = find_smiles_fault(smiles)
+    return fault or (_ask_rdkit(smiles.strip()) if has_rdkit() else None)
+
+
+@lru_cache(maxsize=4096)
+def _ask_rdkit(smiles: str) -> str | None:
+    chem: Any = import_module("rdkit.Chem")
+    import_module("rdkit.RDLogger").DisableLog("rdApp.error")
+    molecule = chem.MolFromSmiles(smiles, sanitize=False)
+    if molecule is None:
+        return f"{in_one_line(smiles, 40)} is not a valid SMILES."
+    problems = chem.DetectChemistryProblems(molecule)
+    return f"{in_one_line(smiles, 40)}: {problems[0].Message().rstrip('.')}." if problems else None
+
+
+@lru_cache(maxsize=256)
+def draw_svg(smiles: str) -> str:
+    """The molecule as an SVG document; empty where it cannot be drawn."""
+    drawing: Any = import_module("rdkit.Chem.Draw.rdMolDraw2D")
+    molecule = import_module("rdkit.Chem").MolFromSmiles(smiles)
+    if molecule is None or not molecule.GetNumAtoms():
+        return ""
+    pen = drawing.MolDraw2DSVG(_WIDTH, _HEIGHT)
+    pen.drawOptions().clearBackground = True
+    pen.DrawMolecule(molecule)
+    pen.FinishDrawing()
+    return str(pen.GetDrawingText())
+
+
+def write_drawings(molecules: list[str]) -> str:
+    """The first molecules side by side, as HTML; empty where none can be drawn."""
+    drawn = []
+    for number, smiles in enumerate(molecules[:_MOST_DRAWN], 1):
+        svg = draw_svg(smiles.strip()) if find_fault(smiles) is None else ""
+        if svg:
+            source = f"data:image/svg+xml;base64,{b64encode(svg.encode()).decode()}"
+            told = escape(in_one_line(smiles, 60))
+            drawn.append(
+                f'<figure><img src="{source}" alt="Molecule {number}: {told}" '
+                f'width="{_WIDTH}" height="{_HEIGHT}">'
+                f"<figcaption>{number}</figcaption></figure>"
+            )
+    rest = len(molecules) - _MOST_DRAWN
+    more = f"<figcaption>and {rest} more</figcaption>" if rest > 0 and drawn else ""
+    style = f"<style>{read_style('science')}</style>"
+    return f'{style}<div class="fn-molecules">{"".join(drawn)}{more}</div>' if drawn else ""
+
+
+class _Drawing:
+    """The picture below a line; it is made when there is something to draw."""
+
+    def __init__(self, field: Field, line: widgets.Widget) -> None:
+        self._field = field
+        self.line: Any = line
+        self.widget = field.host.looks.box([line], "foldnote-file")
+        self._picture: widgets.HTML | None = None
+
+    def show(self, molecules: list[str]) -> None:
+        """Draw ``molecules``, if that can be done here."""
+        drawn = write_drawings(molecules) if molecules and has_rdkit() else ""
+        if drawn and self._picture is None:
+            self._picture = self._field.host.looks.html("", "foldnote-part")
+            self.widget.children = (self.line, self._picture)
+        if self._picture is not None and self._picture.value != drawn:
+            self._picture.value = drawn
+
+
+class MoleculeField(TextField):
+    """One molecule."""
+
+    width = "broad"
+
+    def build(self) -> widgets.DOMWidget:
+        """A line, and the drawing below it."""
+        line = compact_widgets.Text(
+            style=self.host.looks.text, placeholder=self.hint(), **self.look("path", "lines")
+        )
+        line.observe(self.changed, "value")
+        self._drawing = _Drawing(self, line)
+        return self._drawing.widget
+
+    @property
+    def line(self) -> Any:
+        """The control that holds the text."""
+        return self._drawing.line
+
+    def hint(self) -> str:
+        """What stands in the empty line."""
+        return super().hint() or "SMILES, e.g. CC(=O)Oc1ccccc1C(=O)O"
+
+    def parse(self) -> Reading:
+        """The text without the white space around it."""
+        text = self.line.value.strip()
+        return self.describe(text) if text else Reading("" if self.spec.default == "" else self.blank)
+
+    def describe(self, value: Any) -> Reading:
+        """Say what is wrong with it."""
+        fault = find_fault(value) if isinstance(value, str) and value else None
+        return Reading(value, (fault,) if fault else ())
+
+    def render(self, value: Any) -> None:
+        """The SMILES as text."""
+        self.line.value = "" if value is MISSING else value if isinstance(value, str) else in_one_line(value)
+
+    def express(self, read: Reading, problems: Any) -> None:
+        """Draw the molecule."""
+        self._drawing.show([read.value] if isinstance(read.value, str) and read.value else [])
+        super().express(read, problems)
+
+    def set_label(self, label: str) -> None:
+        """The label belongs to the line."""
+        self.line.description = label
+
+    def focus(self) -> None:
+        """Put the cursor into the line."""
+        self.line.focus()
+
+
+class MoleculesField(LinesField):
+    """Molecules, one a line; code may give a column of a DataFrame."""
+
+    def build(self) -> widgets.DOMWidget:
+        """A box of several lines, and the drawings below it."""
+        box = compact_widgets.Textarea(
+            rows=3, style=self.host.looks.text, placeholder=self.hint(), **self.look("path", "lines")
+        )
+        box.observe(self.changed, "value")
+        self._drawing = _Drawing(self, box)
+        return self._drawing.widget
+
+    @property
+    def line(self) -> Any:
+        """The control that holds the text."""
+        return self._drawing.line
+
+    def hint(self) -> str:
+        """What stands in the empty box."""
+        return "SMILES, one a line"
+
+    def write(self, value: Any) -> None:
+        """Hold ``value``; of a column or an array, cells that hold nothing are left out."""
+        super().write(read_column(value))
+
+    def describe(self, value: Any) -> Reading:
+        """Say how many there are, and which cannot be right."""
+        if not isinstance(value, list) or not value:
+            return Reading(value)
+        faults = [(number, find_fault(str(item))) for number, item in enumerate(value, 1)]
+        errors = tuple(f"Line {number}: {fault}" for number, fault in faults if fault)
+        how = "" if has_rdkit() else ", checked lightly: RDKit is not installed here"
+        return Reading(value, errors, readout=f"{count(len(value), 'molecule')}{how}")
+
+    def express(self, read: Reading, problems: Any) -> None:
+        """Draw the molecules."""
+        self._drawing.show([str(item) for item in read.value] if isinstance(read.value, list) else [])
+        super().express(read, problems)
+
+    def set_label(self, label: str) -> None:
+        """The label belongs to the lines."""
+        self.line.description = label
+
+    def focus(self) -> None:
+        """Put the cursor into the lines."""
+        self.line.focus()
+
+
+def read_column(value: Any) -> Any:
+    """A column of a DataFrame, an array or a tuple as a list; anything else as it is."""
+    if hasattr(value, "tolist") and not isinstance(value, str):
+        value = value.tolist()
+    if isinstance(value, tuple):
+        value = list(value)
+    return [item for item in value if item is not None and item == item] if isinstance(value, list) else value

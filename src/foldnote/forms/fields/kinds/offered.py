@@ -1,0 +1,126 @@
+"""A field whose values another field offers: text while nothing is known, a list of choices once it is.
+
+What the field holds is the same either way, so that nothing is lost when the other field changes.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import dataclass
+from typing import Any
+
+import ipywidgets as widgets
+
+from foldnote.forms.fields.field import Reading
+from foldnote.forms.fields.kinds.choice import enumerate_labels
+from foldnote.forms.fields.kinds.text import TextField
+from foldnote.forms.schema.spec import MISSING
+from foldnote.forms.ui import compact_widgets
+from foldnote.forms.wording import in_one_line
+
+
+@dataclass(frozen=True, slots=True)
+class Offers:
+    """What can be chosen."""
+
+    source: str
+    """How a sentence calls what offers it: ``target.pdb``."""
+    values: tuple[str, ...]
+    labels: tuple[str, ...]
+    notes: tuple[str, ...]
+    """What is said of each once it is chosen."""
+
+
+class OfferedField(TextField):
+    """One text, chosen from what a file of the same form holds."""
+
+    noun = "value"
+
+    @abstractmethod
+    def offers(self) -> Offers | None:
+        """What can be chosen now; None while nothing is known."""
+
+    def build(self) -> widgets.DOMWidget:
+        """A line; the list is made when there is something to choose."""
+        self._line = compact_widgets.Text(
+            style=self.host.looks.text, placeholder=self.hint(), **self.look("path")
+        )
+        self._line.observe(self.changed, "value")
+        self._list: widgets.Dropdown | None = None
+        self._listed: tuple[str, ...] = ()
+        return self.host.looks.box([self._line], "foldnote-file")
+
+    def parse(self) -> Reading:
+        """The text without the white space around it."""
+        text = self._line.value.strip()
+        return self.describe(text) if text else Reading("" if self.spec.default == "" else self.blank)
+
+    def describe(self, value: Any) -> Reading:
+        """Say what the choice is, or that there is no such thing to choose."""
+        found = self.offers() if isinstance(value, str) and value.strip() else None
+        if found is None:
+            return Reading(value)
+        if value in found.values:
+            return Reading(value, readout=found.notes[found.values.index(value)])
+        known = ", ".join(found.values[:20]) or "none"
+        return Reading(value, (f"{found.source} has no {self.noun} {value[:40]!r}. It has: {known}.",))
+
+    def render(self, value: Any) -> None:
+        """The value as text."""
+        self._line.value = "" if value is MISSING else value if isinstance(value, str) else in_one_line(value)
+
+    def express(self, read: Reading, problems: Any) -> None:
+        """Offer what can be chosen now before anything is said."""
+        self._offer()
+        super().express(read, problems)
+
+    def set_label(self, label: str) -> None:
+        """The label belongs to what is shown."""
+        self._shown.description = label
+
+    def focus(self) -> None:
+        """Put the cursor into what is shown."""
+        self._shown.focus()
+
+    @property
+    def _shown(self) -> Any:
+        return self.widget.children[0]
+
+    def _offer(self) -> None:
+        found = self.offers()
+        if found is None or not found.values:
+            self._show(self._line)
+            return
+        if self._list is None:
+            self._list = compact_widgets.Dropdown(style=self.host.looks.description, **self.look("path"))
+            self._list.observe(self._chosen, "index")
+        text = self._line.value.strip()
+        labels = ["choose…" if self.is_required else "not set", *found.labels]
+        self._listed = ("", *found.values)
+        if text not in self._listed:
+            self._listed += (text,)
+            labels.append(f"{in_one_line(text, 40)} (not in {found.source})")
+        was_writing, self._is_writing = self._is_writing, True
+        try:
+            options = tuple(enumerate_labels(labels))
+            if tuple(self._list.options) != options:
+                self._list.options = options
+            self._list.index = self._listed.index(text)
+            self._list.disabled = self._line.disabled
+        finally:
+            self._is_writing = was_writing
+        self._show(self._list)
+
+    def _show(self, control: widgets.Widget) -> None:
+        if self.widget.children != (control,):
+            self.widget.children = (control,)
+
+    def _chosen(self, change: Any) -> None:
+        if self._is_writing or change["new"] is None:
+            return
+        self._is_writing = True
+        try:
+            self._line.value = self._listed[change["new"]]
+        finally:
+            self._is_writing = False
+        self.changed()

@@ -1,0 +1,185 @@
+"""Fields for residues of the structure that another field of the form holds.
+
+Ranges may be typed; what is sent are numbers with spaces between them, as tools take them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+import ipywidgets as widgets
+
+from foldnote.forms.biology.residue_text import letters_of, read_residues
+from foldnote.forms.fields.field import Reading
+from foldnote.forms.fields.kinds.chain import outline_for
+from foldnote.forms.fields.kinds.listing import MappingField
+from foldnote.forms.fields.kinds.text import TextField
+from foldnote.forms.fields.kinds.ticks import Ticks
+from foldnote.forms.files.structure_outline import Chain, Outline, Stretch
+from foldnote.forms.schema.spec import MISSING
+from foldnote.forms.ui import compact_widgets
+from foldnote.forms.wording import count
+
+_SHOWN_LETTERS: Final = 30
+
+
+class ResiduesField(TextField):
+    """Residues of one chain."""
+
+    width = "broad"
+
+    def hint(self) -> str:
+        """What stands in the empty line."""
+        return "e.g. 26-33 52A"
+
+    def describe(self, value: Any) -> Reading:
+        """Say which residues these are, and which the structure lacks."""
+        if not isinstance(value, str) or not value.strip() or ":" in value:
+            return Reading(value)
+        outline, chain = outline_for(self), self._chain()
+        read = read_residues(value, chain, outline.name if outline else "")
+        if read.fault:
+            return Reading(value, (read.fault,))
+        return Reading(" ".join(read.residues), readout=tell_residues(read.residues, chain))
+
+    def keep(self, value: Any) -> Any:
+        """Spelling is forgiven to code too: ranges are written out."""
+        read = self.describe(value)
+        return value if read.errors else read.value
+
+    def express(self, read: Reading, problems: Any) -> None:
+        """The empty line says what can be named."""
+        chain = self._chain()
+        self.widget.placeholder = (
+            f"{chain.extent}, e.g. {chain.residues[0]}-{chain.residues[-1]}"
+            if (chain is not None)
+            else self.hint()
+        )
+        super().express(read, problems)
+
+    def _chain(self) -> Chain | None:
+        """The chain meant: the one that the field named by the note ``chain`` holds, or the only one."""
+        outline, name = outline_for(self), self.spec.notes.get("chain")
+        if outline is None:
+            return None
+        if isinstance(name, str):
+            held = self.host.raw_value(name)
+            return outline.find(held) if isinstance(held, str) else None
+        return outline.chains[0] if len(outline.chains) == 1 else None
+
+
+class ResidueMapField(MappingField):
+    """Chains with their residues, one chain a line; CDRs to tick where the numbering shows them."""
+
+    def build(self) -> widgets.DOMWidget:
+        """The lines; boxes to tick come with a structure."""
+        self._lines = compact_widgets.Textarea(
+            rows=2,
+            style=self.host.looks.text,
+            placeholder="H: 26-33 52A\nL: 50 51",
+            **self.look("path", "lines"),
+        )
+        self._lines.observe(self.changed, "value")
+        self.ticks = Ticks[tuple[str, Stretch]](self._lines, self.host.looks, self._tick)
+        return self.ticks.widget
+
+    @property
+    def line(self) -> Any:
+        """The control that holds the text."""
+        return self._lines
+
+    def parse(self) -> Reading:
+        """The map with its ranges written out, or the first thing that is wrong."""
+        read = super().parse()
+        return read if read.errors or not isinstance(read.value, dict) else self.describe(read.value)
+
+    def describe(self, value: Any) -> Reading:
+        """Say which residues these are, and which the structure lacks."""
+        outline = outline_for(self)
+        if not isinstance(value, Mapping) or not all(isinstance(text, str) for text in value.values()):
+            return super().describe(value)
+        if not value:
+            return Reading(value, readout=_tell_extents(outline))
+        found: dict[str, str] = {}
+        told: list[str] = []
+        for name, text in value.items():
+            chain = outline.find(name) if outline is not None else None
+            if outline is not None and chain is None:
+                known = ", ".join(chain.name for chain in outline.chains)
+                return Reading(value, (f"{outline.name} has no chain {name[:20]!r}. It has: {known}.",))
+            read = read_residues(text, chain, outline.name if outline else "")
+            if read.fault:
+                return Reading(value, (f"{name}: {read.fault}" if chain is None else read.fault,))
+            found[name] = " ".join(read.residues)
+            told.append(f"{name}: {tell_residues(read.residues, chain)}")
+        return Reading(found, readout="; ".join(told))
+
+    def keep(self, value: Any) -> Any:
+        """Spelling is forgiven to code too: ranges are written out."""
+        read = self.describe(value)
+        return value if read.errors else read.value
+
+    def express(self, read: Reading, problems: Any) -> None:
+        """Offer the CDRs before anything is said."""
+        self._offer(read.value)
+        if read.value is MISSING and not read.readout and not read.errors:
+            read = Reading(MISSING, readout=_tell_extents(outline_for(self)))
+        super().express(read, problems)
+
+    def set_label(self, label: str) -> None:
+        """The label belongs to the lines."""
+        self._lines.description = label
+
+    def focus(self) -> None:
+        """Put the cursor into the lines."""
+        self._lines.focus()
+
+    def _offer(self, value: Any) -> None:
+        outline, held = outline_for(self), _split(value)
+        offered = [
+            ((chain.name, stretch), _label(chain, stretch))
+            for chain in (outline.chains if outline else ())
+            for stretch in chain.stretches
+        ]
+        on = {key for key, _ in offered if set(held.get(key[0], ())).issuperset(key[1].residues)}
+        self.ticks.show(offered, on)
+
+    def _tick(self, key: tuple[str, Stretch], is_on: bool) -> None:
+        name, stretch = key
+        held = _split(self.read().value)
+        others = [residue for residue in held.get(name, []) if residue not in stretch.residues]
+        held[name] = [*others, *stretch.residues] if is_on else others
+        was_writing, self._is_writing = self._is_writing, True
+        try:
+            self.render({chain: " ".join(residues) for chain, residues in held.items() if residues})
+        finally:
+            self._is_writing = was_writing
+        self.changed()
+
+
+def _split(value: Any) -> dict[str, list[str]]:
+    return {name: str(text).split() for name, text in value.items()} if isinstance(value, Mapping) else {}
+
+
+def _label(chain: Chain, stretch: Stretch) -> str:
+    """``H CDR-3 · 105 to 117 (IMGT)``."""
+    span = f"{stretch.residues[0]} to {stretch.residues[-1]}"
+    return f"{chain.name} {stretch.name} · {span} ({stretch.numbering})"
+
+
+def tell_residues(residues: tuple[str, ...], chain: Chain | None) -> str:
+    """``13 residues, SRWGGDGFYAMDY``."""
+    if not residues:
+        return ""
+    letters = letters_of(residues, chain) if chain is not None else ""
+    shown = letters if len(letters) <= _SHOWN_LETTERS else f"{letters[:_SHOWN_LETTERS]}…"
+    return ", ".join(filter(None, (count(len(residues), "residue"), shown)))
+
+
+def _tell_extents(outline: Outline | None) -> str:
+    """The numbers that each chain has, as the file numbers them."""
+    if outline is None:
+        return ""
+    parts = [f"{chain.name} {chain.extent}" for chain in outline.chains if chain.is_polymer][:6]
+    return f"{outline.name} has {', '.join(parts)}" if parts else ""

@@ -1,0 +1,298 @@
+"""Lists and maps of things that need fields of their own: rows that are added, removed and moved."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import ipywidgets as widgets
+
+from foldnote.forms.fields.container import HolderField, absent, all_of, below, foot
+from foldnote.forms.fields.field import Field, Reading
+from foldnote.forms.fields.registry import kind_for
+from foldnote.forms.fields.section import share
+from foldnote.forms.schema.spec import MISSING, read_spec
+from foldnote.forms.ui import compact_widgets
+from foldnote.forms.ui.stylesheet import read_style
+from foldnote.forms.wording import count
+from foldnote.models.verdict import Problem
+
+_MOST_ROWS = 400
+
+
+class Row:
+    """One item: its field, its place and the buttons that move it."""
+
+    def __init__(self, field: Field, holder: RowsField) -> None:
+        looks = holder.looks
+        self.field = field
+        self.number = looks.html("", "foldnote-row-number")
+        self.key: widgets.Text | None = None
+        self.is_nameless = False
+        self.up = looks.button("", "foldnote-tool", icon="arrow-up")
+        self.down = looks.button("", "foldnote-tool", icon="arrow-down")
+        self.remove = looks.button("", "foldnote-tool", icon="times")
+        for button, step in ((self.up, -1), (self.down, 1)):
+            button.on_click(lambda _button, step=step: holder.move(self, step))
+        self.remove.on_click(lambda _button: holder.remove(self))
+        bar = looks.box([self.number, self.up, self.down, self.remove], "foldnote-row-bar")
+        self.widget = looks.box([bar, field.widget], "foldnote-row")
+
+    def show_place(self, position: int, total: int, noun: str) -> None:
+        """The number and what each button does."""
+        name = f"{noun} {position + 1}"
+        self.number.value = name
+        self.up.tooltip, self.down.tooltip = f"Move {name} up", f"Move {name} down"
+        self.remove.tooltip = f"Remove {name}"
+        self.up.disabled, self.down.disabled = position == 0, position == total - 1
+
+
+class RowsField(HolderField):
+    """A list whose items have fields."""
+
+    noun = "Row"
+
+    def build(self) -> widgets.DOMWidget:
+        """The title, the rows, and a button that adds one."""
+        looks = self.looks
+        self._rows: list[Row] = []
+        self._is_given = False
+        self._head = looks.html("", "foldnote-part")
+        self._list = looks.box([], "foldnote-rows")
+        self._add = looks.button(
+            f"Add {self._item_name}", "foldnote-add", icon="plus", tooltip=f"Add to {self.spec.title}"
+        )
+        self._add.on_click(lambda _button: self.add())
+        return looks.box([self._head, self._list, self._add], "foldnote-object")
+
+    def inside(self) -> Sequence[Field]:
+        """The fields of the rows."""
+        return [row.field for row in self._rows]
+
+    def parts(self, _value: Any) -> dict[Any, Field]:
+        """The fields of the rows."""
+        return dict(enumerate(self.inside()))
+
+    def parse(self) -> Reading:
+        """The list, with what is wrong in each row."""
+        if not self._rows:
+            return Reading(self.empty())
+        readings = [row.field.read() for row in self._rows]
+        inner = [
+            below(self.name_row(position), problem)
+            for position, read in enumerate(readings)
+            for problem in (all_of(read) or ([absent()] if read.value is MISSING else []))
+        ]
+        values = [None if read.value is MISSING else read.value for read in readings]
+        return Reading(self.join(values), readout=self._tell(len(values)), inner=tuple(inner))
+
+    def empty(self) -> Any:
+        """What no rows mean."""
+        is_there = self._is_given or self.spec.required or isinstance(self.spec.default, list)
+        return [] if is_there and not self._starts_null else self.blank
+
+    def join(self, values: list[Any]) -> Any:
+        """The value of the whole."""
+        return values
+
+    def name_row(self, position: int) -> str:
+        """The step of a dotted path that leads into a row."""
+        return str(position)
+
+    def render(self, value: Any) -> None:
+        """One row an item."""
+        self._is_given = isinstance(value, list | tuple)
+        self._fill(list(value) if isinstance(value, list | tuple) else [])
+
+    def keep(self, value: Any) -> Any:
+        """The rows keep their items; only what is no list is kept here."""
+        is_shown = isinstance(value, list | tuple) and len(value) <= _MOST_ROWS
+        return MISSING if is_shown else value
+
+    def start_with(self, value: Any) -> None:
+        """Begin with the rows of ``value``."""
+        super().start_with(value)
+        self._is_given = False
+        self.initial = self.read().value
+
+    def add(self, value: Any = MISSING) -> Row:
+        """A row more at the end; without a value it begins with the schema's defaults."""
+        row = self._make_row(value)
+        self._rows.append(row)
+        self._place()
+        if not self._is_writing:
+            self._is_given = True
+            self.changed()
+            row.field.focus()
+        return row
+
+    def remove(self, row: Row) -> None:
+        """Take a row away."""
+        self._rows.remove(row)
+        self._is_given = True
+        self._place()
+        row.widget.close()
+        self.changed()
+
+    def move(self, row: Row, step: int) -> None:
+        """One place up or down."""
+        place = self._rows.index(row)
+        target = min(max(place + step, 0), len(self._rows) - 1)
+        self._rows.insert(target, self._rows.pop(place))
+        self._place()
+        self.changed()
+        (row.up if step < 0 and target else row.down).focus()
+
+    def express(self, read: Reading, problems: Sequence[Problem]) -> None:
+        """What is wrong with the whole above, with a row in the row."""
+        notice = self.notice_of(read, problems)
+        style = f"<style>{read_style('rows')}</style>"
+        self._head.value = style + self.write_head(notice) + foot(self, notice)
+        self.set_class("foldnote-wrong", bool(notice.errors))
+        shared = self._share(problems)
+        for position, row in enumerate(self._rows):
+            row.field.express(row.field.read(), shared.get(self.name_row(position), ()))
+
+    def count(self, problems: Sequence[Problem]) -> tuple[int, int]:
+        """The sums of the rows, and this one if it is at fault itself."""
+        wrong, calm = super().count([problem for problem in problems if not problem.field])
+        shared = self._share(problems)
+        for position, row in enumerate(self._rows):
+            counted = row.field.count(shared.pop(self.name_row(position), ()))
+            wrong, calm = wrong + counted[0], calm + counted[1]
+        return wrong + len(shared), calm
+
+    def focus(self) -> None:
+        """Put the cursor on the button that adds."""
+        self._add.focus()
+
+    def focus_at(self, path: str) -> None:
+        """Put the cursor into the row that the path names."""
+        for position, row in enumerate(self._rows):
+            name = self.name_row(position)
+            if path == name or path.startswith(f"{name}."):
+                row.field.focus_at(path[len(name) + 1 :])
+                return
+        self.focus()
+
+    def lock(self) -> None:
+        """Nothing can be added either."""
+        super().lock()
+        self._add.disabled = True
+        for row in self._rows:
+            for button in (row.up, row.down, row.remove):
+                button.disabled = True
+
+    @property
+    def _starts_null(self) -> bool:
+        return self.spec.required and self.spec.nullable and not self._is_given
+
+    @property
+    def _item_name(self) -> str:
+        return str(self.spec.items.get("title") or "row").lower()
+
+    def _item_schema(self) -> Mapping[str, Any]:
+        return self.spec.items
+
+    def _make_row(self, value: Any) -> Row:
+        schema = {"title": "Value", **self._item_schema()}
+        spec = read_spec((*self.spec.path, str(len(self._rows))), schema, self.spec.root, required=True)
+        field = kind_for(spec).build(spec, self)
+        if value is not MISSING:
+            field.write(value)
+        return Row(field, self)
+
+    def _fill(self, items: list[Any]) -> None:
+        old = self._rows
+        self._rows = []
+        for item in items[:_MOST_ROWS]:
+            self._rows.append(self._make_row(item))
+        self._place()
+        for row in old:
+            row.widget.close()
+
+    def _place(self) -> None:
+        for position, row in enumerate(self._rows):
+            row.show_place(position, len(self._rows), self.noun)
+        self._list.children = [row.widget for row in self._rows]
+
+    def _share(self, problems: Sequence[Problem]) -> dict[str, tuple[Problem, ...]]:
+        names = [self.name_row(position) for position in range(len(self._rows))]
+        return share((problem for problem in problems if problem.field), names)
+
+    def _tell(self, number: int) -> str:
+        return count(number, self.noun.lower())
+
+
+class EntriesField(RowsField):
+    """An object with names of the user's: each row has a name and a value."""
+
+    noun = "Entry"
+
+    def empty(self) -> Any:
+        """What no entries mean."""
+        is_there = self._is_given or self.spec.required or isinstance(self.spec.default, dict)
+        return {} if is_there and not self._starts_null else self.blank
+
+    def join(self, values: list[Any]) -> Any:
+        """Names with values; of two alike the last, which is said at the row."""
+        return {self.name_row(position): value for position, value in enumerate(values)}
+
+    def parts(self, _value: Any) -> dict[Any, Field]:
+        """The fields by the names of their rows."""
+        return {self.name_row(position): field for position, field in enumerate(self.inside())}
+
+    def parse(self) -> Reading:
+        """The object; a name that is missing or there twice is said."""
+        read = super().parse()
+        names = [self.name_row(position) for position in range(len(self._rows))]
+        doubled = {name for name in names if names.count(name) > 1}
+        errors = [f"The name {name!r} is given twice." for name in sorted(doubled)]
+        blank = [position for position, row in enumerate(self._rows) if not self._has_name(row)]
+        errors += [f"Entry {position + 1} needs a name." for position in blank]
+        return Reading(read.value, tuple(errors), None, read.readout, read.inner)
+
+    def name_row(self, position: int) -> str:
+        """The name that the entry has."""
+        key = self._rows[position].key
+        return str(key.value) if key is not None else ""
+
+    def render(self, value: Any) -> None:
+        """One row a name."""
+        self._is_given = isinstance(value, Mapping)
+        self._fill(list(value.items()) if isinstance(value, Mapping) else [])
+
+    def keep(self, value: Any) -> Any:
+        """The rows keep their values; only what is no object is kept here."""
+        return MISSING if isinstance(value, Mapping) and len(value) <= _MOST_ROWS else value
+
+    @property
+    def _item_name(self) -> str:
+        return "entry"
+
+    def _has_name(self, row: Row) -> bool:
+        return row.key is not None and (bool(row.key.value) or row.is_nameless)
+
+    def _item_schema(self) -> Mapping[str, Any]:
+        values = self.spec.schema.get("additionalProperties")
+        if isinstance(values, Mapping) and values:
+            return values
+        patterns = self.spec.schema.get("patternProperties")
+        found = list(patterns.values()) if isinstance(patterns, Mapping) else []
+        return found[0] if len(found) == 1 and isinstance(found[0], Mapping) else {}
+
+    def _make_row(self, value: Any) -> Row:
+        name, item = value if isinstance(value, tuple) else ("", MISSING)
+        row = super()._make_row(item)
+        row.is_nameless = isinstance(value, tuple) and not name
+        row.key = compact_widgets.Text(
+            value=name,
+            description="Name",
+            style=self.looks.text,
+            layout=self.looks.layout,
+            _dom_classes=("foldnote-field", "foldnote-key"),
+        )
+        row.key.observe(self.changed, "value")
+        bar, field = row.widget.children
+        row.widget.children = (bar, row.key, field)
+        return row

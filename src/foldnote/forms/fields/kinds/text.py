@@ -1,0 +1,193 @@
+"""Fields that hold one line: text, secrets, numbers.
+
+A number is a line of text, not the browser's number box: it may be empty, ``1e-6`` can be typed, and what
+is wrong with it is said in words while it is typed.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from html import escape
+from typing import Any
+
+import ipywidgets as widgets
+
+from foldnote.forms.fields.field import Field, Reading
+from foldnote.forms.schema.spec import MISSING, FieldSpec
+from foldnote.forms.schema.text_formats import find_format_fault, show_example
+from foldnote.forms.ui import compact_widgets
+from foldnote.forms.wording import in_one_line, number_text
+
+_PLAIN_FROM, _PLAIN_BELOW = 1e-3, 1e6
+_RAISED = str.maketrans("-0123456789", "\u207b\u2070\u00b9\u00b2\u00b3\u2074\u2075\u2076\u2077\u2078\u2079")
+_LONGEST_SPAN = 1000
+_MOST_STEPS = 500
+_SLACK = 1e-6
+_INTEGER = re.compile(r"[+-]?\d+")
+
+
+class TextField(Field):
+    """Text on one line."""
+
+    def build(self) -> widgets.DOMWidget:
+        """One text box."""
+        self.width = "wide" if (self.spec.schema.get("maxLength") or 0) > 200 else ""
+        box = compact_widgets.Text(style=self.host.looks.text, placeholder=self.hint(), **self.look())
+        box.observe(self.changed, "value")
+        return box
+
+    def hint(self) -> str:
+        """What stands in the empty box: the default, else an example of the schema's."""
+        example = (
+            self.spec.examples[0] if self.spec.examples else show_example(self.spec.schema.get("format"))
+        )
+        return f"e.g. {in_one_line(example, 40)}" if example not in ("", None) else ""
+
+    def parse(self) -> Reading:
+        """The text without the white space around it."""
+        text = self.widget.value.strip()
+        if text:
+            return self.describe(text)
+        default = self.spec.default
+        return Reading("" if isinstance(default, str) else self.blank)
+
+    def describe(self, value: Any) -> Reading:
+        """Say at once where the text does not have the schema's format."""
+        fault = find_format_fault(value, self.spec.schema.get("format")) if isinstance(value, str) else None
+        return Reading(value, (fault,) if fault else ())
+
+    def render(self, value: Any) -> None:
+        """Text as it is; anything else as JSON."""
+        self.widget.value = "" if value is MISSING else value if isinstance(value, str) else json.dumps(value)
+
+
+class SecretField(TextField):
+    """A text that is shown as dots, in the front end and in every saved rendering."""
+
+    def build(self) -> widgets.DOMWidget:
+        """A password box."""
+        box = compact_widgets.Password(style=self.host.looks.text, **self.look())
+        box.observe(self.changed, "value")
+        return box
+
+
+class NumberField(TextField):
+    """A number with its unit and bounds."""
+
+    def build(self) -> widgets.DOMWidget:
+        """One narrow text box; the unit stands in it."""
+        self._span = find_span(self.spec)
+        has_default = self.spec.default not in (MISSING, None)
+        hint = f"default {in_one_line(self.spec.default)}" if has_default else self.hint()
+        box = compact_widgets.Text(style=self.host.looks.text, placeholder=hint, **self.look("number"))
+        box.observe(self.changed, "value")
+        return box
+
+    def parse(self) -> Reading:
+        """An int where no decimals were typed, else a float."""
+        text = self.widget.value.strip().replace("−", "-")
+        if not text:
+            return Reading(self.blank)
+        if _INTEGER.fullmatch(text):
+            return self.describe(int(text))
+        try:
+            number = float(text)
+        except ValueError:
+            return Reading(errors=(self._explain(text),))
+        if not math.isfinite(number):
+            return Reading(errors=(self._explain(text),))
+        is_whole = self.spec.type == "integer" and number.is_integer()
+        return self.describe(int(number) if is_whole else number)
+
+    def describe(self, value: Any) -> Reading:
+        """Say very large and very small numbers with a power of ten: zeros are easily miscounted."""
+        is_number = isinstance(value, int | float) and not isinstance(value, bool)
+        return Reading(value, readout=tell_magnitude(value, self.spec.unit) if is_number else "")
+
+    def set_label(self, label: str) -> None:
+        """The page makes a slider of the span, where the range is short; it stands beside the box."""
+        if self._span is not None:
+            label += f'<span class="fn-span" title="{self._span} {escape(self.widget.value.strip())}"></span>'
+        super().set_label(label)
+
+    def render(self, value: Any) -> None:
+        """The number as it would be typed."""
+        is_number = isinstance(value, int | float) and not isinstance(value, bool)
+        if is_number:
+            self.widget.value = number_text(value)
+        else:
+            super().render(value)
+
+    def _explain(self, text: str) -> str:
+        unit = self.spec.unit
+        if unit and text.lower().endswith(unit.lower()):
+            return f"Leave the unit out: the number is in {unit}."
+        if re.fullmatch(r"[+-]?\d+,\d+", text):
+            return f"Write the decimals with a point: {text.replace(',', '.')}"
+        return f"{text!r} is not a number."
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A range short enough for a slider; as text what the page makes one of."""
+
+    least: float
+    most: float
+    step: float
+    start: float
+    """Where the slider stands while nothing is given."""
+
+    def __str__(self) -> str:
+        return " ".join(f"{number:.12g}" for number in (self.least, self.most, self.step, self.start))
+
+
+def find_span(spec: FieldSpec) -> Span | None:
+    """The range of a number's slider; None where it is open, or too long to be set with a finger's width."""
+    schema = spec.schema
+    low, is_low_open = _bound(schema, "minimum", "exclusiveMinimum", max)
+    high, is_high_open = _bound(schema, "maximum", "exclusiveMaximum", min)
+    is_wide = low is not None and high is not None and 0 < low * _MOST_STEPS < high
+    if low is None or high is None or is_wide or not 0 < high - low <= _LONGEST_SPAN:
+        return None
+    step = schema.get("multipleOf")
+    if not isinstance(step, int | float) or isinstance(step, bool) or step <= 0:
+        step = 1 if spec.type == "integer" else 10.0 ** math.floor(math.log10((high - low) / 50))
+    first = (
+        math.ceil(round(low / step, 9)) * step if "multipleOf" in schema or spec.type == "integer" else low
+    )
+    least = round(first + step if is_low_open and first <= low else first, 9)
+    steps = math.floor(round((high - least) / step, 9))
+    most = round(least + steps * step, 9)
+    most = round(most - step, 9) if is_high_open and most >= high else most
+    if not 2 * step <= most - least <= _MOST_STEPS * step:
+        return None
+    default = spec.default
+    if not isinstance(default, int | float) or isinstance(default, bool):
+        return Span(least, most, step, least)
+    is_on_grid = abs((default - least) / step - round((default - least) / step)) < _SLACK
+    return Span(least, most, step, default) if is_on_grid else None
+
+
+def _bound(
+    schema: Mapping[str, Any], plain: str, exclusive: str, narrower: Callable[..., Any]
+) -> tuple[float | None, bool]:
+    """The narrower of two bounds, and whether it is outside the range itself."""
+    known = [
+        (schema[key], key == exclusive)
+        for key in (plain, exclusive)
+        if isinstance(schema.get(key), int | float) and not isinstance(schema[key], bool)
+    ]
+    return narrower(known) if known else (None, False)
+
+
+def tell_magnitude(number: float, unit: str = "") -> str:
+    """A number of at least a million or below a thousandth as a power of ten; empty for others."""
+    if not number or not math.isfinite(number) or _PLAIN_FROM <= abs(number) < _PLAIN_BELOW:
+        return ""
+    mantissa, _, power = f"{number:.3e}".partition("e")
+    figures = mantissa.rstrip("0").rstrip(".").replace("-", "\u2212")
+    return f"= {figures} \u00d7 10{str(int(power)).translate(_RAISED)} {unit}".rstrip()

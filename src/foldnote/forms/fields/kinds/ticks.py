@@ -1,0 +1,66 @@
+"""Boxes to tick below a line of text: a quicker way to write what stands in it.
+
+The text stays the truth; the boxes show what it says, and ticking one writes it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Hashable, Sequence
+from typing import Generic, TypeVar
+
+import ipywidgets as widgets
+
+from foldnote.forms.ui import compact_widgets
+from foldnote.forms.ui.shared_styles import Looks
+
+Key = TypeVar("Key", bound=Hashable)
+
+
+class Ticks(Generic[Key]):
+    """The boxes of one field; there are none until there is something to offer."""
+
+    def __init__(self, line: widgets.Widget, looks: Looks, on_tick: Callable[[Key, bool], None]) -> None:
+        self._line = line
+        self._looks = looks
+        self._on_tick = on_tick
+        self._offered: tuple[tuple[Key, str], ...] = ()
+        self._is_marking = False
+        self.boxes: dict[Key, widgets.Checkbox] = {}
+        self.widget = looks.box([line], "foldnote-file")
+        """The line, and below it the boxes."""
+
+    def show(self, offered: Sequence[tuple[Key, str]], on: Collection[Key]) -> None:
+        """Offer ``offered`` (each with its label), with those ``on`` ticked."""
+        if tuple(offered) != self._offered:
+            self._offered = tuple(offered)
+            self._build()
+        self._is_marking = True
+        try:
+            for key, box in self.boxes.items():
+                box.value = key in on
+        finally:
+            self._is_marking = False
+
+    def _build(self) -> None:
+        looks, old = self._looks, [*self.widget.children[1:], *self.boxes.values()]
+        self.boxes = {
+            key: compact_widgets.Checkbox(
+                False,
+                description=label,
+                indent=False,
+                layout=looks.layout,
+                style=looks.checkbox,
+                disabled=self._line.disabled,
+            )
+            for key, label in self._offered
+        }
+        for key, box in self.boxes.items():
+            box.observe(lambda change, key=key: self._ticked(key, bool(change["new"])), "value")
+        row = [looks.box(list(self.boxes.values()), "foldnote-ticks")] if self.boxes else []
+        self.widget.children = (self._line, *row)
+        for part in old:
+            part.close()
+
+    def _ticked(self, key: Key, is_on: bool) -> None:
+        if not self._is_marking:
+            self._on_tick(key, is_on)

@@ -1,0 +1,208 @@
+"""A value that may have one of several forms: the form is chosen, then filled in.
+
+What was typed into a form that is not chosen stays there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+import ipywidgets as widgets
+
+from foldnote.catalog.json_values import read_plain
+from foldnote.catalog.keywords import Document, Rules
+from foldnote.catalog.validation import tell_faults
+from foldnote.forms.fields.container import HolderField, all_of, foot
+from foldnote.forms.fields.field import Field, Reading
+from foldnote.forms.fields.kinds.choice import enumerate_labels
+from foldnote.forms.fields.registry import kind_for
+from foldnote.forms.schema.resolution import list_types, resolve, take_type
+from foldnote.forms.schema.spec import MISSING, read_spec
+from foldnote.forms.ui import compact_widgets
+from foldnote.forms.wording import in_one_line
+from foldnote.models.verdict import Problem
+
+_WORDS: Final = {
+    "string": "text",
+    "number": "number",
+    "integer": "whole number",
+    "boolean": "yes or no",
+    "array": "list",
+    "object": "several values",
+    "null": "nothing (null)",
+}
+
+
+def read_options(schema: Mapping[str, Any], root: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The schemas of the forms that a value may have; empty where there is one only.
+
+    What stands beside the union holds for each of its options.
+    """
+    for keyword in ("oneOf", "anyOf"):
+        options = schema.get(keyword)
+        if isinstance(options, list) and len(options) > 1:
+            plains = [resolve(option, root) for option in options]
+            rest = {key: value for key, value in schema.items() if key not in (keyword, *_TOLD)}
+            return [rest | plain for plain in plains]
+    types = schema.get("type")
+    if isinstance(types, list) and len(types) > 1:
+        names = [name for name in types if name != "integer" or "number" not in types]
+        return [{**_without_told(schema), "type": name} for name in names]
+    return []
+
+
+_TOLD: Final = ("title", "description", "default", "examples", "deprecated", "readOnly")
+
+
+def _without_told(schema: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in schema.items() if key not in _TOLD}
+
+
+class VariantField(HolderField):
+    """One of several forms."""
+
+    def build(self) -> widgets.DOMWidget:
+        """A list of the forms, and the field of the chosen one."""
+        looks = self.looks
+        document = Document.of(self.spec.root)
+        self._schemas = read_options(self.spec.schema, self.spec.root)
+        self._rules: list[Rules] = [document.compile_part(schema) for schema in self._schemas]
+        self._fields: dict[int, Field] = {}
+        self._has_none = not self.spec.required or self.spec.nullable
+        labels = [label_option(schema) for schema in self._schemas]
+        if self._has_none:
+            labels.insert(0, "nothing (null)" if self.spec.required else "not set")
+        self._choice = compact_widgets.Dropdown(
+            options=enumerate_labels(labels), index=0, style=looks.description, **self.look("choice", "field")
+        )
+        self._choice.observe(self._chosen, "index")
+        self._foot = looks.html("", "foldnote-part")
+        self._widget = looks.box([self._choice, self._foot], "foldnote-object")
+        self._show_chosen()
+        return self._widget
+
+    def inside(self) -> Sequence[Field]:
+        """The field of the chosen form."""
+        field = self._field()
+        return () if field is None else (field,)
+
+    def parse(self) -> Reading:
+        """What the chosen form holds."""
+        field = self._field()
+        if field is None:
+            return Reading(None if self.spec.required and self.spec.nullable else self.blank)
+        read = field.read()
+        if read.value is MISSING:
+            return Reading(MISSING, inner=tuple(all_of(read)))
+        objections = all_of(read)
+        rules = self._rules[self._position()]
+        found = objections or tell_faults(rules, read_plain(read.value))
+        # What stands there is complete as another option: the schema asks for no more.
+        if all(each.code == "missing_field" for each in found) and self._fits_an_option(read.value):
+            found = []
+        return Reading(read.value, inner=tuple(found))
+
+    def render(self, value: Any) -> None:
+        """Choose the form that ``value`` has."""
+        if value is MISSING or (value is None and self._has_none):
+            self._choice.index = 0
+            field = self._field()
+            if field is not None:
+                field.reset()
+        else:
+            self._choice.index = self._find(value) + self._has_none
+            field = self._field()
+            if field is not None:
+                field.write(value)
+        self._show_chosen()
+
+    def keep(self, value: Any) -> Any:
+        """The chosen form keeps the value."""
+        return None if value is None and self._has_none else MISSING
+
+    def express(self, read: Reading, problems: Sequence[Problem]) -> None:
+        """Title and help at the choice, what is wrong at the chosen form."""
+        notice = self.notice_of(read, ())
+        mark = self._parts.changed if notice.is_changed else ""
+        self._choice.description = self._parts.head(is_required=notice.is_required) + mark
+        self._foot.value = foot(self, notice)
+        field = self._field()
+        if field is not None:
+            field.express(field.read(), problems)
+
+    def count(self, problems: Sequence[Problem]) -> tuple[int, int]:
+        """As the chosen form counts."""
+        field = self._field()
+        return field.count(problems) if field is not None else super().count(problems)
+
+    def focus(self) -> None:
+        """Put the cursor on the choice."""
+        self._choice.focus()
+
+    def focus_at(self, path: str) -> None:
+        """Put the cursor into the chosen form."""
+        field = self._field()
+        if field is not None:
+            field.focus_at(path)
+        else:
+            self.focus()
+
+    def lock(self) -> None:
+        """Nothing else can be chosen either."""
+        super().lock()
+        self._choice.disabled = True
+
+    def _position(self) -> int:
+        return int(self._choice.index) - self._has_none
+
+    def _field(self) -> Field | None:
+        position = self._position()
+        if position < 0:
+            return None
+        if position not in self._fields:
+            schema = {"title": label_option(self._schemas[position]), **self._schemas[position]}
+            spec = read_spec(self.spec.path, schema, self.spec.root, required=True)
+            self._fields[position] = kind_for(spec).build(spec, self)
+        return self._fields[position]
+
+    def _fits_an_option(self, value: Any) -> bool:
+        plain = read_plain(value).value
+        return any(rules.is_met(plain) for rules in self._rules)
+
+    def _find(self, value: Any) -> int:
+        plain = read_plain(value).value
+        fitting = [position for position, rules in enumerate(self._rules) if rules.is_met(plain)]
+        if fitting:
+            return fitting[0]
+        kind = take_type(plain)
+        alike = [
+            position
+            for position, schema in enumerate(self._schemas)
+            if kind in list_types(schema) or (kind == "integer" and "number" in list_types(schema))
+        ]
+        return alike[0] if alike else 0
+
+    def _chosen(self, _change: object) -> None:
+        self._show_chosen()
+        self.changed()
+
+    def _show_chosen(self) -> None:
+        field = self._field()
+        shown = [self._choice, self._foot, *([field.widget] if field is not None else [])]
+        if list(self._widget.children) != shown:
+            self._widget.children = shown
+
+
+def label_option(schema: Mapping[str, Any]) -> str:
+    """What an option of a union is called."""
+    if schema.get("title"):
+        return str(schema["title"])
+    for word in ("const", "enum"):
+        if word in schema:
+            values = schema[word] if word == "enum" and isinstance(schema[word], list) else [schema[word]]
+            return ", ".join(in_one_line(value, 20) for value in values[:4]) or "nothing"
+    types = list_types(schema)
+    if types == ("object",) and isinstance(schema.get("properties"), Mapping) and schema["properties"]:
+        return in_one_line(", ".join(list(schema["properties"])[:3]), 40)
+    return " or ".join(_WORDS.get(name, name) for name in types) or "anything"

@@ -1,0 +1,323 @@
+"""The fields of one object: a form's own, or those of an object inside it.
+
+A section reads its fields, asks its plan which of them apply, and hands what is wrong to the field that it
+concerns. It draws nothing: forms and object fields do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from foldnote.catalog.json_values import read_plain
+from foldnote.catalog.validation import tell_faults
+from foldnote.forms.fields.field import Field, FieldHost, Reading, is_same
+from foldnote.forms.fields.lazy_field import WaitingField
+from foldnote.forms.fields.registry import kind_for
+from foldnote.forms.schema.plan import Plan, State, read_plan
+from foldnote.forms.schema.spec import MISSING
+from foldnote.models.tool import Tool
+from foldnote.models.verdict import Problem
+
+_MOST_ROUNDS: Final = 4
+MOST_AT_ONCE: Final = 200
+"""Fields of one object that are built together; those beyond wait until somebody wants to see them."""
+
+
+@dataclass(frozen=True, slots=True)
+class SectionReading:
+    """What the fields of a section hold at one moment."""
+
+    readings: tuple[Reading, ...]
+    """One a field, whether it applies or not."""
+    state: State
+    value: dict[str, Any]
+    """The fields that apply and hold something, and the names that are no fields."""
+    inner: tuple[Problem, ...]
+    """What the fields that apply have to say against themselves; paths begin at the section."""
+
+
+class Section:
+    """The fields of an object schema.
+
+    Attributes:
+        fields: every field, those of other conditions too.
+        extra: names and values of the object that are no fields; they are kept and sent.
+    """
+
+    def __init__(self, plan: Plan, host: FieldHost) -> None:
+        host.looks.room -= len(plan.parts)
+        self.plan = plan
+        self._host = host
+        self.on_shown: Callable[[], None] = _ignore
+        """Called when waiting fields were built, so that their widgets are shown."""
+        waits = len(plan.parts) > MOST_AT_ONCE
+        self.fields: tuple[Field, ...] = tuple(
+            WaitingField(part.spec, host)
+            if waits and position >= MOST_AT_ONCE and not part.spec.required
+            else kind_for(part.spec).build(part.spec, host)
+            for position, part in enumerate(plan.parts)
+        )
+        self.pager = host.looks.button("", "foldnote-add", "foldnote-pager") if self.waiting else None
+        if self.pager is not None:
+            self.pager.on_click(lambda _button: self.show_more())
+            self._tell_waiting()
+        self.more: Field | None = (
+            kind_for(plan.more).build(plan.more, host) if plan.more is not None else None
+        )
+        self.extra: dict[str, Any] = {}
+        self._problems: tuple[Problem, ...] = ()
+        self._holding: dict[int, tuple[int, ...]] = {}
+        """Which further descriptions the fields show, by position."""
+        self._last = self.read()
+
+    def read(self) -> SectionReading:
+        """Read all fields; those that are described otherwise beside the new values are changed first."""
+        readings, state = self._settle()
+        for _ in range(_MOST_ROUNDS):
+            if not self._describe_anew(state):
+                break
+            readings, state = self._settle()
+        more = self.more.read() if self.more is not None else None
+        others = more.value if more is not None and isinstance(more.value, Mapping) else self.extra
+        value = {**state.value, **{key: item for key, item in others.items() if key not in state.value}}
+        inner = [
+            problem
+            for position in sorted(state.applying)
+            for problem in list_own(self.fields[position].spec.name, readings[position])
+        ]
+        if more is not None:
+            inner += [*(Problem(field="", message=message) for message in more.errors), *more.inner]
+        inner += [
+            Problem(field=name, message="Required.", code="missing_field")
+            for kind in self.plan.kinds
+            for name in kind.names - value.keys()
+            if all(condition.holds(state.value) for condition in kind.when)
+        ]
+        for when, rules in self.plan.options:
+            if all(condition.holds(state.value) for condition in when):
+                inner += tell_faults(rules, read_plain(value))
+        self._last = SectionReading(readings, state, value, tuple(inner))
+        return self._last
+
+    def _settle(self) -> tuple[tuple[Reading, ...], State]:
+        readings = tuple(field.read() for field in self.fields)
+        return readings, self.plan.settle({position: read.value for position, read in enumerate(readings)})
+
+    def _describe_anew(self, state: State) -> bool:
+        """Put fields in place that show what holds now; whether there were any."""
+        fields = list(self.fields)
+        for position, part in enumerate(self.plan.parts):
+            holding = state.others.get(position, ())
+            if not part.others or holding == self._holding.get(position, ()):
+                continue
+            self._holding[position] = holding
+            before = fields[position]
+            spec = part.describe(holding)
+            build = WaitingField if isinstance(before, WaitingField) else kind_for(spec).build
+            fields[position] = build(spec, self._host)
+            fields[position].take_over(before)
+        if fields == list(self.fields):
+            return False
+        self.fields = tuple(fields)
+        self.on_shown()
+        return True
+
+    @property
+    def last(self) -> SectionReading:
+        """What was read last."""
+        return self._last
+
+    def find(self, name: str) -> Field | None:
+        """The field of this name that applies, else any of this name."""
+        found = [position for position, field in enumerate(self.fields) if field.spec.name == name]
+        applying = [position for position in found if position in self._last.state.applying]
+        return self.fields[(applying or found)[0]] if found else None
+
+    def reveal(self, name: str) -> Field | None:
+        """The field of this name, built if it was not."""
+        field = self.find(name)
+        if isinstance(field, WaitingField):
+            self.show([self.fields.index(field)])
+        return self.find(name)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the fields, each once."""
+        return tuple(dict.fromkeys(field.spec.name for field in self.fields))
+
+    @property
+    def by_name(self) -> dict[str, Field]:
+        """The fields by name; of several for one name the one that applies."""
+        return {name: self.fields[place] for name, place in self._list_places().items()}
+
+    def _list_places(self) -> dict[str, int]:
+        """Where the field of each name is that applies, else the first one of this name."""
+        places: dict[str, int] = {}
+        applying = self._last.state.applying
+        for place, field in enumerate(self.fields):
+            name = field.spec.name
+            if name not in places or (place in applying and places[name] not in applying):
+                places[name] = place
+        return places
+
+    @property
+    def defaults(self) -> dict[str, Any]:
+        """What a setting is taken for that is not given; a condition's own default is not known to all."""
+        return {name: self.plan.parts[place].spec.default for name, place in self._list_places().items()}
+
+    @property
+    def waiting(self) -> tuple[int, ...]:
+        """Positions of the fields that are not built yet."""
+        return tuple(
+            position for position, field in enumerate(self.fields) if isinstance(field, WaitingField)
+        )
+
+    @property
+    def widgets(self) -> list[Any]:
+        """The widgets of the fields that are built, and the button that builds more."""
+        return [*(field.widget for field in self.shown), *([self.pager] if self.waiting else [])]
+
+    @property
+    def shown(self) -> list[Field]:
+        """The fields that are built."""
+        return [field for field in self.everything if not isinstance(field, WaitingField)]
+
+    def show_more(self) -> None:
+        """Build the next of the waiting fields."""
+        self.show(self.waiting[:MOST_AT_ONCE])
+
+    def show(self, positions: Iterable[int]) -> None:
+        """Build the fields at these positions, as far as they wait."""
+        fields = list(self.fields)
+        for position in positions:
+            waiting = fields[position]
+            if isinstance(waiting, WaitingField):
+                fields[position] = kind_for(waiting.spec).build(waiting.spec, self._host)
+                fields[position].take_over(waiting)
+        self.fields = tuple(fields)
+        self._tell_waiting()
+        self.express(self.read(), self._problems)
+        self.on_shown()
+
+    def show_sought(self, words: Sequence[str]) -> None:
+        """Build those waiting fields that a search for ``words`` finds."""
+        found = [place for place in self.waiting if self.fields[place].spec.has_words(words)]
+        if found:
+            self.show(found[:MOST_AT_ONCE])
+
+    def show_given(self) -> None:
+        """Build those waiting fields that hold something of their own."""
+        held = {place: self.fields[place].read().value for place in self.waiting}
+        found = [
+            place
+            for place, value in held.items()
+            if value is not MISSING and not is_same(value, self.fields[place].initial)
+        ]
+        if found:
+            self.show(found[:MOST_AT_ONCE])
+
+    def _tell_waiting(self) -> None:
+        if self.pager is not None:
+            left = len(self.waiting)
+            self.pager.description = f"Show {min(left, MOST_AT_ONCE)} of {left} settings more"
+
+    def write(self, value: Mapping[str, Any]) -> None:
+        """Hold exactly ``value``: what it does not name is not there."""
+        self._write_extra(value)
+        for field in self.fields:
+            if field.spec.name in value:
+                field.write(value[field.spec.name])
+            else:
+                field.clear()
+        self.show_given()
+
+    def reset(self, default: Mapping[str, Any]) -> None:
+        """Back to ``default``, and where it is silent to the fields' own defaults."""
+        self._write_extra(default)
+        for field in self.fields:
+            field.reset()
+            if field.spec.name in default:
+                field.start_with(default[field.spec.name])
+
+    def express(self, read: SectionReading, problems: Sequence[Problem]) -> None:
+        """Let every field say what concerns it, and hide those that do not apply."""
+        self._problems = tuple(problems)
+        names = self.names
+        shared = share(problems, names)
+        if self.more is not None:
+            others = [problem for problem in problems if first_step(problem.field, names) not in names]
+            self.more.express(self.more.read(), others)
+        for position, field in enumerate(self.fields):
+            is_applying = position in read.state.applying
+            concerning = shared.get(field.spec.name, ()) if is_applying else ()
+            field.is_required = field.spec.name in read.state.required
+            field.express(read.readings[position], concerning)
+            field.set_class("foldnote-hidden", not is_applying)
+
+    @property
+    def everything(self) -> tuple[Field, ...]:
+        """All fields, the one for other names last."""
+        return self.fields if self.more is None else (*self.fields, self.more)
+
+    def walk(self) -> Iterator[Field]:
+        """All fields and those inside them."""
+        for field in self.everything:
+            yield from field.walk()
+
+    def focus_at(self, path: str) -> None:
+        """Put the cursor into the field that a dotted path names."""
+        name = first_step(path, self.names)
+        field = self.reveal(name) or self.more
+        if field is not None:
+            field.focus_at(path[len(name) + 1 :] if field is not self.more else path)
+
+    def keep_extra(self, given: Mapping[str, Any]) -> None:
+        """Take in names that are no fields, beside those that are there."""
+        more = self.more.read().value if self.more is not None else self.extra
+        self._write_extra({**(more if isinstance(more, Mapping) else {}), **given})
+
+    def _write_extra(self, value: Mapping[str, Any]) -> None:
+        names = set(self.names)
+        others = {key: item for key, item in value.items() if key not in names}
+        self.extra = {} if self.more is not None else others
+        if self.more is not None:
+            self.more.write(others or MISSING)
+
+
+def _ignore() -> None:
+    """Nobody shows the section yet."""
+
+
+def list_names(tool: Tool) -> tuple[str, ...]:
+    """Names of all settings that a tool may have, under whatever conditions."""
+    schema = tool.settings_schema
+    return tuple(dict.fromkeys(part.spec.name for part in read_plan(schema, schema).parts))
+
+
+def list_own(name: str, read: Reading) -> list[Problem]:
+    """What a field objects to in its own contents."""
+    own = [Problem(field=name, message=message) for message in read.errors]
+    inner = [
+        problem.model_copy(update={"field": f"{name}.{problem.field}" if problem.field else name})
+        for problem in read.inner
+    ]
+    return own + inner
+
+
+def first_step(path: str, names: Iterable[str]) -> str:
+    """Which of ``names`` a dotted path begins with; names may have dots themselves."""
+    fitting = [name for name in names if path == name or path.startswith(f"{name}.")]
+    return max(fitting, key=len) if fitting else path.partition(".")[0]
+
+
+def share(problems: Iterable[Problem], names: Iterable[str]) -> dict[str, tuple[Problem, ...]]:
+    """Problems by the name that their path begins with, each with the rest of its path."""
+    names = tuple(names)
+    shared: dict[str, tuple[Problem, ...]] = {}
+    for problem in problems:
+        name = first_step(problem.field, names)
+        rest = problem.field[len(name) + 1 :]
+        shared[name] = (*shared.get(name, ()), problem.model_copy(update={"field": rest}))
+    return shared

@@ -1,0 +1,60 @@
+"""What a form would send at one moment, to tell later whether it is still the same.
+
+A file of this computer counts with its time and size: its path may stay while its contents change.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from foldnote.client.inputs.file_values import FileValue, LocalFile
+from foldnote.forms.fields.kinds.file import is_file
+from foldnote.forms.files.file_reference import local_path
+
+if TYPE_CHECKING:
+    from foldnote.forms.form import Form
+
+
+class Snapshot(NamedTuple):
+    """The typed job name, the settings, and the state of each file of this computer that they may mean."""
+
+    job_name: str
+    settings: dict[str, Any]
+    files: dict[str, tuple[int, int] | None]
+    """Time of the last change (ns) and bytes by path; None for a text that no file is there for."""
+
+    def restamped(self) -> Snapshot:
+        """The same settings with the files as they are now."""
+        return self._replace(files={path: _stamp(path) for path in self.files})
+
+
+def take_snapshot(form: Form, settings: dict[str, Any]) -> Snapshot:
+    """The snapshot of ``form`` while it holds ``settings``."""
+    fields = form.fields
+    paths = {
+        path
+        for name, value in settings.items()
+        for path in _find_paths(value, is_open=name in fields and is_file(fields[name].spec))
+    }
+    return Snapshot(form.typed_job_name, settings, {path: _stamp(path) for path in sorted(paths)})
+
+
+def _find_paths(value: Any, *, is_open: bool) -> Iterator[str]:
+    """Texts in ``value`` that mean a file of this computer, or may come to mean one where ``is_open``."""
+    if isinstance(value, dict | list | tuple):
+        for item in value.values() if isinstance(value, dict) else value:
+            yield from _find_paths(item, is_open=is_open)
+    elif isinstance(value, LocalFile) or (
+        is_open and isinstance(value, str) and not isinstance(value, FileValue)
+    ):
+        yield str(value)
+
+
+def _stamp(path: str) -> tuple[int, int] | None:
+    found = local_path(path)
+    try:
+        state = found.stat() if found is not None else None
+    except OSError:
+        return None
+    return None if state is None else (state.st_mtime_ns, state.st_size)

@@ -1,0 +1,135 @@
+"""A Python variable bound to a field: the field shows what the variable holds, and follows it.
+
+The notebook is asked after each cell that ran, and then the files that a form names are looked at, too.
+Whoever types into the field takes it over: then it does not follow any more, and the form says so. Nothing
+is ever written into the variable.
+"""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import PurePath
+from typing import TYPE_CHECKING, Any
+
+from foldnote.client.inputs.file_values import LocalFile
+from foldnote.errors import FoldnoteError
+from foldnote.forms.fields.field import is_same
+from foldnote.forms.schema.spec import MISSING
+
+if TYPE_CHECKING:
+    from foldnote.forms.form import Form
+
+
+@dataclass(frozen=True, slots=True)
+class Variable:
+    """The name of a variable of the notebook, in the place of a setting's value."""
+
+    name: str
+
+    def read(self) -> Any:
+        """What the variable holds now, as a setting has it; `MISSING` while there is none."""
+        names = getattr(_shell(), "user_ns", {})
+        return _plain(names[self.name]) if self.name in names else MISSING
+
+
+def variable(name: str) -> Variable:
+    """A variable of the notebook for a field to follow: ``fn.form(tool, heavy=fn.variable("my_sequence"))``.
+
+    Raises:
+        FoldnoteError: this is no name of a variable.
+    """
+    if not isinstance(name, str) or not name.isidentifier():
+        raise FoldnoteError(f"variable() takes the name of a variable in quotation marks, not {name!r:.80}.")
+    return Variable(name)
+
+
+class Bindings:
+    """The fields of a form that follow variables."""
+
+    def __init__(self, form: Form) -> None:
+        self._form = weakref.ref(form)
+        self._bound: dict[str, Variable] = {}
+        self._seen: dict[str, Any] = {}
+        self._is_listening = False
+
+    @property
+    def names(self) -> dict[str, str]:
+        """The variable of each bound field."""
+        return {field: bound.name for field, bound in self._bound.items()}
+
+    def take(self, values: Mapping[str, Any]) -> dict[str, Any]:
+        """Bind what is a `Variable`; gives the values with what the variables hold in their places."""
+        taken: dict[str, Any] = {}
+        for name, value in values.items():
+            self._bound.pop(name, None)
+            if not isinstance(value, Variable):
+                taken[name] = value
+                continue
+            self._bound[name] = value
+            self._seen[name] = value.read()
+            if self._seen[name] is not MISSING:
+                taken[name] = self._seen[name]
+        self.listen(bool(self._bound))
+        return taken
+
+    def release(self, name: str) -> None:
+        """The field is its own again."""
+        self._bound.pop(name, None)
+
+    def follow(self, *_: object) -> None:
+        """Put what the variables hold now into their fields."""
+        form = self._form()
+        if form is None:
+            return
+        news: dict[str, Any] = {}
+        for name, bound in self._bound.items():
+            value = bound.read()
+            if value is not MISSING and not is_same(value, self._seen[name]):
+                news[name] = self._seen[name] = value
+        if news:
+            form.follow(news)
+        form.checking.look_at_files()
+
+    def tell(self, name: str) -> str:
+        """What is said at a field: which variable it follows."""
+        bound = self._bound.get(name)
+        if bound is None:
+            return ""
+        is_there = bound.read() is not MISSING
+        return f"follows the variable {bound.name}{'' if is_there else ', which is not there yet'}"
+
+    def listen(self, is_wanted: bool) -> None:
+        """From now on look at variables and files after each cell, where that ``is_wanted``."""
+        if self._is_listening or not is_wanted:
+            return
+        self._is_listening = True
+        events = getattr(_shell(), "events", None)
+        if events is None:
+            return
+        reference = weakref.WeakMethod(self.follow)
+
+        def after_cell(*_: object) -> None:
+            follow = reference()
+            if follow is None:
+                events.unregister("post_run_cell", after_cell)
+            else:
+                follow()
+
+        events.register("post_run_cell", after_cell)
+
+
+def _shell() -> Any:
+    from IPython.core.getipython import get_ipython
+
+    return get_ipython()
+
+
+def _plain(value: Any) -> Any:
+    """A value as a setting has it: arrays as lists, paths as text; a table's copy, to see later changes."""
+    if isinstance(value, PurePath):
+        return LocalFile(value)
+    if hasattr(value, "equals") and hasattr(value, "columns"):
+        return value.copy()
+    return value.tolist() if hasattr(value, "tolist") else value

@@ -1,0 +1,1 @@
+"""Files that a form refers to, and what they hold."""

@@ -1,0 +1,69 @@
+"""The beginning of a table, as far as a form must know it: its columns, and what their first cells hold."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, Final
+
+from foldnote.forms.files.contents import recall
+from foldnote.forms.files.file_reference import local_path, settle
+
+_ENDINGS: Final = (".csv", ".tsv", ".txt")
+_READ_CHARACTERS: Final = 200_000
+
+
+@dataclass(frozen=True, slots=True)
+class TableHead:
+    """The first lines of a table."""
+
+    name: str
+    """How a sentence calls the table: ``binding.csv``."""
+    columns: tuple[str, ...]
+    examples: tuple[str, ...]
+    """The first row; empty where there is none."""
+
+
+def find_table(value: Any, uploads: Iterable[str] = ()) -> TableHead | None:
+    """The head of the table that a file setting holds; None where it holds none that lies here."""
+    if not isinstance(value, str) or not value:
+        return None
+    if "\n" in value:
+        return _read(value[:_READ_CHARACTERS], "the pasted table")
+    path, seen = local_path(settle(value, uploads)), recall(value)
+    if path is None and seen:
+        return _read(seen[:_READ_CHARACTERS], value.rpartition("/")[2])
+    if path is None or path.suffix.lower() not in _ENDINGS:
+        return None
+    return _read_path(str(path), path.stat().st_mtime_ns)
+
+
+@lru_cache(maxsize=16)
+def _read_path(path: str, _changed_ns: int) -> TableHead | None:
+    try:
+        with Path(path).open(encoding="utf-8-sig", errors="replace", newline="") as file:
+            return _read(file.read(_READ_CHARACTERS), Path(path).name)
+    except OSError:
+        return None
+
+
+def _read(text: str, name: str) -> TableHead | None:
+    first = next((line for line in text.splitlines() if line.strip()), "")
+    delimiter = max("\t;,", key=first.count)
+    try:
+        rows = csv.reader(io.StringIO(text), delimiter=delimiter, skipinitialspace=True)
+        filled = [
+            [cell.strip() for cell in row]
+            for row, _ in zip((row for row in rows if any(row)), range(2), strict=False)
+        ]
+    except csv.Error:
+        return None
+    columns = tuple(dict.fromkeys(cell for cell in (filled[0] if filled else ()) if cell))
+    if not columns:
+        return None
+    pairs = dict(zip(filled[0], filled[1], strict=False)) if len(filled) > 1 else {}
+    return TableHead(name, columns, tuple(pairs.get(column, "") for column in columns))

@@ -1,0 +1,110 @@
+"""Files of earlier jobs, as a file field offers them: listed as a tree, and read to be looked into.
+
+A job's archive is fetched once and kept by the client. Nothing is written here.
+"""
+
+from __future__ import annotations
+
+import zipfile
+from collections.abc import Iterable
+from dataclasses import dataclass
+from html import escape
+from pathlib import Path
+from typing import Any, Final
+
+from foldnote.forms.files.file_reference import has_extension
+from foldnote.forms.jobs.background_calls import call
+from foldnote.forms.wording import count, size
+from foldnote.models import Job
+
+_MOST_FILES: Final = 300
+_MOST_OPEN: Final = 12
+"""Files up to which all folders of a job are open."""
+_READ_BYTES: Final = 20_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """One file of a job."""
+
+    path: str
+    size_bytes: int
+
+
+async def list_members(client: Any, job: str) -> list[Member]:
+    """The files of a job's result.
+
+    Raises:
+        FoldnoteError: the job has none, or the service does not answer.
+        BadZipFile: the archive is damaged.
+    """
+    with zipfile.ZipFile(await _fetch(client, job)) as archive:
+        return [Member(info.filename, info.file_size) for info in archive.infolist() if not info.is_dir()]
+
+
+async def fetch_texts(client: Any, job: str, paths: Iterable[str]) -> dict[str, str]:
+    """Files of a result as text, by path; what is not there or too large to be looked into is left out.
+
+    Raises:
+        FoldnoteError: the job has no result, or the service does not answer.
+        BadZipFile: the archive is damaged.
+    """
+    found: dict[str, str] = {}
+    with zipfile.ZipFile(await _fetch(client, job)) as archive:
+        for path in paths:
+            if path in archive.namelist() and archive.getinfo(path).file_size <= _READ_BYTES:
+                found[path] = archive.read(path).decode("utf-8", "replace")
+    return found
+
+
+def write_jobs(jobs: Iterable[Job], title: str) -> str:
+    """Jobs as a tree whose files are listed when a job is opened."""
+    rows = "".join(
+        f"<details><summary>{escape(job.job_name)} <span>{escape(job.type)}</span></summary>"
+        f'<div class="fn-files" data-job="{escape(job.job_name)}"></div></details>'
+        for job in jobs
+    )
+    return write_tree(rows, title)
+
+
+def write_tree(rows: str, title: str) -> str:
+    """A tree of jobs' files for the field of this title."""
+    return f'<div class="fn-tree" role="group" aria-label="Files of jobs, for {escape(title)}">{rows}</div>'
+
+
+def write_members(job: str, members: Iterable[Member], extensions: tuple[str, ...]) -> str:
+    """The files of a job that a field takes, folder by folder, and how many others there are."""
+    members = list(members)
+    fitting = [member for member in members if has_extension(member.path, extensions)]
+    shown = sorted(fitting[:_MOST_FILES], key=lambda member: member.path)
+    others = len(members) - len(shown)
+    told = f"<p>{count(others, 'other file')} of this job cannot be used here.</p>" if others else ""
+    none = "" if shown else "<p>This job left no file that can be used here.</p>"
+    is_open = len(shown) <= _MOST_OPEN
+    return _write_level(job, shown, "", is_open=is_open) + (told if shown else none)
+
+
+def _write_level(job: str, members: list[Member], folder: str, *, is_open: bool) -> str:
+    """The files directly in a folder, then the folders in it."""
+    deeper: dict[str, list[Member]] = {}
+    written = []
+    for member in members:
+        name, slash, _ = member.path[len(folder) :].partition("/")
+        if slash:
+            deeper.setdefault(name, []).append(member)
+        else:
+            written.append(
+                f'<button type="button" data-job="{escape(job)}" data-path="{escape(member.path)}">'
+                f"{escape(name)} <span>{size(member.size_bytes)}</span></button>"
+            )
+    written += [
+        f"<details{' open' if is_open else ''}><summary>{escape(name)}</summary>"
+        f'<div class="fn-files">{_write_level(job, inside, f"{folder}{name}/", is_open=is_open)}</div>'
+        "</details>"
+        for name, inside in deeper.items()
+    ]
+    return "".join(written)
+
+
+async def _fetch(client: Any, job: str) -> Path:
+    return Path(await call(client.jobs, "download", job))

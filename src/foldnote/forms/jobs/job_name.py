@@ -1,0 +1,84 @@
+"""The name that a form's job will have: the one that the client derives from tool, settings and files.
+
+Files of this computer count with their contents and under the names that they will be uploaded as.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import sys
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from foldnote.client.inputs.file_values import FileValue, LocalFile
+from foldnote.client.local.ledger import identify
+from foldnote.client.submission.job_submission import uploads_in
+from foldnote.forms.files.file_reference import local_path
+from foldnote.models.names import propose_job_name
+
+if TYPE_CHECKING:
+    from foldnote.forms.form import Form
+
+_READ_BYTES: Final = 50_000_000
+"""Up to this size a file is read for the name of its job while the form is filled."""
+
+
+def propose_name(form: Form, settings: dict[str, Any]) -> str:
+    """The name of the job that ``settings``, with defaults filled in, will be."""
+    return propose_job_name(form.tool.type, identify_settings(form, settings))
+
+
+def identify_settings(form: Form, settings: dict[str, Any]) -> str:
+    """What the client's ledger remembers such a job by."""
+    digests: dict[str, str] = {}
+    sent = _send(settings, digests, _READ_BYTES)
+    if form.client is not None and any(isinstance(value, str | list | dict) for value in sent.values()):
+        digests = uploads_in(sent, form.client.ledger) | digests
+    return identify(form.tool.type, sent, None, digests)
+
+
+def as_sent(settings: dict[str, Any]) -> dict[str, Any]:
+    """The settings with the files of this computer under the names that they are uploaded as."""
+    return {name: _send(value, {}, sys.maxsize) for name, value in settings.items()}
+
+
+def name_upload(path: Path, digest: str) -> str:
+    """The name that a file of this computer is uploaded as: its contents are in it."""
+    return f"{name_folder(digest)}/{path.name}"
+
+
+def name_folder(digest: str) -> str:
+    """The folder for contents with this SHA-256 (hex)."""
+    return f"foldnote-{digest[:12]}"
+
+
+def hash_file(path: Path) -> str:
+    """SHA-256 (hex) of a file."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _send(value: Any, digests: dict[str, str], largest_bytes: int) -> Any:
+    if isinstance(value, dict):
+        return {name: _send(item, digests, largest_bytes) for name, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_send(item, digests, largest_bytes) for item in value]
+    path = local_path(value) if isinstance(value, LocalFile) and not isinstance(value, FileValue) else None
+    if path is None:
+        return value
+    try:
+        state = path.stat()
+        if state.st_size > largest_bytes:
+            return value
+        digest = _hash(path.absolute(), state.st_mtime_ns, state.st_size)
+    except OSError:
+        return value
+    name = name_upload(path, digest)
+    digests[name] = digest
+    return name
+
+
+@lru_cache(maxsize=64)
+def _hash(path: Path, _changed_ns: int, _size_bytes: int) -> str:
+    return hash_file(path)

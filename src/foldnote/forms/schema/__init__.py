@@ -1,0 +1,1 @@
+"""Reading a tool's JSON Schema: references, conditions, specs of fields."""

@@ -1,0 +1,337 @@
+"""Which fields an object schema can have, and which of them it has beside the values that stand there now.
+
+The standard keywords decide: ``if``/``then``/``else``, ``allOf``, ``dependentSchemas``,
+``dependentRequired``, and ``oneOf`` or ``anyOf`` of objects that a property with one value in each tells
+apart. They are read once into parts with conditions; a condition is a schema, and is asked of the
+validator. ``x-foldnote.appliesWhen`` and ``appliesIf`` are conditions more. No widgets, no wording.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Final
+
+from foldnote.catalog.checks.row import matches
+from foldnote.catalog.keywords import Document, Rules
+from foldnote.catalog.prepared_schema import CONDITION
+from foldnote.forms.schema.resolution import find_discriminator, narrow, read_fixed, resolve, says_more
+from foldnote.forms.schema.spec import MISSING, SHAPES, FieldSpec, rank_specs, read_spec
+
+_MOST_ROUNDS: Final = 8
+_MOST_LEVELS: Final = 12
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Condition:
+    """A schema that the object must fulfil, or must not."""
+
+    rules: Rules
+    is_wanted: bool = True
+
+    def holds(self, value: Mapping[str, Any]) -> bool:
+        """Whether it is so beside ``value``."""
+        return self.rules.is_met(dict(value)) is self.is_wanted
+
+
+When = tuple[Condition, ...]
+"""Conditions that must all hold."""
+
+
+@dataclass(frozen=True)
+class Part:
+    """One way in which one property is described."""
+
+    spec: FieldSpec
+    whens: tuple[When, ...]
+    """The part means something when all conditions of one of these hold."""
+    note: Condition | None = None
+    """One condition more, from ``x-foldnote.appliesIf``; it is asked with defaults filled in."""
+    others: tuple[tuple[Mapping[str, Any], When], ...] = ()
+    """Further descriptions of the property, each with the conditions under which it holds too."""
+
+    def describe(self, holding: tuple[int, ...]) -> FieldSpec:
+        """The specification while these of the further descriptions hold."""
+        if not holding:
+            return self.spec
+        schema: Mapping[str, Any] = self.spec.schema
+        for place in holding:
+            schema = narrow(schema, self.others[place][0], is_nearer=True)
+        told = read_spec(self.spec.path, schema, self.spec.root, required=self.spec.required)
+        return replace(told, nullable=self.spec.nullable)
+
+
+@dataclass(frozen=True)
+class Demand:
+    """Names that are required, or must not be there, under conditions."""
+
+    names: frozenset[str]
+    when: When
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """What a plan comes to beside certain values."""
+
+    value: dict[str, Any]
+    applying: frozenset[int]
+    """Positions of the parts that mean something; of two parts for one name the first."""
+    required: frozenset[str]
+    others: Mapping[int, tuple[int, ...]]
+    """Which of the further descriptions of a part hold, by its position; parts without one are left out."""
+
+
+@dataclass
+class Plan:
+    """Everything that an object schema may ask for."""
+
+    parts: tuple[Part, ...] = ()
+    demands: list[Demand] = field(default_factory=list)
+    bans: list[Demand] = field(default_factory=list)
+    options: list[tuple[When, Rules]] = field(default_factory=list)
+    """The schemas of a union, each with the conditions under which it is meant."""
+    kinds: list[Demand] = field(default_factory=list)
+    """Names that tell the options of a union apart and must be given."""
+    more: FieldSpec | None = None
+    """The field for names that the schema does not know, where it says what they hold."""
+
+    def settle(self, raw: Mapping[int, Any]) -> State:
+        """What applies when the parts hold ``raw`` values, by position.
+
+        A field that does not apply has no say: fields are taken in round by round until nothing changes.
+        """
+        given = [(position, part) for position, part in enumerate(self.parts)]
+        filled = {
+            part.spec.name: known
+            for position, part in reversed(given)
+            if (known := _fill(part.spec, raw[position])) is not MISSING
+        }
+        value: dict[str, Any] = {}
+        applying: frozenset[int] = frozenset()
+        for _ in range(_MOST_ROUNDS):
+            found = frozenset(self._choose(given, value, filled))
+            if found == applying:
+                break
+            applying = found
+            value = {
+                part.spec.name: raw[position]
+                for position, part in given
+                if position in applying and raw[position] is not MISSING
+            }
+        required = frozenset(
+            name for demand in self.demands if _hold(demand.when, value) for name in demand.names
+        )
+        return State(value, applying, required, self._list_others(value))
+
+    def _list_others(self, value: Mapping[str, Any]) -> dict[int, tuple[int, ...]]:
+        found = {
+            position: tuple(place for place, (_, when) in enumerate(part.others) if _hold(when, value))
+            for position, part in enumerate(self.parts)
+            if part.others
+        }
+        return {position: places for position, places in found.items() if places}
+
+    def _choose(
+        self, given: Iterable[tuple[int, Part]], value: Mapping[str, Any], filled: Mapping[str, Any]
+    ) -> Iterator[int]:
+        banned = {name for ban in self.bans if _hold(ban.when, value) for name in ban.names}
+        taken: set[str] = set(banned)
+        for position, part in given:
+            name = part.spec.name
+            if name in taken or not any(_hold(when, value) for when in part.whens):
+                continue
+            is_noted = part.note is None or part.note.holds(filled)
+            if is_noted and matches(part.spec.notes.get("appliesWhen"), filled):
+                taken.add(name)
+                yield position
+
+
+def read_plan(schema: Mapping[str, Any], root: Mapping[str, Any], path: tuple[str, ...] = ()) -> Plan:
+    """The plan of an object schema; ``root`` is where references are looked up."""
+    reader = _Reader(root, path)
+    reader.read(schema, (), 0)
+    return reader.finish(_read_more(resolve(schema, root), root, path))
+
+
+class _Reader:
+    def __init__(self, root: Mapping[str, Any], path: tuple[str, ...]) -> None:
+        self._root = root
+        self._path = path
+        self._plan = Plan()
+        self._document: Document | None = None
+        self._found: dict[str, list[tuple[dict[str, Any], When]]] = {}
+        self._others: dict[str, list[tuple[dict[str, Any], When]]] = {}
+
+    def read(self, schema: Any, when: When, level: int) -> None:
+        plain = resolve(schema, self._root)
+        if level > _MOST_LEVELS or not plain:
+            return
+        self._read_properties(plain, when)
+        for part in _listed(plain.get("allOf")):
+            self.read(part, when, level + 1)
+        if "if" in plain:
+            test = self._compile(plain["if"])
+            self.read(plain.get("then"), (*when, Condition(test)), level + 1)
+            self.read(plain.get("else"), (*when, Condition(test, is_wanted=False)), level + 1)
+        self._read_dependencies(plain, when, level)
+        for keyword in ("oneOf", "anyOf"):
+            self._read_union(_listed(plain.get(keyword)), when, level)
+
+    def finish(self, more: FieldSpec | None) -> Plan:
+        for name in sorted(name for demand in self._plan.demands for name in demand.names):
+            self._found.setdefault(name, [({}, ())])  # only asked for: shown at all times
+        parts = [
+            self._make_part(name, child, alternatives)
+            for name, found in self._found.items()
+            for child, alternatives in _group(found)
+        ]
+        positions = {id(part.spec): part for part in parts}
+        self._plan.parts = tuple(positions[id(spec)] for spec in rank_specs(part.spec for part in parts))
+        self._plan.more = more
+        return self._plan
+
+    def _make_part(self, name: str, child: Any, alternatives: list[tuple[Any, When]]) -> Part:
+        spec = self._read_spec(name, child, alternatives)
+        noted = spec.notes.get(CONDITION)
+        rules = self._compile(noted) if isinstance(noted, Mapping) else None
+        note = Condition(rules) if rules is not None and rules.is_usable else None
+        whens = tuple(when for _, when in alternatives)
+        others = tuple(
+            (child, other)
+            for child, other in self._others.get(name, ())
+            if any(set(when) <= set(other) for when in whens)
+        )
+        return Part(spec, whens, note, others)
+
+    def _read_spec(self, name: str, child: Any, alternatives: list[tuple[Any, When]]) -> FieldSpec:
+        """The specification; it is required where it is so each time that the part applies."""
+        whens = [when for _, when in alternatives]
+        is_required = all(
+            any(name in demand.names and set(demand.when) <= set(when) for demand in self._plan.demands)
+            for when in whens
+        )
+        return read_spec((*self._path, name), child, self._root, required=is_required)
+
+    def _read_properties(self, plain: Mapping[str, Any], when: When) -> None:
+        properties = plain.get("properties")
+        for name, child in properties.items() if isinstance(properties, Mapping) else ():
+            if child is False:
+                self._plan.bans.append(Demand(frozenset([name]), when))
+                continue
+            self._add(name, child, when)
+        required = frozenset(_listed(plain.get("required"), str))
+        if required:
+            self._plan.demands.append(Demand(required, when))
+        excluded = plain.get("not")
+        if isinstance(excluded, Mapping) and set(excluded) == {"required"}:
+            banned = _listed(excluded["required"], str)
+            if len(banned) == 1:
+                self._plan.bans.append(Demand(frozenset(banned), when))
+
+    def _add(self, name: str, child: Any, when: When) -> None:
+        """Take in a description of a property, if it says more than the ones that hold wherever it does.
+
+        A second one narrows what the first allows, and may call it something else: the field shows both.
+        """
+        found = self._found.setdefault(name, [])
+        has_shape = _has_shape(child, self._root)
+        for earlier, earlier_when in found:
+            is_wider = not set(earlier_when) - set(when)
+            if is_wider and (not has_shape or _has_shape(earlier, self._root)):
+                self._add_other(name, child, when, set(when) - set(earlier_when))
+                return
+        if has_shape:
+            shapeless = [pair for pair in found if not _has_shape(pair[0], self._root)]
+            told = [pair[0] for pair in shapeless if isinstance(pair[0], Mapping)]
+            notes = {key: value for earlier in told for key, value in earlier.items()}
+            found[:] = [pair for pair in found if pair not in shapeless or set(pair[1]) - set(when)]
+            child = notes | dict(child) if notes else child
+        found.append((child, when))
+
+    def _add_other(self, name: str, child: Any, when: When, conditions: set[Condition]) -> None:
+        """Keep a further description that holds under conditions of its own."""
+        plain = resolve(child, self._root)
+        if conditions and says_more(plain):
+            self._others.setdefault(name, []).append((plain, when))
+
+    def _read_dependencies(self, plain: Mapping[str, Any], when: When, level: int) -> None:
+        for keyword in ("dependentRequired", "dependentSchemas", "dependencies"):
+            found = plain.get(keyword)
+            for name, wanted in found.items() if isinstance(found, Mapping) else ():
+                present = (*when, Condition(self._compile({"required": [name]})))
+                self.read({"required": wanted} if isinstance(wanted, list) else wanted, present, level + 1)
+
+    def _read_union(self, options: list[Any], when: When, level: int) -> None:
+        plains = [resolve(option, self._root) for option in options]
+        name = find_discriminator(plains, self._root)
+        if name is None:
+            for plain in plains:
+                self.read({key: plain[key] for key in ("properties",) if key in plain}, when, level + 1)
+            return
+        self._found[name] = [(self._join_kinds(name, plains), when)]
+        if any(name in _listed(plain.get("required"), str) for plain in plains):
+            self._plan.demands.append(Demand(frozenset([name]), when))
+            self._plan.kinds.append(self._plan.demands[-1])
+        for plain in plains:
+            kind = read_fixed(plain["properties"][name], self._root)[0]
+            told = {"properties": {name: {"const": kind}}, "required": [name]}
+            chosen = (*when, Condition(self._compile(told)))
+            self._plan.options.append((chosen, self._compile(plain)))
+            others = {key: child for key, child in plain["properties"].items() if key != name}
+            self.read(plain | {"properties": others}, chosen, level + 1)
+
+    def _join_kinds(self, name: str, plains: list[dict[str, Any]]) -> dict[str, Any]:
+        """The discriminator as one labelled choice."""
+        children = [resolve(plain["properties"][name], self._root) for plain in plains]
+        choices = [
+            {
+                "const": read_fixed(child, self._root)[0],
+                "title": plain.get("title") or str(read_fixed(child, self._root)[0]),
+            }
+            for child, plain in zip(children, plains, strict=True)
+        ]
+        told = {key: children[0][key] for key in ("title", "description") if key in children[0]}
+        defaults = [child["default"] for child in children if "default" in child]
+        is_agreed = len(set(map(repr, defaults))) == 1
+        return told | {"oneOf": choices} | ({"default": defaults[0]} if is_agreed else {})
+
+    def _compile(self, schema: Any) -> Rules:
+        if self._document is None:
+            self._document = Document.of(self._root)
+        wanted = schema if isinstance(schema, Mapping) else {"not": {}} if schema is False else {}
+        return self._document.compile_part(wanted)
+
+
+def _read_more(plain: Mapping[str, Any], root: Mapping[str, Any], path: tuple[str, ...]) -> FieldSpec | None:
+    """The field for further names; none where they are closed or may be anything."""
+    told = {key: plain[key] for key in ("additionalProperties", "patternProperties") if plain.get(key)}
+    if not any(isinstance(found, Mapping) and found for found in told.values()):
+        return None
+    title = "Other names" if plain.get("properties") else "Names and values"
+    return read_spec((*path, title), {"type": "object", "title": title, **told}, root, required=False)
+
+
+def _group(found: list[tuple[Any, When]]) -> Iterator[tuple[Any, list[tuple[Any, When]]]]:
+    """Alike descriptions of one property together."""
+    seen: dict[str, list[tuple[Any, When]]] = {}
+    for child, when in found:
+        seen.setdefault(repr(child), []).append((child, when))
+    for alternatives in seen.values():
+        yield alternatives[0][0], alternatives
+
+
+def _has_shape(child: Any, root: Mapping[str, Any]) -> bool:
+    """Whether a description says what kind of value is meant."""
+    return any(key in SHAPES for key in resolve(child, root))
+
+
+def _listed(value: Any, kind: type = object) -> list[Any]:
+    return [item for item in value if isinstance(item, kind)] if isinstance(value, list) else []
+
+
+def _hold(when: When, value: Mapping[str, Any]) -> bool:
+    return all(condition.holds(value) for condition in when)
+
+
+def _fill(spec: FieldSpec, value: Any) -> Any:
+    return spec.default if value is MISSING else value

@@ -1,0 +1,232 @@
+"""What a form needs to know of one field, read once from the JSON Schema.
+
+Pure data: no widgets, no checks. Foreign corners of JSON Schema (references, nullable types, labelled
+values) are flattened here, so that a field kind sees one plain shape.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Any, Final, Literal
+
+from foldnote.forms.schema.resolution import OBJECT_WORDS, list_types, resolve, split_null
+from foldnote.forms.wording import in_one_line, title_from_name
+
+
+class _Missing(Enum):
+    MISSING = "nothing given"
+
+
+MISSING: Final = _Missing.MISSING
+"""Stands for a value that nobody gave; None is a value."""
+Missing = Literal[_Missing.MISSING]
+
+_SEARCHED_LEVELS: Final = 2
+GROUPS = ("required", "common", "advanced")
+_NOTES = "x-foldnote"
+SHAPES = frozenset(
+    (
+        "type",
+        "enum",
+        "const",
+        "anyOf",
+        "oneOf",
+        "allOf",
+        "items",
+        "prefixItems",
+        "format",
+        _NOTES,
+        *OBJECT_WORDS,
+    )
+)
+"""Keywords that say what kind of value is meant; null is one only where none of them is used."""
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """One of a field's allowed values, and how it is shown."""
+
+    value: Any
+    label: str
+
+
+@dataclass(frozen=True)
+class FieldSpec:
+    """One field of a settings object."""
+
+    path: tuple[str, ...]
+    """Names from the root of the settings to this field."""
+    schema: Mapping[str, Any]
+    """The field's own schema: references resolved, ``null`` taken out."""
+    required: bool
+    nullable: bool
+    """Whether ``null`` is a value of the field."""
+    choices: tuple[Choice, ...]
+    """Allowed values in the schema's order; empty when any value of the type will do."""
+    root: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    """The whole schema, in which references are looked up."""
+
+    @property
+    def name(self) -> str:
+        """The key in the settings."""
+        return self.path[-1]
+
+    @property
+    def notes(self) -> Mapping[str, Any]:
+        """What the schema says under ``x-foldnote``."""
+        found = self.schema.get(_NOTES)
+        return found if isinstance(found, Mapping) else {}
+
+    @property
+    def type(self) -> str:
+        """The JSON type, or the empty string where the schema leaves it open."""
+        types = list_types(self.schema)
+        return types[0] if len(types) == 1 else ""
+
+    @property
+    def title(self) -> str:
+        """What stands above the control."""
+        return str(self.schema.get("title") or title_from_name(self.name))
+
+    @property
+    def help(self) -> str:
+        """The description, in the schema's words."""
+        return str(self.schema.get("description") or "")
+
+    @property
+    def default(self) -> Any:
+        """The schema's default, or `MISSING`."""
+        return self.schema.get("default", MISSING)
+
+    def has_words(self, words: Iterable[str]) -> bool:
+        """Whether each of these words, in small letters, is in what the field or one inside it is called."""
+        told = " ".join(_list_words(self.name, self.schema, self.root, _SEARCHED_LEVELS)).lower()
+        return all(word in told for word in words)
+
+    @property
+    def unit(self) -> str:
+        """Unit of a number, e.g. ``ps``; empty without one."""
+        return str(self.notes.get("unit") or "")
+
+    @property
+    def role(self) -> str:
+        """What the field means to a scientist: ``sequence``, ``file``, ``chain`` …; empty when unsaid."""
+        return str(self.notes.get("role") or "")
+
+    @property
+    def extensions(self) -> tuple[str, ...]:
+        """File extensions without the dot; empty when any will do."""
+        return tuple(str(item).lstrip(".").lower() for item in self.notes.get("extensions") or ())
+
+    @property
+    def group(self) -> str:
+        """``required``, ``common`` or ``advanced``."""
+        if self.notes.get("group") in GROUPS:
+            return str(self.notes["group"])
+        if self.is_deprecated and not self.required:
+            return "advanced"
+        return "required" if self.required and self.default is MISSING else "common"
+
+    @property
+    def is_secret(self) -> bool:
+        """Whether the value must not be shown or saved."""
+        return self.schema.get("format") == "password" or bool(self.schema.get("writeOnly"))
+
+    @property
+    def is_read_only(self) -> bool:
+        """Whether people may look at the value and not change it."""
+        return self.schema.get("readOnly") is True
+
+    @property
+    def is_deprecated(self) -> bool:
+        """Whether the setting is there for old jobs only."""
+        return self.schema.get("deprecated") is True
+
+    @property
+    def examples(self) -> tuple[Any, ...]:
+        """Values that the schema gives as examples."""
+        found = self.schema.get("examples")
+        return tuple(found) if isinstance(found, list) else ()
+
+    @property
+    def items(self) -> Mapping[str, Any]:
+        """The schema of an array's items."""
+        found = self.schema.get("items")
+        return found if isinstance(found, Mapping) else {}
+
+
+def read_specs(schema: Mapping[str, Any]) -> tuple[FieldSpec, ...]:
+    """The fields that an object schema always has, in the order in which a form shows them."""
+    required = set(schema.get("required") or ())
+    properties = schema.get("properties") or {}
+    specs = [
+        read_spec((name,), child, schema, required=name in required) for name, child in properties.items()
+    ]
+    return tuple(rank_specs(specs))
+
+
+def rank_specs(specs: Iterable[FieldSpec]) -> list[FieldSpec]:
+    """Groups in their order, and inside a group ``order`` before the schema's own order."""
+    ranked = sorted(enumerate(specs), key=lambda pair: _rank(pair[1], pair[0]))
+    return [spec for _, spec in ranked]
+
+
+def read_spec(path: tuple[str, ...], schema: Any, root: Mapping[str, Any], *, required: bool) -> FieldSpec:
+    """The field at ``path``; ``root`` is where ``$ref`` looks."""
+    plain, nullable = split_null(resolve(schema, root), root)
+    takes_anything = not nullable and SHAPES.isdisjoint(plain)
+    enumerated = plain.get("enum")
+    is_listed = isinstance(enumerated, list) and len(enumerated) > 1 and None in enumerated
+    if isinstance(plain.get("items"), Mapping):
+        plain = plain | {"items": resolve(plain["items"], root)}
+    is_nullable = nullable or takes_anything or is_listed
+    return FieldSpec(path, plain, required, is_nullable, tuple(_read_choices(plain)), root)
+
+
+def read_item_choices(spec: FieldSpec) -> tuple[Choice, ...]:
+    """The allowed values of an array's items; empty when they are free."""
+    return tuple(_read_choices(spec.items))
+
+
+def _read_choices(schema: Mapping[str, Any]) -> Iterator[Choice]:
+    if "const" in schema:
+        yield Choice(schema["const"], _label(schema["const"]))
+    elif isinstance(schema.get("enum"), list):
+        is_only_null = schema["enum"] == [None]
+        yield from (
+            Choice(value, _label(value)) for value in schema["enum"] if value is not None or is_only_null
+        )
+    elif schema.get("type") == "null":
+        yield Choice(None, _label(None))
+    else:
+        options = schema.get("oneOf") or schema.get("anyOf") or ()
+        if options and all(isinstance(option, Mapping) and "const" in option for option in options):
+            yield from (
+                Choice(option["const"], str(option.get("title") or _label(option["const"])))
+                for option in options
+            )
+
+
+def _list_words(name: str, schema: Mapping[str, Any], root: Mapping[str, Any], levels: int) -> Iterator[str]:
+    """Names, titles and descriptions of a field and of those inside it."""
+    yield from (name, str(schema.get("title") or title_from_name(name)), str(schema.get("description") or ""))
+    inside = {} if levels == 0 else schema.get("properties")
+    for own, child in inside.items() if isinstance(inside, Mapping) else ():
+        yield from _list_words(own, resolve(child, root), root, levels - 1)
+    if levels and isinstance(schema.get("items"), Mapping):
+        yield from _list_words("", resolve(schema["items"], root), root, levels - 1)
+
+
+def _label(value: Any) -> str:
+    if value is None:
+        return "nothing (null)"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return value if isinstance(value, str) and value.strip() else in_one_line(value, 80) or '""'
+
+
+def _rank(spec: FieldSpec, position: int) -> tuple[int, float, int]:
+    order = spec.notes.get("order")
+    return GROUPS.index(spec.group), order if isinstance(order, int | float) else 1e6, position

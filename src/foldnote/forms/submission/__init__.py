@@ -1,0 +1,1 @@
+"""Validating and submitting what a form holds."""

@@ -1,0 +1,60 @@
+"""A form that shows an earlier job: whether the cell's values are still that job's, and which files it had.
+
+What a job was run with lies at the service, whatever this computer has under the same names.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from typing import TYPE_CHECKING, Any
+
+from foldnote import catalog
+from foldnote.client.inputs.file_values import LocalFile
+from foldnote.forms.fields.kinds.file import ChoosingField
+from foldnote.forms.jobs.job_name import as_sent
+
+if TYPE_CHECKING:
+    from foldnote.forms.form import Form
+
+
+def take_kept(form: Form, but: Collection[str] = ()) -> None:
+    """Take the files of all settings, except those named, for files that the service has."""
+    for field in form.section.fields:
+        for inside in field.walk() if field.spec.name not in but else ():
+            if isinstance(inside, ChoosingField):
+                inside.take_kept(lambda head: _is_job(form, head))
+    form.refresh()
+
+
+def show_kept(form: Form, job: Any, given: Mapping[str, Any]) -> bool:
+    """Put the settings of ``job`` into the form where the ``given`` values are still its own; say whether.
+
+    A file of this computer is the job's where its contents are those that were uploaded; it stays shown.
+    """
+    settings = {key: value for key, value in job.settings.items() if key in form.fields}
+    held = {name: value for name, value in form.value.items() if name in given}
+    kept = catalog.check(form.tool, settings).normalized
+    sent = as_sent(held)
+    wanted = catalog.check(form.tool, {**settings, **sent}).normalized
+    is_other_name = form.typed_job_name not in ("", job.job_name)
+    if job.type != form.tool.type or kept != wanted or is_other_name or _has_local(sent):
+        return False
+    form.set({**settings, **held})
+    take_kept(form, held)
+    return True
+
+
+def _has_local(value: Any) -> bool:
+    """Whether a file of this computer is in ``value`` that is not there any more."""
+    if isinstance(value, dict | list):
+        return any(map(_has_local, value.values() if isinstance(value, dict) else value))
+    return isinstance(value, LocalFile)
+
+
+def _is_job(form: Form, head: str) -> bool:
+    """Whether a job of this name is known here, and no folder of uploads is."""
+    if form.client is None:
+        return False
+    ledger = form.client.ledger
+    uploads = (*form.known_uploads(), *ledger.uploads())
+    return bool(ledger.identities(head)) and not any(name.startswith(f"{head}/") for name in uploads)

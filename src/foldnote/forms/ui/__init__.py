@@ -1,0 +1,1 @@
+"""Widgets, labels and styles that all fields share."""

@@ -1,0 +1,153 @@
+"""The label of a field: its name, unit, marks, help, readout and error, as one small piece of HTML.
+
+ipywidgets ties a description to its input as a real ``<label for>``; everything that belongs to the field
+stands in that label, so a field stays one widget. The style sheet lays the parts around the control. Only
+tags and attributes that the front ends' sanitisers let through are used.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from html import escape
+
+from foldnote.forms.schema.spec import MISSING, FieldSpec
+from foldnote.forms.wording import count, in_one_line, number_text
+
+_LIMITS = {
+    "minimum": "at least",
+    "exclusiveMinimum": "above",
+    "maximum": "at most",
+    "exclusiveMaximum": "below",
+}
+
+
+REQUIRED = '<span class="fn-required" title="Required">*</span>'
+
+
+@dataclass(frozen=True, slots=True)
+class Excerpt:
+    """The place of a fault in a text: what stands before, the letter, what stands after."""
+
+    before: str
+    letter: str
+    after: str
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """What a field has to say at this moment."""
+
+    errors: tuple[str, ...] = ()
+    excerpt: Excerpt | None = None
+    readout: str = ""
+    """What the field holds, in words; empty when the control says it all."""
+    is_changed: bool = False
+    """Whether the value differs from the schema's default."""
+    is_required: bool = False
+    """Whether the setting cannot be left out beside the others' values."""
+
+
+@dataclass(frozen=True, slots=True)
+class LabelParts:
+    """The parts of a label that never change, made once for a field."""
+
+    name: str
+    """What stands above the control, as HTML."""
+    marks: str
+    """Unit, and whether the setting is deprecated or read-only."""
+    foot: str
+    changed: str
+    tip: str = ""
+    """The setting's key, shown on hovering over its name."""
+
+    def head(self, *, is_required: bool) -> str:
+        """The name with its marks."""
+        star = REQUIRED if is_required else ""
+        return f'<span class="fn-name" title="{self.tip}">{self.name}{star}</span>{self.marks}'
+
+
+def read_parts(spec: FieldSpec, *, is_brief: bool = False, mark: str = "") -> LabelParts:
+    """The lasting parts of the label of ``spec``; a brief one shows the first sentence of its help.
+
+    ``mark`` is the class by which the page names the field.
+    """
+    marks = f'<span class="fn-unit">{escape(spec.unit)}</span>' if spec.unit else ""
+    words = " ".join(part for part in (spec.help, _bounds(spec)) if part)
+    shown = words.partition(". ")[0].rstrip(".") + "." if is_brief and words else words
+    tip = f' title="{escape(words)}"' if shown != words else ""
+    foot = f'<span class="fn-help"{tip}>{escape(shown)}</span>' if words else ""
+    changed = ""
+    if spec.default is not MISSING:
+        default = escape(in_one_line(spec.default, 60)) or "empty"
+        changed = f'<span class="fn-changed {mark}" title="The default is {default}">changed</span>'
+    return LabelParts(escape(spec.title) + _write_states(spec), marks, foot, changed, escape(spec.name))
+
+
+def write_label(parts: LabelParts, notice: Notice) -> str:
+    """The whole label."""
+    mark = parts.changed if notice.is_changed else ""
+    head = parts.head(is_required=notice.is_required)
+    return f"{head}{mark}<span class='fn-foot'>{write_foot(parts, notice)}</span>"
+
+
+def write_foot(parts: LabelParts, notice: Notice) -> str:
+    """What stands below the control: errors first, then what the field holds, then its help."""
+    lines = []
+    if notice.excerpt is not None:
+        spot = notice.excerpt
+        lines.append(
+            f'<span class="fn-excerpt">{escape(spot.before)}<strong>{escape(spot.letter)}</strong>'
+            f"{escape(spot.after)}</span>"
+        )
+    lines += [f'<span class="fn-error">{escape(error)}</span>' for error in notice.errors[:3]]
+    if len(notice.errors) > 3:
+        lines.append(f'<span class="fn-error">and {len(notice.errors) - 3} more</span>')
+    if notice.readout:
+        lines.append(f'<span class="fn-readout">{escape(notice.readout)}</span>')
+    return "".join(lines) + parts.foot
+
+
+def _write_states(spec: FieldSpec) -> str:
+    """Whether the setting is deprecated or cannot be changed, behind its name."""
+    states = [
+        word
+        for word, is_so in (("deprecated", spec.is_deprecated), ("read-only", spec.is_read_only))
+        if is_so
+    ]
+    return f' <span class="fn-state">{", ".join(states)}</span>' if states else ""
+
+
+def _bounds(spec: FieldSpec) -> str:
+    """The limits of a number or a text in words, where the description does not name them already."""
+    schema = spec.schema
+    if spec.type in ("number", "integer") and not spec.choices:
+        limits = {
+            word: number_text(schema[key])
+            for key, word in _LIMITS.items()
+            if isinstance(schema.get(key), int | float)
+        }
+        if all(
+            re.search(rf"(?<![\d.]){re.escape(limit)}(?![\d.]*\d)", spec.help) for limit in limits.values()
+        ):
+            return ""
+        if set(limits) == {"at least", "at most"}:
+            told = [f"{limits['at least']} to {limits['at most']}"]
+        else:
+            told = [" and ".join(f"{word} {limit}" for word, limit in limits.items())]
+        step = schema.get("multipleOf")
+        told += [f"in steps of {number_text(step)}"] if isinstance(step, int | float) else []
+        text = ", ".join(filter(None, told))
+        return f"{text[:1].upper()}{text[1:]}." if text else ""
+    sizes = {"string": ("minLength", "maxLength", "character"), "array": ("minItems", "maxItems", "item")}
+    return _bound_size(spec, *sizes[spec.type]) if spec.type in sizes and not spec.choices else ""
+
+
+def _bound_size(spec: FieldSpec, least: str, most: str, noun: str) -> str:
+    """The limits of a length in words."""
+    bounds = [
+        f"{word} {count(size, noun)}"
+        for word, size in (("at least", spec.schema.get(least)), ("at most", spec.schema.get(most)))
+        if isinstance(size, int) and size > 0 and str(size) not in spec.help
+    ]
+    return f"{' and '.join(bounds).capitalize()}." if bounds else ""

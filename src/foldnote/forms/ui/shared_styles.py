@@ -1,0 +1,51 @@
+"""The layout and style models that all fields of one form share, so that a field costs one model.
+
+They belong to one form: closing a form's widgets never breaks another's. Here is counted, too, how many
+fields a form has built, since a large schema's are built as they are opened.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import ipywidgets as widgets
+
+from foldnote.forms.ui import compact_widgets
+
+_ROOM: Final = 200
+
+
+class Looks:
+    """One of each, and the few plain widgets that are made with them."""
+
+    def __init__(self) -> None:
+        self.room = _ROOM
+        """How many fields more are built before somebody opens them."""
+        self._nothing: widgets.Box | None = None
+        self.layout = compact_widgets.Layout()
+        self.description = compact_widgets.LeanDescriptionStyle()
+        self.text = compact_widgets.LeanTextStyle()
+        self.checkbox = compact_widgets.LeanCheckboxStyle()
+        self.html_style = compact_widgets.LeanHTMLStyle()
+        self.button_style = compact_widgets.LeanButtonStyle()
+
+    @property
+    def nothing(self) -> widgets.Box:
+        """An empty box that stands for what is not built."""
+        if self._nothing is None:
+            self._nothing = self.box([], "foldnote-hidden")
+        return self._nothing
+
+    def html(self, value: str, *classes: str) -> widgets.HTML:
+        """A piece of HTML."""
+        return compact_widgets.HTML(value, layout=self.layout, style=self.html_style, _dom_classes=classes)
+
+    def box(self, children: list[widgets.Widget], *classes: str) -> widgets.Box:
+        """A box whose arrangement the style sheet decides."""
+        return compact_widgets.Box(children, layout=self.layout, _dom_classes=classes)
+
+    def button(self, description: str, *classes: str, **more: Any) -> widgets.Button:
+        """A button."""
+        return compact_widgets.Button(
+            description=description, layout=self.layout, style=self.button_style, _dom_classes=classes, **more
+        )

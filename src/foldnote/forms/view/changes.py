@@ -1,0 +1,84 @@
+"""What differs from the defaults: a list with a button for each that puts its default back.
+
+It is made when it is asked for, so that a form costs nothing for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import ipywidgets as widgets
+
+from foldnote.forms.fields.field import Field
+from foldnote.forms.schema.spec import MISSING
+from foldnote.forms.ui.shared_styles import Looks
+from foldnote.forms.wording import in_one_line
+
+_MOST_SHOWN = 60
+
+
+class Changes:
+    """The button that counts what was changed, and the list behind it."""
+
+    def __init__(
+        self, looks: Looks, reset: Callable[..., None], place: Callable[[widgets.Box], None]
+    ) -> None:
+        self._looks = looks
+        self._reset = reset
+        self._place = place
+        self._is_open = False
+        self._fields: tuple[Field, ...] = ()
+        self.button = looks.button(
+            "", "foldnote-link", "foldnote-hidden", tooltip="What differs from the defaults"
+        )
+        self.button.on_click(self._toggle)
+        self.panel: widgets.Box | None = None
+
+    def show(self, fields: Sequence[Field]) -> None:
+        """Count ``fields``, which are the changed ones."""
+        is_news = tuple(fields) != self._fields
+        self._fields = tuple(fields)
+        self.button.description = f"{len(fields)} changed"
+        (self.button.remove_class if fields else self.button.add_class)("foldnote-hidden")
+        if not fields:
+            self._is_open = False
+        if is_news or not self._is_open:
+            self._build()
+
+    def _toggle(self, _button: object) -> None:
+        self._is_open = not self._is_open
+        self._build()
+
+    def _build(self) -> None:
+        if self.panel is None:
+            if not self._is_open:
+                return
+            self.panel = self._looks.box([], "foldnote-changes")
+            self._place(self.panel)
+        old = self.panel.children
+        (self.panel.remove_class if self._is_open else self.panel.add_class)("foldnote-hidden")
+        if self._is_open:
+            rows: list[widgets.Widget] = [self._row(field) for field in self._fields[:_MOST_SHOWN]]
+            if len(self._fields) > 1:
+                rows.append(self._button(f"Reset all {len(self._fields)}", "", ()))
+            self.panel.children = rows
+        elif old:
+            self.panel.children = ()
+        for widget in old:
+            widget.close()
+
+    def _row(self, field: Field) -> widgets.Button:
+        title, default = field.spec.title, field.initial
+        told = "empty" if default in (MISSING, None, "") else in_one_line(default, 40)
+        return self._button(f"Reset {title}", f"Its default is {told}", (field.spec.name,))
+
+    def _button(self, text: str, tip: str, names: tuple[str, ...]) -> widgets.Button:
+        button = self._looks.button(text, "foldnote-small", tooltip=tip, icon="undo")
+
+        def press(_button: Any) -> None:
+            wanted = names or tuple(field.spec.name for field in self._fields)
+            self._reset(*wanted)
+
+        button.on_click(press)
+        return button

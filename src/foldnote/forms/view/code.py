@@ -1,0 +1,98 @@
+"""The call that does what a form would do, as Python that can be pasted into a cell."""
+
+from __future__ import annotations
+
+import keyword
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from foldnote.client.inputs.file_values import Contents, FileValue, JobFile, LocalFile
+from foldnote.forms.files.file_reference import settle
+
+_LONGEST_TEXT = 4000
+
+
+@dataclass(frozen=True, slots=True)
+class Marks:
+    """What of the settings is not written as plain values."""
+
+    secrets: Collection[str] = ()
+    variables: Mapping[str, str] = field(default_factory=dict)
+    """The variable that a setting follows."""
+    files: Collection[str] = ()
+    """Settings that name files."""
+    uploads: Collection[str] = ()
+    """Names of the account's uploads, as far as they are known."""
+    has_gaps: bool = False
+    """Whether secrets inside other settings were left out."""
+
+
+def write_call(
+    tool_type: str, settings: Mapping[str, Any], job_name: str | None, marks: Marks = Marks()
+) -> str:
+    """``fn.submit(...)`` with one argument a line.
+
+    Secrets and very long pasted contents are not repeated: they become names that the reader defines. Files
+    of this computer are written as uploads, and bound variables as their names.
+    """
+    lines = [f"    {tool_type!r},"]
+    before = ["# secrets inside the settings are not written down here"] if marks.has_gaps else []
+    others: dict[str, str] = {}
+    for name, value in settings.items():
+        written = _write(name, value, marks, before)
+        if name.isidentifier() and not keyword.iskeyword(name) and name not in _RESERVED:
+            lines.append(f"    {name}={written},")
+        else:
+            others[name] = written
+    if others:
+        lines.append("    **{" + ", ".join(f"{name!r}: {written}" for name, written in others.items()) + "},")
+    if job_name:
+        lines.append(f"    job_name={job_name!r},")
+    return "\n".join(["import foldnote as fn", "", *before, "fn.submit(", *lines, ")"])
+
+
+def write_value(value: Any) -> str:
+    """A plain value as Python, an object's names one a line."""
+    if not isinstance(value, dict) or not value:
+        return repr(value)
+    lines = "".join(f"    {name!r}: {item!r},\n" for name, item in value.items())
+    return f"{{\n{lines}}}"
+
+
+_RESERVED = {"tool", "settings", "job_name", "project_tag", "profile", "client"}
+
+
+def _write(name: str, value: Any, marks: Marks, before: list[str]) -> str:
+    if name in marks.variables:
+        return marks.variables[name]
+    if name in marks.files:
+        return _write_files(name, value, marks, before)
+    return _write_plain(name, value, name in marks.secrets, before)
+
+
+def _write_files(name: str, value: Any, marks: Marks, before: list[str]) -> str:
+    """A file as the value that says what it is."""
+    if isinstance(value, list):
+        return f"[{', '.join(_write_files(name, item, marks, before) for item in value)}]"
+    file = settle(value, marks.uploads)
+    if isinstance(file, LocalFile):
+        return f"fn.upload({str(file)!r})"
+    if isinstance(file, JobFile):
+        job, _, member = file.partition("/")
+        return f"fn.job({job!r}).file({member!r})"
+    if isinstance(file, FileValue) and not isinstance(file, Contents):
+        return f"fn.uploaded({str(file)!r})"
+    written = _write_plain(name, value, False, before)
+    return f"fn.inline({written})" if isinstance(file, Contents) else written
+
+
+def _write_plain(name: str, value: Any, is_secret: bool, before: list[str]) -> str:
+    variable = "".join(letter if letter.isalnum() else "_" for letter in name)
+    if is_secret:
+        before.append(f'{variable} = input("{name}: ")  # a secret is not written down here')
+        return variable
+    if isinstance(value, str) and "\n" in value and len(value) > _LONGEST_TEXT:
+        before.append(f'{variable} = open("{variable}.txt").read()  # save the pasted text there first')
+        return variable
+    return repr(value)

@@ -1,0 +1,310 @@
+"""Everything of a form that is not a field: header, groups, footer, and what they say.
+
+The frame knows no tool and judges nothing: it is told what to show.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from html import escape
+from typing import TYPE_CHECKING
+
+import ipywidgets as widgets
+
+from foldnote.forms.ui import compact_widgets
+from foldnote.forms.ui.label import LabelParts, Notice, write_label
+from foldnote.forms.ui.shared_styles import Looks
+from foldnote.forms.ui.stylesheet import read_style
+from foldnote.forms.view.changes import Changes
+from foldnote.forms.wording import count
+from foldnote.models.tool import Tool
+
+if TYPE_CHECKING:
+    from foldnote.forms.fields.section import Section
+
+_TITLES = {"required": "Required", "common": "Settings", "advanced": "More settings"}
+_LONG = 14
+"""Fields from which on a form has a search box."""
+_COPY = (
+    "var p=this.parentNode.querySelector('pre'),r=document.createRange(),s=getSelection();"
+    "r.selectNodeContents(p);s.removeAllRanges();s.addRange(r);document.execCommand('copy');"
+    "this.textContent='Copied'"
+)
+
+
+class Frame:
+    """The widgets around the fields."""
+
+    def __init__(
+        self, tool: Tool, section: Section, looks: Looks, actions: Actions, *, has_job: bool = True
+    ) -> None:
+        self.looks = looks
+        self.has_job = has_job
+        self._section = section
+        section.on_shown = self._lay_out
+        self._said = ""
+        self._code = ""
+        self.shown_language = ""
+        self._cost = self._live = ""
+        self._general = ""
+        self.slot = looks.box([], "foldnote-slot")
+        self.header = looks.html("", "foldnote-header")
+        self.job_name = compact_widgets.Text(
+            layout=looks.layout,
+            style=looks.text,
+            description_allow_html=True,
+            _dom_classes=("foldnote-field", "foldnote-job-name"),
+        )
+        self.submit = looks.button("Submit", "foldnote-submit", tooltip="Send this job")
+        self.attention = looks.button("", "foldnote-attention", "foldnote-hidden", tooltip="Go to the first")
+        self.validate = looks.button(
+            "Validate", "foldnote-second", tooltip="The service's verdict; nothing is sent"
+        )
+        self.add_row = looks.button(
+            "Add to batch", "foldnote-second", tooltip="These settings as a row of a batch"
+        )
+        self.copy = looks.button("Copy as Python", "foldnote-second", tooltip="Code that does the same")
+        self.copy_json = looks.button("Copy as JSON", "foldnote-second", tooltip="The settings as JSON")
+        self.changes = Changes(looks, actions.reset, self._show_changes)
+        self.search: widgets.Text | None = None
+        self.message = looks.html("", "foldnote-message")
+        self._fold: widgets.Button | None = None
+        self._advanced: widgets.Box | None = None
+        self._groups: dict[str, widgets.Box] = {}
+        self.show_tool(tool)
+        self._build_search()
+        found: list[widgets.Widget] = [self.search] if self.search is not None else []
+        self.widget = looks.box(
+            [self.header, *found, *self._build_groups(), self._build_footer(), self.slot],
+            "foldnote-form",
+        )
+        for button, action in (
+            (self.submit, actions.submit),
+            (self.copy, actions.copy),
+            (self.copy_json, actions.copy_json),
+            (self.validate, actions.validate),
+            (self.add_row, actions.add_row),
+            (self.attention, actions.attend),
+        ):
+            button.on_click(action)
+        self.job_name.observe(actions.rename, "value")
+
+    def show_tool(self, tool: Tool, more: str = "") -> None:
+        """Title, description and what runs the tool; ``more`` follows that line."""
+        line, mark = tell_method(tool)
+        title, about = escape(tool.display_name or tool.type), escape(tool.description)
+        told = _mark_code(" ".join(part for part in (line, more) if part))
+        self.header.value = (
+            f"<style>{read_style()}</style>"
+            f'<div class="fn-title" role="heading" aria-level="2">{title}</div>'
+            f'<div class="fn-about">{about}</div>'
+            + (f'<div class="fn-method {mark}"><span>{told}</span></div>' if self.has_job else "")
+        )
+
+    def show_job_name(self, proposal: str, error: str | None) -> None:
+        """The name that an empty box stands for, and what is wrong with a typed one."""
+        self.job_name.placeholder = proposal
+        parts = LabelParts("Job name", "", "", "")
+        errors = (error,) if error else ()
+        self.job_name.description = write_label(parts, Notice(errors))
+        (self.job_name.add_class if error else self.job_name.remove_class)("foldnote-wrong")
+
+    def show_attention(self, wrong: int, pending: int) -> None:
+        """How many fields need attention, or calmly how many are still empty."""
+        if wrong:
+            self.attention.description = f"{count(wrong, 'field needs', 'fields need')} attention"
+        elif pending:
+            self.attention.description = f"{count(pending, 'required field')} to fill in"
+        _toggle(self.attention, "foldnote-hidden", not (wrong or pending))
+        _toggle(self.attention, "foldnote-calm", not wrong)
+
+    def show_fold(self) -> None:
+        """How many advanced settings there are, and how many differ from their defaults."""
+        if self._fold is None or self._advanced is None:
+            return
+        inside = [field for field in self._section.everything if field.spec.group == "advanced"]
+        changed = sum(field.is_changed for field in inside)
+        told = f" · {changed} changed" if changed else ""
+        self._fold.description = f"{count(len(inside), 'more setting')}{told}"
+        self._fold.icon = "caret-right" if self.is_folded else "caret-down"
+
+    @property
+    def is_folded(self) -> bool:
+        """Whether the advanced group is closed."""
+        return self._advanced is not None and "foldnote-hidden" in self._advanced._dom_classes
+
+    def unfold(self) -> None:
+        """Open the advanced group."""
+        if self.is_folded:
+            self._toggle_fold()
+
+    def say(self, text: str, *, kind: str = "", more: str = "") -> None:
+        """A sentence below the buttons; ``kind`` is ``bad``, ``well`` or nothing. An empty one clears it."""
+        mark = f" fn-{kind}" if kind else ""
+        role = "alert" if kind == "bad" else "status"
+        extra = f"<p>{_mark_code(more)}</p>" if more else ""
+        self._said = (
+            f'<div class="fn-said{mark}" role="{role}">{_mark_code(text)}{extra}</div>' if text else ""
+        )
+        self._show_message()
+
+    def show_code(self, code: str, language: str = "Python") -> None:
+        """The code with a button that copies it; an empty text closes it."""
+        self.shown_language = language if code else ""
+        self._code = (
+            f"<style>{read_style('code')}</style>"
+            f'<div class="fn-code"><button type="button" onclick="{escape(_COPY)}">Copy</button>'
+            f'<pre tabindex="0" aria-label="{language} code">{escape(code)}</pre></div>'
+            if code
+            else ""
+        )
+        self._show_message()
+
+    def show_general(self, messages: Sequence[str]) -> None:
+        """What is wrong with the settings as a whole."""
+        told = "".join(f'<div class="fn-error">{escape(message)}</div>' for message in messages[:3])
+        if told != self._general:
+            self._general = told
+            self._show_message()
+
+    def show_live(self, words: str) -> None:
+        """Have a screen reader say ``words``, which stand at a field already."""
+        told = f'<span class="fn-live" role="alert">{escape(words)}</span>' if words else ""
+        if told != self._live:
+            self._live = told
+            self._show_message()
+
+    def show_cost(self, words: str) -> None:
+        """What a submission takes, said before it."""
+        self._cost = f'<div class="fn-cost">{escape(words)}</div>' if words else ""
+        self._show_message()
+
+    def show_batch(self, parts: list[widgets.Widget]) -> None:
+        """The batch table below the buttons."""
+        batch = self.looks.box(parts, "foldnote-batch")
+        self.widget.children = (*self.widget.children[:-1], batch, self.slot)
+
+    def show_surface(self, surface: widgets.Widget) -> None:
+        """What the page does by itself; it shows nothing."""
+        self._footer.children = (*self._footer.children, surface)
+
+    def _show_changes(self, panel: widgets.Box) -> None:
+        """The list of changes between the buttons and what is said."""
+        shown = list(self._footer.children)
+        shown.insert(shown.index(self.message), panel)
+        self._footer.children = shown
+
+    def show_sought(self, text: str) -> None:
+        """Leave only the fields that have all words of ``text`` in their names or descriptions."""
+        words = text.lower().split()
+        if words:
+            self._section.show_sought(words)
+            self.unfold()
+        for field in self._section.everything:
+            field.set_class("foldnote-unsought", not field.spec.has_words(words))
+
+    def _build_search(self) -> None:
+        number = len(self._section.everything)
+        if number < _LONG:
+            return
+        self.search = compact_widgets.Text(
+            description="Search",
+            placeholder=f"Search {number} settings",
+            layout=self.looks.layout,
+            style=self.looks.text,
+            _dom_classes=("foldnote-search",),
+        )
+        self.search.observe(lambda change: self.show_sought(str(change["new"])), "value")
+
+    def _show_message(self) -> None:
+        self.message.value = self._live + self._general + self._cost + self._said + self._code
+
+    def show_sending(self, words: str) -> None:
+        """Say on the button that something is under way; an empty text ends it.
+
+        The button is not disabled meanwhile: that would take the keyboard's focus away from it. A second
+        press is the submission's to ignore.
+        """
+        self.submit.description = words or "Submit"
+        self.submit.icon = "spinner spin" if words else ""
+        _toggle(self.submit, "foldnote-busy", bool(words))
+
+    def _build_groups(self) -> list[widgets.Widget]:
+        built: list[widgets.Widget] = []
+        for group, title in _TITLES.items():
+            if not any(field.spec.group == group for field in self._section.everything):
+                continue
+            box = self._groups[group] = self.looks.box([], "foldnote-group")
+            if group == "advanced":
+                self._fold = self.looks.button("", "foldnote-fold", tooltip="Show or hide more settings")
+                self._fold.on_click(self._toggle_fold)
+                self._advanced = box
+                box.add_class("foldnote-hidden")
+                built += [self._fold, box]
+            else:
+                heading = f'<div class="fn-group" role="heading" aria-level="3">{title}</div>'
+                built += [self.looks.html(heading, "foldnote-group-title"), box]
+        self._lay_out()
+        return built
+
+    def _lay_out(self) -> None:
+        """Every field in its group; the button that builds more of them below the last."""
+        shown = self._section.shown
+        for group, box in self._groups.items():
+            box.children = [field.widget for field in shown if field.spec.group == group]
+        if self._section.waiting:
+            last = self._groups[self._section.everything[-1].spec.group]
+            last.children = (*last.children, self._section.pager)
+
+    def _build_footer(self) -> widgets.Box:
+        own = [self.submit, self.validate, self.add_row] if self.has_job else []
+        buttons = [*own, self.copy, self.copy_json, self.attention, self.changes.button]
+        actions = self.looks.box(buttons, "foldnote-actions")
+        name = [self.job_name] if self.has_job else []
+        self._footer = self.looks.box([*name, actions, self.message], "foldnote-footer")
+        return self._footer
+
+    def _toggle_fold(self, _button: object = None) -> None:
+        if self._advanced is not None:
+            _toggle(self._advanced, "foldnote-hidden", not self.is_folded)
+            self.show_fold()
+
+
+@dataclass(frozen=True)
+class Actions:
+    """What the frame's controls do; each takes whatever ipywidgets hands it."""
+
+    submit: Callable[..., None]
+    validate: Callable[..., None]
+    add_row: Callable[..., None]
+    copy: Callable[..., None]
+    copy_json: Callable[..., None]
+    attend: Callable[..., None]
+    rename: Callable[..., None]
+    reset: Callable[..., None]
+
+
+def tell_method(tool: Tool) -> tuple[str, str]:
+    """What runs the tool here, in words, and the style of its mark."""
+    if tool.available and tool.engine is not None:
+        note = f" {tool.engine.note}" if tool.engine.note else ""
+        instead = (
+            f", in place of {tool.display_name or tool.type}" if tool.engine.kind == "substitute" else ""
+        )
+        return f"Runs {tool.engine.method}{instead}.{note}", "fn-can"
+    if tool.available:
+        return "Runs at the connected service.", "fn-can"
+    if tool.unavailable_reason:
+        return tool.unavailable_reason, "fn-cannot"
+    return "Not connected to a service: settings are checked, and nothing can be submitted.", "fn-unknown"
+
+
+def _mark_code(text: str) -> str:
+    """``text`` as HTML, with what stands in backticks as code."""
+    return re.sub(r"`([^`]+)`", r"<code>\1</code>", escape(text))
+
+
+def _toggle(widget: widgets.DOMWidget, name: str, is_on: bool) -> None:
+    (widget.add_class if is_on else widget.remove_class)(name)

@@ -1,0 +1,69 @@
+"""A form without its kernel: the settings as a plain table that any front end, mail or web page shows.
+
+No script, no style sheet, no secret, and of pasted contents only their size.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from html import escape
+from typing import Any
+
+from foldnote.forms.files.file_reference import tell_file
+from foldnote.forms.schema.secrecy import leave_out_secrets
+from foldnote.forms.schema.spec import MISSING, FieldSpec
+from foldnote.forms.wording import in_one_line
+
+Row = tuple[FieldSpec, Any]
+_LONG_WORD = 40
+_STRETCH = re.compile(".{1,20}", re.DOTALL)
+_HIDDEN = "(not shown)"
+
+
+def write_static_html(title: str, rows: Iterable[Row], closing: str = "") -> str:
+    """A table of titles and values; ``closing`` is a sentence below it."""
+    cells = "".join(
+        '<tr><th scope="row" style="text-align:left;vertical-align:top;font-weight:600">'
+        f'{escape(spec.title)}</th><td style="text-align:left;word-break:break-word">'
+        f"{_write_text(text)}</td></tr>"
+        for spec, text in _tell_rows(rows)
+    )
+    end = f"<p>{escape(closing)}</p>" if closing else ""
+    body = f"<table><tbody>{cells}</tbody></table>" if cells else "<p>No settings yet.</p>"
+    return f'<div class="foldnote-static"><p><strong>{escape(title)}</strong></p>{body}{end}</div>'
+
+
+def write_static_text(title: str, rows: Iterable[Row], closing: str = "") -> str:
+    """The same as plain text."""
+    lines = [f"  {spec.title}: {text}" for spec, text in _tell_rows(rows)]
+    return "\n".join([title, *lines, *([closing] if closing else [])])
+
+
+def _write_text(text: str) -> str:
+    """The text as HTML; a long word, such as a sequence, may break after every 20 letters.
+
+    A style would not do: front ends take styles out of the outputs of notebooks that they do not trust.
+    """
+    words = (word if len(word) <= _LONG_WORD else _STRETCH.findall(word) for word in text.split(" "))
+    return " ".join(
+        escape(word) if isinstance(word, str) else "<wbr>".join(map(escape, word)) for word in words
+    )
+
+
+def _tell_rows(rows: Iterable[Row]) -> list[tuple[FieldSpec, str]]:
+    return [(spec, _tell(spec, value)) for spec, value in rows if value is not MISSING]
+
+
+def _tell(spec: FieldSpec, value: Any) -> str:
+    value = tell_file(leave_out_secrets(spec.schema, value, spec.root))
+    if value is MISSING:
+        return _HIDDEN
+    labels = {str(choice.value): choice.label for choice in spec.choices}
+    if isinstance(value, list):
+        text = ", ".join(in_one_line(item) for item in value)
+    elif isinstance(value, dict):
+        text = "; ".join(f"{key}: {in_one_line(item)}" for key, item in value.items())
+    else:
+        text = labels.get(str(value)) or in_one_line(value, 2000 if "sequence" in spec.role else 120)
+    return f"{text} {spec.unit}" if spec.unit and text else text

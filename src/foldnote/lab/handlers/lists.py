@@ -1,0 +1,90 @@
+"""The routes about jobs beyond those that are followed: older ones, a batch's, other members', a single one.
+
+Each asks the service when it is asked; nothing is kept.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from jupyter_server.auth.decorator import authorized
+from tornado import web
+
+from foldnote.lab.handlers.jobs import FoldnoteHandler
+
+if TYPE_CHECKING:
+    from foldnote.lab.local_notes import Notes
+    from foldnote.lab.responses import Answer
+    from foldnote.lab.service_session import Desk
+    from foldnote.models.job import JobPage
+
+_EVERYBODY = "*"
+"""Stands for all members of the organization where one of them could be named."""
+
+
+class OlderHandler(FoldnoteHandler):
+    """``GET jobs/older?key=``: jobs older than those that are followed."""
+
+    @web.authenticated
+    @authorized
+    async def get(self) -> None:
+        """A page of them."""
+        desk = self.desk
+        self.send(_older(await self.ask(desk.list_older(self.get_query_argument("key"))), desk))
+
+
+class BatchHandler(FoldnoteHandler):
+    """``GET jobs/NAME/subjobs?key=&member=``."""
+
+    _track_activity = False
+
+    @web.authenticated
+    @authorized
+    async def get(self, name: str) -> None:
+        """A page of a batch's jobs."""
+        key = self.get_query_argument("key", "") or None
+        desk, member = self.desk, self.member
+        self.send(_older(await self.ask(desk.list_batch(name, key, member)), desk, member))
+
+
+class RecordHandler(FoldnoteHandler):
+    """``GET jobs/NAME/record?member=``: one job, also one that no list holds."""
+
+    _track_activity = False
+
+    @web.authenticated
+    @authorized
+    async def get(self, name: str) -> None:
+        """The job as the service has it now; null when it has none of this name."""
+        from foldnote.lab.responses import write_record
+
+        desk, member = self.desk, self.member
+        job = await self.ask(desk.find_job(name, member))
+        self.send(write_record(job, _notes_of(desk, member)))
+
+
+class MembersHandler(FoldnoteHandler):
+    """``GET jobs/members?key=``: the jobs of everybody in the organization."""
+
+    _track_activity = False
+
+    @web.authenticated
+    @authorized
+    async def get(self) -> None:
+        """A page of them."""
+        key = self.get_query_argument("key", "") or None
+        desk = self.desk
+        self.send(_older(await self.ask(desk.list_members(key)), desk, _EVERYBODY))
+
+
+def _older(page: JobPage, desk: Desk, member: str | None = None) -> Answer:
+    from foldnote.lab.responses import write_older
+
+    return write_older(page, _notes_of(desk, member))
+
+
+def _notes_of(desk: Desk, member: str | None) -> Notes:
+    """What this computer notes of its own user's jobs is no part of what is told of others'."""
+    from foldnote.lab.local_notes import Notes
+
+    return desk.notes if member is None else Notes()

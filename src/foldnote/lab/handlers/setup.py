@@ -1,0 +1,95 @@
+"""The routes about the set-up: which services there are, a new connection, and this computer's engines."""
+
+from __future__ import annotations
+
+from jupyter_server.auth.decorator import authorized
+from tornado import web
+
+from foldnote.lab.handlers.jobs import FoldnoteHandler, fault, now
+
+
+class ProfilesHandler(FoldnoteHandler):
+    """``GET profiles`` and ``POST profiles``."""
+
+    @web.authenticated
+    @authorized
+    async def get(self) -> None:
+        """The services that can be chosen."""
+        self.send_record(await self.ask(now(self.desks.list_profiles)))
+
+    @web.authenticated
+    @authorized
+    async def post(self) -> None:
+        """Try an address and a key and keep them when they are good; the key is never answered."""
+        from pydantic import SecretStr
+
+        desks, name = self.desks, self.read_field("name")
+        address, key = self.read_field("url"), SecretStr(self.read_field("key").strip())
+        self.send_record(await self.ask(desks.keep_connection(name, address, key)))
+
+
+class AccountHandler(FoldnoteHandler):
+    """``GET account``."""
+
+    _track_activity = False
+
+    @web.authenticated
+    @authorized
+    async def get(self) -> None:
+        """The account behind the key; with ``fresh=1`` as it is now."""
+        is_fresh = self.get_query_argument("fresh", "") == "1"
+        self.send_record(await self.ask(self.desk.read_account(is_fresh=is_fresh)))
+
+
+class ClaimHandler(FoldnoteHandler):
+    """``GET account/claim``: the way to the page where a person claims a trial account.
+
+    The link holds a token, so that it is given only to somebody who follows it from a page of this server.
+    """
+
+    @web.authenticated
+    @authorized
+    async def get(self) -> None:
+        """Send the browser on; neither the address bar's history nor the next page learns from where."""
+        if self.request.headers.get("Sec-Fetch-Site", "none") not in ("none", "same-origin"):
+            raise fault(403, "This link works from JupyterLab only.")
+        url = await self.ask(self.desk.account.find_claim())
+        if not url.startswith(("https://", "http://")):
+            raise fault(502, "The service gave a claim link that is no web address.")
+        self.set_header("Referrer-Policy", "no-referrer")
+        self.set_header("Cache-Control", "no-store")
+        self.redirect(url)
+
+
+class EnginesHandler(FoldnoteHandler):
+    """``GET engines``."""
+
+    _track_activity = False
+
+    @web.authenticated
+    @authorized
+    async def get(self) -> None:
+        """The engines of this computer, with what goes on."""
+        self.send_record(await self.ask(self.desks.engines.list_engines()))
+
+
+class EngineHandler(FoldnoteHandler):
+    """``POST engines/NAME`` with ``action``."""
+
+    @web.authenticated
+    @authorized
+    async def post(self, name: str) -> None:
+        """Begin to install or to remove an engine, or cancel what was begun."""
+        action = self.read_field("action")
+        if action not in ("install", "remove", "cancel"):
+            raise fault(400, "The action is install, remove or cancel.")
+        if action == "cancel":
+            await self.ask(self.desks.engines.cancel(name))
+            self.finish({"message": f"{name}: cancelled."})
+            return
+        known = {engine.name for engine in (await self.ask(self.desks.engines.list_engines())).engines}
+        if name not in known:
+            raise fault(404, f"There is no engine {name!r}.")
+        await self.ask(now(lambda: self.desks.engines.begin(action, name)))
+        self.set_status(202)
+        self.finish({"message": f"{name}: {action} has begun."})

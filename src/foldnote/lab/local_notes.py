@@ -1,0 +1,131 @@
+"""What this computer knows of jobs and their service does not: tags, notebooks, deletions that can be undone.
+
+A service takes a project when a job is submitted and no word afterwards, so that tags are kept here, in a
+file of the Jupyter server's user. The notebook comes from the ledger. Nothing here asks a service.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from foldnote import settings
+from foldnote.client.local.ledger import Ledger
+from foldnote.errors import ConfigurationError
+
+MOST_TAGS = 20
+LONGEST_TAG = 40
+_SCHEMA = """
+CREATE TABLE IF NOT EXISTS tags (
+    service TEXT NOT NULL, job_name TEXT NOT NULL, tag TEXT NOT NULL, PRIMARY KEY (service, job_name, tag)
+);
+"""
+
+
+@dataclass(frozen=True)
+class Note:
+    """What is known of one job.
+
+    Attributes:
+        tags: in alphabetical order.
+        notebook: path of the notebook that submitted it, as its kernel knew it; None where nothing tells it.
+        is_leaving: whether it will be deleted in a moment unless somebody undoes that.
+    """
+
+    tags: tuple[str, ...] = ()
+    notebook: str | None = None
+    is_leaving: bool = False
+
+    def to_wire(self) -> dict[str, Any]:
+        """The fields that a page gets beside those of the service; what is not known is left out."""
+        fields = {"tags": list(self.tags), "notebook": self.notebook, "isLeaving": self.is_leaving}
+        return {name: value for name, value in fields.items() if value}
+
+
+NOTHING = Note()
+
+
+class Notes:
+    """The notes on the jobs of one service."""
+
+    def __init__(self, service: str = settings.EMBEDDED) -> None:
+        """Nothing is read before ``reload``."""
+        self.service = service
+        self._leaving: frozenset[str] = frozenset()
+        self._tags: dict[str, tuple[str, ...]] = {}
+        self._notebooks: Mapping[str, str] = {}
+
+    def find(self, job_name: str) -> Note:
+        """What is known of a job."""
+        tags, notebook = self._tags.get(job_name, ()), self._notebooks.get(job_name)
+        is_leaving = job_name in self._leaving
+        return Note(tags, notebook, is_leaving) if tags or notebook or is_leaving else NOTHING
+
+    def reload(self) -> None:
+        """Read what kernels and other servers have written."""
+        self._notebooks = Ledger(service=self.service).notebooks()
+        found: dict[str, list[str]] = {}
+        query = "SELECT job_name, tag FROM tags WHERE service = ? ORDER BY tag"
+        try:
+            with _open() as connection:
+                for name, tag in connection.execute(query, (self.service,)):
+                    found.setdefault(name, []).append(tag)
+        except (sqlite3.Error, OSError):  # a damaged file is an empty one: jobs are shown without their tags
+            return
+        self._tags = {name: tuple(tags) for name, tags in found.items()}
+
+    def set_leaving(self, names: Iterable[str]) -> None:
+        """Note which jobs will be deleted in a moment."""
+        self._leaving = frozenset(names)
+
+    def change_tags(self, names: Iterable[str], added: Iterable[str], removed: Iterable[str]) -> None:
+        """Add tags to jobs and take others away.
+
+        Raises:
+            ConfigurationError: a tag is too long, a job would have too many, or they cannot be kept.
+        """
+        more, less = {_read_tag(tag) for tag in added}, {tag.strip() for tag in removed}
+        wanted = {name: ({*self._tags.get(name, ())} - less) | more for name in names}
+        if any(len(tags) > MOST_TAGS for tags in wanted.values()):
+            raise ConfigurationError(f"A job has at most {MOST_TAGS} tags.")
+        self._write(wanted)
+
+    def forget(self, names: Iterable[str]) -> None:
+        """Drop the tags of jobs that are gone: another job may take the name."""
+        known = {name: set[str]() for name in names if name in self._tags}
+        if known:
+            self._write(known)
+
+    def _write(self, wanted: Mapping[str, set[str]]) -> None:
+        rows = [(self.service, name, tag) for name, tags in wanted.items() for tag in tags]
+        try:
+            with _open() as connection, connection:
+                connection.executemany(
+                    "DELETE FROM tags WHERE service = ? AND job_name = ?",
+                    [(self.service, name) for name in wanted],
+                )
+                connection.executemany("INSERT INTO tags VALUES (?, ?, ?)", rows)
+        except (sqlite3.Error, OSError) as exc:
+            raise ConfigurationError(f"Tags cannot be kept in {_path()}: {exc}.") from exc
+        self._tags |= {name: tuple(sorted(tags)) for name, tags in wanted.items()}
+
+
+def _read_tag(tag: str) -> str:
+    text = " ".join(tag.split())
+    if not text or len(text) > LONGEST_TAG:
+        raise ConfigurationError(f"A tag has 1 to {LONGEST_TAG} characters: {tag[:60]!r} has not.")
+    return text
+
+
+def _path() -> str:
+    return str(settings.data_dir() / "tags.db")
+
+
+@contextmanager
+def _open() -> Iterator[sqlite3.Connection]:
+    with closing(sqlite3.connect(_path(), timeout=10)) as connection:
+        connection.executescript(_SCHEMA)
+        yield connection

@@ -1,0 +1,164 @@
+"""A program that lays out one result, or one file, for a page: ``python -m foldnote.lab.renderer``.
+
+It makes the same HTML that a cell shows, from the same Scene. It is a program of its own because reading
+structures takes memory and time that the Jupyter server shall not lose, and because a hostile file may at
+most end this program: it has a limit of memory and one of processor time.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+
+import pandas as pd
+
+from foldnote.errors import FoldnoteError, UnreadableFileError
+from foldnote.lab.responses import ResultAnswer, ResultFileRecord
+from foldnote.results import Alignment, Result, open_result
+from foldnote.results.naming.file_kinds import FileKind, find_kind
+from foldnote.results.prediction.evidence import read_evidence
+from foldnote.results.prediction.pae import make_pae
+from foldnote.viewers.display.bundles import bundle, default_view, join_bundles, table_bundle
+from foldnote.viewers.plots.prediction_plots import plot_coverage, plot_pae
+
+MEMORY_LIMIT_BYTES = 4 * 1024**3
+"""Of addresses; the libraries alone take 0.4 GiB, and a matrix of 5,000 tokens as JSON about 1 GiB."""
+PROCESSOR_LIMIT_S = 150
+"""More than the server waits: a program that it has lost sight of ends by itself."""
+
+RESULT, FILE = "result", "file"
+"""What may be laid out: the result of a job, or a file that stands for itself."""
+
+
+def lay_out_result(path: Path, title: str) -> ResultAnswer:
+    """The result at ``path``, an archive, for a page.
+
+    Raises:
+        FoldnoteError: it cannot be read.
+    """
+    result = open_result(path, title)
+    rows = [
+        ResultFileRecord(name=file.name, size_bytes=file.size_bytes, kind=file.kind.value)
+        for file in result.files
+    ]
+    return ResultAnswer(
+        title=title,
+        html=bundle(result)["text/html"],
+        files=tuple(rows),
+        manifest=_read_manifest(result),
+    )
+
+
+def lay_out_file(path: Path, title: str) -> ResultAnswer:
+    """The file at ``path`` alone: a structure, molecules, an alignment, or aligned errors as JSON.
+
+    Raises:
+        FoldnoteError: it cannot be read, or holds nothing to draw.
+    """
+    result = open_result(path, title)
+    draw = _DRAWN.get(find_kind(title), _draw_usually)
+    return ResultAnswer(title=title, html=draw(result))
+
+
+def _draw_usually(result: Result) -> str:
+    parts = default_view(result)
+    if parts:
+        return join_bundles(parts)["text/html"]
+    nothing = f"{result.name} holds nothing that can be drawn. Open it in the editor to see what is in it."
+    raise UnreadableFileError(next((problem.message for problem in result.problems), nothing))
+
+
+def _draw_errors(result: Result) -> str:
+    name = result.files[0].name
+    found = read_evidence(result.read(name), name)
+    pae = None if found.pae is None else make_pae(found.pae, name, found.tokens, None)
+    if pae is None:
+        raise UnreadableFileError(
+            f"{result.name} holds no predicted aligned error: no square matrix named “pae” or "
+            "“predicted_aligned_error” is in it. Open it in the editor to see what is."
+        )
+    return bundle(plot_pae(pae, f"Predicted aligned error, {result.name}"))["text/html"]
+
+
+def _draw_sequences(result: Result) -> str:
+    """The coverage where the sequences are aligned, and the list of them in any case."""
+    alignment = result.alignments[result.files[0].name]
+    parts = [table_bundle(_list_sequences(alignment), alignment.name)]
+    if alignment.is_aligned and alignment.depth > 1:
+        parts.insert(0, bundle(plot_coverage(alignment)))
+    return join_bundles(parts)["text/html"]
+
+
+def _list_sequences(alignment: Alignment) -> pd.DataFrame:
+    """One row a sequence, the query first: ``name`` str, ``residues`` int64, ``description`` str.
+
+    Where they are aligned, ``identity`` float64, too: per cent of the columns shared with the query.
+    """
+    columns = {
+        "name": alignment.names,
+        "residues": [sum(letter.isalpha() for letter in each) for each in alignment.sequences],
+    }
+    if alignment.is_aligned and alignment.depth > 1:
+        columns["identity"] = (alignment.identity * 100).round(1).tolist()
+    return pd.DataFrame(columns | {"description": alignment.descriptions})
+
+
+_DRAWN: Mapping[FileKind, Callable[[Result], str]] = {
+    FileKind.DATA: _draw_errors,
+    FileKind.ALIGNMENT: _draw_sequences,
+}
+
+
+def _read_manifest(result: Result) -> str:
+    """The text of the manifest, indented; empty when there is none that can be read.
+
+    Of a batch, what the manifests of its jobs agree in.
+    """
+    if result.jobs:
+        shared = dict(result.manifest.data) if result.manifest else {}
+        return json.dumps(shared, indent=2, ensure_ascii=False) if shared else ""
+    names = (file.name for file in result.files if file.kind is FileKind.MANIFEST)
+    try:
+        contents = [json.loads(result.read(name)) for name in names]
+    except (FoldnoteError, ValueError):
+        return ""
+    return json.dumps(contents[0], indent=2, ensure_ascii=False) if contents else ""
+
+
+_LAYOUTS: Mapping[str, Callable[[Path, str], ResultAnswer]] = {RESULT: lay_out_result, FILE: lay_out_file}
+
+
+def limit_resources() -> None:
+    """Set the limits of this program, where the system has them; lower ones that are set already stay."""
+    try:
+        import resource
+    except ImportError:  # Windows
+        return
+    wanted = ((resource.RLIMIT_AS, MEMORY_LIMIT_BYTES), (resource.RLIMIT_CPU, PROCESSOR_LIMIT_S))
+    for what, most in wanted:
+        present = [limit for limit in resource.getrlimit(what) if limit != resource.RLIM_INFINITY]
+        with suppress(ValueError, OSError):  # macOS refuses a limit of addresses
+            resource.setrlimit(what, (min([most, *present]),) * 2)
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Write the answer to standard output; ``arguments`` are ``result`` or ``file``, the path, the title."""
+    what, path, title = arguments
+    try:
+        answer = _LAYOUTS[what](Path(path), title)
+    except FoldnoteError as exc:
+        sys.stderr.write(exc.message + "\n")
+        return 1
+    except MemoryError:
+        sys.stderr.write(f"{title} needs more memory than a page may take. Open it in a cell.\n")
+        return 1
+    sys.stdout.write(json.dumps(answer.to_wire()))
+    return 0
+
+
+if __name__ == "__main__":
+    limit_resources()
+    sys.exit(main(sys.argv[1:]))

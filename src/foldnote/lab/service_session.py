@@ -1,0 +1,260 @@
+"""What pages can have done at one service: the allowed acts, each with a limit of time.
+
+One desk stands for one profile. It holds the one poller and the one connection of that service.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Awaitable, Callable, Iterable
+from functools import partial
+from pathlib import Path
+from typing import Any, TypeVar
+
+from foldnote.client import AsyncClient
+from foldnote.errors import FoldnoteError, NotFoundError
+from foldnote.lab.account import AccountDesk
+from foldnote.lab.connection import Connect, Line, connect
+from foldnote.lab.known_jobs import WHOLE
+from foldnote.lab.local_notes import Notes
+from foldnote.lab.pacing import Pace
+from foldnote.lab.pending_deletions import Departures
+from foldnote.lab.poller import Poller
+from foldnote.lab.responses import (
+    AccountAnswer,
+    Advice,
+    AdviceAnswer,
+    Citation,
+    FilesAnswer,
+    ToolAnswer,
+    ToolInput,
+)
+from foldnote.models.job import Job, JobPage
+from foldnote.models.settings_table import list_outputs, list_settings, tell_output
+from foldnote.models.tool import Tool
+from foldnote.settings import EMBEDDED
+
+LOG_LINES = 400
+"""Lines of a log's end that a page gets."""
+
+_LONGEST_TEXT = 400
+_TRANSFER_S = 3600.0
+_ROUTER_S = 90.0
+_Value = TypeVar("_Value")
+
+
+class Desk:
+    """The acts that pages may ask for at the service of one profile.
+
+    Every method but ``hurry`` raises FoldnoteError when the service refuses or cannot be reached, and
+    TimeoutError when it does not answer in time.
+    """
+
+    def __init__(
+        self, profile_name: str | None, open_connection: Connect = connect, pace: Pace | None = None
+    ) -> None:
+        """Nothing is asked yet; ``profile_name`` None means the active profile.
+
+        Raises:
+            ConfigurationError: no profile is called so.
+        """
+        self._line = Line(profile_name, open_connection)
+        self._patience_s = (pace or Pace()).patience_s
+        self.notes = Notes(self._line.find_profile().base_url or EMBEDDED)
+        self.poller = Poller(self._line, pace, self.notes)
+        self.departures = Departures(self.delete, self._announce)
+        self.account = AccountDesk(lambda: self._ask(lambda client: client.account.get()))
+
+    async def stop(self, names: Iterable[str]) -> list[str]:
+        """Stop jobs or batches; gives what could not be done, a sentence each."""
+        return await self._each(names, lambda client, name: client.jobs.stop(name))
+
+    async def delete(self, names: Iterable[str]) -> list[str]:
+        """Delete jobs or batches with their results; gives what could not be done, a sentence each."""
+        given = list(names)
+        faults = await self._each(given, lambda client, name: client.jobs.delete(name))
+        if not faults:
+            self.notes.forget(given)
+        return faults
+
+    async def tag(self, names: Iterable[str], added: Iterable[str], removed: Iterable[str]) -> None:
+        """Add tags to jobs and take others away; they are kept on this computer.
+
+        Raises:
+            ConfigurationError: a tag cannot be used, or they cannot be kept.
+        """
+        self.notes.change_tags(names, added, removed)
+        self.poller.note_anew()
+
+    async def read_log(self, name: str) -> str:
+        """The end of a job's log."""
+        return await self._ask(lambda client: client.jobs.logs(name, max_lines=LOG_LINES))
+
+    async def read_settings(self, name: str, member: str | None = None) -> str:
+        """A job's settings as JSON text; contents of files are shortened.
+
+        ``member`` is the address of another member of the organization whose job it is.
+        """
+        job = await self._ask(lambda client: client.jobs.record(name, job_email=member))
+        return json.dumps(_shorten(job.settings), indent=2, ensure_ascii=False)
+
+    async def read_account(self, *, is_fresh: bool) -> AccountAnswer:
+        """The account behind the key; this computer's own service has none and is not asked."""
+        if self._line.find_profile().is_embedded:
+            return AccountAnswer(is_own_service=True)
+        return await self.account.read(is_fresh=is_fresh)
+
+    async def list_older(self, key: str) -> JobPage:
+        """The jobs that follow after the continuation key."""
+        return (await self._ask(lambda client: client.jobs.list(limit=WHOLE, start_key=key))).page
+
+    async def find_job(self, name: str, member: str | None = None) -> Job | None:
+        """A job's record; None when the service has no such job.
+
+        ``member`` is the address of another member of the organization whose job it is.
+        """
+        try:
+            return await self._ask(lambda client: client.jobs.record(name, job_email=member))
+        except NotFoundError:
+            return None
+
+    async def list_batch(self, name: str, key: str | None, member: str | None = None) -> JobPage:
+        """The jobs of a batch, from the continuation key on.
+
+        ``member`` is the address of another member of the organization whose batch it is. A deployment that
+        does not know of both parameters together may give other jobs: those are left out.
+        """
+        rows = await self._ask(
+            lambda client: client.jobs.list(limit=WHOLE, batch=name, start_key=key, job_email=member)
+        )
+        if member is None:
+            return rows.page
+        theirs = tuple(job for job in rows.page.jobs if job.email in (None, member))
+        return rows.page.model_copy(update={"jobs": theirs})
+
+    async def list_members(self, key: str | None) -> JobPage:
+        """The jobs of everybody in the account's organization, from the continuation key on."""
+        rows = await self._ask(lambda client: client.jobs.list(limit=WHOLE, organization=True, start_key=key))
+        return rows.page
+
+    async def download(self, name: str, file_name: str | None = None, member: str | None = None) -> Path:
+        """A job's result archive, or one file of it, in the cache folder of this computer.
+
+        ``member`` is the address of another member of the organization whose job it is.
+        """
+        return await self._ask(
+            lambda client: client.jobs.download(name, file_name, job_email=member), _TRANSFER_S
+        )
+
+    async def describe(self, tool_type: str) -> ToolAnswer:
+        """What a person wants to know of a tool."""
+        return describe_tool(await self._ask(lambda client: client.tools.get(tool_type)))
+
+    async def advise(self, prompt: str) -> AdviceAnswer:
+        """Tools for a described task."""
+        found = await self._ask(lambda client: client.router.ask(prompt), _ROUTER_S)
+        rows = tuple(Advice(tool_id=row.tool_id, reason=row.reason) for row in found.tools)
+        return AdviceAnswer(tools=rows, abstain=found.abstain, summary=found.summary)
+
+    async def list_files(self, limit: int, offset: int, folder: str | None = None) -> FilesAnswer:
+        """One page of the folders and files at the top, or in a folder."""
+        page = await self._ask(
+            lambda client: client.files.list(limit=limit, offset=offset, folder=folder, has_folders=True)
+        )
+        return FilesAnswer(files=page.files, total=page.total, has_more=page.has_more)
+
+    async def upload(
+        self, path: Path, name: str, folder: str | None, meter: Callable[[int, int | None], None]
+    ) -> str:
+        """Send a file of this computer; gives what a file field takes for it.
+
+        ``meter`` is told the bytes that are on their way.
+        """
+        value = await self._ask(
+            lambda client: client.files.upload(path, name, folder, progress=meter), _TRANSFER_S
+        )
+        return str(value)
+
+    async def delete_file(self, path: str) -> None:
+        """Delete a file of the account."""
+        await self._ask(lambda client: client.files.delete(path))
+
+    async def delete_folder(self, folder: str) -> None:
+        """Delete a folder of the account with every file in it."""
+        await self._ask(lambda client: client.files.delete_folder(folder))
+
+    def hurry(self) -> None:
+        """Have the service asked at once."""
+        self.poller.hurry()
+
+    async def close(self) -> None:
+        """Stop asking and drop the connection; deletions that wait are given up."""
+        await self.departures.close()
+        await self.poller.close()
+
+    def _announce(self, leaving: frozenset[str]) -> None:
+        self.notes.set_leaving(leaving)
+        self.poller.note_anew()
+
+    async def _ask(
+        self, work: Callable[[AsyncClient], Awaitable[_Value]], limit_s: float | None = None
+    ) -> _Value:
+        async with asyncio.timeout(limit_s or self._patience_s):
+            return await work((await self._line.open()).client)
+
+    async def _each(
+        self, names: Iterable[str], act: Callable[[AsyncClient, str], Awaitable[None]]
+    ) -> list[str]:
+        faults = []
+        for name in names:
+            try:
+                await self._ask(partial(_apply, act, name))
+            except TimeoutError:
+                faults.append(f"{name}: the service does not answer in time. Try again.")
+            except FoldnoteError as exc:
+                faults.append(str(exc).partition("\n")[0])
+        self.hurry()
+        return faults
+
+
+def _apply(
+    act: Callable[[AsyncClient, str], Awaitable[None]], name: str, client: AsyncClient
+) -> Awaitable[None]:
+    return act(client, name)
+
+
+def describe_tool(tool: Tool) -> ToolAnswer:
+    """The settings, outputs and citation of a tool, in words."""
+    properties = tool.settings_schema.get("properties", {})
+    inputs = [
+        ToolInput(
+            name=name,
+            title=str(properties[name].get("title", name)),
+            description=str(properties[name].get("description", "")),
+            kind=kind,
+            default=default,
+            is_required=setting.endswith(" *"),
+        )
+        for setting, kind, default, _ in list_settings(tool.settings_schema)
+        for name in [setting.removesuffix(" *")]
+        if isinstance(properties[name], dict)
+    ]
+    inputs.sort(key=lambda each: not each.is_required)
+    notes = tool.settings_schema.get("x-foldnote", {})
+    given = (tool.model_extra or {}).get("citation") or notes.get("citation")
+    citation = Citation.model_validate(given) if isinstance(given, dict) else None
+    if isinstance(given, str):
+        citation = Citation(text=given)
+    outputs = tuple(map(tell_output, list_outputs((tool.model_extra or {}).get("outputs"))))
+    return ToolAnswer(type=tool.type, inputs=tuple(inputs), outputs=outputs, citation=citation)
+
+
+def _shorten(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _shorten(each) for name, each in value.items()}
+    if isinstance(value, list):
+        return [_shorten(each) for each in value]
+    if isinstance(value, str) and len(value) > _LONGEST_TEXT and "\n" in value.strip():
+        return f"{value.strip().partition(chr(10))[0][:80]} … ({len(value)} characters)"
+    return value

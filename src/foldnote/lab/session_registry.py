@@ -1,0 +1,118 @@
+"""Every desk of this Jupyter server: one for each profile that a page has asked about, and one for engines.
+
+It also answers which services there are, and tries and keeps a key. A key comes in once, by POST; nothing
+here gives it out again.
+"""
+
+from __future__ import annotations
+
+import asyncio
+
+from pydantic import SecretStr
+
+from foldnote import settings
+from foldnote.client import AsyncClient
+from foldnote.errors import (
+    ConfigurationError,
+    FoldnoteError,
+    GatewayForbiddenError,
+    TransportError,
+    UnauthorizedError,
+)
+from foldnote.lab.connection import Connect, connect
+from foldnote.lab.engines import EngineDesk
+from foldnote.lab.pacing import Pace
+from foldnote.lab.responses import ConnectionVerdict, ProfileRecord, ProfilesAnswer
+from foldnote.lab.service_session import Desk
+
+_TRIAL_S = 20.0
+
+
+class Desks:
+    """The desks by profile."""
+
+    def __init__(self, open_connection: Connect = connect, pace: Pace | None = None) -> None:
+        """No desk is there before somebody asks for it."""
+        self._open_connection = open_connection
+        self._pace = pace
+        self._desks: dict[str, Desk] = {}
+        self.engines = EngineDesk(self._forget_tools)
+
+    def find(self, profile_name: str | None) -> Desk:
+        """The desk of the profile of this name, or of the active one.
+
+        Raises:
+            ConfigurationError: no profile is called so.
+        """
+        name = settings.active_profile(profile_name or None).name
+        if name not in self._desks:
+            self._desks[name] = Desk(name, self._open_connection, self._pace)
+        return self._desks[name]
+
+    def list_profiles(self) -> ProfilesAnswer:
+        """The services that can be chosen.
+
+        Raises:
+            ConfigurationError: the configuration cannot be read.
+        """
+        active = settings.active_profile()
+        known = {profile.name: profile for profile in (*settings.profiles(), active)}
+        rows = (
+            ProfileRecord(name=name, url=profile.base_url, is_active=name == active.name)
+            for name, profile in known.items()
+        )
+        return ProfilesAnswer(profiles=tuple(rows))
+
+    async def try_connection(self, base_url: str, key: SecretStr) -> ConnectionVerdict:
+        """Whether the service at ``base_url`` answers to ``key``; nothing is kept."""
+        try:
+            async with asyncio.timeout(_TRIAL_S), AsyncClient(base_url=base_url, api_key=key) as client:
+                page = await client.jobs.list(limit=1)
+        except (UnauthorizedError, GatewayForbiddenError):
+            return _bad("The service answers, but refuses the key: it is wrong, expired or revoked.")
+        except TimeoutError:
+            return _bad(f"No answer within {_TRIAL_S:.0f} seconds. Check the address.")
+        except TransportError as exc:
+            return _bad(_first_line(exc))
+        except FoldnoteError as exc:
+            return _bad(f"Something answers there, but no job service: {_first_line(exc)}")
+        return ConnectionVerdict(is_good=True, message=f"Connected. {_count_jobs(page.statuses.total)}")
+
+    async def keep_connection(self, name: str, base_url: str, key: SecretStr) -> ConnectionVerdict:
+        """Try it and, when it is good, keep profile and key on this computer.
+
+        Raises:
+            ConfigurationError: the name or the address cannot be used, or the key can be kept nowhere.
+        """
+        if name in (settings.EMBEDDED, settings.ENVIRONMENT):
+            raise ConfigurationError(f"{name} is a name with a meaning of its own: choose another one.")
+        verdict = await self.try_connection(base_url, key)
+        if verdict.is_good:
+            profile = await asyncio.to_thread(settings.save_profile, name, base_url)
+            await asyncio.to_thread(settings.store_api_key, profile.name, key)
+            before = self._desks.pop(name, None)
+            if before is not None:
+                await before.close()
+        return verdict
+
+    def _forget_tools(self) -> None:
+        for desk in self._desks.values():
+            desk.poller.forget_tools()
+
+    async def close(self) -> None:
+        """Stop asking everywhere."""
+        await self.engines.close()
+        for desk in self._desks.values():
+            await desk.close()
+
+
+def _bad(message: str) -> ConnectionVerdict:
+    return ConnectionVerdict(is_good=False, message=message)
+
+
+def _count_jobs(number: int) -> str:
+    return "The account has one job." if number == 1 else f"The account has {number or 'no'} jobs."
+
+
+def _first_line(exc: FoldnoteError) -> str:
+    return str(exc).partition("\n")[0]

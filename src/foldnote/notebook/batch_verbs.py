@@ -1,0 +1,214 @@
+"""Batches from tables: looked at first, asked about when they are large, submitted, and found again."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, overload
+
+from foldnote import settings as options
+from foldnote.client import Client
+from foldnote.client.inputs.batch_table import Rows, expand_rows
+from foldnote.client.inputs.fasta import find_sequence_setting, read_fasta_file
+from foldnote.client.submission.preview import Preview
+from foldnote.client.tables.job_list import JobList
+from foldnote.errors import FoldnoteError
+from foldnote.forms import list_names, match_columns, read_specs
+from foldnote.models import Tool
+from foldnote.notebook import connection
+from foldnote.notebook.live_outputs import NotebookBatch, make_live_batch
+from foldnote.notebook.verbs import verb
+
+if TYPE_CHECKING:
+    from foldnote.client.inputs.batch_table import Table as Rectangle
+
+    Table = Rectangle | str | Path
+
+
+@dataclass(frozen=True, repr=False)
+class NotebookPreview(Preview):
+    """A batch that is not submitted yet; in a notebook it shows its cost and its first rows."""
+
+    client: Client = field(kw_only=True)
+
+    def submit(self) -> NotebookBatch:
+        """Submit it; nothing is asked and no row is judged again.
+
+        Raises:
+            BatchSettingsError: rows break a rule; its ``to_frame()`` has the verdict on each row.
+            ServiceError: the service refused.
+        """
+        return make_live_batch(self.client.batches.send(self))
+
+
+@overload
+def submit_batch(
+    tool: str | Tool,
+    table: Table,
+    /,
+    *,
+    columns: Mapping[str, str] | None = ...,
+    sweep: Mapping[str, Sequence[Any]] | None = ...,
+    names: str | None = ...,
+    batch_name: str | None = ...,
+    project_tag: str | None = ...,
+    profile: str | None = ...,
+    max_runtime_s: float | None = ...,
+    weighted_hours_budget: float | None = ...,
+    preview: Literal[False] = ...,
+    ask: bool = ...,
+    again: bool = ...,
+    **settings: Any,
+) -> NotebookBatch: ...
+@overload
+def submit_batch(
+    tool: str | Tool, table: Table, /, *, preview: Literal[True], **settings: Any
+) -> NotebookPreview: ...
+
+
+@verb
+def submit_batch(
+    tool: str | Tool,
+    table: Table,
+    /,
+    *,
+    columns: Mapping[str, str] | None = None,
+    sweep: Mapping[str, Sequence[Any]] | None = None,
+    names: str | None = None,
+    batch_name: str | None = None,
+    project_tag: str | None = None,
+    profile: str | None = None,
+    max_runtime_s: float | None = None,
+    weighted_hours_budget: float | None = None,
+    preview: bool = False,
+    ask: bool = True,
+    again: bool = False,
+    **settings: Any,
+) -> NotebookBatch | NotebookPreview:
+    """The batch of one job for each row of a table and each combination of a sweep.
+
+    Every row is judged before any is submitted; the same call again finds the same batch.
+
+    Args:
+        tool: the tool's type, or a tool of any catalog.
+        table: a DataFrame, or a list of mappings; a missing cell leaves its setting out. Or the path of a
+            FASTA file, for a tool that needs one sequence: each record is a row, and its name the job's.
+        columns: the column of each setting; by default every column is the setting of its name or title, and
+            ``VH``, ``VL`` and ``seq`` are the sequences that they commonly are.
+        sweep: values of a setting that every row gets in turn; several settings are combined.
+        names: the column with the jobs' names; by default ``id``, ``name`` or ``jobName``, where that is no
+            setting, else they are the batch's name and a number.
+        batch_name: name of the batch; by default one is made of tool and rows.
+        project_tag: identifier of a project.
+        profile: which service; by default the active profile's.
+        max_runtime_s: seconds after which a job of the batch is ended, where the service knows that.
+        weighted_hours_budget: weighted hours for all jobs together, where the service knows that.
+        preview: judge and count the rows and show them; nothing is submitted until ``submit()`` is called.
+        ask: ask before a new batch of 50 jobs or more (the option ``ask_from_jobs``).
+        again: make a new batch even if the same rows have one already.
+        **settings: settings of every row.
+
+    Raises:
+        FoldnoteError: the table cannot be read so, or the answer was no; also what
+            ``client.batches.submit`` raises.
+        BatchSettingsError: rows break a rule; its ``to_frame()`` has the verdict on each row.
+    """
+    client = connection.find_client(profile)
+    if isinstance(table, str | Path):
+        tool = tool if isinstance(tool, Tool) else client.tools.get(tool)
+        table, names = read_fasta_file(table, tool), names or "name"
+        columns = columns or {find_sequence_setting(tool): find_sequence_setting(tool)}
+    else:
+        tool, columns, names = _match(client, tool, table, columns, names)
+    rows = expand_rows(table, columns, sweep, settings, names)
+    limits: dict[str, Any] = {
+        "again": again,
+        "project_tag": project_tag,
+        "max_runtime_s": max_runtime_s,
+        "weighted_hours_budget": weighted_hours_budget,
+    }
+    if not preview and not (ask and len(rows.settings) >= options.option("ask_from_jobs")):
+        return make_live_batch(client.batches.submit(tool, rows, batch_name, **limits))
+    found = _look(client, tool, rows, batch_name, limits)
+    if preview:
+        return found
+    _ask_before(found)
+    return found.submit()
+
+
+def _match(
+    client: Client, tool: str | Tool, table: Any, columns: Mapping[str, str] | None, names: str | None
+) -> tuple[str | Tool, Mapping[str, str] | None, str | None]:
+    """The columns of a table, where some are not called as the settings that they are.
+
+    Raises:
+        FoldnoteError: a column is neither a setting nor a name.
+    """
+    heads = [head for head in _read_heads(table) if head != names]
+    if columns is not None or not heads:
+        return tool, columns, names
+    tool = tool if isinstance(tool, Tool) else client.tools.get(tool)
+    schema, known = tool.settings_schema or {}, set(list_names(tool))
+    others = [head for head in heads if head not in known]
+    if not others or schema.get("additionalProperties") is not False:
+        return tool, None, names
+    found, named = match_columns(others, [spec for spec in read_specs(schema) if spec.name not in heads])
+    return tool, {head: head for head in heads if head in known} | found, names or named
+
+
+def _read_heads(table: Any) -> list[str]:
+    """The names of a table's columns; none for what is no table that can be read twice."""
+    if hasattr(table, "columns"):
+        return [str(name) for name in table.columns]
+    rows = table if isinstance(table, list | tuple) else ()
+    return list(dict.fromkeys(str(name) for row in rows if isinstance(row, Mapping) for name in row))
+
+
+def _look(
+    client: Client, tool: str | Tool, rows: Rows, batch_name: str | None, limits: Mapping[str, Any]
+) -> NotebookPreview:
+    found = client.batches.preview(tool, rows, batch_name, **limits)
+    return NotebookPreview(**{row.name: getattr(found, row.name) for row in fields(Preview)}, client=client)
+
+
+def _ask_before(preview: Preview) -> None:
+    """Ask whether a large batch is meant.
+
+    Raises:
+        FoldnoteError: it is not, or nobody can be asked.
+    """
+    if preview.existing or not preview.is_valid:
+        return
+    question = "\n".join([*preview.summary(), f"Submit {preview.jobs_taken} jobs? [y/N] "])
+    try:
+        answer = input(question)
+    except (EOFError, OSError, NotImplementedError) as exc:  # a notebook that runs by itself, a script
+        raise FoldnoteError(
+            f"This would submit {preview.jobs_taken} jobs. Say ask=False to submit them unasked, or"
+            " preview=True to look first."
+        ) from exc
+    if answer.strip().lower() not in ("y", "yes"):
+        raise FoldnoteError("Nothing was submitted.")
+
+
+@verb
+def batch(batch_name: str, /, *, profile: str | None = None) -> NotebookBatch:
+    """A batch by its name.
+
+    Raises:
+        NotFoundError: there is no such batch.
+    """
+    return make_live_batch(connection.find_client(profile).batches.get(batch_name))
+
+
+@verb
+def batches(limit: int = 50, *, profile: str | None = None) -> JobList[NotebookBatch]:
+    """Batches, newest first: a table in a cell, ``[0]`` takes one, ``.to_frame()`` is a DataFrame.
+
+    Args:
+        limit: the most rows.
+        profile: which service; by default the active profile's.
+    """
+    found = connection.find_client(profile).batches.list(limit=limit)
+    return found.with_rows(make_live_batch)

@@ -1,0 +1,141 @@
+"""The form of a notebook: what was filled in, its job and its result stay with the cell."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from html import escape
+from pathlib import Path
+from typing import Any, overload
+
+from foldnote.client import BatchHandle, Client, JobHandle
+from foldnote.errors import BadRequestError
+from foldnote.forms import SchemaForm, list_names, take_kept
+from foldnote.models import Tool
+from foldnote.notebook import connection
+from foldnote.notebook.live_outputs import NotebookJob, make_batch_card, make_card, make_live, make_live_batch
+from foldnote.notebook.saved_form import KeptForm, KeptSchemaForm
+from foldnote.notebook.submission_verbs import take_name
+from foldnote.notebook.verbs import verb
+from foldnote.results import Result
+from foldnote.viewers.card.card_html import FORM_AGAIN, write_plain_card
+from foldnote.viewers.card.output import ResultSlot
+
+
+class NotebookForm(KeptForm):
+    """A form whose job card stands at its end and whose result is kept below it."""
+
+    def __init__(self, tool: Tool, client: Client, values: Mapping[str, Any], job_name: str | None) -> None:
+        """Build the form; nothing is sent."""
+        self._slot = ResultSlot()
+        self.job: NotebookJob | None = None
+        super().__init__(
+            tool,
+            client,
+            values=values,
+            job_name=job_name,
+            on_submit=self._take_job,
+            on_attach=self._take_job,
+            on_batch=self._take_batch,
+        )
+
+    def result(self) -> Result:
+        """The result of this form's job.
+
+        Raises:
+            JobFailedError: the run failed.
+            BadRequestError: nothing was submitted, or the job is not finished.
+        """
+        if self.job is None:
+            raise BadRequestError("This form has no job yet: press Submit, or call submit().", status=400)
+        return self.job.result()
+
+    def _take_job(self, handle: JobHandle) -> None:
+        self.job = make_live(handle)
+        card = make_card(self.job, self._slot, FORM_AGAIN)
+        self.footer.children = (card,)
+        self._save()
+        card.on_final(lambda _: self._end())
+
+    def _end(self) -> None:
+        """The job is over: keep it, and say how long the next one may take."""
+        self._save()
+        self.checking.learn_again()
+
+    def _take_batch(self, handle: BatchHandle) -> None:
+        self.batch = make_live_batch(handle)
+        card = make_batch_card(self.batch, self._slot)
+        self.footer.children = (card,)
+        self._save()
+        card.on_final(lambda _: self._save())
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, Any]:
+        bundle = super()._repr_mimebundle_(**kwargs)
+        shown = self.batch or self.job
+        if shown is not None:
+            state = write_plain_card(shown.record, FORM_AGAIN)
+            bundle["text/plain"] += f"\n{state}"
+            bundle["text/html"] += f"<p>{escape(state)}</p>"
+        return bundle
+
+    def _ipython_display_(self) -> None:
+        super()._ipython_display_()
+        self._slot.show()
+
+
+@overload
+def form(
+    tool: str | Tool | JobHandle, /, *, job_name: str | None = None, profile: str | None = None, **values: Any
+) -> NotebookForm: ...
+@overload
+def form(schema: Mapping[str, Any] | Path, /, **values: Any) -> SchemaForm: ...
+
+
+@verb
+def form(
+    subject: str | Tool | JobHandle | Mapping[str, Any] | Path,
+    /,
+    *,
+    job_name: str | None = None,
+    profile: str | None = None,
+    **values: Any,
+) -> NotebookForm | SchemaForm:
+    """A form for a tool, made from its schema; nothing is sent until Submit is pressed.
+
+    Args:
+        subject: the tool's type, or a tool of any catalog; or a job, whose settings the form begins with; or
+            a JSON Schema, as a mapping or the path of a ``.json`` file, for a form that gives values and
+            submits nothing.
+        job_name: name of the job; by default one is proposed. ``name`` says the same, for tools that have no
+            setting of this name.
+        profile: which service; by default the active profile's.
+        **values: settings to start with; ``fn.variable("name")`` lets a field follow a variable.
+
+    Raises:
+        UnknownToolError: the service has no such tool.
+        SettingsError: ``values`` names a setting that the tool does not have.
+        FoldnoteError: the file cannot be read, or holds no schema.
+    """
+    if isinstance(subject, Mapping | Path) or (isinstance(subject, str) and subject.endswith(".json")):
+        return KeptSchemaForm(subject, values)
+    asked = connection.find_client(profile)
+    if isinstance(subject, JobHandle):
+        return _reopen(subject, asked, values, job_name)
+    known = subject if isinstance(subject, Tool) else asked.tools.get(subject)
+    return NotebookForm(known, asked, values, take_name(known, job_name, values))
+
+
+def _reopen(job: JobHandle, asked: Client, values: Mapping[str, Any], job_name: str | None) -> NotebookForm:
+    """The form of an old job; settings that the tool does not have any more are named."""
+    if job.record.is_batch:
+        raise BadRequestError(
+            f"{job.job_name!r} is a batch: open one of its jobs, or use its table of settings.", status=400
+        )
+    tool = asked.tools.get(job.record.tool_type)
+    names = set(list_names(tool))
+    kept = {name: value for name, value in job.record.settings.items() if name in names}
+    made = NotebookForm(tool, asked, {**kept, **values}, job_name)
+    take_kept(made, values)
+    gone = [name for name in job.record.settings if name not in names]
+    lost = f" {', '.join(gone)} is left out: {tool.type} has no such setting now." if gone else ""
+    made.frame.say(f"These are the settings of {job.job_name}.{lost}")
+    return made

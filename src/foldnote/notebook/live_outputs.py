@@ -1,0 +1,168 @@
+"""Jobs and batches as a cell shows them: live, and below them an output that the notebook keeps."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
+from typing import TYPE_CHECKING, Any, Self
+
+from foldnote.client import BatchHandle, JobHandle, PipelineRun
+from foldnote.models import Job, JobStatus
+from foldnote.notebook import connection
+from foldnote.viewers.card.output import LiveOutput, ResultSlot, is_notebook, show_progress
+
+_MOST_ROWS = 50
+_BATCH_AGAIN = "`.retry()` of the batch submits the rows without a result again."
+
+if TYPE_CHECKING:
+    from foldnote.client.core.progress import Meter
+    from foldnote.results import Result
+    from foldnote.viewers import JobCard
+
+
+class ShownHandle(JobHandle):
+    """What waits with its progress in the cell.
+
+    In a notebook a job is looked at by its card as well as by code, so what it says of itself is what was
+    last seen of it, and looking again gives the same job.
+    """
+
+    def _seen(self, record: Job) -> Self:
+        self._record = record
+        return self
+
+    def wait(self, timeout_s: float | None = None, *, progress: bool = True) -> Self:  # type: ignore[override]
+        """Wait until the job is complete, with its progress in the cell, and return it.
+
+        Args:
+            timeout_s: seconds after which the waiting ends; the job goes on.
+            progress: whether the cell shows it.
+
+        Raises:
+            JobFailedError: the run failed; the log's end is in the exception.
+            JobStoppedError: somebody stopped it.
+            WaitTimeoutError: it was not final in time.
+        """
+        with show_progress(self.record) if progress else nullcontext() as show:
+
+            def note(record: Job) -> None:
+                self._seen(record)
+                if show:
+                    show(record)
+
+            return self._seen(self.finish(timeout_s, note))
+
+    def result(
+        self, patterns: Sequence[str] = (), *, pdbs_only: bool = False, progress: bool | Meter = True
+    ) -> Result:
+        """What the job left behind; a large download shows a bar in the cell.
+
+        Args:
+            patterns: only the files whose names match one of these (``*.pdb``); by default all.
+            pdbs_only: fetch the structure files only.
+            progress: whether the cell shows it, or what is told of the bytes that are there.
+
+        Raises:
+            JobFailedError: the run failed; the log's end is in the exception.
+            BadRequestError: the job is not finished.
+            NotFoundError: it left nothing.
+            ArchiveError: the archive is damaged or not safe to unpack.
+            FoldnoteError: no file matches the patterns.
+        """
+        return super().result(patterns, pdbs_only=pdbs_only, progress=progress)
+
+
+class NotebookJob(ShownHandle, JobHandle):
+    """A job in a notebook: shown, it is a live card with its result below; used, it is a ``JobHandle``."""
+
+    def _ipython_display_(self) -> None:
+        if not is_notebook():
+            print(repr(self))  # noqa: T201  IPython's terminal shows what is printed
+            return
+        slot = ResultSlot()
+        _show(make_card(self, slot), slot)
+
+
+class NotebookBatch(ShownHandle, BatchHandle):
+    """A batch in a notebook: shown, it is a live card with a table of what came out below."""
+
+    def _ipython_display_(self) -> None:
+        if not is_notebook():
+            print(repr(self))  # noqa: T201  IPython's terminal shows what is printed
+            return
+        slot = ResultSlot()
+        _show(make_batch_card(self, slot), slot)
+
+    def _hold_job(self, job: Job) -> JobHandle:
+        return make_live(super()._hold_job(job))
+
+
+class NotebookRun(ShownHandle, PipelineRun):
+    """A run of a pipeline in a notebook."""
+
+    def _hold_job(self, job: Job) -> JobHandle:
+        return make_live(super()._hold_job(job))
+
+
+def _show(card: JobCard, slot: ResultSlot) -> None:
+    """Show a card in a cell, and below it the place of the result."""
+    output = LiveOutput()
+    output.show(card._repr_mimebundle_())
+    slot.show()
+    if not card.job.is_final:  # the notebook keeps the card as it ended, above its result
+        card.on_final(lambda _: output.update(card._repr_mimebundle_()))
+
+
+def make_card(job: NotebookJob, slot: ResultSlot, again: str | None = None) -> JobCard:
+    """The live card of ``job``, which puts the result into ``slot`` when it is there.
+
+    ``again`` says how a job without a result is run again; by default it is a line of code.
+    """
+    from foldnote.viewers.card.job_card import JobCard
+
+    def show_end(record: Job) -> None:
+        job._seen(record)
+        if record.status is JobStatus.COMPLETE:
+            slot.fill(job.result())
+
+    def find_result() -> Mapping[str, Any]:
+        if not slot.bundle:
+            slot.fill(job.result())
+        return slot.bundle
+
+    source = connection.find_async_jobs(job._link)
+    return JobCard(job.record, source, on_final=show_end, find_result=find_result, again=again)
+
+
+def make_batch_card(batch: NotebookBatch, slot: ResultSlot) -> JobCard:
+    """The live card of ``batch``, which puts its table into ``slot`` when all of its jobs have ended."""
+    from foldnote.viewers.card.job_card import JobCard
+
+    def find_table() -> Mapping[str, Any]:
+        frame = batch.results()
+        more = f"<p>The first {_MOST_ROWS} of {len(frame)} rows; results() has all.</p>"
+        table = frame.head(_MOST_ROWS).to_html(notebook=True)
+        slot.put({"text/html": table + (more if len(frame) > _MOST_ROWS else ""), "text/plain": repr(frame)})
+        return slot.bundle
+
+    def show_end(record: Job) -> None:
+        batch._seen(record)
+        find_table()
+
+    return JobCard(
+        batch.record,
+        connection.find_async_jobs(batch._link),
+        on_final=show_end,
+        find_result=lambda: slot.bundle or find_table(),
+        again=_BATCH_AGAIN,
+    )
+
+
+def make_live(handle: JobHandle) -> NotebookJob:
+    """The same job, shown as a notebook shows it."""
+    return NotebookJob(handle.record, handle._link, handle._world)
+
+
+def make_live_batch(handle: BatchHandle) -> NotebookBatch:
+    """The same batch, shown as a notebook shows it."""
+    return NotebookBatch(handle.record, handle._link, handle._world, handle.sheet)

@@ -1,0 +1,145 @@
+"""The verbs around jobs: which tool to take, whose account it is, tools in a row, ligands at once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from foldnote.client import BatchHandle, Stage
+from foldnote.models import Account, Recommendation
+from foldnote.notebook import connection
+from foldnote.notebook.live_outputs import NotebookBatch, NotebookRun
+from foldnote.notebook.verbs import verb
+
+
+@verb
+def recommend(
+    prompt: str, /, *, inputs: Iterable[Mapping[str, str]] = (), profile: str | None = None
+) -> Recommendation:
+    """The tools that fit a task described in words, best first, each with its reason.
+
+    Args:
+        prompt: what is wanted; sequences in it are used.
+        inputs: molecules, each with one of ``sequence``, ``smiles`` and ``ccd``, and perhaps a ``role``.
+        profile: which service; by default the active profile's.
+
+    Raises:
+        RouterDisabledError: the service recommends nothing to this account.
+        ServiceError: the service refused.
+    """
+    return connection.find_client(profile).router.ask(prompt, inputs)
+
+
+@verb
+def account(*, profile: str | None = None) -> Account:
+    """Whose key is used, and what is left of its jobs and hours, as far as the service tells.
+
+    Raises:
+        UnauthorizedError: the key is wrong or has expired.
+        ServiceError: the service refused.
+    """
+    return connection.find_client(profile).account.get()
+
+
+@verb
+def provision(*, profile: str | None = None) -> Account:
+    """A trial key for a service where you have none: asked for once, kept, and shown nowhere.
+
+    ``fn.provision().claim_url`` is the address at which you claim the account; whoever has it can do that.
+
+    Raises:
+        ConfigurationError: the profile has a key of its own, or the key could not be kept.
+        RateLimitedError: the service has given out as many keys as it does in an hour.
+        ServiceFaultError: it gives out none now.
+    """
+    return connection.find_client(profile).account.provision()
+
+
+@verb
+def stage(name: str, tool: str, /, **settings: Any) -> Stage:
+    """One run of a tool in a pipeline; ``stage.file("path")`` is what a later stage's file field takes.
+
+    Args:
+        name: unique in the pipeline.
+        tool: the tool's type.
+        **settings: fields of the tool's schema.
+    """
+    return Stage(name, tool, settings)
+
+
+@verb
+def pipeline(
+    name: str,
+    stages: Sequence[Stage],
+    /,
+    *,
+    inputs: Mapping[str, Any] | None = None,
+    job_name: str | None = None,
+    project_tag: str | None = None,
+    profile: str | None = None,
+    again: bool = False,
+) -> NotebookRun:
+    """Save a pipeline and run it: the run that this became before, or a new one.
+
+    Args:
+        name: the pipeline's name; one of the same name is replaced.
+        stages: in the order in which they run.
+        inputs: settings of this run, ``{stage: {field: value}}``.
+        job_name: name of the run; by default one is made of stages and inputs.
+        project_tag: identifier of a project.
+        profile: which service; by default the active profile's.
+        again: make a new run even if the same one is there already.
+
+    Raises:
+        SettingsError: names, settings or references break a rule; nothing was sent.
+        JobNameTakenError: the name belongs to another job; the message shows the difference.
+        RestrictedRouteError: the key is an unclaimed trial key.
+        ServiceError: the service refused.
+    """
+    client = connection.find_client(profile)
+    run = client.pipelines.run(
+        client.pipelines.submit(name, stages), inputs, job_name=job_name, project_tag=project_tag, again=again
+    )
+    return NotebookRun(run.record, run._link, run._world)
+
+
+@verb
+def screen(
+    receptor: str,
+    ligands: Sequence[str],
+    /,
+    *,
+    tool: str | None = None,
+    rank_by: str = "affinity",
+    batch_name: str | None = None,
+    names: Sequence[str] | None = None,
+    project_tag: str | None = None,
+    profile: str | None = None,
+    again: bool = False,
+    **settings: Any,
+) -> NotebookBatch:
+    """Dock many ligands to one receptor and rank them, a job for each; the same call finds the same batch.
+
+    Args:
+        receptor: a file: ``fn.upload(path)``, ``fn.uploaded(name)``, ``job.file(path)``, ``fn.inline(text)``.
+        ligands: files, in the same forms.
+        tool: a docking tool; by default the first that runs at the service.
+        rank_by: the score that ranks; the lowest comes first.
+        batch_name: name of the batch; by default one is made of receptor, ligands and settings.
+        names: names of the jobs, in the order of ``ligands``.
+        project_tag: identifier of a project.
+        profile: which service; by default the active profile's.
+        again: make a new batch even if the same screening has one already.
+        **settings: further settings of every job.
+
+    Raises:
+        SettingsError: there are no ligands, a name breaks a rule, or a text could be meant two ways.
+        JobNameTakenError: the name belongs to another job; the message shows the difference.
+        RestrictedRouteError: the key is an unclaimed trial key.
+        ServiceError: the service refused; its ``row`` is the ligand.
+    """
+    batch: BatchHandle = connection.find_client(profile).screenings.submit(
+        receptor, ligands, tool=tool, settings=settings, rank_by=rank_by, batch_name=batch_name, names=names,
+        project_tag=project_tag, again=again,
+    )  # fmt: skip
+    return NotebookBatch(batch.record, batch._link, batch._world)

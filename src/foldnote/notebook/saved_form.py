@@ -1,0 +1,52 @@
+"""A form whose values the notebook keeps, as a table that reads without a kernel, renewed as they change."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from typing import Any
+
+from foldnote.forms import Form, SchemaForm, has_running_loop, keeps_live_outputs, start
+from foldnote.viewers.card.output import LiveOutput
+
+_QUIET_S = 1.5
+"""Seconds without a change after which the values are kept."""
+
+
+class KeptForm(Form):
+    """What forms of tools and of schemas have in common in a notebook."""
+
+    _output: LiveOutput | None = None
+    _changes = 0
+    _is_kept_live = False
+
+    def note_change(self) -> None:
+        """Keep the values once typing has ended, where that does not disturb it."""
+        super().note_change()
+        self._changes += 1
+        if self._is_kept_live and has_running_loop():
+            start(self._save_later(self._changes))
+
+    def _save(self) -> None:
+        """Let the notebook keep the settings as they are now."""
+        if self._output is not None:
+            self._output.update(self._repr_mimebundle_())
+
+    async def _save_later(self, change: int) -> None:
+        await asyncio.sleep(_QUIET_S)
+        if change == self._changes:
+            self._save()
+
+    def _ipython_display_(self) -> None:
+        self._output = LiveOutput()
+        self._is_kept_live = keeps_live_outputs()
+        self._output.show(self._repr_mimebundle_())
+
+
+class KeptSchemaForm(KeptForm, SchemaForm):
+    """A form of any schema in a notebook."""
+
+    def __init__(self, schema: Any, values: Mapping[str, Any]) -> None:
+        """Build the form with its defaults, then ``values``."""
+        SchemaForm.__init__(self, schema)
+        self.set(values)

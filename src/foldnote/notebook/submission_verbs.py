@@ -1,0 +1,100 @@
+"""The verbs that send: one job, a file; and the verdict before any of it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import IO, Any
+
+from foldnote.client import FileValue
+from foldnote.errors import BadRequestError
+from foldnote.forms import list_names
+from foldnote.models import BatchVerdict, Tool, Verdict
+from foldnote.notebook import connection
+from foldnote.notebook.live_outputs import NotebookJob, make_live
+from foldnote.notebook.verbs import verb
+
+
+def take_name(tool: Tool, job_name: str | None, settings: dict[str, Any]) -> str | None:
+    """The job's name, which people also write as ``name``; that is taken out of ``settings``.
+
+    Raises:
+        BadRequestError: both are given, and differ.
+    """
+    if "name" not in settings or "name" in list_names(tool):
+        return job_name
+    name: str = settings.pop("name")
+    if job_name not in (None, name):
+        raise BadRequestError(f"job_name is {job_name!r} and name is {name!r}; give one of them.", status=400)
+    return name
+
+
+@verb
+def submit(
+    tool: str | Tool,
+    /,
+    *,
+    job_name: str | None = None,
+    project_tag: str | None = None,
+    profile: str | None = None,
+    again: bool = False,
+    **settings: Any,
+) -> NotebookJob:
+    """The job that this submission is: the one that it became before, or a new one.
+
+    Args:
+        tool: the tool's type, or a tool of any catalog.
+        job_name: name of the job; by default one is made of tool and settings. ``name`` says the same, for
+            tools that have no setting of this name.
+        project_tag: identifier of a project.
+        profile: which service; by default the active profile's.
+        again: make a new job even if the same submission has one already.
+        **settings: fields of the tool's schema. A file field takes ``fn.upload(path)``,
+            ``fn.uploaded(name)``, ``job.file(path)`` or ``fn.inline(text)``.
+
+    Raises:
+        UnknownToolError: the service has no such tool.
+        SettingsError: a setting or the name breaks a rule; nothing was sent.
+        JobNameTakenError: the name belongs to another job; the message shows the difference.
+        ServiceError: the service refused.
+        TransportError: no answer came, and the service does not know the job.
+    """
+    client = connection.find_client(profile)
+    if "name" in settings:
+        tool = tool if isinstance(tool, Tool) else client.tools.get(tool)
+        job_name = take_name(tool, job_name, settings)
+    handle = client.jobs.submit(tool, settings, job_name=job_name, project_tag=project_tag, again=again)
+    return make_live(handle)
+
+
+@verb
+def validate(tool: str, /, *, profile: str | None = None, **settings: Any) -> Verdict | BatchVerdict:
+    """The service's verdict on settings; nothing is submitted and it costs nothing.
+
+    Raises:
+        ServiceError: the service refused.
+    """
+    return connection.find_client(profile).jobs.validate(tool, settings)
+
+
+@verb
+def upload(
+    source: str | Path | bytes | IO[bytes] | object,
+    name: str | None = None,
+    folder: str | None = None,
+    *,
+    profile: str | None = None,
+) -> FileValue:
+    """Send a file to the account, and give what a file field takes for it: ``name`` or ``folder/name``.
+
+    Args:
+        source: a path, bytes, an open binary file, a gemmi or biotite structure, a structure of a result, or
+            a DataFrame.
+        name: the file's name at the service; its ending says how a structure or a table is written.
+        folder: folder at the service; none by default.
+        profile: which service; by default the active profile's.
+
+    Raises:
+        FoldnoteError: the source cannot be read, or has no name.
+        ServiceError: the service refused.
+    """
+    return connection.find_client(profile).files.upload(source, name, folder, progress=True)

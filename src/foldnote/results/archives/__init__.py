@@ -1,0 +1,1 @@
+"""Reading ZIP and tar archives without trusting them."""

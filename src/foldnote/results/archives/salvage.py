@@ -1,0 +1,156 @@
+"""What can still be read of a ZIP whose directory is missing, as when a download broke off.
+
+The directory stands at the end of a ZIP, but every member has a header of its own before its bytes. These
+are followed from the first; a member that is there in full is read as ever, checksum included, and one that
+is not is named. Nothing is unpacked here but members whose header does not tell their size, and these only to
+find their end.
+"""
+
+from __future__ import annotations
+
+import struct
+import zipfile
+import zlib
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO
+
+from foldnote.errors import ArchiveError
+from foldnote.results.archives.archive import MAX_RATIO, MAX_TOTAL_BYTES, SMALL_BYTES, check_amount
+
+_LOCAL, _DESCRIPTOR, _DIRECTORY = b"PK\x03\x04", b"PK\x07\x08", b"PK\x01\x02"
+_HEADER = struct.Struct("<4s5H3I2H")
+_PIECE_BYTES = 64 * 1024
+_ENCRYPTED, _SIZES_BEHIND, _UTF8 = 0x1, 0x8, 0x800
+_UNTOLD = 0xFFFFFFFF
+_ZIP64 = 1
+
+
+@dataclass(frozen=True)
+class Salvage:
+    """The members that were found.
+
+    Attributes:
+        entries: those that are complete, with the place of their bytes in ``header_offset``.
+        problems: names and sentences of those that are not.
+    """
+
+    entries: tuple[zipfile.ZipInfo, ...]
+    problems: tuple[tuple[str, str], ...]
+
+
+@dataclass
+class _Walk:
+    """Where the reading stands."""
+
+    file: IO[bytes]
+    path: Path
+    end: int
+    place: int = 0
+    unpacked: int = 0
+    entries: list[zipfile.ZipInfo] = field(default_factory=list)
+    problems: list[tuple[str, str]] = field(default_factory=list)
+
+
+def salvage(file: IO[bytes], path: Path) -> Salvage:
+    """Follow the members' own headers.
+
+    Args:
+        file: the archive's bytes.
+        path: what to call it.
+
+    Raises:
+        ArchiveError: it is over a limit.
+    """
+    walk = _Walk(file, path, file.seek(0, 2))
+    while (head := _read(walk, walk.place, _HEADER.size))[:4] == _LOCAL:
+        if len(head) < _HEADER.size or not _take(walk, head):
+            break
+        check_amount(path, len(walk.entries), sum(entry.file_size for entry in walk.entries), walk.end)
+    return Salvage(tuple(walk.entries), tuple(walk.problems))
+
+
+def _read(walk: _Walk, place: int, size: int) -> bytes:
+    walk.file.seek(place)
+    return walk.file.read(size)
+
+
+def _take(walk: _Walk, head: bytes) -> bool:
+    """Take the member whose header was read; whether another may follow."""
+    _, _, flags, method, _, _, crc, packed, size, name_length, extra_length = _HEADER.unpack(head)
+    rest = _read(walk, walk.place + _HEADER.size, name_length + extra_length)
+    name = rest[:name_length].decode("utf-8" if flags & _UTF8 else "cp437", "replace")
+    start = walk.place + _HEADER.size + name_length + extra_length
+    if len(rest) < name_length + extra_length or start > walk.end:
+        return False
+    if _UNTOLD in (packed, size):
+        size, packed = _read_zip64(rest[name_length:], size, packed)
+    entry = zipfile.ZipInfo(name)
+    entry.compress_type, entry.flag_bits, entry.header_offset = method, flags & ~_SIZES_BEHIND, start
+    entry.CRC, entry.compress_size, entry.file_size = crc, packed, size
+    if flags & _SIZES_BEHIND and not packed and not _find_end(walk, entry):
+        return _refuse(walk, name)
+    if start + entry.compress_size > walk.end:
+        return _refuse(walk, name)
+    walk.place = max(walk.place, start + entry.compress_size)
+    if flags & _SIZES_BEHIND:
+        walk.place = _skip_descriptor(walk)
+    if flags & _ENCRYPTED:
+        walk.problems.append((name, f"{name} in {walk.path.name} is encrypted."))
+    else:
+        walk.entries.append(entry)
+    return True
+
+
+def _refuse(walk: _Walk, name: str) -> bool:
+    walk.problems.append((name, f"{name} in {walk.path.name} is cut off."))
+    return False
+
+
+def _read_zip64(extra: bytes, size: int, packed: int) -> tuple[int, int]:
+    """Sizes from the field that holds them where four bytes do not suffice."""
+    place = 0
+    while place + 4 <= len(extra):
+        kind, length = struct.unpack_from("<2H", extra, place)
+        if kind == _ZIP64 and length >= 16 and place + 20 <= len(extra):
+            size, packed = struct.unpack_from("<2Q", extra, place + 4)
+        place += 4 + length
+    return size, packed
+
+
+def _find_end(walk: _Walk, entry: zipfile.ZipInfo) -> bool:
+    """Unpack a member whose header does not tell its size, to where it ends; whether it does."""
+    if entry.compress_type != zipfile.ZIP_DEFLATED:
+        return False
+    allowed = min(MAX_TOTAL_BYTES, max(SMALL_BYTES, MAX_RATIO * walk.end))
+    unpacker = zlib.decompressobj(-zlib.MAX_WBITS)
+    place, size, crc = entry.header_offset, 0, 0
+    try:
+        while not unpacker.eof:
+            piece = unpacker.unconsumed_tail or _read(walk, place, _PIECE_BYTES)
+            place += 0 if unpacker.unconsumed_tail else len(piece)
+            if not piece:
+                return False
+            made = unpacker.decompress(piece, 16 * _PIECE_BYTES)
+            size, crc = size + len(made), zlib.crc32(made, crc)
+            if walk.unpacked + size > allowed:
+                raise ArchiveError(
+                    f"{walk.path.name} is not opened: {walk.end:,} bytes would unpack to more than "
+                    f"{allowed:,}; this looks like a trap."
+                )
+    except zlib.error:
+        return False
+    walk.unpacked += size
+    entry.CRC, entry.file_size = crc, size
+    entry.compress_size = place - len(unpacker.unused_data) - entry.header_offset
+    return True
+
+
+def _skip_descriptor(walk: _Walk) -> int:
+    """Where the next header begins: behind a checksum and two sizes of four or eight bytes each."""
+    data = _read(walk, walk.place, 32)
+    for length in (16, 24, 12, 20):
+        is_marked = data.startswith(_DESCRIPTOR)
+        if is_marked == (length in (16, 24)) and data[length : length + 4] in (_LOCAL, _DIRECTORY):
+            return walk.place + length
+    return walk.end

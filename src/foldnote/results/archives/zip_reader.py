@@ -1,0 +1,101 @@
+"""ZIP archives: listed from their directory, each member read on its own.
+
+Of one whose directory is missing, the members that are complete are read
+(:mod:`foldnote.results.archives.salvage`).
+"""
+
+from __future__ import annotations
+
+import stat
+import threading
+import weakref
+import zipfile
+from pathlib import Path
+from typing import IO
+
+from foldnote.errors import ArchiveError
+from foldnote.results.archives.archive import BROKEN, Archive, Member, check_amount, check_name, is_skipped
+from foldnote.results.archives.salvage import salvage
+from foldnote.results.archives.window import Window
+from foldnote.results.core.messages import explain
+
+
+class ZipArchive(Archive):
+    """A ZIP file; it stays open until it is collected."""
+
+    def __init__(self, path: Path, stream: IO[bytes] | None = None) -> None:
+        """List and check the members.
+
+        Args:
+            path: the file, or what to call it.
+            stream: its bytes, where it is no file of its own.
+
+        Raises:
+            ArchiveError: the file is no ZIP, nothing in it is complete, or it is not safe to read.
+        """
+        try:
+            self._file: IO[bytes] = stream or path.open("rb")
+        except OSError as exc:
+            raise ArchiveError(f"{path.name} cannot be read: {explain(exc)}.") from exc
+        # A result and its parts refer to each other; this closes the file before that cycle is taken apart.
+        weakref.finalize(self, self._file.close)
+        self._lock = threading.Lock()
+        self._zip: zipfile.ZipFile | None = None
+        problems: tuple[tuple[str, str], ...] = ()
+        try:
+            self._zip = zipfile.ZipFile(self._file)
+            everything = self._zip.infolist()
+        except (*BROKEN, UnicodeDecodeError) as exc:
+            everything, problems = self._salvage(path, exc)
+        entries = [entry for entry in everything if not _is_skipped(entry)]
+        _check_entries(path, entries, self._file.seek(0, 2))
+        self._entries = {entry.filename: entry for entry in entries}
+        members = (Member(entry.filename, entry.file_size) for entry in self._entries.values())
+        super().__init__(path, members, problems)
+
+    def open(self, name: str) -> IO[bytes]:
+        """A stream of a member's bytes, checked against its checksum at the end."""
+        entry = self._entries[name]
+        if self._zip is not None:
+            return self._zip.open(entry)
+        window = Window(self._file, entry.header_offset, entry.compress_size, self._lock)
+        return zipfile.ZipExtFile(window, "r", entry, None, True)  # type: ignore[return-value]
+
+    def _salvage(
+        self, path: Path, reason: Exception
+    ) -> tuple[list[zipfile.ZipInfo], tuple[tuple[str, str], ...]]:
+        found = salvage(self._file, path)
+        if not found.entries:
+            raise ArchiveError(
+                f"{path.name} is no complete ZIP archive: {explain(reason)}. Download it again."
+            ) from reason
+        word = "file" if len(found.entries) == 1 else "files"
+        message = (
+            f"{path.name} is cut off or damaged: its directory is missing. {len(found.entries)} {word} in it "
+            "could be found and read; others may be missing. Download it again."
+        )
+        return list(found.entries), ((path.name, message), *found.problems)
+
+
+def _is_skipped(entry: zipfile.ZipInfo) -> bool:
+    is_folder = entry.filename.endswith("/") and check_name(entry.filename) is None
+    return is_folder or is_skipped(entry.filename)
+
+
+def _check_entries(path: Path, entries: list[zipfile.ZipInfo], size_bytes: int) -> None:
+    total = sum(entry.file_size for entry in entries)
+    packed = min(size_bytes, sum(entry.compress_size for entry in entries))
+    check_amount(path, len(entries), 0, 1)
+    for entry in entries:
+        fault = check_name(entry.orig_filename) or check_name(entry.filename) or _find_special(entry)
+        if fault:
+            raise ArchiveError(f"{path.name} is not opened: the name {entry.orig_filename!r} in it {fault}.")
+    check_amount(path, len(entries), total, packed)
+
+
+def _find_special(entry: zipfile.ZipInfo) -> str | None:
+    """A member that is neither a file nor a folder (a link, a device), in words."""
+    kind = stat.S_IFMT(entry.external_attr >> 16)
+    if kind == stat.S_IFLNK:
+        return "is a link"
+    return "is a special file" if kind not in (0, stat.S_IFREG, stat.S_IFDIR) else None

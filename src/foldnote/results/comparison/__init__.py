@@ -1,0 +1,1 @@
+"""Superposition of structures: pairing, structural alignment, least-squares fit."""

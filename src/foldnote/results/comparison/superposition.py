@@ -1,0 +1,192 @@
+"""Superposition of two structures: the pairs of residues, the least-squares fit, RMSD and TM-score.
+
+Residues are paired by number where both chains share a numbering, else by aligning the sequences, or, where
+asked for, by structural alignment. The result says which.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import gemmi
+import numpy as np
+import pandas as pd
+
+from foldnote.errors import BadRequestError, UnreadableFileError
+from foldnote.results.comparison.chain_assignment import assign_chains, assign_chains_by_structure, gather
+from foldnote.results.comparison.fitting import find_tm_score, fit
+from foldnote.results.comparison.pairing import (
+    PairChains,
+    Pairing,
+    pair_by_number,
+    pair_by_sequence,
+    pair_chains,
+)
+from foldnote.results.comparison.traces import Trace, read_traces
+from foldnote.results.core.html_repr import Shown
+from foldnote.results.core.numeric import Floats
+from foldnote.results.prediction.model import Model
+from foldnote.results.structure.structure import Structure
+
+PairingMethod = Literal["auto", "numbers", "sequence", "structure"]
+
+_LEAST_PAIRS = 3
+_PAIR_CHAINS: Mapping[str, PairChains] = {
+    "auto": pair_chains,
+    "numbers": pair_by_number,
+    "sequence": pair_by_sequence,
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Superposition(Shown):
+    """How a mobile structure lies best over a fixed one.
+
+    Attributes:
+        rotation: float64, shape (3, 3).
+        translation: float64, shape (3,), Å; a mobile point x goes to ``rotation @ x + translation``.
+        rmsd: over the paired atoms after the fit, Å: Cα of proteins, C3' of nucleic acids.
+        tm_score: 0 to 1, of the paired protein residues by the definition of Zhang and Skolnick (2004),
+            normalized by the number of protein residues of the fixed structure; None without protein. It is
+            the greatest over many fits, of which the least-squares fit of all pairs need not be the best.
+        mobile_tm_score: the same, normalized by the number of protein residues of the mobile structure.
+        pairing: how residues were paired: ``residue numbers``, ``sequence``, ``structure``, or
+            ``residue numbers and sequence`` where one part was paired so and another so.
+        aligned: number of pairs.
+        coverage: share of the fixed structure's residues that are paired, 0 to 1.
+        mobile_coverage: share of the mobile structure's residues that are paired, 0 to 1.
+        identity: share of the pairs with the same residue, 0 to 1.
+        pairs: one row a pair: ``chain``, ``number``, ``mobile_chain``, ``mobile_number`` str, ``distance``
+            float64 in Å after the fit.
+    """
+
+    rotation: Floats
+    translation: Floats
+    rmsd: float
+    tm_score: float | None
+    mobile_tm_score: float | None
+    pairing: str
+    aligned: int
+    coverage: float
+    mobile_coverage: float
+    identity: float
+    pairs: pd.DataFrame
+
+    @property
+    def matrix(self) -> Floats:
+        """Rotation and translation as one matrix, shape (4, 4), for points as columns (x, y, z, 1)."""
+        matrix = np.eye(4)
+        matrix[:3, :3], matrix[:3, 3] = self.rotation, self.translation
+        return matrix
+
+    def move(self, points: Floats) -> Floats:
+        """Points of the mobile structure where they come to lie, shape (n, 3), Å."""
+        return np.asarray(points @ self.rotation.T + self.translation)
+
+    def move_structure(self, structure: Structure | Model) -> gemmi.Structure:
+        """The whole of a structure where it comes to lie, every model of it.
+
+        Raises:
+            UnreadableFileError: the structure's file is damaged or holds no atoms.
+        """
+        moved = _as_structure(structure).to_gemmi()
+        transform = gemmi.Transform(
+            gemmi.Mat33(self.rotation.tolist()), gemmi.Vec3(*self.translation.tolist())
+        )
+        for model in moved:
+            model.transform_pos_and_adp(transform)
+        return moved
+
+    def __repr__(self) -> str:
+        tm = "" if self.tm_score is None else f", TM-score {self.tm_score:.3f}"
+        return f"<Superposition {self.aligned} pairs by {self.pairing}, RMSD {self.rmsd:.2f} Å{tm}>"
+
+
+def superpose(
+    fixed: Structure | Model, mobile: Structure | Model, *, pairing: PairingMethod = "auto"
+) -> Superposition:
+    """The best fit of ``mobile`` over ``fixed``; first models, polymers only.
+
+    Each chain is paired with the most similar one, of several equal ones in the way that fits best. Chains
+    that are not related are left out.
+
+    Args:
+        fixed: the structure that stays where it is.
+        mobile: the structure that is moved.
+        pairing: how residues are paired. ``auto``: by residue number where both chains share a numbering
+            (an antibody scheme, or numbers under which the sequences agree), else by sequence alignment
+            (BLOSUM62) where the sequences are similar enough. ``numbers`` or ``sequence``: by that alone;
+            ``numbers`` pairs what has the same number however the sequences differ. ``structure``: by a
+            structural alignment of the Cα atoms that maximizes the TM-score; proteins only.
+
+    Raises:
+        BadRequestError: there is no such pairing.
+        UnreadableFileError: a file is damaged, or fewer than three residues can be paired.
+    """
+    first, second = _as_structure(fixed), _as_structure(mobile)
+    ours, theirs = read_traces(first), read_traces(second)
+    if pairing == "structure":
+        pairings = assign_chains_by_structure(ours, theirs)
+    elif pairing in _PAIR_CHAINS:
+        pairings = assign_chains(ours, theirs, _PAIR_CHAINS[pairing])
+    else:
+        names = ", ".join(repr(name) for name in [*_PAIR_CHAINS, "structure"])
+        raise BadRequestError(f"There is no pairing {pairing!r}. Choose one of {names}.")
+    if sum(len(each.rows) for each in pairings) < _LEAST_PAIRS:
+        reason = _explain_failure(ours, theirs, pairing)
+        raise UnreadableFileError(f"{second.name} cannot be superposed on {first.name}: {reason}")
+    return _measure(pairings, ours, theirs)
+
+
+def _as_structure(item: Structure | Model) -> Structure:
+    return item.structure if isinstance(item, Model) else item
+
+
+def _explain_failure(ours: Sequence[Trace], theirs: Sequence[Trace], pairing: PairingMethod) -> str:
+    kinds = {trace.kind for trace in ours} & {trace.kind for trace in theirs}
+    if pairing == "structure":
+        return "a structural alignment needs a protein chain of at least three residues in both."
+    if not kinds:
+        return "they have no chains of the same kind, protein or nucleic acid."
+    ways = {
+        "auto": "their chains share no numbering, and their sequences are not similar enough to align",
+        "numbers": f"their chains have fewer than {_LEAST_PAIRS} residue numbers in common",
+        "sequence": "the sequences of their chains are not similar enough to align",
+    }
+    advice = " Pair residues by structural alignment: pairing='structure'." if "protein" in kinds else ""
+    return f"{ways[pairing]}.{advice}"
+
+
+def _measure(pairings: Sequence[Pairing], ours: Sequence[Trace], theirs: Sequence[Trace]) -> Superposition:
+    targets, points = gather(pairings)
+    rotation, translation = fit(points, targets)
+    distances = np.linalg.norm(points @ rotation.T + translation - targets, axis=1)
+    rows = [
+        (p.fixed.chain, p.fixed.numbers[i], p.mobile.chain, p.mobile.numbers[j])
+        for p in pairings
+        for i, j in zip(p.rows, p.mobile_rows, strict=True)
+    ]
+    frame = pd.DataFrame(rows, columns=["chain", "number", "mobile_chain", "mobile_number"])
+    return Superposition(
+        rotation=rotation,
+        translation=translation,
+        rmsd=float(np.sqrt(np.mean(distances**2))),
+        tm_score=_find_tm_score(pairings, ours),
+        mobile_tm_score=_find_tm_score(pairings, theirs),
+        pairing=" and ".join(sorted({stretch.method for p in pairings for stretch in p.stretches})),
+        aligned=len(rows),
+        coverage=len(rows) / sum(map(len, ours)),
+        mobile_coverage=len(rows) / sum(map(len, theirs)),
+        identity=sum(pairing.equal for pairing in pairings) / len(rows),
+        pairs=frame.assign(distance=distances),
+    )
+
+
+def _find_tm_score(pairings: Sequence[Pairing], traces: Sequence[Trace]) -> float | None:
+    """Of the paired proteins, by the number of protein residues in ``traces``."""
+    targets, points = gather([pairing for pairing in pairings if pairing.fixed.kind == "protein"])
+    if len(points) < _LEAST_PAIRS:
+        return None
+    return find_tm_score(points, targets, sum(len(trace) for trace in traces if trace.kind == "protein"))

@@ -1,0 +1,77 @@
+"""The central atom of each residue of a structure's polymer chains: what superpositions are made from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import gemmi
+import numpy as np
+
+from foldnote.results.core.numeric import Floats
+from foldnote.results.structure.residues import find_letter
+from foldnote.results.structure.structure import Structure
+
+_FURTHEST_A = 1e6
+_CENTRES = {"protein": "CA", "DNA": "C3'", "RNA": "C3'"}
+
+
+@dataclass(frozen=True, eq=False)
+class Trace:
+    """The central atoms of one chain: Cα of a protein, C3' of a nucleic acid.
+
+    Attributes:
+        chain: the author's chain name.
+        kind: ``protein`` or ``nucleic``.
+        letters: one letter a residue, ``X`` where there is none for it.
+        numbers: residue number of each with insertion code, such as ``112A``.
+        points: shape (n, 3), Å.
+    """
+
+    chain: str
+    kind: str
+    letters: str
+    numbers: tuple[str, ...]
+    points: Floats
+
+    def __len__(self) -> int:
+        """Number of residues with a central atom."""
+        return len(self.letters)
+
+    def cut(self, first: int, last: int) -> Trace:
+        """The residues from place ``first`` up to, not including, ``last``."""
+        part = slice(first, last)
+        return Trace(self.chain, self.kind, self.letters[part], self.numbers[part], self.points[part])
+
+
+def read_traces(structure: Structure) -> list[Trace]:
+    """The traces of the first model's polymer chains; residues without a known position are left out.
+
+    Raises:
+        UnreadableFileError: the structure's file is damaged or holds no atoms.
+    """
+    kinds = {each.name: each.kind for each in structure.chains}
+    found = (_read_trace(chain, kinds.get(chain.name, "")) for chain in structure.to_gemmi()[0])
+    return [trace for trace in found if trace is not None]
+
+
+def _read_trace(chain: gemmi.Chain, kind: str) -> Trace | None:
+    wanted = _CENTRES.get(kind, "C3'")
+    found = [
+        (residue, atom)
+        for residue in chain.get_polymer().first_conformer()
+        if (atom := residue.find_atom(wanted, "*")) is not None and _has_position(atom)
+    ]
+    if not kind or not found:
+        return None
+    return Trace(
+        chain=chain.name,
+        kind="protein" if kind == "protein" else "nucleic",
+        letters="".join(find_letter(residue.name) for residue, _ in found),
+        numbers=tuple(str(residue.seqid) for residue, _ in found),
+        points=np.array([atom.pos.tolist() for _, atom in found], dtype=np.float64),
+    )
+
+
+def _has_position(atom: gemmi.Atom) -> bool:
+    """Whether an atom's coordinates are known and plausible (a damaged file holds anything)."""
+    return all(abs(value) < _FURTHEST_A for value in atom.pos.tolist())

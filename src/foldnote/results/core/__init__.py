@@ -1,0 +1,1 @@
+"""What every part of a result needs: messages, HTML representation, lazy parts, numeric arrays."""

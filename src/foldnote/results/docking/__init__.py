@@ -1,0 +1,1 @@
+"""Docked poses and their contacts with the receptor."""

@@ -1,0 +1,248 @@
+"""What a small molecule touches in a structure, with distances, and which of it are hydrogen bonds.
+
+Everything is measured between the atoms as the files have them: no hydrogen is added and nothing is moved. A
+hydrogen bond is that of Baker and Hubbard, Prog. Biophys. Mol. Biol. 44, 97 (1984), on heavy atoms: donor and
+acceptor, nitrogen or oxygen, at most 3.5 Å apart; where the file gives hydrogens of the donor, one of them at
+an angle donor-hydrogen-acceptor of at least 120°.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import gemmi
+import numpy as np
+import pandas as pd
+
+from foldnote.results.core.numeric import Floats
+from foldnote.results.docking.bonding import Roles, find_roles
+from foldnote.results.docking.polar_atoms import find_residue_role
+from foldnote.results.docking.poses import Pose
+from foldnote.results.molecules.molecule import Molecule
+from foldnote.results.structure.residues import find_parent
+from foldnote.results.structure.structure import Structure
+
+CONTACT_A = 4.0
+"""Heavy atoms at most so far apart touch."""
+HYDROGEN_BOND_A = 3.5
+LEAST_ANGLE = 120.0
+_HYDROGEN_A = 1.3
+_BLOCK = 64
+"""Atoms of a molecule that are measured at once."""
+_COLUMNS = {
+    "kind": "str", "chain": "str", "number": "str", "residue": "str", "atom": "str", "ligand_atom": "str",
+    "ligand_row": "int64", "distance": "float64", "angle": "float64", "donor": "str",
+}  # fmt: skip
+_DETAILS = ["x", "y", "z", "ligand_x", "ligand_y", "ligand_z"]
+
+
+@dataclass(frozen=True, eq=False)
+class Pocket:
+    """The atoms that a molecule may touch: heavy atoms of polymers and ions of a structure's first model.
+
+    Attributes:
+        points: shape (n, 3), Å.
+        owners: chain, number, residue name and atom name of each.
+        roles: shape (n, 2), bool: whether it can give and can take a hydrogen bond.
+        hydrogens: by the row of a heavy atom, the places of its hydrogens, shape (h, 3).
+    """
+
+    points: Floats
+    owners: Sequence[tuple[str, str, str, str]]
+    roles: Roles
+    hydrogens: dict[int, Floats] = field(repr=False)
+
+
+def find_contacts(structure: Structure, molecule: Molecule | Pose) -> pd.DataFrame:
+    """What a molecule touches in a structure.
+
+    Args:
+        structure: the receptor; its first model's polymers and ions count, waters and ligands do not.
+        molecule: the molecule, or the pose, in the receptor's frame.
+
+    Returns:
+        Hydrogen bonds first, then one row for the nearest pair of atoms of each residue within 4 Å, nearest
+        first: ``kind`` str (``hydrogen bond`` or ``contact``), ``chain``, ``number``, ``residue`` and
+        ``atom`` str of the receptor, ``ligand_atom`` str and ``ligand_row`` int64 (row of
+        :attr:`Molecule.atoms`), ``distance`` float64 between the heavy atoms in Å, ``angle`` float64
+        (donor-hydrogen-acceptor in degrees; missing where no hydrogen is known), ``donor`` str
+        (``receptor``, ``ligand``, ``either`` or ""), then both places in Å: ``x``, ``y``, ``z``,
+        ``ligand_x``, ``ligand_y``, ``ligand_z`` float64.
+
+    Raises:
+        UnreadableFileError: the structure's file is damaged or holds no atoms.
+    """
+    return measure_contacts(read_pocket(structure), molecule)
+
+
+def make_contact_table(structure: Structure | None, poses: Sequence[Pose]) -> pd.DataFrame:
+    """The contacts of poses; empty without poses or structure.
+
+    Returns:
+        One row a hydrogen bond or a residue: ``ligand`` str, ``rank`` int64, then the columns of
+        :func:`find_contacts`.
+
+    Raises:
+        UnreadableFileError: the structure's file is damaged or holds no atoms.
+    """
+    pocket = read_pocket(structure) if structure and poses else None
+    found = [(pose, row) for pose in poses for row in _list_rows(pocket, pose.molecule)] if pocket else []
+    table = _make_frame([row for _, row in found])
+    owners = [pose for pose, _ in found]
+    table.insert(0, "ligand", pd.Series([pose.ligand for pose in owners], dtype="str"))
+    table.insert(1, "rank", pd.Series([pose.rank for pose in owners], dtype="int64"))
+    return table
+
+
+def read_pocket(structure: Structure) -> Pocket:
+    """The part of a structure that counts, to be measured against many molecules.
+
+    Raises:
+        UnreadableFileError: the structure's file is damaged or holds no atoms.
+    """
+    points: list[list[float]] = []
+    owners: list[tuple[str, str, str, str]] = []
+    roles: list[tuple[bool, bool]] = []
+    hydrogens: dict[int, Floats] = {}
+    for chain in structure.to_gemmi()[0]:
+        for residue in _list_residues(chain):
+            where = (chain.name, str(residue.seqid), residue.name)
+            heavy = [atom for atom in residue if not atom.is_hydrogen()]
+            light = np.array([a.pos.tolist() for a in residue if a.is_hydrogen()]).reshape(-1, 3)
+            for atom in heavy:
+                place = atom.pos.tolist()
+                own = light[np.linalg.norm(light - place, axis=1) < _HYDROGEN_A]
+                if len(own):
+                    hydrogens[len(points)] = own
+                points.append(place)
+                owners.append((*where, atom.name))
+                roles.append(find_residue_role(find_parent(residue.name), atom.name, atom.element.name))
+    return Pocket(
+        np.array(points, dtype=np.float64).reshape(-1, 3),
+        owners,
+        np.array(roles, dtype=np.bool_).reshape(-1, 2),
+        hydrogens,
+    )
+
+
+def _list_residues(chain: gemmi.Chain) -> list[gemmi.Residue]:
+    polymer = list(chain.get_polymer().first_conformer())
+    ions = [r for r in chain if len(r) == 1 and r.entity_type == gemmi.EntityType.NonPolymer]
+    return polymer + ions
+
+
+def measure_contacts(pocket: Pocket, molecule: Molecule | Pose) -> pd.DataFrame:
+    """The contacts of a molecule in a pocket; the columns are those of :func:`find_contacts`."""
+    own = molecule.molecule if isinstance(molecule, Pose) else molecule
+    return _make_frame(_list_rows(pocket, own))
+
+
+@dataclass(frozen=True, eq=False)
+class _Touching:
+    """A molecule as contacts need it: its atoms' names and places, read once."""
+
+    molecule: Molecule
+    names: Sequence[str]
+    places: Floats
+
+
+def _list_rows(pocket: Pocket, molecule: Molecule) -> list[tuple[object, ...]]:
+    """The contacts of a molecule as rows of the table."""
+    elements = molecule.elements
+    heavy = np.array(
+        [row for row, element in enumerate(elements) if element not in ("H", "D")], dtype=np.int64
+    )
+    if not len(pocket.points) or not len(heavy):
+        return []
+    own = _Touching(molecule, _name_atoms(molecule, elements), molecule.coordinates)
+    pairs = [(i, int(heavy[j]), d) for i, j, d in _list_pairs(pocket.points, own.places[heavy])]
+    return _list_bonds(pocket, own, pairs) + _list_nearest(pocket, own, pairs)
+
+
+def _make_frame(rows: Sequence[tuple[object, ...]]) -> pd.DataFrame:
+    frame = pd.DataFrame(list(rows), columns=[*_COLUMNS, *_DETAILS])
+    return frame.astype(_COLUMNS | dict.fromkeys(_DETAILS, "float64"))
+
+
+def _list_pairs(points: Floats, places: Floats) -> list[tuple[int, int, float]]:
+    """Rows of the structure's and the molecule's atoms that touch, with their distance."""
+    low, high = places.min(axis=0) - CONTACT_A, places.max(axis=0) + CONTACT_A
+    rows = np.flatnonzero(((points >= low) & (points <= high)).all(axis=1))
+    found: list[tuple[int, int, float]] = []
+    for begin in range(0, len(places), _BLOCK):
+        block = places[begin : begin + _BLOCK]
+        distances = np.linalg.norm(block[:, None, :] - points[rows][None, :, :], axis=2)
+        columns, near = np.nonzero(distances <= CONTACT_A)
+        apart = distances[columns, near].tolist()
+        found += zip(rows[near].tolist(), (columns + begin).tolist(), apart, strict=True)
+    return found
+
+
+def _list_bonds(
+    pocket: Pocket, own: _Touching, pairs: Sequence[tuple[int, int, float]]
+) -> list[tuple[object, ...]]:
+    ours, places = find_roles(own.molecule), own.places
+    found = []
+    for i, j, distance in sorted(pairs, key=lambda pair: pair[2]):
+        gives = bool(pocket.roles[i, 0] and ours.roles[j, 1])
+        takes = bool(pocket.roles[i, 1] and ours.roles[j, 0])
+        if distance > HYDROGEN_BOND_A or not (gives or takes):
+            continue
+        theirs, mine = pocket.points[i], places[j]
+        angles = {
+            "receptor": _find_angle(theirs, pocket.hydrogens.get(i), mine) if gives else None,
+            "ligand": _find_angle(mine, ours.hydrogens.get(j), theirs) if takes else None,
+        }
+        fitting = {w: a for w, a in angles.items() if a is not None and not a < LEAST_ANGLE}
+        if fitting:
+            known = {who: angle for who, angle in fitting.items() if np.isfinite(angle)}
+            donors = list(known or fitting)
+            donor = donors[0] if len(donors) == 1 else "either"
+            angle = max(known.values(), default=float("nan"))
+            found.append(_write_row("hydrogen bond", pocket, own, (i, j, distance), angle, donor))
+    return found
+
+
+def _find_angle(donor: Floats, hydrogens: Floats | None, acceptor: Floats) -> float:
+    """The widest angle donor-hydrogen-acceptor in degrees; NaN where no hydrogen is known."""
+    if hydrogens is None:
+        return float("nan")
+    back, forth = donor - hydrogens, acceptor - hydrogens
+    cosines = (back * forth).sum(axis=1) / np.maximum(
+        np.linalg.norm(back, axis=1) * np.linalg.norm(forth, axis=1), 1e-9
+    )
+    return float(np.degrees(np.arccos(np.clip(cosines, -1, 1))).max())
+
+
+def _list_nearest(
+    pocket: Pocket, own: _Touching, pairs: Sequence[tuple[int, int, float]]
+) -> list[tuple[object, ...]]:
+    by_residue: dict[tuple[str, ...], list[tuple[int, int, float]]] = defaultdict(list)
+    for pair in pairs:
+        by_residue[pocket.owners[pair[0]][:3]].append(pair)
+    nearest = [min(near, key=lambda pair: pair[2]) for near in by_residue.values()]
+    missing = float("nan")
+    return [
+        _write_row("contact", pocket, own, pair, missing, "")
+        for pair in sorted(nearest, key=lambda pair: pair[2])
+    ]
+
+
+def _write_row(
+    kind: str, pocket: Pocket, own: _Touching, pair: tuple[int, int, float], angle: float, donor: str
+) -> tuple[object, ...]:
+    i, j, distance = pair
+    places = (*pocket.points[i].tolist(), *own.places[j].tolist())
+    return (kind, *pocket.owners[i], own.names[j], j, distance, angle, donor, *places)
+
+
+def _name_atoms(molecule: Molecule, elements: Sequence[str]) -> list[str]:
+    """Each atom's name in its file, or element and place where several have that name."""
+    names = molecule.names
+    counts = Counter(names)
+    return [
+        name if counts[name] == 1 else f"{element}{row}"
+        for row, (name, element) in enumerate(zip(names, elements, strict=True), 1)
+    ]

@@ -1,0 +1,168 @@
+"""Docked poses: molecules in the place where a program put them, ranked as it ranked them."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+
+import pandas as pd
+
+from foldnote.results.core.html_repr import Shown
+from foldnote.results.metrics.registry import find_metric
+from foldnote.results.molecules.molecule import Molecule
+from foldnote.results.naming.families import find_rank, strip_packing
+from foldnote.results.naming.file_kinds import structure_order
+from foldnote.results.tables.tabular import Scalar
+
+_CONFIDENCE = re.compile(r"confidence[_=]?(-?\d+(?:\.\d+)?)")
+_RANKED = re.compile(r"[_.\-]?(rank|pose)[_.\-]?\d+|[_.\-]?confidence[_=]?-?\d+(\.\d+)?")
+_FORMATS = ("sdf", "mol2", "pdbqt")
+_NAMED = re.compile(r"(^|[^a-z])(rank|poses?|dock|docked|out)(?=[^a-z]|$)")
+_NO_LIGAND = frozenset({"pose", "poses", "out", "output", "docked", "docking", "result", "results", "rank"})
+_ENERGIES = ("affinity", "minimizedAffinity", "free_energy", "docking_score")
+
+
+@dataclass(frozen=True, eq=False)
+class Pose(Shown):
+    """One pose of a ligand.
+
+    Attributes:
+        file: name of the file.
+        ligand: what was docked, by the file's or the folder's name; "" where neither says it.
+        rank: 1 for the best pose of its ligand.
+        ranked_by: ``file name``, ``order in the file``, a figure, or "" where nothing ranks the poses.
+        molecule: atoms, bonds and properties, coordinates in Å in the receptor's frame.
+        scores: figures under the program's own names; :data:`METRICS` defines the known ones.
+    """
+
+    file: str
+    ligand: str
+    rank: int
+    ranked_by: str
+    molecule: Molecule
+    scores: Mapping[str, float]
+
+    def __repr__(self) -> str:
+        by = f" by {self.ranked_by}" if self.ranked_by else ""
+        return f"<Pose rank {self.rank}{by}: {self.ligand or self.file}>"
+
+
+def rank_poses(molecules: Iterable[Molecule], *, has_receptor: bool) -> tuple[Pose, ...]:
+    """The poses among molecules, best first within each ligand and folder.
+
+    A molecule is a pose where a docking figure or its file's name says so; where none does, every molecule
+    with a shape is one, if there is a receptor. A SMILES has no place and is none.
+
+    Args:
+        molecules: every molecule of a result.
+        has_receptor: whether the result holds a structure.
+    """
+    placed = [molecule for molecule in molecules if molecule.format != "smiles"]
+    everything = [(molecule, find_scores(molecule)) for molecule in _drop_forms(placed)]
+    told = [pair for pair in everything if _is_told(*pair)]
+    if not told and has_receptor:
+        told = [pair for pair in everything if not pair[0].is_flat]
+    groups: dict[tuple[str, str], list[tuple[Molecule, dict[str, float]]]] = defaultdict(list)
+    for molecule, scores in told:
+        groups[_find_group(molecule)].append((molecule, scores))
+    poses: list[Pose] = []
+    for key in sorted(groups, key=lambda key: (structure_order(key[0]), structure_order(key[1]))):
+        poses += _rank_group(key[1], _drop_twins(groups[key]))
+    return tuple(poses)
+
+
+def find_scores(molecule: Molecule) -> dict[str, float]:
+    """The figures of a record that are known metrics, and the confidence that its file's name carries."""
+    found = {
+        name: float(value)
+        for name, value in molecule.properties.items()
+        if isinstance(value, int | float) and find_metric(name) is not None
+    }
+    named = _CONFIDENCE.search(PurePosixPath(strip_packing(molecule.file)).stem)
+    return found | ({"confidence": float(named[1])} if named else {})
+
+
+def make_pose_table(poses: Sequence[Pose]) -> pd.DataFrame:
+    """The poses and their figures.
+
+    Returns:
+        One row a pose: ``ligand`` str, ``rank`` int64, ``file`` str, ``record`` int64 (from 1), ``formula``
+        str, then one float64 column a figure, under the programs' own names.
+    """
+    rows: list[dict[str, Scalar]] = [
+        {
+            "ligand": pose.ligand,
+            "rank": pose.rank,
+            "file": pose.file,
+            "record": pose.molecule.index + 1,
+            "formula": pose.molecule.formula,
+            **pose.scores,
+        }
+        for pose in poses
+    ]
+    columns = ["ligand", "rank", "file", "record", "formula"]
+    return pd.DataFrame(rows, columns=None if rows else columns)
+
+
+def _is_told(molecule: Molecule, scores: Mapping[str, float]) -> bool:
+    return bool(_NAMED.search(strip_packing(molecule.file))) or any(
+        (metric := find_metric(name)) is not None and metric.group == "docking" for name in scores
+    )
+
+
+def _find_group(molecule: Molecule) -> tuple[str, str]:
+    path = PurePosixPath(molecule.file)
+    stem = PurePosixPath(strip_packing(path.name)).stem
+    plain = _RANKED.sub("", stem).strip("_.-")
+    return str(path.parent), "" if plain in _NO_LIGAND else plain or path.parent.name
+
+
+def _drop_forms(molecules: Iterable[Molecule]) -> list[Molecule]:
+    """Without the files that are the same poses in a second format; the one with bonds is kept."""
+    everything = list(molecules)
+    forms: dict[str, set[str]] = defaultdict(set)
+    for each in everything:
+        forms[_bare(each.file)].add(each.format)
+    best = {name: next(form for form in _FORMATS if form in found) for name, found in forms.items()}
+    return [each for each in everything if each.format == best[_bare(each.file)]]
+
+
+def _bare(name: str) -> str:
+    return str(PurePosixPath(strip_packing(name)).with_suffix(""))
+
+
+def _drop_twins(group: list[tuple[Molecule, dict[str, float]]]) -> list[tuple[Molecule, dict[str, float]]]:
+    """Without the copies of ranked files that some programs write a second time without their score."""
+    scored = {find_rank(molecule.file) for molecule, scores in group if "confidence" in scores}
+    return [
+        (molecule, scores)
+        for molecule, scores in group
+        if "confidence" in scores
+        or find_rank(molecule.file) is None
+        or find_rank(molecule.file) not in scored
+    ]
+
+
+def _rank_group(ligand: str, group: list[tuple[Molecule, dict[str, float]]]) -> list[Pose]:
+    def in_order(pair: tuple[Molecule, dict[str, float]]) -> tuple[object, ...]:
+        return (structure_order(pair[0].file), pair[0].index)
+
+    ranks = {molecule.file: find_rank(molecule.file) for molecule, _ in group}
+    ordered = sorted(group, key=in_order)
+    by = ""
+    energy = next((name for name in _ENERGIES if all(name in scores for _, scores in group)), "")
+    if all(rank is not None for rank in ranks.values()):
+        ordered = sorted(ordered, key=lambda pair: (ranks[pair[0].file] or 0, pair[0].index))
+        by = "file name"
+    elif len(ranks) == 1 and len(group) > 1:
+        by = "order in the file"
+    elif energy:
+        ordered = sorted(ordered, key=lambda pair: pair[1][energy])
+        by = energy
+    return [
+        Pose(molecule.file, ligand, rank, by, molecule, scores)
+        for rank, (molecule, scores) in enumerate(ordered, 1)
+    ]

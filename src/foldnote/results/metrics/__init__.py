@@ -1,0 +1,1 @@
+"""The table of known metrics: meaning, unit, direction and source."""

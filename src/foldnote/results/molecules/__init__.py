@@ -1,0 +1,1 @@
+"""Small molecules: readers of SDF, MOL2, PDBQT and SMILES."""

@@ -1,0 +1,91 @@
+"""Tripos MOL2 files: molecules, atoms and bonds; other sections are left."""
+
+from __future__ import annotations
+
+import re
+
+from foldnote.results.core.messages import explain
+from foldnote.results.molecules.molecule import (
+    AtomRow,
+    BondRow,
+    Molecule,
+    MoleculeFile,
+    RecordError,
+    find_element,
+    require_molecules,
+)
+
+_MARK = "@<TRIPOS>"
+_ORDERS = {"1": 1.0, "2": 2.0, "3": 3.0, "ar": 1.5, "am": 1.0}
+_UNKNOWN = float("nan")
+_NAMED = {"Du": "X", "Any": "X", "Hal": "X", "Het": "X", "Hev": "X", "LP": "X"}
+
+
+def read_mol2(data: bytes, name: str) -> MoleculeFile:
+    """The molecules of a MOL2 file.
+
+    Raises:
+        UnreadableFileError: no record can be read.
+    """
+    text = data.decode("utf-8", "replace").replace("\r\n", "\n")
+    records = re.split(rf"^(?={_MARK}MOLECULE)", text, flags=re.M)
+    molecules, problems = [], []
+    for index, record in enumerate(part for part in records if part.startswith(f"{_MARK}MOLECULE")):
+        try:
+            molecules.append(_read_record(record, name, index))
+        except (ValueError, IndexError, OverflowError) as exc:
+            problems.append(f"Record {index + 1} of {name} cannot be read: {explain(exc)}.")
+    return require_molecules(MoleculeFile(tuple(molecules), tuple(problems)), name)
+
+
+def _read_record(record: str, name: str, index: int) -> Molecule:
+    sections: dict[str, list[str]] = {}
+    current: list[str] = []
+    for line in record.split("\n"):
+        if line.startswith(_MARK):
+            current = sections.setdefault(line[len(_MARK) :].strip(), [])
+        elif line.strip() and not line.startswith("#"):
+            current.append(line)
+    head = sections.get("MOLECULE", [])
+    if len(head) < 2:
+        raise RecordError("its head is cut off")
+    atoms, places = _read_atoms(sections.get("ATOM", []))
+    announced = int(head[1].split()[0])
+    if announced != len(atoms):
+        raise RecordError(f"{announced} atoms are announced and {len(atoms)} are there")
+    bonds = _read_bonds(sections.get("BOND", []), places)
+    return Molecule(
+        name=head[0].strip().strip("*"),
+        file=name,
+        index=index,
+        format="mol2",
+        properties={},
+        text=record,
+        _atom_rows=atoms,
+        _bond_rows=bonds,
+    )
+
+
+def _read_atoms(lines: list[str]) -> tuple[list[AtomRow], dict[str, int]]:
+    rows: list[AtomRow] = []
+    places: dict[str, int] = {}
+    for line in lines:
+        words = line.split()
+        if len(words) < 6:
+            raise RecordError("a line of an atom is cut off")
+        kind = words[5].split(".")[0]
+        charge = float(words[8]) if len(words) > 8 else _UNKNOWN
+        places[words[0]] = len(rows)
+        x, y, z = (float(word) for word in words[2:5])
+        rows.append((words[1], _NAMED.get(kind) or find_element(kind), x, y, z, charge))
+    return rows, places
+
+
+def _read_bonds(lines: list[str], places: dict[str, int]) -> list[BondRow]:
+    rows = []
+    for line in lines:
+        words = line.split()
+        if len(words) < 4 or words[1] not in places or words[2] not in places:
+            raise RecordError("a bond names an atom that is not there")
+        rows.append((places[words[1]], places[words[2]], _ORDERS.get(words[3].lower(), _UNKNOWN)))
+    return rows

@@ -1,0 +1,217 @@
+"""Small molecules: atoms, bonds and properties as plain data.
+
+The formats have rooms of their own (:mod:`foldnote.results.molecules.molfile`,
+:mod:`foldnote.results.molecules.mol2`, :mod:`foldnote.results.molecules.pdbqt`). No chemistry is worked out
+here: no aromaticity, no hydrogens, no charges that the file does not give.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property, lru_cache
+from math import isfinite
+
+import gemmi
+import numpy as np
+import pandas as pd
+
+from foldnote.errors import UnreadableFileError
+from foldnote.results.core.html_repr import Shown
+from foldnote.results.core.numeric import Floats
+from foldnote.results.tables.tabular import Scalar
+
+MOST_ATOMS = 100_000
+
+AtomRow = tuple[str, str, float, float, float, float]
+BondRow = tuple[int, int, float]
+
+
+class RecordError(ValueError):
+    """A record that cannot be read; the sentence says why."""
+
+
+@dataclass(frozen=True, eq=False)
+class Molecule(Shown):
+    """One record of an SDF, MOL2 or PDBQT file, or one line of SMILES.
+
+    Attributes:
+        name: the record's own title; "" without one.
+        file: name of the file.
+        index: place of the record in the file, 0 for the first.
+        format: ``sdf``, ``mol2``, ``pdbqt`` or ``smiles``.
+        atoms: one row an atom: ``name`` str, ``element`` str, ``x``, ``y``, ``z`` float64 in Å, ``charge``
+            float64 in elementary charges (formal in SDF, partial in the others; missing where the file has
+            none).
+        bonds: one row a bond: ``first`` and ``second`` int64, rows of ``atoms`` from 0; ``order`` float64,
+            1.5 for aromatic and amide-like bonds, missing where the file does not say. Of a PDBQT those of
+            the SMILES that Meeko writes into it, where RDKit is installed to read it.
+        properties: the record's data, numbers where they are numbers.
+        text: the record as it stands in the file; of a SMILES, an SDF record that was made of it.
+    """
+
+    name: str
+    file: str
+    index: int
+    format: str
+    properties: Mapping[str, Scalar]
+    text: str = field(repr=False)
+    _atom_rows: Sequence[AtomRow] = field(repr=False)
+    _bond_rows: Sequence[BondRow] = field(repr=False)
+    _elements: Mapping[str, int] | None = field(repr=False, default=None)
+
+    def __post_init__(self) -> None:
+        """Check what a reader found.
+
+        Raises:
+            RecordError: there is no atom, a coordinate is no finite number, or a bond names no atom.
+        """
+        if not self._atom_rows:
+            raise RecordError("it holds no atoms")
+        if not all(isfinite(x) and isfinite(y) and isfinite(z) for _, _, x, y, z, _ in self._atom_rows):
+            raise RecordError("a coordinate is no finite number")
+        count = len(self._atom_rows)
+        if any(not (0 <= first < count and 0 <= second < count) for first, second, _ in self._bond_rows):
+            raise RecordError("a bond names an atom that is not there")
+
+    @cached_property
+    def atoms(self) -> pd.DataFrame:
+        """The atoms, one a row; the columns are those of the class's description."""
+        return pd.DataFrame(list(self._atom_rows), columns=["name", "element", "x", "y", "z", "charge"])
+
+    @cached_property
+    def bonds(self) -> pd.DataFrame:
+        """The bonds, one a row; the columns are those of the class's description."""
+        frame = pd.DataFrame(list(self._bond_rows), columns=["first", "second", "order"])
+        return frame.astype({"first": "int64", "second": "int64", "order": "float64"})
+
+    @property
+    def names(self) -> list[str]:
+        """Names of the atoms, as in :attr:`atoms`."""
+        return [row[0] for row in self._atom_rows]
+
+    @property
+    def elements(self) -> list[str]:
+        """Elements of the atoms, as in :attr:`atoms`."""
+        return [row[1] for row in self._atom_rows]
+
+    @property
+    def charges(self) -> Floats:
+        """Charges of the atoms, as in :attr:`atoms`, NaN where the file has none; shape (n,)."""
+        return np.array([row[5] for row in self._atom_rows], dtype=np.float64)
+
+    @property
+    def bond_rows(self) -> Sequence[BondRow]:
+        """The rows of :attr:`bonds`, for those who look at thousands of molecules."""
+        return self._bond_rows
+
+    @property
+    def coordinates(self) -> Floats:
+        """Places of the atoms in Å, shape (n, 3)."""
+        return np.array([row[2:5] for row in self._atom_rows], dtype=np.float64)
+
+    @property
+    def heavy_atoms(self) -> int:
+        """Number of atoms that are no hydrogen."""
+        return sum(element not in ("H", "D") for _, element, *_ in self._atom_rows)
+
+    @property
+    def has_all_hydrogens(self) -> bool:
+        """Whether :attr:`formula` counts every hydrogen.
+
+        A PDBQT has polar hydrogens only; of the others tells the SMILES that Meeko writes, if RDKit is there.
+        """
+        return self._elements is not None or (self.format != "pdbqt" and "H" in self._counts)
+
+    @property
+    def formula(self) -> str:
+        """Elements of the molecule in Hill's order; see :attr:`has_all_hydrogens`.
+
+        Where the hydrogens are not all known, those that the file writes.
+        """
+        counts = self._counts
+        first = [symbol for symbol in ("C", "H") if symbol in counts] if "C" in counts else []
+        order = [*first, *sorted(symbol for symbol in counts if symbol not in first)]
+        return "".join(f"{symbol}{counts[symbol] if counts[symbol] > 1 else ''}" for symbol in order)
+
+    @property
+    def mass(self) -> float | None:
+        """Mean molar mass of :attr:`formula` in g/mol (Da); None where hydrogens are missing from it."""
+        if not self.has_all_hydrogens:
+            return None
+        return sum(gemmi.Element(symbol).weight * count for symbol, count in self._counts.items())
+
+    @property
+    def _counts(self) -> Mapping[str, int]:
+        return self._elements or Counter(element for _, element, *_ in self._atom_rows)
+
+    @property
+    def is_flat(self) -> bool:
+        """Whether all atoms lie in the plane of the paper: a drawing, not a shape."""
+        return all(row[4] == 0 for row in self._atom_rows)
+
+    def to_gemmi(self) -> gemmi.Structure:
+        """The atoms as one residue ``LIG`` of chain ``A``, coordinates in Å; bonds are not carried."""
+        residue = gemmi.Residue()
+        residue.name, residue.seqid, residue.het_flag = "LIG", gemmi.SeqId("1"), "H"
+        for name, element, place in zip(
+            self.atoms["name"], self.atoms["element"], self.coordinates.tolist(), strict=True
+        ):
+            atom = gemmi.Atom()
+            atom.name, atom.element = str(name)[:4], gemmi.Element(str(element))
+            atom.pos, atom.occ = gemmi.Position(*place), 1.0
+            residue.add_atom(atom)
+        chain, model = gemmi.Chain("A"), gemmi.Model(1)
+        chain.add_residue(residue)
+        model.add_chain(chain)
+        structure = gemmi.Structure()
+        structure.name = self.name
+        structure.add_model(model)
+        structure.setup_entities()
+        return structure
+
+    def __repr__(self) -> str:
+        return f"<Molecule {self.name or f'{self.index + 1} of {self.file}'}: {self.formula}>"
+
+
+@dataclass(frozen=True)
+class MoleculeFile:
+    """The records of one file.
+
+    Attributes:
+        molecules: those that can be read.
+        problems: a sentence for each that cannot.
+    """
+
+    molecules: tuple[Molecule, ...]
+    problems: tuple[str, ...]
+
+
+@lru_cache(maxsize=1024)
+def find_element(symbol: str) -> str:
+    """The element's symbol in its usual spelling; ``X`` for what is none (a dummy, a query)."""
+    element = gemmi.Element(symbol.strip().capitalize())
+    return str(element.name)
+
+
+def read_value(text: str) -> Scalar:
+    """A property's text as a number where it is one."""
+    stripped = text.strip()
+    for kind in (int, float):
+        try:
+            return kind(stripped)
+        except (ValueError, OverflowError):
+            continue
+    return stripped
+
+
+def require_molecules(found: MoleculeFile, name: str) -> MoleculeFile:
+    """``found`` when something in it can be read.
+
+    Raises:
+        UnreadableFileError: nothing can.
+    """
+    if not found.molecules:
+        raise UnreadableFileError(found.problems[0] if found.problems else f"{name} holds no molecule.")
+    return found

@@ -1,0 +1,105 @@
+"""Lists of SMILES, which RDKit reads where it is installed.
+
+A SMILES has no coordinates. Where the line gives them besides (CXSMILES) they are taken; else RDKit makes a
+shape, and every molecule says so: it is one of many possible ones, and no result of anybody's.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+from foldnote.errors import UnreadableFileError
+from foldnote.results.core.messages import explain
+from foldnote.results.molecules.molecule import Molecule, MoleculeFile, RecordError, require_molecules
+from foldnote.results.molecules.molfile import read_record
+
+SMILES_SUFFIXES = (".smi", ".smiles", ".cxsmiles")
+MADE = "made by RDKit (ETKDGv3), not in the file"
+GIVEN = "in the file"
+FLAT = "none: a drawing's places"
+_SEED = 20
+_MOST_LINES = 10_000
+_MOST_SHAPES = 50
+_MOST_LETTERS = 2_000
+_MOST_ATOMS_SHAPED = 150
+
+
+def read_smiles(data: bytes, name: str) -> MoleculeFile:
+    """The molecules of a list of SMILES: one a line, its title behind a space or a tabulator.
+
+    The property ``coordinates`` of each says where its places are from; those of the first 50 are made, and
+    the others are flat.
+
+    Raises:
+        UnreadableFileError: no line can be read, or RDKit is not installed.
+    """
+    try:
+        chem: Any = import_module("rdkit.Chem")
+        import_module("rdkit.Chem.AllChem")
+    except ImportError as exc:
+        raise UnreadableFileError(
+            f"{name} holds SMILES, which RDKit reads; install it: pip install 'foldnote[chem]'."
+        ) from exc
+    lines = [line.strip() for line in data.decode("utf-8", "replace").splitlines()]
+    wanted = [(place, line) for place, line in enumerate(lines, 1) if line and not line.startswith("#")]
+    if wanted and wanted[0][1].split()[0].lower() in ("smiles", "cxsmiles"):
+        wanted = wanted[1:]
+    molecules, problems = [], []
+    with import_module("rdkit.rdBase").BlockLogs():
+        for index, (place, line) in enumerate(wanted[:_MOST_LINES]):
+            try:
+                molecules.append(_read_line(chem, line, name, index))
+            except (ValueError, RuntimeError) as exc:
+                problems.append(f"Line {place} of {name} cannot be read: {explain(exc)}.")
+    if len(wanted) > _MOST_LINES:
+        problems.append(f"Of {name} the first {_MOST_LINES:,} molecules are read.")
+    return require_molecules(MoleculeFile(tuple(molecules), tuple(problems)), name)
+
+
+def _read_line(chem: Any, line: str, name: str, index: int) -> Molecule:
+    if len(line) > _MOST_LETTERS:
+        raise RecordError(f"it has more than {_MOST_LETTERS:,} letters")
+    smiles, title = _split(line)
+    settings = chem.SmilesParserParams()
+    settings.allowCXSMILES, settings.strictCXSMILES, settings.parseName = True, False, False
+    molecule = chem.MolFromSmiles(smiles, settings)
+    if molecule is None or not molecule.GetNumAtoms():
+        raise RecordError("it is no SMILES")
+    molecule, source = _place(chem, molecule, index)
+    molecule.SetProp("_Name", title)
+    made = read_record(chem.MolToMolBlock(molecule, forceV3000=molecule.GetNumAtoms() > 999), name, index)
+    return Molecule(
+        name=title,
+        file=name,
+        index=index,
+        format="smiles",
+        properties={"SMILES": smiles.split(" |")[0], "coordinates": source},
+        text=made.text,
+        _atom_rows=made._atom_rows,
+        _bond_rows=made._bond_rows,
+    )
+
+
+def _split(line: str) -> tuple[str, str]:
+    """The SMILES with its extension in bars, and the title."""
+    first, _, rest = line.replace("\t", " ").partition(" ")
+    if rest.startswith("|") and "|" in rest[1:]:
+        end = rest.index("|", 1) + 1
+        return f"{first} {rest[:end]}", rest[end:].strip()
+    return first, rest.strip().split("  ")[0]
+
+
+def _place(chem: Any, molecule: Any, index: int) -> tuple[Any, str]:
+    """The molecule with coordinates, and where they are from."""
+    if molecule.GetNumConformers() and molecule.GetConformer().Is3D():
+        return molecule, GIVEN
+    shapes: Any = import_module("rdkit.Chem.AllChem")
+    if index < _MOST_SHAPES and molecule.GetNumAtoms() <= _MOST_ATOMS_SHAPED:
+        full = chem.AddHs(molecule)
+        how = shapes.ETKDGv3()
+        how.randomSeed, how.maxIterations, how.timeout = _SEED, 20, 5
+        if shapes.EmbedMolecule(full, how) == 0:
+            return full, MADE
+    shapes.Compute2DCoords(molecule)
+    return molecule, FLAT

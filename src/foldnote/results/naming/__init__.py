@@ -1,0 +1,1 @@
+"""How programs name the files of a prediction, and what kind a file is."""

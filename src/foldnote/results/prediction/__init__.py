@@ -1,0 +1,1 @@
+"""Predicted models: their files, scores, PAE and ranking."""

@@ -1,0 +1,181 @@
+"""What the score files of a result say, file by file, in the words of this house.
+
+JSON, npz and npy files are read when they are asked for, and only what is known is kept of them: single
+figures, a pLDDT, an aligned error and the tokens that it is between. Which model a file is about is another
+question (:mod:`foldnote.results.naming.families`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import PurePosixPath
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from foldnote.results.core.numeric import Floats, as_floats, as_matrix
+from foldnote.results.metrics.registry import has_scores
+from foldnote.results.naming.families import is_bulk, strip_packing
+from foldnote.results.naming.file_kinds import structure_order
+from foldnote.results.prediction.chain_tables import read_chain_tables
+from foldnote.results.prediction.pae import TokenLabels, label_tokens
+from foldnote.results.tables.arrays import Array, read_npy, read_npz
+from foldnote.results.tables.tabular import Scalar, find_figures, read_json
+
+PLDDT_NAMES = ("plddt", "atom_plddts", "atom_plddt", "confidencescore", "plddts", "per_residue_plddt")
+PAE_NAMES = ("pae", "predicted_aligned_error", "token_pair_pae", "full_pae")
+_LARGEST = 20_000
+"""Side of the largest matrix that is believed."""
+_LARGEST_KEPT = 4_000_000
+"""Larger matrices (2,000 tokens) are read again when they are asked for again."""
+MAX_FIGURES_BYTES = 32 * 1024**2
+"""Larger files are not looked into for single figures; their arrays are still read on demand."""
+
+
+@dataclass(frozen=True, eq=False)
+class Evidence:
+    """What one file says.
+
+    Attributes:
+        file: its name.
+        figures: single values by the file's own names.
+        plddt: one value a residue, token or atom, on the file's scale; None without.
+        pae: matrix in Å; None without.
+        tokens: the tokens of the matrix where the file names them.
+        tables: small arrays by the file's own names, such as scores between chains.
+    """
+
+    file: str
+    figures: Mapping[str, Scalar] = field(default_factory=dict)
+    plddt: Floats | None = None
+    pae: Array | None = None
+    tokens: TokenLabels | None = None
+    tables: Mapping[str, Floats] = field(default_factory=dict)
+
+
+def read_evidence(data: bytes, name: str) -> Evidence:
+    """What the JSON, npz or npy file ``name`` says.
+
+    Raises:
+        UnreadableFileError: it is damaged.
+    """
+    plain = strip_packing(name)
+    if plain.endswith(".npz"):
+        return _from_arrays(dict(read_npz(data, name)), name)
+    if plain.endswith(".npy"):
+        array = read_npy(data, name)
+        words = PurePosixPath(plain).stem.replace("-", "_").replace(".", "_").split("_")
+        known = next((word for word in (*PAE_NAMES, *PLDDT_NAMES) if word in words), "")
+        return _from_arrays({known: array} if array is not None and known else {}, name)
+    return _from_json(read_json(data, name), name)
+
+
+def _from_json(content: Any, name: str) -> Evidence:
+    if isinstance(content, list) and len(content) == 1:
+        content = content[0]
+    if not isinstance(content, Mapping):
+        return Evidence(name)
+    return Evidence(
+        file=name,
+        figures=find_figures({key: _unwrap(value) for key, value in content.items()}),
+        plddt=_first(content, PLDDT_NAMES, as_floats),
+        pae=_first(content, PAE_NAMES, as_matrix) if "distance" not in content else _read_triples(content),
+        tokens=_read_tokens(content),
+        tables=read_chain_tables(content),
+    )
+
+
+def _unwrap(value: object) -> object:
+    """The figure in a list of one, as some programs write single figures."""
+    return value[0] if isinstance(value, list) and len(value) == 1 else value
+
+
+def _from_arrays(arrays: Mapping[str, Array], name: str) -> Evidence:
+    numbers = {key: array for key, array in arrays.items() if array.dtype.kind in "biuf"}
+    plddt = _first(numbers, (*PLDDT_NAMES, "lddt"), _as_vector)
+    pae = _first(numbers, PAE_NAMES, lambda array: array)
+    single = {key: array.item() for key, array in arrays.items() if array.size == 1}
+    kept = {
+        key: np.squeeze(array).astype(np.float64)
+        for key, array in numbers.items()
+        if 1 < array.size <= 10_000 and "chain" in key.lower()
+    }
+    return Evidence(name, find_figures(single), plddt, pae, None, kept)
+
+
+def _first(content: Mapping[str, Any], names: Iterable[str], read: Callable[[Any], Any]) -> Any:
+    """The first value under one of ``names`` that ``read`` understands, or None."""
+    lower = {str(key).lower(): value for key, value in content.items()}
+    found = (read(lower[name]) for name in names if name in lower)
+    return next((value for value in found if value is not None), None)
+
+
+def _as_vector(array: Array) -> Floats | None:
+    flat = np.squeeze(array)
+    return flat.astype(np.float64) if flat.ndim == 1 and flat.size > 1 else None
+
+
+def _read_triples(content: Mapping[str, Any]) -> Array | None:
+    """A matrix from the older spelling: residues, residues and distances as three lists."""
+    rows, columns = as_floats(content.get("residue1")), as_floats(content.get("residue2"))
+    values = as_floats(content["distance"])
+    if rows is None or columns is None or values is None or not len(rows) == len(columns) == len(values):
+        return None
+    side = np.nanmax([rows.max(), columns.max()])
+    if not 1 <= side <= _LARGEST or side**2 != len(values) or min(rows.min(), columns.min()) < 1:
+        return None
+    matrix = np.full((int(side), int(side)), np.nan, dtype=np.float32)
+    matrix[rows.astype(int) - 1, columns.astype(int) - 1] = values
+    return matrix
+
+
+def _read_tokens(content: Mapping[str, Any]) -> TokenLabels | None:
+    chains, numbers = content.get("token_chain_ids"), content.get("token_res_ids")
+    if not isinstance(chains, list) or not isinstance(numbers, list) or len(chains) != len(numbers):
+        return None
+    atom_chains = content.get("atom_chain_ids")
+    of_atoms = atom_chains if isinstance(atom_chains, list) else []
+    return label_tokens([str(c) for c in chains], [str(n) for n in numbers], [str(c) for c in of_atoms])
+
+
+class EvidenceBook:
+    """The evidence of a result's files, each read once and when it is asked for."""
+
+    def __init__(self, sizes: Mapping[str, int], read: Callable[[str], Evidence | None]) -> None:
+        """Keep how to read one file.
+
+        Args:
+            sizes: size in bytes of every JSON, npz and npy file, by name.
+            read: the evidence in a file; None when it is damaged, which the reader reports.
+        """
+        self.sizes = sizes
+        self.names = frozenset(sizes)
+        self._read = read
+        self._kept: dict[str, Evidence] = {}
+
+    def look_up(self, name: str) -> Evidence:
+        """What the file ``name`` says; nothing when it is damaged."""
+        if name not in self._kept:
+            found = self._read(name) or Evidence(name)
+            if found.pae is not None and found.pae.size > _LARGEST_KEPT:
+                return found
+            self._kept[name] = found
+        return self._kept[name]
+
+    def figures(self, name: str) -> Mapping[str, Scalar]:
+        """Single figures of a file.
+
+        None where a smaller file beside it has them, so that it need not be read.
+        """
+        if is_bulk(name, self.names) or self.sizes[name] > MAX_FIGURES_BYTES:
+            return {}
+        return self.look_up(name).figures
+
+
+def make_score_table(book: EvidenceBook, names: Iterable[str]) -> pd.DataFrame:
+    """The figures of the files that hold a known score; see :attr:`foldnote.results.Result.score_table`."""
+    rows = {name: dict(book.figures(name)) for name in names}
+    kept = sorted((name for name, row in rows.items() if has_scores(row)), key=structure_order)
+    return pd.DataFrame([rows[name] for name in kept], index=pd.Index(kept, name="file"))

@@ -1,0 +1,1 @@
+"""Manifest, RO-Crate and the workflow that led to a result."""

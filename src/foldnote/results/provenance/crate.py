@@ -1,0 +1,267 @@
+"""A result as an RO-Crate: its files with who made them, from what, when, in a form that other programs read.
+
+The crate follows the Workflow Run and Provenance Run Crate profiles of the Workflow Run RO-Crate collection
+(https://w3id.org/ro/wfrun/workflow/0.5; Leo et al. 2024, doi:10.1371/journal.pone.0309210). Its main entity
+is the workflow: one step for a job, one for each job of a batch or stage of a pipeline. One CreateAction is
+the run of all of it, and each step has one whose instrument is the method that really ran, whose objects are
+settings, and whose results are the step's files. It is written with the ``rocrate`` library, an extra.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import tempfile
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from mimetypes import guess_type
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING, Any
+
+from foldnote.errors import ArchiveError, ConfigurationError
+from foldnote.results.provenance.crate_steps import (
+    HOMEPAGE,
+    WORKFLOW,
+    DescribedStep,
+    add,
+    add_workflow,
+    describe_step,
+    refer,
+    write_time,
+)
+from foldnote.results.provenance.manifest import title_method
+from foldnote.results.provenance.workflow import Step, list_steps, write_workflow
+
+if TYPE_CHECKING:
+    from rocrate.model.contextentity import ContextEntity
+    from rocrate.rocrate import ROCrate
+
+    from foldnote.results.result import Result
+
+PROFILE = "https://w3id.org/ro/wfrun/workflow/0.5"
+_WORKFLOW_CRATE = "https://w3id.org/workflowhub/workflow-ro-crate/1.0"
+_PROFILES = {
+    "https://w3id.org/ro/wfrun/process/0.5": ("Process Run Crate", "0.5"),
+    PROFILE: ("Workflow Run Crate", "0.5"),
+    "https://w3id.org/ro/wfrun/provenance/0.5": ("Provenance Run Crate", "0.5"),
+    _WORKFLOW_CRATE: ("Workflow RO-Crate", "1.0"),
+}
+_README = "README.md"
+_TERMS = {"sha256": "https://w3id.org/ro/terms/workflow-run#sha256"}
+"""Words of the collection that RO-Crate 1.1 does not have."""
+_DONE = "http://schema.org/CompletedActionStatus"
+_FAILED = "http://schema.org/FailedActionStatus"
+_NO_LICENCE = "No licence is stated for this result; ask whoever ran the job before it is passed on."
+_FORMATS = {
+    ".pdb": "chemical/x-pdb",
+    ".cif": "chemical/x-cif",
+    ".mmcif": "chemical/x-mmcif",
+    ".sdf": "chemical/x-mdl-sdfile",
+    ".mol2": "chemical/x-mol2",
+    ".fasta": "text/x-fasta",
+    ".a3m": "text/x-fasta",
+    ".log": "text/plain",
+    ".npz": "application/zip",
+}
+
+
+def save_crate(result: Result, place: Path, licence: str | None = None) -> Path:
+    """Write a result as an RO-Crate; see :meth:`foldnote.results.Result.save_crate`.
+
+    Raises:
+        ConfigurationError: the library ``rocrate`` is not installed.
+        ArchiveError: something is at ``place`` already.
+    """
+    crate_type = _find_library()
+    if place.exists():
+        raise ArchiveError(f"{place} exists already; choose another place for the crate.")
+    about = result.provenance()
+    with tempfile.TemporaryDirectory(prefix="foldnote-crate-") as folder:
+        files = Path(folder)
+        result.save_to(files)
+        (files / "provenance.json").write_text(json.dumps(about, indent=2), "utf-8")
+        steps = list_steps(result, about)
+        (files / WORKFLOW).write_text(json.dumps(write_workflow(steps, about), indent=2), "utf-8")
+        crate = crate_type(version="1.1")
+        crate.metadata.extra_terms.update(_TERMS)
+        _describe_root(crate, about, licence)
+        for action in _describe_runs(crate, about, files, steps):
+            crate.root_dataset.append_to("mentions", action)
+        _add_readme(crate, files, steps)
+        try:
+            crate.write_zip(place) if place.suffix.lower() == ".zip" else crate.write(place)
+        except BaseException:  # also an interruption: half a crate would stand in the way of the next try
+            _remove(place)
+            raise
+    return place
+
+
+def _remove(place: Path) -> None:
+    if place.is_dir():
+        shutil.rmtree(place, ignore_errors=True)
+    else:
+        place.unlink(missing_ok=True)
+
+
+def _find_library() -> Any:
+    try:
+        from rocrate.rocrate import ROCrate
+    except ImportError as exc:
+        raise ConfigurationError(
+            "The library rocrate, which writes RO-Crates, is not installed: pip install 'foldnote[crate]'"
+        ) from exc
+    return ROCrate
+
+
+def _describe_root(crate: ROCrate, about: Mapping[str, Any], licence: str | None) -> None:
+    job = about["job"]
+    root = crate.root_dataset
+    root["conformsTo"] = [
+        add(crate, url, "CreativeWork", name=name, version=version)
+        for url, (name, version) in _PROFILES.items()
+    ]
+    crate.metadata["conformsTo"] = [{"@id": "https://w3id.org/ro/crate/1.1"}, {"@id": _WORKFLOW_CRATE}]
+    root["author"] = _add_agent(crate, about)
+    root["name"] = f"Result of the job {job['jobName']}"
+    root["description"] = (
+        f"What {about['method']['name'] or job['tool']} computed, with settings and provenance."
+    )
+    root["datePublished"] = job["ended"] or datetime.now(UTC).isoformat(timespec="seconds")
+    if licence and licence.startswith(("https://", "http://")):
+        root["license"] = add(crate, licence, "CreativeWork", name=licence, url=licence)
+    else:
+        root["license"] = add(crate, "#licence", "CreativeWork", name=licence or _NO_LICENCE)
+
+
+def _add_readme(crate: ROCrate, files: Path, steps: Sequence[Step]) -> None:
+    """What a person reads first, unless the result has such a file of its own."""
+    if (files / _README).exists():
+        return
+    root = crate.root_dataset
+    ran = [f"- {step.name}: {title_method(step.method or step.tool, step.version)}" for step in steps]
+    told = f"""# {root["name"]}
+
+{root["description"]}
+
+What ran:
+
+{chr(10).join(ran)}
+
+Each file is described for programs in `ro-crate-metadata.json`. Settings, times and hashes stand in
+`provenance.json`, the steps in `{WORKFLOW}`.
+
+Licence: {root["license"]["name"]}
+"""
+    (files / _README).write_text(told, "utf-8")
+    about = {"name": "What this folder is", "encodingFormat": "text/markdown", "about": refer(root)}
+    crate.add_file(files / _README, _README, properties=about)
+
+
+def _describe_runs(
+    crate: ROCrate, about: Mapping[str, Any], files: Path, steps: Sequence[Step]
+) -> list[ContextEntity]:
+    """The run of the whole workflow, and that of each step."""
+    job = about["job"]
+    outputs = {
+        row["name"]: _add_output(crate, files, row)
+        for row in about["outputs"]
+        if (files / row["name"]).is_file()
+    }
+    described = [describe_step(crate, number, step) for number, step in enumerate(steps, 1)]
+    inputs = _add_inputs(crate, about)
+    workflow = add_workflow(crate, files / WORKFLOW, about, described, inputs, list(outputs.values()))
+    record = crate.add_file(
+        files / "provenance.json",
+        "provenance.json",
+        properties={"name": "Provenance of the result", "encodingFormat": "application/json"},
+    )
+    agent = _add_agent(crate, about)
+    common = {"agent": refer(agent), "actionStatus": _find_status(job["status"])}
+    objects = [*inputs, *(value for each in described for value in each.settings)]
+    run = add(
+        crate,
+        "#run",
+        "CreateAction",
+        name=f"Run of {job['tool']}: {job['jobName']}",
+        description=f"The steps of {WORKFLOW} ran as {job['jobName']}.",
+        startTime=write_time(job["started"]),
+        endTime=write_time(job["ended"]),
+        object=[refer(each) for each in objects],
+        result=[refer(each) for each in outputs.values()],
+        instrument=refer(workflow),
+        subjectOf=refer(record),
+        location=str(about["service"]["address"]) if about["service"].get("address") else None,
+        **common,
+    )
+    return [run, *(_describe_run(crate, each, outputs, common) for each in described)]
+
+
+def _describe_run(
+    crate: ROCrate, described: DescribedStep, outputs: Mapping[str, Any], common: Mapping[str, Any]
+) -> ContextEntity:
+    """The run of one step, by the method that really ran."""
+    step = described.step
+    return add(
+        crate,
+        f"#run-{described.number}",
+        "CreateAction",
+        name=f"Run of {step.tool}: {step.name}",
+        description=f"{step.method or step.tool} ran as the job {step.name}.",
+        startTime=write_time(step.started),
+        endTime=write_time(step.ended),
+        object=[refer(each) for each in described.settings],
+        result=[refer(file) for name, file in outputs.items() if step.holds(name)],
+        instrument=refer(described.method),
+        **common,
+    )
+
+
+def _find_status(status: str | None) -> str:
+    return _DONE if status in ("Complete", "succeeded", None) else _FAILED
+
+
+def _add_agent(crate: ROCrate, about: Mapping[str, Any]) -> ContextEntity:
+    """Whose account submitted the job; the client where the service does not say."""
+    owner = about["job"]["owner"]
+    if owner:
+        return add(crate, "#owner", "Person", name=owner)
+    client = about["client"]
+    return add(
+        crate,
+        "#client",
+        "SoftwareApplication",
+        name=client.get("name") or "foldnote",
+        softwareVersion=client.get("version") or "not stated",
+        url=HOMEPAGE,
+    )
+
+
+def _add_inputs(crate: ROCrate, about: Mapping[str, Any]) -> list[Any]:
+    """The input files, which are at the service: named and hashed, not part of the crate."""
+    return [
+        add(
+            crate,
+            f"#input-{number}",
+            "CreativeWork",
+            name=str(each.get("name")),
+            about=str(each.get("field") or ""),
+            sha256=each.get("sha256"),
+            contentSize=str(each["sizeBytes"]) if each.get("sizeBytes") is not None else None,
+        )
+        for number, each in enumerate(about["inputs"], 1)
+    ]
+
+
+def _add_output(crate: ROCrate, files: Path, row: Mapping[str, Any]) -> Any:
+    properties = {
+        "name": row["name"],
+        "contentSize": str(row["sizeBytes"]),
+        "sha256": row["sha256"],
+        "encodingFormat": _find_format(row["name"]),
+    }
+    return crate.add_file(files / row["name"], row["name"], properties=properties)
+
+
+def _find_format(name: str) -> str:
+    ending = PurePosixPath(name.removesuffix(".gz")).suffix.lower()
+    return _FORMATS.get(ending) or guess_type(name)[0] or "application/octet-stream"

@@ -1,0 +1,131 @@
+"""Where a result comes from: one plain document made of its manifest, its bytes and what the client knows.
+
+Hashes are of the bytes that are here. What nobody says stays null: a result of a service that writes no
+manifest has its settings as they were submitted, and no method.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any
+
+from foldnote.errors import UnreadableFileError
+from foldnote.results.archives.archive import BROKEN
+from foldnote.results.provenance.manifest import Manifest
+from foldnote.results.provenance.workflow import read_parts
+
+if TYPE_CHECKING:
+    from foldnote.results.result import Result
+
+_OWN_MANIFEST = "manifest.json"
+_OWN_FILES = frozenset({"manifest.json", "score.json", "job.log"})
+_CHUNK_BYTES = 1 << 20
+
+
+def describe(result: Result) -> dict[str, Any]:
+    """The provenance of a result; see :meth:`foldnote.results.Result.provenance`.
+
+    An archive of several jobs is of none of their methods: ``parts`` has the manifest of each.
+    """
+    parts = {folder: part.data for folder, part in read_parts(result)}
+    manifest = (None if parts and _OWN_MANIFEST not in result.match(["*"]) else result.manifest) or Manifest()
+    origin = result.origin
+    record = _part(origin, "job")
+    engine = _part(manifest.data, "engine")
+    normalized = manifest.data.get("settings")
+    return {
+        "provenanceVersion": 1,
+        "job": {
+            "jobName": manifest.job_name or record.get("jobName") or result.name,
+            "tool": manifest.tool or record.get("tool") or record.get("type"),
+            "status": record.get("status") or manifest.data.get("state"),
+            "owner": record.get("email"),
+            "batch": record.get("batch"),
+            "projectTag": record.get("projectTag"),
+            "created": record.get("created"),
+            "started": manifest.started or record.get("started"),
+            "ended": manifest.ended or record.get("completed"),
+            "weightedHours": record.get("weightedHours"),
+        },
+        "settings": normalized if isinstance(normalized, Mapping) else record.get("settings"),
+        "settingsAre": "normalized" if isinstance(normalized, Mapping) else "as submitted",
+        "settingsSha256": manifest.data.get("settingsSha256"),
+        "method": {
+            "name": manifest.method or None,
+            "version": manifest.version or None,
+            "kind": manifest.kind or None,
+            "isSubstitute": manifest.is_substitute if manifest.method else None,
+            "licence": engine.get("licence"),
+            "homepage": engine.get("homepage"),
+            "notes": list(manifest.notes),
+        },
+        "engine": {"name": manifest.engine or None, "packages": dict(_part(engine, "packages"))},
+        "seed": manifest.seed,
+        "seedNote": manifest.seed_note or None,
+        "settingsChanged": dict(manifest.changed),
+        "settingsIgnored": dict(manifest.ignored),
+        "inputs": _list_inputs(manifest, origin),
+        "outputs": _list_outputs(result, manifest),
+        "parts": parts,
+        "archive": _describe_file(result.archive.path),
+        "service": dict(_part(origin, "service")) | dict(_part(manifest.data, "service")),
+        "client": dict(_part(origin, "client")),
+        "citations": [engine["citation"]] if engine.get("citation") else [],
+    }
+
+
+def _part(content: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    part = content.get(name)
+    return part if isinstance(part, Mapping) else {}
+
+
+def _list_inputs(manifest: Manifest, origin: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The files that went in: as the service hashed them, else as the client knows them."""
+    for found in (manifest.data.get("inputs"), origin.get("inputs")):
+        if isinstance(found, list) and found:
+            return [dict(each) for each in found if isinstance(each, Mapping)]
+    return []
+
+
+def _list_outputs(result: Result, manifest: Manifest) -> list[dict[str, Any]]:
+    announced = {
+        str(each.get("name")): each.get("sha256")
+        for each in manifest.data.get("outputs") or ()
+        if isinstance(each, Mapping)
+    }
+    found = []
+    for file in result.files:
+        digest = _hash_member(result, file.name)
+        row: dict[str, Any] = {"name": file.name, "sizeBytes": file.size_bytes, "sha256": digest}
+        if file.name in _OWN_FILES:
+            row["role"] = "record"
+        if file.name in announced:
+            row["matchesManifest"] = announced[file.name] == digest
+        found.append(row)
+    return found
+
+
+def _hash_member(result: Result, name: str) -> str | None:
+    """SHA-256 (hex) of one file; None where it is damaged."""
+    try:
+        with result.archive.open(name) as stream:
+            return _hash(stream)
+    except (UnreadableFileError, *BROKEN):
+        return None
+
+
+def _describe_file(path: Path) -> dict[str, Any] | None:
+    """Name, size and hash of the archive; None for a folder."""
+    if not path.is_file():
+        return None
+    with path.open("rb") as stream:
+        return {"name": path.name, "sizeBytes": path.stat().st_size, "sha256": _hash(stream)}
+
+
+def _hash(stream: IO[bytes]) -> str:
+    digest = hashlib.sha256()
+    while chunk := stream.read(_CHUNK_BYTES):
+        digest.update(chunk)
+    return digest.hexdigest()

@@ -1,0 +1,1 @@
+"""Sequences, alignments and antibody numbering."""

@@ -1,0 +1,1 @@
+"""Macromolecular structures: readers, chains, confidence, secondary structure."""

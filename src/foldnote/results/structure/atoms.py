@@ -1,0 +1,82 @@
+"""Atoms of a structure as a table, and as an object of another library."""
+
+from __future__ import annotations
+
+import io
+import warnings
+from importlib import import_module
+from typing import Any
+
+import gemmi
+import numpy as np
+import pandas as pd
+
+from foldnote.errors import UnreadableFileError
+from foldnote.results.core.messages import explain
+from foldnote.results.structure.residues import find_role
+
+COLUMNS = (
+    "model", "chain", "number", "residue", "atom", "element", "altloc", "x", "y", "z",
+    "occupancy", "b_factor", "charge", "kind",
+)  # fmt: skip
+_KINDS = {
+    gemmi.EntityType.Polymer: "polymer",
+    gemmi.EntityType.NonPolymer: "ligand",
+    gemmi.EntityType.Branched: "glycan",
+    gemmi.EntityType.Water: "water",
+}
+
+
+def find_residue_kind(residue: gemmi.Residue) -> str:
+    """``polymer``, ``water``, ``glycan`` (a sugar outside a polymer), ``lipid`` or ``ligand``."""
+    kind = _KINDS.get(residue.entity_type, "ligand")
+    role = find_role(residue) if kind == "ligand" else ""
+    return role if role in ("glycan", "lipid") else kind
+
+
+def make_atom_frame(structure: gemmi.Structure) -> pd.DataFrame:
+    """The atoms of every model; the columns are those of :meth:`foldnote.results.Structure.to_frame`."""
+    rows = []
+    for number, model in enumerate(structure, 1):
+        for chain in model:
+            for residue in chain:
+                kind = find_residue_kind(residue)
+                where = (number, chain.name, str(residue.seqid), residue.name)
+                for atom in residue:
+                    place = atom.pos
+                    rows.append(
+                        (*where, atom.name, atom.element.name, atom.altloc.strip("\0"),
+                         place.x, place.y, place.z, atom.occ, atom.b_iso, atom.charge, kind)
+                    )  # fmt: skip
+    frame = pd.DataFrame(rows, columns=list(COLUMNS))
+    texts = ["chain", "number", "residue", "atom", "element", "altloc", "kind"]
+    return frame.astype(dict.fromkeys(texts, "str")).astype({"model": np.int64, "charge": np.int64})
+
+
+def make_biotite(structure: gemmi.Structure, name: str, model: int | None) -> Any:
+    """The structure as a biotite ``AtomArray`` of one model, or ``AtomArrayStack`` of all.
+
+    Raises:
+        UnreadableFileError: biotite is not installed, or cannot represent the structure.
+    """
+    try:
+        pdbx: Any = import_module("biotite.structure.io.pdbx")
+        errors: Any = import_module("biotite.structure")
+        files: Any = import_module("biotite")
+    except ImportError as exc:
+        raise UnreadableFileError(
+            "A biotite structure needs biotite, which is not installed: pip install biotite."
+        ) from exc
+    text = structure.make_mmcif_document().as_string()
+    file = pdbx.CIFFile.read(io.StringIO(text))
+    fields = ["b_factor", "occupancy", "charge"]
+    try:
+        chosen = 1 if len(structure) == 1 and model is None else model
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # of columns that equal others and are left out
+            return pdbx.get_structure(file, model=chosen, extra_fields=fields)
+    except (ValueError, IndexError, KeyError, errors.BadStructureError, files.InvalidFileError) as exc:
+        hint = "; choose one model of it with model=1" if model is None else ""
+        raise UnreadableFileError(
+            f"{name} cannot be given to biotite as it is: {explain(exc)}{hint}."
+        ) from exc

@@ -1,0 +1,70 @@
+"""The polymer chains of a structure, and what is neither polymer nor water."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import gemmi
+
+from foldnote.results.structure.atoms import find_residue_kind
+from foldnote.results.structure.entities import find_chain_kind
+from foldnote.results.structure.residues import find_letter
+
+
+@dataclass(frozen=True)
+class Chain:
+    """One polymer chain.
+
+    Attributes:
+        name: the author's chain name.
+        kind: ``protein``, ``DNA``, ``RNA``, ``DNA/RNA hybrid`` or ``other`` (another polymer).
+        sequence: one letter a residue that is present; ``X`` where there is no letter for it.
+        numbers: residue number of each, such as ``"112A"``.
+    """
+
+    name: str
+    kind: str
+    sequence: str
+    numbers: tuple[str, ...]
+
+    def __len__(self) -> int:
+        """Number of residues that are present."""
+        return len(self.numbers)
+
+
+@dataclass(frozen=True)
+class Ligand:
+    """A residue that is neither part of a chain's polymer nor water.
+
+    Attributes:
+        name: residue name, such as ``ZN`` or ``ATP``.
+        chain: the author's chain name.
+        number: residue number.
+        atoms: number of its atoms.
+        kind: ``ion`` (one atom), ``glycan`` (a sugar), ``lipid`` or ``ligand``.
+    """
+
+    name: str
+    chain: str
+    number: str
+    atoms: int
+    kind: str = "ligand"
+
+
+def find_ligand_kind(residue: gemmi.Residue) -> str:
+    """``ion`` for a single atom, else ``glycan``, ``lipid`` or ``ligand``."""
+    return "ion" if len(residue) == 1 else find_residue_kind(residue)
+
+
+def read_chain(chain: gemmi.Chain) -> Chain | None:
+    """A chain's polymer as plain data; None where it has none."""
+    polymer = chain.get_polymer()
+    if len(polymer) == 0:
+        return None
+    residues = list(polymer.first_conformer())
+    return Chain(
+        name=chain.name,
+        kind=find_chain_kind(residues),
+        sequence="".join(find_letter(residue.name) for residue in residues),
+        numbers=tuple(str(residue.seqid) for residue in residues),
+    )

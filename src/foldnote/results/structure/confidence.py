@@ -1,0 +1,366 @@
+"""Where a structure's pLDDT is, if it has one, and what says so.
+
+B-factors look alike whatever they mean: an experiment's disorder, a predictor's error in Å, zeros. So they
+count as pLDDT only on evidence, looked for in this order: an mmCIF quality metric that says so, a score file
+of the same prediction, the file names of a program that is known to write pLDDT there, a header that names
+pLDDT. Without evidence there is none, and where two sources contradict each other neither is believed. Only
+a user who says what the column holds needs no evidence, and the source says so.
+
+A ligand's pLDDT is the mean over its atoms wherever values of atoms are known: in mmCIF, Boltz declares that
+of a ligand's first atom, Chai-1 none at all.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import gemmi
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from foldnote.errors import BadRequestError
+from foldnote.results.core.html_repr import Shown
+from foldnote.results.core.numeric import Floats, scale_to_hundred
+from foldnote.results.naming.families import EITHER_SCALE
+
+_TOLERANCE = 0.51
+"""Largest difference, on the scale 0 to 100, between a score file's values and their copy in a B-factor."""
+_MEAN_TOLERANCE = 1.0
+"""The same for a mean, which programs take over residues, tokens or atoms."""
+_HEADER = re.compile(r"PLDDT|ESMFOLD")
+_ALPHAFOLD = re.compile(r"ALPHAFOLD MONOMER")
+"""Title of the AlphaFold database, whose pLDDT is 0 to 100; copies with other values there keep the title."""
+_CENTRAL = frozenset({"CA", "C1'"})
+"""The atom of a residue whose pLDDT stands for the residue."""
+_PARENT = re.compile(r"(REMARK[^\n]*\n)*PARENT ")
+"""First record of predictors that write files as OpenFold does; a submission to CASP has others before it."""
+
+
+@dataclass(frozen=True, eq=False)
+class Confidence(Shown):
+    """The pLDDT of a structure's first model, 0 to 100, higher is better.
+
+    Attributes:
+        residues: one row a residue that is no water, in file order: ``chain`` str, ``number`` str,
+            ``residue`` str (residue name), ``is_polymer`` bool, ``plddt`` float64 (missing where the source
+            has none).
+        atoms: one row an atom that belongs to no water, in file order: ``chain``, ``number``, ``residue``,
+            ``atom`` str, ``plddt`` float64. None where the source tells residues only.
+        source: where the values are from, as a sentence without a full stop.
+    """
+
+    residues: pd.DataFrame
+    atoms: pd.DataFrame | None
+    source: str
+
+    @property
+    def mean(self) -> float:
+        """Mean over the residues of polymers, 0 to 100; over all residues where there is no polymer."""
+        chosen = self.residues[self.residues["is_polymer"]]
+        return float((self.residues if chosen.empty else chosen)["plddt"].mean())
+
+    def __repr__(self) -> str:
+        return f"<Confidence mean pLDDT {self.mean:.1f}, {len(self.residues)} residues; {self.source}>"
+
+
+@dataclass(frozen=True, eq=False)
+class Claim:
+    """Values that a file beside the structure calls its pLDDT.
+
+    Attributes:
+        values: shape (n,), one a residue, a token or an atom, or a single one: their mean; on either scale.
+        source: the file's name.
+    """
+
+    values: Floats
+    source: str
+
+
+ReadClaims = Callable[[], Sequence[Claim]]
+
+
+@dataclass(frozen=True, eq=False)
+class _Layout:
+    """Residues and atoms of the first model without waters, and the B-factors.
+
+    Attributes:
+        owner: the residue of each atom.
+        keys: ``label_asym_id`` and ``label_seq_id`` of each residue; no number outside polymers.
+        b_factors: of each atom.
+        central: B-factor of each residue's Cα or C1', NaN without one.
+    """
+
+    residues: pd.DataFrame
+    atoms: pd.DataFrame
+    owner: NDArray[np.int64]
+    keys: list[tuple[str, str]]
+    b_factors: Floats
+    central: Floats
+
+    @property
+    def is_polymer(self) -> NDArray[np.bool_]:
+        return self.residues["is_polymer"].to_numpy(bool)
+
+    @property
+    def sizes(self) -> NDArray[np.int64]:
+        """Number of atoms of each residue."""
+        return np.bincount(self.owner, minlength=len(self.residues)).astype(np.int64)
+
+    @property
+    def residue_means(self) -> Floats:
+        return self.average(self.b_factors)
+
+    def average(self, values: Floats) -> Floats:
+        """Mean per residue of one value an atom."""
+        return np.asarray(np.bincount(self.owner, values, len(self.residues)) / np.maximum(self.sizes, 1))
+
+
+def find_confidence(
+    structure: gemmi.Structure, text: str, form: str, claims: ReadClaims = tuple, family: str = ""
+) -> Confidence | None:
+    """The pLDDT of the first model, or None.
+
+    Args:
+        structure: the parsed file.
+        text: the file's content.
+        form: ``pdb`` or ``mmcif``.
+        claims: how to get what score files of the same model say.
+        family: the program whose file names say that B-factors are a pLDDT, or "".
+    """
+    if form == "mmcif" and not family and "_ma_qa_metric" not in text and not list(claims()):
+        return None  # before the atoms are tabulated, which takes seconds in a capsid
+    layout = _read_layout(structure)
+    if layout.residues.empty:
+        return None
+    if form == "mmcif":
+        declared = _find_declared(layout, text, claims)
+        if declared is not None:
+            return declared
+    for claim in claims():
+        confirmed = _weigh(layout, claim)
+        if confirmed is not None:
+            return confirmed
+    if family:
+        take = _take_b_factors if family in EITHER_SCALE else _take_percent
+        return take(layout, f"B-factors of a file named as {family} names them")
+    header = text[: max(text.find("\nATOM"), 0)].upper() if form == "pdb" else ""
+    if _HEADER.search(header):
+        return _take_b_factors(layout, "B-factors, which the header calls pLDDT")
+    if _ALPHAFOLD.search(header):
+        return _take_percent(layout, "B-factors, in a file with the title of the AlphaFold database")
+    if _PARENT.match(header):
+        return _take_b_factors(layout, "B-factors, in a file that begins as OpenFold and ESMFold write it")
+    return None
+
+
+def read_stated_confidence(structure: gemmi.Structure, name: str) -> Confidence:
+    """The B-factors as pLDDT because the user says that they are.
+
+    Raises:
+        BadRequestError: they cannot be one: negative, above 100, or all equal.
+    """
+    layout = _read_layout(structure)
+    found = _take_b_factors(layout, "B-factors, taken as pLDDT because the user said so")
+    if found is None:
+        values = layout.b_factors
+        seen = (
+            f"they run from {values.min():g} to {values.max():g}; a pLDDT is 0 to 100, or 0 to 1"
+            if len(values) and not _is_constant(values)
+            else "they are all equal"
+        )
+        raise BadRequestError(f"The B-factors of {name} cannot be a pLDDT: {seen}.")
+    return found
+
+
+def _read_layout(structure: gemmi.Structure) -> _Layout:
+    residues: list[tuple[str, str, str, bool]] = []
+    atoms: list[tuple[str, str, str, str]] = []
+    owner: list[int] = []
+    keys: list[tuple[str, str]] = []
+    values: list[float] = []
+    central: list[float] = []
+    for chain in structure[0]:
+        for residue in chain:
+            if residue.entity_type == gemmi.EntityType.Water or not len(residue):
+                continue
+            where = (chain.name, str(residue.seqid), residue.name)
+            is_polymer = residue.entity_type == gemmi.EntityType.Polymer
+            keys.append((residue.subchain, str(residue.label_seq) if is_polymer else ""))
+            atoms += [(*where, atom.name) for atom in residue]
+            values += [atom.b_iso for atom in residue]
+            owner += [len(residues)] * len(residue)
+            residues.append((*where, is_polymer))
+            named = (atom.b_iso for atom in residue if atom.name in _CENTRAL)
+            central.append(next(named, np.nan) if is_polymer else np.nan)
+    return _Layout(
+        residues=pd.DataFrame(residues, columns=["chain", "number", "residue", "is_polymer"]),
+        atoms=pd.DataFrame(atoms, columns=["chain", "number", "residue", "atom"]),
+        owner=np.array(owner, dtype=np.int64),
+        keys=keys,
+        b_factors=np.array(values, dtype=np.float64),
+        central=np.array(central, dtype=np.float64),
+    )
+
+
+def _make(layout: _Layout, residues: Floats, atoms: Floats | None, source: str) -> Confidence | None:
+    """The confidence on the scale 0 to 100; None when the values cannot be a pLDDT."""
+    scaled = scale_to_hundred(residues)
+    of_atoms = None if atoms is None else scale_to_hundred(atoms)
+    if scaled is None or (atoms is not None and of_atoms is None):
+        return None
+    frame = None if of_atoms is None else layout.atoms.assign(plddt=of_atoms)
+    return Confidence(layout.residues.assign(plddt=scaled), frame, source)
+
+
+def _take_b_factors(layout: _Layout, source: str) -> Confidence | None:
+    """The B-factors as pLDDT, unless they are all the same, which no prediction's are."""
+    if _is_constant(layout.b_factors):
+        return None
+    return _make(layout, layout.residue_means, layout.b_factors, source)
+
+
+def _take_percent(layout: _Layout, source: str) -> Confidence | None:
+    """The B-factors of a program that writes 0 to 100; values up to 1 are something else."""
+    return _take_b_factors(layout, source) if layout.b_factors.max(initial=0) > 1 else None
+
+
+def _is_constant(values: Floats) -> bool:
+    return bool(np.ptp(values) < 1e-6) if len(values) else True
+
+
+def _weigh(layout: _Layout, claim: Claim) -> Confidence | None:
+    """What a score file says, if it has one value a residue.
+
+    Token or atom and B-factors do not contradict it.
+    """
+    if len(claim.values) == 1 < len(layout.residues):
+        return _weigh_mean(layout, float(claim.values[0]), claim.source)
+    spread = _spread(layout, claim.values)
+    if spread is None:
+        return None
+    residues, atoms = spread
+    if _is_constant(layout.b_factors):
+        return _make(layout, residues, atoms, claim.source)
+    own = layout.b_factors if atoms is not None else layout.residue_means
+    known = np.ones(len(own), bool) if atoms is not None else np.isfinite(residues)
+    if not _repeats(own[known], (residues if atoms is None else atoms)[known]):
+        return None
+    finer = atoms if atoms is not None else layout.b_factors
+    return _make(layout, residues, finer, f"B-factors (same values as in {claim.source})")
+
+
+def _weigh_mean(layout: _Layout, mean: float, source: str) -> Confidence | None:
+    """The B-factors, if a score file's mean pLDDT is their mean."""
+    found = _take_b_factors(layout, f"B-factors, whose mean is the mean pLDDT in {source}")
+    wanted = mean * 100 if mean <= 1 else mean
+    return found if found is not None and abs(found.mean - wanted) <= _MEAN_TOLERANCE else None
+
+
+def _spread(layout: _Layout, values: Floats) -> tuple[Floats, Floats | None] | None:
+    """The values per residue and, where they are as fine, per atom; None when their number fits nothing."""
+    if len(values) == len(layout.residues):
+        return values, None
+    if len(values) == len(layout.atoms):
+        return layout.average(values), values
+    is_polymer = layout.is_polymer
+    if len(values) == is_polymer.sum():
+        filled = np.full(len(is_polymer), np.nan)
+        filled[is_polymer] = values
+        return filled, None
+    return _spread_tokens(layout, values)
+
+
+def _spread_tokens(layout: _Layout, values: Floats) -> tuple[Floats, Floats | None] | None:
+    """One value a polymer residue and one an atom of anything else, averaged to residues."""
+    sizes = np.where(layout.is_polymer, 1, layout.sizes)
+    if sizes.sum() != len(values):
+        return None
+    starts = np.concatenate(([0], np.cumsum(sizes)[:-1]))
+    return np.add.reduceat(values, starts) / sizes, None
+
+
+def _repeats(own: Floats, given: Floats) -> bool:
+    if len(own) == 0 or not np.isfinite(given).any() or not np.isfinite(own).any():
+        return False
+    wanted = given * 100 if np.nanmax(given) <= 1 else given
+    mine = own * 100 if np.nanmax(own) <= 1 else own
+    # A residue whose first atom line is damaged still agrees; one stray residue in fifty is let pass.
+    return bool(np.mean(np.abs(wanted - mine) <= _TOLERANCE) >= 0.98)
+
+
+def _find_declared(layout: _Layout, text: str, claims: ReadClaims) -> Confidence | None:
+    """What the mmCIF file itself calls a pLDDT: a metric of its residues, or else its B-factors."""
+    try:
+        document = gemmi.cif.read_string(text)
+    except (ValueError, RuntimeError):
+        return None
+    block = next((block for block in document if block.find_loop("_atom_site.id")), None)
+    metrics = set() if block is None else _plddt_metrics(block)
+    if block is None or not metrics:
+        return None
+    local = _read_local_metric(layout, block, metrics)
+    if local is None:
+        return _take_b_factors(layout, "B-factors, which the file declares to be a pLDDT")
+    atoms = layout.b_factors if _has_finer_b_factors(layout, local) else None
+    ligands, source = _average_ligands(layout, local, atoms, claims)
+    return _make(layout, np.where(layout.is_polymer, local, ligands), atoms, source)
+
+
+def _has_finer_b_factors(layout: _Layout, local: Floats) -> bool:
+    """Whether the B-factors are the declared values in finer form, by residue or by its central atom."""
+    known = np.isfinite(local) & layout.is_polymer
+    if _is_constant(layout.b_factors) or not known.any():
+        return False
+    return any(_repeats(own[known], local[known]) for own in (layout.residue_means, layout.central))
+
+
+def _average_ligands(
+    layout: _Layout, local: Floats, atoms: Floats | None, claims: ReadClaims
+) -> tuple[Floats, str]:
+    """The values outside polymers, on the scale of ``local``: means over atoms where those are known."""
+    declared = "the file's own quality metric per residue"
+    if not np.any(~layout.is_polymer & ((layout.sizes > 1) | ~np.isfinite(local))):
+        return local, declared
+    if atoms is not None:
+        scale = _find_scale(local) / _find_scale(atoms)
+        return layout.average(atoms) * scale, f"{declared}; of ligands, the mean over the atoms' B-factors"
+    known = np.isfinite(local) & layout.is_polymer
+    for claim in claims():
+        spread = _spread(layout, claim.values) if len(claim.values) > 1 else None
+        if spread is not None and _repeats(spread[0][known], local[known]):
+            scale = _find_scale(local) / _find_scale(claim.values)
+            filled = np.where(np.isfinite(spread[0]), spread[0] * scale, local)
+            return filled, f"{declared}; of ligands, the mean over their atoms in {claim.source}"
+    return local, f"{declared}, of ligands as the file has it"
+
+
+def _find_scale(values: Floats) -> float:
+    """1 or 100: the greatest value that a pLDDT of this scale has."""
+    return 1.0 if np.nanmax(values) <= 1 else 100.0
+
+
+def _plddt_metrics(block: gemmi.cif.Block) -> set[str]:
+    """Ids of the quality metrics that are a pLDDT by type or by name."""
+    table = block.find("_ma_qa_metric.", ["id", "name", "?type"])
+    ids = set()
+    for row in table:
+        words = [gemmi.cif.as_string(row[column]) for column in (1, 2) if row.has(column)]
+        if any("plddt" in word.lower() for word in words):
+            ids.add(gemmi.cif.as_string(row[0]))
+    return ids
+
+
+def _read_local_metric(layout: _Layout, block: gemmi.cif.Block, wanted: set[str]) -> Floats | None:
+    """Values of a per-residue pLDDT metric in the order of the residues, or None."""
+    columns = ["label_asym_id", "label_seq_id", "metric_id", "metric_value"]
+    found: dict[tuple[str, str], float] = {}
+    for row in block.find("_ma_qa_metric_local.", columns):
+        if gemmi.cif.as_string(row[2]) in wanted:
+            asym, value = gemmi.cif.as_string(row[0]), gemmi.cif.as_number(row[3])
+            found.setdefault((asym, row[1]), value)
+            found.setdefault((asym, ""), value)  # a ligand is alone in its asym unit and has no number there
+    values = np.array([found.get(key, np.nan) for key in layout.keys])
+    return values if np.isfinite(values).mean() > 0.5 else None

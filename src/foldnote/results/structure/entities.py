@@ -1,0 +1,127 @@
+"""Which residues of a structure are polymer, water or neither, where its file does not say so itself.
+
+gemmi tells it from the PDB's residue names, from ATOM and HETATM, and from TER. Files of molecular dynamics
+have other names, write everything as ATOM, and put several chains, ions and waters into one chain without a
+name: there this room corrects what gemmi found.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+import gemmi
+
+from foldnote.results.structure.residues import find_ion_element, find_role, has_backbone
+
+_POLYMERS = ("protein", "DNA", "RNA")
+_Type = gemmi.EntityType
+_BOND_A = 2.0
+
+
+def set_up_entities(structure: gemmi.Structure) -> None:
+    """Give every residue its entity, with the names of AMBER, CHARMM and GROMACS understood."""
+    is_declared = structure.input_format != gemmi.CoorFormat.Pdb and any(
+        entity.entity_type != _Type.Unknown for entity in structure.entities
+    )
+    listed = {name for entity in structure.entities for name in entity.full_sequence}
+    structure.setup_entities()
+    if is_declared:
+        return
+    changed = [_correct_chain(chain, listed) for model in structure for chain in model]
+    if any(changed):
+        structure.entities = gemmi.EntityList()
+        structure.assign_subchains(force=True)
+        structure.ensure_entities()
+        structure.deduplicate_entities()
+
+
+def find_chain_kind(polymer: Sequence[gemmi.Residue]) -> str:
+    """``protein``, ``DNA``, ``RNA``, ``DNA/RNA hybrid``, or ``other`` for a polymer of anything else."""
+    roles = [find_role(residue) for residue in polymer]
+    protein, dna, rna = (roles.count(role) for role in _POLYMERS)
+    if not protein + dna + rna:
+        return (
+            "protein"
+            if any(residue.find_atom("CA", "*", gemmi.Element("C")) for residue in polymer)
+            else "other"
+        )
+    if protein >= dna + rna:
+        return "protein"
+    return "DNA/RNA hybrid" if dna and rna else "DNA" if dna else "RNA"
+
+
+def count_waters(residue: gemmi.Residue) -> int:
+    """How many water molecules a residue is: several where numbers began anew after 9999."""
+    if residue.entity_type != _Type.Water:
+        return 0
+    first = next((atom for atom in residue if atom.name.startswith("O")), residue[0])
+    return sum(atom.name == first.name and atom.altloc == first.altloc for atom in residue)
+
+
+def _correct_chain(chain: gemmi.Chain, listed: set[str]) -> bool:
+    """Set the entity types of a chain's residues; whether any of them was another before."""
+    residues = list(chain)
+    roles = [find_role(residue) for residue in residues]
+    types = [_find_type(each, role, listed) for each, role in zip(residues, roles, strict=True)]
+    _join_runs(residues, roles, types)
+    _keep_linked(residues, types)
+    for residue in residues:
+        if element := find_ion_element(residue):
+            residue[0].element = gemmi.Element(element)
+    if all(residue.entity_type == found for residue, found in zip(residues, types, strict=True)):
+        return False
+    for residue, found in zip(residues, types, strict=True):
+        residue.entity_type = found
+    _put_polymer_first(chain)
+    return True
+
+
+def _find_type(residue: gemmi.Residue, role: str, listed: set[str]) -> gemmi.EntityType:
+    """The entity type of a residue by itself, where its name or atoms contradict gemmi's."""
+    own = residue.entity_type
+    if role == "water":
+        return _Type.Water
+    if own != _Type.Polymer or residue.name in listed or role in (*_POLYMERS, "cap"):
+        return own
+    return own if not role and has_backbone(residue) else _Type.NonPolymer
+
+
+def _join_runs(residues: list[gemmi.Residue], roles: list[str], types: list[gemmi.EntityType]) -> None:
+    """Make polymer what stands as ATOM in a run of at least two residues with names of one, caps included."""
+    start = 0
+    while start < len(residues):
+        end = start
+        while end < len(residues) and roles[end] in (*_POLYMERS, "cap") and residues[end].het_flag != "H":
+            end += 1
+        if end - start > 1:
+            types[start:end] = [_Type.Polymer] * (end - start)
+        start = max(end, start + 1)
+
+
+def _keep_linked(residues: list[gemmi.Residue], types: list[gemmi.EntityType]) -> None:
+    """Leave in the polymer what is bonded to the residues before and after it, whatever its name."""
+    for place in range(1, len(residues) - 1):
+        before, own, after = residues[place - 1 : place + 2]
+        if own.entity_type != _Type.Polymer or types[place] != _Type.NonPolymer:
+            continue
+        ends = (_find_end(before, ("C", "O3'")), _find_end(after, ("N", "P")))
+        if all(end is not None and any(end.pos.dist(atom.pos) < _BOND_A for atom in own) for end in ends):
+            types[place] = _Type.Polymer
+
+
+def _find_end(residue: gemmi.Residue, names: Sequence[str]) -> gemmi.Atom | None:
+    return next((atom for name in names if (atom := residue.find_atom(name, "*")) is not None), None)
+
+
+def _put_polymer_first(chain: gemmi.Chain) -> None:
+    """The chain's polymer in one piece before everything else, each in the order of the file."""
+    residues = [residue.clone() for residue in chain]
+    if not any(
+        a.entity_type != _Type.Polymer and b.entity_type == _Type.Polymer for a, b in pairwise(residues)
+    ):
+        return
+    while len(chain):
+        del chain[-1]
+    for residue in sorted(residues, key=lambda residue: residue.entity_type != _Type.Polymer):
+        chain.add_residue(residue)

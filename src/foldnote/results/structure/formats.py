@@ -1,0 +1,132 @@
+"""From the bytes of a structure file to a gemmi structure, whatever the format.
+
+The format is told by the name; where the name tells nothing, by the first line. BinaryCIF becomes mmCIF text
+at the door, so that everything behind it knows text formats only.
+"""
+
+from __future__ import annotations
+
+import hashlib
+
+import gemmi
+import numpy as np
+
+from foldnote.errors import UnreadableFileError
+from foldnote.results.core.messages import explain
+from foldnote.results.molecules.mol2 import read_mol2
+from foldnote.results.molecules.molfile import read_sdf
+from foldnote.results.molecules.pdbqt import convert_to_pdb, is_ligand, read_pdbqt
+from foldnote.results.molecules.smiles import SMILES_SUFFIXES, read_smiles
+from foldnote.results.naming.families import strip_packing
+from foldnote.results.structure.binarycif import convert_to_mmcif
+from foldnote.results.structure.entities import set_up_entities
+from foldnote.results.structure.pdb_text import read_pdb
+
+_SUFFIXES = {
+    ".cif": "mmcif", ".mmcif": "mmcif", ".bcif": "mmcif", ".pdb": "pdb", ".ent": "pdb", ".pdb1": "pdb",
+    ".sdf": "sdf", ".sd": "sdf", ".mol": "sdf", ".mol2": "mol2", ".pdbqt": "pdbqt",
+    **dict.fromkeys(SMILES_SUFFIXES, "smiles"),
+}  # fmt: skip
+MOLECULE_FORMATS = {"sdf": read_sdf, "mol2": read_mol2, "pdbqt": read_pdbqt, "smiles": read_smiles}
+"""Formats of small molecules, and what reads them."""
+
+
+def find_format(name: str, head: bytes = b"") -> str:
+    """``pdb``, ``mmcif``, ``sdf``, ``mol2``, ``pdbqt`` or ``smiles``.
+
+    Told by the name or else by the first bytes.
+    """
+    plain = strip_packing(name)
+    if head and is_receptor(head, name):
+        return "pdb"
+    known = next((form for suffix, form in _SUFFIXES.items() if plain.endswith(suffix)), "")
+    if known:
+        return known
+    start = head.lstrip()
+    if start.startswith(b"data_") or b"BinaryCIF" in head[:200] or b"dataBlocks" in head[:200]:
+        return "mmcif"
+    if b"@<TRIPOS>" in head:
+        return "mol2"
+    return "sdf" if b"V2000" in head or b"V3000" in head else "pdb"
+
+
+def read_structure_text(data: bytes, name: str) -> str:
+    """The text of a structure file; BinaryCIF as mmCIF.
+
+    Raises:
+        UnreadableFileError: it is a BinaryCIF that is damaged.
+    """
+    is_binary = b"dataBlocks" in data[:400] and not data.startswith(b"data_")
+    if is_binary or strip_packing(name).endswith(".bcif"):
+        return convert_to_mmcif(data, name)
+    text = data.decode("utf-8", "replace")
+    return convert_to_pdb(text) if is_receptor(data, name) else text
+
+
+def is_receptor(data: bytes, name: str) -> bool:
+    """Whether a file with these first bytes is a PDBQT of a rigid receptor, which is a structure."""
+    return strip_packing(name).endswith(".pdbqt") and not is_ligand(data)
+
+
+def parse_structure(text: str, form: str, name: str) -> gemmi.Structure:
+    """The structure with its entities set up.
+
+    Raises:
+        UnreadableFileError: it cannot be read as ``form``, or holds no atoms.
+    """
+    try:
+        parsed = _parse(text, form, name)
+    except UnreadableFileError:
+        raise
+    except (ValueError, RuntimeError, IndexError, OverflowError, MemoryError) as exc:
+        raise UnreadableFileError(f"{name} cannot be read as {form}: {explain(exc)}.") from exc
+    if len(parsed) == 0 or parsed[0].count_atom_sites() == 0:
+        raise UnreadableFileError(f"{name} holds no atoms.")
+    return parsed
+
+
+def digest_atoms(text: str, form: str) -> bytes:
+    """SHA-256 of the coordinates (to 0.001 Å) and B-factors (to 0.01) of a PDB or mmCIF text, in its order.
+
+    Equal for copies of a model, whatever their headers and names; empty where there are no atoms or the text
+    is damaged.
+    """
+    try:
+        atoms = np.array(_list_pdb_figures(text) if form == "pdb" else _list_cif_figures(text), np.float64)
+        whole = np.rint(atoms.reshape(-1, 4) * (1000.0, 1000.0, 1000.0, 100.0)).astype(np.int64)
+    except (ValueError, RuntimeError, IndexError, OverflowError):
+        return b""
+    return hashlib.sha256(whole.tobytes()).digest() if len(whole) else b""
+
+
+def _list_pdb_figures(text: str) -> list[tuple[str, str, str, str]]:
+    atoms = (line for line in text.splitlines() if line.startswith(("ATOM  ", "HETATM")))
+    return [(line[30:38], line[38:46], line[46:54], line[60:66]) for line in atoms]
+
+
+def _list_cif_figures(text: str) -> list[list[str]]:
+    names = ["Cartn_x", "Cartn_y", "Cartn_z", "B_iso_or_equiv"]
+    tables = (block.find("_atom_site.", names) for block in gemmi.cif.read_string(text))
+    return next(([list(row) for row in table] for table in tables if len(table)), [])
+
+
+def _parse(text: str, form: str, name: str) -> gemmi.Structure:
+    if form in MOLECULE_FORMATS:
+        return MOLECULE_FORMATS[form](text.encode(), name).molecules[0].to_gemmi()
+    if form == "pdb":
+        parsed = read_pdb(text)
+    else:
+        document = gemmi.cif.read_string(text)
+        block = next((block for block in document if block.find_loop("_atom_site.id")), None)
+        if block is None:
+            return _parse_component(document)
+        parsed = gemmi.make_structure_from_block(block)
+        parsed.merge_chain_parts()
+    set_up_entities(parsed)
+    return parsed
+
+
+def _parse_component(document: gemmi.cif.Document) -> gemmi.Structure:
+    """A chemical component's description, which has atoms of another category."""
+    block = next((block for block in document if block.find_loop("_chem_comp_atom.atom_id")), None)
+    return gemmi.Structure() if block is None else gemmi.make_structure_from_chemcomp_block(block)

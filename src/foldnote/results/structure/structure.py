@@ -1,0 +1,384 @@
+"""One structure file: its chains, ligands, secondary structure and, if it has one, its confidence.
+
+The text is read when it is first needed and parsed by gemmi once. Ordinary data comes out; the picture of it
+is another room's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import gemmi
+import pandas as pd
+
+from foldnote.errors import UnreadableFileError
+from foldnote.results.archives.compression import unpack_single
+from foldnote.results.core.html_repr import Shown
+from foldnote.results.core.messages import explain
+from foldnote.results.naming.families import find_plddt_family
+from foldnote.results.structure.atoms import make_atom_frame, make_biotite
+from foldnote.results.structure.b_column import (
+    BColumn,
+    StatedMeaning,
+    check_stated,
+    find_b_column,
+    has_spread,
+    is_experimental,
+    read_errors,
+)
+from foldnote.results.structure.chains import Chain, Ligand, find_ligand_kind, read_chain
+from foldnote.results.structure.confidence import (
+    Confidence,
+    ReadClaims,
+    find_confidence,
+    read_stated_confidence,
+)
+from foldnote.results.structure.dssp import Assignment, assign_chains
+from foldnote.results.structure.entities import count_waters
+from foldnote.results.structure.formats import (
+    digest_atoms,
+    find_format,
+    parse_structure,
+    read_structure_text,
+)
+from foldnote.results.structure.geometry import find_outliers
+
+
+class Structure(Shown):
+    """A structure file of a result: PDB, mmCIF, BinaryCIF, SDF, MOL2 or PDBQT.
+
+    Attributes:
+        name: the file's name in its archive.
+        format: ``pdb``, ``mmcif``, ``sdf``, ``mol2`` or ``pdbqt``; that of the text, which for BinaryCIF is
+            mmCIF.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        format: str,  # noqa: A002 - the word of the data model
+        text: str | Callable[[], str],
+        claims: ReadClaims = tuple,
+        family: str = "",
+        stated: StatedMeaning | None = None,
+    ) -> None:
+        """Keep the name; the text may be given as a function that reads it when it is needed.
+
+        Args:
+            name: the file's name.
+            format: ``pdb``, ``mmcif``, ``sdf``, ``mol2`` or ``pdbqt``.
+            text: the file's content, or how to get it.
+            claims: how to get what score files of the same model say of its pLDDT.
+            family: the program whose file names say that B-factors are a pLDDT, or "".
+            stated: what the user says that B-factors are: see :meth:`state_b_factors`.
+        """
+        self.name = name
+        self.format = format
+        self._text = text
+        self._claims = claims
+        self._family = family
+        self._stated = stated
+
+    @classmethod
+    def open(cls, path: str | Path) -> Structure:
+        """The structure in a file of this machine, perhaps compressed.
+
+        The format is told by the name, or else by the content: PDB, mmCIF, BinaryCIF, SDF, MOL2 or PDBQT.
+
+        Raises:
+            UnreadableFileError: there is no such file, or it is compressed and damaged.
+        """
+        place = Path(path).expanduser()
+        try:
+            data = unpack_single(place.read_bytes(), place.name)
+        except OSError as exc:
+            raise UnreadableFileError(f"{place} cannot be read: {explain(exc)}.") from exc
+        form, text = find_format(place.name, data[:2000]), read_structure_text(data, place.name)
+        return cls(place.name, form, text, family=find_plddt_family(place.name, frozenset()))
+
+    def state_b_factors(self, meaning: StatedMeaning) -> Structure:
+        """The same structure with what you know of its B-factor column, which the file does not say.
+
+        Legends and sources say that it was stated by the user.
+
+        Args:
+            meaning: ``plddt`` (0 to 100 or 0 to 1, higher is better), or ``error`` (of each residue's place,
+                Å, lower is better).
+
+        Raises:
+            BadRequestError: there is no such meaning, or the values cannot have it.
+            UnreadableFileError: the file is damaged or holds no atoms.
+        """
+        check_stated(self._parsed, self.name, meaning, self._declared_column)
+        return Structure(self.name, self.format, self.text, stated=meaning)
+
+    def __repr__(self) -> str:
+        return f"<Structure {self.name}>"
+
+    @cached_property
+    def text(self) -> str:
+        """The file's content.
+
+        Raises:
+            UnreadableFileError: the file is damaged.
+        """
+        return self._text() if callable(self._text) else self._text
+
+    @cached_property
+    def content(self) -> bytes:
+        """Digest of the coordinates and B-factors, equal for copies of one model.
+
+        Empty for a file that is damaged or that holds a small molecule.
+        """
+        if self.format not in ("pdb", "mmcif"):
+            return b""
+        try:  # the text is not kept: a result may hold thousands of structures
+            text = self.__dict__.get("text") or (self._text() if callable(self._text) else self._text)
+        except UnreadableFileError:
+            return b""
+        return digest_atoms(text, self.format)
+
+    @cached_property
+    def _parsed(self) -> gemmi.Structure:
+        return parse_structure(self._ascii, self.format, self.name)
+
+    @property
+    def _ascii(self) -> str:
+        """The text for parsers: the formats are ASCII, and a stray letter must not move later columns."""
+        return self.text.encode("ascii", "replace").decode("ascii")
+
+    def to_gemmi(self) -> gemmi.Structure:
+        """A copy as a :class:`gemmi.Structure`, coordinates in Å.
+
+        Raises:
+            UnreadableFileError: the file is damaged or holds no atoms.
+        """
+        return self._parsed.clone()
+
+    @property
+    def gemmi(self) -> gemmi.Structure:
+        """The same as :meth:`to_gemmi`.
+
+        Raises:
+            UnreadableFileError: the file is damaged or holds no atoms.
+        """
+        return self.to_gemmi()
+
+    def to_biotite(self, model: int | None = None) -> Any:
+        """A biotite ``AtomArray`` of one model, or an ``AtomArrayStack`` of several; coordinates in Å.
+
+        Only the first of alternate locations is in it, as biotite has it.
+
+        Args:
+            model: number of the model, from 1; all of them by default, which then must have the same atoms.
+
+        Raises:
+            UnreadableFileError: the file is damaged or holds no atoms, its models differ in their atoms, or
+                biotite is not installed.
+        """
+        return make_biotite(self._parsed, self.name, model)
+
+    def to_frame(self) -> pd.DataFrame:
+        """The atoms of every model, alternate locations included.
+
+        Returns:
+            One row an atom: ``model`` int64 (from 1), ``chain`` str, ``number`` str (with insertion code),
+            ``residue`` str (residue name), ``atom`` str, ``element`` str, ``altloc`` str ("" for none),
+            ``x``, ``y``, ``z`` float64 in Å, ``occupancy`` float64 (0 to 1), ``b_factor`` float64 as the
+            file has it, ``charge`` int64, ``kind`` str: ``polymer``, ``ligand``, ``glycan``,
+            ``lipid`` or ``water``.
+
+        Raises:
+            UnreadableFileError: the file is damaged or holds no atoms.
+        """
+        return make_atom_frame(self._parsed)
+
+    @property
+    def models(self) -> int:
+        """Number of models; everything else here describes the first.
+
+        Raises:
+            UnreadableFileError: the file is damaged or holds no atoms.
+        """
+        return len(self._parsed)
+
+    @cached_property
+    def chains(self) -> tuple[Chain, ...]:
+        """The polymer chains of the first model.
+
+        Raises:
+            UnreadableFileError: the file is damaged or holds no atoms.
+        """
+        found = (read_chain(chain) for chain in self._parsed[0])
+        return tuple(chain for chain in found if chain is not None)
+
+    @cached_property
+    def ligands(self) -> tuple[Ligand, ...]:
+        """Everything that is neither polymer nor water, in file order.
+
+        Raises:
+            UnreadableFileError: the file is damaged or holds no atoms.
+        """
+        return tuple(
+            Ligand(residue.name, chain.name, str(residue.seqid), len(residue), find_ligand_kind(residue))
+            for chain in self._parsed[0]
+            for residue in chain
+            if residue.entity_type not in (gemmi.EntityType.Polymer, gemmi.EntityType.Water)
+        )
+
+    @cached_property
+    def waters(self) -> int:
+        """Number of water molecules of the first model.
+
+        Raises:
+            UnreadableFileError: the file is damaged or holds no atoms.
+        """
+        return sum(count_waters(residue) for chain in self._parsed[0] for residue in chain)
+
+    @property
+    def water_names(self) -> tuple[str, ...]:
+        """Residue names of the first model's waters, such as ``HOH``, ``SOL`` or ``TIP3``.
+
+        Raises:
+            UnreadableFileError: the file is damaged or holds no atoms.
+        """
+        water = gemmi.EntityType.Water
+        return tuple(sorted({r.name for chain in self._parsed[0] for r in chain if r.entity_type == water}))
+
+    @cached_property
+    def confidence(self) -> Confidence | None:
+        """The pLDDT per residue and per atom with its source, or None when nothing says that there is one.
+
+        Raises:
+            UnreadableFileError: the file is damaged or holds no atoms.
+        """
+        if self._stated == "plddt":
+            return read_stated_confidence(self._parsed, self.name)
+        if self._declared_column.meaning == "error":
+            return None
+        return find_confidence(self._parsed, self._ascii, self.format, self._claims, self._family)
+
+    @cached_property
+    def b_column(self) -> BColumn:
+        """What the B-factor column holds, as far as the file or a score file says.
+
+        Raises:
+            UnreadableFileError: the file is damaged or holds no atoms.
+        """
+        found = self.confidence
+        if found is None or found.atoms is None or not has_spread(self._parsed):
+            return self._declared_column
+        return BColumn("plddt", found.source)
+
+    @cached_property
+    def _declared_column(self) -> BColumn:
+        return find_b_column(self._parsed, self._ascii, self.format, self.name, self._stated or "")
+
+    @cached_property
+    def predicted_error(self) -> pd.DataFrame | None:
+        """The error of each residue's place that the program predicts; None where the file has none.
+
+        ImmuneBuilder and RoseTTAFold (PyRosetta) write it into the B-factor column; with one model of several
+        the former writes zeros, which are no errors.
+
+        Returns:
+            One row a residue of a chain: ``chain`` str, ``number`` str, ``residue`` str (residue name),
+            ``error`` float64 in Å, lower is better.
+
+        Raises:
+            UnreadableFileError: the file is damaged or holds no atoms.
+        """
+        return read_errors(self._parsed) if self._declared_column.meaning == "error" else None
+
+    @cached_property
+    def plddt(self) -> pd.DataFrame | None:
+        """Predicted confidence of the polymers, or None when nothing in the archive says that there is one.
+
+        Returns:
+            One row a residue of a chain: ``chain`` str, ``number`` str, ``residue`` str (residue name),
+            ``plddt`` float64, 0 to 100, higher is better. Ligands are in :attr:`confidence`.
+
+        Raises:
+            UnreadableFileError: the file is damaged or holds no atoms.
+        """
+        if self.confidence is None:
+            return None
+        rows = self.confidence.residues[self.confidence.residues["is_polymer"]]
+        return None if rows.empty else rows.drop(columns="is_polymer").reset_index(drop=True)
+
+    @property
+    def mean_plddt(self) -> float | None:
+        """Mean of :attr:`plddt`, 0 to 100, or None when there is none.
+
+        Raises:
+            UnreadableFileError: the file is damaged or holds no atoms.
+        """
+        return None if self.plddt is None else float(self.plddt["plddt"].mean())
+
+    @cached_property
+    def secondary(self) -> Mapping[str, float]:
+        """Shares (0 to 1) of protein residues: ``helix``, ``strand`` and ``coil``; empty without a protein.
+
+        By the hydrogen bonds of the backbone (Kabsch and Sander 1983: H, G and I are helix, E and B strand),
+        or, where the file lacks it, the P-SEA criteria from Cα atoms (Labesse et al. 1997): see
+        :attr:`secondary_method`.
+
+        Raises:
+            UnreadableFileError: the file is damaged or holds no atoms.
+        """
+        letters = "".join(self.secondary_letters.values())
+        words = (("helix", "H"), ("strand", "E"), ("coil", "C"))
+        return {word: letters.count(letter) / len(letters) for word, letter in words} if letters else {}
+
+    @property
+    def secondary_letters(self) -> Mapping[str, str]:
+        """``H``, ``E`` or ``C`` for each residue of the protein chains, by chain name, in the chains' order.
+
+        Raises:
+            UnreadableFileError: the file is damaged or holds no atoms.
+        """
+        return self._secondary.letters
+
+    @property
+    def secondary_method(self) -> str:
+        """How :attr:`secondary` was found, in words.
+
+        Raises:
+            UnreadableFileError: the file is damaged or holds no atoms.
+        """
+        return self._secondary.method
+
+    @property
+    def is_experimental(self) -> bool:
+        """Whether the file says that it comes from an experiment.
+
+        Raises:
+            UnreadableFileError: the file is damaged or holds no atoms.
+        """
+        return is_experimental(self._parsed)
+
+    @cached_property
+    def geometry(self) -> pd.DataFrame:
+        """Outliers of the first model's proteins; empty where nothing is wrong.
+
+        Methods and limits: :mod:`foldnote.results.structure.geometry`. Models of more than 20,000 residues
+        are not looked at.
+
+        Returns:
+            One row an outlier: ``kind`` str (``twisted peptide``, ``cis peptide``, ``wrong chirality``,
+            ``clash``); ``chain``, ``number``, ``residue``, ``atom`` str, and the same of the other residue as
+            ``other_chain`` and so on ("" without one; of a peptide bond the residue before it); ``value``
+            float64: ω in °, chiral volume in Å³, or distance in Å, as ``unit`` str says.
+
+        Raises:
+            UnreadableFileError: the file is damaged or holds no atoms.
+        """
+        return find_outliers(self._parsed)
+
+    @cached_property
+    def _secondary(self) -> Assignment:
+        proteins = {chain.name for chain in self.chains if chain.kind == "protein"}
+        return assign_chains(chain for chain in self._parsed[0] if chain.name in proteins)

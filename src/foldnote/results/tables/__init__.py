@@ -1,0 +1,1 @@
+"""Delimited text, spreadsheets, JSON records and arrays as DataFrames and NumPy arrays."""

@@ -1,0 +1,112 @@
+"""Delimited text as programs write it: with commas or blanks, a preamble, or no names of columns at all.
+
+Only the layout is judged here; values are pandas' reading of what stands there, and never changed.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+
+import pandas as pd
+
+from foldnote.errors import UnreadableFileError
+from foldnote.results.core.messages import explain
+from foldnote.results.naming.families import strip_packing
+
+HIT_COLUMNS = (
+    "query", "target", "fident", "alnlen", "mismatch", "gapopen", "qstart", "qend", "tstart", "tend",
+    "evalue", "bits",
+)  # fmt: skip
+"""The default columns of search programs that write hits without a line of names."""
+
+_HEAD_BYTES = 64 * 1024
+_MOST_PREAMBLE = 40
+_BLANKS = r"\s+"
+_SCORE_LINE = re.compile(rb"^SCORE:\s", re.MULTILINE)
+_NUMBER = re.compile(r"^[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?$", re.IGNORECASE)
+
+
+def read_delimited(data: bytes, name: str) -> pd.DataFrame:
+    """A table of lines as a frame; dtypes by pandas, a first line of column names expected.
+
+    The separator is that of the first line: a comma, else a tabulator, else a semicolon, and blanks in files
+    that are no CSV. Remarks before the table are left out; hits of a search that have no line of names get
+    :data:`HIT_COLUMNS`.
+
+    Returns:
+        The file's columns; a row is a line. An empty file, such as a search without hits, has no rows.
+
+    Raises:
+        UnreadableFileError: it is not such a table.
+    """
+    plain = strip_packing(name)
+    if not data.strip():
+        return pd.DataFrame(columns=list(HIT_COLUMNS) if plain.endswith(".m8") else None)
+    if _SCORE_LINE.search(data[:_HEAD_BYTES]):
+        data = _take_score_lines(data)
+    lines = data[:_HEAD_BYTES].decode("utf-8", "replace").splitlines()
+    skipped = _count_preamble(lines, plain)
+    first = lines[skipped] if skipped < len(lines) else ""
+    separator = _find_separator(first, plain)
+    cells = first.split(None if separator == _BLANKS else separator)
+    names = _name_hits(cells) if plain.endswith(".m8") else None
+    try:
+        frame = pd.read_csv(
+            io.BytesIO(data),
+            sep=separator,
+            low_memory=False,
+            skiprows=skipped,
+            header="infer" if names is None else None,
+            names=names,
+        )
+    except (ValueError, csv.Error, OverflowError, MemoryError) as exc:
+        raise UnreadableFileError(f"{name} cannot be read as a table: {explain(exc)}.") from exc
+    return frame
+
+
+def _find_separator(first: str, plain: str) -> str:
+    if plain.endswith(".tsv") or ("," not in first and "\t" in first):
+        return "\t"
+    if "," in first or plain.endswith(".csv"):
+        return ";" if "," not in first and ";" in first else ","
+    return _BLANKS
+
+
+def _count_preamble(lines: list[str], plain: str) -> int:
+    """How many lines stand before the table: remarks, but none that names as many columns as follow."""
+    for place, line in enumerate(lines[:_MOST_PREAMBLE]):
+        if plain.endswith(".fxout"):
+            if line.count("\t") > 1:
+                return place
+        elif line.strip() and not line.startswith("#"):
+            above = lines[place - 1] if place else ""
+            separator = _find_separator(line, plain)
+            counts = [len(re.split(separator, text.strip("\r\n"))) for text in (above, line)]
+            return place - 1 if above.startswith("#") and counts[0] == counts[1] > 1 else place
+    return 0
+
+
+def _name_hits(cells: list[str]) -> list[str] | None:
+    """Names for hits without a line of them: the first line is then figures from the third cell on."""
+    if len(cells) < len(HIT_COLUMNS) or not all(_NUMBER.match(cell) for cell in cells[2 : len(HIT_COLUMNS)]):
+        return None
+    return [*HIT_COLUMNS, *(f"column_{n}" for n in range(len(HIT_COLUMNS) + 1, len(cells) + 1))]
+
+
+def _take_score_lines(data: bytes) -> bytes:
+    """The lines of a score file that have scores, as tabbed text; names once, whatever was appended."""
+    rows = [line.split()[1:] for line in data.splitlines() if line.startswith(b"SCORE:")]
+    kept = [rows[0], *(row for row in rows[1:] if len(row) == len(rows[0]) and row != rows[0])]
+    return b"\n".join(b"\t".join(row) for row in kept)
+
+
+def is_json_lines(data: bytes) -> bool:
+    """Whether a table is a JSON object a line, whatever its file is called."""
+    first = data.lstrip().split(b"\n", 1)[0]
+    try:
+        return first.startswith(b"{") and isinstance(json.loads(first), dict)
+    except (ValueError, RecursionError):
+        return False

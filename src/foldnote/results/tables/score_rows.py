@@ -1,0 +1,96 @@
+"""Rows of score tables that are about structures of the same result.
+
+A table belongs to the structures where a column of texts names them: by file name, by stem, or by a path that
+ends in one. Its other single figures are then figures of that model.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable
+from pathlib import PurePosixPath
+
+import pandas as pd
+
+from foldnote.results.naming.families import is_chosen, strip_packing
+from foldnote.results.naming.file_kinds import is_side_structure
+from foldnote.results.tables.tabular import Scalar, find_figures
+
+MOST_ROWS = 100_000
+_RANKED, _MODEL = re.compile(r"^\d+_"), re.compile(r"_model_?\d+$")
+
+
+def find_stem(name: str) -> str:
+    """File name without folder, compression and extension, in lower case."""
+    path = PurePosixPath(strip_packing(name.replace("\\", "/")))
+    return path.stem if path.suffix in (".pdb", ".cif", ".mmcif", ".bcif", ".ent", ".sdf") else path.name
+
+
+def find_core(name: str) -> str:
+    """The stem without a rank before it and a model's number behind it, as designers' tables name designs."""
+    return _MODEL.sub("", _RANKED.sub("", find_stem(name)))
+
+
+def find_rows(
+    tables: Iterable[tuple[str, pd.DataFrame]], structures: Iterable[str]
+) -> dict[str, dict[str, Scalar]]:
+    """Figures of each structure that a table names, by the structure's file name.
+
+    A table is about the structures in its folder and below, or about all where there are none. A name that
+    fits several of them says nothing, nor do several rows of one structure, which are about its parts.
+
+    Args:
+        tables: file names and candidate tables.
+        structures: file names of the structures.
+    """
+    everything = list(structures)
+    found: dict[str, dict[str, Scalar]] = {}
+    for name, table in tables:
+        folder = str(PurePosixPath(name).parent)
+        near = [each for each in everything if folder == "." or each.startswith(f"{folder}/")] or everything
+        by_stem: dict[str, list[str]] = defaultdict(list)
+        for each in near:
+            by_stem[find_stem(each)].append(each)
+        column = _find_naming_column(table, set(by_stem))
+        if column is None:
+            by_stem = defaultdict(list)
+            designs = [each for each in near if is_chosen(each)]
+            for each in designs or [each for each in near if not is_side_structure(each)]:
+                by_stem[find_core(each)].append(each)
+            column = _find_naming_column(table, set(by_stem))
+        if column is None:
+            continue
+        meant_by = [_choose(cell, by_stem.get(find_stem(cell), [])) for cell in table[column].astype(str)]
+        counts = Counter(meant_by)
+        rows = table.drop(columns=column).to_dict("records")
+        for meant, row in zip(meant_by, rows, strict=True):
+            figures = find_figures({str(key): _plain(value) for key, value in row.items()})
+            if meant is not None and counts[meant] == 1:
+                known = found.setdefault(meant, {})
+                known |= {key: value for key, value in figures.items() if key not in known}
+    return found
+
+
+def _choose(cell: str, candidates: list[str]) -> str | None:
+    """The one structure that a cell names: the only one, or the only one whose path ends as the cell does."""
+    if len(candidates) > 1:
+        ending = "/" + cell.replace("\\", "/").lower().lstrip("./")
+        ending = strip_packing(ending)
+        candidates = [each for each in candidates if f"/{strip_packing(each)}".endswith(ending)]
+    return candidates[0] if len(candidates) == 1 else None
+
+
+def _find_naming_column(table: pd.DataFrame, stems: set[str]) -> str | None:
+    if len(table) > MOST_ROWS:
+        return None
+    for column in table.select_dtypes(include=["object", "string"]).columns:
+        if table[column].map(lambda value: find_stem(str(value)) in stems).any():
+            return str(column)
+    return None
+
+
+def _plain(value: object) -> object:
+    """A numpy scalar as the Python value it stands for; missing values as None."""
+    plain = value.item() if hasattr(value, "item") else value
+    return None if plain is pd.NA or plain is pd.NaT else plain

@@ -1,0 +1,176 @@
+"""The rooms of one service, put together; what the routes get from `app.state.service`."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import time
+from pathlib import Path
+
+from foldnote import settings
+from foldnote.errors import ConfigurationError
+from foldnote.ownership import check_owner
+from foldnote.service.backups.swapping import finish_restore
+from foldnote.service.config import ServiceConfig
+from foldnote.service.disk import Disk
+from foldnote.service.domain.access.allowance import Allowance
+from foldnote.service.domain.access.gate import Gate
+from foldnote.service.domain.access.keys import hash_key, make_key, read_or_make_key_file
+from foldnote.service.domain.access.limiter import RateLimiter
+from foldnote.service.domain.access.storage import StorageDesk
+from foldnote.service.domain.access.trials import TrialDesk
+from foldnote.service.domain.batch_archives import Aggregator
+from foldnote.service.domain.cursors import PageKeys
+from foldnote.service.domain.deployment import DeploymentDesk
+from foldnote.service.domain.file_resolution import FileResolver
+from foldnote.service.domain.intake import Intake
+from foldnote.service.domain.pipelines.stage_scheduler import Conductor
+from foldnote.service.domain.pipelines.submission import PipelineDesk
+from foldnote.service.domain.result_links import ResultDesk
+from foldnote.service.domain.screening import ScreeningDesk
+from foldnote.service.domain.tool_registry import Toolbox
+from foldnote.service.engines import load_engines
+from foldnote.service.files.links import LinkSigner
+from foldnote.service.files.objects import ObjectStore
+from foldnote.service.layout import CONTENTS, DATABASE, JOBS, KEY_FILE, OBJECTS
+from foldnote.service.lock import FolderLock
+from foldnote.service.queue.dispatcher import Dispatcher
+from foldnote.service.queue.executors.local import LocalExecutor
+from foldnote.service.runner.attempt import sync_folder
+from foldnote.service.store import opening
+from foldnote.service.store.quotas import Quotas
+from foldnote.service.store.store import Store
+
+log = logging.getLogger(__name__)
+
+
+class Service:
+    """One running service on one data folder.
+
+    Raises:
+        ConfigurationError: another service uses the folder, or it cannot hold a database.
+        EngineError: an engine's description cannot be used.
+    """
+
+    def __init__(self, config: ServiceConfig) -> None:
+        self.config = config
+        _make_folder(config.data_dir)
+        _make_private(config.data_dir)
+        self._lock = FolderLock(config.data_dir, "data folder")
+        self._lock.take()
+        finish_restore(config.data_dir)
+        quotas = Quotas(config.trials.jobs, config.trials.monthly_jobs)
+        limits = config.limits
+        self.disk = Disk(config.data_dir, limits.free_disk_bytes, limits.ballast_bytes)
+        opening.check_files(config.data_dir / DATABASE)
+        self.store = Store(config.data_dir / DATABASE, quotas, self.disk.drop_ballast)
+        opening.begin_run(self.store.database)
+        self.objects = ObjectStore(config.data_dir / OBJECTS)
+        self.objects.clear_drafts()
+        secrets = self.store.accounts.link_secrets()
+        self.links = LinkSigner(secrets, config.limits.link_s)
+        self.page_keys = PageKeys(next(iter(secrets.values())))
+        limiter = RateLimiter(config.limits.requests_per_second, config.limits.burst)
+        self.gate = Gate(self.store.accounts, limiter if config.rate_limit else None)
+        self.trials = TrialDesk(self.store.trials, self.store.accounts, config, next(iter(secrets.values())))
+        self.local_key = self._make_local_key()
+        self.storage = StorageDesk(self.store.storage, config)
+        self._build_queue()
+        self.results = ResultDesk(self.store, self.objects, self.links, self.aggregator)
+        self.active_at = time.monotonic()
+        self.is_closing = False
+        """Whether it is about to end, so that nobody is kept waiting for a change."""
+
+    def _build_queue(self) -> None:
+        config = self.config
+        self.aggregator = Aggregator(self.store, self.objects)
+        self.toolbox = Toolbox(load_engines(config.engine_paths))
+        is_open = config.allows_deployment or config.embedded
+        self.deployments = DeploymentDesk(self.store.tools, self.toolbox, config.data_dir, is_open=is_open)
+        self.dispatcher = Dispatcher(
+            self.store,
+            self.objects,
+            self.toolbox,
+            LocalExecutor(settings.process_environment()),
+            config.data_dir / JOBS,
+            config.pace,
+            config.workers,
+            self._on_ended,
+            self.disk,
+            config.limits.output_bytes,
+        )
+        self.files = FileResolver(self.store, self.objects)
+        wake = self.dispatcher.wake
+        self.conductor = Conductor(self.store, self.objects, self.toolbox, self.files, wake)
+        self.pipelines = PipelineDesk(self.store, self.toolbox, self.files, wake)
+        allowance = Allowance(self.objects, config.trials.allowance_weighted_hours)
+        self.intake = Intake(
+            self.store,
+            self.toolbox,
+            self.files,
+            wake,
+            self.storage,
+            limits=config.limits,
+            allowance=allowance,
+        )
+        self.screening = ScreeningDesk(self.toolbox, self.intake, self.files, config.limits.batch_rows)
+
+    def _on_ended(self) -> None:
+        self.conductor.wake()
+        self.aggregator.wake()
+
+    def _make_local_key(self) -> str:
+        key = read_or_make_key_file(self.config.data_dir / KEY_FILE)
+        account = self.store.accounts.ensure_account(self.config.email)
+        self.store.accounts.add_key(account, hash_key(key), is_admin=True)
+        return key
+
+    def issue_key(self, email: str, tier: str = "full", *, expires: str | None = None) -> str:
+        """A new key for the account of this address, which is made when there is none."""
+        key = make_key()
+        account = self.store.accounts.ensure_account(email, tier)
+        self.store.accounts.add_key(account, hash_key(key), expires=expires)
+        return key
+
+    def start(self) -> None:
+        """Recover and begin to run jobs."""
+        if self.config.has_dispatcher:
+            self.aggregator.start()
+            self.conductor.start()
+            self.dispatcher.start()
+
+    def stop(self) -> None:
+        """Stop working; running jobs go on and are adopted by the next start."""
+        self.dispatcher.stop()
+        self.conductor.stop()
+        self.aggregator.stop()
+        self.store.close()
+        self._lock.release()
+
+    def is_idle(self) -> bool:
+        """Whether nobody asked anything for the idle time and no job waits or runs."""
+        is_quiet = time.monotonic() - self.active_at >= self.config.idle_stop_s
+        return is_quiet and not self.store.queue.has_unfinished()
+
+
+def _make_folder(folder: Path) -> None:
+    """Make the data folder so that a power cut does not take it; a parent that cannot be read is trusted."""
+    new = [each for each in folder.parents if not each.exists()]
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        check_owner(folder, None, "Give another --data-dir")
+        for each in (folder, *new):
+            with contextlib.suppress(PermissionError):
+                sync_folder(each.parent)
+    except OSError as exc:
+        sentence = f"The data folder {folder} cannot be made: {exc.strerror}. Give another --data-dir."
+        raise ConfigurationError(sentence) from exc
+
+
+def _make_private(folder: Path) -> None:
+    """Close what an earlier version left open to others; the folder itself may be one that they see."""
+    for name in CONTENTS:
+        with contextlib.suppress(FileNotFoundError, PermissionError):
+            mode = (folder / name).stat().st_mode
+            if mode & 0o077:
+                (folder / name).chmod(mode & 0o700)

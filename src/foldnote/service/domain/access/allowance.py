@@ -1,0 +1,84 @@
+"""What a free-energy submission would cost, and whether an unclaimed key may spend that.
+
+The estimate is of the settings as submitted, with their defaults. It prices the sampling that the protocol
+asks for; setup, charges and analysis are small beside it and not counted:
+
+    hours = ligands · repeats · (equilLength + prodLength) · (4 fs / timestep) · 24 h / day
+            · (complex windows / complex rate + solvent windows / solvent rate)
+
+with lengths in ns, 30 windows of the ligand in the protein at 100 ns a day and 14 in water at 400 ns a day,
+at a time step of 4 fs: the windows of the Open Free Energy protocol and a usual speed of a GPU. The ligands
+are the records of the SDF file. One weighted hour is one hour of that machine.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from foldnote.models.tool import Tool
+from foldnote.service.faults import RefusalError
+from foldnote.service.files.objects import ObjectStore
+from foldnote.service.store.accounts.accounts import Caller
+from foldnote.service.store.jobs.insertion import NewJob
+from foldnote.service.store.quotas import TRIAL
+
+FAMILY = "free-energy"
+COMPLEX_WINDOWS, SOLVENT_WINDOWS = 30, 14
+COMPLEX_NS_PER_DAY, SOLVENT_NS_PER_DAY = 100.0, 400.0
+REFERENCE_TIMESTEP_FS = 4.0
+_RECORD_END = b"$$$$"
+
+
+class Allowance:
+    """The largest estimate that an unclaimed key may submit, in weighted hours."""
+
+    def __init__(self, objects: ObjectStore, weighted_hours: float) -> None:
+        self._objects = objects
+        self._weighted_hours = weighted_hours
+
+    def require(self, caller: Caller, tool: Tool, rows: Sequence[NewJob]) -> None:
+        """Let pass what is no free-energy tool, what is small enough, and who claimed the account.
+
+        Raises:
+            RefusalError: 403 with both figures.
+        """
+        if caller.tier != TRIAL or tool.family != FAMILY:
+            return
+        estimated = round(sum(self._estimate(each) for each in rows), 2)
+        if estimated > self._weighted_hours:
+            raise allowance_exceeded(tool.type, estimated, self._weighted_hours)
+
+    def _estimate(self, job: NewJob) -> float:
+        paths = [self._objects.path(each.sha256) for each in job.inputs if each.field == "ligandsSDF"]
+        return estimate_hours(job.normalized, sum(map(count_ligands, paths)))
+
+
+def estimate_hours(settings: Mapping[str, Any], ligands: int) -> float:
+    """Weighted hours of an absolute binding free energy with these normalised settings."""
+    length_ns = (float(settings.get("equilLength", 0)) + float(settings.get("prodLength", 0))) / 1000
+    days_per_ns = COMPLEX_WINDOWS / COMPLEX_NS_PER_DAY + SOLVENT_WINDOWS / SOLVENT_NS_PER_DAY
+    slower = REFERENCE_TIMESTEP_FS / float(settings.get("timestep", REFERENCE_TIMESTEP_FS))
+    return ligands * float(settings.get("protocolRepeats", 1)) * length_ns * slower * 24 * days_per_ns
+
+
+def count_ligands(sdf: Path) -> int:
+    """Records of an SDF file; a last one without its end counts too, and there is always one."""
+    with sdf.open("rb") as stream:
+        ends, is_open = 0, False
+        for line in stream:
+            is_end = line.startswith(_RECORD_END)
+            ends += is_end
+            is_open = not is_end and (is_open or bool(line.strip()))
+    return max(1, ends + is_open)
+
+
+def allowance_exceeded(tool_type: str, estimated: float, allowed: float) -> RefusalError:
+    """403 that says what to do; the same payload fails again."""
+    sentence = (
+        f"This {tool_type} run is estimated at {estimated:g} weighted hours; an unclaimed key may spend"
+        f" {allowed:g}. Ask for fewer ligands, repeats or shorter runs, or claim the account."
+    )
+    more = {"estimatedWeightedHours": estimated, "allowanceWeightedHours": allowed}
+    return RefusalError(403, "allowance_exceeded", sentence, more=more)

@@ -1,0 +1,142 @@
+"""The gate in front of every keyed route: who asks (401), how often (429), whether they may (403).
+
+It is a dependency that runs before a body is read. GET /jobs stands behind a gateway of its own, which
+answers a missing key with a bare 403.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import Annotated
+
+from fastapi import Depends, Request
+from fastapi.concurrency import run_in_threadpool
+
+from foldnote.service.domain.access.keys import hash_key
+from foldnote.service.domain.access.limiter import RateLimiter, whole_seconds
+from foldnote.service.faults import BareRefusalError, RefusalError
+from foldnote.service.store.accounts.accounts import AccountStore, Caller
+from foldnote.service.store.clock import is_past
+from foldnote.service.store.quotas import TRIAL
+
+HEADER = "x-api-key"
+_REMEMBER_S = 5.0
+
+
+@dataclass(frozen=True)
+class _Known:
+    caller: Caller
+    until: float
+
+
+class Gate:
+    """Knows callers by their keys; a key is looked up at most every five seconds."""
+
+    def __init__(self, accounts: AccountStore, limiter: RateLimiter | None) -> None:
+        self._accounts = accounts
+        self._limiter = limiter
+        self._known: dict[str, _Known] = {}
+
+    async def admit(self, key: str | None, *, is_behind_gateway: bool = False) -> Caller:
+        """The caller who holds `key`.
+
+        Raises:
+            BareRefusalError: the gateway's 403, where it stands before the route and there is no key.
+            RefusalError: 401 without a good key, 429 above the rate.
+        """
+        if not key:
+            if is_behind_gateway:
+                raise BareRefusalError(403, {"message": "Forbidden"})
+            raise missing_key()
+        caller = await self._find(hash_key(key))
+        if caller is None:
+            raise invalid_key()
+        self._limit(caller)
+        return caller
+
+    async def _find(self, sha256: str) -> Caller | None:
+        known = self._known.get(sha256)
+        moment = time.monotonic()
+        if known is not None and known.until > moment and not is_past(known.caller.expires):
+            return known.caller
+        self._known.pop(sha256, None)
+        caller = await run_in_threadpool(self._accounts.find_caller, sha256)
+        if caller is not None:
+            self._known[sha256] = _Known(caller, moment + _REMEMBER_S)
+        return caller
+
+    def forget_all(self) -> None:
+        """Look every key up anew, since what an account may do has changed."""
+        self._known.clear()
+
+    def _limit(self, caller: Caller) -> None:
+        wait_s = self._limiter.take(caller.key_sha256) if self._limiter else 0.0
+        if wait_s > 0:
+            raise too_many_requests(wait_s)
+
+
+def missing_key() -> RefusalError:
+    """401 that says where a key comes from."""
+    sentence = (
+        f"This request needs the header {HEADER} with your API key."
+        " Without an account, POST /agent/provision gives a trial key."
+    )
+    return RefusalError(401, "missing_api_key", sentence)
+
+
+def invalid_key() -> RefusalError:
+    """401 for a key that is unknown, expired or revoked."""
+    sentence = (
+        "The API key is not valid: it is unknown, expired or revoked."
+        " Check it, or get a trial key from POST /agent/provision."
+    )
+    return RefusalError(401, "invalid_api_key", sentence)
+
+
+def too_many_requests(wait_s: float) -> RefusalError:
+    """429 that says when to come back."""
+    seconds = whole_seconds(wait_s)
+    return RefusalError(
+        429,
+        "rate_limited",
+        f"Too many requests with this key. Try again in {seconds} s.",
+        more={"retryAfterSeconds": seconds},
+        headers={"Retry-After": str(seconds)},
+    )
+
+
+def restricted_route() -> RefusalError:
+    """403 for an unclaimed key on a route that claimed accounts have."""
+    sentence = (
+        "This route is not open to an unclaimed trial key. Open the claimUrl that came with the key to claim"
+        " the account; another payload changes nothing."
+    )
+    return RefusalError(403, "route_restricted", sentence)
+
+
+async def _admit(request: Request) -> Caller:
+    gate: Gate = request.app.state.service.gate
+    return await gate.admit(request.headers.get(HEADER))
+
+
+async def _admit_behind_gateway(request: Request) -> Caller:
+    gate: Gate = request.app.state.service.gate
+    return await gate.admit(request.headers.get(HEADER), is_behind_gateway=True)
+
+
+async def _admit_claimed(request: Request) -> Caller:
+    caller = await _admit(request)
+    if caller.tier == TRIAL:
+        raise restricted_route()
+    return caller
+
+
+Admitted = Annotated[Caller, Depends(_admit)]
+"""The caller of a keyed route."""
+
+AdmittedByGateway = Annotated[Caller, Depends(_admit_behind_gateway)]
+"""The caller of GET /jobs."""
+
+AdmittedClaimed = Annotated[Caller, Depends(_admit_claimed)]
+"""The caller of a route that unclaimed keys may not use; the refusal comes before the body is read."""

@@ -1,0 +1,131 @@
+"""Trial keys: given to anybody within hourly caps, claimed later by a person through a link.
+
+An address alone proves nothing, so it opens nothing but the trial account itself: no other account's jobs,
+and no organization. Whoever has an account here proves it with its key, and the trial account's jobs, files
+and key move into it. Secrets leave here once and are kept as hashes.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import re
+import secrets
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+from foldnote.service.config import ServiceConfig
+from foldnote.service.domain.access.keys import hash_key, make_key
+from foldnote.service.domain.access.limiter import whole_seconds
+from foldnote.service.faults import RefusalError, bad_request, not_found
+from foldnote.service.store import clock
+from foldnote.service.store.accounts.accounts import AccountStore
+from foldnote.service.store.accounts.trials import Caps, Claim, NewTrial, ProvisionCapError, TrialStore
+from foldnote.service.store.quotas import TRIAL
+
+TIER = "agent-trial"
+CLOSED_RETRY_S = 3600
+_EMAIL = re.compile(r"[^@\s<>\"']{1,64}@[^@\s<>\"']{1,190}")
+
+
+@dataclass(frozen=True)
+class Trial:
+    """A new trial account with its secrets; `expires` is RFC 3339 UTC."""
+
+    key: str
+    email: str
+    expires: str
+    claim_token: str
+
+
+class TrialDesk:
+    """Gives out trial keys and takes claims.
+
+    Args:
+        secret: hides the addresses of those who ask.
+    """
+
+    def __init__(
+        self, trials: TrialStore, accounts: AccountStore, config: ServiceConfig, secret: bytes
+    ) -> None:
+        self._trials = trials
+        self._accounts = accounts
+        self._terms = config.trials
+        self._is_open = config.trials.is_open and not config.embedded
+        self._secret = hashlib.sha256(b"sources" + secret).digest()
+
+    def provision(self, source: str) -> Trial:
+        """A new account for whoever asks from the address `source`.
+
+        Raises:
+            RefusalError: 429 above a cap, 503 where no keys are given out; both say when to come back.
+        """
+        if not self._is_open:
+            sentence = "This service gives out no trial keys now. Ask whoever runs it for a key."
+            raise retry_later(503, "provisioning_unavailable", sentence, CLOSED_RETRY_S)
+        expires = clock.stamp(datetime.now(UTC) + timedelta(days=self._terms.days))
+        token = secrets.token_urlsafe(32)
+        trial = Trial(make_key(), f"agent-{secrets.token_hex(8)}@agents.foldnote.invalid", expires, token)
+        hidden = hmac.new(self._secret, source.encode(), hashlib.sha256).hexdigest()
+        new = NewTrial(trial.email, hash_key(trial.key), hash_key(token), expires, hidden)
+        try:
+            self._trials.provision(new, Caps(self._terms.hourly_per_source, self._terms.hourly))
+        except ProvisionCapError as exc:
+            raise _too_many(exc) from exc
+        return trial
+
+    def find(self, token: str) -> Claim:
+        """What a claim link leads to.
+
+        Raises:
+            RefusalError: 404.
+        """
+        found = self._trials.find_claim(hash_key(token))
+        if found is None:
+            raise _unknown_link()
+        return found
+
+    def claim(self, token: str, email: str, key: str | None = None) -> None:
+        """Give the account to the person of this address, once; doing it again changes nothing.
+
+        With the `key` of the account that this person has here, all that the trial account has moves there.
+
+        Raises:
+            RefusalError: 400 for what is no address, or when somebody else claimed it; 403 for a key that is
+                not of this address; 404.
+        """
+        if not _EMAIL.fullmatch(email):
+            raise bad_request(
+                "email must be an address such as name@lab.org.", code="invalid_email", field="email"
+            )
+        into = None if key is None else self._sign_in(email, key)
+        found = self._trials.claim(hash_key(token), email, into)
+        if found is None:
+            raise _unknown_link()
+        if found.claimed_by not in (None, email):
+            raise bad_request("This account was claimed before.", code="already_claimed", field="token")
+
+    def _sign_in(self, email: str, key: str) -> int:
+        owner = self._accounts.find_caller(hash_key(key))
+        if owner is None or owner.tier == TRIAL or owner.email != email:
+            sentence = f"The key is not one of an account of {email}. Correct it, or claim without a key."
+            raise RefusalError(403, "sign_in_failed", sentence, field="apiKey")
+        return owner.account_id
+
+
+def retry_later(status: int, code: str, sentence: str, seconds: int) -> RefusalError:
+    """A refusal that says when to come back, in its body and its header."""
+    headers = {"Retry-After": str(seconds)}
+    return RefusalError(status, code, sentence, more={"retryAfterSeconds": seconds}, headers=headers)
+
+
+def _too_many(error: ProvisionCapError) -> RefusalError:
+    who = "Your address was" if error.scope == "source" else "All callers together were"
+    seconds = whole_seconds(error.retry_after_s)
+    sentence = f"{who} given as many trial keys as there are in an hour. Reuse a key, or wait {seconds} s."
+    return retry_later(429, "provisioning_capped", sentence, seconds)
+
+
+def _unknown_link() -> RefusalError:
+    sentence = "This claim link is unknown, or its key expired before it was claimed."
+    return not_found(sentence, code="claim_not_found", field="token")

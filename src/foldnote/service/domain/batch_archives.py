@@ -1,0 +1,178 @@
+"""Builds a batch's archive when its last subjob has ended: a folder for each, and one table of all.
+
+One thread, so no archive is built twice at once. What it reads and writes are stored contents; how a batch
+stands is the store's.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import logging
+import threading
+import zipfile
+from collections.abc import Container, Mapping, Sequence
+from typing import Any
+
+from foldnote.models.status import BatchStatus, JobStatus
+from foldnote.service.files import archives
+from foldnote.service.files.conditions import is_passing
+from foldnote.service.files.objects import Draft, ObjectStore
+from foldnote.service.store.jobs.batches import Parent, Subjob
+from foldnote.service.store.store import Store
+from foldnote.service.worker_thread import Rounds
+
+log = logging.getLogger(__name__)
+RANKING = "ranking.csv"
+"""Of a screening: rank, jobName and the score, the lowest first; jobs without the score are left out."""
+TABLE = "results.csv"
+"""A row for each subjob: jobName, status, error, then `settings.NAME` and `score.NAME` columns."""
+
+
+class Aggregator:
+    """The builder of batch archives."""
+
+    def __init__(self, store: Store, objects: ObjectStore) -> None:
+        self._store = store
+        self._objects = objects
+        self._partial = threading.Lock()
+        self._rounds = Rounds("aggregator", self._build_all)
+
+    def start(self) -> None:
+        """Begin with what an earlier process left to be built."""
+        self._rounds.start()
+
+    def stop(self) -> None:
+        """End after the archive that is being built."""
+        self._rounds.stop()
+
+    def wake(self) -> None:
+        """Say that a batch may have ended."""
+        self._rounds.wake()
+
+    def build_partial(self, parent_id: int) -> str | None:
+        """Keep what a stopped batch had finished as its archive and give the hash; None where nothing is.
+
+        Raises:
+            OSError: the archive cannot be written.
+        """
+        with self._partial:
+            row = self._store.jobs.find_by_id(parent_id)
+            if row is None or row["result_sha256"] is not None:
+                return None if row is None else str(row["result_sha256"])
+            subjobs = self._store.batches.subjobs(parent_id)
+            if not any(each.result_sha256 for each in subjobs):
+                return None
+            with self._objects.draft() as draft:
+                self._write(subjobs, draft, row["settings"])
+                size, sha256 = draft.size, draft.keep()
+            self._store.batches.attach(parent_id, sha256, size)
+            return sha256
+
+    def _build_all(self) -> None:
+        for parent in self._store.batches.aggregating():
+            if self._rounds.is_stopping:
+                return
+            self._build(parent)
+
+    def _build(self, parent: Parent) -> None:
+        subjobs = self._store.batches.subjobs(parent.job_id)
+        broken = next((each for each in subjobs if each.state != JobStatus.COMPLETE), None)
+        if parent.is_pipeline and broken is not None:
+            self._store.batches.fail(parent, _broken_sentence(parent, broken), BatchStatus.STOPPED)
+            return
+        if not any(each.result_sha256 for each in subjobs):
+            error = f"None of the {len(subjobs)} jobs of the batch left a result."
+            self._store.batches.fail(parent, error, BatchStatus.STOPPED)
+            return
+        try:
+            with self._objects.draft() as draft:
+                self._write(subjobs, draft, parent.settings)
+                size = draft.size
+                self._store.batches.complete(parent, draft.keep(), size)
+        except (OSError, ValueError) as exc:
+            if isinstance(exc, OSError) and is_passing(exc):
+                raise
+            log.exception("The archive of batch %s could not be built.", parent.job_id)
+            error = f"The archive of the batch could not be built: {exc}."
+            self._store.batches.fail(parent, error, BatchStatus.AGGREGATION_FAILED)
+
+    def _write(self, subjobs: Sequence[Subjob], draft: Draft, settings: str) -> None:
+        rank_by = json.loads(settings).get("rankBy")
+        folders = frozenset(each.name for each in subjobs)
+        with zipfile.ZipFile(DraftStream(draft), "w", zipfile.ZIP_DEFLATED) as archive:
+            archive.writestr(free_of(folders, TABLE), make_table(subjobs))
+            if rank_by is not None:
+                archive.writestr(free_of(folders, RANKING), make_ranking(subjobs, rank_by))
+            for each in subjobs:
+                if each.result_sha256:
+                    source = self._objects.path(each.result_sha256)
+                    archives.copy_members(source, archive, f"{each.name}/")
+
+
+def _broken_sentence(parent: Parent, broken: Subjob) -> str:
+    stage = broken.name.removeprefix(f"{parent.name}-")
+    if broken.error is None:
+        return f"The stage {stage} was stopped."
+    return f"The stage {stage} failed: {broken.error}"
+
+
+class DraftStream(io.RawIOBase):
+    """A draft as a stream that only goes forward, which is all that writing an archive needs."""
+
+    def __init__(self, draft: Draft) -> None:
+        self._draft = draft
+
+    def writable(self) -> bool:
+        """It is."""
+        return True
+
+    def write(self, content: Any) -> int:
+        """Append."""
+        self._draft.write(bytes(content))
+        return len(content)
+
+
+def free_of(folders: Container[str], name: str) -> str:
+    """The name of a file beside the folders of subjobs, of which one may be called the same."""
+    while name in folders:
+        name = f"batch-{name}"
+    return name
+
+
+def make_table(subjobs: Sequence[Subjob]) -> str:
+    """The merged table as CSV, with the columns of all rows."""
+    rows = [_row(each) for each in subjobs]
+    columns = list(dict.fromkeys(column for row in rows for column in row))
+    stream = io.StringIO()
+    writer = csv.DictWriter(stream, columns, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    return stream.getvalue()
+
+
+def make_ranking(subjobs: Sequence[Subjob], rank_by: str) -> str:
+    """The jobs that have the score, as CSV, the lowest first."""
+    scores = [(json.loads(each.score or "{}").get(rank_by), each.name) for each in subjobs]
+    ranked = sorted((score, name) for score, name in scores if isinstance(score, int | float))
+    stream = io.StringIO()
+    writer = csv.writer(stream, lineterminator="\n")
+    writer.writerow(("rank", "jobName", rank_by))
+    writer.writerows((rank, name, score) for rank, (score, name) in enumerate(ranked, start=1))
+    return stream.getvalue()
+
+
+def _row(subjob: Subjob) -> dict[str, Any]:
+    head = {"jobName": subjob.name, "status": subjob.state, "error": subjob.error or ""}
+    settings = _columns("settings", json.loads(subjob.settings))
+    return head | settings | _columns("score", json.loads(subjob.score or "{}"))
+
+
+def _columns(prefix: str, values: Mapping[str, Any]) -> dict[str, Any]:
+    return {f"{prefix}.{key}": _cell(value) for key, value in values.items()}
+
+
+def _cell(value: Any) -> Any:
+    """Text and numbers as they are, everything else as JSON."""
+    return value if isinstance(value, str | int | float) else json.dumps(value)

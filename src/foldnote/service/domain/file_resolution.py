@@ -1,0 +1,134 @@
+"""The three forms of a file field: inline contents, the name of an upload, a file of an earlier job.
+
+It says where a value's content is (`locate`) and keeps that content for the job (`keep`), so that a job does
+not change when an upload is replaced or an earlier job is deleted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+from foldnote.models.tool import Tool
+from foldnote.models.verdict import Problem
+from foldnote.service.faults import bad_request
+from foldnote.service.files import archives
+from foldnote.service.files.names import split_path
+from foldnote.service.files.objects import ObjectStore
+from foldnote.service.store.accounts.accounts import Caller
+from foldnote.service.store.jobs.insertion import Input
+from foldnote.service.store.store import Store
+
+FILE_ROLES = ("file", "files")
+
+
+@dataclass(frozen=True)
+class Located:
+    """A content that was found: in the value itself, stored, or a member of a stored archive."""
+
+    field: str
+    name: str
+    text: str | None = None
+    sha256: str | None = None
+    member: str | None = None
+
+
+class FileResolver:
+    """Finds and keeps the contents that settings name."""
+
+    def __init__(self, store: Store, objects: ObjectStore) -> None:
+        self._store = store
+        self._objects = objects
+
+    def locate(
+        self, caller: Caller, tool: Tool, settings: Mapping[str, Any]
+    ) -> tuple[list[Located], list[Problem]]:
+        """Every file that the settings name, and a problem for each that is nowhere."""
+        located, problems = [], []
+        for field, path, value, extension in file_values(tool, settings):
+            found = self._locate_one(caller, field, value, extension)
+            if isinstance(found, Located):
+                located.append(found)
+            else:
+                problems.append(Problem(field=path, message=found, code="file_not_uploaded"))
+        return located, problems
+
+    def is_uploaded(self, caller: Caller, value: str) -> bool:
+        """Whether the caller has an upload of this name."""
+        return self._store.files.find(caller.account_id, *split_path(value)) is not None
+
+    def keep(self, located: Located) -> Input:
+        """Keep the content and say what the job's row holds of it.
+
+        Raises:
+            RefusalError: 400 when it cannot be taken out of its archive.
+        """
+        sha256 = located.sha256 or ""
+        if located.text is not None:
+            sha256 = self._objects.put_bytes(located.text.encode())
+        elif located.member is not None:
+            sha256 = self._keep_member(located, self._objects.path(sha256), located.member)
+        return Input(located.field, located.name, sha256)
+
+    def _keep_member(self, located: Located, archive: Path, member: str) -> str:
+        try:
+            with self._objects.draft() as draft:
+                archives.read_member(archive, member, draft.write)
+                return draft.keep()
+        except archives.DamagedArchiveError as exc:
+            sentence = f"{located.field}: {member[:200]!r} cannot be taken out of its result: {exc}."
+            raise bad_request(sentence, code="result_damaged", field=located.field) from exc
+
+    def _locate_one(self, caller: Caller, field: str, value: str, extension: str) -> Located | str:
+        if "\n" in value:
+            return Located(field, f"{field}{extension}", text=value)
+        folder, name = split_path(value)
+        stored = self._store.files.find(caller.account_id, folder, name)
+        if stored is not None:
+            return Located(field, stored.name, sha256=stored.sha256)
+        job_name, _, member = value.strip("/").partition("/")
+        row = self._store.jobs.find([caller.account_id], job_name) if member else None
+        if row is None:
+            return (
+                f"{value[:200]!r} is not uploaded and is no file of one of your jobs."
+                " Upload it with PUT /upload, give <JobName>/<path>, or send the contents inline."
+            )
+        return self._locate_member(field, row["name"], row["state"], row["result_sha256"], member)
+
+    def _locate_member(
+        self, field: str, job_name: str, state: str, sha256: str | None, member: str
+    ) -> Located | str:
+        archive = self._objects.path(sha256) if sha256 else None
+        if archive is None or not archive.is_file():
+            return f"the job {job_name!r} has no result; its status is {state}."
+        try:
+            found = archives.find_member(archive, member)
+        except archives.DamagedArchiveError as exc:
+            return f"the result of the job {job_name!r} is damaged: {exc}. Run it again."
+        if found is None:
+            return f"the job {job_name!r} has no file {member[:200]!r}.{near_names(archive, member)}"
+        return Located(field, found.rpartition("/")[2], sha256=sha256, member=found)
+
+
+def near_names(archive: Path, wanted: str) -> str:
+    """A sentence with up to three names of the archive that are like the wanted one, or nothing."""
+    names = archives.member_names(archive)
+    near = get_close_matches(wanted[:200], names, 3, 0.4) or names[:3]
+    return f" It has {', '.join(near)}." if near else ""
+
+
+def file_values(tool: Tool, settings: Mapping[str, Any]) -> Iterator[tuple[str, str, str, str]]:
+    """Field, dotted path, value and usual extension of every file that the settings name."""
+    for field, schema in tool.settings_schema.get("properties", {}).items():
+        hints = schema.get("x-foldnote", {})
+        value = settings.get(field)
+        if hints.get("role") not in FILE_ROLES or not value:
+            continue
+        extension = "." + (hints.get("extensions") or ["txt"])[0].lstrip(".")
+        many = isinstance(value, list)
+        for position, each in enumerate(value if isinstance(value, list) else [value]):
+            if isinstance(each, str):
+                yield field, f"{field}.{position}" if many else field, each, extension

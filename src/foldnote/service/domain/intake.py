@@ -1,0 +1,293 @@
+"""From a submission to a queued job: the tool, its settings, its files, then one committed row.
+
+`validate` says what `submit` would say, and keeps nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import Any
+
+from foldnote import catalog
+from foldnote.models.names import check_job_name
+from foldnote.models.tool import Tool
+from foldnote.models.verdict import Problem
+from foldnote.service.config import Limits
+from foldnote.service.domain.access.allowance import Allowance
+from foldnote.service.domain.access.storage import StorageDesk
+from foldnote.service.domain.file_resolution import FileResolver, Located
+from foldnote.service.domain.requests import BatchSubmission, JobPayload, JobSubmission
+from foldnote.service.domain.tool_registry import Toolbox
+from foldnote.service.faults import RefusalError, bad_request
+from foldnote.service.store.accounts.accounts import Caller
+from foldnote.service.store.jobs.insertion import NameTakenError, NewJob
+from foldnote.service.store.quotas import TRIAL, BudgetError, QuotaError
+from foldnote.service.store.store import Store
+
+
+@dataclass(frozen=True)
+class Checked:
+    """Settings that were looked at: what is wrong, what they become, and the files that they name."""
+
+    problems: tuple[Problem, ...]
+    normalized: Mapping[str, Any]
+    missing_fields: tuple[str, ...]
+    located: tuple[Located, ...] = ()
+
+
+class Intake:
+    """The desk where jobs are handed in.
+
+    Args:
+        wake: told after every commit that there is work.
+        storage: what an account may keep.
+        limits: most rows of a batch, and of one validation.
+        allowance: what unclaimed keys may spend on free energies.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        toolbox: Toolbox,
+        files: FileResolver,
+        wake: Callable[[], None],
+        storage: StorageDesk,
+        *,
+        limits: Limits,
+        allowance: Allowance,
+    ) -> None:
+        self._store = store
+        self._toolbox = toolbox
+        self._files = files
+        self._wake = wake
+        self._storage = storage
+        self._limits = limits
+        self._allowance = allowance
+
+    def submit(self, caller: Caller, submission: JobSubmission) -> None:
+        """Commit the job to the queue.
+
+        Raises:
+            RefusalError: 400 with the field at fault, 403 for what the caller may not spend.
+        """
+        require_name(submission.job_name)
+        tool = self._toolbox.find(submission.type)
+        job = self._make_job(caller, tool, submission.job_name, submission.settings)
+        job = replace(job, project_tag=submission.project_tag, max_runtime_s=submission.max_runtime_seconds)
+        with self._names_first(caller, [("jobName", None, job.name)]):
+            self._allowance.require(caller, tool, [job])
+        self._toolbox.require_engine(tool)
+        with refusals("jobName"):
+            self._store.jobs.add(caller.account_id, job)
+        self._wake()
+
+    def submit_batch(
+        self, caller: Caller, batch: BatchSubmission, about: Mapping[str, Any] | None = None
+    ) -> list[str]:
+        """Commit a parent and its subjobs in one transaction and give the subjobs' names.
+
+        `about` becomes the settings of the parent itself.
+
+        Raises:
+            RefusalError: 400 with the field and the row at fault, 403 for what the caller may not spend.
+        """
+        require_name(batch.batch_name, "batchName")
+        require_rows(batch.settings, self._limits.batch_rows)
+        names = batch.job_names or make_names(batch.batch_name, len(batch.settings))
+        _require_names(names, len(batch.settings))
+        tool = self._toolbox.find(batch.type)
+        limit_s = batch.max_runtime_seconds
+        rows = [
+            replace(
+                self._make_job(caller, tool, name, settings, row=row),
+                max_runtime_s=limit_s,
+                project_tag=batch.project_tag,
+            )
+            for row, (name, settings) in enumerate(zip(names, batch.settings, strict=True))
+        ]
+        asked = [("jobNames", row, name) for row, name in enumerate(names)]
+        with self._names_first(caller, [("batchName", None, batch.batch_name), *asked]):
+            self._allowance.require(caller, tool, rows)
+        self._toolbox.require_engine(tool)
+        parent = NewJob(batch.batch_name, batch.type, about or {}, about or {}, batch.project_tag)
+        with refusals("batchName"):
+            hours = batch.weighted_hours_budget
+            self._store.jobs.add_batch(caller.account_id, parent, rows, hours_budget=hours)
+        self._wake()
+        return names
+
+    @contextmanager
+    def _names_first(self, caller: Caller, names: Sequence[tuple[str, int | None, str]]) -> Iterator[None]:
+        """Where hours are not allowed, a name that is taken is said before: a 400 comes before a 403."""
+        try:
+            yield
+        except RefusalError:
+            for field, row, name in names:
+                if self._store.jobs.find([caller.account_id], name) is not None:
+                    raise name_taken(NameTakenError(name, row), field) from None
+            raise
+
+    def validate(self, caller: Caller, payload: JobPayload) -> dict[str, Any]:
+        """The verdict on one job or on every row of a batch."""
+        try:
+            tool = self._toolbox.find(payload.type)
+            if isinstance(payload.settings, list):
+                return self._validate_rows(caller, tool, payload, payload.settings)
+            if payload.job_name is not None:
+                require_name(payload.job_name)
+        except RefusalError as refusal:
+            return {"valid": False, "error": refusal.sentence, "field": refusal.field, "missingFields": []}
+        checked = self._check(caller, tool, payload.settings)
+        if checked.problems:
+            missing = list(checked.missing_fields)
+            return {"valid": False, **_first_problem(checked), "missingFields": missing}
+        echo = {"type": tool.type, "settings": dict(checked.normalized)}
+        head = {} if payload.job_name is None else {"jobName": payload.job_name}
+        tail = {} if payload.project_tag is None else {"projectTag": payload.project_tag}
+        return {"valid": True, "normalized": head | echo | tail}
+
+    def _validate_rows(
+        self, caller: Caller, tool: Tool, payload: JobPayload, rows: list[Any]
+    ) -> dict[str, Any]:
+        require_rows(rows, self._limits.validation_rows)
+        if payload.batch_name is not None:
+            require_name(payload.batch_name, "batchName")
+        if payload.job_names is not None:
+            _require_names(payload.job_names, len(rows))
+        results = [self._validate_row(caller, tool, index, row) for index, row in enumerate(rows)]
+        valid_count = sum(bool(result["valid"]) for result in results)
+        return {
+            "valid": valid_count == len(rows),
+            "count": len(rows),
+            "valid_count": valid_count,
+            "results": results,
+        }
+
+    def _validate_row(self, caller: Caller, tool: Tool, index: int, row: Any) -> dict[str, Any]:
+        if not isinstance(row, dict):
+            error = "Each element of settings must be an object."
+            return {"index": index, "valid": False, "error": error, "field": f"settings.{index}"}
+        checked = self._check(caller, tool, row)
+        if checked.problems:
+            return {"index": index, "valid": False, **_first_problem(checked)}
+        normalized = {"type": tool.type, "settings": dict(checked.normalized)}
+        return {"index": index, "valid": True, "normalized": normalized}
+
+    def _check(self, caller: Caller, tool: Tool, settings: Mapping[str, Any]) -> Checked:
+        check = catalog.check(tool, settings)
+        if check.problems:
+            return Checked(tuple(check.problems), check.normalized, tuple(check.missing_fields))
+        located, problems = self._files.locate(caller, tool, check.normalized)
+        return Checked(tuple(problems), check.normalized, (), tuple(located))
+
+    def _make_job(
+        self,
+        caller: Caller,
+        tool: Tool,
+        name: str,
+        settings: Mapping[str, Any],
+        *,
+        row: int | None = None,
+    ) -> NewJob:
+        checked = self._check(caller, tool, settings)
+        if checked.problems:
+            first = checked.problems[0]
+            raise bad_request(problem_sentence(first), code=first.code, field=first.field, row=row)
+        if not row:
+            self._storage.require(caller.account_id, caller.tier)
+        inputs = tuple(self._files.keep(located) for located in checked.located)
+        return NewJob(name, tool.type, settings, checked.normalized, inputs=inputs)
+
+
+def require_rows(rows: Sequence[Any], most: int, field: str = "settings") -> None:
+    """Let pass as many rows as a batch may have.
+
+    Raises:
+        RefusalError: 400 with their number.
+    """
+    if not 1 <= len(rows) <= most:
+        sentence = f"There should be 1 to {most} rows; this has {len(rows)}."
+        raise bad_request(sentence, code="batch_size", field=field)
+
+
+@contextmanager
+def refusals(name_field: str) -> Iterator[None]:
+    """What the store refuses, as answers: names that are taken, jobs above the limit."""
+    try:
+        yield
+    except NameTakenError as exc:
+        raise name_taken(exc, name_field if exc.row is None else "jobNames") from exc
+    except QuotaError as exc:
+        raise job_limit_reached(exc) from exc
+    except BudgetError as exc:
+        raise budget_exceeded(exc) from exc
+
+
+def budget_exceeded(error: BudgetError) -> RefusalError:
+    """403 for an account whose organization has used its weighted hours."""
+    sentence = (
+        f"Your organization has used {error.spent:.4g} of its {error.budget:g} weighted hours of this month."
+        " Ask whoever runs the service, or wait for the next month."
+    )
+    more = {"spentWeightedHours": error.spent, "budgetWeightedHours": error.budget}
+    return RefusalError(403, "budget_exceeded", sentence, more=more)
+
+
+def job_limit_reached(error: QuotaError) -> RefusalError:
+    """403 for an account whose jobs are used up."""
+    if error.tier == TRIAL:
+        sentence = (
+            f"An unclaimed key has {error.allowed} jobs in all, and {error.used} are used. Claim the account."
+        )
+    else:
+        sentence = f"The account has {error.allowed} jobs in a calendar month, and {error.used} are used."
+    more = {"jobsAllowed": error.allowed, "jobsUsed": error.used, "jobsWanted": error.wanted}
+    return RefusalError(403, "job_limit_reached", sentence, more=more)
+
+
+def name_taken(error: NameTakenError, field: str) -> RefusalError:
+    """400 for a name that the account has."""
+    sentence = f"You already have a job {error.name!r}. Choose another name, or delete that job."
+    return bad_request(sentence, code="job_name_taken", field=field, row=error.row)
+
+
+def make_names(batch_name: str, count: int) -> list[str]:
+    """Names for the subjobs of a batch whose caller gave none: the batch's name and a number."""
+    width = len(str(count))
+    stem = batch_name[: 100 - width - 1]
+    return [f"{stem}-{number:0{width}d}" for number in range(1, count + 1)]
+
+
+def problem_sentence(problem: Problem) -> str:
+    """The problem with its field's name, as one sentence."""
+    return f"{problem.field}: {problem.message}" if problem.field else problem.message
+
+
+def _first_problem(checked: Checked) -> dict[str, Any]:
+    first = checked.problems[0]
+    return {"error": problem_sentence(first), "field": first.field}
+
+
+def require_name(name: str, field: str = "jobName", row: int | None = None) -> None:
+    """Let a name pass that keeps the rule.
+
+    Raises:
+        RefusalError: 400 with what is wrong.
+    """
+    fault = check_job_name(name)
+    if fault:
+        raise bad_request(fault, code="invalid_job_name", field=field, row=row)
+
+
+def _require_names(names: Sequence[str], count: int) -> None:
+    if len(names) != count:
+        sentence = f"jobNames has {len(names)} names for {count} rows of settings."
+        raise bad_request(sentence, code="batch_size", field="jobNames")
+    seen: set[str] = set()
+    for row, name in enumerate(names):
+        require_name(name, "jobNames", row)
+        if name in seen:
+            raise bad_request(f"{name!r} names two rows.", code="job_name_taken", field="jobNames", row=row)
+        seen.add(name)

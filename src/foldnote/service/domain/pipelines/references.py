@@ -1,0 +1,116 @@
+"""What `stageName/path` means: which files of an earlier stage's result a field takes.
+
+`path` is a file of the result, a pattern (`*.pdb`), or a folder (`models/`, or nothing for the whole result),
+of which the files count that the tool left and that have the field's extensions. Where a pattern or folder
+has several and the field takes one, or the stage's `chooseBest` is true, the best model goes on: the one
+whose name has the smallest rank (`rank_1`), else the one that a ranking file (`ranking_debug.json`: `order`)
+names first, else the first by name. With `chooseBest` false all go on: a field for one file then makes a job
+for each.
+"""
+
+from __future__ import annotations
+
+import fnmatch
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from foldnote.models.tool import Tool
+from foldnote.service.domain.file_resolution import file_values, near_names
+from foldnote.service.files import archives
+from foldnote.service.runner.publishing import OWN_NAMES
+
+_RANK = re.compile(r"rank(?:ed)?[_-]?0*(\d+)", re.IGNORECASE)
+_RANKING_FILES = ("ranking_debug.json", "ranking.json")
+_RANKING_BYTES = 1 << 20
+
+
+class ReferenceFaultError(Exception):
+    """A reference that leads to nothing; the message is a sentence for the user."""
+
+
+@dataclass(frozen=True)
+class Reference:
+    """A file field's value that names an earlier stage."""
+
+    stage: str
+    path: str
+
+
+def read_reference(value: str, stages: Sequence[str]) -> Reference | None:
+    """The reference that a value is, when it begins with the name of one of the stages and a slash."""
+    head, slash, path = value.partition("/")
+    return Reference(head, path) if slash and "\n" not in value and head in stages else None
+
+
+def choose_members(
+    archive: Path, path: str, extensions: Sequence[str], *, takes_many: bool, choose_best: bool | None
+) -> list[str]:
+    """The members of a stage's result that a reference means, the best first.
+
+    Raises:
+        ReferenceFaultError: it has none.
+    """
+    if (exact := archives.find_member(archive, path)) is not None:
+        return [exact]
+    found = _match(archives.member_names(archive), path, extensions)
+    if not found:
+        raise ReferenceFaultError(f"its result has no file {path!r}.{near_names(archive, path)}")
+    ranked = rank(archive, found)
+    return ranked[:1] if choose_best or (choose_best is None and not takes_many) else ranked
+
+
+def _match(names: Sequence[str], path: str, extensions: Sequence[str]) -> list[str]:
+    if any(letter in path for letter in "*?["):
+        return [name for name in names if fnmatch.fnmatchcase(name, path)]
+    if path and not path.endswith("/"):
+        return []
+    wanted = tuple(f".{each.lstrip('.').lower()}" for each in extensions)
+    inside = [name for name in names if name.startswith(path) and name not in OWN_NAMES]
+    return [name for name in inside if not wanted or name.lower().endswith(wanted)]
+
+
+def rank(archive: Path, names: Sequence[str]) -> list[str]:
+    """The names, the best model first."""
+    order = _read_order(archive)
+
+    def place(name: str) -> tuple[float, float, str]:
+        found = _RANK.search(name.rpartition("/")[2])
+        listed = next((index for index, word in enumerate(order) if word in name), len(order))
+        return (float(found[1]) if found else float("inf"), listed, name)
+
+    return sorted(names, key=place)
+
+
+def _read_order(archive: Path) -> list[str]:
+    for name in archives.member_names(archive):
+        if name.rpartition("/")[2] in _RANKING_FILES:
+            return _order_of(archives.read_start(archive, name, _RANKING_BYTES))
+    return []
+
+
+def _order_of(content: bytes) -> list[str]:
+    try:
+        value = json.loads(content)
+    except (ValueError, RecursionError):
+        return []
+    order = value.get("order") if isinstance(value, dict) else None
+    return [each for each in order if isinstance(each, str)] if isinstance(order, list) else []
+
+
+def substitute(tool: Tool, settings: Mapping[str, Any], stages: Sequence[str]) -> dict[str, Any]:
+    """The settings with a file name of the right kind for each reference, so that they can be checked."""
+    changed = dict(settings)
+    for field, path, value, extension in list(file_values(tool, settings)):
+        if read_reference(value, stages) is None:
+            continue
+        neutral = f"stage{extension}"
+        if "." in path:
+            position = int(path.rpartition(".")[2])
+            changed[field] = [*changed[field][:position], neutral, *changed[field][position + 1 :]]
+        else:
+            changed[field] = neutral
+    return changed

@@ -1,0 +1,155 @@
+"""Gives each stage its turn: when the stages before it are complete, it takes their files and may be claimed.
+
+One thread, woken by every end of a job. What it decides is committed by compare-and-set, so that a crash
+between two lines is made good by the next start. Where all models of a stage go on (`chooseBest` false) and
+a field takes one file, the stage becomes a job for each.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import logging
+import math
+from collections.abc import Callable
+
+from foldnote.models.status import JobStatus
+from foldnote.models.tool import Tool
+from foldnote.service.domain.file_resolution import FileResolver, Located, file_values
+from foldnote.service.domain.pipelines.references import (
+    Reference,
+    ReferenceFaultError,
+    choose_members,
+    read_reference,
+)
+from foldnote.service.domain.tool_registry import Toolbox
+from foldnote.service.faults import RefusalError
+from foldnote.service.files.conditions import is_passing
+from foldnote.service.files.objects import ObjectStore
+from foldnote.service.store.jobs.insertion import Input
+from foldnote.service.store.jobs.pipelines import DoneStage, HeldStage, Variant
+from foldnote.service.store.quotas import BudgetError, QuotaError
+from foldnote.service.store.store import Store
+from foldnote.service.worker_thread import Rounds
+
+log = logging.getLogger(__name__)
+MOST_VARIANTS = 100
+"""Jobs that one stage may become."""
+Option = tuple[str | None, list[Input]]
+"""What one job takes at one place of its settings: the path that stands there then, and the contents."""
+
+
+class Conductor:
+    """Releases or abandons the stages whose turn it is.
+
+    Args:
+        wake: told after a stage was released or abandoned.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        objects: ObjectStore,
+        toolbox: Toolbox,
+        files: FileResolver,
+        wake: Callable[[], None],
+    ) -> None:
+        self._store = store
+        self._objects = objects
+        self._toolbox = toolbox
+        self._files = files
+        self._wake = wake
+        self._rounds = Rounds("conductor", self._advance)
+        self.start, self.stop, self.wake = self._rounds.start, self._rounds.stop, self._rounds.wake
+
+    def _advance(self) -> None:
+        while not self._rounds.is_stopping and (ready := self._store.pipelines.ready()):
+            for held in ready:
+                self._decide(held)
+            self._wake()
+
+    def _decide(self, held: HeldStage) -> None:
+        broken = next((stage for stage in held.earlier if not _is_complete(stage)), None)
+        if broken is not None:
+            self._store.pipelines.abandon(held, _failure(broken))
+            return
+        try:
+            self._store.pipelines.release(held, self._gather(held))
+        except (QuotaError, BudgetError):
+            self._store.pipelines.abandon(held, "The stage cannot begin: the account has no jobs left.")
+        except (ReferenceFaultError, RefusalError, OSError, ValueError) as exc:
+            if isinstance(exc, OSError) and is_passing(exc):
+                raise
+            self._store.pipelines.abandon(held, f"The stage cannot begin: {exc}")
+
+    def _gather(self, held: HeldStage) -> list[Variant]:
+        """The inputs in the order of the settings, of every job that the stage becomes."""
+        tool = self._toolbox.find(held.type)
+        names = [stage.name for stage in held.earlier]
+        known = list(held.inputs)
+        places: list[tuple[str, list[Option]]] = []
+        for field, path, value, _ in file_values(tool, json.loads(held.normalized)):
+            reference = read_reference(value, names)
+            if reference is None:
+                own = known.pop(next(i for i, each in enumerate(known) if each.field == field))
+                places.append((field, [(None, [own])]))
+            else:
+                options = self._follow(held, tool, field, reference, takes_many="." in path)
+                places.append((field, options))
+        return _combine(places)
+
+    def _follow(
+        self, held: HeldStage, tool: Tool, field: str, reference: Reference, *, takes_many: bool
+    ) -> list[Option]:
+        """What a reference means: one option of all files for a field of many, else one for each file."""
+        found: list[tuple[str, Input]] = []
+        hints = tool.settings_schema["properties"][field].get("x-foldnote", {})
+        for stage in held.earlier:
+            if stage.name != reference.stage:
+                continue
+            sha256 = stage.result_sha256 or ""
+            try:
+                members = choose_members(
+                    self._objects.path(sha256),
+                    reference.path,
+                    hints.get("extensions") or [],
+                    takes_many=takes_many,
+                    choose_best=json.loads(stage.normalized).get("chooseBest"),
+                )
+            except ReferenceFaultError as exc:
+                sentence = f"{field} takes a file of the stage {stage.name}, but {exc}"
+                raise ReferenceFaultError(sentence) from exc
+            for each in members:
+                located = Located(field, each.rpartition("/")[2], sha256=sha256, member=each)
+                found.append((f"{stage.name}/{each}", self._files.keep(located)))
+        if takes_many:
+            return [(None, [content for _, content in found])]
+        return [(path, [content]) for path, content in found]
+
+
+def _combine(places: list[tuple[str, list[Option]]]) -> list[Variant]:
+    """A variant for each combination of options; where there is one, the settings stay as they are."""
+    count = math.prod(len(options) for _, options in places)
+    if count > MOST_VARIANTS:
+        raise ReferenceFaultError(f"it would become {count} jobs, and {MOST_VARIANTS} are the most.")
+    variants = []
+    for chosen in itertools.product(*(options for _, options in places)):
+        fields = zip(places, chosen, strict=True)
+        paths = {field: path for (field, options), (path, _) in fields if path and len(options) > 1}
+        variants.append(Variant(tuple(each for _, contents in chosen for each in contents), paths))
+    return variants
+
+
+def _is_complete(stage: DoneStage) -> bool:
+    return stage.state == JobStatus.COMPLETE and not stage.is_deleted and stage.result_sha256 is not None
+
+
+def _failure(stage: DoneStage) -> str:
+    """Why the rest of a pipeline does not run."""
+    if stage.is_deleted:
+        return f"The stage {stage.name} was deleted."
+    if stage.error is None:
+        return f"The stage {stage.name} was stopped."
+    if stage.error.startswith("The stage "):
+        return stage.error
+    return f"The stage {stage.name} failed: {stage.error}"

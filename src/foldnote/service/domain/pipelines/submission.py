@@ -1,0 +1,171 @@
+"""Where pipelines are handed in: saved after a look at every stage, run after a whole check of all."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from foldnote import catalog
+from foldnote.models.names import check_job_name
+from foldnote.models.tool import Tool
+from foldnote.service.domain.file_resolution import FileResolver, file_values
+from foldnote.service.domain.intake import problem_sentence, refusals, require_name
+from foldnote.service.domain.pipelines.references import read_reference, substitute
+from foldnote.service.domain.requests import PipelineRun, PipelineStage, PipelineSubmission
+from foldnote.service.domain.tool_registry import Toolbox
+from foldnote.service.faults import RefusalError, bad_request, not_found
+from foldnote.service.store.accounts.accounts import Caller
+from foldnote.service.store.jobs.insertion import Input, NewJob
+from foldnote.service.store.jobs.records import PIPELINE
+from foldnote.service.store.store import Store
+
+MAX_STAGES = 50
+
+
+class PipelineDesk:
+    """Saves pipelines and starts them.
+
+    Args:
+        wake: told after a start that there is work.
+    """
+
+    def __init__(self, store: Store, toolbox: Toolbox, files: FileResolver, wake: Callable[[], None]) -> None:
+        self._store = store
+        self._toolbox = toolbox
+        self._files = files
+        self._wake = wake
+
+    def save(self, caller: Caller, pipeline: PipelineSubmission) -> None:
+        """Keep a pipeline; fields that are missing may come with each run.
+
+        Raises:
+            RefusalError: 400 with the stage and field at fault.
+        """
+        require_name(pipeline.pipeline_name, "pipelineName")
+        _require_stages(pipeline.stages)
+        names = [stage.name for stage in pipeline.stages]
+        for index, stage in enumerate(pipeline.stages):
+            tool = self._find_tool(index, stage)
+            _refuse_later(index, stage, tool, names)
+            check = catalog.check(tool, substitute(tool, stage.settings, names[:index]))
+            _refuse_first(index, [each for each in check.problems if each.code != "missing_field"])
+        rows = [stage.model_dump(by_alias=True) for stage in pipeline.stages]
+        self._store.pipelines.save(caller.account_id, pipeline.pipeline_name, rows)
+
+    def run(self, caller: Caller, wanted: PipelineRun) -> list[str]:
+        """Commit a parent and a job for each stage, and give their names.
+
+        Raises:
+            RefusalError: 404 without such a pipeline, 400 with the stage and field at fault, 403 above a
+                limit.
+        """
+        saved = self._store.pipelines.find(caller.account_id, wanted.pipeline_name)
+        if saved is None:
+            sentence = f"There is no pipeline {wanted.pipeline_name[:100]!r}. Save it with /submit-pipeline."
+            raise not_found(sentence, code="pipeline_not_found", field="pipelineName")
+        require_name(wanted.job_name)
+        stages = with_inputs([PipelineStage.model_validate(row) for row in saved], wanted.given_inputs())
+        tools = [self._find_tool(index, stage) for index, stage in enumerate(stages)]
+        rows = [self._make_job(caller, wanted, stages, tool, index) for index, tool in enumerate(tools)]
+        for tool in tools:
+            self._toolbox.require_engine(tool)
+        settings = {"pipelineName": wanted.pipeline_name, "inputs": wanted.given_inputs()}
+        parent = NewJob(wanted.job_name, PIPELINE, settings, settings, wanted.project_tag)
+        with refusals("jobName"):
+            self._store.jobs.add_batch(caller.account_id, parent, rows)
+        self._wake()
+        return [row.name for row in rows]
+
+    def _find_tool(self, index: int, stage: PipelineStage) -> Tool:
+        try:
+            return self._toolbox.find(stage.type)
+        except RefusalError as refusal:
+            raise bad_request(refusal.sentence, code=refusal.code, field=f"stages.{index}.type") from refusal
+
+    def _make_job(
+        self, caller: Caller, wanted: PipelineRun, stages: Sequence[PipelineStage], tool: Tool, index: int
+    ) -> NewJob:
+        names = [stage.name for stage in stages[:index]]
+        stage = stages[index]
+        name = f"{wanted.job_name}-{stage.name}"
+        require_name(name)
+        check = catalog.check(tool, substitute(tool, stage.settings, names))
+        _refuse_first(index, check.problems)
+        normalized = dict(check.normalized)
+        own = {field for field, *_ in file_values(tool, normalized)}
+        normalized |= {field: stage.settings[field] for field in own if field in stage.settings}
+        waits_for = names[-1] if names else None
+        inputs = self._keep_inputs(caller, tool, normalized, names, index)
+        return NewJob(
+            name,
+            tool.type,
+            stage.settings,
+            normalized,
+            wanted.project_tag,
+            inputs,
+            stage=stage.name,
+            waits_for=waits_for,
+        )
+
+    def _keep_inputs(
+        self, caller: Caller, tool: Tool, normalized: Mapping[str, Any], names: Sequence[str], index: int
+    ) -> tuple[Input, ...]:
+        """Contents of the files that are known now; references are resolved when their stage is done."""
+        kept: list[Input] = []
+        for field, path, value, _ in file_values(tool, normalized):
+            if read_reference(value, names) is None:
+                located, problems = self._files.locate(caller, tool, {field: value})
+                if problems:
+                    message = problem_sentence(problems[0])
+                    raise bad_request(message, code=problems[0].code, field=f"stages.{index}.settings.{path}")
+                kept.extend(self._files.keep(each) for each in located)
+        return tuple(kept)
+
+
+def with_inputs(stages: Sequence[PipelineStage], inputs: Mapping[str, Any]) -> list[PipelineStage]:
+    """The stages with a run's inputs: `{stage: {field: value}}`, or a field of the first stage at the top.
+
+    Raises:
+        RefusalError: 400 when a stage's inputs are no object.
+    """
+    names = {stage.name for stage in stages}
+    first = {field: value for field, value in inputs.items() if field not in names}
+    changed = []
+    for index, stage in enumerate(stages):
+        given = inputs.get(stage.name, {})
+        if not isinstance(given, dict):
+            sentence = f"The inputs of the stage {stage.name} must be an object of its fields."
+            raise bad_request(sentence, code="invalid_field", field=f"inputs.{stage.name}")
+        settings = {**stage.settings, **(first if index == 0 else {}), **given}
+        changed.append(stage.model_copy(update={"settings": settings}))
+    return changed
+
+
+def _require_stages(stages: Sequence[PipelineStage]) -> None:
+    if not 1 <= len(stages) <= MAX_STAGES:
+        sentence = f"A pipeline has 1 to {MAX_STAGES} stages; this one has {len(stages)}."
+        raise bad_request(sentence, code="pipeline_size", field="stages")
+    seen: set[str] = set()
+    for index, stage in enumerate(stages):
+        fault = check_job_name(stage.name) or (
+            f"{stage.name!r} names two stages." if stage.name in seen else None
+        )
+        if fault:
+            raise bad_request(fault, code="invalid_stage_name", field=f"stages.{index}.name")
+        seen.add(stage.name)
+
+
+def _refuse_later(index: int, stage: PipelineStage, tool: Tool, names: Sequence[str]) -> None:
+    """A reference to the stage itself or to a later one can never be followed."""
+    for _, path, value, _ in file_values(tool, stage.settings):
+        reference = read_reference(value, names[index:])
+        if reference is not None:
+            sentence = f"{path}: the stage {reference.stage} does not come before the stage {stage.name}."
+            raise bad_request(sentence, code="stage_order", field=f"stages.{index}.settings.{path}")
+
+
+def _refuse_first(index: int, problems: Sequence[Any]) -> None:
+    if problems:
+        first = problems[0]
+        field = f"stages.{index}.settings.{first.field}".rstrip(".")
+        raise bad_request(problem_sentence(first), code=first.code, field=field)

@@ -1,0 +1,299 @@
+"""Ranks the tools of the catalog for a task, and says for each why; or abstains and says what is missing.
+
+A tool gets points for what it does (the words of its functions), for what it works on, for what it can take
+of what was given, for being named, and a little for running here. A tool that does nothing of what was asked
+for, or works on other molecules than those given, is out. Nothing is learned and nothing is hidden: the
+points that count most are the words of the reason.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, field
+
+from foldnote.models.tool import Tool
+from foldnote.service.domain.recommending.detection import Molecule, is_heavy_domain
+from foldnote.service.domain.recommending.vocabulary import partner_pattern, patterns, structure_pattern
+
+MOST_ROWS = 4
+SPECIALITIES = frozenset(
+    {
+        "conformational-ensemble",
+        "conformational-state",
+        "crosslink-guided",
+        "enhanced-sampling",
+        "fine-tuning",
+        "molecular-dynamics",
+        "template-guided",
+    }
+)
+"""Functions that nobody wants who does not ask for them."""
+PROTEIN_LIKE = frozenset({"protein", "antibody", "nanobody", "tcr", "peptide"})
+_LONGEST_PEPTIDE = 50
+_NAMED, _FUNCTION, _FIRST_FUNCTION, _MODALITY, _FITS, _RUNS = 12.0, 4.0, 1.0, 2.0, 1.5, 1.0
+_UNASKED = 1.0
+_MOST_WORDS = 20_000
+"""Characters that are read for words; nobody describes a task in more."""
+_KEPT_SHARE = 0.55
+_STRUCTURE_FILES = frozenset({"pdb", "cif", "mmcif"})
+
+
+@dataclass(frozen=True)
+class Task:
+    """What is known of a task.
+
+    Attributes:
+        prompt: as written.
+        molecules: found in the prompt or given beside it.
+        functions: functions of the catalog that the words ask for.
+        modalities: modalities that the words name or the molecules are.
+        possible: those of them that no word names and a molecule may be: one heavy domain may be a nanobody.
+        has_structure: whether the words speak of a structure that is there.
+    """
+
+    prompt: str
+    molecules: tuple[Molecule, ...]
+    functions: frozenset[str]
+    modalities: frozenset[str]
+    has_structure: bool
+    possible: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True)
+class Recommendation:
+    """One tool and why."""
+
+    tool_id: str
+    reason: str
+    points: float = field(compare=False, default=0.0)
+    functions: tuple[str, ...] = ()
+    """What of the things that were asked for it does."""
+    is_running: bool = False
+
+
+@dataclass(frozen=True)
+class Advice:
+    """The answer: rows best first, or none and what is missing."""
+
+    tools: tuple[Recommendation, ...]
+    summary: str
+
+    @property
+    def is_abstaining(self) -> bool:
+        """Whether nothing is recommended."""
+        return not self.tools
+
+
+def read_task(
+    prompt: str, molecules: Iterable[Molecule], roles: Collection[str], tools: Iterable[Tool]
+) -> Task:
+    """What the words and molecules say, in the words of the catalog."""
+    found = tuple(molecules)
+    words = _without_molecules(prompt, found)
+    known = list(tools)
+    functions = {word for tool in known for word in tool.functions if _says(word, words)}
+    named = {word for tool in known for word in tool.modalities if _says(word, words)}
+    modalities = named | {kind for molecule in found for kind in _kinds(molecule)}
+    if {*roles} & {"heavy", "light", "antigen"}:
+        modalities.add("antibody")
+    if "structure-prediction" in functions and _is_complex(found, roles):
+        functions.add("complex-prediction")
+    if "protein-protein-docking" in functions:
+        functions |= _find_docking(words, modalities)
+        if "small-molecule" in modalities and not partner_pattern().search(words):
+            functions.remove("protein-protein-docking")
+    has_structure = structure_pattern().search(words) is not None
+    possible = frozenset({"nanobody"} & modalities - named)
+    return Task(prompt, found, frozenset(functions), frozenset(modalities), has_structure, possible)
+
+
+def _find_docking(words: str, modalities: Collection[str]) -> set[str]:
+    """Docking of small molecules where one is named, or where nothing says that proteins are docked."""
+    is_meant = "small-molecule" in modalities or not partner_pattern().search(words)
+    return {"small-molecule-docking"} if is_meant else set()
+
+
+def _is_complex(molecules: Sequence[Molecule], roles: Collection[str]) -> bool:
+    """Whether several chains that are not just the two of an antibody are given."""
+    if {*roles} & {"heavy", "light"}:
+        return "antigen" in roles
+    proteins = [molecule for molecule in molecules if molecule.kind == "protein"]
+    return "antigen" in roles or sum(molecule.chains for molecule in proteins) > 1
+
+
+def advise(task: Task, tools: Sequence[Tool]) -> Advice:
+    """The tools that fit, at most four, or none."""
+    rows = [row for tool in tools if (row := _judge(task, tool)) is not None]
+    rows.sort(key=lambda row: (-row.points, row.tool_id))
+    if not rows:
+        return Advice((), _missing(task))
+    near = [row for row in rows if row.points >= rows[0].points * _KEPT_SHARE][:MOST_ROWS]
+    kept = _cover(near, rows)
+    what = _describe_molecules(task.molecules)
+    summary = f"{kept[0].tool_id} fits best{f' for {what}' if what else ''}."
+    running = [row.tool_id for row in kept if row.is_running]
+    if running and not kept[0].is_running:
+        summary += (
+            f" It does not run at this service now; {_list(running)} {'does' if len(running) == 1 else 'do'}."
+        )
+    return Advice(kept, summary)
+
+
+def _cover(near: list[Recommendation], rows: Sequence[Recommendation]) -> tuple[Recommendation, ...]:
+    """The best rows, with one for each thing that was asked for, and one that runs here where there is any.
+
+    What does not stand among them takes the place of the last rows that are not needed for that.
+    """
+    wanted = [near[0]]
+    for function in dict.fromkeys(word for row in rows for word in row.functions):
+        doing = [row for row in rows if function in row.functions]
+        for row in (doing[0], next((row for row in doing if row.is_running), doing[0])):
+            if not any(function in each.functions and each.is_running >= row.is_running for each in wanted):
+                wanted.append(row)
+    wanted = sorted(wanted, key=rows.index)[:MOST_ROWS]
+    others = [row for row in near if row not in wanted][: MOST_ROWS - len(wanted)]
+    return tuple(sorted([*wanted, *others], key=rows.index))
+
+
+def _judge(task: Task, tool: Tool) -> Recommendation | None:
+    is_named = _is_named(task.prompt, tool)
+    asked = [word for word in tool.functions if word in task.functions]
+    if not is_named and (not asked or not _covers(task, tool)):
+        return None
+    shared = [word for word in tool.modalities if word in task.modalities - task.possible]
+    points = _NAMED * is_named + _FUNCTION * len(asked) + _MODALITY * len(shared)
+    points -= sum(
+        _UNASKED if word in SPECIALITIES else _UNASKED / 4 for word in set(tool.functions) - set(asked)
+    )
+    points += _FIRST_FUNCTION * (bool(asked) and tool.functions[0] == asked[0])
+    points += _modality_fit(task, tool) + _FITS * _input_fit(task, tool) + _RUNS * tool.available
+    reason = _reason(task, tool, is_named, asked, shared)
+    return Recommendation(tool.type, reason, points, tuple(asked), tool.available)
+
+
+def _covers(task: Task, tool: Tool) -> bool:
+    """Whether the tool works on what was given, or on what the words name where nothing was given."""
+    given = {kind for molecule in task.molecules for kind in _kinds(molecule)}
+    if given & PROTEIN_LIKE:
+        given |= task.modalities & PROTEIN_LIKE
+    works_on = set(tool.modalities)
+    if given and not given & works_on and not ("protein" in works_on and given & PROTEIN_LIKE):
+        return False
+    special = works_on & {"antibody", "nanobody", "tcr"}
+    if special and not works_on & {"protein", "peptide"}:
+        return bool(special & task.modalities) or not task.modalities
+    return True
+
+
+def _modality_fit(task: Task, tool: Tool) -> float:
+    """A tool made for antibodies is better for one than a general tool, and the other way round."""
+    wanted = task.modalities & {"antibody", "nanobody", "tcr"}
+    own = set(tool.modalities) & {"antibody", "nanobody", "tcr"}
+    return 2.0 if wanted & own else -2.0 if wanted or own else 0.0
+
+
+def _input_fit(task: Task, tool: Tool) -> float:
+    """Whether the required fields can be filled with what is there: 1, or -1 where a structure is lacking."""
+    roles, extensions = _needs(tool)
+    kinds = {molecule.kind for molecule in task.molecules}
+    needs_structure = bool(extensions & _STRUCTURE_FILES)
+    if needs_structure:
+        return 1.0 if task.has_structure else -1.0
+    if kinds & {"protein", "antibody", "nucleic-acid"}:
+        return 1.0 if roles & {"sequence", "sequences"} else 0.0
+    if "small-molecule" in kinds:
+        return 1.0 if roles & {"smiles"} else 0.0
+    return 0.0
+
+
+def _needs(tool: Tool) -> tuple[set[str], set[str]]:
+    """Roles and file extensions of the required fields."""
+    properties = tool.settings_schema.get("properties", {})
+    required = tool.settings_schema.get("required", [])
+    hints = [properties.get(name, {}).get("x-foldnote", {}) for name in required]
+    roles = {str(hint.get("role")) for hint in hints if hint.get("role")}
+    return roles, {str(each) for hint in hints for each in hint.get("extensions", ())}
+
+
+def _reason(task: Task, tool: Tool, is_named: bool, asked: Sequence[str], shared: Sequence[str]) -> str:
+    parts = [tool.description.rstrip(".")]
+    if is_named:
+        parts.append("you named it")
+    if asked:
+        parts.append(f"it does what was asked for ({_list(asked)})")
+    if shared:
+        parts.append(f"it works on {_list(shared)}")
+    _, extensions = _needs(tool)
+    if extensions & _STRUCTURE_FILES and not task.has_structure:
+        parts.append("it needs a structure file")
+    parts.append("it runs here" if tool.available else "it does not run at this service now")
+    return "; ".join(parts) + "."
+
+
+def _missing(task: Task) -> str:
+    """What would have to be said for a recommendation."""
+    what = _describe_molecules(task.molecules)
+    if task.functions:
+        doing = _list(sorted(task.functions))
+        return f"No tool here does {doing} for {what or 'what you describe'}. Say what else would help you."
+    if what:
+        return (
+            f"Found {what}, but not what to do with it. Say the task, for example to predict its structure,"
+            " to number it, to design sequences, to dock it, or to predict a property."
+        )
+    return (
+        "The text names neither a task nor a molecule. Say what is to be done (for example predict a"
+        " structure, number an antibody, design a sequence, predict toxicity), and give a sequence,"
+        " a SMILES string or a CCD code."
+    )
+
+
+def _describe_molecules(molecules: Sequence[Molecule]) -> str:
+    return _list([_describe(molecule) for molecule in molecules[:3]])
+
+
+def _describe(molecule: Molecule) -> str:
+    if molecule.form in ("SMILES", "CCD code"):
+        return f"a small molecule ({molecule.form} {molecule.text[:40]})"
+    unit = "nucleotides" if molecule.kind == "nucleic-acid" else "residues"
+    chains = f" in {molecule.chains} chains" if molecule.chains > 1 else ""
+    kind = {"nucleic-acid": "a nucleic acid", "antibody": "an antibody sequence"}.get(
+        molecule.kind, "a protein"
+    )
+    return f"{kind} of {molecule.length} {unit}{chains}"
+
+
+def _kinds(molecule: Molecule) -> set[str]:
+    """The modalities of a molecule."""
+    if molecule.kind == "antibody":
+        is_single = molecule.chains == 1 and is_heavy_domain(molecule.text)
+        return {"antibody", "nanobody"} if is_single else {"antibody"}
+    if molecule.kind == "protein" and molecule.length <= _LONGEST_PEPTIDE:
+        return {"protein", "peptide"}
+    return {molecule.kind}
+
+
+def _says(word: str, text: str) -> bool:
+    pattern = patterns().get(word)
+    return pattern is not None and pattern.search(text) is not None
+
+
+def _without_molecules(prompt: str, molecules: Iterable[Molecule]) -> str:
+    """The words alone, so that no sequence is read as one."""
+    words = prompt
+    for molecule in molecules:
+        if molecule.length > 3:
+            words = words.replace(molecule.text, " ")
+    return words[:_MOST_WORDS]
+
+
+def _is_named(prompt: str, tool: Tool) -> bool:
+    names = {tool.type, tool.name, tool.display_name, tool.display_name.replace("-", "")}
+    return any(
+        re.search(rf"(?<![\w-]){re.escape(name)}(?![\w-])", prompt, re.IGNORECASE) for name in names if name
+    )
+
+
+def _list(words: Sequence[str]) -> str:
+    return words[0] if len(words) == 1 else " and ".join(filter(None, [", ".join(words[:-1]), *words[-1:]]))

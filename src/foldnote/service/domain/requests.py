@@ -1,0 +1,296 @@
+"""What the routes read: a frozen model a body, camelCase on the wire, no coercion, further keys ignored."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, field_validator
+from pydantic.alias_generators import to_camel
+from pydantic.config import JsonDict
+from pydantic_core import PydanticCustomError
+
+from foldnote.catalog.json_values import MOST_LETTERS
+from foldnote.models.names import JOB_NAME_PATTERN
+
+MAX_RUNTIME_S = 31_536_000.0
+MAX_HOURS = 1e9
+_ATOM = r"[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+"
+_LABEL = r"[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?"
+EMAIL_PATTERN = rf"^{_ATOM}(?:\.{_ATOM})*@{_LABEL}(?:\.{_LABEL})*$"
+"""An address as the interface's `email` format has it, without quoted and literal forms."""
+_LOCAL_PART = 64
+Text = Annotated[str, Field(max_length=MOST_LETTERS)]
+"""A text without a bound of its own."""
+TOOL_PATTERN = r"^[a-z0-9][a-z0-9-]{0,62}$"
+"""The type of a tool that is registered."""
+IMAGE_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9._/:@-]{0,300}$"
+"""The name of a container image."""
+
+
+def _check_local_part(email: str) -> str:
+    if len(email.partition("@")[0]) > _LOCAL_PART:
+        raise ValueError(f"what stands before the @ has more than {_LOCAL_PART} characters")
+    return email
+
+
+Email = Annotated[
+    str,
+    Field(pattern=EMAIL_PATTERN, max_length=254, json_schema_extra={"format": "email"}),
+    AfterValidator(_check_local_part),
+]
+NAME_RULE: JsonDict = {"pattern": JOB_NAME_PATTERN}
+"""What the document says of a name; the rule itself, with its sentences, is in `models.names`."""
+
+
+class Body(BaseModel):
+    """A request body."""
+
+    model_config = ConfigDict(frozen=True, alias_generator=to_camel, extra="ignore")
+
+
+class JobSubmission(Body):
+    """POST /submit-job."""
+
+    job_name: str = Field(json_schema_extra={**NAME_RULE})
+    """1 to 100 of `A-Z a-z 0-9 _ . -`, unique for the account."""
+    type: str
+    """Tool identifier, case-sensitive."""
+    settings: dict[str, Any]
+    """Fields of the tool's schema."""
+    project_tag: str | None = Field(default=None, max_length=200)
+    """Identifier of a project."""
+    max_runtime_seconds: float | None = Field(default=None, gt=0, le=MAX_RUNTIME_S)
+    """Seconds after which the run is ended; the engine's own limit holds too."""
+
+
+class JobPayload(Body):
+    """POST /validate-job; an array of settings is a batch."""
+
+    job_name: str | None = None
+    batch_name: str | None = None
+    type: str
+    settings: dict[str, Any] | list[Any]
+    job_names: list[str] | None = None
+    project_tag: str | None = Field(default=None, max_length=200)
+
+    @field_validator("settings", mode="before")
+    @classmethod
+    def _require_object_or_array(cls, value: Any) -> Any:
+        if not isinstance(value, dict | list):
+            raise PydanticCustomError("settings_type", "this must be an object, or an array for a batch")
+        return value
+
+
+class BatchSubmission(Body):
+    """POST /submit-batch."""
+
+    batch_name: str = Field(json_schema_extra={**NAME_RULE})
+    type: str
+    settings: list[dict[str, Any]]
+    """One object per subjob."""
+    job_names: list[str] | None = None
+    """Names of the subjobs in the order of `settings`; made from the batch's name when absent."""
+    project_tag: str | None = Field(default=None, max_length=200)
+    max_runtime_seconds: float | None = Field(default=None, gt=0, le=MAX_RUNTIME_S)
+    """Seconds after which each run is ended; the engine's own limit holds too."""
+    weighted_hours_budget: float | None = Field(default=None, gt=0, le=MAX_HOURS)
+    """Once the runs took so many weighted hours together, the waiting ones are stopped."""
+
+
+class JobsQuery(Body):
+    """The parameters of GET /jobs."""
+
+    job_name: str | None = None
+    batch: str | None = None
+    start_key: str | None = None
+    limit: int = Field(default=1000, ge=1)
+    organization: Literal["true"] | None = None
+    include_subjobs: Literal["true"] | None = None
+    job_email: Email | None = None
+    since: str | None = Field(default=None, max_length=40)
+    wait_seconds: float = Field(default=0.0, ge=0)
+
+    @property
+    def is_own(self) -> bool:
+        """Whether it is about the caller's jobs and neither one job nor one batch."""
+        given = (self.job_name, self.batch, self.organization, self.job_email)
+        return all(each is None for each in given)
+
+
+class NamedJob(Body):
+    """A body that names one job or batch."""
+
+    job_name: str
+
+
+class NamedBatch(Body):
+    """A body that names one batch."""
+
+    batch_name: str
+
+
+class NamedTool(Body):
+    """A body that names one tool."""
+
+    type: str
+
+
+class ListedJob(Body):
+    """One row of the other form of POST /submit-batch."""
+
+    job_name: str | None = None
+    settings: dict[str, Any]
+
+
+class ListedBatch(Body):
+    """The other form of POST /submit-batch: the tool, and its jobs one by one."""
+
+    batch_name: str = Field(json_schema_extra={**NAME_RULE})
+    tool: str
+    jobs: list[ListedJob]
+    project_tag: str | None = Field(default=None, max_length=200)
+    max_runtime_seconds: float | None = Field(default=None, gt=0, le=MAX_RUNTIME_S)
+    weighted_hours_budget: float | None = Field(default=None, gt=0, le=MAX_HOURS)
+
+    def as_batch(self) -> BatchSubmission:
+        """The same in the first form; where a row has no name, all names are made.
+
+        Raises:
+            ValueError: some rows have names and some have none.
+        """
+        names = [each.job_name for each in self.jobs if each.job_name is not None]
+        if names and len(names) != len(self.jobs):
+            raise ValueError("Either every job has a jobName or none has.")
+        return BatchSubmission.model_construct(
+            batch_name=self.batch_name,
+            type=self.tool,
+            settings=[each.settings for each in self.jobs],
+            job_names=names or None,
+            project_tag=self.project_tag,
+            max_runtime_seconds=self.max_runtime_seconds,
+            weighted_hours_budget=self.weighted_hours_budget,
+        )
+
+
+class PipelineStage(Body):
+    """One stage of a pipeline."""
+
+    name: str = Field(json_schema_extra={**NAME_RULE})
+    """Unique in the pipeline; later file fields say `name/path`."""
+    type: str
+    """Tool identifier."""
+    settings: dict[str, Any] = Field(default_factory=dict)
+    """Fields of the tool's schema; what is missing may come with a run."""
+
+
+class PipelineSubmission(Body):
+    """POST /submit-pipeline."""
+
+    pipeline_name: str = Field(json_schema_extra={**NAME_RULE})
+    stages: list[PipelineStage]
+    """In the order in which they run."""
+
+
+class PipelineRun(Body):
+    """POST /run-pipeline."""
+
+    pipeline_name: str
+    job_name: str
+    inputs: dict[str, Any] | None = None
+    """`{stage: {field: value}}`; a field of the first stage may stand at the top."""
+    initial_inputs: dict[str, Any] | None = None
+    """Another word for `inputs`."""
+    project_tag: str | None = Field(default=None, max_length=200)
+
+    def given_inputs(self) -> dict[str, Any]:
+        """The inputs under either word."""
+        return (self.initial_inputs or {}) | (self.inputs or {})
+
+
+class RouterInput(Body):
+    """One molecule: exactly one of `sequence`, `smiles` and `ccd`."""
+
+    sequence: Text | None = None
+    smiles: Text | None = None
+    ccd: Text | None = None
+    role: Literal["heavy", "light", "antigen", "target", "enzyme"] | None = None
+
+
+class RouterRequest(Body):
+    """POST /model-router."""
+
+    prompt: Text
+    """The task in plain words; molecules in it are found."""
+    inputs: list[RouterInput] | None = None
+
+
+class ModelDeployment(Body):
+    """POST /deploy-model; exactly one of `command` and `image`."""
+
+    type: str = Field(pattern=TOOL_PATTERN)
+    """Identifier of the new tool."""
+    display_name: str = Field(default="", max_length=100)
+    description: str = Field(default="", max_length=2000)
+    family: str = Field(default="registered", max_length=100)
+    modalities: list[str] = Field(default_factory=list, max_length=20)
+    functions: list[str] = Field(default_factory=list, max_length=20)
+    settings_schema: dict[str, Any] = Field(alias="schema")
+    """JSON Schema 2020-12 of the settings; a string of format `binary` is a file."""
+    command: list[str] | None = Field(default=None, min_length=1, max_length=100)
+    """Program and arguments; it finds `job.json` and `inputs/` where it runs and writes to `outputs/`."""
+    image: str | None = Field(default=None, pattern=IMAGE_PATTERN)
+    """A container image whose entry point does the same in `/work`."""
+    version: str = Field(default="1", max_length=100)
+    cores: int = Field(default=1, ge=1, le=1024)
+    memory_mb: int = Field(default=1024, ge=1, le=10_000_000)
+    time_limit_seconds: float = Field(default=86_400.0, gt=0, le=MAX_RUNTIME_S)
+
+
+class ScreeningSubmission(Body):
+    """POST /virtual-screening."""
+
+    batch_name: str = Field(json_schema_extra={**NAME_RULE})
+    receptor: str
+    """A file in any of the three forms."""
+    ligands: list[str] = Field(min_length=1)
+    """Files in any of the three forms, or SMILES; each becomes a job."""
+    tool: str | None = None
+    """A docking tool; the first that runs here when absent."""
+    settings: dict[str, Any] = Field(default_factory=dict)
+    """Further settings of every job."""
+    job_names: list[str] | None = None
+    rank_by: str = Field(default="affinity", max_length=100)
+    """The score that ranks; the lowest comes first."""
+    project_tag: str | None = Field(default=None, max_length=200)
+
+
+class UploadRequest(Body):
+    """POST /getPresignedUploadUrl."""
+
+    filename: str
+    """Name of the file, with folders before it where it belongs into some."""
+    content_type: str | None = None
+    """Taken and not needed."""
+
+
+class ClaimRequest(Body):
+    """POST /claim."""
+
+    email: str
+    """Address of the person who claims the account."""
+    api_key: str | None = Field(default=None, max_length=200)
+    """A key of the account that this person has here: the trial's jobs, files and key move into it."""
+
+
+class ResultRequest(Body):
+    """POST /result."""
+
+    job_name: str
+    job_email: Email | None = None
+    """Another member of the organization."""
+    file_name: str | None = None
+    """Path of one file in the result."""
+    pdbs_only: bool = False
+    """Only structure files."""
+    no_async: bool = False
+    """400 instead of 202 while an aggregated archive is not built."""

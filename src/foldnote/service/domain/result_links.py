@@ -1,0 +1,116 @@
+"""What POST /result gives: a signed link to a job's archive, to one file of it, or to its structures."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+
+from foldnote.models.status import BatchStatus, JobStatus
+from foldnote.service.domain.batch_archives import Aggregator
+from foldnote.service.domain.file_resolution import near_names
+from foldnote.service.domain.requests import ResultRequest
+from foldnote.service.faults import RefusalError, job_not_found, not_found
+from foldnote.service.files import archives
+from foldnote.service.files.links import LinkSigner, Target
+from foldnote.service.files.objects import ObjectStore
+from foldnote.service.store.jobs.jobs import JobRow
+from foldnote.service.store.jobs.records import BATCH_TYPE
+from foldnote.service.store.store import Store
+
+
+class PreparingError(Exception):
+    """The batch's archive is being built."""
+
+
+class ResultDesk:
+    """Hands out links to results; the link's content is ready when it is handed out."""
+
+    def __init__(self, store: Store, objects: ObjectStore, links: LinkSigner, aggregator: Aggregator) -> None:
+        self._aggregator = aggregator
+        self._store = store
+        self._objects = objects
+        self._links = links
+
+    def link(self, reader: int, account_ids: tuple[int, ...], wanted: ResultRequest) -> str:
+        """Path and query of a link for the account `reader` to a job of one of the accounts.
+
+        Raises:
+            PreparingError: the archive of the batch is being built.
+            RefusalError: 400 while the job is not finished, 404 without the job, its result or the file.
+        """
+        row = self._store.jobs.find(account_ids, wanted.job_name)
+        if row is None:
+            raise job_not_found(wanted.job_name)
+        sha256 = self._find_result(row)
+        archive = self._objects.path(sha256)
+        name = f"{row['name']}.zip"
+        try:
+            if wanted.file_name is not None:
+                name, sha256 = self._one_file(archive, wanted.file_name)
+            elif wanted.pdbs_only:
+                name, sha256 = f"{row['name']}-structures.zip", self._structures(archive)
+        except archives.DamagedArchiveError as exc:
+            raise damaged_result(row, exc) from exc
+        return self.sign(row["id"], reader, sha256, name)
+
+    def sign(self, job_id: int, reader: int, sha256: str, name: str) -> str:
+        """Path and query of a link to a content of a job, for the account `reader`."""
+        return self._links.sign(Target("job", str(job_id), reader, sha256, name))
+
+    def _find_result(self, row: JobRow) -> str:
+        if row["batch_state"] == BatchStatus.AGGREGATING:
+            raise PreparingError(row["name"])
+        if not JobStatus(row["state"]).is_final:
+            raise unfinished(row)
+        sha256: str | None = row["result_sha256"]
+        if sha256 is None and row["type"] == BATCH_TYPE:
+            sha256 = self._find_partial(row)
+        if sha256 is None or not self._objects.path(sha256).is_file():
+            raise without_result(row)
+        return sha256
+
+    def _find_partial(self, row: JobRow) -> str | None:
+        """What a stopped batch had finished; its runs may still be ending."""
+        counts = self._store.jobs.child_counts([row["account_id"]], row["id"]).statuses
+        if counts[JobStatus.RUNNING] or counts[JobStatus.IN_QUEUE]:
+            raise PreparingError(row["name"])
+        return self._aggregator.build_partial(row["id"])
+
+    def _one_file(self, archive: Path, wanted: str) -> tuple[str, str]:
+        member = archives.find_member(archive, wanted)
+        if member is None:
+            sentence = f"The result has no file {wanted[:200]!r}.{near_names(archive, wanted)}"
+            raise not_found(sentence, code="file_not_found", field="fileName")
+        with self._objects.draft() as draft:
+            archives.read_member(archive, member, draft.write)
+            return member.rpartition("/")[2], draft.keep()
+
+    def _structures(self, archive: Path) -> str:
+        names = archives.structure_names(archive)
+        if not names:
+            raise not_found("The result has no structure files.", code="no_structures", field="pdbsOnly")
+        with tempfile.TemporaryFile() as subset, self._objects.draft() as draft:
+            archives.write_subset(archive, names, subset)
+            subset.seek(0)
+            while chunk := subset.read(archives.CHUNK):
+                draft.write(chunk)
+            return draft.keep()
+
+
+def unfinished(row: JobRow) -> RefusalError:
+    """400 that says how far the job is."""
+    sentence = f"The job {row['name']!r} is not finished: its status is {row['state']}."
+    return RefusalError(400, "job_unfinished", sentence, field="jobName", more={"status": row["state"]})
+
+
+def damaged_result(row: JobRow, error: archives.DamagedArchiveError) -> RefusalError:
+    """404 for single files of an archive that is not sound; the archive itself can still be fetched."""
+    sentence = f"No file can be taken out of the result of {row['name']!r}: {error}. Run the job again."
+    return RefusalError(404, "result_damaged", sentence, field="jobName")
+
+
+def without_result(row: JobRow) -> RefusalError:
+    """404 for a job that ended without any output."""
+    reason = f" {row['error']}" if row["error"] else ""
+    sentence = f"The job {row['name']!r} ended as {row['state']} and left no result.{reason}"
+    return RefusalError(404, "no_result", sentence, field="jobName", more={"status": row["state"]})

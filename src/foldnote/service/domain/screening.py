@@ -1,0 +1,90 @@
+"""Virtual screening: one receptor against many ligands, a job for each, ranked by a score.
+
+It is a batch of a docking tool: one whose settings have `receptorFile` and `ligandFile`, of the catalog or
+registered. A ligand is a file in any of its three forms, or plain SMILES. This room makes the rows; the
+batch's archive has `ranking.csv` beside the merged table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from foldnote.catalog.checks.molecule import find_smiles_fault
+from foldnote.models.tool import Tool
+from foldnote.service.domain.file_resolution import FileResolver
+from foldnote.service.domain.intake import Intake, require_rows
+from foldnote.service.domain.requests import BatchSubmission, ScreeningSubmission
+from foldnote.service.domain.tool_registry import Toolbox
+from foldnote.service.faults import RefusalError, bad_request
+from foldnote.service.store.accounts.accounts import Caller
+
+RECEPTOR, LIGAND = "receptorFile", "ligandFile"
+FUNCTION = "small-molecule-docking"
+"""A tool that does this is chosen before others that dock."""
+
+
+class ScreeningDesk:
+    """Turns screenings into batches."""
+
+    def __init__(self, toolbox: Toolbox, intake: Intake, files: FileResolver, most_ligands: int) -> None:
+        self._toolbox = toolbox
+        self._intake = intake
+        self._files = files
+        self._most_ligands = most_ligands
+
+    def submit(self, caller: Caller, wanted: ScreeningSubmission) -> tuple[str, list[str]]:
+        """Commit a batch with a job for each ligand; gives the tool and the jobs' names.
+
+        Raises:
+            RefusalError: 400 with the field (and the row, which is the ligand) at fault, 403 above a limit.
+        """
+        require_rows(wanted.ligands, self._most_ligands, "ligands")
+        tool = self._choose(wanted.tool)
+        batch = BatchSubmission.model_construct(
+            batch_name=wanted.batch_name,
+            type=tool.type,
+            settings=[
+                {**wanted.settings, RECEPTOR: wanted.receptor, LIGAND: self._as_file(caller, each)}
+                for each in wanted.ligands
+            ],
+            job_names=wanted.job_names,
+            project_tag=wanted.project_tag,
+            max_runtime_seconds=None,
+            weighted_hours_budget=None,
+        )
+        names = self._intake.submit_batch(caller, batch, about={"rankBy": wanted.rank_by})
+        return tool.type, names
+
+    def _choose(self, tool_type: str | None) -> Tool:
+        docking = [tool for tool in self._toolbox.tools() if _docks(tool)]
+        if tool_type is not None:
+            tool = self._find(tool_type)
+            if not _docks(tool):
+                sentence = f"{tool_type} takes no {RECEPTOR} and {LIGAND}. {_name(docking)}"
+                raise bad_request(sentence, code="no_docking_tool", field="tool")
+            return tool
+        available = [tool for tool in docking if tool.available]
+        if not available:
+            sentence = f"No docking tool runs at this service now. {_name(docking)}"
+            raise bad_request(sentence, code="tool_unavailable", field="tool")
+        return min(available, key=lambda tool: FUNCTION not in tool.functions)
+
+    def _as_file(self, caller: Caller, ligand: str) -> str:
+        """SMILES as inline contents; what is the name of an upload stays a name."""
+        if "\n" in ligand or find_smiles_fault(ligand) or self._files.is_uploaded(caller, ligand):
+            return ligand
+        return f"{ligand.strip()}\n"
+
+    def _find(self, tool_type: str) -> Tool:
+        try:
+            return self._toolbox.find(tool_type)
+        except RefusalError as refusal:
+            raise bad_request(refusal.sentence, code=refusal.code, field="tool") from refusal
+
+
+def _docks(tool: Tool) -> bool:
+    return {RECEPTOR, LIGAND} <= set(tool.settings_schema.get("properties", {}))
+
+
+def _name(tools: Sequence[Tool]) -> str:
+    return f"Tools that dock: {', '.join(tool.type for tool in tools)}."

@@ -1,0 +1,151 @@
+"""Which tools there are and which of them run here: the catalog joined with the engines."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from threading import Lock
+from typing import Any
+
+from foldnote import catalog
+from foldnote.errors import UnknownToolError
+from foldnote.models.tool import Tool
+from foldnote.service.engines import Engine, engine_for
+from foldnote.service.faults import bad_request
+from foldnote.service.store.jobs.records import write_text
+
+FINETUNING = "fine-tuning"
+_REMEMBER_S = 3.0
+_LONGEST_TYPE = 100
+"""No tool has a longer one; what is longer is compared and told so far."""
+
+
+@dataclass(frozen=True)
+class Registered:
+    """A tool that is not of the catalog, with what runs it."""
+
+    tool: Tool
+    engine: Engine
+
+
+class Toolbox:
+    """Tools with what runs them now; what is installed or registered meanwhile is seen within seconds."""
+
+    def __init__(self, engines: Mapping[str, Engine]) -> None:
+        self._engines = dict(engines)
+        self._registered: Mapping[str, Registered] = {}
+        self._read: Callable[[], Mapping[str, Registered]] = dict
+        self._read_next = 0.0
+        self._lock = Lock()
+        self._document = b"[]"
+        self._until = 0.0
+
+    def find(self, tool_type: str) -> Tool:
+        """The tool as the catalog has it.
+
+        Raises:
+            RefusalError: 400 with the nearest types.
+        """
+        registered = self._look().get(tool_type)
+        if registered is not None:
+            return registered.tool
+        tool_type = tool_type[:_LONGEST_TYPE]
+        try:
+            return catalog.tool(tool_type)
+        except UnknownToolError as exc:
+            hint = f"Did you mean {' or '.join(exc.near)}?" if exc.near else "GET /tools lists them."
+            sentence = f"There is no tool {tool_type!r} here. {hint}"
+            raise bad_request(sentence, code="unknown_tool", field="type") from exc
+
+    def follow(self, read: Callable[[], Mapping[str, Registered]]) -> None:
+        """Take what is registered from `read`, now and every few seconds: other processes change it too."""
+        self._read = read
+        self.refresh()
+
+    def refresh(self) -> None:
+        """Take what is registered as it is now."""
+        registered = self._read()
+        with self._lock:
+            self._registered = registered
+            self._read_next = time.monotonic() + _REMEMBER_S
+            self._until = 0.0
+
+    def _look(self) -> Mapping[str, Registered]:
+        if time.monotonic() > self._read_next:
+            self.refresh()
+        return self._registered
+
+    def engine_of(self, tool_type: str) -> Engine | None:
+        """The engine that serves the tool, installed or not; an installed one is preferred."""
+        return self.registered_engine(tool_type) or engine_for(tool_type, self._engines)
+
+    def registered_engine(self, tool_type: str) -> Engine | None:
+        """What runs the tool, where it was registered; this costs next to nothing."""
+        registered = self._look().get(tool_type)
+        return None if registered is None else registered.engine
+
+    def require_engine(self, tool: Tool) -> Engine:
+        """The installed engine of the tool.
+
+        Raises:
+            RefusalError: 400 that says what to do.
+        """
+        engine = self.engine_of(tool.type)
+        reason = self._reason(tool.type, engine)
+        if engine is None or reason:
+            raise bad_request(f"{tool.type} cannot run here. {reason}", code="tool_unavailable", field="type")
+        return engine
+
+    def tools(self) -> list[Tool]:
+        """Every tool with what runs it now."""
+        registered = [each.tool for each in self._look().values()]
+        return [self.describe(tool) for tool in (*catalog.tools().values(), *registered)]
+
+    def registered_types(self) -> frozenset[str]:
+        """Tools that are not of the catalog."""
+        return frozenset(self._look())
+
+    def finetuning_types(self) -> list[str]:
+        """Tools whose result is a model."""
+        return [tool.type for tool in catalog.tools().values() if FINETUNING in tool.functions]
+
+    def document(self) -> bytes:
+        """The body of /tools and /tools.json, serialised at most every few seconds."""
+        if time.monotonic() > self._until:
+            document = write_text([_as_row(tool) for tool in self.tools()]).encode()
+            with self._lock:
+                self._document = document
+                self._until = time.monotonic() + _REMEMBER_S
+        return self._document
+
+    def describe(self, tool: Tool) -> Tool:
+        """The tool with what runs it now."""
+        engine = self.engine_of(tool.type)
+        reason = self._reason(tool.type, engine)
+        update = {
+            "available": reason is None,
+            "unavailable_reason": reason,
+            "engine": None if engine is None else engine.as_tool_engine(),
+        }
+        return tool.model_copy(update=update)
+
+    @staticmethod
+    def _reason(tool_type: str, engine: Engine | None) -> str | None:
+        if engine is None:
+            return (
+                f"No engine for {tool_type} is part of this service yet."
+                " Connect to a service that has it, or add an engine of your own."
+            )
+        state = engine.state()
+        return None if state.installed else state.reason
+
+
+def _as_row(tool: Tool) -> dict[str, Any]:
+    """A row with the interface's keys only; the method's citation goes with the notes of the schema."""
+    row = tool.to_wire()
+    citation = row.pop("citation", None)
+    if citation:
+        notes = row["schema"].get("x-foldnote", {}) | {"citation": citation}
+        row["schema"] = row["schema"] | {"x-foldnote": notes}
+    return row

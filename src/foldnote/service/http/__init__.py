@@ -1,0 +1,1 @@
+"""HTTP: the application, middleware, bodies, error answers and routes."""

@@ -1,0 +1,106 @@
+"""The HTTP application: rooms, routes, handlers and middleware as data, put together."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from fastapi import FastAPI
+from fastapi.concurrency import run_in_threadpool
+from starlette.types import Scope
+
+from foldnote.service.composition import Service
+from foldnote.service.config import ServiceConfig
+from foldnote.service.http.error_handlers import HANDLERS
+from foldnote.service.http.head_requests import HeadMiddleware
+from foldnote.service.http.held_bodies import HeldBodiesMiddleware
+from foldnote.service.http.linger import LingerMiddleware
+from foldnote.service.http.openapi_document import INTERFACE_VERSION, build_document
+from foldnote.service.http.origins import OriginMiddleware
+from foldnote.service.http.prefixes import PrefixMiddleware
+from foldnote.service.http.routes import (
+    cancellation,
+    deployment,
+    discovery,
+    downloads,
+    files,
+    health,
+    jobs,
+    pipelines,
+    presigned,
+    provisioning,
+    recommending,
+    results,
+    screening,
+    submission,
+    tools,
+)
+from foldnote.service.http.traffic import TrafficMiddleware
+
+ROUTERS = (
+    submission.router,
+    jobs.router,
+    cancellation.router,
+    results.router,
+    downloads.router,
+    files.router,
+    presigned.router,
+    pipelines.router,
+    tools.router,
+    discovery.router,
+    recommending.router,
+    deployment.router,
+    screening.router,
+    provisioning.router,
+    health.router,
+)
+
+
+def create_app(config: ServiceConfig, opened: Service | None = None) -> FastAPI:
+    """The service as an ASGI application; it opens its data folder when its lifespan begins.
+
+    While it runs, `app.state.service` is the `Service`: the one that was `opened` before, or a new one.
+    """
+
+    @asynccontextmanager
+    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        service = opened if opened is not None else await run_in_threadpool(Service, config)
+        app.state.service = service
+        await run_in_threadpool(service.start)
+        try:
+            yield
+        finally:
+            await run_in_threadpool(service.stop)
+
+    app = build_routes(lifespan)
+    app.add_middleware(HeadMiddleware)
+    app.add_middleware(HeldBodiesMiddleware, most_bytes=config.limits.held_bytes)
+    app.add_middleware(LingerMiddleware)
+    app.add_middleware(TrafficMiddleware, note=_note_activity)
+    hosts = config.allowed_hosts if config.embedded or config.allowed_hosts else None
+    app.add_middleware(OriginMiddleware, hosts=hosts, public_url=config.public_url)
+    app.add_middleware(PrefixMiddleware)
+    return app
+
+
+def build_routes(lifespan: object = None) -> FastAPI:
+    """The application without a service behind it; enough to describe the interface."""
+    app = FastAPI(
+        title="Protein Analysis Job Service",
+        version=INTERFACE_VERSION,
+        docs_url=None,
+        redoc_url=None,
+        redirect_slashes=False,
+        generate_unique_id_function=lambda route: route.name,
+        exception_handlers=dict(HANDLERS),  # type: ignore[arg-type]  # starlette's type is wider than ours
+        lifespan=lifespan,  # type: ignore[arg-type]
+    )
+    for router in ROUTERS:
+        app.include_router(router)
+    app.openapi = lambda: build_document(app)  # type: ignore[method-assign]
+    return app
+
+
+def _note_activity(scope: Scope) -> None:
+    scope["app"].state.service.active_at = time.monotonic()

@@ -1,0 +1,219 @@
+"""Request bodies: limited while they are read, strict JSON, then a model. Nothing hostile gets further.
+
+JSON here has no NaN or infinity, no lone surrogates, no endless depth, not too many values, and is UTF-8.
+"""
+
+from __future__ import annotations
+
+import codecs
+import json
+import math
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from typing import Any, NoReturn, TypeVar
+
+from fastapi import Request
+from fastapi.concurrency import run_in_threadpool
+from pydantic import BaseModel, ValidationError
+
+from foldnote.service.faults import RefusalError, bad_request, too_large
+from foldnote.service.http.field_messages import tell
+
+MAX_DEPTH = 64
+MAX_DIGITS = 1000
+MAX_CONTAINERS = 50_000
+MAX_VALUES = 250_000
+_BLOCK_BYTES = 1 << 16
+_UNCOUNTED = bytes(set(range(256)) - set(b'",{['))
+_LARGE_BYTES = 256 * 1024
+_ROWS = frozenset({"settings", "jobs", "jobNames", "ligands"})
+"""Fields of bodies that have an element for each row of a batch."""
+BodyModel = TypeVar("BodyModel", bound=BaseModel)
+
+
+async def read_chunks(
+    request: Request, limit_bytes: int, refuse: Callable[[int], Exception] = too_large
+) -> AsyncIterator[bytes]:
+    """The body in pieces; refused at once when its declared length is above the limit.
+
+    Raises:
+        RefusalError: 413, or what `refuse` makes of the limit.
+    """
+    require_length(request, limit_bytes, refuse)
+    size = 0
+    async for chunk in request.stream():
+        size += len(chunk)
+        if size > limit_bytes:
+            raise refuse(limit_bytes)
+        if chunk:
+            yield chunk
+
+
+def require_length(
+    request: Request, limit_bytes: int, refuse: Callable[[int], Exception] = too_large
+) -> None:
+    """Let a request pass whose declared length is within the limit, or that declares none.
+
+    Raises:
+        RefusalError: 413, or what `refuse` makes of the limit.
+    """
+    declared = request.headers.get("content-length", "")
+    if declared.isascii() and declared.isdigit() and int(declared[:19]) > limit_bytes:
+        raise refuse(limit_bytes)
+
+
+async def read_json(
+    request: Request, limit_bytes: int, refuse: Callable[[int], Exception] = too_large
+) -> Any:
+    """The body as a JSON value.
+
+    Raises:
+        RefusalError: 413 above the limit, 400 for anything that is not strict JSON.
+    """
+    content = b"".join([chunk async for chunk in read_chunks(request, limit_bytes, refuse)])
+    if len(content) > _LARGE_BYTES:
+        return await run_in_threadpool(parse_json, content)
+    return parse_json(content)
+
+
+def parse_json(content: bytes) -> Any:
+    """Strict JSON.
+
+    Raises:
+        RefusalError: 400 with what is wrong.
+    """
+    if not content.strip():
+        raise bad_request("The request needs a JSON body.", code="invalid_json")
+    _require_few_values(content)
+    try:
+        text = content.removeprefix(codecs.BOM_UTF8).decode("utf-8")
+        value = json.loads(
+            text, parse_constant=_refuse_constant, parse_float=_read_float, parse_int=_read_int
+        )
+    except RecursionError:
+        raise _too_deep() from None
+    except UnicodeDecodeError as exc:
+        raise bad_request(f"The body is not UTF-8: byte {exc.start} is wrong.", code="invalid_json") from exc
+    except ValueError as exc:
+        raise bad_request(f"The body is not JSON: {_first_words(exc)}.", code="invalid_json") from exc
+    _check_value(value)
+    return value
+
+
+def _require_few_values(content: bytes) -> None:
+    """Three bytes become an object of sixty, so the number is limited before anything is made of them.
+
+    What stands in a text, such as the commas of a table, does not count.
+    """
+    if _has_few_values(content) or _has_few_values(_outside_of_texts(content)):
+        return
+    sentence = f"The body has more than {MAX_VALUES} values or {MAX_CONTAINERS} objects and arrays."
+    raise bad_request(sentence, code="invalid_json")
+
+
+def _outside_of_texts(content: bytes) -> bytes:
+    """The commas and opening brackets that no text holds; escaped quotes are put out of the way first."""
+    unescaped = content.replace(b"\\\\", b"").replace(b'\\"', b"").translate(None, _UNCOUNTED)
+    outside, is_text = bytearray(), 0
+    for start in range(0, len(unescaped), _BLOCK_BYTES):
+        parts = unescaped[start : start + _BLOCK_BYTES].split(b'"')
+        outside += b"".join(parts[is_text::2])
+        is_text ^= (len(parts) - 1) & 1
+    return bytes(outside)
+
+
+def _has_few_values(content: bytes) -> bool:
+    return content.count(b",") <= MAX_VALUES and content.count(b"{") + content.count(b"[") <= MAX_CONTAINERS
+
+
+def _check_value(value: Any) -> None:
+    """Depth and text of everything inside, without recursion."""
+    level = [value]
+    for _ in range(MAX_DEPTH):
+        following: list[Any] = []
+        for each in level:
+            if isinstance(each, str):
+                _check_text(each)
+            elif isinstance(each, dict):
+                following.extend(each)
+                following.extend(each.values())
+            elif isinstance(each, list):
+                following.extend(each)
+        if not following:
+            return
+        level = following
+    raise _too_deep()
+
+
+def _check_text(text: str) -> None:
+    if text.isascii():
+        return
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError as exc:
+        raise bad_request(
+            "A text in the body has half a character (a lone surrogate).", code="invalid_json"
+        ) from exc
+
+
+def _refuse_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is not a JSON number")
+
+
+def _read_float(text: str) -> float:
+    number = float(text)
+    if not math.isfinite(number):
+        raise ValueError(f"the number {text[:20]} is too large")
+    return number
+
+
+def _read_int(text: str) -> int:
+    if len(text) > MAX_DIGITS:
+        raise ValueError(f"the number {text[:20]}… is too large")
+    return int(text)
+
+
+def _too_deep() -> RefusalError:
+    return bad_request(f"The body is nested deeper than {MAX_DEPTH} levels.", code="invalid_json")
+
+
+def _first_words(error: ValueError) -> str:
+    return str(error).rstrip(".")[:200]
+
+
+def read_model(value: Any, model: type[BodyModel]) -> BodyModel:
+    """The body as its model, without coercion.
+
+    Raises:
+        RefusalError: 400 that names the first wrong field.
+    """
+    if not isinstance(value, dict):
+        raise bad_request("The body must be a JSON object.", code="invalid_body")
+    try:
+        return model.model_validate(value, strict=True)
+    except ValidationError as exc:
+        first = exc.errors(include_url=False, include_input=False)[0]
+        field = ".".join(str(part) for part in first["loc"])
+        words = tell(first["type"], first["msg"], first.get("ctx", {}))
+        raise field_refusal(field, first["type"], words, row=_row_of(first["loc"])) from exc
+
+
+def _row_of(path: Sequence[int | str]) -> int | None:
+    """The row of a batch that a path leads into."""
+    match path:
+        case [str(name), int(row), *_] if name in _ROWS:
+            return row
+    return None
+
+
+def parameter_refusal(problem: Mapping[str, Any]) -> RefusalError:
+    """400 for a path or query parameter of which a model says this."""
+    field = str(problem["loc"][-1])
+    words = tell(problem["type"], problem["msg"], problem.get("ctx", {}))
+    return field_refusal(field, problem["type"], words)
+
+
+def field_refusal(field: str, kind: str, words: str, *, row: int | None = None) -> RefusalError:
+    """400 for one field of a body or query; `words` follow its name."""
+    if kind == "missing":
+        return bad_request(f"{field} is required.", code="missing_field", field=field, row=row)
+    return bad_request(f"{field}: {words}.", code="invalid_field", field=field, row=row)

@@ -1,0 +1,156 @@
+"""Sends files inside the kernel, from the disk's cache to the socket: their bytes never come through Python.
+
+ASGI has words for it, the extension `http.response.zerocopysend`, which uvicorn does not speak. Its protocol
+does here, where the system can; without the extension an application streams as ever. A client that reads as
+fast as it is sent to has a thread to itself, a slow one waits in the event loop. Which file, and from where
+to where, says the application.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import os
+import select
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from starlette.concurrency import run_in_threadpool
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from foldnote.service.http.connections import Connection, RequestResponseCycle
+
+_HAS_SENDFILE = hasattr(os, "sendfile") and hasattr(select, "poll")
+EXTENSION = "http.response.zerocopysend"
+TURN_S = 0.25
+"""How long a download keeps its thread while others wait for one."""
+_PATIENCE_MS = 20
+"""How long a thread waits for a client to read on."""
+_LOOK_S = 5.0
+"""How often a slow client is looked after."""
+_PIECE_BYTES = 256 << 10
+"""Of a file at once: the client reads them while they are in the processor's cache."""
+_STREAM_BYTES = 1 << 20
+_UNABLE = frozenset({errno.EINVAL, errno.ENOSYS, errno.EOPNOTSUPP})
+"""What a file system says whose files the kernel cannot send."""
+_GONE = frozenset({errno.EPIPE, errno.ECONNRESET, errno.ECONNABORTED, errno.ENOTCONN, errno.ETIMEDOUT})
+
+
+class SendingProtocol(Connection):
+    """A connection whose requests may use the extension."""
+
+    def _start_asgi_task(self, cycle: RequestResponseCycle, app: Any) -> None:
+        if _HAS_SENDFILE and self.transport.get_extra_info("sslcontext") is None:
+            app = _Sending(app, cycle, self.transport)
+        super()._start_asgi_task(cycle, app)
+
+
+class _Sending:
+    """The application, offered the extension for one request."""
+
+    def __init__(self, app: ASGIApp, cycle: RequestResponseCycle, transport: asyncio.Transport) -> None:
+        self._app = app
+        self._cycle = cycle
+        self._transport = transport
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        async def send_any(message: Message) -> None:
+            if message["type"] != EXTENSION:
+                await send(message)
+                return
+            await self._send_file(message, send)
+            if not message.get("more_body", False):
+                await send({"type": "http.response.body"})
+
+        extensions = {**scope.get("extensions", {}), EXTENSION: {}}
+        await self._app({**scope, "extensions": extensions}, receive, send_any)
+
+    async def _send_file(self, message: Message, send: Send) -> None:
+        """Send the part of the file; when it is shorter than was said the connection breaks off."""
+        file, start, end = message["file"], message["offset"], message["offset"] + message["count"]
+        await self._flush()
+        with self._outlet() as outlet:
+            while start < end and not self._cycle.disconnected:
+                try:
+                    sent, is_slow = await run_in_threadpool(_copy, outlet, file.fileno(), start, end)
+                except OSError as exc:
+                    if exc.errno in _UNABLE:
+                        await _stream(send, file.fileno(), start, end)
+                        return
+                    if exc.errno not in _GONE:
+                        raise
+                    await self._break_off()
+                    return
+                start += sent
+                self._cycle.expected_content_length -= sent
+                if is_slow:
+                    await self._wait_for_room(outlet)
+
+    async def _flush(self) -> None:
+        """Wait until what was written before, the head, is all with the system."""
+        self._transport.set_write_buffer_limits(high=0)
+        await self._cycle.flow.drain()
+        self._transport.set_write_buffer_limits()
+
+    @contextmanager
+    def _outlet(self) -> Iterator[int]:
+        """The socket under a number of its own, since the transport watches over the other one."""
+        if self._cycle.disconnected:
+            yield -1
+            return
+        outlet = os.dup(self._transport.get_extra_info("socket").fileno())
+        try:
+            yield outlet
+        finally:
+            os.close(outlet)
+
+    async def _wait_for_room(self, outlet: int) -> None:
+        """Until the client has read something, or it is time to look whether it is still there."""
+        loop, has_room = asyncio.get_running_loop(), asyncio.Event()
+        loop.add_writer(outlet, has_room.set)
+        try:
+            await asyncio.wait_for(has_room.wait(), _LOOK_S)
+        except TimeoutError:
+            return
+        finally:
+            loop.remove_writer(outlet)
+
+    async def _break_off(self) -> None:
+        """End a connection that the client left, and wait until uvicorn knows."""
+        self._transport.abort()
+        while not self._cycle.disconnected:
+            await asyncio.sleep(0)
+
+
+def _copy(outlet: int, file: int, start: int, end: int) -> tuple[int, bool]:
+    """Send for a while; gives the number of bytes that were sent, and whether the client is slow."""
+    room, sent = select.poll(), 0
+    room.register(outlet, select.POLLOUT)
+    until = time.monotonic() + TURN_S
+    while start + sent < end and time.monotonic() < until:
+        try:
+            count = os.sendfile(outlet, file, start + sent, min(end - start - sent, _PIECE_BYTES))
+        except BlockingIOError:
+            if not room.poll(_PATIENCE_MS):
+                return sent, True
+            continue
+        if count == 0:
+            raise _too_short()
+        sent += count
+    return sent, False
+
+
+async def _stream(send: Send, file: int, start: int, end: int) -> None:
+    """Send what the kernel cannot."""
+    while start < end:
+        body = await run_in_threadpool(os.pread, file, min(end - start, _STREAM_BYTES), start)
+        if not body:
+            raise _too_short()
+        start += len(body)
+        await send({"type": "http.response.body", "body": body, "more_body": True})
+
+
+def _too_short() -> Exception:
+    return RuntimeError("A file became shorter while it was sent.")

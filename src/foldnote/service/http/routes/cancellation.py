@@ -1,0 +1,102 @@
+"""POST /stop-job and DELETE /delete-job: the ends that people make."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+
+from fastapi import APIRouter, Request, Response
+from fastapi.concurrency import run_in_threadpool
+from fastapi.responses import JSONResponse
+
+from foldnote.models.status import JobStatus
+from foldnote.service.composition import Service
+from foldnote.service.domain.access.gate import Admitted
+from foldnote.service.domain.requests import NamedBatch, NamedJob
+from foldnote.service.faults import bad_request, job_not_found
+from foldnote.service.http.routes.responses import Here, Message, answers, keyed, read_small, takes
+from foldnote.service.store.accounts.accounts import Caller
+from foldnote.service.store.jobs.records import BATCH_TYPE
+
+router = APIRouter(tags=["jobs"])
+WAIT_S = 3.0
+_LOOK_EVERY_S = 0.05
+
+
+@router.post(
+    "/cancelJob",
+    name="cancel_job",
+    summary="Another word for /stop-job",
+    responses={**answers(Message, "As /stop-job."), **keyed(400, 413)},
+    openapi_extra=takes(NamedJob),
+)
+@router.post(
+    "/stop-job",
+    summary="Stop a job, or a batch with all its jobs",
+    responses={**answers(Message, "It is stopped, is being stopped, or had ended."), **keyed(400, 413)},
+    openapi_extra=takes(NamedJob),
+)
+async def stop_job(request: Request, caller: Admitted, service: Here) -> Response:
+    """Stop what is queued at once, and what runs with all its processes; the answer awaits that shortly."""
+    wanted = await read_small(request, service, NamedJob)
+    return await _stop(caller, service, wanted.job_name)
+
+
+@router.post(
+    "/cancelBatch",
+    summary="Stop a batch with all its jobs",
+    responses={**answers(Message, "As /stop-job."), **keyed(400, 413)},
+    openapi_extra=takes(NamedBatch),
+)
+async def cancel_batch(request: Request, caller: Admitted, service: Here) -> Response:
+    """Do as /stop-job does with a batch; a job that is none is not found."""
+    name = (await read_small(request, service, NamedBatch)).batch_name
+    row = await run_in_threadpool(service.store.jobs.find, [caller.account_id], name)
+    if row is None or row["type"] != BATCH_TYPE:
+        raise bad_request(
+            f"The batch {name[:200]!r} does not exist.", code="job_not_found", field="batchName"
+        )
+    return await _stop(caller, service, name)
+
+
+async def _stop(caller: Caller, service: Service, name: str) -> Response:
+    stopped = await run_in_threadpool(service.store.jobs.stop, caller.account_id, name)
+    if stopped is None:
+        raise job_not_found(name, 400)
+    if stopped.was_final:
+        return JSONResponse({"message": f"{name} had already ended; nothing was changed."})
+    service.dispatcher.wake()
+    has_ended = await _wait_for_end(service, stopped.running)
+    word = "was stopped" if has_ended else "is being stopped"
+    return JSONResponse({"message": f"{name} {word}."})
+
+
+@router.delete(
+    "/delete-job",
+    summary="Delete a job, or a batch with all its jobs",
+    responses={**answers(Message, "It is deleted; a run of it is stopped."), **keyed(400, 413)},
+    openapi_extra=takes(NamedJob),
+)
+async def delete_job(request: Request, caller: Admitted, service: Here) -> Response:
+    """Delete the job and its result; what runs is stopped."""
+    name = (await read_small(request, service, NamedJob)).job_name
+    running = await run_in_threadpool(service.store.jobs.delete, caller.account_id, name)
+    if running is None:
+        raise job_not_found(name, 400)
+    service.dispatcher.wake()
+    return JSONResponse({"message": f"{name} was deleted."})
+
+
+async def _wait_for_end(service: Service, job_ids: list[int]) -> bool:
+    """Whether all rows ended within a few seconds."""
+    until = time.monotonic() + WAIT_S
+    left = set(job_ids)
+    while left and time.monotonic() < until:
+        await asyncio.sleep(_LOOK_EVERY_S)
+        left = {job_id for job_id in left if not await run_in_threadpool(_has_ended, service, job_id)}
+    return not left
+
+
+def _has_ended(service: Service, job_id: int) -> bool:
+    row = service.store.jobs.find_by_id(job_id)
+    return row is None or JobStatus(row["state"]).is_final

@@ -1,0 +1,110 @@
+"""POST /deploy-model and its undoing: an administrator registers a command or an image as a tool."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter, Request, Response
+from fastapi.concurrency import run_in_threadpool
+from fastapi.responses import JSONResponse
+
+from foldnote.models.wire import WireModel
+from foldnote.service.disk import require_space
+from foldnote.service.domain.access.gate import AdmittedClaimed
+from foldnote.service.domain.requests import ModelDeployment, NamedTool
+from foldnote.service.http.routes.responses import Here, Message, answers, keyed, read_small, takes
+
+router = APIRouter(tags=["tools"])
+
+
+class DeploymentReceipt(WireModel):
+    """The answer of POST /deploy-model."""
+
+    message: str
+    type: str
+    """What submissions name."""
+    available: bool
+    """Whether it can run here now."""
+    unavailable_reason: str | None = None
+
+
+@router.post(
+    "/deploy-model",
+    summary="Register a command or an image as a tool",
+    responses={**answers(DeploymentReceipt, "It is a tool now."), **keyed(400, 403, 413, 507)},
+    openapi_extra=takes(ModelDeployment),
+)
+async def deploy_model(request: Request, caller: AdmittedClaimed, service: Here) -> Response:
+    """Check and keep the tool; it has a form, jobs and results like any other."""
+    service.deployments.require_open(caller)
+    wanted = await read_small(request, service, ModelDeployment)
+    require_space(service.config)
+    tool = await run_in_threadpool(service.deployments.deploy, wanted)
+    shown = service.toolbox.describe(tool)
+    receipt = {
+        "message": f"{tool.type} is a tool of this service.",
+        "type": tool.type,
+        "available": shown.available,
+        "unavailableReason": shown.unavailable_reason,
+    }
+    return JSONResponse(receipt)
+
+
+class DeployedModel(WireModel):
+    """A tool that an administrator registered."""
+
+    type: str
+    """What submissions name."""
+    display_name: str
+    command: list[str] | None
+    """Program and arguments; null for an image."""
+    image: str | None
+    """The container image; null for a command."""
+    created: str
+    """RFC 3339 UTC: when it was registered."""
+    available: bool
+    """Whether it can run here now."""
+    unavailable_reason: str | None
+    """Why not, and what to do; null when available."""
+
+
+class DeployedModels(WireModel):
+    """The answer of GET /deployed-models."""
+
+    models: list[DeployedModel]
+
+
+@router.get(
+    "/deployed-models",
+    summary="Tools that administrators registered",
+    responses={**answers(DeployedModels, "The oldest first."), **keyed(403)},
+)
+def list_deployed_models(caller: AdmittedClaimed, service: Here) -> Response:
+    """List what was registered, with what runs it."""
+    service.deployments.require(caller)
+    models = [
+        {
+            "type": definition.type,
+            "displayName": tool.display_name,
+            "command": definition.content.get("command"),
+            "image": definition.content.get("image"),
+            "created": definition.created,
+            "available": tool.available,
+            "unavailableReason": tool.unavailable_reason,
+        }
+        for definition, tool in service.deployments.registered()
+    ]
+    return JSONResponse({"models": models})
+
+
+@router.delete(
+    "/delete-model",
+    summary="Remove a registered tool",
+    responses={**answers(Message, "It takes no more jobs; those that run go on."), **keyed(400, 403, 413)},
+    openapi_extra=takes(NamedTool),
+)
+async def delete_model(request: Request, caller: AdmittedClaimed, service: Here) -> Response:
+    """Remove a tool that /deploy-model registered; jobs of it that wait end and say why."""
+    service.deployments.require(caller)
+    wanted = await read_small(request, service, NamedTool)
+    await run_in_threadpool(service.deployments.remove, wanted.type)
+    service.dispatcher.wake()
+    return JSONResponse({"message": f"{wanted.type} was removed. Its jobs and results stay."})

@@ -1,0 +1,204 @@
+"""GET /catalog/… and /getFolders: the words in which other programs for this interface ask what there is.
+
+They say nothing that /tools, /files and the log of a job do not say; public clients of deployed services ask
+for it here.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from typing import Annotated, Any, Literal
+
+from fastapi import APIRouter, Path, Query, Response
+from fastapi.responses import JSONResponse
+
+from foldnote.models.tool import Tool
+from foldnote.models.wire import WireModel
+from foldnote.service.domain.access.gate import Admitted
+from foldnote.service.domain.parameters import Parameter, list_parameters
+from foldnote.service.faults import RefusalError, not_found
+from foldnote.service.http.routes.jobs import DEFAULT_LOG_LINES, JobLog, get_job_log
+from foldnote.service.http.routes.responses import Here, answers, keyed
+
+router = APIRouter(tags=["tools"])
+
+
+class CatalogTool(WireModel):
+    """One row of GET /catalog/tools."""
+
+    name: str
+    """The tool's type."""
+    display_name: str
+    description: str
+    categories: list[str]
+    """What it works on."""
+    functions: list[str]
+    """What it does."""
+    available: bool
+    """Whether it can run here now."""
+
+
+class CatalogTools(WireModel):
+    """The answer of GET /catalog/tools."""
+
+    tools: list[CatalogTool]
+    total_tools: int
+
+
+class CatalogWord(WireModel):
+    """A word by which tools are found."""
+
+    value: str
+    label: str
+    tool_count: int
+
+
+class Modalities(WireModel):
+    """The answer of GET /catalog/modalities."""
+
+    modalities: list[CatalogWord]
+
+
+class Functions(WireModel):
+    """The answer of GET /catalog/functions."""
+
+    functions: list[CatalogWord]
+
+
+class ToolSheet(CatalogTool):
+    """The answer of GET /catalog/tools/{jobType}/schema."""
+
+    parameters: list[Parameter]
+    """The settings as a list; the JSON Schema of /tools says more."""
+    example_job: dict[str, Any] | None
+    """A submission that is valid as it stands; null where there is none."""
+
+
+class Folders(WireModel):
+    """The answer of GET /getFolders."""
+
+    folders: list[str]
+    """Paths, by name."""
+    total: int
+    has_more: bool
+
+
+@router.get(
+    "/catalog/tools",
+    summary="Find tools",
+    responses={**answers(CatalogTools, "The tools that match all that is given."), **keyed(400)},
+)
+def find_tools(
+    caller: Admitted,  # noqa: ARG001  the key is required, not used
+    service: Here,
+    modality: str | None = None,
+    function: str | None = None,
+    search: str | None = None,
+    custom: Literal["true"] | None = None,
+) -> Response:
+    """List tools by what they work on, what they do, a text in their name or description, or registered."""
+    own = service.toolbox.registered_types()
+    found = [
+        _row(tool)
+        for tool in service.toolbox.tools()
+        if modality in (None, *tool.modalities)
+        and function in (None, *tool.functions)
+        and (search or "").casefold() in f"{tool.type} {tool.display_name} {tool.description}".casefold()
+        and (custom is None or tool.type in own)
+    ]
+    return JSONResponse({"tools": found, "totalTools": len(found)})
+
+
+@router.get(
+    "/catalog/modalities",
+    summary="What tools work on",
+    responses={**answers(Modalities, "Each with its number of tools."), **keyed()},
+)
+def list_modalities(caller: Admitted, service: Here) -> Response:  # noqa: ARG001  the key is required
+    """Give the words that `modality` takes."""
+    return JSONResponse({"modalities": _words(tool.modalities for tool in service.toolbox.tools())})
+
+
+@router.get(
+    "/catalog/functions",
+    summary="What tools do",
+    responses={**answers(Functions, "Each with its number of tools."), **keyed()},
+)
+def list_functions(caller: Admitted, service: Here) -> Response:  # noqa: ARG001  the key is required
+    """Give the words that `function` takes."""
+    return JSONResponse({"functions": _words(tool.functions for tool in service.toolbox.tools())})
+
+
+@router.get(
+    "/catalog/tools/{jobType}/schema",
+    summary="The settings of a tool as a list",
+    responses={**answers(ToolSheet, "The tool with its parameters."), **keyed(404)},
+)
+def get_tool_sheet(
+    tool_type: Annotated[str, Path(alias="jobType")],
+    caller: Admitted,  # noqa: ARG001  the key is required, not used
+    service: Here,
+) -> Response:
+    """Give one tool with its settings and an example."""
+    try:
+        tool = service.toolbox.describe(service.toolbox.find(tool_type))
+    except RefusalError as refusal:
+        raise not_found(refusal.sentence, code=refusal.code, field="jobType") from refusal
+    sheet = {"parameters": list_parameters(tool.settings_schema), "exampleJob": tool.example_job}
+    return JSONResponse(_row(tool) | sheet)
+
+
+@router.get(
+    "/catalog/jobs/{jobName}/logs",
+    summary="Another word for /jobs/{jobName}/log",
+    responses={**answers(JobLog, "The end of the log."), **keyed(400, 404)},
+)
+def get_logs(
+    name: Annotated[str, Path(alias="jobName")],
+    caller: Admitted,
+    service: Here,
+    max_lines: Annotated[int, Query(alias="maxLines", ge=1)] = DEFAULT_LOG_LINES,
+) -> Response:
+    """Give the last lines of a job's log."""
+    return get_job_log(name, caller, service, max_lines)
+
+
+@router.get(
+    "/getFolders",
+    name="get_folders",
+    tags=["files"],
+    summary="Every folder of the caller",
+    responses={**answers(Folders, "By name."), **keyed(400)},
+)
+def get_folders(
+    caller: Admitted,
+    service: Here,
+    limit: Annotated[int, Query(ge=1)] = 50,
+    offset: Annotated[int, Query(ge=0, le=2**62)] = 0,
+    load_all: Annotated[Literal["true"] | None, Query(alias="loadAll")] = None,
+) -> Response:
+    """List the folders that hold files, those inside others too."""
+    names = service.store.files.all_folders(caller.account_id)
+    shown = names if load_all else names[offset : offset + limit]
+    has_more = not load_all and offset + len(shown) < len(names)
+    return JSONResponse({"folders": shown, "total": len(names), "hasMore": has_more})
+
+
+def _row(tool: Tool) -> dict[str, Any]:
+    return {
+        "name": tool.type,
+        "displayName": tool.label,
+        "description": tool.description,
+        "categories": list(tool.modalities),
+        "functions": list(tool.functions),
+        "available": tool.available,
+    }
+
+
+def _words(given: Iterable[tuple[str, ...]]) -> list[dict[str, Any]]:
+    counts = Counter(word for words in given for word in words)
+    return [
+        {"value": word, "label": word.replace("-", " ").capitalize(), "toolCount": count}
+        for word, count in sorted(counts.items())
+    ]

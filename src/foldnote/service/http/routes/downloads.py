@@ -1,0 +1,161 @@
+"""Downloads by signed link: no key, one hour, ranges, never shown inline, never kept by a cache."""
+
+from __future__ import annotations
+
+import os
+import re
+from io import FileIO
+from typing import Annotated
+
+from fastapi import APIRouter, Path, Query, Response
+from fastapi.concurrency import run_in_threadpool
+from fastapi.responses import FileResponse
+from pydantic import BeforeValidator
+from starlette.datastructures import Headers
+from starlette.types import Receive, Scope, Send
+
+from foldnote.service.composition import Service
+from foldnote.service.faults import RefusalError, not_found
+from foldnote.service.files.links import Target, link_revoked
+from foldnote.service.http.file_responses import EXTENSION
+from foldnote.service.http.routes.responses import Here, errors
+
+router = APIRouter(tags=["downloads"])
+PATH = "/download/{holder}/{holderId}/{sha256}/{name}"
+SAFE_HEADERS = {
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "Cache-Control": "no-store",
+}
+_NO_NUMBER = -1
+_PLAIN_RANGE = re.compile(r"bytes=([0-9]{1,18})-([0-9]{1,18})?")
+
+
+class Download(FileResponse):
+    """A file that the server sends by itself where it can, whole or one range of it.
+
+    Everything else, such as several ranges, goes in pieces of a megabyte, each of which costs a turn through
+    a thread and the server.
+    """
+
+    chunk_size = 1 << 20
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer with the content.
+
+        Raises:
+            RefusalError: 404 when it went meanwhile.
+        """
+        if scope["method"] != "GET" or EXTENSION not in scope.get("extensions", {}):
+            await super().__call__(scope, receive, send)
+            return
+        try:
+            file = await run_in_threadpool(open, self.path, "rb", 0)
+        except FileNotFoundError:
+            raise _gone() from None
+        with file:
+            self.set_stat_headers(os.fstat(file.fileno()))
+            part = self._choose_part(Headers(scope=scope))
+            if part is not None:
+                await self._send_part(send, file, *part)
+        if part is None:
+            await super().__call__(scope, receive, send)
+
+    def _choose_part(self, asked: Headers) -> tuple[int, int] | None:
+        """From where to where, as the head says then; None for all but the whole and one plain range."""
+        size, wanted = int(self.headers["content-length"]), asked.get("range")
+        if wanted is None:
+            return 0, size
+        plain = _PLAIN_RANGE.fullmatch(wanted)
+        if plain is None or asked.get("if-range", self.headers["etag"]) != self.headers["etag"]:
+            return None
+        start, last = int(plain[1]), min(int(plain[2] or size), size - 1)
+        if start > last:
+            return None
+        self.status_code = 206
+        self.headers["content-range"] = f"bytes {start}-{last}/{size}"
+        self.headers["content-length"] = str(last + 1 - start)
+        return start, last + 1
+
+    async def _send_part(self, send: Send, file: FileIO, start: int, end: int) -> None:
+        await send({"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers})
+        more = {"file": file, "offset": start, "count": end - start, "more_body": True}
+        await send({"type": EXTENSION, **more})
+        await send({"type": "http.response.body"})
+
+
+def _read_number(text: str) -> str | int:
+    """A link's number; what a changed link has instead is a number that never was signed."""
+    return text if text.isascii() and text.isdigit() and len(text) < 19 else _NO_NUMBER
+
+
+LinkNumber = Annotated[int, Query(), BeforeValidator(_read_number)]
+"""Owner or expiry of a signed link; anything but a number makes the link a changed one, which is 403."""
+ANY_TYPE = "application/octet-stream"
+MEDIA_TYPES = {".zip": "application/zip", ".json": "application/json"}
+CONTENT_TYPES: dict[str, dict[str, object]] = {kind: {} for kind in (ANY_TYPE, *MEDIA_TYPES.values())}
+"""How the document declares a stored content."""
+
+
+@router.head(PATH, include_in_schema=False)
+@router.get(
+    PATH,
+    summary="Download by a signed link",
+    response_class=FileResponse,
+    responses={
+        200: {"description": "The content.", "content": CONTENT_TYPES},
+        206: {
+            "description": "The ranges asked for.",
+            "content": CONTENT_TYPES | {"multipart/byteranges": {}},
+        },
+        416: {"description": "The range is outside the content."},
+        **errors(400, 403, 404),
+    },
+)
+def download(
+    service: Here,
+    holder: str,
+    holder_id: Annotated[str, Path(alias="holderId")],
+    sha256: str,
+    name: str,
+    owner: LinkNumber = 0,
+    expires: LinkNumber = 0,
+    key_id: Annotated[str, Query(alias="keyId")] = "",
+    signature: str = "",
+) -> Response:
+    """Give the content that a link leads to."""
+    target = Target(holder, holder_id, owner, sha256, name)
+    service.links.check(target, expires=expires, key_id=key_id, signature=signature)
+    _require_holder(service, target)
+    return file_answer(service, target.sha256, target.name)
+
+
+def file_answer(service: Service, sha256: str, name: str) -> Response:
+    """The stored content as a download.
+
+    Raises:
+        RefusalError: 404 when it is gone.
+    """
+    path = service.objects.path(sha256)
+    if not path.is_file():
+        raise _gone()
+    kind = MEDIA_TYPES.get(f".{name.rpartition('.')[2].lower()}", ANY_TYPE)
+    return Download(path, media_type=kind, filename=name, headers={**SAFE_HEADERS, "ETag": f'"{sha256}"'})
+
+
+def _require_holder(service: Service, target: Target) -> None:
+    """The job or file of the link must still be there, and its account must still be one that may read it."""
+    if not service.store.accounts.has_live_key(target.owner):
+        raise link_revoked()
+    if target.holder == "job":
+        row = service.store.jobs.find_by_id(int(target.holder_id))
+        owner = None if row is None else row["account_id"]
+    else:
+        stored = service.store.files.find_by_id(target.holder_id)
+        owner = None if stored is None else stored.account_id
+    if owner is None or not service.store.accounts.may_read(target.owner, owner):
+        raise _gone()
+
+
+def _gone() -> RefusalError:
+    return not_found("What this link led to was deleted.", code="gone")

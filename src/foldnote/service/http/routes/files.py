@@ -1,0 +1,213 @@
+"""PUT /upload, GET /files, DELETE /delete-file: the files of an account."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal, NamedTuple
+from urllib.parse import quote
+
+from fastapi import APIRouter, Path, Query, Request, Response
+from fastapi.concurrency import run_in_threadpool
+from fastapi.responses import JSONResponse
+
+from foldnote.models.file import FilePage, UploadReceipt
+from foldnote.service.composition import Service
+from foldnote.service.disk import require_space
+from foldnote.service.domain.access.gate import Admitted
+from foldnote.service.faults import bad_request, not_found, too_large
+from foldnote.service.files.links import Target
+from foldnote.service.files.names import check_file_name, check_folder, split_path
+from foldnote.service.http.bodies import read_chunks, require_length
+from foldnote.service.http.routes.downloads import CONTENT_TYPES, file_answer
+from foldnote.service.http.routes.paths import rest_of_path
+from foldnote.service.http.routes.responses import Here, Message, absolute, answers, keyed
+from foldnote.service.store.accounts.accounts import Caller
+from foldnote.service.store.files import FolderRow, StoredFile
+
+router = APIRouter(tags=["files"])
+_WRITE_BYTES = 1 << 20
+RAW_BODY = {
+    "requestBody": {
+        "required": True,
+        "content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}},
+    }
+}
+
+
+@router.put(
+    "/upload/" + rest_of_path("filename"),
+    summary="Upload a file",
+    responses={**answers(UploadReceipt, "The file is stored."), **keyed(400, 413, 507)},
+    openapi_extra=RAW_BODY,
+)
+async def upload_file(
+    request: Request, filename: str, caller: Admitted, service: Here, folder: str | None = None
+) -> Response:
+    """Store the raw body under a name; a file of this name is replaced."""
+    require_length(request, service.config.limits.upload_bytes, _refuse)
+    name, place = check_file_name(filename), check_folder(folder)
+    require_space(service.config)
+    stored = await receive(request, service, Owner(caller.account_id, caller.tier), place, name)
+    sha256 = stored.sha256
+    signed = service.links.sign(Target("file", stored.file_id, caller.account_id, sha256, name))
+    receipt = {
+        "message": f"{path_of(stored)} was uploaded.",
+        "fileUrl": absolute(request, service, f"/files/{quote(path_of(stored))}"),
+        "signedUrl": absolute(request, service, signed),
+    }
+    return JSONResponse(receipt)
+
+
+@router.get(
+    "/files",
+    summary="List files",
+    responses={**answers(FilePage, "Files of one folder, newest first."), **keyed(400)},
+)
+def list_files(
+    caller: Admitted,
+    service: Here,
+    limit: Annotated[int, Query(ge=1)] = 50,
+    offset: Annotated[int, Query(ge=0, le=2**62)] = 0,
+    include_folders: Annotated[Literal["true"] | None, Query(alias="includeFolders")] = None,
+    folder: str | None = None,
+) -> Response:
+    """List the files at the top or in a folder; with `includeFolders` the folders there come first."""
+    place = check_folder(folder)
+    limit = min(limit, service.config.limits.file_rows)
+    rows, total = _list(service, caller, place, offset, limit, include_folders is not None)
+    return JSONResponse({"files": rows, "total": total, "hasMore": offset + len(rows) < total})
+
+
+@router.head("/files/" + rest_of_path("filePath"), include_in_schema=False)
+@router.get(
+    "/files/" + rest_of_path("filePath"),
+    summary="Download one of the caller's files",
+    response_class=Response,
+    responses={200: {"description": "The content.", "content": CONTENT_TYPES}, **keyed(404)},
+)
+def get_file(path: Annotated[str, Path(alias="filePath")], caller: Admitted, service: Here) -> Response:
+    """Give the content of an upload to its owner."""
+    stored = service.store.files.find(caller.account_id, *split_path(path))
+    if stored is None:
+        raise not_found(f"The file {path[:200]!r} does not exist.", code="file_not_found", field="filePath")
+    return file_answer(service, stored.sha256, stored.name)
+
+
+@router.delete(
+    "/delete-file",
+    summary="Delete a file, or all files of a folder",
+    responses={**answers(Message, "Deleted."), **keyed(400)},
+)
+def delete_file(
+    caller: Admitted,
+    service: Here,
+    file_path: Annotated[str | None, Query(alias="filePath")] = None,
+    folder: str | None = None,
+) -> Response:
+    """Delete one file by its path, or every file in a folder and below it."""
+    if (file_path is None) == (folder is None):
+        raise bad_request("Give either filePath or folder.", code="missing_field", field="filePath")
+    if file_path is not None:
+        return _delete_one(service, caller, file_path)
+    place = check_folder(folder)
+    count = service.store.files.delete_folder(caller.account_id, place) if place else 0
+    if not count:
+        raise bad_request(
+            f"There are no files in the folder {(folder or '')[:200]!r}.",
+            code="file_not_found",
+            field="folder",
+        )
+    return JSONResponse({"message": f"{count} files in {place} were deleted."})
+
+
+def _delete_one(service: Service, caller: Caller, path: str) -> Response:
+    if not service.store.files.delete(caller.account_id, *split_path(path)):
+        raise bad_request(f"The file {path[:200]!r} does not exist.", code="file_not_found", field="filePath")
+    return JSONResponse({"message": f"{path} was deleted."})
+
+
+class Owner(NamedTuple):
+    """Whose upload it is: row and tier of the account."""
+
+    account_id: int
+    tier: str
+
+
+async def receive(request: Request, service: Service, owner: Owner, folder: str, name: str) -> StoredFile:
+    """Store the body while it comes in, as far as the account has room, and commit it under its name.
+
+    Raises:
+        RefusalError: 400 for an empty body, 413 for one that is too large or finds no room.
+    """
+    text = request.headers.get("content-length", "0")
+    declared = int(text[:19]) if text.isascii() and text.isdigit() else 0
+    with service.storage.upload(*owner, declared) as room:
+        sha256, size = await _receive(request, service, owner, room.left, declared)
+        return await run_in_threadpool(service.store.files.put, owner.account_id, folder, name, size, sha256)
+
+
+async def _receive(
+    request: Request, service: Service, owner: Owner, left: int | None, declared: int
+) -> tuple[str, int]:
+    """Hash and size of the body, which is stored while it comes in."""
+    largest = service.config.limits.upload_bytes
+    is_short = left is not None and left < largest
+    limit = left if left is not None and is_short else largest
+    refuse = (lambda _: service.storage.full(*owner)) if is_short else _refuse
+    with service.objects.draft() as draft:
+        buffer = bytearray()
+        async for chunk in read_chunks(request, limit, refuse):
+            buffer += chunk
+            if len(buffer) >= _WRITE_BYTES:
+                await run_in_threadpool(draft.write, bytes(buffer))
+                buffer.clear()
+        draft.write(bytes(buffer))
+        if not draft.size:
+            raise bad_request("The file is empty.", code="invalid_file", field="filename")
+        await run_in_threadpool(service.storage.arrive, *owner, draft.size, declared)
+        return await run_in_threadpool(draft.keep), draft.size
+
+
+def _refuse(limit_bytes: int) -> Exception:
+    return too_large(limit_bytes, "The file")
+
+
+def _list(
+    service: Service, caller: Caller, place: str, offset: int, limit: int, has_folders: bool
+) -> tuple[list[dict[str, Any]], int]:
+    folders = service.store.files.folders(caller.account_id, place) if has_folders else []
+    shown = folders[offset : offset + limit]
+    files, total = service.store.files.page(
+        caller.account_id, place, offset=max(0, offset - len(folders)), limit=limit - len(shown)
+    )
+    return [*map(_folder_record, shown), *map(file_record, files)], total + len(folders)
+
+
+def path_of(stored: StoredFile) -> str:
+    """What a file field takes."""
+    return f"{stored.folder}/{stored.name}" if stored.folder else stored.name
+
+
+def file_record(stored: StoredFile) -> dict[str, Any]:
+    """One row of GET /files; only what is inside a folder has `folder`."""
+    place = {"folder": stored.folder} if stored.folder else {}
+    return {
+        "fileId": stored.file_id,
+        "fileName": stored.name,
+        "name": stored.name,
+        "fileSize": stored.size,
+        "uploadTime": stored.uploaded,
+        **place,
+    }
+
+
+def _folder_record(row: FolderRow) -> dict[str, Any]:
+    parent, name = split_path(row.name)
+    return {
+        "fileId": f"folder:{row.name}",
+        "fileName": name,
+        "name": name,
+        "fileSize": row.size,
+        "uploadTime": row.uploaded,
+        **({"folder": parent} if parent else {}),
+        "isFolder": True,
+    }

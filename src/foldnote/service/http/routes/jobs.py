@@ -1,0 +1,183 @@
+"""GET /jobs: one job, or a page of them. Records were serialised when they changed; here they are ended."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Path, Query, Request, Response
+from fastapi.concurrency import run_in_threadpool
+
+from foldnote.models.job import Job, JobPage
+from foldnote.models.status import JobStatus
+from foldnote.models.wire import WireModel
+from foldnote.service.composition import Service
+from foldnote.service.domain.access.gate import Admitted, AdmittedByGateway
+from foldnote.service.domain.requests import JobsQuery
+from foldnote.service.faults import job_not_found
+from foldnote.service.http.job_changes import wait_for_change
+from foldnote.service.http.routes.responses import (
+    Here,
+    absolute,
+    answers,
+    keyed,
+    read_query,
+    takes_query,
+    visible_accounts,
+)
+from foldnote.service.queue.ownership import read_own_log
+from foldnote.service.store.accounts.accounts import Caller
+from foldnote.service.store.jobs.counting import Counts
+from foldnote.service.store.jobs.pages import JobFilter, LiveRow, Page
+from foldnote.service.store.jobs.records import BATCH_TYPE, MARK, add_fields, write_text
+
+router = APIRouter(tags=["jobs"])
+DEFAULT_LOG_LINES = 10_000
+_BEGIN = b'{"jobs":['
+_FEW = 50
+"""Records of batches and running jobs that are completed at once; more of them take a thread."""
+
+
+class JobLog(WireModel):
+    """The log of a job."""
+
+    log: str
+    """What the engine wrote, the last lines; empty before it began."""
+
+
+class GatewayMessage(WireModel):
+    """What the gateway before GET /jobs says."""
+
+    message: str
+    """Always `Forbidden`."""
+
+
+@router.get(
+    "/jobs",
+    summary="One job, or a page of jobs",
+    responses={
+        **answers(JobPage | Job, "A page, newest first; with `jobName` the record itself."),
+        **keyed(400, 404),
+        403: {"model": GatewayMessage, "description": "No key, or a misnamed header."},
+    },
+    openapi_extra=takes_query(JobsQuery),
+)
+async def get_jobs(request: Request, caller: AdmittedByGateway, service: Here) -> Response:
+    """List the caller's jobs, or give one; with `since` and `waitSeconds`, when something changed."""
+    asked = read_query(request, JobsQuery)
+    key, since, mark = asked.start_key, asked.since, None
+    before = None if key is None else service.page_keys.read(caller.account_id, key)
+    if since is not None:
+        mark = await wait_for_change(request, service, caller.account_id, since, asked.wait_seconds)
+
+    rows = min(asked.limit, service.config.limits.page_rows)
+    if asked.is_own:
+        own = JobFilter((caller.account_id,), has_subjobs=asked.include_subjobs is not None)
+        page = service.store.pages.glance(own, before=before, limit=rows)
+        if page is not None and len(page.live) <= _FEW:
+            return _json(_join(request, service, caller, page, mark))
+
+    def answer() -> Response:
+        has_organization = asked.organization is not None
+        owners = visible_accounts(service, caller, asked.job_email, has_organization=has_organization)
+        if asked.job_name is not None:
+            return _json(_one_job(request, service, caller, owners, asked.job_name).encode())
+        wanted = _filter(service, owners, asked.batch, has_subjobs=asked.include_subjobs is not None)
+        page = service.store.pages.read(wanted, before=before, limit=rows)
+        return _json(_join(request, service, caller, page, mark))
+
+    return await run_in_threadpool(answer)
+
+
+@router.get(
+    "/jobs/{jobName}/log",
+    summary="What the engine wrote",
+    responses={**answers(JobLog, "The end of the log."), **keyed(400, 404)},
+)
+def get_job_log(
+    name: Annotated[str, Path(alias="jobName")],
+    caller: Admitted,
+    service: Here,
+    max_lines: Annotated[int, Query(alias="maxLines", ge=1)] = DEFAULT_LOG_LINES,
+) -> Response:
+    """Give the last lines of a job's log."""
+    row = service.store.jobs.find([caller.account_id], name)
+    if row is None:
+        raise job_not_found(name)
+    attempt = service.store.queue.find_attempt(row["id"], row["attempt"])
+    text = read_own_log(service.config.data_dir / "jobs", attempt, min(max_lines, 10**9))
+    return _json(write_text({"log": text}).encode())
+
+
+def _filter(service: Service, owners: tuple[int, ...], batch: str | None, *, has_subjobs: bool) -> JobFilter:
+    """The listing's filter; a batch that is none of the caller's has no subjobs."""
+    if batch is None:
+        return JobFilter(owners, has_subjobs=has_subjobs)
+    parent = service.store.jobs.find(owners, batch)
+    if parent is None or parent["type"] != BATCH_TYPE:
+        return JobFilter((), parent_id=0)
+    return JobFilter(owners, parent_id=parent["id"])
+
+
+def _one_job(request: Request, service: Service, caller: Caller, owners: tuple[int, ...], name: str) -> str:
+    row = service.store.jobs.find(owners, name)
+    if row is None:
+        raise job_not_found(name)
+    if row["type"] == BATCH_TYPE:
+        counts = service.store.jobs.child_counts(owners, row["id"])
+        return _parent(request, service, caller, row, counts)
+    return _complete(service, row["id"], row["state"], row["record"])
+
+
+def _parent(
+    request: Request, service: Service, caller: Caller, row: Mapping[Any, Any], counts: Counts
+) -> str:
+    """A batch's record with its subjobs by status, and a fresh link once its archive is built.
+
+    The interface's record has no `failed`, so only who watches with `since`, an addition too, is told it.
+    """
+    more: dict[str, object] = {"statuses": counts.statuses}
+    if counts.failed and "since" in request.query_params:
+        more["failed"] = counts.failed
+    if row["result_sha256"] is not None:
+        name = f"{row['name']}.zip"
+        path = service.results.sign(row["id"], caller.account_id, row["result_sha256"], name)
+        more["resultUrl"] = absolute(request, service, path)
+    return add_fields(row["record"], more)
+
+
+def _complete(service: Service, job_id: int, state: str, record: str) -> str:
+    """The record with what a running job tells now."""
+    if state != JobStatus.RUNNING:
+        return record
+    live = service.dispatcher.live(job_id)
+    progress, message = (live.progress, live.message) if live else (None, None)
+    return add_fields(record, {"progress": progress, "message": message})
+
+
+def _join(request: Request, service: Service, caller: Caller, page: Page, mark: str | None) -> bytes:
+    """The body: the text of the page with what is completed for this answer, and what stands after it."""
+    parts = [_BEGIN, *(page.text.split(MARK.encode()) if page.live else [page.text])]
+    for position in range(2, len(parts), 2):
+        row = page.live[int(parts[position])]
+        parts[position] = _text(request, service, caller, page.children, row).encode()
+    tail: dict[str, Any] = {"statuses": page.counts.statuses} | ({} if mark is None else {"mark": mark})
+    if page.last is not None:
+        tail = {"startKey": service.page_keys.write(caller.account_id, page.last)} | tail
+    return b"".join([*parts, b"],", write_text(tail)[1:].encode()])
+
+
+def _text(
+    request: Request,
+    service: Service,
+    caller: Caller,
+    children: Mapping[int, Counts],
+    row: LiveRow,
+) -> str:
+    if row.type == BATCH_TYPE:
+        return _parent(request, service, caller, row._asdict(), children[row.id])
+    return _complete(service, row.id, row.state, row.record)
+
+
+def _json(body: bytes) -> Response:
+    return Response(body, media_type="application/json")

@@ -1,0 +1,76 @@
+"""POST /submit-pipeline and /run-pipeline: saving stages, and running them one after another."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter, Request, Response
+from fastapi.concurrency import run_in_threadpool
+from fastapi.responses import JSONResponse
+
+from foldnote.models.wire import WireModel
+from foldnote.service.domain.access.gate import AdmittedClaimed
+from foldnote.service.domain.requests import PipelineRun, PipelineSubmission
+from foldnote.service.http.routes.responses import Here, answers, keyed, queued, read_submission, takes
+
+router = APIRouter(tags=["pipelines"])
+
+
+class PipelineReceipt(WireModel):
+    """The answer of POST /submit-pipeline."""
+
+    message: str
+    pipeline_name: str
+    stages: list[str]
+    """Names of the stages in the order in which they run."""
+
+
+class RunReceipt(WireModel):
+    """The answer of POST /run-pipeline."""
+
+    message: str
+    job_name: str
+    """The run's parent; it is a batch of the stages."""
+    pipeline_name: str
+    type: str
+    """Always `batch`."""
+    job_names: list[str]
+    """The job of each stage."""
+    status: str
+    """Always `In Queue`."""
+
+
+@router.post(
+    "/submit-pipeline",
+    summary="Save a pipeline",
+    responses={**answers(PipelineReceipt, "It is saved."), **keyed(400, 403, 413, 507)},
+    openapi_extra=takes(PipelineSubmission),
+)
+async def submit_pipeline(request: Request, caller: AdmittedClaimed, service: Here) -> Response:
+    """Check every stage and keep the pipeline; one of the same name is replaced."""
+    pipeline = await read_submission(request, service, PipelineSubmission)
+    await run_in_threadpool(service.pipelines.save, caller, pipeline)
+    receipt = {
+        "message": f"The pipeline {pipeline.pipeline_name} is saved.",
+        "pipelineName": pipeline.pipeline_name,
+        "stages": [stage.name for stage in pipeline.stages],
+    }
+    return JSONResponse(receipt)
+
+
+@router.post(
+    "/run-pipeline",
+    summary="Run a saved pipeline",
+    responses={**answers(RunReceipt, "All stages are queued."), **keyed(400, 403, 404, 413, 507)},
+    openapi_extra=takes(PipelineRun),
+)
+async def run_pipeline(request: Request, caller: AdmittedClaimed, service: Here) -> Response:
+    """Check every stage with the inputs of this run and queue all of them, or none."""
+    wanted = await read_submission(request, service, PipelineRun)
+    await run_in_threadpool(service.storage.require, caller.account_id, caller.tier)
+    names = await run_in_threadpool(service.pipelines.run, caller, wanted)
+    return queued(
+        f"{wanted.job_name} with {len(names)} stages",
+        jobName=wanted.job_name,
+        pipelineName=wanted.pipeline_name,
+        type="batch",
+        jobNames=names,
+    )

@@ -1,0 +1,108 @@
+"""POST /getPresignedUploadUrl, and the upload itself: the second way to bring a file, without a key."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, Path, Query, Request, Response
+from fastapi.concurrency import run_in_threadpool
+
+from foldnote.models.wire import WireModel
+from foldnote.service.composition import Service
+from foldnote.service.disk import require_space
+from foldnote.service.domain.access.gate import Admitted
+from foldnote.service.domain.requests import UploadRequest
+from foldnote.service.faults import not_found
+from foldnote.service.files.links import UploadTarget, link_revoked
+from foldnote.service.files.names import check_file_name, check_folder, split_path
+from foldnote.service.http.routes.downloads import LinkNumber
+from foldnote.service.http.routes.files import RAW_BODY, Owner, receive
+from foldnote.service.http.routes.paths import rest_of_path
+from foldnote.service.http.routes.responses import Here, absolute, answers, errors, keyed, read_small, takes
+
+router = APIRouter(tags=["files"])
+PATH = "/presigned/" + rest_of_path("filePath")
+FilePath = Annotated[str, Path(alias="filePath")]
+KeyId = Annotated[str, Query(alias="keyId")]
+
+
+class UploadLinks(WireModel):
+    """The answer of POST /getPresignedUploadUrl."""
+
+    upload_url: str
+    """PUT the bytes here, within an hour; no key is needed."""
+    head_url: str
+    """HEAD here says whether they came: 200 or 404."""
+    key: str
+    """What a file field takes."""
+
+
+@router.post(
+    "/getPresignedUploadUrl",
+    summary="A link to upload a file to",
+    responses={**answers(UploadLinks, "The links."), **keyed(400, 413)},
+    openapi_extra=takes(UploadRequest),
+)
+async def get_presigned_upload_url(request: Request, caller: Admitted, service: Here) -> UploadLinks:
+    """Sign an upload of one name."""
+    folder, name = split_path((await read_small(request, service, UploadRequest)).filename)
+    target = UploadTarget(caller.account_id, check_folder(folder, "filename"), check_file_name(name))
+    return UploadLinks(
+        upload_url=absolute(request, service, service.links.sign(target, "PUT")),
+        head_url=absolute(request, service, service.links.sign(target, "HEAD")),
+        key=f"{target.folder}/{target.name}" if target.folder else target.name,
+    )
+
+
+@router.put(
+    PATH,
+    summary="Upload by a signed link",
+    responses={200: {"description": "The file is stored."}, **errors(400, 403, 413, 507)},
+    openapi_extra=RAW_BODY,
+)
+async def put_presigned(
+    request: Request,
+    service: Here,
+    path: FilePath,
+    owner: LinkNumber = 0,
+    expires: LinkNumber = 0,
+    key_id: KeyId = "",
+    signature: str = "",
+) -> Response:
+    """Store the raw body; a file of this name is replaced."""
+    wanted = UploadTarget(owner, *split_path(path))
+    target = await run_in_threadpool(_check, service, "PUT", wanted, expires, key_id, signature)
+    require_space(service.config)
+    tier = await run_in_threadpool(service.store.accounts.tier_of, target.owner)
+    stored = await receive(request, service, Owner(target.owner, tier), target.folder, target.name)
+    return Response(headers={"ETag": f'"{stored.sha256}"'})
+
+
+@router.head(
+    PATH,
+    summary="Whether a presigned upload came",
+    responses={200: {"description": "It did."}, **errors(400, 403, 404)},
+)
+def head_presigned(
+    service: Here,
+    path: FilePath,
+    owner: LinkNumber = 0,
+    expires: LinkNumber = 0,
+    key_id: KeyId = "",
+    signature: str = "",
+) -> Response:
+    """Say whether the file is there."""
+    target = _check(service, "HEAD", UploadTarget(owner, *split_path(path)), expires, key_id, signature)
+    stored = service.store.files.find(target.owner, target.folder, target.name)
+    if stored is None:
+        raise not_found(f"The file {path[:200]!r} does not exist.", code="file_not_found", field="filePath")
+    return Response(headers={"ETag": f'"{stored.sha256}"', "X-File-Size": str(stored.size)})
+
+
+def _check(
+    service: Service, method: str, target: UploadTarget, expires: int, key_id: str, signature: str
+) -> UploadTarget:
+    service.links.check(target, method, expires=expires, key_id=key_id, signature=signature)
+    if not service.store.accounts.has_live_key(target.owner):
+        raise link_revoked()
+    return target

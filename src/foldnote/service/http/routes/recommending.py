@@ -1,0 +1,121 @@
+"""POST /model-router: which tools fit a described task."""
+
+from __future__ import annotations
+
+import re
+
+from fastapi import APIRouter, Request, Response
+from fastapi.concurrency import run_in_threadpool
+from fastapi.responses import JSONResponse
+
+from foldnote.catalog.checks.molecule import find_smiles_fault
+from foldnote.models.wire import WireModel
+from foldnote.service.composition import Service
+from foldnote.service.domain.access.gate import Admitted
+from foldnote.service.domain.recommending.detection import Molecule, find_molecules, read_sequence
+from foldnote.service.domain.recommending.ranking import advise, read_task
+from foldnote.service.domain.requests import RouterInput, RouterRequest
+from foldnote.service.faults import RefusalError, bad_request
+from foldnote.service.http.routes.responses import Here, answers, keyed, read_small, takes
+
+router = APIRouter(tags=["tools"])
+_CODE = re.compile(r"[A-Za-z0-9]{1,5}")
+
+
+class RecommendedTool(WireModel):
+    """One row of the answer."""
+
+    tool_id: str
+    """The tool's type."""
+    reason: str
+    """Why it fits."""
+
+
+class DetectedMolecule(WireModel):
+    """One molecule that was used."""
+
+    kind: str
+    """`protein`, `antibody`, `nucleic-acid` or `small-molecule`."""
+    form: str
+    """`FASTA`, `sequence`, `SMILES` or `CCD code`."""
+    length: int
+    """Residues, nucleotides or characters."""
+
+
+class RouterAnswer(WireModel):
+    """The answer of POST /model-router."""
+
+    tools: list[RecommendedTool]
+    """Best first; empty when it abstains."""
+    abstain: bool
+    """Whether nothing is recommended."""
+    summary: str
+    """What was understood; what is missing when it abstains."""
+    detected: list[DetectedMolecule]
+    """The molecules of the prompt and of `inputs`."""
+
+
+@router.post(
+    "/model-router",
+    summary="Tools for a described task",
+    responses={**answers(RouterAnswer, "At most four tools, or none and why."), **keyed(400, 403, 413)},
+    openapi_extra=takes(RouterRequest),
+)
+async def route_model(request: Request, caller: Admitted, service: Here) -> Response:  # noqa: ARG001  the key is required
+    """Rank the tools of this service for a task; nothing leaves this machine."""
+    if not service.config.has_router:
+        sentence = "Recommendations are not enabled at this service. GET /tools lists what there is."
+        raise RefusalError(403, "router_disabled", sentence)
+    wanted = await read_small(request, service, RouterRequest)
+    return JSONResponse(await run_in_threadpool(_advise, service, wanted))
+
+
+def _advise(service: Service, wanted: RouterRequest) -> dict[str, object]:
+    given = [_read_input(index, each) for index, each in enumerate(wanted.inputs or [])]
+    molecules = list({each.text: each for each in [*given, *find_molecules(wanted.prompt)]}.values())
+    tools = service.toolbox.tools()
+    roles = {each.role for each in wanted.inputs or [] if each.role}
+    advice = advise(read_task(wanted.prompt, molecules, roles, tools), tools)
+    return {
+        "tools": [{"toolId": row.tool_id, "reason": row.reason} for row in advice.tools],
+        "abstain": advice.is_abstaining,
+        "summary": advice.summary,
+        "detected": [{"kind": m.kind, "form": m.form, "length": m.length} for m in molecules],
+    }
+
+
+def _read_input(index: int, given: RouterInput) -> Molecule:
+    """The molecule of one element of `inputs`.
+
+    Raises:
+        RefusalError: 400 when it has not exactly one, or a sequence is none.
+    """
+    if sum(each is not None for each in (given.sequence, given.smiles, given.ccd)) != 1:
+        sentence = f"inputs.{index} must have exactly one of sequence, smiles and ccd."
+        raise bad_request(sentence, code="invalid_field", field=f"inputs.{index}")
+    fault = _find_fault(given)
+    if fault:
+        name, what = fault
+        field = f"inputs.{index}.{name}"
+        raise bad_request(f"{field}: {what}", code="invalid_field", field=field)
+    if given.smiles is not None:
+        return Molecule("small-molecule", "SMILES", given.smiles.strip())
+    if given.ccd is not None:
+        return Molecule("small-molecule", "CCD code", given.ccd.strip().upper())
+    molecule = read_sequence(given.sequence or "")
+    if molecule is None:
+        sentence = f"inputs.{index}.sequence has letters that are neither residues nor nucleotides."
+        raise bad_request(sentence, code="invalid_field", field=f"inputs.{index}.sequence")
+    return molecule
+
+
+def _find_fault(given: RouterInput) -> tuple[str, str] | None:
+    """The field that cannot be read, and why."""
+    if given.smiles is not None:
+        fault = find_smiles_fault(given.smiles)
+        return ("smiles", fault) if fault else None
+    if given.ccd is not None and not _CODE.fullmatch(given.ccd.strip()):
+        return "ccd", "this is no code of the chemical component dictionary: 1 to 5 letters and digits."
+    if given.sequence is not None and not given.sequence.strip():
+        return "sequence", "this is empty."
+    return None

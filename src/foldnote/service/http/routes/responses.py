@@ -1,0 +1,154 @@
+"""What every route shares: how it declares its answers, reads its body, and where it finds the service."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any, TypeVar
+
+from fastapi import Depends, Request
+from fastapi.responses import JSONResponse
+from pydantic import BaseModel, ValidationError
+
+from foldnote.models.fault import ErrorBody
+from foldnote.models.wire import WireModel
+from foldnote.service.composition import Service
+from foldnote.service.disk import require_space
+from foldnote.service.domain.requests import Body
+from foldnote.service.http.bodies import parameter_refusal, read_json, read_model
+from foldnote.service.store.accounts.accounts import Caller
+
+MEANINGS = {
+    400: "Invalid request; `field` names what is at fault.",
+    401: "The key is missing or invalid.",
+    403: "Not allowed.",
+    404: "Not found.",
+    413: "The body is too large.",
+    429: "Too many requests; `retryAfterSeconds` says when to come back.",
+    500: "The service failed.",
+    503: "Temporarily unavailable.",
+    507: "The disk of the service is full.",
+}
+BodyModel = TypeVar("BodyModel", bound=Body)
+BODIES: dict[str, type[BaseModel]] = {}
+Answers = dict[int | str, dict[str, Any]]
+
+
+class Message(WireModel):
+    """A plain answer."""
+
+    message: str
+    """What was done."""
+
+
+async def _find_service(request: Request) -> Service:
+    service: Service = request.app.state.service
+    return service
+
+
+Here = Annotated[Service, Depends(_find_service)]
+"""The service that answers."""
+
+
+def errors(*statuses: int) -> Answers:
+    """The errors that a route may answer, beside those that every route may."""
+    return {
+        status: {"model": ErrorBody, "description": MEANINGS[status]}
+        for status in sorted({*statuses, 500, 503, 507})
+    }
+
+
+def keyed(*statuses: int) -> Answers:
+    """The errors of a route that needs a key."""
+    return errors(401, 429, *statuses)
+
+
+def answers(model: Any, description: str, status: int = 200) -> Answers:
+    """The good answer of a route."""
+    return {status: {"model": model, "description": description}}
+
+
+def takes(model: type[Body], *more_types: str) -> dict[str, Any]:
+    """Declares a JSON body, which the route reads itself: after the key, and with a limit."""
+    BODIES[model.__name__] = model
+    schema = {"schema": {"$ref": f"#/components/schemas/{model.__name__}"}}
+    content = dict.fromkeys(("application/json", *more_types), schema)
+    return {"requestBody": {"required": True, "content": content}}
+
+
+def takes_either(*models: type[Body], has_others: bool = False) -> dict[str, Any]:
+    """Declares a JSON body that has one of several forms; with `has_others` any other is answered too."""
+    BODIES.update({model.__name__: model for model in models})
+    forms = [{"$ref": f"#/components/schemas/{model.__name__}"} for model in models]
+    others = [{"description": "Anything else; the verdict says what is wrong."}]
+    schema = {"anyOf": [*forms, *(others if has_others else [])]}
+    return {"requestBody": {"required": True, "content": {"application/json": {"schema": schema}}}}
+
+
+def takes_query(model: type[Body]) -> dict[str, Any]:
+    """Declares query parameters that the route reads itself, all at once."""
+    fields = model.model_json_schema()["properties"]
+    return {
+        "parameters": [
+            {"name": name, "in": "query", "required": False, "schema": schema}
+            for name, schema in fields.items()
+        ]
+    }
+
+
+def read_query(request: Request, model: type[BodyModel]) -> BodyModel:
+    """The query parameters.
+
+    Raises:
+        RefusalError: 400 that names the first wrong one.
+    """
+    try:
+        return model.model_validate(dict(request.query_params))
+    except ValidationError as exc:
+        problem = exc.errors(include_url=False, include_input=False)[0]
+        raise parameter_refusal(problem) from exc
+
+
+async def read_small(request: Request, service: Service, model: type[BodyModel]) -> BodyModel:
+    """The body of a route that takes a few fields.
+
+    Raises:
+        RefusalError: 413 above the limit, 400 with the field at fault.
+    """
+    return read_model(await read_json(request, service.config.limits.small_body_bytes), model)
+
+
+async def read_submission(request: Request, service: Service, model: type[BodyModel]) -> BodyModel:
+    """The body of a route that keeps what it is given, inline files included.
+
+    Raises:
+        RefusalError: 413 above the limit, 400 with the field at fault, 507 without room.
+    """
+    body = read_model(await read_json(request, service.config.limits.submission_bytes), model)
+    require_space(service.config)
+    return body
+
+
+def queued(subject: str, **fields: object) -> JSONResponse:
+    """The answer to a submission: what was submitted, further fields, and its status."""
+    return JSONResponse({"message": f"{subject} submitted to queue.", **fields, "status": "In Queue"})
+
+
+def absolute(request: Request, service: Service, path: str) -> str:
+    """The address of a path at this service, under the prefix that the request came with."""
+    base = service.config.public_url or str(request.base_url)
+    return base.rstrip("/") + path
+
+
+def visible_accounts(
+    service: Service, caller: Caller, job_email: str | None, *, has_organization: bool = False
+) -> tuple[int, ...]:
+    """Whose jobs the caller asks for and may see; nobody's for the address of a stranger."""
+    if job_email is None and not has_organization:
+        return (caller.account_id,)
+    members: Mapping[str, int] = {}
+    if caller.organization_id is not None:
+        members = service.store.accounts.members(caller.organization_id)
+    known = {caller.email: caller.account_id, **members}
+    if job_email is None:
+        return tuple(known.values())
+    return (known[job_email],) if job_email in known else ()

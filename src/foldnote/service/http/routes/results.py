@@ -1,0 +1,86 @@
+"""POST /result: a signed link to what a job left."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+
+from fastapi import APIRouter, Request, Response
+from fastapi.concurrency import run_in_threadpool
+from fastapi.responses import JSONResponse
+
+from foldnote.models.wire import WireModel
+from foldnote.service.composition import Service
+from foldnote.service.domain.access.gate import Admitted
+from foldnote.service.domain.requests import ResultRequest
+from foldnote.service.domain.result_links import PreparingError
+from foldnote.service.faults import bad_request
+from foldnote.service.http.routes.responses import (
+    Here,
+    absolute,
+    answers,
+    keyed,
+    read_small,
+    takes,
+    visible_accounts,
+)
+from foldnote.service.store.accounts.accounts import Caller
+
+router = APIRouter(tags=["results"])
+_LOOK_EVERY_S = 0.2
+
+
+class Preparing(WireModel):
+    """The archive of a batch is being built."""
+
+    status: str
+    """Always `preparing`."""
+    job_name: str
+    """The batch."""
+    message: str
+    """How to go on."""
+
+
+@router.post(
+    "/result",
+    summary="A link to the result",
+    responses={
+        **answers(Preparing, "The archive of a batch is being built.", 202),
+        **answers(str, "A JSON string: a link that works for an hour without the key."),
+        **keyed(400, 404, 413),
+    },
+    openapi_extra=takes(ResultRequest),
+)
+async def get_result(request: Request, caller: Admitted, service: Here) -> Response:
+    """Give a link to the archive, to one file of it, or to its structures only."""
+    wanted = await read_small(request, service, ResultRequest)
+    owners = await run_in_threadpool(visible_accounts, service, caller, wanted.job_email)
+    wait_s = 0.0 if wanted.no_async else service.config.limits.inline_wait_s
+    path = await _wait_for_link(service, caller, owners, wanted, wait_s)
+    if path is not None:
+        return JSONResponse(absolute(request, service, path))
+    if wanted.no_async:
+        raise bad_request(f"The archive of {wanted.job_name} is not built yet.", code="result_preparing")
+    return JSONResponse(preparing(wanted.job_name), 202)
+
+
+async def _wait_for_link(
+    service: Service, caller: Caller, owners: tuple[int, ...], wanted: ResultRequest, wait_s: float
+) -> str | None:
+    """The link, or None when a batch's archive is not built within the time."""
+    until = time.monotonic() + wait_s
+    while True:
+        try:
+            return await run_in_threadpool(service.results.link, caller.account_id, owners, wanted)
+        except PreparingError:
+            if time.monotonic() >= until:
+                return None
+            await asyncio.sleep(_LOOK_EVERY_S)
+
+
+def preparing(name: str) -> dict[str, str]:
+    """The body of a 202."""
+    message = (
+        f"The result is being built. Poll GET /jobs?jobName={name} until resultUrl appears, then ask again."
+    )
+    return {"status": "preparing", "jobName": name, "message": message}

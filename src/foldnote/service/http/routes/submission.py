@@ -1,0 +1,107 @@
+"""POST /submit-job, /submit-batch and /validate-job: handing in, and asking before."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fastapi import APIRouter, Request, Response
+from fastapi.concurrency import run_in_threadpool
+from fastapi.responses import JSONResponse
+
+from foldnote.models.submission import Receipt
+from foldnote.models.verdict import BatchVerdict, Verdict
+from foldnote.models.wire import WireModel
+from foldnote.service.disk import require_space
+from foldnote.service.domain.access.gate import Admitted
+from foldnote.service.domain.requests import BatchSubmission, JobPayload, JobSubmission, ListedBatch
+from foldnote.service.faults import BareRefusalError, RefusalError, bad_request
+from foldnote.service.http.bodies import read_json, read_model
+from foldnote.service.http.routes.responses import (
+    Here,
+    answers,
+    keyed,
+    queued,
+    read_submission,
+    takes,
+    takes_either,
+)
+
+router = APIRouter(tags=["submission"])
+
+
+class BatchReceipt(WireModel):
+    """The answer of POST /submit-batch."""
+
+    message: str
+    batch_name: str
+    type: str
+    job_names: list[str]
+    status: str
+    """Always `In Queue`."""
+
+
+@router.post(
+    "/submit-job",
+    summary="Queue one job",
+    responses={**answers(Receipt, "The job is queued."), **keyed(400, 403, 413, 507)},
+    openapi_extra=takes(JobSubmission),
+)
+async def submit_job(request: Request, caller: Admitted, service: Here) -> Response:
+    """Check a job and put it into the queue."""
+    submission = await read_submission(request, service, JobSubmission)
+    await run_in_threadpool(service.intake.submit, caller, submission)
+    return queued(submission.job_name, jobName=submission.job_name, type=submission.type)
+
+
+@router.post(
+    "/submit-batch",
+    summary="Queue many jobs of one tool",
+    responses={**answers(BatchReceipt, "All jobs are queued."), **keyed(400, 403, 413, 507)},
+    openapi_extra=takes_either(BatchSubmission, ListedBatch),
+)
+async def submit_batch(request: Request, caller: Admitted, service: Here) -> Response:
+    """Check every row and put all of them into the queue, or none."""
+    value = await read_json(request, service.config.limits.submission_bytes)
+    batch = _read_batch(value)
+    require_space(service.config)
+    names = await run_in_threadpool(service.intake.submit_batch, caller, batch)
+    what = f"{batch.batch_name} with {len(names)} jobs"
+    return queued(what, batchName=batch.batch_name, type=batch.type, jobNames=names)
+
+
+def _read_batch(value: Any) -> BatchSubmission:
+    """Either form; the one that lists jobs is known by its `jobs`."""
+    if not isinstance(value, dict) or "jobs" not in value or "settings" in value:
+        return read_model(value, BatchSubmission)
+    if "tool" not in value and "type" in value:
+        value = value | {"tool": value["type"]}
+    try:
+        return read_model(value, ListedBatch).as_batch()
+    except ValueError as exc:
+        raise bad_request(str(exc), code="invalid_field", field="jobs") from exc
+
+
+@router.post(
+    "/validate-job",
+    summary="Say what a submission would answer, at no cost",
+    responses={
+        **answers(Verdict | BatchVerdict, "The verdict; for an array of settings one a row."),
+        **keyed(400),
+        413: {"description": "The body is larger than about 4.5 MB; the answer has no body."},
+    },
+    openapi_extra=takes_either(JobPayload, has_others=True),
+)
+async def validate_job(request: Request, caller: Admitted, service: Here) -> Response:
+    """Check a job or the rows of a batch; nothing is kept or queued."""
+    value = await read_json(request, service.config.limits.validation_bytes, _refuse_bare)
+    try:
+        payload = read_model(value, JobPayload)
+    except RefusalError as refusal:
+        missing = [refusal.field] if refusal.code == "missing_field" else []
+        body = {"valid": False, "error": refusal.sentence, "field": refusal.field, "missingFields": missing}
+        return JSONResponse(body)
+    return JSONResponse(await run_in_threadpool(service.intake.validate, caller, payload))
+
+
+def _refuse_bare(_: int) -> Exception:
+    return BareRefusalError(413)

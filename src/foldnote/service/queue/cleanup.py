@@ -1,0 +1,190 @@
+"""Folders that nobody needs any more: the work of attempts that ended, and jobs that were deleted.
+
+What cannot be removed now is tried again: a deleted job at every sweep, an ended attempt's work at the next
+start. It is done in a thread of its own, since a tool may leave a million files. Which job is over is not
+decided here.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import os
+import shutil
+import time
+from collections.abc import Callable
+from pathlib import Path
+from threading import Event, Thread
+
+from foldnote.service.disk import Disk
+from foldnote.service.files.objects import LATELY_S, YOUNG_S, ObjectStore
+from foldnote.service.lock import may_remove_contents
+from foldnote.service.runner.attempt import RESULT, WORK
+from foldnote.service.store.database import StorageFaultError
+from foldnote.service.store.store import Store
+from foldnote.service.worker_thread import Rounds
+
+log = logging.getLogger(__name__)
+COLLECT_EVERY_S = 600.0
+COLLECT_IN_NEED_S = 10.0
+"""The same while the disk has no space for new work; then contents go as soon as that is safe."""
+_RECLAIM_AGAIN_S = 2.0
+_STOP_PATIENCE_S = 2.0
+_LEFT_BY_EARLIER_PROCESS = 1000
+"""More attempts than can have ended in the moment before a process died."""
+
+
+class Tidier:
+    """Removes what is over below the folder of all jobs.
+
+    Args:
+        root: folder of all jobs.
+        disk: says whether there is room for new work; without one there always is.
+    """
+
+    def __init__(self, root: Path, store: Store, objects: ObjectStore, disk: Disk | None = None) -> None:
+        self._has_space: Callable[[], bool] = disk.has_space if disk is not None else lambda: True
+        self._reserve_log: Callable[[], None] = disk.reserve_log if disk is not None else lambda: None
+        self._root = root
+        self._store = store
+        self._objects = objects
+        self._ended: list[Path] = []
+        self._stuck: set[int] = set()
+        self._reclaiming: Thread | None = None
+        self._has_freed = Event()
+        """Set while the database's files may hold pages and a log of what was deleted."""
+        self._is_stopping = Event()
+        self._is_purge_due = False
+        self._rounds = Rounds("tidier", self._work)
+        self._last_collection = time.monotonic()
+        self._next_collection = self._last_collection + COLLECT_EVERY_S
+
+    def start(self) -> None:
+        """Begin to work, with what an earlier process left."""
+        self.take_over()
+        self._rounds.start()
+
+    def stop(self) -> None:
+        """End soon; the removal of a large folder may go on until the process ends."""
+        self._rounds.stop(_STOP_PATIENCE_S)
+        self._is_stopping.set()
+        self._has_freed.set()
+        if self._reclaiming is not None:
+            self._reclaiming.join()
+
+    def wake(self, *, is_purge_due: bool = False) -> None:
+        """Remove what was noted, and if due what was deleted; nobody waits for it."""
+        self._is_purge_due = self._is_purge_due or is_purge_due
+        if self._is_purge_due or self._ended:
+            self._rounds.wake()
+
+    def _work(self) -> None:
+        self.tidy()
+        if self._is_purge_due and not self._rounds.is_stopping:
+            self._is_purge_due = False
+            self.purge()
+
+    def note(self, folder: Path) -> None:
+        """The attempt in `folder` ended, and what it left is kept elsewhere."""
+        self._ended.append(folder)
+
+    def take_over(self) -> None:
+        """An earlier process may have died between the end of an attempt and its tidying."""
+        for place in self._store.leftovers.last_ended(_LEFT_BY_EARLIER_PROCESS):
+            self.note(self._root / place)
+
+    def tidy(self) -> None:
+        """Drop what is kept elsewhere; the log and the manifest stay."""
+        while self._ended and not self._rounds.is_stopping:
+            folder = self._ended.pop()
+            drop_work(folder)
+            with contextlib.suppress(OSError):
+                (folder / RESULT).unlink(missing_ok=True)
+
+    def purge(self) -> None:
+        """Remove the folders of deleted jobs, and now and then the contents that nothing has any more.
+
+        While a backup is being made nothing is removed.
+        """
+        with may_remove_contents(self._root.parent) as may_remove:
+            if may_remove:
+                self._purge()
+
+    def _purge(self) -> None:
+        unpurged = self._store.queue.unpurged()
+        for job_id in unpurged:
+            self._purge_job(job_id)
+        if self._rounds.is_stopping:
+            return
+        if unpurged or self._reclaiming is None:
+            self._has_freed.set()
+        if self._reclaiming is None:
+            self._reclaiming = Thread(target=self._reclaim, name="reclaiming", daemon=True)
+            self._reclaiming.start()
+        is_used = self._store.files.is_used
+        leavings = self._store.storage.leavings()
+        gone = [row for row, sha256 in leavings if self._objects.release(sha256, is_used)]
+        if gone:
+            self._store.storage.forget(gone)
+        in_need = not self._has_space()
+        if in_need:
+            self._next_collection = min(self._next_collection, self._last_collection + COLLECT_IN_NEED_S)
+        if time.monotonic() >= self._next_collection:
+            self._objects.collect(is_used, LATELY_S if in_need else YOUNG_S)
+            self._last_collection = time.monotonic()
+            self._next_collection = self._last_collection + COLLECT_EVERY_S
+
+    def _reclaim(self) -> None:
+        """Take what was deleted out of the database's files, beside all other work: it may take minutes."""
+        while self._has_freed.wait() and not self._is_stopping.is_set():
+            self._has_freed.clear()
+            try:
+                is_done = self._store.database.reclaim(self._is_stopping, keeps_log=not self._has_space())
+                self._reserve_log()
+            except StorageFaultError:
+                log.warning("What was deleted cannot be taken out of the database now; it is tried again.")
+                is_done = False
+            if not is_done and not self._is_stopping.wait(_RECLAIM_AGAIN_S):
+                self._has_freed.set()
+
+    def _purge_job(self, job_id: int) -> None:
+        folders = [self._root / place for place in self._store.leftovers.of_job(job_id)]
+        left = [folder for folder in folders if not remove_folder(folder)]
+        for job_folder in {folder.parent for folder in folders}:
+            with contextlib.suppress(OSError):  # what was put aside stays
+                job_folder.rmdir()
+        if self._rounds.is_stopping:
+            return
+        if not left:
+            self._store.queue.mark_purged(job_id)
+            self._stuck.discard(job_id)
+        elif job_id not in self._stuck:
+            self._stuck.add(job_id)
+            log.warning("The folder %s of a deleted job cannot be removed; it is tried again.", left[0])
+
+
+def drop_work(folder: Path) -> None:
+    """Remove the working directory of an attempt."""
+    remove_folder(folder / WORK)
+
+
+def remove_folder(folder: Path) -> bool:
+    """Remove a folder with all that is in it, what a tool made read-only too; False when some of it stays."""
+    shutil.rmtree(folder, ignore_errors=True)
+    if not os.path.lexists(folder):
+        return True
+    _open_folders(folder)
+    shutil.rmtree(folder, ignore_errors=True)
+    return not os.path.lexists(folder)
+
+
+def _open_folders(folder: Path) -> None:
+    """Let every folder be read and changed; links are left alone, since they may lead elsewhere."""
+    with contextlib.suppress(OSError):
+        folder.chmod(0o700)
+    for path, names, _ in os.walk(folder):
+        for name in names:
+            inner = Path(path, name)
+            if not inner.is_symlink():
+                with contextlib.suppress(OSError):
+                    inner.chmod(0o700)

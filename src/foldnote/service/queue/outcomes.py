@@ -1,0 +1,78 @@
+"""What an attempt's outcome means for its job.
+
+A tool's own failure ends the job; a loss of the machine's is tried again, at most three attempts in all. The
+two are told apart in the job's `error`. Nothing is written here.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from foldnote.models.status import JobStatus
+from foldnote.service.runner.attempt import Outcome
+from foldnote.service.store import clock
+from foldnote.service.store.jobs.queue import STOPPED_MESSAGE, Claim, Ending
+
+MAX_ATTEMPTS = 3
+LOST_SENTENCE = "The run was lost with the process or machine that ran it."
+SPOILT_SENTENCE = (
+    "The tool wrote over files that are not its own, so what became of the run cannot be read."
+    " It may write in its working folder only."
+)
+
+
+def ending_of(outcome: Outcome, *, cores: int, has_result: bool, is_cancelled: bool) -> Ending | None:
+    """How the job ends; None when the attempt was lost and the job may be tried again."""
+    if outcome.state == "succeeded" and has_result:
+        return _ended(JobStatus.COMPLETE, None, outcome.note, outcome, cores, has_result)
+    if outcome.state == "succeeded":
+        return _ended(JobStatus.STOPPED, "The tool ended without any output.", None, outcome, cores, False)
+    if is_cancelled:
+        return _ended(JobStatus.STOPPED, None, STOPPED_MESSAGE, outcome, cores, has_result)
+    if outcome.state in ("failed", "timed_out"):
+        error = outcome.error or "The tool failed and gave no reason."
+        return _ended(JobStatus.STOPPED, error, None, outcome, cores, has_result)
+    return None
+
+
+def stopped_ending() -> Ending:
+    """The end of a job that was to be stopped and whose run is gone."""
+    return Ending(JobStatus.STOPPED, message=STOPPED_MESSAGE)
+
+
+def refused_ending(reason: str) -> Ending:
+    """The end of a job that cannot be started."""
+    return Ending(JobStatus.STOPPED, error=reason)
+
+
+def exhausted_ending(reason: str) -> Ending:
+    """The end of a job that was lost too often."""
+    error = f"{reason} It was tried {MAX_ATTEMPTS} times; the tool itself reported no fault. Submit it again."
+    return Ending(JobStatus.STOPPED, error=error)
+
+
+def is_exhausted(claim: Claim) -> bool:
+    """Whether one more loss is one too many."""
+    return claim.losses + 1 >= MAX_ATTEMPTS
+
+
+def _ended(
+    state: JobStatus, error: str | None, message: str | None, outcome: Outcome, cores: int, has_result: bool
+) -> Ending:
+    return Ending(
+        state=state,
+        error=error,
+        message=message,
+        score=None if outcome.score is None else dict(outcome.score),
+        weighted_hours=weighted_hours(outcome.started, outcome.ended, cores),
+        result_sha256=outcome.result_sha256 if has_result else None,
+        result_size=outcome.result_size_bytes if has_result else None,
+    )
+
+
+def weighted_hours(started: str | None, ended: str | None, cores: int) -> float | None:
+    """Hours that the run took times the cores that were set aside for it; None when it never started."""
+    if started is None or ended is None:
+        return None
+    elapsed: datetime = clock.read(ended)
+    return round(max(0.0, (elapsed - clock.read(started)).total_seconds()) / 3600 * max(1, cores), 6)

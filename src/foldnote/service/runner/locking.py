@@ -1,0 +1,67 @@
+"""The lock of an attempt: an advisory lock that the kernel frees when its holder dies, however it dies.
+
+It belongs to the open file, so a descriptor handed to a child keeps it without a gap. It says only whether
+somebody holds the attempt, not who.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import stat
+from pathlib import Path
+
+from foldnote.service.runner.attempt import LOCK
+from foldnote.service.runner.untrusted import NotRegularError
+
+_FLAGS = os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+
+
+def take_lock(attempt_dir: Path) -> int | None:
+    """A descriptor that holds the lock of the attempt, or None when somebody else has it.
+
+    Raises:
+        NotRegularError: the engine put something else in the lock's place.
+        OSError: the folder is not there.
+    """
+    descriptor = _open(attempt_dir / LOCK, _FLAGS | os.O_CREAT)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        os.close(descriptor)
+        return None
+    return descriptor
+
+
+def is_locked(attempt_dir: Path) -> bool:
+    """Whether a runner holds the attempt; a shared lock is taken for a moment to find out.
+
+    Raises:
+        NotRegularError: the engine put something else in the lock's place.
+    """
+    try:
+        descriptor = _open(attempt_dir / LOCK, _FLAGS)
+    except FileNotFoundError:
+        return False
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    finally:
+        os.close(descriptor)
+    return False
+
+
+def _open(path: Path, flags: int) -> int:
+    try:
+        descriptor = os.open(path, flags, 0o600)
+    except FileNotFoundError:
+        raise
+    except OSError as exc:
+        if os.path.lexists(path) and not stat.S_ISREG(os.lstat(path).st_mode):
+            raise NotRegularError(f"{path.name} is no regular file") from exc
+        raise
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise NotRegularError(f"{path.name} is no regular file")
+    return descriptor

@@ -1,0 +1,127 @@
+"""Sorts what an engine writes: progress, the sentence of a failure, and everything else for the log.
+
+A line ``FOLDNOTE_PROGRESS {"fraction": 0.4, "message": "…"}`` is progress, a line ``FOLDNOTE_ERROR sentence``
+says why the engine gives up. A line that only looks like one of these goes to the log. The log is cut at a
+size, so that a talkative engine cannot fill the disk.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import stat
+import time
+from io import FileIO
+from pathlib import Path
+
+from foldnote.service.runner import attempt as files
+
+PROGRESS_MARK = b"FOLDNOTE_PROGRESS "
+ERROR_MARK = b"FOLDNOTE_ERROR "
+LOG_LIMIT_BYTES = 50 << 20
+_LINE_LIMIT_BYTES = 65_536
+_MESSAGE_LENGTH = 500
+_PROGRESS_PAUSE_S = 0.2
+
+
+class LineSorter:
+    """Takes chunks of the engine's streams and keeps ``log.txt`` and ``progress.json`` of the attempt.
+
+    Attributes:
+        error: the sentence of the engine's last FOLDNOTE_ERROR line, or None.
+        last_line: the last line of the log that says something, or an empty string.
+    """
+
+    def __init__(self, attempt_dir: Path) -> None:
+        self.error: str | None = None
+        self.last_line = ""
+        self._folder = attempt_dir
+        self._log: FileIO | None = None
+        self._rest: dict[int, bytes] = {}
+        self._progress: tuple[float | None, str | None] | None = None
+        self._published = -math.inf
+
+    def feed(self, stream: int, chunk: bytes) -> None:
+        """Take ``chunk`` of the stream numbered ``stream``; whole lines are sorted, the rest is kept."""
+        *lines, rest = (self._rest.get(stream, b"") + chunk).split(b"\n")
+        if len(rest) > _LINE_LIMIT_BYTES:
+            lines, rest = [*lines, rest], b""
+        self._rest[stream] = rest
+        self._write(b"".join(line + b"\n" for line in lines if not self._is_message(line)))
+
+    def flush_progress(self, *, at_once: bool = False) -> None:
+        """Publish the newest progress, not oftener than five times a second unless ``at_once``."""
+        if self._progress is None or (not at_once and time.monotonic() - self._published < _PROGRESS_PAUSE_S):
+            return
+        files.write_progress(self._folder, *self._progress)
+        self._progress, self._published = None, time.monotonic()
+
+    def finish(self) -> None:
+        """Sort the lines that have no end, and publish the last progress."""
+        for stream in [stream for stream, rest in self._rest.items() if rest]:
+            self.feed(stream, b"\n")
+        self.flush_progress(at_once=True)
+
+    def close(self) -> None:
+        """Close the log."""
+        if self._log is not None:
+            self._log.close()
+
+    def _is_message(self, line: bytes) -> bool:
+        if line.startswith(ERROR_MARK):
+            self.error = line.removeprefix(ERROR_MARK).decode("utf-8", "replace").strip()[:_MESSAGE_LENGTH]
+            return False
+        progress = read_progress_line(line)
+        if progress is not None:
+            self._progress = progress
+            return True
+        if text := line.strip():
+            self.last_line = text.decode("utf-8", "replace")[:_MESSAGE_LENGTH]
+        return False
+
+    def _write(self, content: bytes) -> None:
+        if not content:
+            return
+        if self._log is None:
+            self._log = open_log(self._folder / files.LOG)
+        left = LOG_LIMIT_BYTES - self._log.tell()
+        if left <= 0:
+            return
+        if len(content) > left:
+            content = content[:left] + b"\n[The log is cut here: it reached 50 MB.]\n"
+        self._log.write(content)
+
+
+def open_log(path: Path) -> FileIO:
+    """The log, to append to; what an engine put in its place is removed."""
+    flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+    if os.path.lexists(path) and not stat.S_ISREG(os.lstat(path).st_mode):
+        path.rename(path.with_name(f".{path.name}.foreign"))
+    return FileIO(os.open(path, flags, 0o644), "ab")
+
+
+def read_progress_line(line: bytes) -> tuple[float | None, str | None] | None:
+    """Fraction (0 to 1) and message of a progress line; None when it is not one."""
+    if not line.startswith(PROGRESS_MARK):
+        return None
+    try:
+        content = json.loads(line.removeprefix(PROGRESS_MARK))
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(content, dict):
+        return None
+    message = content.get("message")
+    shown = None if message is None else str(message)[:_MESSAGE_LENGTH]
+    return _read_fraction(content.get("fraction")), shown
+
+
+def _read_fraction(value: object) -> float | None:
+    """The number between 0 and 1; None for what is no number, or one that a float cannot hold."""
+    if not isinstance(value, int | float):
+        return None
+    try:
+        number = float(value)
+    except OverflowError:
+        return None
+    return min(1.0, max(0.0, number)) if math.isfinite(number) else None

@@ -1,0 +1,207 @@
+"""Finding and ending every process of an attempt, also those that ran away.
+
+Four ways lead to them: they descend from the runner (which adopts orphans on Linux), they are in the engine's
+process group, they carry the attempt's nonce in their environment, or they have no terminal and work in the
+attempt's work folder, whose path has the nonce. All but the second need ``/proc``; without it (macOS) the
+process group is all that is known. It does not decide when to kill.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import fcntl
+import functools
+import os
+import shutil
+import signal
+import sys
+import time
+from collections.abc import Callable, Collection, Iterable
+from pathlib import Path
+
+from foldnote.service.runner.attempt import NONCE_VARIABLE, WORK, scratch_folder
+
+_PROC = Path("/proc")
+_PR_SET_NAME = 15
+_PR_SET_CHILD_SUBREAPER = 36
+_ENDED = ("Z", "X")
+_NO_TERMINAL = "0"
+_PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
+
+
+def can_adopt_orphans() -> bool:
+    """Whether this system lets a process become the parent of descendants whose parents end."""
+    return sys.platform == "linux"
+
+
+def adopt_orphans() -> None:
+    """Become the parent of every descendant whose parent ends (Linux only)."""
+    if can_adopt_orphans():
+        _prctl()(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+
+
+def name_process(name: bytes) -> None:
+    """Give this process a name of at most 15 bytes for ``ps`` and ``top`` (Linux only)."""
+    if sys.platform == "linux":
+        _prctl()(_PR_SET_NAME, name, 0, 0, 0)
+
+
+@functools.cache
+def _prctl() -> Callable[..., int]:
+    return ctypes.CDLL(None, use_errno=True).prctl
+
+
+class Leash:
+    """Ends an engine's process group when this process dies, however it dies (Linux only).
+
+    The kernel sends KILL to the group when a pipe loses its last writer, which is this process; the engine
+    holds the reading end without knowing. A parent death signal would have to be asked for between fork and
+    exec, which costs a copy of this process, and would spare the engine's own children.
+    """
+
+    def __init__(self) -> None:
+        self._ends = os.pipe() if hasattr(fcntl, "F_SETSIG") else ()
+
+    @property
+    def inherited(self) -> tuple[int, ...]:
+        """The descriptors that the engine must inherit."""
+        return self._ends[:1]
+
+    def tie(self, leader: int) -> None:
+        """Tie the process group of `leader`, which has inherited its end."""
+        for end in self.inherited:
+            with contextlib.suppress(OSError):  # a kernel that cannot: the recovery finds the engine
+                fcntl.fcntl(end, fcntl.F_SETOWN, -leader)
+                fcntl.fcntl(end, fcntl.F_SETSIG, int(signal.SIGKILL))
+                fcntl.fcntl(end, fcntl.F_SETFL, os.O_ASYNC)
+
+    def cut(self) -> None:
+        """Let go; what is left of the group ends."""
+        for end in self._ends:
+            os.close(end)
+        self._ends = ()
+
+
+def find_marked(nonce: str) -> set[int]:
+    """Processes of this user whose environment or working directory carries ``nonce``, without this one."""
+    mark, place = f"{NONCE_VARIABLE}={nonce}".encode(), f"{nonce}/{WORK}"
+    return {
+        pid
+        for pid in _all_processes()
+        if pid != os.getpid() and (mark in _environment(pid) or _works_in(pid, place))
+    }
+
+
+def find_descendants(ancestor: int, without: Collection[int] = ()) -> set[int]:
+    """Every living descendant of the process ``ancestor``, except those in ``without`` and theirs."""
+    children: dict[int, list[int]] = {}
+    for pid in _all_processes():
+        fields = _stat(pid)
+        if fields and fields[0] not in _ENDED and pid not in without:
+            children.setdefault(int(fields[1]), []).append(pid)
+    found: set[int] = set()
+    pending = [ancestor]
+    while pending:
+        fresh = [pid for pid in children.get(pending.pop(), ()) if pid not in found]
+        found.update(fresh)
+        pending.extend(fresh)
+    return found
+
+
+def measure_memory_bytes(pids: Iterable[int]) -> int:
+    """Resident memory of all ``pids`` together, in bytes; shared pages count once for each."""
+    return sum(_resident_bytes(pid) for pid in pids)
+
+
+def send(pids: Iterable[int], number: signal.Signals) -> None:
+    """Send the signal to every one of ``pids`` that still lives."""
+    for pid in pids:
+        try:
+            os.kill(pid, number)
+        except (ProcessLookupError, PermissionError):
+            continue
+
+
+def send_to_group(leader: int, number: signal.Signals) -> None:
+    """Send the signal to the process group of ``leader``, if there is one left."""
+    try:
+        os.killpg(leader, number)
+    except (ProcessLookupError, PermissionError):
+        return
+
+
+def kill_all(find: Callable[[], set[int]], patience_s: float = 10.0) -> bool:
+    """KILL what ``find`` gives until it gives nothing; False when something was left after ``patience_s``.
+
+    Repeated, because a process may start another one between being seen and being killed.
+    """
+    deadline = time.monotonic() + patience_s
+    while living := {pid for pid in find() if _is_living(pid)}:
+        send(living, signal.SIGKILL)
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(0.01)
+    return True
+
+
+def end_attempt(nonce: str) -> bool:
+    """End what an attempt without runner has left: processes that carry its nonce, and its scratch folder.
+
+    False when some process was left.
+    """
+    has_ended = kill_all(lambda: find_marked(nonce))
+    shutil.rmtree(scratch_folder(nonce), ignore_errors=True)
+    return has_ended
+
+
+def reap_children() -> bool:
+    """Collect every ended child, so that none stays as a zombie; gives whether no child is left."""
+    while True:
+        try:
+            pid, _ = os.waitpid(-1, os.WNOHANG)
+        except ChildProcessError:
+            return True
+        if pid == 0:
+            return False
+
+
+def _all_processes() -> Iterable[int]:
+    if not _PROC.joinpath("self").exists():
+        return ()
+    return [int(path.name) for path in _PROC.iterdir() if path.name.isdigit()]
+
+
+def _environment(pid: int) -> list[bytes]:
+    try:
+        return (_PROC / str(pid) / "environ").read_bytes().split(b"\0")
+    except OSError:
+        return []
+
+
+def _works_in(pid: int, place: str) -> bool:
+    """Whether the process works below such a place, and is no person's who looks at it in a terminal."""
+    try:
+        is_there = place in str((_PROC / str(pid) / "cwd").readlink())
+    except OSError:
+        return False
+    return is_there and _stat(pid)[4:5] == [_NO_TERMINAL]
+
+
+def _stat(pid: int) -> list[str]:
+    """Fields of ``/proc/PID/stat`` from the third on: state, parent, group, session and so on."""
+    try:
+        text = (_PROC / str(pid) / "stat").read_text("utf-8", "replace")
+    except OSError:
+        return []
+    return text[text.rfind(")") + 2 :].split()
+
+
+def _is_living(pid: int) -> bool:
+    fields = _stat(pid)
+    return bool(fields) and fields[0] not in _ENDED
+
+
+def _resident_bytes(pid: int) -> int:
+    fields = _stat(pid)
+    return int(fields[21]) * _PAGE_BYTES if fields else 0

@@ -1,0 +1,323 @@
+"""From a work folder to what is kept: the result archive, the manifest and the score.
+
+The archive holds what the engine left in ``outputs/`` at its root, and beside it the manifest, the score and
+the log. Links are not followed, also where ``outputs`` itself is one: an engine cannot put a file of the
+machine into a result. Each file is read once. Packing has a deadline and ends when the job is stopped. It
+decides neither how the attempt ended nor when this is done.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import os
+import re
+import time
+import zipfile
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from foldnote.service.runner import attempt as files
+from foldnote.service.runner import untrusted
+from foldnote.service.runner.attempt import AttemptSpec
+from foldnote.service.runner.used_settings import read_used
+
+OWN_NAMES = frozenset({"manifest.json", "score.json", "job.log"})
+"""What the service itself puts into an archive, beside what the engine left."""
+SCORE_BYTES = 64 << 10
+MOST_FIGURES = 1000
+_STRANGE = re.compile("[\\\\\x00-\x1f\ud800-\udfff]")
+_CHUNK_BYTES = 1 << 20
+_ZIP64_BYTES = 1 << 31
+_SETTINGS_SHOWN_BYTES = 65_536
+
+
+class NotKeptError(Exception):
+    """The outputs are not kept; the message completes the sentence `Its outputs were not kept: …`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Archive:
+    """The published result archive."""
+
+    size_bytes: int
+    sha256: str
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """What ``score.json`` gives: figures, and a sentence when some or all of it is left out."""
+
+    figures: dict[str, Any] | None = None
+    note: str | None = None
+    content: bytes | None = None
+    """The file as it goes into the archive; None when it does not."""
+
+
+def publish_result(
+    spec: AttemptSpec, state: str, started: str, score: Score, check: Callable[[], None]
+) -> Archive | None:
+    """Write ``result.zip`` with its manifest; without any output ``manifest.json`` alone, and give None.
+
+    Args:
+        spec: what was run.
+        state: how it ended.
+        started: when, RFC 3339 UTC.
+        score: what `read_score` gave.
+        check: called before each MB is read; what it raises ends the packing.
+
+    Raises:
+        NotKeptError: there are too many files or bytes.
+        OSError: the folder cannot be written, for example because the disk is full.
+    """
+    with ExitStack() as stack:
+        attempt = stack.enter_context(untrusted.open_folder(spec.folder))
+        try:
+            work = stack.enter_context(untrusted.open_folder(files.WORK, attempt))
+            outputs = stack.enter_context(untrusted.open_folder("outputs", work))
+            places = find_outputs(spec, outputs)
+        except OSError:  # removed, or replaced by a link
+            places = {}
+        if not places:
+            write_manifest(spec, state, started, check)
+            return None
+        return _Packer(spec, check, attempt, outputs).pack(places, state, started, score)
+
+
+def write_manifest(spec: AttemptSpec, state: str, started: str, check: Callable[[], None] | None) -> None:
+    """Write ``manifest.json`` beside an attempt without archive; with no ``check``, inputs are not hashed."""
+    manifest = _make_manifest(spec, state, started, [], check)
+    files.write_json(spec.folder / files.MANIFEST, manifest, is_durable=False)
+
+
+def find_outputs(spec: AttemptSpec, outputs: int) -> dict[str, str]:
+    """Path below the folder ``outputs`` for each name in the archive.
+
+    Raises:
+        NotKeptError: there are more files or bytes than are kept.
+    """
+    try:
+        found = untrusted.list_files(outputs)
+    except untrusted.TooManyFilesError as exc:
+        raise NotKeptError(f"outputs/ has {exc}") from exc
+    size = sum(each.size_bytes for each in found)
+    if size > spec.output_limit_bytes:
+        limit = in_units(spec.output_limit_bytes)
+        raise NotKeptError(f"outputs/ holds {in_units(size)}; this service keeps {limit} of a job")
+    return name_members(each.place for each in found)
+
+
+def name_members(places: Iterable[str]) -> dict[str, str]:
+    """The place of each name in the archive, sorted by name; every name is one that all readers take."""
+    found: dict[str, str] = {}
+    taken: Counter[str] = Counter()
+    for place in sorted(places, key=lambda each: (plain_name(each) != each, each)):
+        plain = member = plain_name(place)
+        while member in found:  # the count goes on where the last of this name ended: linear in all
+            taken[plain] += 1
+            number = f"{taken[plain]}_" if taken[plain] > 1 else ""
+            member = "/".join(map(files.fit_name, f"_{number}{plain}".split("/")))
+        found[member] = place
+    named = {f"outputs/{name}" if name in OWN_NAMES else name: place for name, place in found.items()}
+    return dict(sorted(named.items()))
+
+
+def plain_name(place: str) -> str:
+    """The place as every reader of archives takes it: no backslash, drive, control or half character."""
+    plain = _STRANGE.sub("_", place)
+    return plain.replace(":", "_", 1) if plain[1:2] == ":" else plain
+
+
+def read_score(attempt_dir: Path) -> Score:
+    """The flat object of figures in the engine's ``score.json``; empty when it is absent or is not one."""
+    try:
+        content = _read_small(attempt_dir, "score.json")
+    except untrusted.NotRegularError:
+        limit = in_units(SCORE_BYTES)
+        return Score(
+            note=f"The tool's score.json was left out: it is larger than {limit}, or is no regular file."
+        )
+    if content is None:
+        return Score()
+    try:
+        parsed = json.loads(content)
+    except (ValueError, RecursionError):
+        return Score(content=content)
+    if not isinstance(parsed, dict):
+        return Score(content=content)
+    figures = {name: value for name, value in parsed.items() if _is_figure(value)}
+    note = None
+    if len(figures) > MOST_FIGURES:
+        note = f"The tool's score.json has {len(figures):,} figures; the first {MOST_FIGURES:,} are shown."
+        figures = dict(list(figures.items())[:MOST_FIGURES])
+    return Score(figures or None, note, content)
+
+
+def in_units(size_bytes: int) -> str:
+    """A size in words: 64 kB, 8.0 GB."""
+    for unit, power in (("GB", 30), ("MB", 20), ("kB", 10)):
+        if size_bytes >= 1 << power:
+            shown = size_bytes / (1 << power)
+            return f"{shown:.0f} {unit}" if shown >= 10 or shown.is_integer() else f"{shown:.1f} {unit}"
+    return f"{size_bytes} bytes"
+
+
+class _Packer:
+    """Writes one archive; each output is read once, hashed and compressed on the way."""
+
+    def __init__(self, spec: AttemptSpec, check: Callable[[], None], attempt: int, outputs: int) -> None:
+        self._spec = spec
+        self._check = check
+        self._attempt = attempt
+        self._outputs = outputs
+
+    def pack(self, places: Mapping[str, str], state: str, started: str, score: Score) -> Archive:
+        draft = self._spec.folder / f".{files.RESULT}"
+        try:
+            self._write(draft, places, state, started, score)
+            archive = Archive(draft.stat().st_size, self._hash(draft))
+            draft.rename(self._spec.folder / files.RESULT)
+        finally:
+            draft.unlink(missing_ok=True)
+        return archive
+
+    def _write(self, draft: Path, places: Mapping[str, str], state: str, started: str, score: Score) -> None:
+        draft.unlink(missing_ok=True)
+        with draft.open("xb") as stream:
+            with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
+                rows = [self._add(archive, self._outputs, place, name) for name, place in places.items()]
+                kept = [row for row in rows if row is not None]
+                manifest = _make_manifest(self._spec, state, started, kept, self._check)
+                archive.writestr("manifest.json", json.dumps(manifest))
+                if score.content is not None:
+                    archive.writestr("score.json", score.content)
+                if self._add(archive, self._attempt, files.LOG, "job.log") is None:
+                    archive.writestr("job.log", b"")
+            stream.flush()
+            os.fsync(stream.fileno())
+
+    def _add(self, archive: zipfile.ZipFile, folder: int, place: str, name: str) -> dict[str, Any] | None:
+        """Add a regular file and give its row of the manifest; None when there is none any more."""
+        descriptor = untrusted.open_file(place, folder)
+        if descriptor is None:
+            return None
+        digest, size = hashlib.sha256(), 0
+        with os.fdopen(descriptor, "rb", buffering=0) as source:
+            status = os.fstat(descriptor)
+            info = _describe_member(name, status)
+            with archive.open(info, "w", force_zip64=status.st_size >= _ZIP64_BYTES) as target:
+                while size < status.st_size:  # one that still grows is cut at the size that it had
+                    self._check()
+                    chunk = source.read(min(_CHUNK_BYTES, status.st_size - size))
+                    if not chunk:
+                        break
+                    size += len(chunk)
+                    digest.update(chunk)
+                    target.write(chunk)
+        return {"name": name, "sizeBytes": size, "sha256": digest.hexdigest()}
+
+    def _hash(self, path: Path) -> str:
+        digest = hashlib.sha256()
+        with path.open("rb") as stream:
+            while chunk := stream.read(_CHUNK_BYTES):
+                self._check()
+                digest.update(chunk)
+        return digest.hexdigest()
+
+
+def _describe_member(name: str, status: os.stat_result) -> zipfile.ZipInfo:
+    try:
+        moment = time.localtime(status.st_mtime)[:6]
+    except (OverflowError, ValueError, OSError):
+        moment = (1980, 1, 1, 0, 0, 0)
+    year = min(max(moment[0], 1980), 2107)
+    info = zipfile.ZipInfo(name, (year, *moment[1:]))
+    info.compress_type = zipfile.ZIP_DEFLATED
+    info.external_attr = (status.st_mode & 0xFFFF) << 16
+    info.file_size = status.st_size
+    return info
+
+
+def _is_figure(value: object) -> bool:
+    return isinstance(value, str | int) or (isinstance(value, float) and math.isfinite(value))
+
+
+def _make_manifest(
+    spec: AttemptSpec,
+    state: str,
+    started: str,
+    outputs: list[dict[str, Any]],
+    check: Callable[[], None] | None,
+) -> dict[str, Any]:
+    used = read_used(spec.folder / files.WORK)
+    ran = {**spec.settings, **used.settings}
+    settings = json.dumps(ran, sort_keys=True)
+    is_shown = len(settings) <= _SETTINGS_SHOWN_BYTES
+    seed = {"seed": used.seed, "seedNote": used.seed_note, "seedOffered": spec.seed}
+    return {
+        "manifestVersion": 1,
+        "job": {"jobName": spec.job_name, "type": spec.tool, **seed},
+        "settings": ran if is_shown else None,
+        "settingsSha256": hashlib.sha256(settings.encode()).hexdigest(),
+        **(used.describe(spec.settings) if is_shown else {}),
+        "inputs": _list_inputs(spec, check),
+        "engine": dict(spec.engine),
+        "notes": _read_notes(spec.folder),
+        "state": state,
+        "started": started,
+        "ended": files.now(),
+        "outputs": outputs,
+    }
+
+
+def _list_inputs(spec: AttemptSpec, check: Callable[[], None] | None) -> list[dict[str, Any]]:
+    """The files that went in, as they are when the run has ended; one that an engine removed has no hash."""
+    return [
+        {"field": field, "name": place.rpartition("/")[2], **_measure(spec, place, check)}
+        for field, places in spec.files.items()
+        for place in places
+    ]
+
+
+def _measure(spec: AttemptSpec, place: str, check: Callable[[], None] | None) -> dict[str, Any]:
+    with untrusted.open_folder(spec.folder) as attempt:
+        descriptor = None if check is None else untrusted.open_file(f"{files.WORK}/{place}", attempt)
+    if check is None or descriptor is None:
+        return {"sizeBytes": None, "sha256": None}
+    digest, size = hashlib.sha256(), 0
+    with os.fdopen(descriptor, "rb", buffering=0) as source:
+        while chunk := source.read(_CHUNK_BYTES):
+            check()
+            digest.update(chunk)
+            size += len(chunk)
+    return {"sizeBytes": size, "sha256": digest.hexdigest()}
+
+
+def _read_notes(attempt_dir: Path) -> list[str]:
+    """What the engine wants to be known of this result: a JSON array of sentences, or nothing."""
+    try:
+        content = json.loads(_read_small(attempt_dir, "notes.json") or b"[]")
+    except (OSError, ValueError, RecursionError):
+        return []
+    return [str(each) for each in content] if isinstance(content, list) else []
+
+
+def _read_small(attempt_dir: Path, name: str) -> bytes | None:
+    """A small file of the work folder; None when there is none.
+
+    Raises:
+        NotRegularError: it is no regular file, or it is larger than SCORE_BYTES.
+    """
+    try:
+        with (
+            untrusted.open_folder(attempt_dir) as attempt,
+            untrusted.open_folder(files.WORK, attempt) as work,
+        ):
+            return untrusted.read_regular(name, SCORE_BYTES, work)
+    except OSError:
+        return None

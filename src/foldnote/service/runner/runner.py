@@ -1,0 +1,217 @@
+"""The runner: a small process that runs attempts, one after another, and publishes how each ended.
+
+The starter forks it, or ``python -m foldnote.service.runner.runner ATTEMPT_DIR`` starts it for a single one,
+in a session of its own, so that it outlives the service. It holds the lock of an attempt until its end is
+published; an attempt that was begun, revoked or ended before is not run again, so an executor may deliver it
+twice. A runner that lost an attempt does not go on to another. It knows neither the database nor HTTP, and
+imports the standard library only, since there is one of it for each running job.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import os
+import signal
+import socket
+import sys
+import time
+import traceback
+from collections.abc import Sequence
+from pathlib import Path
+
+from foldnote.errors import EngineError
+from foldnote.service.runner import attempt as files
+from foldnote.service.runner.attempt import AttemptSpec, Outcome, OutcomeState
+from foldnote.service.runner.deadline import Deadline, LateError, StoppedError
+from foldnote.service.runner.locking import take_lock
+from foldnote.service.runner.publishing import (
+    Archive,
+    NotKeptError,
+    Score,
+    publish_result,
+    read_score,
+    write_manifest,
+)
+from foldnote.service.runner.supervision import Ending, Supervisor, in_words
+
+EXIT_DONE = 0
+EXIT_UNPUBLISHED = 1
+EXIT_BUSY = 75
+DONE = b"."
+"""What a runner says when an attempt has ended and its lock is free."""
+_LOCK_WAIT_S = 2.0
+_ORDER_BYTES = 65_536
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the attempt that the command line names; gives the exit status.
+
+    0: it ended and its outcome is published, or there was nothing to do. 75: another runner has it.
+    1: the outcome could not be published, and whoever watches will see a lost attempt.
+    """
+    parser = argparse.ArgumentParser(prog="foldnote-runner", description="Run one attempt of one job.")
+    parser.add_argument("attempt_dir", type=Path)
+    parser.add_argument("--lock-fd", type=int, help="descriptor that already holds the attempt's lock")
+    options = parser.parse_args(arguments)
+    folder = options.attempt_dir.resolve()
+    lock = options.lock_fd if options.lock_fd is not None else wait_for_lock(folder)
+    if lock is None:
+        return EXIT_BUSY
+    os.set_inheritable(lock, False)
+    return run_held(folder)
+
+
+def serve(orders: socket.socket) -> int:
+    """Run what is ordered, each order a folder with its lock's descriptor, until the other end closes."""
+    while order := receive_order(orders):
+        folder, lock = order
+        try:
+            is_well = is_spent(folder) or _begin(folder)
+        finally:
+            os.close(lock)
+            for number in (signal.SIGTERM, signal.SIGINT):  # without an attempt there is nothing to tell
+                signal.signal(number, signal.SIG_DFL)
+        if not is_well:
+            return EXIT_UNPUBLISHED
+        with contextlib.suppress(OSError):  # who asked is gone, and the next look says so
+            orders.sendall(DONE)
+    return EXIT_DONE
+
+
+def receive_order(orders: socket.socket) -> tuple[Path, int] | None:
+    """The folder of an attempt and the descriptor that holds its lock; None when the other end is closed."""
+    try:
+        message, descriptors, _, _ = socket.recv_fds(orders, _ORDER_BYTES, 1)
+    except OSError:
+        return None
+    if not message:
+        return None
+    os.set_inheritable(descriptors[0], False)
+    return Path(os.fsdecode(message)), descriptors[0]
+
+
+def run_held(attempt_dir: Path) -> int:
+    """Run the attempt whose lock the caller holds, unless it is spent; gives the exit status."""
+    if is_spent(attempt_dir):
+        return EXIT_DONE
+    _begin(attempt_dir)
+    return EXIT_DONE if (attempt_dir / files.OUTCOME).exists() else EXIT_UNPUBLISHED
+
+
+def is_spent(attempt_dir: Path) -> bool:
+    """Whether the attempt must not be started: it was begun, revoked or ended before."""
+    return any((attempt_dir / name).exists() for name in (files.RUNNER, files.REVOKED, files.OUTCOME))
+
+
+def _begin(attempt_dir: Path) -> bool:
+    """Mark the attempt as begun and run it; gives whether it ended as attempts should."""
+    try:
+        runner = {"pid": os.getpid(), "started": files.now(), "nonce": _read_nonce(attempt_dir)}
+        files.write_json(attempt_dir / files.RUNNER, runner, is_durable=False)
+        return run_attempt(attempt_dir).state != "lost"
+    except OSError:
+        _note_trouble(attempt_dir)
+        return False
+
+
+def _read_nonce(attempt_dir: Path) -> str | None:
+    try:
+        return files.read_spec(attempt_dir).nonce
+    except (OSError, ValueError):  # `run_attempt` meets it again, and tells
+        return None
+
+
+def run_attempt(attempt_dir: Path) -> Outcome:
+    """Run the engine and publish the outcome; the caller holds the lock.
+
+    Raises:
+        OSError: the outcome cannot be written.
+    """
+    started = files.now()
+    began_s = time.monotonic()
+    nonce = None
+    try:
+        spec = files.read_spec(attempt_dir)
+        nonce = spec.nonce
+        ending = _run_engine(spec)
+        outcome = _publish(spec, ending, started, began_s)
+    except Exception as exc:  # noqa: BLE001  the edge of an attempt: what happened must be told, not lost
+        _note_trouble(attempt_dir)
+        error = f"The runner could not go on: {files.without_path(exc)}"
+        outcome = Outcome("lost", error, started=started, ended=files.now(), nonce=nonce)
+    files.write_json(attempt_dir / files.OUTCOME, files.as_content(outcome), is_durable=False)
+    return outcome
+
+
+def _note_trouble(attempt_dir: Path) -> None:
+    """Leave the traceback beside the attempt; on a full disk not even that."""
+    with contextlib.suppress(OSError):
+        files.publish(attempt_dir / files.RUNNER_LOG, traceback.format_exc().encode(), is_durable=False)
+
+
+def _run_engine(spec: AttemptSpec) -> Ending:
+    if (spec.folder / files.CANCEL).exists():
+        return Ending("stopped", "The job was stopped before its engine started.")
+    try:
+        with Supervisor(spec) as supervisor:
+            return supervisor.run()
+    except EngineError as exc:
+        return Ending("failed", exc.message)
+
+
+def _publish(spec: AttemptSpec, ending: Ending, started: str, began_s: float) -> Outcome:
+    score = read_score(spec.folder)
+    archive, ending = _pack(spec, ending, started, score, began_s)
+    has_succeeded = ending.state == "succeeded"
+    return Outcome(
+        state=ending.state,
+        error=ending.error,
+        score=score.figures if has_succeeded else None,
+        result_size_bytes=archive.size_bytes if archive else None,
+        result_sha256=archive.sha256 if archive else None,
+        started=started,
+        ended=files.now(),
+        note=score.note if has_succeeded else None,
+        nonce=spec.nonce,
+    )
+
+
+def _pack(
+    spec: AttemptSpec, ending: Ending, started: str, score: Score, began_s: float
+) -> tuple[Archive | None, Ending]:
+    """The archive, if there is one, and how the attempt ends when it was tried to make it."""
+    name = spec.engine.get("method") or spec.tool
+    try:
+        check = Deadline(spec, ending.state, began_s).check
+        archive = publish_result(spec, ending.state, started, score, check)
+        if archive is None and ending.state == "succeeded":
+            ending = Ending("failed", f"{name} ended without writing any output.")
+        return archive, ending
+    except StoppedError:
+        ending = Ending("stopped", "The job was stopped while its outputs were packed.")
+    except LateError:
+        limit = in_words(spec.time_limit_s)
+        ending = _without_outputs(name, ending, "timed_out", f"the time limit of {limit} passed first")
+    except NotKeptError as exc:
+        ending = _without_outputs(name, ending, "failed", str(exc))
+    write_manifest(spec, ending.state, started, None)
+    return None, ending
+
+
+def _without_outputs(name: str, ending: Ending, state: OutcomeState, reason: str) -> Ending:
+    if ending.state == "succeeded":
+        return Ending(state, f"{name} ended, but its outputs were not kept: {reason}.")
+    return Ending(ending.state, f"{ending.error or name + ' ended.'} Its outputs were not kept: {reason}.")
+
+
+def wait_for_lock(folder: Path) -> int | None:
+    """The lock's descriptor; None when it stays taken. A look at the lock holds it for a moment."""
+    deadline = time.monotonic() + _LOCK_WAIT_S
+    while (lock := take_lock(folder)) is None and time.monotonic() < deadline:
+        time.sleep(0.05)
+    return lock
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,246 @@
+"""One engine process from its start to the moment when nothing of it is left.
+
+It starts the engine in a session of its own, sorts its lines into progress and log, and ends it when it is
+cancelled, too slow or too large. It publishes no result and knows no queue.
+"""
+
+from __future__ import annotations
+
+import os
+import selectors
+import shutil
+import signal
+import socket
+import subprocess
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from types import FrameType
+from typing import Self
+
+from foldnote.errors import EngineError
+from foldnote.service.runner import attempt as files
+from foldnote.service.runner import processes
+from foldnote.service.runner.attempt import AttemptSpec, OutcomeState
+from foldnote.service.runner.output_lines import LineSorter
+from foldnote.service.runner.untrusted import read_regular
+
+_TICK_S = 0.2
+_MEMORY_CHECK_S = 1.0
+_DRAIN_S = 0.5
+_DEFAULT_GRACE_S = 10.0
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """How the engine came to its end."""
+
+    state: OutcomeState
+    error: str | None = None
+
+
+class Supervisor:
+    """Runs the engine of ``spec`` once; use as a context manager, which leaves no process behind.
+
+    Entering starts the engine.
+
+    Raises:
+        EngineError: the engine's program cannot be started.
+    """
+
+    def __init__(self, spec: AttemptSpec) -> None:
+        self._spec = spec
+        self._selector = selectors.DefaultSelector()
+        self._sorter = LineSorter(spec.folder)
+        self._is_terminated = False
+        self._started = time.monotonic()
+        self._memory_checked = self._started
+        self._leash = processes.Leash()
+        self._scratch = files.scratch_folder(spec.nonce)
+        self._scratch.mkdir(mode=0o700)
+
+    def __enter__(self) -> Self:
+        processes.adopt_orphans()
+        self._wake_up_on_signals()
+        try:
+            self._process = self._start()
+        except OSError as exc:
+            self._close()
+            name = self._spec.engine.get("name", self._spec.tool)
+            raise EngineError(
+                f"The engine {name} could not be started: {exc.strerror}: {exc.filename}."
+                f" Run `foldnote engines install {name}` again."
+            ) from exc
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._kill_the_rest()
+        self._close()
+
+    def _close(self) -> None:
+        self._sorter.close()
+        signal.set_wakeup_fd(-1)
+        self._selector.close()
+        self._ear.close()
+        self._mouth.close()
+        self._leash.cut()
+        try:
+            self._scratch.rmdir()  # most engines leave it empty
+        except OSError:
+            shutil.rmtree(self._scratch, ignore_errors=True)
+
+    def run(self) -> Ending:
+        """Wait for the engine, or end it; gives how it ended when no process of it is left."""
+        while (ending := self._check()) is None:
+            self._pump(_TICK_S)
+        if ending.state != "succeeded" and self._process.poll() is None:
+            self._end_gently(self._grace_s())
+        self._kill_the_rest()
+        self._drain()
+        return ending if ending.error or ending.state != "failed" else self._explain_exit()
+
+    def _start(self) -> subprocess.Popen[bytes]:
+        process = subprocess.Popen(
+            self._spec.command,
+            cwd=self._spec.folder / files.WORK,
+            env={**self._spec.environment, "TMPDIR": str(self._scratch)},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            start_new_session=True,
+            pass_fds=self._leash.inherited,
+        )
+        self._leash.tie(process.pid)
+        _prefer_for_out_of_memory(process.pid)
+        for stream in (process.stdout, process.stderr):
+            assert stream is not None
+            os.set_blocking(stream.fileno(), False)
+            self._selector.register(stream, selectors.EVENT_READ)
+        return process
+
+    def _wake_up_on_signals(self) -> None:
+        ear, mouth = socket.socketpair()
+        ear.setblocking(False)
+        mouth.setblocking(False)
+        self._ear, self._mouth = ear, mouth
+        signal.set_wakeup_fd(mouth.fileno(), warn_on_full_buffer=False)
+        signal.signal(signal.SIGCHLD, lambda *_: None)
+        signal.signal(signal.SIGTERM, self._note_termination)
+        signal.signal(signal.SIGINT, self._note_termination)
+        self._selector.register(ear, selectors.EVENT_READ)
+
+    def _note_termination(self, _number: int, _frame: FrameType | None) -> None:
+        self._is_terminated = True
+
+    def _check(self) -> Ending | None:
+        """What ends the run now, in the order of precedence; None to go on."""
+        spec = self._spec
+        if (code := self._process.poll()) is not None:
+            return Ending("succeeded") if code == 0 else Ending("failed")
+        if (spec.folder / files.CANCEL).exists():
+            return Ending("stopped", "The job was stopped.")
+        if not spec.folder.exists():  # the data folder was moved, or restored from a backup
+            return Ending("lost", "The folder of the run is gone.")
+        if self._is_terminated:
+            return Ending("lost", "The machine ended the job's runner before the engine was done.")
+        if time.monotonic() - self._started > spec.time_limit_s:
+            return Ending(
+                "timed_out", f"{self._name} was ended at its time limit of {in_words(spec.time_limit_s)}."
+            )
+        return self._check_memory()
+
+    def _check_memory(self) -> Ending | None:
+        limit = self._spec.memory_limit_mb
+        if not limit or time.monotonic() - self._memory_checked < _MEMORY_CHECK_S:
+            return None
+        self._memory_checked = time.monotonic()
+        used = processes.measure_memory_bytes(processes.find_descendants(os.getpid())) >> 20
+        if used <= limit:
+            return None
+        return Ending(
+            "failed",
+            f"{self._name} was ended because it used {used} MB of memory; it may use {limit} MB."
+            " Try a smaller input.",
+        )
+
+    @property
+    def _name(self) -> str:
+        return str(self._spec.engine.get("method") or self._spec.tool)
+
+    def _grace_s(self) -> float:
+        try:
+            return float(read_regular(self._spec.folder / files.CANCEL, 100) or b"")
+        except (OSError, ValueError):
+            return _DEFAULT_GRACE_S
+
+    def _living(self) -> set[int]:
+        return processes.find_descendants(os.getpid()) | processes.find_marked(self._spec.nonce)
+
+    def _end_gently(self, grace_s: float) -> None:
+        """TERM to everything, then time to end; what is left afterwards is killed by the caller."""
+        processes.send_to_group(self._process.pid, signal.SIGTERM)
+        processes.send(self._living(), signal.SIGTERM)
+        deadline = time.monotonic() + grace_s
+        while (left := deadline - time.monotonic()) > 0 and self._has_life():
+            self._pump(min(_TICK_S, left))
+
+    def _has_life(self) -> bool:
+        return self._process.poll() is None or bool(self._living())
+
+    def _kill_the_rest(self) -> None:
+        if self._process.poll() is None:
+            processes.send_to_group(self._process.pid, signal.SIGKILL)
+            self._process.wait()
+        if processes.reap_children() and processes.can_adopt_orphans():
+            return  # who lost a parent came to this process: without children it has no descendants either
+        processes.kill_all(self._living)
+        processes.reap_children()
+
+    def _pump(self, timeout_s: float) -> bool:
+        """Read what is there, waiting at most ``timeout_s``; False when nothing came."""
+        came = False
+        for key, _ in self._selector.select(timeout_s):
+            chunk = os.read(key.fd, 65_536)
+            if key.fileobj is self._ear:
+                continue
+            came = True
+            if chunk:
+                self._sorter.feed(key.fd, chunk)
+            else:
+                self._selector.unregister(key.fileobj)
+        self._sorter.flush_progress()
+        return came
+
+    def _drain(self) -> None:
+        deadline = time.monotonic() + _DRAIN_S
+        while time.monotonic() < deadline and self._pump(0.0):
+            continue
+        self._sorter.finish()
+
+    def _explain_exit(self) -> Ending:
+        code = self._process.returncode
+        if self._sorter.error:
+            return Ending("failed", self._sorter.error)
+        if code == -signal.SIGKILL:
+            reason = "was killed by the system, most likely because the machine ran out of memory"
+        elif code < 0:
+            reason = f"was ended by the signal {signal.Signals(-code).name}"
+        else:
+            reason = f"failed with exit code {code}"
+        last = f" Its last words: {self._sorter.last_line}" if self._sorter.last_line else ""
+        return Ending("failed", f"{self._name} {reason}.{last} The job's log has the details.")
+
+
+def _prefer_for_out_of_memory(pid: int) -> None:
+    """Let the kernel end the engine rather than the service when memory runs out (Linux only)."""
+    try:
+        Path(f"/proc/{pid}/oom_score_adj").write_text("500")
+    except OSError:
+        return
+
+
+def in_words(seconds: float) -> str:
+    """A time limit in words."""
+    if seconds >= 7200:
+        return f"{seconds / 3600:g} hours"
+    return f"{seconds / 60:g} minutes" if seconds >= 120 else f"{seconds:g} seconds"

@@ -1,0 +1,1 @@
+"""Accounts in the database: keys, organizations, trials, merging two accounts."""

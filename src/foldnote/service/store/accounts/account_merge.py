@@ -1,0 +1,125 @@
+"""Moves everything that an account has into another one: jobs, files, pipelines, keys, counts.
+
+Events stay as they were written. A name that the other account has too gets a number at its end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import PurePosixPath
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.dialects.sqlite import insert
+
+from foldnote.service.store.events import write_event
+from foldnote.service.store.jobs.counting import ALL_JOBS, TOP_LEVEL
+from foldnote.service.store.jobs.records import refresh_record
+from foldnote.service.store.quotas import TRIAL
+from foldnote.service.store.schema import counters, files, jobs, keys, pipelines, usage
+
+LONGEST_NAME = 100
+
+
+def move_account(connection: sa.Connection, source: int, target: int) -> int:
+    """Move it all in the running transaction; gives the number of jobs that can be seen.
+
+    Keys of the moved account go on working, for ever, and act for the other one.
+    """
+    count = _move_jobs(connection, source, target)
+    _move_files(connection, source, target)
+    _move_pipelines(connection, source, target)
+    _move_counters(connection, source, target)
+    _move_usage(connection, source, target)
+    mine = keys.c.account_id == source
+    connection.execute(sa.update(keys).where(mine).values(account_id=target, expires=None, is_admin=0))
+    write_event(connection, source, None, "moved", f"into account {target}")
+    write_event(connection, target, None, "received", f"{count} jobs of account {source}")
+    return count
+
+
+def _move_jobs(connection: sa.Connection, source: int, target: int) -> int:
+    taken: set[str] = {row.name for row in connection.execute(_names(target))}
+    rows = connection.execute(
+        sa.select(jobs.c.id, jobs.c.name, jobs.c.deleted).where(jobs.c.account_id == source)
+    ).all()
+    theirs = set(taken)
+    taken |= {row.name for row in rows if row.deleted is None}
+    for row in rows:
+        name = row.name
+        if row.deleted is None and name in theirs:
+            name = free_name(name, taken)
+            taken.add(name)
+            batch = sa.update(jobs).where(jobs.c.parent_id == row.id)
+            connection.execute(batch.values(batch=name))
+        connection.execute(sa.update(jobs).where(jobs.c.id == row.id).values(account_id=target, name=name))
+    for row in rows:
+        refresh_record(connection, row.id)
+    return sum(row.deleted is None for row in rows)
+
+
+def _names(account_id: int) -> sa.Select[Any]:
+    return sa.select(jobs.c.name).where(jobs.c.account_id == account_id, jobs.c.deleted.is_(None))
+
+
+def free_name(name: str, taken: Iterable[str]) -> str:
+    """The name with the first number that makes it free: `fold` becomes `fold-2`."""
+    known = set(taken)
+    number = 2
+    while (candidate := f"{name[: LONGEST_NAME - len(str(number)) - 1]}-{number}") in known:
+        number += 1
+    return candidate
+
+
+def _move_files(connection: sa.Connection, source: int, target: int) -> None:
+    """A file whose place is taken gets its number before the extension."""
+    there = sa.select(files.c.folder, files.c.name).where(
+        files.c.account_id == target, files.c.deleted.is_(None)
+    )
+    taken = {tuple(row) for row in connection.execute(there)}
+    mine = sa.select(files.c.id, files.c.folder, files.c.name, files.c.deleted)
+    for row in connection.execute(mine.where(files.c.account_id == source)).all():
+        name = row.name
+        if row.deleted is None and (row.folder, name) in taken:
+            path = PurePosixPath(name)
+            stems = {PurePosixPath(other).stem for folder, other in taken if folder == row.folder}
+            name = free_name(path.stem, stems) + path.suffix
+        taken.add((row.folder, name))
+        connection.execute(sa.update(files).where(files.c.id == row.id).values(account_id=target, name=name))
+
+
+def _move_pipelines(connection: sa.Connection, source: int, target: int) -> None:
+    owned = sa.select(pipelines.c.name).where(pipelines.c.account_id == target)
+    taken = set(connection.execute(owned).scalars())
+    mine = sa.select(pipelines.c.name).where(pipelines.c.account_id == source)
+    for name in connection.execute(mine).scalars().all():
+        new = free_name(name, taken) if name in taken else name
+        taken.add(new)
+        which = (pipelines.c.account_id == source, pipelines.c.name == name)
+        connection.execute(sa.update(pipelines).where(*which).values(account_id=target, name=new))
+
+
+def _move_counters(connection: sa.Connection, source: int, target: int) -> None:
+    """What counts the account's own jobs is added; what counts a parent's subjobs goes along."""
+    mine = counters.c.account_id == source
+    own = counters.c.parent_id.in_((TOP_LEVEL, ALL_JOBS))
+    for row in connection.execute(sa.select(counters).where(mine, own)).all():
+        values = {"account_id": target, "parent_id": row.parent_id, "state": row.state, "count": row.count}
+        statement = insert(counters).values(values)
+        new = {"count": counters.c.count + row.count}
+        connection.execute(
+            statement.on_conflict_do_update(index_elements=["account_id", "parent_id", "state"], set_=new)
+        )
+    connection.execute(sa.delete(counters).where(mine, own))
+    connection.execute(sa.update(counters).where(mine).values(account_id=target))
+
+
+def _move_usage(connection: sa.Connection, source: int, target: int) -> None:
+    """Weighted hours go along, for the budget of the organization; the trial's number of jobs does not."""
+    mine = sa.select(usage).where(usage.c.account_id == source, usage.c.period != TRIAL)
+    for row in connection.execute(mine).all():
+        values = {"account_id": target, "period": row.period, "jobs": 0, "weighted_hours": row.weighted_hours}
+        statement = insert(usage).values(values)
+        new = {"weighted_hours": usage.c.weighted_hours + row.weighted_hours}
+        connection.execute(statement.on_conflict_do_update(index_elements=["account_id", "period"], set_=new))
+    connection.execute(sa.delete(usage).where(usage.c.account_id == source, usage.c.period != TRIAL))

@@ -1,0 +1,161 @@
+"""Provisioned accounts: made with one key and one claim link, claimed once by a person.
+
+Who asked for a key is kept as a keyed hash and for an hour only.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+
+import sqlalchemy as sa
+
+from foldnote.service.store import clock
+from foldnote.service.store.accounts.account_merge import move_account
+from foldnote.service.store.database import Database
+from foldnote.service.store.events import write_event
+from foldnote.service.store.quotas import CLAIMED, TRIAL
+from foldnote.service.store.schema import accounts, keys, provisions
+
+HOUR_S = 3600.0
+
+
+class ProvisionCapError(Exception):
+    """Too many keys were given out within the hour; `retry_after_s` is when the next one may be."""
+
+    def __init__(self, scope: str, retry_after_s: float) -> None:
+        super().__init__(scope)
+        self.scope = scope
+        self.retry_after_s = retry_after_s
+
+
+@dataclass(frozen=True)
+class Caps:
+    """Keys within an hour: of one source, and of all."""
+
+    per_source: int
+    total: int
+
+
+@dataclass(frozen=True)
+class NewTrial:
+    """A trial account to be made; secrets as hashes, `expires` RFC 3339 UTC."""
+
+    email: str
+    key_sha256: str
+    claim_sha256: str
+    expires: str
+    source: str
+
+
+@dataclass(frozen=True)
+class Claim:
+    """An account that a claim link leads to; `claimed_by` is None while nobody claimed it."""
+
+    account_id: int
+    email: str
+    claimed_by: str | None
+
+
+class TrialStore:
+    """Queries about provisioned accounts."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def provision(self, new: NewTrial, caps: Caps) -> int:
+        """Commit an account with its key and give its row.
+
+        Raises:
+            ProvisionCapError: this source, or all together, had too many within the hour.
+        """
+        moment = time.time()
+        with self._database.write() as connection:  # it stays also when the next one is refused
+            is_to_come = provisions.c.at > moment  # the clock was set back since
+            connection.execute(sa.update(provisions).where(is_to_come).values(at=moment))
+        with self._database.write() as connection:
+            connection.execute(sa.delete(provisions).where(provisions.c.at <= moment - HOUR_S))
+            _refuse_above(connection, "source", caps.per_source, moment, provisions.c.source == new.source)
+            _refuse_above(connection, "total", caps.total, moment, sa.true())
+            connection.execute(sa.insert(provisions).values(source=new.source, at=moment))
+            return _insert(connection, new)
+
+    def find_claim(self, claim_sha256: str) -> Claim | None:
+        """The account of a claim link; None for a link that is unknown, or whose key expired unclaimed."""
+        with self._database.read() as connection:
+            return _find(connection, claim_sha256)
+
+    def claim(self, claim_sha256: str, email: str, into: int | None = None) -> Claim | None:
+        """Give the account to a person: its keys expire no more, its tier is `claimed`.
+
+        With `into`, the row of the person's own account, all that it has moves there, also when it was
+        claimed by that person before. What comes back is the claim as it stood before: one that somebody else
+        made is left as it is.
+        """
+        with self._database.write() as connection:
+            found = _find(connection, claim_sha256)
+            if found is None or found.claimed_by not in (None, email):
+                return found
+            if found.claimed_by is None:
+                _mark_claimed(connection, found.account_id, email)
+            if into is not None and into != found.account_id:
+                move_account(connection, found.account_id, into)
+            return found
+
+    def merge(self, source_email: str, target_email: str) -> int | None:
+        """Move all that one account has into another; None unless both are there and not the same."""
+        with self._database.write() as connection:
+            query = sa.select(accounts.c.email, accounts.c.id).where(
+                accounts.c.email.in_((source_email, target_email))
+            )
+            rows = {row.email: row.id for row in connection.execute(query)}
+            if len(rows) < 2:
+                return None
+            return move_account(connection, rows[source_email], rows[target_email])
+
+
+def _mark_claimed(connection: sa.Connection, account_id: int, email: str) -> None:
+    values = {"tier": CLAIMED, "claimed": clock.now(), "claimed_by": email}
+    connection.execute(sa.update(accounts).where(accounts.c.id == account_id).values(values))
+    connection.execute(sa.update(keys).where(keys.c.account_id == account_id).values(expires=None))
+    write_event(connection, account_id, None, "claimed")
+
+
+def _refuse_above(
+    connection: sa.Connection, scope: str, cap: int, moment: float, condition: sa.ColumnElement[bool]
+) -> None:
+    """The cap is free again when the oldest of the last `cap` keys is an hour old."""
+    query = sa.select(provisions.c.at).where(condition).order_by(provisions.c.at.desc())
+    times = connection.execute(query.limit(max(1, cap))).scalars().all()
+    if len(times) >= cap:
+        oldest = times[-1] if times else moment
+        raise ProvisionCapError(scope, oldest + HOUR_S - moment)
+
+
+def _insert(connection: sa.Connection, new: NewTrial) -> int:
+    moment = clock.now()
+    row = {"email": new.email, "tier": TRIAL, "created": moment, "claim_sha256": new.claim_sha256}
+    account_id = connection.execute(sa.insert(accounts).values(row)).inserted_primary_key
+    if account_id is None:
+        raise RuntimeError("The new account has no row.")
+    key = {
+        "sha256": new.key_sha256,
+        "account_id": account_id[0],
+        "is_admin": 0,
+        "created": moment,
+        "expires": new.expires,
+    }
+    connection.execute(sa.insert(keys).values(key))
+    write_event(connection, account_id[0], None, "provisioned")
+    return int(account_id[0])
+
+
+def _find(connection: sa.Connection, claim_sha256: str) -> Claim | None:
+    dead = sa.select(keys.c.sha256).where(
+        keys.c.account_id == accounts.c.id, keys.c.expires.is_not(None), keys.c.expires <= clock.now()
+    )
+    query = sa.select(accounts.c.id, accounts.c.email, accounts.c.claimed_by).where(
+        accounts.c.claim_sha256 == claim_sha256, ~sa.exists(dead)
+    )
+    row = connection.execute(query).first()
+    return None if row is None else Claim(*row)

@@ -1,0 +1,1 @@
+"""Jobs in the database: inserted, claimed, counted, listed, ended."""

@@ -1,0 +1,159 @@
+"""Batch parents: their state follows their subjobs in the same transaction, and ends with the archive."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import sqlalchemy as sa
+
+from foldnote.models.status import BatchStatus, JobStatus
+from foldnote.service.store import clock
+from foldnote.service.store.database import Database
+from foldnote.service.store.events import write_event
+from foldnote.service.store.jobs.conditions import IS_RUNNING
+from foldnote.service.store.jobs.counting import Move, count_moves, read_counts
+from foldnote.service.store.jobs.records import PIPELINE, refresh_record
+from foldnote.service.store.schema import jobs
+
+
+@dataclass(frozen=True)
+class Parent:
+    """A batch whose subjobs have all ended and whose archive is to be built."""
+
+    job_id: int
+    account_id: int
+    name: str
+    is_pipeline: bool = False
+    settings: str = "{}"
+
+
+@dataclass(frozen=True)
+class Subjob:
+    """One row of a batch that has ended; `settings` and `score` are JSON text."""
+
+    name: str
+    state: str
+    error: str | None
+    settings: str
+    score: str | None
+    result_sha256: str | None
+
+
+_AGGREGATING = (
+    sa.select(jobs.c.id, jobs.c.account_id, jobs.c.name, jobs.c.tool == PIPELINE, jobs.c.settings)
+    .where(IS_RUNNING, jobs.c.batch_state == str(BatchStatus.AGGREGATING), jobs.c.deleted.is_(None))
+    .order_by(jobs.c.id)
+)
+_PARENT = sa.select(jobs).where(jobs.c.id == sa.bindparam("job"))
+
+
+class BatchStore:
+    """Queries of the builder of batch archives."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def aggregating(self) -> list[Parent]:
+        """Batches whose archive is to be built, the oldest first."""
+        with self._database.read() as connection:
+            return [Parent(*row) for row in connection.execute(_AGGREGATING)]
+
+    def subjobs(self, parent_id: int) -> list[Subjob]:
+        """The rows of a batch in the order of their submission."""
+        columns = (
+            jobs.c.name, jobs.c.state, jobs.c.error, jobs.c.settings, jobs.c.score, jobs.c.result_sha256
+        )  # fmt: skip
+        query = sa.select(*columns).where(jobs.c.parent_id == parent_id, jobs.c.deleted.is_(None))
+        with self._database.read() as connection:
+            return [Subjob(*row) for row in connection.execute(query.order_by(jobs.c.row_index))]
+
+    def complete(self, parent: Parent, sha256: str, size: int) -> bool:
+        """Commit the archive of a batch; False when the batch was stopped or deleted meanwhile."""
+        values = {"result_sha256": sha256, "result_size": size}
+        return self._end(parent, JobStatus.COMPLETE, BatchStatus.COMPLETE, values)
+
+    def attach(self, parent_id: int, sha256: str, size: int) -> None:
+        """Add the archive of what a stopped batch had finished; its state stays."""
+        mine = (jobs.c.id == parent_id, jobs.c.deleted.is_(None), jobs.c.result_sha256.is_(None))
+        with self._database.write() as connection:
+            statement = sa.update(jobs).where(*mine).values(result_sha256=sha256, result_size=size)
+            if connection.execute(statement).rowcount:
+                owner = sa.select(jobs.c.account_id).where(jobs.c.id == parent_id)
+                account_id = connection.execute(owner).scalar_one()
+                write_event(connection, account_id, parent_id, "archive attached")
+
+    def fail(self, parent: Parent, error: str, state: BatchStatus) -> bool:
+        """Commit that a batch has no archive, and why."""
+        return self._end(parent, JobStatus.STOPPED, state, {"error": error})
+
+    def _end(self, parent: Parent, status: JobStatus, state: BatchStatus, more: dict[str, object]) -> bool:
+        values = {"state": str(status), "batch_state": str(state), "completed": clock.now()} | more
+        running = (jobs.c.state == str(JobStatus.RUNNING), jobs.c.deleted.is_(None))
+        with self._database.write() as connection:
+            statement = sa.update(jobs).where(jobs.c.id == parent.job_id, *running).values(values)
+            if connection.execute(statement).rowcount == 0:
+                return False
+            count_moves(connection, [Move(parent.account_id, None, JobStatus.RUNNING, status)])
+            write_event(connection, parent.account_id, parent.job_id, f"batch {state.value.lower()}")
+            refresh_record(connection, parent.job_id)
+            return True
+
+
+def follow_subjob(connection: sa.Connection, parent_id: int) -> None:
+    """Move the parent to what its subjobs' counts say; a stopped or deleted parent stays as it is."""
+    parent = connection.execute(_PARENT, {"job": parent_id}).mappings().one()
+    if parent["deleted"] is not None or JobStatus(parent["state"]).is_final:
+        return
+    if parent["hours_budget"] is not None:
+        _keep_budget(connection, parent)
+    counts = read_counts(connection, [parent["account_id"]], parent_id).statuses
+    waiting, running = counts[JobStatus.IN_QUEUE], counts[JobStatus.RUNNING]
+    if waiting or running:
+        started = sum(counts.values()) > waiting
+        state = BatchStatus.RUNNING if started else BatchStatus.IN_QUEUE
+    else:
+        state = BatchStatus.AGGREGATING
+    if state != parent["batch_state"]:
+        _move_parent(connection, parent, state)
+
+
+def _keep_budget(connection: sa.Connection, parent: sa.RowMapping) -> None:
+    """Stop the waiting subjobs once the others took the weighted hours of the batch."""
+    spent = sa.select(sa.func.coalesce(sa.func.sum(jobs.c.weighted_hours), 0.0))
+    hours = connection.execute(spent.where(jobs.c.parent_id == parent["id"])).scalar_one()
+    if hours < parent["hours_budget"]:
+        return
+    error = (
+        f"The batch's budget of {parent['hours_budget']:g} weighted hours was spent before this job began."
+    )
+    waiting = (
+        jobs.c.parent_id == parent["id"],
+        jobs.c.state == str(JobStatus.IN_QUEUE),
+        jobs.c.deleted.is_(None),
+    )
+    for job_id in connection.execute(sa.select(jobs.c.id).where(*waiting)).scalars().all():
+        stop_waiting(connection, parent["account_id"], parent["id"], job_id, error)
+
+
+def stop_waiting(connection: sa.Connection, account_id: int, parent_id: int, job_id: int, error: str) -> None:
+    """End a subjob that never began, and say why."""
+    values = {"state": str(JobStatus.STOPPED), "completed": clock.now(), "error": error}
+    connection.execute(sa.update(jobs).where(jobs.c.id == job_id).values(values))
+    move = Move(account_id, parent_id, JobStatus.IN_QUEUE, JobStatus.STOPPED, failed=1)
+    count_moves(connection, [move])
+    write_event(connection, account_id, job_id, "stopped", error)
+    refresh_record(connection, job_id)
+
+
+def _move_parent(connection: sa.Connection, parent: sa.RowMapping, state: BatchStatus) -> None:
+    """`Aggregating` shows as Running: the batch's own result is not there yet."""
+    status = JobStatus.IN_QUEUE if state is BatchStatus.IN_QUEUE else JobStatus.RUNNING
+    values = {
+        "state": str(status),
+        "batch_state": str(state),
+        "started": parent["started"] or clock.now(),
+    }
+    connection.execute(sa.update(jobs).where(jobs.c.id == parent["id"]).values(values))
+    count_moves(connection, [Move(parent["account_id"], None, parent["state"], status)])
+    write_event(connection, parent["account_id"], parent["id"], f"batch {state.value.lower()}")
+    refresh_record(connection, parent["id"])

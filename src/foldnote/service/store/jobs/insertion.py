@@ -1,0 +1,172 @@
+"""Puts jobs into the queue: one, or the rows of a batch in as few statements as one.
+
+Records are serialised here; the counters move once for all rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import sqlalchemy as sa
+
+from foldnote.models.status import JobStatus
+from foldnote.service.store import clock
+from foldnote.service.store.jobs.counting import Move, count_moves
+from foldnote.service.store.jobs.records import add_records, make_record, write_text
+from foldnote.service.store.schema import accounts, events, inputs, jobs
+
+_NAMES_AT_ONCE = 500
+_OPTIONAL = tuple(column.name for column in jobs.columns if column.nullable)
+
+
+class NameTakenError(Exception):
+    """The account has a job of this name; `row` is the row of a batch, None for a single job or a parent."""
+
+    def __init__(self, name: str, row: int | None = None) -> None:
+        super().__init__(name)
+        self.name = name
+        self.row = row
+
+
+@dataclass(frozen=True)
+class Input:
+    """One input file of a job: the field that names it, what it is called, and its content's hash."""
+
+    field: str
+    name: str
+    sha256: str
+
+
+@dataclass(frozen=True)
+class NewJob:
+    """A job to put into the queue; settings as submitted and as normalised."""
+
+    name: str
+    type: str
+    settings: Mapping[str, Any]
+    normalized: Mapping[str, Any]
+    project_tag: str | None = None
+    inputs: tuple[Input, ...] = ()
+    max_runtime_s: float | None = None
+    stage: str | None = None
+    waits_for: str | None = None
+    """The stage that must be complete before this job may be claimed."""
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where subjobs belong: the row and name of their parent."""
+
+    parent_id: int
+    batch: str
+
+
+_EMAIL = sa.select(accounts.c.email).where(accounts.c.id == sa.bindparam("account"))
+_NAMED = sa.select(jobs.c.name, jobs.c.id).where(
+    jobs.c.account_id == sa.bindparam("account"),
+    jobs.c.deleted.is_(None),
+    jobs.c.name.in_(sa.bindparam("names", expanding=True)),
+)
+_INSERT = sa.insert(jobs).inline()
+_TELL = sa.insert(events).inline()
+
+
+def insert_jobs(
+    connection: sa.Connection,
+    account_id: int,
+    new: Sequence[NewJob],
+    *,
+    place: Place | None = None,
+    more: Mapping[str, object] | None = None,
+) -> list[int]:
+    """Insert queued jobs and give their rows; `more` has further columns of all of them.
+
+    Raises:
+        NameTakenError: the account has a job of one of the names.
+    """
+    _refuse_taken_names(connection, account_id, new, is_batch=place is not None)
+    email = connection.execute(_EMAIL, {"account": account_id}).scalar_one()
+    moment = clock.now()
+    rows = [_make_row(account_id, each, moment, more or {}) for each in new]
+    for index, row in enumerate(rows):
+        if place is not None:
+            row |= {"parent_id": place.parent_id, "batch": place.batch, "row_index": index}
+    connection.execute(_INSERT, rows)
+    ids = _find_ids(connection, account_id, new)
+    made = zip(rows, ids, strict=True)
+    add_records(connection, [make_record(row | {"id": job_id}, email) for row, job_id in made])
+    _insert_inputs(connection, ids, new)
+    parent_id = None if place is None else place.parent_id
+    count_moves(connection, [Move(account_id, parent_id, None, JobStatus.IN_QUEUE, len(rows))])
+    told = {"at": moment, "account_id": account_id, "kind": "submitted"}
+    connection.execute(_TELL, [told | {"job_id": job_id} for job_id in ids])
+    return ids
+
+
+def _make_row(account_id: int, new: NewJob, moment: str, more: Mapping[str, object]) -> dict[str, Any]:
+    row: dict[str, Any] = dict.fromkeys(_OPTIONAL)
+    row |= {
+        "account_id": account_id,
+        "name": new.name,
+        "type": new.type,
+        "state": str(JobStatus.IN_QUEUE),
+        "settings": (settings := write_text(new.settings)),
+        "normalized": (normalized := write_text(new.normalized)),
+        "stored_bytes": 2 * (len(settings) + len(normalized)),
+        "project_tag": new.project_tag,
+        "max_runtime_s": new.max_runtime_s,
+        "stage": new.stage,
+        "is_held": int(new.waits_for is not None),
+        "message": None if new.waits_for is None else f"Waits for the stage {new.waits_for}.",
+        "created": moment,
+    }
+    return row | dict(more)
+
+
+def _refuse_taken_names(
+    connection: sa.Connection, account_id: int, new: Sequence[NewJob], *, is_batch: bool
+) -> None:
+    taken = _find_names(connection, account_id, new)
+    for index, each in enumerate(new):
+        if each.name in taken:
+            raise NameTakenError(each.name, index if is_batch else None)
+
+
+def _find_ids(connection: sa.Connection, account_id: int, new: Sequence[NewJob]) -> list[int]:
+    found = _find_names(connection, account_id, new)
+    return [found[each.name] for each in new]
+
+
+def _find_names(connection: sa.Connection, account_id: int, new: Sequence[NewJob]) -> dict[str, int]:
+    """The row of each of the names that the account has."""
+    found: dict[str, int] = {}
+    for start in range(0, len(new), _NAMES_AT_ONCE):
+        names = [each.name for each in new[start : start + _NAMES_AT_ONCE]]
+        for row in connection.execute(_NAMED, {"account": account_id, "names": names}):
+            found[row.name] = row.id
+    return found
+
+
+def _insert_inputs(connection: sa.Connection, ids: Sequence[int], new: Sequence[NewJob]) -> None:
+    rows = [row for job_id, each in zip(ids, new, strict=True) for row in input_rows(job_id, each.inputs)]
+    if rows:
+        connection.execute(sa.insert(inputs), rows)
+
+
+def input_rows(job_id: int, given: Sequence[Input]) -> list[dict[str, object]]:
+    """Rows of a job's inputs; those of one field keep their order."""
+    rows: list[dict[str, object]] = []
+    for each in given:
+        position = sum(row["field"] == each.field for row in rows)
+        rows.append(
+            {
+                "job_id": job_id,
+                "field": each.field,
+                "position": position,
+                "name": each.name,
+                "sha256": each.sha256,
+            }
+        )
+    return rows

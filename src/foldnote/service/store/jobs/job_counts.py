@@ -1,0 +1,109 @@
+"""What several moves of jobs in one transaction add up to, written at once.
+
+Counters, attempts, events and the state of batches change with each move. Written for all moves of a
+transaction together they cost a few statements, and not a few for each. It moves no job itself.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import sqlalchemy as sa
+
+from foldnote.service.store import clock
+from foldnote.service.store.events import write_events
+from foldnote.service.store.jobs.batches import follow_subjob
+from foldnote.service.store.jobs.counting import Move, count_moves
+from foldnote.service.store.jobs.records import keep_records
+from foldnote.service.store.quotas import count_hours
+from foldnote.service.store.schema import attempts
+
+_BEGIN_ATTEMPT = sa.insert(attempts).inline()
+_END_ATTEMPT = (
+    sa.update(attempts)
+    .where(attempts.c.job_id == sa.bindparam("job"), attempts.c.number == sa.bindparam("held"))
+    .values(ended=sa.bindparam("moment"), outcome=sa.bindparam("how"))
+)
+
+
+class Tally:
+    """Collects; `write` puts it into the transaction and begins anew.
+
+    Attributes:
+        moment: the time of all these moves.
+        has_budget: whether a batch that has a budget is among those to follow.
+    """
+
+    def __init__(self) -> None:
+        self.moment = clock.now()
+        self.has_budget = False
+        self._moves: list[Move] = []
+        self._parents: dict[int, None] = {}
+        self._hours: dict[int, float] = {}
+        self._begun: list[dict[str, Any]] = []
+        self._ended: list[dict[str, Any]] = []
+        self._events: list[dict[str, Any]] = []
+        self._records: list[dict[str, object]] = []
+
+    def move(self, row: sa.RowMapping, entered: str, *, has_failed: bool) -> None:
+        """A job left the state that its row says; one that is deleted is not counted any more."""
+        parent_id = row["parent_id"]
+        if row["deleted"] is None:
+            failed = int(has_failed)
+            self._moves.append(Move(row["account_id"], parent_id, row["state"], entered, failed=failed))
+        if parent_id is not None:
+            self._parents[parent_id] = None
+            self.has_budget |= row["batch_budget"] is not None
+
+    def keep(self, record: dict[str, object]) -> None:
+        """The record of a job that moved."""
+        self._records.append(record)
+
+    def begin(self, row: sa.RowMapping, number: int, nonce: str, folder: str) -> None:
+        """An attempt began."""
+        attempt = {
+            "job_id": row["id"],
+            "number": number,
+            "nonce": nonce,
+            "claimed": self.moment,
+            "folder": folder,
+        }
+        self._begun.append(attempt)
+        self._tell(row, "claimed", f"attempt {number}")
+
+    def end(self, row: sa.RowMapping, outcome: str, reason: str | None = None) -> None:
+        """The attempt that the row names ended."""
+        self._ended.append({"job": row["id"], "held": row["attempt"], "moment": self.moment, "how": outcome})
+        self._tell(row, f"attempt {outcome.lower()}", reason)
+
+    def use_hours(self, account_id: int, hours: float | None) -> None:
+        """An account used weighted hours."""
+        if hours:
+            self._hours[account_id] = self._hours.get(account_id, 0.0) + hours
+
+    def _tell(self, row: sa.RowMapping, kind: str, detail: str | None) -> None:
+        self._events.append(
+            {
+                "at": self.moment,
+                "account_id": row["account_id"],
+                "job_id": row["id"],
+                "kind": kind,
+                "detail": detail,
+            }
+        )
+
+    def write(self, connection: sa.Connection) -> None:
+        """Write what was collected, then let each parent follow its subjobs; nothing is left to write."""
+        begun, ended, kept = self._begun, self._ended, self._records
+        for statement, rows in ((_BEGIN_ATTEMPT, begun), (_END_ATTEMPT, ended)):
+            if rows:
+                connection.execute(statement, rows)
+        keep_records(connection, kept)
+        write_events(connection, self._events)
+        count_moves(connection, self._moves)
+        for account_id, hours in self._hours.items():
+            count_hours(connection, account_id, hours)
+        for parent_id in self._parents:
+            follow_subjob(connection, parent_id)
+        for each in (begun, ended, kept, self._events, self._moves, self._hours, self._parents):
+            each.clear()

@@ -1,0 +1,210 @@
+"""Jobs as their owners see them: put in, found, deleted.
+
+Listings are in `pages.py`, the queue's side is in `queue.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import sqlalchemy as sa
+
+from foldnote.models.status import JobStatus
+from foldnote.service.store import clock
+from foldnote.service.store.database import Database
+from foldnote.service.store.events import write_event
+from foldnote.service.store.jobs.batches import follow_subjob
+from foldnote.service.store.jobs.counting import Counts, Move, count_moves, read_counts
+from foldnote.service.store.jobs.insertion import NewJob, Place, insert_jobs
+from foldnote.service.store.jobs.records import BATCH_TYPE, NOTHING_KEPT, refresh_record
+from foldnote.service.store.quotas import Quotas, count_jobs
+from foldnote.service.store.schema import jobs, records
+
+JobRow = sa.RowMapping
+"""A whole row of the jobs table, by column."""
+_WITH_RECORD = sa.select(jobs, records.c.text.label("record")).join(records, records.c.number == -jobs.c.id)
+
+
+class JobStore:
+    """Queries about jobs by their owners."""
+
+    def __init__(self, database: Database, quotas: Quotas) -> None:
+        self._database = database
+        self._quotas = quotas
+
+    def add(self, account_id: int, new: NewJob) -> int:
+        """Commit one queued job and return its row.
+
+        Raises:
+            NameTakenError: the account has a job of this name.
+            QuotaError: the account may not submit any more.
+        """
+        with self._database.write() as connection:
+            job_id = insert_jobs(connection, account_id, [new])[0]
+            count_jobs(connection, account_id, 1, self._quotas)
+            return job_id
+
+    def add_batch(
+        self,
+        account_id: int,
+        parent: NewJob,
+        rows: Sequence[NewJob],
+        *,
+        hours_budget: float | None = None,
+    ) -> int:
+        """Commit a parent and all its subjobs, or nothing, and return the parent's row.
+
+        Once the runs took `hours_budget` weighted hours together, no more of them are started.
+
+        Raises:
+            NameTakenError: a name is taken; its `row` says which subjob, None for the parent.
+            QuotaError: the account may not submit so many.
+        """
+        with self._database.write() as connection:
+            values: dict[str, object] = {
+                "type": BATCH_TYPE,
+                "tool": parent.type,
+                "batch_size": len(rows),
+                "batch_state": str(JobStatus.IN_QUEUE),
+                "hours_budget": hours_budget,
+            }
+            parent_id = insert_jobs(connection, account_id, [parent], more=values)[0]
+            insert_jobs(connection, account_id, rows, place=Place(parent_id, parent.name))
+            count_jobs(connection, account_id, len(rows), self._quotas)
+            return parent_id
+
+    def find(self, account_ids: Sequence[int], name: str) -> JobRow | None:
+        """The whole row of the job of this name and its record, None where these accounts have none."""
+        query = _WITH_RECORD.where(
+            jobs.c.account_id.in_(account_ids), jobs.c.name == name, jobs.c.deleted.is_(None)
+        )
+        with self._database.read() as connection:
+            return connection.execute(query.order_by(jobs.c.id.desc())).mappings().first()
+
+    def find_by_id(self, job_id: int) -> JobRow | None:
+        """The whole row, None when it is deleted or was never there."""
+        query = sa.select(jobs).where(jobs.c.id == job_id, jobs.c.deleted.is_(None))
+        with self._database.read() as connection:
+            return connection.execute(query).mappings().first()
+
+    def complete_of(self, account_id: int, types: Sequence[str]) -> list[JobRow]:
+        """Name, type and end of the account's complete jobs of these tools, newest first."""
+        query = sa.select(jobs.c.name, jobs.c.type, jobs.c.completed).where(
+            jobs.c.account_id == account_id,
+            jobs.c.deleted.is_(None),
+            jobs.c.state == str(JobStatus.COMPLETE),
+            jobs.c.type.in_(types),
+        )
+        with self._database.read() as connection:
+            return list(connection.execute(query.order_by(jobs.c.id.desc())).mappings())
+
+    def child_counts(self, account_ids: Sequence[int], parent_id: int) -> Counts:
+        """The subjobs of a parent by status."""
+        with self._database.read() as connection:
+            return read_counts(connection, account_ids, parent_id)
+
+    def delete(self, account_id: int, name: str) -> list[int] | None:
+        """Tombstone the job and its subjobs, whose settings are let go; None when there is none of this name.
+
+        Queued ones are stopped in the same transaction; running ones are marked to be cancelled. Gives the
+        rows of the running ones. It is done on a full disk, too.
+        """
+        return self._database.insist(lambda: self._delete(account_id, name))
+
+    def _delete(self, account_id: int, name: str) -> list[int] | None:
+        with self._database.write() as connection:
+            found = _family(connection, account_id, name)
+            for row in found:
+                _bury(connection, row)
+            if not found:
+                return None
+            _follow(connection, found[0])
+            return [row["id"] for row in found if row["state"] == JobStatus.RUNNING]
+
+    def stop(self, account_id: int, name: str) -> StopRows | None:
+        """Stop what is queued and mark what runs to be cancelled; None when there is no job of this name.
+
+        It is done on a full disk, too.
+        """
+        return self._database.insist(lambda: self._stop(account_id, name))
+
+    def _stop(self, account_id: int, name: str) -> StopRows | None:
+        with self._database.write() as connection:
+            found = _family(connection, account_id, name)
+            if not found:
+                return None
+            for row in found:
+                _stop(connection, row)
+            _follow(connection, found[0])
+            return StopRows(
+                running=[
+                    row["id"]
+                    for row in found
+                    if row["state"] == JobStatus.RUNNING and row["type"] != BATCH_TYPE
+                ],
+                was_final=all(JobStatus(row["state"]).is_final for row in found),
+            )
+
+
+@dataclass(frozen=True)
+class StopRows:
+    """What a stop met: rows that run now and must be cancelled, and whether all had ended before."""
+
+    running: list[int]
+    was_final: bool
+
+
+def _family(connection: sa.Connection, account_id: int, name: str) -> list[JobRow]:
+    """The job of this name, then its subjobs."""
+    own = sa.select(jobs).where(jobs.c.account_id == account_id, jobs.c.deleted.is_(None))
+    job = connection.execute(own.where(jobs.c.name == name)).mappings().first()
+    if job is None:
+        return []
+    if job["type"] != BATCH_TYPE:
+        return [job]
+    return [job, *connection.execute(own.where(jobs.c.parent_id == job["id"])).mappings().all()]
+
+
+def _follow(connection: sa.Connection, row: JobRow) -> None:
+    """A subjob that was stopped or deleted by itself may be the last that its batch waits for."""
+    if row["parent_id"] is not None:
+        follow_subjob(connection, row["parent_id"])
+
+
+def _stop(connection: sa.Connection, row: JobRow) -> None:
+    state = JobStatus(row["state"])
+    if state.is_final:
+        return
+    if state is JobStatus.RUNNING and row["type"] != BATCH_TYPE:
+        connection.execute(sa.update(jobs).where(jobs.c.id == row["id"]).values(is_cancelled=1))
+        write_event(connection, row["account_id"], row["id"], "stop requested")
+        return
+    _end_stopped(connection, row)
+    count_moves(connection, [Move(row["account_id"], row["parent_id"], state, JobStatus.STOPPED)])
+    write_event(connection, row["account_id"], row["id"], "stopped")
+    refresh_record(connection, row["id"])
+
+
+def _end_stopped(connection: sa.Connection, row: JobRow) -> None:
+    values: dict[str, object] = {
+        "state": str(JobStatus.STOPPED),
+        "completed": clock.now(),
+        "is_cancelled": 1,
+        "message": "Stopped on request.",
+    }
+    if row["type"] == BATCH_TYPE:
+        values["batch_state"] = str(JobStatus.STOPPED)
+    connection.execute(sa.update(jobs).where(jobs.c.id == row["id"]).values(values))
+
+
+def _bury(connection: sa.Connection, row: JobRow) -> None:
+    state = JobStatus(row["state"])
+    failed = int(state is JobStatus.STOPPED and row["error"] is not None)
+    count_moves(connection, [Move(row["account_id"], row["parent_id"], state, None, failed=-failed)])
+    if state is JobStatus.IN_QUEUE or (row["type"] == BATCH_TYPE and not state.is_final):
+        _end_stopped(connection, row)
+    values = {"deleted": clock.now(), "is_cancelled": 1 if not state.is_final else row["is_cancelled"]}
+    connection.execute(sa.update(jobs).where(jobs.c.id == row["id"]).values(**values, **NOTHING_KEPT))
+    connection.execute(sa.delete(records).where(records.c.number == -row["id"]))
+    write_event(connection, row["account_id"], row["id"], "deleted")

@@ -1,0 +1,208 @@
+"""Pages of jobs, each put together by SQLite as one text of the records that are kept with the rows.
+
+A record is serialised once, by the transaction that changes its row, so a page needs no object for each of
+its rows, and one that was read is good until anything is committed. A record that is completed for each
+answer, one of a batch or a running job, is a mark in the text, and its row comes with the page. What a
+running job tells is not known here, nor are links.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from foldnote.service.store.database import Database, StorageFaultError
+from foldnote.service.store.jobs.counting import (
+    ALL_JOBS,
+    TOP_LEVEL,
+    Counts,
+    glance_at_counts,
+    marks,
+    no_counts,
+)
+from foldnote.service.store.jobs.records import BATCH_TYPE, MARK
+
+_MARK = MARK.encode()
+PAGES = 16
+"""Short pages that are given again while nothing at all is committed."""
+SHORT_BYTES = 2 << 20
+"""Of a page that is read without a thread: it takes a millisecond or two."""
+LONGEST_BYTES = 1 << 27
+"""Of any page, so that one of long records does not take all memory."""
+_ACCOUNTS_APART = 400
+"""SQLite joins at most 500 selections."""
+_NUMBERS_AT_ONCE = 10_000
+# an aggregate takes the rows in the order of a selection that has a limit; see SQLite's group_concat
+_PAGE = """
+    SELECT CAST(group_concat(text) AS BLOB), -max(number) FROM (
+        SELECT number, coalesce(mark, text) AS text FROM jobs CROSS JOIN records ON number = -id
+        WHERE {which} ORDER BY id DESC LIMIT ?
+    )"""
+_LIVE = """
+    SELECT id, account_id, name, state, type, result_sha256, text
+    FROM jobs JOIN records ON number = -id WHERE id IN"""
+
+
+class LiveRow(NamedTuple):
+    """What a record needs that is completed for each answer."""
+
+    id: int
+    account_id: int
+    name: str
+    state: str
+    type: str
+    result_sha256: str | None
+    record: str
+
+
+@dataclass(frozen=True)
+class JobFilter:
+    """Which jobs a listing is about.
+
+    Attributes:
+        account_ids: whose.
+        parent_id: only the subjobs of this parent, None for top-level jobs.
+        has_subjobs: with the subjobs beside the top-level jobs.
+    """
+
+    account_ids: tuple[int, ...]
+    parent_id: int | None = None
+    has_subjobs: bool = False
+
+    @property
+    def scope(self) -> int:
+        """The counters' scope that counts exactly these jobs."""
+        if self.parent_id is not None:
+            return self.parent_id
+        return ALL_JOBS if self.has_subjobs else TOP_LEVEL
+
+
+@dataclass(frozen=True)
+class Page:
+    """A page as the database has it now.
+
+    Attributes:
+        text: the records, newest first, with commas between them and marks for those of `live`.
+        live: by its number each row whose record is completed for each answer.
+        counts: all jobs of the listing by status.
+        children: for each batch on the page its subjobs by status.
+        last: the number of the last row when more follow, else None.
+    """
+
+    text: bytes
+    live: Mapping[int, LiveRow]
+    counts: Counts
+    children: Mapping[int, Counts] = field(default_factory=dict)
+    last: int | None = None
+
+
+class PageStore:
+    """Reads pages of jobs."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._seen: dict[tuple[JobFilter, int | None, int], tuple[int, Page]] = {}
+
+    def glance(self, wanted: JobFilter, *, before: int | None, limit: int) -> Page | None:
+        """The same page as by `read` when it is short, so that it takes no thread; else None.
+
+        It is for one thread, that of the event loop.
+
+        Raises:
+            StorageFaultError: the database cannot be read now.
+        """
+        key = wanted, before, limit
+        version = self._database.version()  # before the rows: what is committed between is read again
+        if (seen := self._seen.get(key)) is not None and seen[0] == version:
+            return seen[1]
+        with self._database.glance() as connection:
+            connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, SHORT_BYTES)
+            try:
+                page = _read_page(connection, wanted, before, limit)
+            except sqlite3.DataError:  # SQLite lets no text be longer than it may
+                return None
+        if len(self._seen) >= PAGES:
+            self._seen.clear()
+        self._seen[key] = version, page
+        return page
+
+    def read(self, wanted: JobFilter, *, before: int | None, limit: int) -> Page:
+        """At most `limit` jobs older than the row `before`, newest first; fewer when they are very long.
+
+        Raises:
+            StorageFaultError: the database cannot be read now.
+        """
+        with self._database.glance() as connection:
+            connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, LONGEST_BYTES)
+            while True:
+                try:
+                    return _read_page(connection, wanted, before, limit)
+                except sqlite3.DataError as exc:
+                    if limit == 1:
+                        raise StorageFaultError(str(exc)) from exc
+                    limit //= 2
+
+
+def _read_page(connection: sqlite3.Connection, wanted: JobFilter, before: int | None, limit: int) -> Page:
+    if not wanted.account_ids:
+        return Page(b"", {}, no_counts())
+    text, last = _read_text(connection, wanted, before, limit)
+    live = _read_live(connection, text)
+    parents = [row.id for row in live.values() if row.type == BATCH_TYPE]
+    counts = glance_at_counts(connection, wanted.account_ids, [wanted.scope, *parents])
+    has_more = last is not None and _has_any(connection, wanted, last)
+    children = {parent: counts[parent] for parent in parents}
+    return Page(text, live, counts[wanted.scope], children, last if has_more else None)
+
+
+def _read_text(
+    connection: sqlite3.Connection, wanted: JobFilter, before: int | None, limit: int
+) -> tuple[bytes, int | None]:
+    """The text, and the number of the last row, None when there is none."""
+    which, values = _condition(wanted, before)
+    accounts = wanted.account_ids
+    if wanted.parent_id is not None or not 1 < len(accounts) <= _ACCOUNTS_APART:
+        which = f"account_id IN ({marks(accounts)}) AND {which}"
+        values = (*accounts, *values)
+    else:  # the newest of each account are found in an index, then the newest of all
+        one = f"SELECT id FROM jobs WHERE account_id = ? AND {which} ORDER BY id DESC LIMIT ?"  # noqa: S608
+        each = " UNION ALL ".join([f"SELECT id FROM ({one})"] * len(accounts))  # noqa: S608
+        which = f"id IN (SELECT id FROM ({each}) ORDER BY id DESC LIMIT ?)"  # noqa: S608
+        values = (*(value for account in accounts for value in (account, *values, limit)), limit)
+    text, last = connection.execute(_PAGE.format(which=which), (*values, limit)).fetchone()
+    return text or b"", last
+
+
+def _condition(wanted: JobFilter, before: int | None) -> tuple[str, Sequence[int]]:
+    """What rows of the listing have in common, whoever owns them."""
+    conditions, values = ["deleted IS NULL"], []
+    if before is not None:
+        conditions.append("id < ?")
+        values.append(before)
+    if wanted.parent_id is not None:
+        conditions.append("parent_id = ?")
+        values.append(wanted.parent_id)
+    elif not wanted.has_subjobs:
+        conditions.append("parent_id IS NULL")
+    return " AND ".join(conditions), values
+
+
+def _has_any(connection: sqlite3.Connection, wanted: JobFilter, before: int) -> bool:
+    """Whether the listing has a row that is older than `before`."""
+    which, values = _condition(wanted, before)
+    accounts = wanted.account_ids
+    query = f"SELECT 1 FROM jobs WHERE account_id IN ({marks(accounts)}) AND {which} LIMIT 1"  # noqa: S608
+    return connection.execute(query, (*accounts, *values)).fetchone() is not None
+
+
+def _read_live(connection: sqlite3.Connection, text: bytes) -> dict[int, LiveRow]:
+    """The rows whose numbers stand between marks."""
+    numbers = [int(number) for number in text.split(_MARK)[1::2]] if _MARK in text else []
+    found: dict[int, LiveRow] = {}
+    for start in range(0, len(numbers), _NUMBERS_AT_ONCE):
+        some = numbers[start : start + _NUMBERS_AT_ONCE]
+        for row in connection.execute(f"{_LIVE} ({marks(some)})", some):
+            found[row[0]] = LiveRow._make(row)
+    return found

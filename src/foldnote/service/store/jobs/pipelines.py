@@ -1,0 +1,210 @@
+"""Saved pipelines, and the stages of running ones that wait for earlier stages."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.dialects.sqlite import insert
+
+from foldnote.models.status import JobStatus
+from foldnote.service.store import clock
+from foldnote.service.store.database import Database
+from foldnote.service.store.events import write_event
+from foldnote.service.store.jobs.batches import follow_subjob, stop_waiting
+from foldnote.service.store.jobs.conditions import IS_HELD
+from foldnote.service.store.jobs.insertion import Input, NewJob, Place, input_rows, insert_jobs
+from foldnote.service.store.jobs.records import refresh_record, write_text
+from foldnote.service.store.quotas import Quotas, count_jobs
+from foldnote.service.store.schema import inputs, jobs, pipelines
+
+
+@dataclass(frozen=True)
+class DoneStage:
+    """A stage before the one that waits; `error` is why it ended without being complete."""
+
+    name: str
+    state: str
+    error: str | None
+    normalized: str
+    result_sha256: str | None
+    is_deleted: bool
+
+
+@dataclass(frozen=True)
+class Variant:
+    """One job that a stage becomes: its inputs, and the paths of those that set it apart, by field."""
+
+    inputs: tuple[Input, ...]
+    paths: Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class HeldStage:
+    """A stage whose turn it is; `inputs` are those that were known when the pipeline was started."""
+
+    job_id: int
+    account_id: int
+    parent_id: int
+    name: str
+    batch: str
+    stage: str
+    row_index: int
+    project_tag: str | None
+    settings: str
+    type: str
+    normalized: str
+    inputs: tuple[Input, ...]
+    earlier: tuple[DoneStage, ...]
+
+
+_IS_HELD = (IS_HELD, jobs.c.deleted.is_(None))
+_before = jobs.alias()
+_UNFINISHED = sa.select(_before.c.id).where(
+    _before.c.parent_id == jobs.c.parent_id,
+    _before.c.row_index < jobs.c.row_index,
+    _before.c.state.in_([str(JobStatus.IN_QUEUE), str(JobStatus.RUNNING)]),
+    _before.c.deleted.is_(None),
+)
+_READY = sa.select(jobs).where(*_IS_HELD, ~sa.exists(_UNFINISHED)).order_by(jobs.c.id)
+
+
+class PipelineStore:
+    """Queries about pipelines."""
+
+    def __init__(self, database: Database, quotas: Quotas) -> None:
+        self._database = database
+        self._quotas = quotas
+
+    def save(self, account_id: int, name: str, stages: Sequence[Mapping[str, Any]]) -> None:
+        """Keep a pipeline; one of the same name is replaced."""
+        row = {"account_id": account_id, "name": name, "stages": write_text(stages), "created": clock.now()}
+        statement = insert(pipelines).values(row)
+        new = {"stages": statement.excluded.stages, "created": statement.excluded.created}
+        with self._database.write() as connection:
+            connection.execute(
+                statement.on_conflict_do_update(index_elements=["account_id", "name"], set_=new)
+            )
+            write_event(connection, account_id, None, "pipeline saved", name)
+
+    def find(self, account_id: int, name: str) -> list[dict[str, Any]] | None:
+        """The stages of a saved pipeline, None where the account has none of this name."""
+        query = sa.select(pipelines.c.stages).where(
+            pipelines.c.account_id == account_id, pipelines.c.name == name
+        )
+        with self._database.read() as connection:
+            text = connection.execute(query).scalar_one_or_none()
+        return None if text is None else list(json.loads(text))
+
+    def ready(self) -> list[HeldStage]:
+        """Stages that wait while every stage before them has ended."""
+        with self._database.read() as connection:
+            return [_read_held(connection, row) for row in connection.execute(_READY).mappings().all()]
+
+    def release(self, held: HeldStage, variants: Sequence[Variant]) -> bool:
+        """Let a stage be claimed, with all its inputs; False when it was stopped or deleted meanwhile.
+
+        A stage of several variants becomes as many jobs, which stand at the same place of the pipeline.
+
+        Raises:
+            QuotaError: the account may not have so many jobs; nothing is changed.
+        """
+        first, *others = variants
+        with self._database.write() as connection:
+            values: dict[str, object] = {"is_held": 0, "message": None}
+            if first.paths:
+                values["settings"] = _with_paths(held.settings, first)
+                values["normalized"] = _with_paths(held.normalized, first)
+            statement = sa.update(jobs).where(jobs.c.id == held.job_id, *_IS_HELD)
+            if connection.execute(statement.values(values)).rowcount == 0:
+                return False
+            connection.execute(sa.delete(inputs).where(inputs.c.job_id == held.job_id))
+            if first.inputs:
+                connection.execute(sa.insert(inputs), input_rows(held.job_id, first.inputs))
+            write_event(connection, held.account_id, held.job_id, "released")
+            refresh_record(connection, held.job_id)
+            if others:
+                self._add_variants(connection, held, others)
+            return True
+
+    def _add_variants(self, connection: sa.Connection, held: HeldStage, others: Sequence[Variant]) -> None:
+        names = _free_names(connection, held, len(others))
+        new = [
+            NewJob(
+                name,
+                held.type,
+                json.loads(_with_paths(held.settings, each)),
+                json.loads(_with_paths(held.normalized, each)),
+                held.project_tag,
+                each.inputs,
+                stage=held.stage,
+            )
+            for name, each in zip(names, others, strict=True)
+        ]
+        ids = insert_jobs(connection, held.account_id, new, place=Place(held.parent_id, held.batch))
+        connection.execute(sa.update(jobs).where(jobs.c.id.in_(ids)).values(row_index=held.row_index))
+        grown = sa.update(jobs).where(jobs.c.id == held.parent_id)
+        connection.execute(grown.values(batch_size=jobs.c.batch_size + len(ids)))
+        refresh_record(connection, held.parent_id)
+        count_jobs(connection, held.account_id, len(ids), self._quotas)
+
+    def abandon(self, held: HeldStage, error: str) -> None:
+        """End a stage that cannot begin any more."""
+        with self._database.write() as connection:
+            query = sa.select(jobs.c.id).where(jobs.c.id == held.job_id, *_IS_HELD)
+            if connection.execute(query).first() is not None:
+                stop_waiting(connection, held.account_id, held.parent_id, held.job_id, error)
+                follow_subjob(connection, held.parent_id)
+
+
+def _with_paths(settings: str, variant: Variant) -> str:
+    """The settings with the paths of the variant in the place of the reference."""
+    return write_text(json.loads(settings) | variant.paths)
+
+
+def _free_names(connection: sa.Connection, held: HeldStage, count: int) -> list[str]:
+    """Names of the further jobs of a stage: its own with the first numbers that are free."""
+    stem = held.name[:95]
+    wanted = [f"{stem}-{number}" for number in range(2, 2 * count + 100)]
+    query = sa.select(jobs.c.name).where(
+        jobs.c.account_id == held.account_id, jobs.c.deleted.is_(None), jobs.c.name.in_(wanted)
+    )
+    taken = set(connection.execute(query).scalars())
+    return [name for name in wanted if name not in taken][:count]
+
+
+def _read_held(connection: sa.Connection, row: sa.RowMapping) -> HeldStage:
+    own = sa.select(inputs).where(inputs.c.job_id == row["id"]).order_by(inputs.c.field, inputs.c.position)
+    before = (jobs.c.parent_id == row["parent_id"], jobs.c.row_index < row["row_index"])
+    earlier = connection.execute(
+        sa.select(jobs).where(*before).order_by(jobs.c.row_index, jobs.c.id)
+    ).mappings()
+    return HeldStage(
+        job_id=row["id"],
+        account_id=row["account_id"],
+        parent_id=row["parent_id"],
+        name=row["name"],
+        batch=row["batch"],
+        stage=row["stage"],
+        row_index=row["row_index"],
+        project_tag=row["project_tag"],
+        settings=row["settings"],
+        type=row["type"],
+        normalized=row["normalized"],
+        inputs=tuple(Input(each.field, each.name, each.sha256) for each in connection.execute(own)),
+        earlier=tuple(_read_done(each) for each in earlier),
+    )
+
+
+def _read_done(row: sa.RowMapping) -> DoneStage:
+    return DoneStage(
+        name=row["stage"],
+        state=row["state"],
+        error=row["error"],
+        normalized=row["normalized"],
+        result_sha256=row["result_sha256"],
+        is_deleted=row["deleted"] is not None,
+    )

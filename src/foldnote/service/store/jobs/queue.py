@@ -1,0 +1,377 @@
+"""Jobs as the dispatcher sees them: waiting, claimed, running, ended, lost.
+
+Every change names the row, the attempt and the state that it expects; it says whether it won. A final state
+is never left. Ends and claims that come together are one transaction, so that they cost one sync.
+"""
+
+from __future__ import annotations
+
+import secrets
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import sqlalchemy as sa
+
+from foldnote.models.status import JobStatus
+from foldnote.service.store import clock
+from foldnote.service.store.database import Database
+from foldnote.service.store.jobs.conditions import (
+    IS_QUEUED,
+    IS_RUNNING,
+    IS_UNPURGED,
+    OLDEST_CLAIMABLE,
+)
+from foldnote.service.store.jobs.insertion import Input
+from foldnote.service.store.jobs.job_counts import Tally
+from foldnote.service.store.jobs.records import NOTHING_KEPT, make_record, write_text
+from foldnote.service.store.schema import accounts, attempts, identity, inputs, jobs, records
+from foldnote.service.store.storage import let_go
+
+_IDS_AT_ONCE = 500
+_JOBS_PER_FOLDER = 1000
+LONGEST_DELAY_S = 60.0
+"""Between two attempts of a job."""
+STOPPED_MESSAGE = "Stopped on request."
+
+
+@dataclass(frozen=True)
+class Waiting:
+    """A job that may be claimed."""
+
+    job_id: int
+    account_id: int
+    type: str
+    attempt: int
+
+
+@dataclass(frozen=True)
+class Claim:
+    """One attempt that this service owns."""
+
+    job_id: int
+    account_id: int
+    attempt: int
+    nonce: str
+    name: str
+    type: str
+    normalized: str
+    losses: int
+    is_cancelled: bool
+    claimed: str
+    folder: str
+    """Path of the attempt below the folder of all attempts; no other attempt of any database has it."""
+    inputs: tuple[Input, ...] = ()
+    max_runtime_s: float | None = None
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """Where the files of an attempt are, below the folder of all attempts, and the nonce that they carry."""
+
+    folder: str
+    nonce: str
+
+
+@dataclass(frozen=True)
+class Ending:
+    """How a job ended; `state` is Complete or Stopped."""
+
+    state: JobStatus
+    error: str | None = None
+    message: str | None = None
+    score: dict[str, Any] | None = None
+    weighted_hours: float | None = None
+    result_sha256: str | None = None
+    result_size: int | None = None
+
+
+@dataclass(frozen=True)
+class Held:
+    """What a change expects: the row, the attempt and the state that it leaves."""
+
+    job_id: int
+    attempt: int
+    state: JobStatus
+
+
+def held_by(claim: Claim) -> Held:
+    """What the owner of a claim holds."""
+    return Held(claim.job_id, claim.attempt, JobStatus.RUNNING)
+
+
+Chooser = Callable[[Callable[[], Sequence[Waiting]]], Waiting | None]
+"""Chooses the next job to claim among the oldest of each owner, which it asks for while there is room at all;
+None when none of them fits now."""
+
+
+@dataclass(frozen=True)
+class Advance:
+    """What one transaction did: for each end whether it was committed now, and the new claims."""
+
+    has_won: list[bool]
+    claims: list[Claim]
+
+
+def _change(*names: str) -> sa.Update:
+    """The compare-and-set that sets these columns and the state."""
+    return (
+        sa.update(jobs)
+        .where(
+            jobs.c.id == sa.bindparam("job"),
+            jobs.c.attempt == sa.bindparam("held"),
+            jobs.c.state == sa.bindparam("left"),
+        )
+        .values({name: sa.bindparam(f"new_{name}") for name in (*names, "state")})
+    )
+
+
+# Made once: making a statement costs several times as much as running it.
+_CLAIM = _change("attempt", "message", "started")
+_FINISH = _change("completed", "error", "message", "score", "weighted_hours", "result_sha256", "result_size")
+_REQUEUE = _change("losses", "not_before", "message")
+_PARENTS = jobs.alias()
+_HELD = (
+    sa.select(jobs, accounts.c.email, _PARENTS.c.hours_budget.label("batch_budget"))
+    .join(accounts, accounts.c.id == jobs.c.account_id)
+    .join(_PARENTS, _PARENTS.c.id == jobs.c.parent_id, isouter=True)
+    .where(jobs.c.id == sa.bindparam("job"))
+)
+_RUNNING = (
+    sa.select(jobs, attempts.c.nonce, attempts.c.claimed, attempts.c.folder)
+    .join(attempts, (attempts.c.job_id == jobs.c.id) & (attempts.c.number == jobs.c.attempt))
+    .where(IS_RUNNING)
+    .order_by(jobs.c.id)
+)
+_CANCELLED = sa.select(jobs.c.id).where(IS_RUNNING, jobs.c.is_cancelled == 1)
+_ANY_QUEUED = sa.select(jobs.c.id).where(IS_QUEUED).limit(1)
+_ANY_RUNNING = sa.select(jobs.c.id).where(IS_RUNNING).limit(1)
+_INPUTS = (
+    sa.select(inputs)
+    .where(inputs.c.job_id.in_(sa.bindparam("jobs", expanding=True)))
+    .order_by(inputs.c.job_id, inputs.c.field, inputs.c.position)
+)
+
+
+class QueueStore:
+    """Queries of the dispatcher."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        with database.read() as connection:
+            self._identity = str(connection.execute(sa.select(identity.c.name)).scalar_one())
+
+    def renew_identity(self) -> None:
+        """Give the database a new name: from now on no attempt has a folder of the database that it was."""
+        name = secrets.token_hex(8)
+        with self._database.write() as connection:
+            connection.execute(sa.update(identity).values(name=name, since=clock.now()))
+        self._identity = name
+
+    def waiting(self) -> list[Waiting]:
+        """The oldest waiting job of each owner, oldest first."""
+        with self._database.read() as connection:
+            return _find_waiting(connection)
+
+    def next_due(self) -> float | None:
+        """The Unix time (s) at which the next job may be tried again; None when none waits for that."""
+        moment = time.time()
+        is_waiting = jobs.c.not_before.between(moment, moment + LONGEST_DELAY_S)
+        query = sa.select(sa.func.min(jobs.c.not_before)).where(IS_QUEUED, is_waiting)
+        with self._database.read() as connection:
+            found = connection.execute(query).scalar_one()
+        return None if found is None else float(found)
+
+    def claim(self, waiting: Waiting, nonce: str) -> Claim | None:
+        """Start the next attempt of a waiting job; None when the race for it is lost."""
+        tally = Tally()
+        with self._database.write() as connection:
+            found = self._claim(connection, tally, waiting, nonce)
+            tally.write(connection)
+            return None if found is None else _read_claims(connection, [found])[0]
+
+    def advance(self, ends: Sequence[tuple[Claim, Ending]], choose: Chooser) -> Advance:
+        """Commit the ends of attempts and claim what is chosen, in one transaction."""
+        tally = Tally()
+        rows: list[Mapping[str, Any]] = []
+        with self._database.write() as connection:
+            has_won = [_finish(connection, tally, claim, ending) for claim, ending in ends]
+            if tally.has_budget:  # a batch whose hours are spent takes its waiting jobs out of the choice
+                tally.write(connection)
+            while (waiting := choose(lambda: _find_waiting(connection))) is not None:
+                row = self._claim(connection, tally, waiting, secrets.token_hex(16))
+                if row is None:  # not while this transaction holds the database
+                    break
+                rows.append(row)
+            tally.write(connection)
+            return Advance(has_won, _read_claims(connection, rows))
+
+    def _claim(
+        self, connection: sa.Connection, tally: Tally, waiting: Waiting, nonce: str
+    ) -> Mapping[str, Any] | None:
+        """Start the next attempt; gives the row with nonce, moment and folder, None for a lost race."""
+        row = _find_held(connection, Held(waiting.job_id, waiting.attempt, JobStatus.IN_QUEUE))
+        if row is None:
+            return None
+        number = waiting.attempt + 1
+        values = {
+            "state": str(JobStatus.RUNNING),
+            "attempt": number,
+            "message": None,
+            "started": row["started"] or tally.moment,
+        }
+        _set(connection, tally, _CLAIM, row, values)
+        folder = f"{self._identity}/{row['id'] // _JOBS_PER_FOLDER}/{row['id']}/{number}-{nonce}"
+        tally.begin(row, number, nonce, folder)
+        return {**row, **values, "nonce": nonce, "claimed": tally.moment, "folder": folder}
+
+    def running(self) -> list[Claim]:
+        """Every attempt that is not known to have ended, deleted jobs included."""
+        with self._database.read() as connection:
+            return _read_claims(connection, connection.execute(_RUNNING).mappings().all())
+
+    def cancelled(self) -> set[int]:
+        """Rows that run and shall not."""
+        with self._database.read() as connection:
+            return set(connection.execute(_CANCELLED).scalars())
+
+    def finish(self, claim: Claim, ending: Ending) -> bool:
+        """Commit the end of an attempt exactly once; False when another end was committed before."""
+        tally = Tally()
+        with self._database.write() as connection:
+            has_won = _finish(connection, tally, claim, ending)
+            tally.write(connection)
+            return has_won
+
+    def requeue(self, claim: Claim, reason: str, *, delay_s: float, is_counted: bool) -> bool:
+        """Put a lost attempt's job back, not before `delay_s` from now; False for a lost race.
+
+        Nothing waits longer than `LONGEST_DELAY_S`, so a job that would was put back before the clock was
+        set back, and is due.
+        """
+        tally = Tally()
+        with self._database.write() as connection:
+            row = _find_held(connection, held_by(claim))
+            if row is None:
+                return False
+            values = {
+                "state": str(JobStatus.IN_QUEUE),
+                "losses": row["losses"] + int(is_counted),
+                "not_before": time.time() + min(delay_s, LONGEST_DELAY_S),
+                "message": f"{reason} It will be tried again." if delay_s > 0 else None,
+            }
+            _set(connection, tally, _REQUEUE, row, values)
+            tally.end(row, "lost", reason)
+            tally.write(connection)
+            return True
+
+    def find_attempt(self, job_id: int, number: int) -> Attempt | None:
+        """Folder and nonce of an attempt; None when there is none of this number."""
+        query = sa.select(attempts.c.folder, attempts.c.nonce)
+        with self._database.read() as connection:
+            row = connection.execute(
+                query.where(attempts.c.job_id == job_id, attempts.c.number == number)
+            ).first()
+        return None if row is None else Attempt(row.folder, row.nonce)
+
+    def unpurged(self) -> list[int]:
+        """Deleted jobs that have ended and whose folders may still be there."""
+        query = sa.select(jobs.c.id).where(IS_UNPURGED, jobs.c.state != str(JobStatus.RUNNING))
+        with self._database.read() as connection:
+            return list(connection.execute(query).scalars())
+
+    def mark_purged(self, job_id: int) -> None:
+        """Note that the folders of a deleted job are gone, and let its inputs, record and result go."""
+        with self._database.write() as connection:
+            job = connection.execute(sa.select(jobs).where(jobs.c.id == job_id)).mappings().one()
+            given = connection.execute(sa.select(inputs.c.sha256).where(inputs.c.job_id == job_id)).scalars()
+            rows = [{"sha256": each, "bytes": 0} for each in given]
+            rows[:1] = [{**row, "bytes": job["stored_bytes"]} for row in rows[:1]]
+            if job["result_sha256"] is not None:
+                rows.append({"sha256": job["result_sha256"], "bytes": job["result_size"] or 0})
+            let_go(connection, [{"account_id": job["account_id"], **row} for row in rows])
+            connection.execute(sa.delete(inputs).where(inputs.c.job_id == job_id))
+            connection.execute(sa.delete(records).where(records.c.number == -job_id))
+            values = {"is_purged": 1, "result_sha256": None}  # a run may have ended after the deletion
+            connection.execute(sa.update(jobs).where(jobs.c.id == job_id).values(**values, **NOTHING_KEPT))
+
+    def has_unfinished(self) -> bool:
+        """Whether any job waits or runs."""
+        with self._database.read() as connection:
+            return any(connection.execute(query).first() is not None for query in (_ANY_QUEUED, _ANY_RUNNING))
+
+
+def _find_waiting(connection: sa.Connection) -> list[Waiting]:
+    moment = time.time()
+    found = connection.execute(OLDEST_CLAIMABLE, {"moment": moment, "latest": moment + LONGEST_DELAY_S})
+    return [Waiting(*row) for row in found]
+
+
+def _find_held(connection: sa.Connection, held: Held) -> sa.RowMapping | None:
+    """The row with its owner's address and its batch's budget; None when the race for it is lost."""
+    row = connection.execute(_HELD, {"job": held.job_id}).mappings().first()
+    if row is None or row["attempt"] != held.attempt or row["state"] != str(held.state):
+        return None
+    return row
+
+
+def _set(
+    connection: sa.Connection, tally: Tally, change: sa.Update, row: sa.RowMapping, values: dict[str, Any]
+) -> None:
+    """Change a row that this transaction found held, and serialise it anew."""
+    tally.keep(make_record({**row, **values}, row["email"]))
+    found = {"job": row["id"], "held": row["attempt"], "left": row["state"]}
+    connection.execute(change, found | {f"new_{name}": value for name, value in values.items()})
+    tally.move(row, values["state"], has_failed=values.get("error") is not None)
+
+
+def _finish(connection: sa.Connection, tally: Tally, claim: Claim, ending: Ending) -> bool:
+    row = _find_held(connection, held_by(claim))
+    if row is None:
+        return False
+    if row["is_cancelled"] and ending.state == JobStatus.COMPLETE:
+        ending = replace(ending, state=JobStatus.STOPPED, message=STOPPED_MESSAGE)
+    values = {
+        "state": str(ending.state),
+        "completed": tally.moment,
+        "error": ending.error,
+        "message": ending.message,
+        "score": None if ending.score is None else write_text(ending.score),
+        "weighted_hours": ending.weighted_hours,
+        "result_sha256": ending.result_sha256,
+        "result_size": ending.result_size,
+    }
+    _set(connection, tally, _FINISH, row, values)
+    tally.end(row, str(ending.state))
+    tally.use_hours(row["account_id"], ending.weighted_hours)
+    return True
+
+
+def _read_claims(connection: sa.Connection, rows: Iterable[Mapping[Any, Any]]) -> list[Claim]:
+    """The claims of these rows, with their inputs."""
+    found = list(rows)
+    given: dict[int, list[Input]] = {row["id"]: [] for row in found}
+    ids = list(given)
+    for start in range(0, len(ids), _IDS_AT_ONCE):
+        for each in connection.execute(_INPUTS, {"jobs": ids[start : start + _IDS_AT_ONCE]}):
+            given[each.job_id].append(Input(each.field, each.name, each.sha256))
+    return [_read_claim(row, given[row["id"]]) for row in found]
+
+
+def _read_claim(row: Mapping[Any, Any], given: Sequence[Input]) -> Claim:
+    return Claim(
+        job_id=row["id"],
+        account_id=row["account_id"],
+        attempt=row["attempt"],
+        nonce=row["nonce"],
+        name=row["name"],
+        type=row["type"],
+        normalized=row["normalized"],
+        losses=row["losses"],
+        is_cancelled=bool(row["is_cancelled"]),
+        claimed=row["claimed"],
+        folder=row["folder"],
+        max_runtime_s=row["max_runtime_s"],
+        inputs=tuple(given),
+    )

@@ -1,0 +1,1 @@
+"""The live card of a job in a cell."""

@@ -1,0 +1,185 @@
+"""The look of a job card, from a job record alone.
+
+The same HTML is the live card's face and the still picture of it that a notebook keeps, so that a reopened
+notebook shows what was last known. Words carry the state; colour and icon repeat it.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from html import escape
+
+from foldnote.models import BatchStatus, Job, JobStatus
+from foldnote.viewers.display.summary import write_duration
+from foldnote.viewers.render.html import read_asset
+
+LOG_TAIL_LINES = 200
+
+_ICONS = {
+    "queue": "M8 1.5a6.5 6.5 0 1 0 0 13 6.5 6.5 0 0 0 0-13Zm.7 3v3.2l2.3 1.4-.7 1.2-3-1.8v-4z",
+    "running": "M4.5 2.8v10.4L13 8z",
+    "complete": "M6.4 12.6 2 8.2l1.5-1.5 2.9 2.9 6.1-6.1L14 5z",
+    "stopped": "M3 3h10v10H3z",
+    "failed": "M8 1 15.5 14.5H.5zM7.2 5.8v4.4h1.6V5.8zm0 5.4v1.6h1.6v-1.6z",
+}
+
+
+@dataclass(frozen=True)
+class Face:
+    """How a state is shown.
+
+    Attributes:
+        key: word for the style sheet and the icon.
+        words: the state in words.
+        advice: what happens next, or what the reader can do.
+    """
+
+    key: str
+    words: str
+    advice: str
+
+
+_FACES = {
+    JobStatus.IN_QUEUE: Face(
+        "queue", "In Queue", "It starts when there is room. It goes on when this notebook is closed."
+    ),
+    JobStatus.RUNNING: Face("running", "Running", ""),
+    JobStatus.COMPLETE: Face("complete", "Complete", ""),
+    JobStatus.STOPPED: Face("stopped", "Stopped", "It gives no result."),
+}
+_FAILED = Face(
+    "failed", "Failed", "Look into the log for what went before; change the settings and submit again."
+)
+FORM_AGAIN = "Submit the form again to start over."
+"""How a job is run again whose form stands beside its card."""
+
+
+def find_face(job: Job) -> Face:
+    """How the job's state is shown."""
+    return _FAILED if job.is_failed else _FACES[job.status]
+
+
+def tell_again(job: Job) -> str:
+    """How a failed or stopped job is run again in code, as a sentence with a line to copy; else empty."""
+    if not job.is_final or job.status is JobStatus.COMPLETE:
+        return ""
+    if job.is_batch:
+        return f"To run what has no result again: `fn.batch({job.job_name!r}).retry()`"
+    return (
+        "To run it again with the same settings: "
+        f"`fn.submit({job.type!r}, **fn.job({job.job_name!r}).settings, again=True)`"
+    )
+
+
+def write_card(job: Job, *, outage: str = "", is_live: bool = True, again: str | None = None) -> str:
+    """The card's face as HTML.
+
+    Args:
+        job: the record as last seen.
+        outage: a sentence about a service that does not answer; empty while it does.
+        is_live: False for the picture that a notebook keeps, which says when it was taken.
+        again: how a job without a result is run again; by default a line of code.
+    """
+    face = find_face(job)
+    parts = [
+        _write_top(job, face),
+        _write_progress(job),
+        _paragraph("fnc-message", _count_jobs(job)),
+        _paragraph("fnc-error", job.error if job.is_failed else ""),
+        _paragraph("fnc-message", job.message if job.status is JobStatus.RUNNING else ""),
+        _paragraph("fnc-advice", face.advice),
+        _paragraph("fnc-advice fnc-again", tell_again(job) and (again or tell_again(job))),
+        _paragraph("fnc-outage", outage),
+        "" if is_live else _paragraph("fnc-advice", _write_moment(job)),
+    ]
+    return (
+        f"<style>{read_asset('card.css')}</style>"
+        f'<div class="fnc fnc-{face.key}" role="group" aria-label="Job {escape(job.job_name)}">'
+        f"{''.join(parts)}</div>"
+    )
+
+
+def write_plain_card(job: Job, again: str | None = None) -> str:
+    """The card in one or two lines of text."""
+    face = find_face(job)
+    detail = (job.error if job.is_failed else job.message) or _count_jobs(job)
+    again = again or tell_again(job).replace("`", "") if tell_again(job) else ""
+    told = f"{job.job_name} ({job.tool_type}): {face.words}{': ' if detail else ''}{detail}"
+    return f"{told}\n{again}" if again else told
+
+
+def write_log(text: str) -> str:
+    """The last lines of a log as HTML, for reading along."""
+    lines = text.splitlines()
+    cut = f"… {len(lines) - LOG_TAIL_LINES:,} earlier lines\n" if len(lines) > LOG_TAIL_LINES else ""
+    tail = "\n".join(lines[-LOG_TAIL_LINES:])
+    body = escape(cut + tail) if lines else "The log is empty so far."
+    return f'<pre class="fnc-log" tabindex="0" aria-label="Log">{body}</pre>'
+
+
+def _write_top(job: Job, face: Face) -> str:
+    icon = f'<path fill-rule="evenodd" d="{_ICONS[face.key]}"/>'
+    return (
+        '<div class="fnc-top"><span class="fnc-state" role="status">'
+        f'<svg viewBox="0 0 16 16" width="14" height="14" aria-hidden="true">{icon}</svg> {face.words}</span>'
+        f'<span class="fnc-name">{escape(job.job_name)}</span>'
+        f'<span class="fnc-tool">{escape(job.tool_type)}</span>'
+        f'<span class="fnc-time">{_write_elapsed(job)}</span></div>'
+    )
+
+
+def _write_elapsed(job: Job) -> str:
+    if job.duration_s is not None:
+        return f"{'took' if job.is_final else 'for'} {write_duration(job.duration_s)}"
+    if job.created is not None and not job.is_final:
+        return f"waiting {write_duration((datetime.now(UTC) - job.created).total_seconds())}"
+    return ""
+
+
+def _write_progress(job: Job) -> str:
+    if job.status is not JobStatus.RUNNING:
+        return ""
+    progress = _find_progress(job)
+    if progress is None:
+        label = 'role="progressbar" aria-label="Progress is not told"'
+        return f'<div class="fnc-bar fnc-unknown" {label}><i></i></div>'
+    percent = round(100 * min(max(progress, 0.0), 1.0))
+    values = f'aria-valuemin="0" aria-valuemax="100" aria-valuenow="{percent}"'
+    label = f'role="progressbar" aria-label="Progress" {values}'
+    bar = f'<div class="fnc-bar" {label}><i style="width:{percent}%"></i></div>'
+    return f'<div class="fnc-progress">{bar}<span class="fnc-percent">{percent} %</span></div>'
+
+
+def _find_progress(job: Job) -> float | None:
+    """0 to 1; of a batch the part of its jobs that have ended."""
+    if job.is_batch and job.statuses and job.statuses.total:
+        return (job.statuses.complete + job.statuses.stopped) / job.statuses.total
+    return job.progress
+
+
+def _count_jobs(job: Job) -> str:
+    """How the jobs of a batch stand; empty for a single job."""
+    if not job.is_batch or job.statuses is None or not job.statuses.total:
+        return ""
+    counts = job.statuses
+    failed = job.failed or 0
+    parts = [(counts.running, "running"), (counts.in_queue, "queued"),
+             (failed, "failed"), (counts.stopped - failed, "stopped")]  # fmt: skip
+    told = [f"{counts.complete} of {counts.total} jobs complete"]
+    if job.batch_status is BatchStatus.AGGREGATING:
+        told.append("building the archive of all results")
+    return ", ".join(told + [f"{count} {word}" for count, word in parts if count > 0]) + "."
+
+
+def _write_moment(job: Job) -> str:
+    if job.is_final:
+        return ""
+    now = datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
+    return f"This is how it stood at {now}. Run the cell again to see it live; nothing is submitted twice."
+
+
+def _paragraph(look: str, text: str | None) -> str:
+    marked = re.sub(r"`([^`]+)`", r"<code>\1</code>", escape(text or ""))
+    return f'<p class="{look}">{marked}</p>' if text else ""

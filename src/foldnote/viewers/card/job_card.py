@@ -1,0 +1,233 @@
+"""The card of one job in a cell: how it stands, how far it is, and what can be done.
+
+It asks through an asynchronous source on the loop of the cells, never blocks, and stops asking when the job
+is over. Where no loop runs it shows the record that it was given. What happens with the result is decided by
+whoever registers with :meth:`JobCard.on_final`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Coroutine, Mapping
+from datetime import datetime
+from typing import Any
+
+import ipywidgets as widgets
+
+from foldnote.errors import FoldnoteError, NotFoundError
+from foldnote.models import Job, JobStatus
+from foldnote.viewers.card.card_html import write_card, write_log, write_plain_card
+from foldnote.viewers.card.output import WIDGET_MIME
+from foldnote.viewers.card.watch import JobSource, Watched, find_watcher, read_record
+
+_CONFIRM_S = 5.0
+_log = logging.getLogger(__name__)
+
+FinalCallback = Callable[[Job], None]
+FindResult = Callable[[], Mapping[str, Any]]
+
+
+class JobCard(widgets.VBox):  # type: ignore[misc]
+    """A live job card. It shows the state at once and follows the job while a loop runs."""
+
+    def __init__(
+        self,
+        job: Any,
+        source: JobSource | None = None,
+        *,
+        on_final: FinalCallback | None = None,
+        find_result: FindResult | None = None,
+        again: str | None = None,
+    ) -> None:
+        """Show ``job`` and begin to follow it.
+
+        Args:
+            job: a job record, or a handle whose ``record`` is one.
+            source: where to ask, such as ``AsyncClient(...).jobs``; without it the card does not change.
+            on_final: see :meth:`on_final`.
+            find_result: gives the result's mime bundle once the job is complete. The card then offers to
+                show it, for a page that was loaded again meanwhile and so missed the result below the card;
+                where a result stands below, the style sheet hides the offer.
+            again: how a job without a result is run again, as a sentence; by default a line of code.
+        """
+        self._again = again
+        self.job = read_record(job)
+        self.source = source
+        self._callbacks: list[FinalCallback] = [on_final] if on_final else []
+        self._outage = ""
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._face = widgets.HTML()
+        self._stop = widgets.Button(description="Stop", icon="stop", tooltip="Stop this job")
+        self._log_switch = widgets.ToggleButton(
+            description="Log", icon="list", tooltip="Show what the job writes"
+        )
+        self._log_view = widgets.HTML()
+        self._find_result = find_result
+        self._result_button = widgets.Button(
+            description="Show result", icon="eye", tooltip="Show it here; run the cell again to keep it"
+        )
+        self._result_button.add_class("foldnote-card-result")
+        self._result_view = widgets.Output()
+        self._buttons = widgets.HBox([self._result_button, self._stop, self._log_switch])
+        super().__init__([self._face, self._buttons, self._log_view, self._result_view])
+        self.add_class("foldnote-card")
+        self._result_button.on_click(lambda _: self._show_result())
+        self._stop.on_click(lambda _: self._click_stop())
+        self._log_switch.observe(lambda _: self._switch_log(), names="value")
+        self._is_asked = False
+        self.watched = Watched(self.job.job_name, self._receive, self._lose)
+        self._paint()
+        self.follow()
+
+    def follow(self) -> None:
+        """Begin to ask for the job's state; nothing happens without a running loop or after its end."""
+        if self.job.is_final:
+            self._finish()
+            return
+        watcher = find_watcher(self.source) if self.source else None
+        if watcher:
+            watcher.add(self.watched)
+
+    def on_final(self, callback: FinalCallback) -> None:
+        """Call ``callback`` with the record once the job is over; at once when it is over already."""
+        if self.job.is_final:
+            callback(self.job)
+        else:
+            self._callbacks.append(callback)
+
+    def bundle(self) -> dict[str, str]:
+        """The card as it stands now, without a kernel: for the notebook to keep."""
+        html = write_card(self.job, is_live=False, again=self._again)
+        return {"text/html": html, "text/plain": write_plain_card(self.job, self._again)}
+
+    def close(self) -> None:
+        """Stop following the job and remove the widget; the job goes on."""
+        watcher = find_watcher(self.source) if self.source else None
+        if watcher:
+            watcher.discard(self.watched)
+        super().close()
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> Any:
+        live = super()._repr_mimebundle_(**kwargs)
+        if not isinstance(live, dict):
+            return live
+        return {**live, **self.bundle(), WIDGET_MIME: {}}
+
+    async def _receive(self, job: Job) -> None:
+        self.job, self._outage = job, ""
+        self._paint()
+        if self._log_switch.value:
+            await self._load_log()
+        if job.is_final:
+            self._finish()
+
+    def _lose(self, reason: FoldnoteError, last_good: datetime | None) -> None:
+        if isinstance(reason, NotFoundError):
+            self._outage = "The service knows no job of this name any more; it was deleted."
+        else:
+            seen = (
+                f" It last answered at {last_good:%H:%M:%S} UTC."
+                if last_good
+                else " It has not answered yet."
+            )
+            self._outage = f"No news: {reason.message}{seen} The card keeps asking; the job itself goes on."
+        self._paint()
+
+    def _finish(self) -> None:
+        waiting, self._callbacks = self._callbacks, []
+        for callback in waiting:
+            try:
+                callback(self.job)
+            except FoldnoteError as exc:
+                self._tell_trouble(f"The result cannot be shown: {exc.message}")
+            except Exception:  # noqa: BLE001 - a callback is foreign code, and nobody awaits it
+                _log.exception("What was to happen after job %s went wrong", self.job.job_name)
+
+    def _paint(self) -> None:
+        html = write_card(self.job, outage=self._outage, again=self._again)
+        if self._face.value != html:
+            self._face.value = html
+        can_act = self.source is not None
+        self._stop.layout.display = "none" if self.job.is_final or not can_act else ""
+        self._log_switch.layout.display = "" if can_act else "none"
+        has_more = self._find_result is not None and not self._result_view.outputs
+        is_complete = self.job.status is JobStatus.COMPLETE
+        self._result_button.layout.display = "" if has_more and is_complete else "none"
+        self._face.layout.width = "auto"
+
+    def _tell_trouble(self, words: str) -> None:
+        self._outage = words
+        self._paint()
+
+    def _show_result(self) -> None:
+        """Fill an output of the card itself: it reaches every page that shows the card."""
+        if self._find_result is None:
+            return
+        try:
+            data = dict(self._find_result())
+        except FoldnoteError as exc:
+            self._tell_trouble(f"The result cannot be shown: {exc.message}")
+            return
+        self._result_view.outputs = ({"output_type": "display_data", "data": data, "metadata": {}},)
+        self._paint()
+
+    def _click_stop(self) -> None:
+        """The first click asks, a second one within some seconds stops: a job may be hours of work."""
+        if not self._is_asked:
+            self._set_asked(True)
+            self._start(self._forget_question())
+        else:
+            self._set_asked(False)
+            self._start(self._request_stop())
+
+    def _set_asked(self, is_asked: bool) -> None:
+        self._is_asked = is_asked
+        self._stop.description = "Stop it now?" if is_asked else "Stop"
+        self._stop.button_style = "danger" if is_asked else ""
+
+    async def _forget_question(self) -> None:
+        await asyncio.sleep(_CONFIRM_S)
+        self._set_asked(False)
+
+    async def _request_stop(self) -> None:
+        if self.source is None:
+            return
+        self._stop.disabled = True
+        try:
+            await self.source.stop(self.job.job_name)
+        except FoldnoteError as exc:
+            self._stop.disabled = False
+            self._tell_trouble(f"The job could not be stopped: {exc.message}")
+        watcher = find_watcher(self.source)
+        if watcher:
+            watcher.wake(self.watched)
+
+    def _switch_log(self) -> None:
+        if self._log_switch.value:
+            self._start(self._load_log())
+        else:
+            self._log_view.value = ""
+
+    async def _load_log(self) -> None:
+        if self.source is None:
+            return
+        try:
+            self._log_view.value = write_log(await self.source.logs(self.job.job_name))
+        except FoldnoteError as exc:
+            self._log_view.value = write_log(f"The log cannot be shown now: {exc.message}")
+
+    def _start(self, work: Coroutine[Any, Any, None]) -> None:
+        """Run ``work`` on the loop and keep it referenced; a click without a loop has nobody to answer it."""
+        try:
+            task = asyncio.get_running_loop().create_task(work)
+        except RuntimeError:
+            work.close()
+            return
+        self._tasks.add(task)
+        task.add_done_callback(self._forget)
+
+    def _forget(self, task: asyncio.Task[None]) -> None:
+        self._tasks.discard(task)
+        if not task.cancelled() and task.exception() is not None:
+            _log.error("A click on the card of %s went wrong", self.job.job_name, exc_info=task.exception())

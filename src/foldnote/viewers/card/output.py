@@ -1,0 +1,119 @@
+"""The outputs of a cell: one that is live, and one that the notebook keeps.
+
+A widget dies with its kernel, so what a reader must still find later, the result, is an ordinary output that
+is filled in place when the job is over, however long after the cell has run. Outside a notebook progress goes
+to standard error and nothing else is shown.
+"""
+
+from __future__ import annotations
+
+import sys
+import uuid
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+from foldnote.models import Job
+from foldnote.results import Result
+from foldnote.viewers.card.card_html import write_card, write_plain_card
+
+WIDGET_MIME = "application/vnd.foldnote.widget+json"
+"""Marks a live output for the lab extension, which shows the saved HTML when the kernel is gone."""
+
+
+def is_notebook() -> bool:
+    """Whether cells with rich outputs run here, as opposed to a terminal or a plain interpreter."""
+    from IPython.core.getipython import get_ipython
+
+    return getattr(get_ipython(), "kernel", None) is not None
+
+
+def publish(bundle: Mapping[str, Any], display_id: str | None = None, *, is_update: bool = False) -> None:
+    """Send a mime bundle to the front end, under a name that allows it to be replaced."""
+    from IPython.display import publish_display_data
+
+    transient = {"display_id": display_id} if display_id else None
+    publish_display_data(dict(bundle), transient=transient, update=is_update)  # type: ignore[no-untyped-call]
+
+
+def show_live(bundle: Mapping[str, Any]) -> None:
+    """Show a widget's bundle, marked so that its saved HTML stands in when the kernel is gone."""
+    LiveOutput().show(bundle)
+
+
+class LiveOutput:
+    """An output that shows a widget, and whose saved text can be renewed while the widget stays."""
+
+    def __init__(self) -> None:
+        self._display_id = _new_display_id()
+        self._is_shown = False
+
+    def show(self, bundle: Mapping[str, Any]) -> None:
+        """Show a widget's bundle, marked so that its saved HTML stands in when the kernel is gone."""
+        self._is_shown = True
+        publish(_mark(bundle), self._display_id)
+
+    def update(self, bundle: Mapping[str, Any]) -> None:
+        """Replace what the notebook keeps; nothing happens before the first showing."""
+        if self._is_shown:
+            publish(_mark(bundle), self._display_id, is_update=True)
+
+
+def _mark(bundle: Mapping[str, Any]) -> Mapping[str, Any]:
+    is_widget = "application/vnd.jupyter.widget-view+json" in bundle
+    return {WIDGET_MIME: {"version": 1}, **bundle} if is_widget else bundle
+
+
+def _new_display_id() -> str:
+    return f"foldnote-{uuid.uuid4().hex}"
+
+
+class ResultSlot:
+    """A place in a cell's outputs for a result that is not there yet."""
+
+    def __init__(self) -> None:
+        self._display_id = _new_display_id()
+        self._is_shown = False
+        self.bundle: Mapping[str, Any] = {}
+        """The result's layout; empty before it is there."""
+
+    def show(self) -> None:
+        """Take the place; what was filled in before is shown at once."""
+        self._is_shown = True
+        publish(self.bundle or {"text/html": "", "text/plain": ""}, self._display_id)
+
+    def fill(self, result: Result) -> None:
+        """Put the result's layout into the place.
+
+        Raises:
+            UnreadableFileError: it cannot be laid out.
+        """
+        from foldnote.viewers.display.bundles import bundle
+
+        self.put(bundle(result))
+
+    def put(self, bundle: Mapping[str, Any]) -> None:
+        """Put a mime bundle into the place."""
+        self.bundle = bundle
+        if self._is_shown:
+            publish(self.bundle, self._display_id, is_update=True)
+
+
+@contextmanager
+def show_progress(job: Job) -> Iterator[Callable[[Job], None]]:
+    """A function that shows each new record of ``job``: in a cell's output, or on standard error."""
+    if not is_notebook():
+        yield _print_progress
+        return
+    slot_id = _new_display_id()
+    publish(_picture(job), slot_id)
+    yield lambda record: publish(_picture(record), slot_id, is_update=True)
+
+
+def _picture(job: Job) -> dict[str, str]:
+    return {"text/html": write_card(job), "text/plain": write_plain_card(job)}
+
+
+def _print_progress(job: Job) -> None:
+    percent = f" {job.progress:.0%}" if job.progress is not None and not job.is_final else ""
+    sys.stderr.write(f"{job.job_name}: {job.status}{percent}  {job.message or ''}".rstrip() + "\n")

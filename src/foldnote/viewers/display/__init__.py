@@ -1,0 +1,1 @@
+"""How results are displayed in cells and on pages."""

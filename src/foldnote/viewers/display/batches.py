@@ -1,0 +1,72 @@
+"""The tables of a batch: its jobs first, then what they left, with the job of every row.
+
+A file that several jobs have under one name becomes one table; what only one job can say is not shown as the
+batch's.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+
+import pandas as pd
+
+from foldnote.errors import UnreadableFileError
+from foldnote.results import Result
+from foldnote.results.batch import find_batch_table, stack_tables
+from foldnote.results.naming.file_kinds import is_working_file, structure_order
+from foldnote.viewers.display.regions import list_regions
+from foldnote.viewers.scene.description import count
+from foldnote.viewers.scene.docking_view import CONTACTS_TITLE, tidy_contacts
+
+NamedTable = tuple[str, pd.DataFrame]
+
+
+def list_jobs(result: Result) -> list[NamedTable]:
+    """The service's table of the jobs, without columns in which nothing stands."""
+    name = find_batch_table(result.tables)
+    table = None if name is None else _read(result, name)
+    if name is None or table is None:
+        return []
+    return [(f"{count(len(table), 'job')} ({name})", table.dropna(axis="columns", how="all"))]
+
+
+def list_tables(result: Result) -> Iterator[NamedTable]:
+    """Titles and tables of what the jobs left: regions, models, poses, contacts, then files by name."""
+    regions = {name: list_regions(job.regions) for name, job in result.jobs.items()}
+    if any(len(table) for table in regions.values()):
+        yield "Regions", stack_tables(regions)
+    models = result.model_table
+    if set(models.columns) - {"job", "prediction", "rank", "model"}:
+        yield "Scores of every model", models
+    elif len(result.score_table) > 1:
+        yield "Scores of every file", result.score_table
+    if result.poses:
+        yield "Poses", result.pose_table
+        contacts = result.contact_table
+        if len(contacts):
+            yield CONTACTS_TITLE, tidy_contacts(contacts)
+    yield from _list_files(result)
+
+
+def _list_files(result: Result) -> Iterator[NamedTable]:
+    """One table for each name of a file, from the jobs that have it."""
+    docked = {pose.file for pose in result.poses}
+    names: dict[str, list[str]] = defaultdict(list)
+    for job, one in result.jobs.items():
+        for name in one.tables:
+            if not is_working_file(name) and f"{job}/{name}" not in docked:
+                names[name].append(job)
+    for name in sorted(names, key=structure_order):
+        read = {job: _read(result.jobs[job], name) for job in names[name]}
+        tables = {job: table for job, table in read.items() if table is not None}
+        if tables:
+            jobs = list(tables)
+            yield f"{name} of {jobs[0] if len(jobs) == 1 else count(len(jobs), 'job')}", stack_tables(tables)
+
+
+def _read(result: Result, name: str) -> pd.DataFrame | None:
+    try:
+        return result.tables[name]
+    except UnreadableFileError:
+        return None

@@ -1,0 +1,278 @@
+"""Mime bundles: what a notebook stores and shows of a result.
+
+Each part is one ``text/html`` and one ``text/plain``; the structure's text is in it once. Front ends that
+draw nothing, and people who listen, get the plain text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from html import escape
+from pathlib import PurePosixPath
+from typing import Any, Protocol
+
+import pandas as pd
+
+from foldnote.errors import BadRequestError, UnreadableFileError
+from foldnote.results import Alignment, Molecule, Result, Structure
+from foldnote.results.molecules.molecule_files import make_property_table
+from foldnote.results.naming.file_kinds import is_working_file
+from foldnote.viewers.display.batches import list_jobs, list_tables
+from foldnote.viewers.display.geometry_notes import note_geometry
+from foldnote.viewers.display.summary import write_files, write_summary
+from foldnote.viewers.layouts import find_tool_type, find_view
+from foldnote.viewers.plots.prediction_plots import plot_coverage, plot_pae, plot_plddt
+from foldnote.viewers.render.caption import write_notes
+from foldnote.viewers.render.html import read_asset
+from foldnote.viewers.render.py3dmol import render
+from foldnote.viewers.scene.compose import compose
+from foldnote.viewers.scene.docking_view import CONTACTS_TITLE, compose_poses, tidy_contacts
+from foldnote.viewers.scene.model import Scene
+from foldnote.viewers.scene.molecule_view import compose_molecules
+from foldnote.viewers.tables.table import write_plain_table, write_table
+
+Bundle = dict[str, str]
+
+
+class Shown(Protocol):
+    """What shows itself, such as a plot or a grid."""
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> Any: ...
+
+
+Item = Result | Structure | Scene | pd.DataFrame | Shown
+
+
+def bundle(item: Item, *, title: str = "") -> Bundle:
+    """One mime bundle that shows the whole of ``item``.
+
+    Raises:
+        UnreadableFileError: a structure's file is damaged or holds no atoms.
+        BadRequestError: the item does not show itself as HTML.
+    """
+    if isinstance(item, Result):
+        return join_bundles(result_bundles(item))
+    if isinstance(item, pd.DataFrame):
+        return table_bundle(item, title)
+    if not isinstance(item, Structure | Scene):
+        return _ask_bundle(item)
+    scene = item if isinstance(item, Scene) else compose(item, title=title)
+    html, plain = render(scene)._repr_mimebundle_().values()
+    return {"text/html": html, "text/plain": plain}
+
+
+def result_bundles(result: Result) -> list[Bundle]:
+    """The layout of a result, as its tool's function gives it, then what was run and the list of files.
+
+    Without a function for the tool it is :func:`default_view`; where the function fails, that and the reason.
+    """
+    return [part for part in [*_tool_bundles(result), _summary_bundle(result)] if part]
+
+
+def default_view(result: Result, without: Collection[str] = ()) -> list[Bundle]:
+    """What a tool that nobody wrote a layout for shows: the structure, plots, then every table.
+
+    Args:
+        result: what to show.
+        without: names of tables to leave out.
+
+    Of a batch it shows the table of its jobs, the first structure with the name of its job, then the tables
+    of all jobs.
+    """
+    if result.jobs:
+        return _batch_bundles(result)
+    parts = [_structure_bundle(result), *_plot_bundles(result)]
+    parts += _design_tables(result)
+    shown, tables = _molecule_tables(result)
+    parts += [table for table in tables if not without]
+    hidden = {*shown, *without, *filter(is_working_file, result.tables)}
+    parts += [_named_table(result, name) for name in result.tables if name not in hidden]
+    parts.append(_score_table(result))
+    return [part for part in parts if part]
+
+
+def _batch_bundles(result: Result) -> list[Bundle]:
+    """The jobs, a picture of the first job that has one, and what all of them left."""
+    jobs = [table_bundle(table, title) for title, table in list_jobs(result)]
+    tables = [table_bundle(table, title) for title, table in list_tables(result)]
+    problems = [
+        f"{name}/{each.name}: {each.message}" for name, job in result.jobs.items() for each in job.problems
+    ]
+    notes = [message_bundle("\n".join(problems))] if problems else []
+    return [part for part in [*jobs, _structure_bundle(result), *tables, *notes] if part]
+
+
+def _tool_bundles(result: Result) -> list[Bundle]:
+    tool = find_tool_type(result)
+    try:
+        view = find_view(tool)
+        if view is None:
+            return default_view(result)
+        return [_check_bundle(item) if isinstance(item, Mapping) else bundle(item) for item in view(result)]
+    except Exception as exc:  # noqa: BLE001 - a layout is anybody's code, and the result is there all the same
+        reason = str(exc) or type(exc).__name__
+        note = f"The layout for {tool} could not be used, so this is the usual one. Reason: {reason}"
+        return [message_bundle(note), *default_view(result)]
+
+
+def _ask_bundle(item: Shown) -> Bundle:
+    """The bundle of something that shows itself, with words in any case."""
+    ask = getattr(item, "_repr_mimebundle_", None)
+    found = ask() if callable(ask) else None
+    data: dict[str, Any] = (found[0] if isinstance(found, tuple) else found) or {}
+    if not data.get("text/html"):
+        raise BadRequestError(f"{type(item).__name__} does not show itself as HTML.")
+    return _check_bundle({"text/plain": repr(item), **data})
+
+
+def _check_bundle(data: Mapping[str, Any]) -> Bundle:
+    """The two parts that every output has."""
+    if not data.get("text/html"):
+        raise BadRequestError("A mime bundle without text/html cannot be shown.")
+    return {"text/html": str(data["text/html"]), "text/plain": str(data.get("text/plain", ""))}
+
+
+def join_bundles(parts: list[Bundle]) -> Bundle:
+    """Several bundles as one, in order."""
+    return {
+        "text/html": "\n".join(part["text/html"] for part in parts),
+        "text/plain": "\n\n".join(part["text/plain"] for part in parts),
+    }
+
+
+def table_bundle(frame: pd.DataFrame, title: str = "") -> Bundle:
+    """A table as a mime bundle: its first rows, and how many there are."""
+    return {"text/html": write_table(frame, title), "text/plain": write_plain_table(frame, title)}
+
+
+def compose_result(result: Result) -> Scene | None:
+    """The scene of a result's first readable structure, with its poses, or else of its molecules.
+
+    None when it holds neither. Of a batch it is that of the first job that has one, under the job's name.
+    """
+    if result.jobs:
+        scenes = (compose_result(job) for job in result.jobs.values())
+        return next((scene for scene in scenes if scene is not None), None)
+    structure = result.structure
+    if structure is None:
+        molecules = [pose.molecule for pose in result.poses] or list_molecules(result)
+        return compose_molecules(molecules, title=_title(result, None)) if molecules else None
+    title = _title(result, structure)
+    if result.poses and structure.chains:
+        return compose_poses(structure, result.poses, title=title)
+    scene = compose(structure, result.regions, title=title)
+    return scene.model_copy(update={"notes": (*scene.notes, *note_geometry(result))})
+
+
+def list_molecules(result: Result) -> list[Molecule]:
+    """Every molecule of a result that can be read; of a file that cannot, the result tells."""
+    return [one for name in result.molecules for one in _read_molecules(result, name)]
+
+
+def _read_molecules(result: Result, name: str) -> Sequence[Molecule]:
+    try:
+        return result.molecules[name]
+    except UnreadableFileError:
+        return ()
+
+
+def _molecule_tables(result: Result) -> tuple[set[str], list[Bundle]]:
+    """One table of poses and one of contacts, or one of molecules, and the files that they speak of."""
+    if result.poses:
+        poses, contacts = result.pose_table, result.contact_table
+        tables = [table_bundle(poses, "Poses")]
+        tables += [] if contacts.empty else [table_bundle(tidy_contacts(contacts), CONTACTS_TITLE)]
+        return {pose.file for pose in result.poses}, tables
+    molecules = list_molecules(result)
+    if len(molecules) < 2:
+        return set(), []
+    table = make_property_table(molecules)
+    table.insert(0, "file", [one.file for one in molecules], allow_duplicates=True)
+    return set(result.molecules), [table_bundle(table, "Molecules")]
+
+
+def _design_tables(result: Result) -> list[Bundle]:
+    """The sequences of files whose headers carry figures, as sequence designers write them."""
+    found = []
+    for name, alignment in result.alignments.items():
+        if _is_designed(alignment):
+            found.append(table_bundle(alignment.to_frame().drop(columns="description"), name))
+    return found
+
+
+def _is_designed(alignment: Alignment) -> bool:
+    heads = (*alignment.names, *alignment.descriptions)
+    return any("=" in head for head in heads) and len(alignment.to_frame().columns) > 5
+
+
+def _title(result: Result, structure: Structure | None) -> str:
+    name = result.manifest.job_name if result.manifest else ""
+    if structure is None:
+        return name or result.name
+    others = len(result.structures) - 1
+    more = f" (first of {others + 1} structures)" if others else ""
+    name = name or result.name
+    return f"{name} · {structure.name}{more}" if name != structure.name else f"{name}{more}"
+
+
+def _structure_bundle(result: Result) -> Bundle:
+    try:
+        scene = compose_result(result)
+    except UnreadableFileError as exc:
+        return message_bundle(exc.message)
+    return bundle(scene) if scene else {}
+
+
+def _plot_bundles(result: Result) -> list[Bundle]:
+    """The confidence of the models, the best one's aligned error, and the first alignment's coverage."""
+    plots = [plot_plddt(result.models)]
+    best = next((model for model in result.models if model.pae is not None), None)
+    if best is not None and best.pae is not None:
+        plots.append(plot_pae(best.pae, f"Predicted aligned error of {PurePosixPath(best.name).name}"))
+    aligned = next(
+        (a for a in result.alignments.values() if a.is_aligned and a.depth > 1 and not _is_designed(a)), None
+    )
+    if aligned is not None:
+        plots.append(plot_coverage(aligned))
+    found = [plot._repr_mimebundle_() for plot in plots if plot is not None]
+    if not found:
+        return []
+    joined = join_bundles(found)
+    return [joined | {"text/html": f'<div class="fnv-plots">{joined["text/html"]}</div>'}]
+
+
+def _score_table(result: Result) -> Bundle:
+    """The figures of several models beside their ranks, or of the score files that belong to none."""
+    models = result.model_table
+    figures = [column for column in models.columns if column not in ("prediction", "rank", "model")]
+    if len(models) > 1 and figures:
+        front = ["prediction", "rank"] if models["prediction"].nunique() > 1 else ["rank"]
+        return table_bundle(models[[*front, *figures, "model"]], "Scores of every model")
+    scores = result.score_table
+    return table_bundle(scores, "Scores of every file") if len(scores) > 1 else {}
+
+
+def _named_table(result: Result, name: str) -> Bundle:
+    try:
+        return table_bundle(result.tables[name], name)
+    except UnreadableFileError as exc:
+        return message_bundle(exc.message)
+
+
+def message_bundle(message: str) -> Bundle:
+    """A sentence that stands where something could not be shown."""
+    html = f'<div class="fnv-view"><style>{read_asset("scene.css")}</style>{write_notes([message])}</div>'
+    return {"text/html": html, "text/plain": message}
+
+
+def _summary_bundle(result: Result) -> Bundle:
+    rows: Mapping[str, str] = write_summary(result)
+    lines = "".join(f"<dt>{escape(term)}</dt><dd>{escape(text)}</dd>" for term, text in rows.items())
+    problems = [f"{problem.name}: {problem.message}" for problem in result.problems]
+    html = (
+        f'<div class="fnv-view"><style>{read_asset("scene.css")}</style>'
+        f'<div class="fnv-words"><dl>{lines}</dl></div>{write_notes(problems)}'
+        f"{write_files(result.files)}</div>"
+    )
+    plain = "\n".join([*(f"{term}: {text}" for term, text in rows.items()), *problems])
+    return {"text/html": html, "text/plain": plain}

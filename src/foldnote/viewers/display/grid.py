@@ -1,0 +1,48 @@
+"""Scenes side by side, which turn together."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from foldnote.errors import BadRequestError
+from foldnote.viewers.display.bundles import bundle
+from foldnote.viewers.scene.model import Scene
+
+_HEIGHT_PX = 280
+
+
+@dataclass(frozen=True)
+class Grid:
+    """Scenes in rows and columns.
+
+    Attributes:
+        scenes: what to show, row by row.
+        columns: how many stand side by side where there is room.
+    """
+
+    scenes: tuple[Scene, ...]
+    columns: int
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:  # noqa: ARG002
+        parts = [bundle(scene) for scene in self.scenes]
+        cells = "".join(f"<div>{part['text/html']}</div>" for part in parts)
+        least = 960 // self.columns - 20
+        columns = f"repeat(auto-fill,minmax(min(100%,{least}px),1fr))"
+        look = f"display:grid;gap:8px 16px;grid-template-columns:{columns}"
+        html = f'<div class="fnv-grid" style="{look}">{cells}</div>'
+        return {"text/html": html, "text/plain": "\n\n".join(part["text/plain"] for part in parts)}
+
+
+def make_grid(scenes: Sequence[Scene], columns: int = 2) -> Grid:
+    """Scenes side by side.
+
+    Raises:
+        BadRequestError: there are none, or ``columns`` is not from 1 to 6.
+    """
+    if not scenes:
+        raise BadRequestError("There is nothing to show side by side: give at least one structure.")
+    if not 1 <= columns <= 6:
+        raise BadRequestError(f"A grid has 1 to 6 columns, not {columns}.")
+    return Grid(tuple(scene.model_copy(update={"height_px": _HEIGHT_PX}) for scene in scenes), columns)

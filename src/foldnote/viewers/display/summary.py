@@ -1,0 +1,110 @@
+"""What was run, and which files came of it, in words.
+
+The method that really ran stands first; where it is another one than the tool is named after, that is said in
+the same line.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from html import escape
+
+from foldnote.results import Manifest, Result, ResultFile, find_metric
+from foldnote.viewers.scene.description import count
+
+_HUMP = re.compile(r"(?<=[a-z]{2})(?=[A-Z])")
+"""Where a word begins in a name such as ``heavyResidues``, but not in ``pKa``."""
+_UNITS = ((1024**3, "GB"), (1024**2, "MB"), (1024, "kB"))
+
+
+def write_summary(result: Result) -> dict[str, str]:
+    """Terms and what is to be said of them, in order; nothing is said of what the result does not tell."""
+    rows: dict[str, str] = {"Jobs": str(len(result.jobs)) if result.jobs else ""}
+    if result.manifest:
+        rows |= _write_manifest(result.manifest)
+    rows |= {_label(name): _figure(name, value) for name, value in result.scores.items()}
+    return {term: text for term, text in rows.items() if text}
+
+
+def write_files(files: Sequence[ResultFile]) -> str:
+    """The list of files as folded HTML."""
+    rows = "".join(
+        f"<dt>{escape(file.name)}</dt><dd>{file.kind.value}, {write_size(file.size_bytes)}</dd>"
+        for file in files
+    )
+    return (
+        f'<details class="fnv-words"><summary>{count(len(files), "file")}</summary><dl>{rows}</dl></details>'
+    )
+
+
+def write_size(size_bytes: int) -> str:
+    """A size for people: ``271 kB``."""
+    for unit, word in _UNITS:
+        if size_bytes >= unit:
+            return (
+                f"{size_bytes / unit:.3g} {word}"
+                if size_bytes < 1000 * unit
+                else f"{size_bytes // unit:,} {word}"
+            )
+    return count(size_bytes, "byte")
+
+
+def write_duration(seconds: float) -> str:
+    """A time span for people: ``42 s``, ``3 min 05 s``, ``2 h 07 min``."""
+    whole = round(max(0.0, seconds))
+    if whole < 60:
+        return f"{whole} s"
+    if whole < 3600:
+        return f"{whole // 60} min {whole % 60:02d} s"
+    return f"{whole // 3600} h {whole % 3600 // 60:02d} min"
+
+
+def _write_manifest(manifest: Manifest) -> dict[str, str]:
+    method = manifest.method_title
+    if method and manifest.is_substitute:
+        method += f", in place of the method that {manifest.tool or 'the tool'} is named after"
+    duration = manifest.duration_s
+    return {
+        "Method": method,
+        "Note": " ".join(manifest.notes),
+        "Seed": manifest.seed_note if manifest.seed is None else str(manifest.seed),
+        "Ignored settings": " ".join(f"{name}: {why}" for name, why in manifest.ignored.items()),
+        "Started": _write_time(manifest.started),
+        "Took": "" if duration is None else write_duration(duration),
+    }
+
+
+def _write_time(text: str) -> str:
+    """``2026-11-21 07:13 UTC``; a text that is no time is shown as it stands."""
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        return text
+    return f"{moment.astimezone(UTC):%Y-%m-%d %H:%M} UTC" if moment.tzinfo else text
+
+
+def _label(name: str) -> str:
+    """What people call a figure; a name that is not known as words: ``heavyResidues`` is Heavy residues."""
+    metric = find_metric(name)
+    if metric is not None:
+        return metric.label
+    words = [word for part in name.split("_") for word in _HUMP.split(part) if word]
+    plain = [word.lower() if word[1:].islower() else word for word in words]
+    text = " ".join(plain)
+    return text[:1].upper() + text[1:] if words and words[0].islower() else text
+
+
+def _figure(name: str, value: object) -> str:
+    """The figure as the file has it, with its unit; a pLDDT that the file writes from 0 to 1 says so."""
+    if value is None:
+        return ""
+    text = f"{value:.4g}" if isinstance(value, float) else str(value)
+    if "plddt" in name.lower() and isinstance(value, float):
+        return f"{text} (0 to 1)" if value <= 1 else f"{text} (0 to 100)"
+    metric = find_metric(name)
+    unit = metric.unit if metric else ""
+    if not unit or unit == "count" or " as the file says" in unit or isinstance(value, str | bool):
+        return text
+    return f"{text} ({unit})" if " to " in unit or " or " in unit else f"{text} {unit}"

@@ -1,0 +1,84 @@
+"""The layouts that gain by knowing the tool: numbered antibodies, and docked ligands.
+
+Each is a function of result data alone, registered as anybody's would be, and does nothing for a result that
+lacks what it is about.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pandas as pd
+
+from foldnote.errors import UnreadableFileError
+from foldnote.results import Result, find_metric
+from foldnote.viewers.display.bundles import default_view, table_bundle
+from foldnote.viewers.display.regions import list_regions
+from foldnote.viewers.layouts import register_ours
+from foldnote.viewers.plots.prediction_plots import plot_distribution
+from foldnote.viewers.scene.docking_view import CONTACTS_TITLE, tidy_contacts
+
+_FEWEST_TO_PLOT = 10
+NUMBERING_TOOLS = ("anarci", "antibody-annotation")
+DOCKING_TOOLS = ("vina",)
+
+
+def show_numbering(result: Result) -> list[Any]:
+    """One row a framework or CDR before the numbering of every residue."""
+    regions = list_regions(result.regions)
+    return [*([] if regions.empty else [table_bundle(regions, "Regions")]), *default_view(result)]
+
+
+def show_docking(result: Result) -> list[Any]:
+    """The poses in the receptor, one table of all poses, best first, and how their scores are spread.
+
+    The properties of each ligand's file, and a table of the program that says the same, are left out.
+    """
+    if result.jobs or not result.poses:
+        return default_view(result)
+    table = result.pose_table
+    scored = _find_score(table)
+    if scored:
+        table = table.sort_values(scored, ascending=not _is_higher_better(scored), kind="stable")
+    files = {pose.file for pose in result.poses}
+    files |= {name for name in result.tables if name not in files and _repeats(result, name, table)}
+    usual = default_view(result, without=files)
+    place = 1 if result.structure else 0
+    plots = [plot_distribution(table, scored)] if scored and len(table) >= _FEWEST_TO_PLOT else []
+    contacts = result.contact_table
+    touched = [] if contacts.empty else [table_bundle(tidy_contacts(contacts), CONTACTS_TITLE)]
+    tables = [table_bundle(table.reset_index(drop=True), "Poses"), *touched]
+    return [*usual[:place], *tables, *plots, *usual[place:]]
+
+
+def _repeats(result: Result, name: str, poses: pd.DataFrame) -> bool:
+    """Whether a table of the result says of each pose what the table of poses says as well."""
+    try:
+        found = result.tables[name]
+    except UnreadableFileError:
+        return False
+    columns = [column for column in found.columns if column != "pose"]
+    if not columns or len(found) != len(poses) or not set(columns) <= set(poses.columns):
+        return False
+    shared = poses[columns].reset_index(drop=True)
+    return all(shared[column].tolist() == found[column].tolist() for column in columns)
+
+
+def _find_score(table: pd.DataFrame) -> str | None:
+    """The first column that is a docking score with a direction."""
+    for name in table.columns:
+        metric = find_metric(str(name))
+        if metric and metric.group == "docking" and metric.higher_is_better is not None:
+            return str(name)
+    return None
+
+
+def _is_higher_better(name: str) -> bool:
+    metric = find_metric(name)
+    return bool(metric and metric.higher_is_better)
+
+
+for _tool in NUMBERING_TOOLS:
+    register_ours(_tool, show_numbering)
+for _tool in DOCKING_TOOLS:
+    register_ours(_tool, show_docking)

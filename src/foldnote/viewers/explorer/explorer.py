@@ -1,0 +1,231 @@
+"""The linked explorer: one selection of residues in 3D, sequence, plots, table and Python.
+
+It needs a running kernel; without one :func:`foldnote.viewers.scene.compose` shows the same scene.
+"""
+
+from __future__ import annotations
+
+import base64
+import uuid
+from collections.abc import Iterable
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import anywidget
+import numpy as np
+import pandas as pd
+import traitlets
+
+from foldnote.errors import BadRequestError
+from foldnote.results import Model, Pae, Structure
+from foldnote.viewers.card.output import WIDGET_MIME
+from foldnote.viewers.explorer.image_requests import Background, Pictures, make_wish
+from foldnote.viewers.explorer.selection_binding import Fillable, Link
+from foldnote.viewers.plots.prediction_plots import draw_pae
+from foldnote.viewers.render.html import make_view
+from foldnote.viewers.render.py3dmol import render
+from foldnote.viewers.render.styles import select_residues
+from foldnote.viewers.scene.compose import compose
+from foldnote.viewers.scene.model import Scene
+
+Residue = tuple[str, str]
+"""Chain and residue number with insertion code, such as ``("H", "112A")``."""
+
+_ASSETS = files("foldnote.viewers").joinpath("assets")
+
+
+class Explorer(anywidget.AnyWidget):
+    """A structure whose residues are chosen in any of its pictures, or in Python.
+
+    ``explorer.selection`` is a list of (chain, number) pairs; setting it marks the residues everywhere, and
+    ``explorer.observe(function, "selection")`` tells of every choice that a reader makes.
+    """
+
+    _esm = _ASSETS.joinpath("explorer.js").read_text("utf-8")
+    _css = "\n".join(_ASSETS.joinpath(name).read_text("utf-8") for name in ("scene.css", "explorer.css"))
+    _view_data = traitlets.Dict().tag(sync=True)
+    _residues: traitlets.List[list[Any]] = traitlets.List().tag(sync=True)
+    _pae = traitlets.Dict().tag(sync=True)
+    selection: traitlets.List[Residue] = traitlets.List().tag(sync=True)
+
+    def __init__(self, scene: Scene, pae: Pae | None = None) -> None:
+        """An explorer of the scene's first model.
+
+        Args:
+            scene: what is shown in 3D.
+            pae: aligned errors of the same model; left out where their tokens are not its residues.
+        """
+        self._scene = scene
+        self._model = scene.models[0]
+        self._keys = [(chain.name, number) for chain in self._model.chains for number in chain.numbers]
+        self._values = _find_confidence(scene)
+        self._links: list[Link] = []
+        super().__init__()
+        self._pictures = Pictures(self)
+        self._residues = self._list_residues()
+        self._pae = _pack_pae(pae, self._keys)
+        self._view_data = make_view(scene, uuid.uuid4().hex[:12], render(scene).startjs)
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> Any:
+        """The live explorer, and the scene for where its kernel is gone."""
+        live = super()._repr_mimebundle_(**kwargs)
+        data = live[0] if isinstance(live, tuple) else live  # where there is no display, there is none
+        return {**data, **self._scene._repr_mimebundle_(), WIDGET_MIME: {"version": 1}} if data else live
+
+    def _list_residues(self) -> list[list[Any]]:
+        """For each residue: chain, number, letter, confidence and how 3Dmol.js finds it."""
+        rows = []
+        for chain in self._model.chains:
+            for number, letter in zip(chain.numbers, chain.sequence, strict=True):
+                found = select_residues(0, self._model, chain.name, (number,))
+                rows.append([chain.name, number, letter, self._values.get((chain.name, number)), found])
+        return rows
+
+    @traitlets.validate("selection")
+    def _check_selection(self, proposal: Any) -> list[Residue]:
+        wanted = [(str(chain), str(number)) for chain, number in proposal["value"]]
+        known = set(self._keys)
+        unknown = [f"{chain} {number}" for chain, number in wanted if (chain, number) not in known]
+        if unknown:
+            raise BadRequestError(
+                f"{self._model.name} has no residue {', '.join(unknown[:5])}. "
+                f"Give pairs of chain and number, such as {self._keys[0]!r}."
+            )
+        return wanted
+
+    def select(self, chain: str, numbers: Iterable[object] | None = None) -> None:
+        """Choose residues of one chain, or all of it.
+
+        Raises:
+            BadRequestError: there is no such residue.
+        """
+        own = [number for name, number in self._keys if name == chain] if numbers is None else list(numbers)
+        if not own and numbers is None:
+            raise BadRequestError(f"{self._model.name} has no chain {chain!r}.")
+        self.selection = [(chain, str(number)) for number in own]
+
+    def fill(self, form: Fillable, name: str) -> None:
+        """Let a form's field for residues and the selection be the same from now on, whichever is changed.
+
+        What the field holds is chosen; an empty field takes what is chosen. A field for one chain takes the
+        residues of the chain that the form names.
+
+        Args:
+            form: a form, as :func:`foldnote.form` gives it.
+            name: a field of it that takes residues.
+
+        Raises:
+            BadRequestError: the form has no such field, or the field takes no residues.
+        """
+        chains = {chain.name: chain.numbers for chain in self._model.chains}
+        self._links.append(Link(self, chains, form, name))
+
+    async def picture(
+        self,
+        path: str | Path | None = None,
+        *,
+        width_px: int = 1600,
+        height_px: int = 1200,
+        dpi: int = 300,
+        background: Background = "seen",
+    ) -> bytes:
+        """The 3D picture as it is seen now, drawn by the page that shows the explorer.
+
+        ``await`` it in a cell below the one that shows the explorer.
+
+        Args:
+            path: where the PNG is written as well; an existing file is replaced.
+            width_px: pixels across, 16 to 8,000.
+            height_px: pixels from top to bottom, 16 to 8,000.
+            dpi: dots an inch, written into the file for print, 1 to 2,400.
+            background: ``seen``, ``white`` or ``transparent``.
+
+        Returns:
+            The PNG.
+
+        Raises:
+            BadRequestError: a number or the background is none of these.
+            ResultError: no page drew it within a minute, or the page could not.
+        """
+        png = await self._pictures.ask(make_wish(width_px, height_px, dpi, background))
+        if path is not None:
+            Path(path).write_bytes(png)
+        return png
+
+    @property
+    def selected(self) -> pd.DataFrame:
+        """The chosen residues.
+
+        Returns:
+            One row a residue, in the structure's order: ``chain``, ``number``, ``letter`` str, ``plddt``
+            float64 (0 to 100; missing where there is none).
+        """
+        chosen = {tuple(pair) for pair in self.selection}
+        rows = [row[:4] for row in self._residues if (row[0], row[1]) in chosen]
+        frame = pd.DataFrame(rows, columns=["chain", "number", "letter", "plddt"])
+        return frame.astype({"chain": "str", "number": "str", "letter": "str", "plddt": "float64"})
+
+    @property
+    def text(self) -> str:
+        """The chosen residues in words, such as ``H:30-32,35 L:50``."""
+        chosen = {tuple(pair) for pair in self.selection}
+        parts = []
+        for chain in self._model.chains:
+            runs = _find_runs([(chain.name, number) in chosen for number in chain.numbers])
+            spans = [_write_span(chain.numbers[a], chain.numbers[b - 1]) for a, b in runs]
+            if spans:
+                parts.append(f"{chain.name}:{','.join(spans)}")
+        return " ".join(parts)
+
+
+def explore(item: Structure | Model, *, title: str = "") -> Explorer:
+    """An explorer of one structure, with the aligned errors of its model.
+
+    Raises:
+        UnreadableFileError: the structure's file is damaged or holds no atoms.
+        BadRequestError: the structure has no chains to choose residues from.
+    """
+    structure = item.structure if isinstance(item, Model) else item
+    scene = compose(structure, title=title)
+    if not scene.models[0].chains:
+        raise BadRequestError(f"{structure.name} has no chains whose residues could be chosen.")
+    return Explorer(scene, item.pae if isinstance(item, Model) else None)
+
+
+def _find_confidence(scene: Scene) -> dict[Residue, float]:
+    coloring = next((c for c in scene.colorings if c.key == "confidence" and c.values), None)
+    if coloring is None:
+        return {}
+    found = {}
+    for chain in scene.models[0].chains:
+        for number, value in zip(chain.numbers, coloring.values[0].get(chain.name, ()), strict=False):
+            if value is not None:
+                found[chain.name, number] = value
+    return found
+
+
+def _pack_pae(pae: Pae | None, keys: list[Residue]) -> dict[str, Any]:
+    """The map as a picture, and which residue each of its rows is; empty where that is not known."""
+    if pae is None or pae.tokens is None:
+        return {}
+    places = {key: index for index, key in enumerate(keys)}
+    owners = [places.get(key, -1) for key in zip(pae.tokens["chain"], pae.tokens["number"], strict=True)]
+    if not any(owner >= 0 for owner in owners):
+        return {}
+    png = base64.b64encode(draw_pae(pae)).decode("ascii")
+    return {
+        "picture": f"data:image/png;base64,{png}",
+        "owners": owners,
+        "borders": [int(b) for b in pae.borders],
+    }
+
+
+def _find_runs(flags: list[bool]) -> list[tuple[int, int]]:
+    """Beginnings and ends of the stretches of ``True``."""
+    edges = np.flatnonzero(np.diff(np.array([False, *flags, False]).astype(int)))
+    return [(int(a), int(b)) for a, b in zip(edges[::2], edges[1::2], strict=True)]
+
+
+def _write_span(first: str, last: str) -> str:
+    return first if first == last else f"{first}-{last}"

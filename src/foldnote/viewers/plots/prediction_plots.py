@@ -1,0 +1,281 @@
+"""The plots of a prediction and of a batch: pLDDT, aligned error, coverage, scores.
+
+Each is made from the data of :mod:`foldnote.results` and keeps it, so that the same numbers can be drawn
+otherwise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+
+from foldnote.errors import BadRequestError
+from foldnote.results import (
+    Alignment,
+    Model,
+    Pae,
+    find_metric,
+    list_chain_starts,
+    list_plddt,
+    make_coverage,
+    make_distribution,
+)
+from foldnote.viewers.plots.plot import Axis, Canvas, Plot
+from foldnote.viewers.render.png import write_png
+from foldnote.viewers.scene import palette
+from foldnote.viewers.scene.coloring import CONFIDENCE_BANDS
+from foldnote.viewers.scene.description import count
+
+_MOST_LINES = 5
+_MOST_PIXELS = 400
+_PAE_TOP_A = 30.0
+_PAE_COLORS = ("#00441b", "#238b45", "#74c476", "#c7e9c0", "#f7fcf5")
+"""Dark for sure to pale for unsure, as the AlphaFold database shows it; lightness alone carries the value."""
+_IDENTITY_COLORS = ("#d7301f", "#fdbb84", "#91bfdb", "#4575b4")
+_DASHES = ("", "6 3", "2 3", "8 3 2 3", "1 2")
+
+
+def plot_plddt(models: Sequence[Model]) -> Plot | None:
+    """The pLDDT along the residues, a line for each of the best five models; None without a pLDDT.
+
+    The plot's data are the rows of :func:`foldnote.results.list_plddt`.
+    """
+    data = list_plddt(models)
+    if data.empty:
+        return None
+    groups = list(data.groupby(["prediction", "rank", "model"], sort=False))[:_MOST_LINES]
+    best = groups[0][1]
+    length = int(data["position"].max())
+    words = _describe_plddt(groups)
+    x = _residue_axis(length, list_chain_starts(best))
+    canvas = Canvas(x, Axis("pLDDT (0 to 100)", 0, 100, (0, 50, 70, 90, 100)), label=words)
+    edges = (100.0, 90.0, 70.0, 50.0, 0.0)
+    for place, (_, color, _) in enumerate(CONFIDENCE_BANDS):
+        canvas.band(edges[place + 1], edges[place], color)
+    for start in list_chain_starts(best)["position"].iloc[1:]:
+        canvas.border(x=float(start) - 0.5)
+    for place, (_, rows) in reversed(list(enumerate(groups))):
+        color = palette.chain_color(place) if place else "currentColor"
+        canvas.line(
+            rows["position"].tolist(),
+            rows["plddt"].tolist(),
+            color,
+            1.8 if place == 0 else 1.2,
+            _DASHES[place],
+        )
+    return Plot("Confidence along the chain (pLDDT)", canvas.to_svg(), words, data)
+
+
+def plot_pae(pae: Pae, title: str = "Predicted aligned error") -> Plot:
+    """The matrix of aligned errors with the borders of the chains.
+
+    The plot's data: one row for each pair of chains, ``aligned`` and ``scored`` str, ``mean`` float64 in Å.
+    """
+    size = len(pae)
+    index, colors = _shade(_thin(pae.matrix), 0.0, _PAE_TOP_A, _PAE_COLORS)
+    middles, names = _find_middles(pae)
+    means = pae.by_chain()
+    rows = (
+        means.reset_index().melt("aligned", var_name="scored", value_name="mean")
+        if means.index.is_unique
+        else None
+    )
+    data = pd.DataFrame(columns=["aligned", "scored", "mean"]) if rows is None else pd.DataFrame(rows)
+    words = f"{_describe_pae(pae, data)} Dark green is 0 Å, white {_PAE_TOP_A:.0f} Å and more."
+    ticks = {"ticks": middles, "names": names} if names else {}
+    x = Axis("Scored residue", 0, size, **ticks)  # type: ignore[arg-type]
+    y = Axis("Aligned residue", size, 0, **ticks)  # type: ignore[arg-type]
+    canvas = Canvas(x, y, 400, 376, words)
+    canvas.raster(index, colors)
+    for border in pae.borders:
+        canvas.border(x=float(border))
+        canvas.border(y=float(border))
+    return Plot(f"{title} (Å)", canvas.to_svg(), words, data)
+
+
+def draw_pae(pae: Pae) -> bytes:
+    """The matrix alone as a PNG, for who lays a selection over it."""
+    return write_png(*_shade(_thin(pae.matrix), 0.0, _PAE_TOP_A, _PAE_COLORS))
+
+
+def plot_coverage(alignment: Alignment) -> Plot:
+    """How many sequences cover each residue, and how alike they are.
+
+    The plot's data are the ``columns`` of :func:`foldnote.results.make_coverage`.
+
+    Raises:
+        UnreadableFileError: the sequences are of unequal length.
+    """
+    coverage = make_coverage(alignment)
+    columns = coverage.columns
+    height = max(coverage.depth, 1)
+    index, colors = _shade(_thin(coverage.rows), 0.0, 1.0, _IDENTITY_COLORS)
+    deep = columns["sequences"]
+    least, most = int(deep.min()), int(deep.max())
+    covering = (
+        f"{most:,} of them cover each column"
+        if least == most
+        else f"{least:,} to {most:,} of them cover a column (median {deep.median():,.0f})"
+    )
+    words = (
+        f"{count(coverage.depth, 'sequence')} over {count(len(columns), 'column')}; {covering}. "
+        "Rows are sequences, the most similar to the query at the top, red for no identity to blue for all."
+    )
+    x = Axis("Column of the alignment", 0.5, len(columns) + 0.5)
+    canvas = Canvas(x, Axis("Sequences", 0, height), label=words)
+    canvas.raster(index, colors)
+    canvas.line(columns["position"].tolist(), deep.tolist(), "currentColor", 2)
+    for border in coverage.borders:
+        canvas.border(x=float(border) + 0.5)
+    return Plot(f"Alignment {alignment.name}", canvas.to_svg(), words, columns)
+
+
+def plot_distribution(frame: pd.DataFrame, name: str) -> Plot:
+    """A histogram of one column.
+
+    The plot's data: one row a bin, ``low`` and ``high`` float64, ``rows`` int64.
+
+    Raises:
+        FoldnoteError: there is no such column, or it holds no numbers.
+    """
+    found = make_distribution(frame, name)
+    data = pd.DataFrame({"low": found.edges[:-1], "high": found.edges[1:], "rows": found.counts})
+    better = {True: "; higher is better", False: "; lower is better", None: ""}[found.higher_is_better]
+    numbers = pd.to_numeric(frame[name], errors="coerce")
+    words = (
+        f"{found.label}: {count(int(found.counts.sum()), 'value')} "
+        f"from {numbers.min():.4g} to {numbers.max():.4g}, median {numbers.median():.4g}{better}."
+        + (f" {count(found.missing, 'row')} without a value." if found.missing else "")
+    )
+    canvas = Canvas(
+        Axis(found.label, float(found.edges[0]), float(found.edges[-1])),
+        Axis("Rows", 0, float(max(int(found.counts.max()), 1))),
+        label=words,
+    )
+    for low, high, rows in data.itertuples(index=False):
+        canvas.bar(low, high, rows, palette.CHAINS[0], f"{low:.4g} to {high:.4g}: {count(rows, 'row')}")
+    return Plot(found.label, canvas.to_svg(), words, data)
+
+
+def plot_scatter(frame: pd.DataFrame, x: str, y: str, label: str | None = None) -> Plot:
+    """Two columns of a table against each other.
+
+    The plot's data: the rows that have both, with the columns ``x``, ``y`` and, if given, ``label``.
+
+    Args:
+        frame: any table.
+        x: the column of the horizontal axis.
+        y: the column of the vertical axis.
+        label: the column that names a row under the pointer; by default the index does.
+
+    Raises:
+        BadRequestError: a column is missing, or no row has numbers in both.
+    """
+    wanted = [x, y, *([label] if label else [])]
+    missing = [name for name in wanted if name not in frame.columns]
+    if missing:
+        raise BadRequestError(
+            f"The table has no column {', '.join(missing)}; it has {', '.join(map(str, frame.columns))}."
+        )
+    numbers = frame[[x, y]].apply(pd.to_numeric, errors="coerce")
+    data = frame.loc[np.isfinite(numbers).all(axis=1), wanted]
+    if data.empty:
+        raise BadRequestError(f"No row has a number in both {x!r} and {y!r}.")
+    xs, ys = (data[name].astype(float) for name in (x, y))
+    words = (
+        f"{count(len(data), 'row')}: {_name_metric(x)} against {_name_metric(y)}; "
+        f"Spearman's rank correlation {_correlate(xs, ys)}."
+    )
+    canvas = Canvas(_span(_name_metric(x), xs), _span(_name_metric(y), ys), 460, 340, words)
+    names = (data[label] if label else data.index.to_series()).astype(str)
+    titles = [f"{n}: {a:.4g}, {b:.4g}" for n, a, b in zip(names, xs, ys, strict=True)]
+    canvas.dots(xs.tolist(), ys.tolist(), palette.CHAINS[0], titles)
+    return Plot(f"{_name_metric(y)} against {_name_metric(x)}", canvas.to_svg(), words, data)
+
+
+def _residue_axis(length: int, starts: pd.DataFrame) -> Axis:
+    if len(starts) < 2:
+        return Axis("Residue", 1, max(length, 2))
+    places = [float(place) for place in starts["position"]]
+    ends = [*places[1:], length + 1.0]
+    middles = [(a + b - 1) / 2 for a, b in zip(places, ends, strict=True)]
+    return Axis(
+        "Residues, chain by chain", 1, max(length, 2), middles, [str(name) for name in starts["chain"]]
+    )
+
+
+def _describe_plddt(groups: Sequence[tuple[tuple[object, ...], pd.DataFrame]]) -> str:
+    parts = [f"rank {key[1]} {rows['plddt'].mean():.1f}" for key, rows in groups]
+    best = groups[0][1]["plddt"]
+    low = float((best < 70).mean())
+    lines = ", ".join(parts)
+    return (
+        f"Mean pLDDT: {lines}. In the best model {low:.0%} of the residues are below 70. "
+        "The solid line is the best model."
+    )
+
+
+def _find_middles(pae: Pae) -> tuple[list[float], list[str]]:
+    if len(pae.chains) < 2:
+        return [], []
+    ends = [*pae.borders, len(pae)]
+    names = _drop_crowded(
+        list(pae.chains), [float(start) for start in pae.starts], [float(e) for e in ends], len(pae)
+    )
+    return [(a + b) / 2 for a, b in zip(pae.starts, ends, strict=True)], names
+
+
+def _drop_crowded(names: list[str], starts: list[float], ends: list[float], length: int) -> list[str]:
+    """Names of chains, left out where a chain is too short for its name to be read."""
+    return [n if b - a > 0.03 * length else "" for n, a, b in zip(names, starts, ends, strict=True)]
+
+
+def _describe_pae(pae: Pae, data: pd.DataFrame) -> str:
+    known = pae.matrix[np.isfinite(pae.matrix)]
+    mean = f"mean {known.mean():.1f} Å" if len(known) else "no value"
+    text = f"{len(pae)} × {len(pae)} tokens; {mean}."
+    between = data[data["aligned"] != data["scored"]]
+    if between.empty:
+        return text
+    best = between.sort_values("mean").iloc[0]
+    where = f"{best['aligned']} to {best['scored']}"
+    return f"{text} Between chains the lowest mean is {best['mean']:.1f} Å ({where})."
+
+
+def _thin(matrix: np.ndarray) -> np.ndarray:
+    """At most ``_MOST_PIXELS`` rows and columns, evenly chosen."""
+    rows, columns = (np.linspace(0, n - 1, min(n, _MOST_PIXELS)).round().astype(int) for n in matrix.shape)
+    return np.asarray(matrix[np.ix_(rows, columns)])
+
+
+def _shade(
+    matrix: np.ndarray, low: float, high: float, anchors: tuple[str, ...]
+) -> tuple[np.ndarray, np.ndarray]:
+    """Places in a palette, the last for no value, and the palette."""
+    steps = 48
+    share = np.clip((matrix - low) / (high - low), 0, 1)
+    index = np.where(np.isfinite(share), np.nan_to_num(share) * (steps - 1), steps).round().astype(np.uint8)
+    colors = [[*(int(c[i : i + 2], 16) for i in (1, 3, 5)), 255] for c in palette.ramp(anchors, steps)]
+    return index, np.array([*colors, [0, 0, 0, 0]], dtype=np.uint8)
+
+
+def _name_metric(name: str) -> str:
+    metric = find_metric(name)
+    return (
+        f"{metric.label} ({metric.unit})"
+        if metric and metric.unit
+        else (metric.label if metric else str(name))
+    )
+
+
+def _span(label: str, values: pd.Series) -> Axis:
+    low, high = float(values.min()), float(values.max())
+    room = (high - low) * 0.06 or max(abs(high) * 0.06, 0.5)
+    return Axis(label, low - room, high + room)
+
+
+def _correlate(xs: pd.Series, ys: pd.Series) -> str:
+    value = xs.rank().corr(ys.rank()) if len(xs) > 2 else np.nan
+    return f"{value:.2f}" if np.isfinite(value) else "not defined"

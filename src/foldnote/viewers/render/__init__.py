@@ -1,0 +1,1 @@
+"""Rendering a scene: HTML with 3Dmol.js, still images, captions."""

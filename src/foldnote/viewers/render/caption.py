@@ -1,0 +1,121 @@
+"""The words beside a picture: legend, description and the plain-text form of both.
+
+Every value is escaped here: names come from files and people, and none of them may become markup.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from html import escape
+
+from foldnote.viewers.scene import palette
+from foldnote.viewers.scene.description import count, span
+from foldnote.viewers.scene.model import Highlight, Scene, SceneChain, Step
+
+
+def write_plain(scene: Scene) -> str:
+    """The scene in words, for front ends that show text only."""
+    lines = [scene.title, *(f"  {term}: {text}" for term, text in scene.facts)]
+    return "\n".join([*lines, *(f"  Note: {note}" for note in scene.notes)])
+
+
+def write_label(scene: Scene) -> str:
+    """One sentence that names the picture for a screen reader."""
+    chains = [
+        f"{chain.label} with {count(chain.length, 'residue')}" for m in scene.models for chain in m.chains
+    ]
+    marked = [highlight.label for model in scene.models for highlight in model.highlights]
+    steps = [count(len(scene.steps), scene.step_noun)] if scene.steps else []
+    sentence = f"3D picture of {scene.title}: {', '.join([*chains, *steps]) or 'no chains'}"
+    return sentence + (f"; marked are {', '.join(marked)}" if marked else "")
+
+
+def write_legend(scene: Scene) -> str:
+    """The legend of the colouring that is shown first."""
+    first = scene.coloring.key if scene.coloring else "chain"
+    return f'<div class="fnv-legend">{write_legends(scene)[first]}</div>'
+
+
+def write_legends(scene: Scene) -> dict[str, str]:
+    """The inside of the legend for each colouring: chains and marked stretches, or a property's colours."""
+    others = list(filter(None, (_write_others(model.ligands, model.ions) for model in scene.models)))
+    if scene.steps:
+        others += _write_steps(scene)
+    legends = {"chain": _write_chain_legend(scene, others)}
+    for coloring in scene.colorings:
+        heading = coloring.name + (f" · {coloring.source}" if coloring.source else "")
+        lines = [
+            f"<li>{write_swatch(line.color)}<span>{escape(line.label)}</span></li>"
+            for line in coloring.legend
+        ]
+        legends[coloring.key] = _write_section(heading, [*lines, *others], "fnv-row")
+    return legends
+
+
+def _write_chain_legend(scene: Scene, others: Sequence[str]) -> str:
+    chains = [_write_chain(chain) for model in scene.models for chain in model.chains]
+    marks = [_write_mark(highlight) for model in scene.models for highlight in model.highlights]
+    parts = [_write_section("Coloured by chain" if chains else "Coloured by element", [*chains, *others])]
+    if marks:
+        parts.append(_write_section(scene.marking or "Marked", marks, "fnv-columns"))
+    return "".join(parts)
+
+
+def write_words(scene: Scene) -> str:
+    """The description as HTML, open until the picture is drawn."""
+    pairs = "".join(f"<dt>{escape(term)}</dt><dd>{escape(text)}</dd>" for term, text in scene.facts)
+    return f'<details class="fnv-words" open><summary>Summary</summary><dl>{pairs}</dl></details>'
+
+
+def write_panel(step: Step) -> str:
+    """The words of one step as HTML; empty without any."""
+    pairs = "".join(f"<dt>{escape(term)}</dt><dd>{escape(text)}</dd>" for term, text in step.facts)
+    return f"<dl>{pairs}</dl>" if pairs else ""
+
+
+def write_notes(notes: Sequence[str]) -> str:
+    """What the reader must know, as HTML."""
+    return "".join(f'<p class="fnv-warn">{escape(note)}</p>' for note in notes)
+
+
+def _write_section(heading: str, items: Sequence[str], look: str = "") -> str:
+    return (
+        f'<section class="{look}"><p class="fnv-sub">{escape(heading)}</p><ul>{"".join(items)}</ul></section>'
+    )
+
+
+def _write_chain(chain: SceneChain) -> str:
+    size = f'<span class="fnv-quiet">{count(chain.length, "residue")}</span>'
+    return f"<li>{write_swatch(chain.color)}<span>{escape(chain.label)}</span> {size}</li>"
+
+
+def _write_others(ligands: Sequence[str], ions: Sequence[str]) -> str:
+    parts = [
+        f"sticks: {', '.join(ligands)}" if ligands else "",
+        f"spheres: {', '.join(ions)}" if ions else "",
+    ]
+    text = "; ".join(filter(None, parts))
+    return f'<li><span class="fnv-quiet">Coloured by element, {escape(text)}</span></li>' if text else ""
+
+
+def _write_steps(scene: Scene) -> list[str]:
+    """What is seen in turn, the residues beside it, and the dashed lines."""
+    shown = scene.models[scene.steps[0].models[0]]
+    many = ", one at a time" if len(scene.steps) > 1 else ""
+    noun = escape(count(len(scene.steps), scene.step_noun))
+    lines = [f"<li>{write_swatch(shown.color)}<span>{noun}{many}</span></li>"]
+    if any(step.contacts for step in scene.steps):
+        lines.append(f"<li>{write_swatch(palette.TOUCHED)}<span>Residues that it touches</span></li>")
+    if any(step.lines for step in scene.steps):
+        lines.append(f"<li>{write_swatch(palette.BOND)}<span>Hydrogen bonds, dashed</span></li>")
+    return lines
+
+
+def _write_mark(mark: Highlight) -> str:
+    name = f"<span><b>{escape(mark.tag or mark.label)}</b> {escape(span(mark.numbers))}</span>"
+    return f"<li>{write_swatch(mark.color)}{name} <code>{escape(mark.sequence)}</code></li>"
+
+
+def write_swatch(color: str) -> str:
+    """A small square of the colour, which is decoration: the words beside it say the same."""
+    return f'<span class="fnv-swatch" style="background-color:{escape(color)}" aria-hidden="true"></span>'

@@ -1,0 +1,215 @@
+"""The HTML that draws a scene, honest about failure.
+
+Before its script runs, the output is a message and a description: that is what an untrusted notebook, a code
+host and a reader without JavaScript see. The script looks for 3Dmol.js on the page, then asks the notebook
+server of the same page, draws, and only then takes the message away. No address of another machine is in it.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import re
+from collections.abc import Sequence
+from functools import cache
+from html import escape
+from importlib.resources import files
+from typing import Any
+
+from foldnote.viewers.render.caption import (
+    write_label,
+    write_legend,
+    write_legends,
+    write_notes,
+    write_panel,
+    write_words,
+)
+from foldnote.viewers.render.compression import pack, turn
+from foldnote.viewers.render.still_image import draw_picture
+from foldnote.viewers.render.styles import (
+    AROUND,
+    SURFACE_OPACITY,
+    list_bases,
+    list_labels,
+    list_others,
+    list_paints,
+    list_surfaces,
+    model_format,
+    select,
+    select_highlight,
+    select_residues,
+)
+from foldnote.viewers.scene import palette
+from foldnote.viewers.scene.model import Coloring, Scene, SceneModel, Step
+
+LIBRARY_VERSION = "2.5.5"
+SERVED_LIBRARY = f"foldnote/api/static/3Dmol-min.js?v={LIBRARY_VERSION}"
+"""Where the notebook server serves 3Dmol.js, below its base URL."""
+
+_NOT_RUN = (
+    "The 3D view is drawn by a script that has not run here. If this notebook is yours, trust it "
+    "(Trust Notebook in the command palette) or run the cell again. "
+    "The description below says what the structure holds."
+)
+
+
+def make_html(scene: Scene, view_id: str, commands: str) -> str:
+    """The output of one view.
+
+    Args:
+        scene: what to show.
+        view_id: unique name of the view, letters and digits.
+        commands: recorded calls on ``viewer_<view_id>``, as py3Dmol writes them.
+    """
+    dress = f"function(viewer_{view_id}){{\n{escape_script(commands)}}}"
+    script = f"<script>{read_asset('start.js')}({write_json(_make_data(scene, view_id))},{dress});</script>"
+    return _write_view(scene, view_id, script)
+
+
+def make_view(scene: Scene, view_id: str, commands: str) -> dict[str, Any]:
+    """What a program on the page needs to draw a view itself.
+
+    Returns:
+        ``html`` without a script, ``data`` for the program that draws, ``commands`` as py3Dmol writes them.
+    """
+    return {
+        "html": _write_view(scene, view_id, ""),
+        "data": _make_data(scene, view_id),
+        "commands": commands.replace("UNIQUEID", view_id),
+    }
+
+
+def _make_data(scene: Scene, view_id: str) -> dict[str, Any]:
+    return {
+        "id": view_id,
+        "served": SERVED_LIBRARY,
+        "height": scene.height_px,
+        "color": scene.coloring.key if scene.coloring else "chain",
+        "style": scene.style,
+        "packed": pack(_make_payload(scene)),
+    }
+
+
+def _write_view(scene: Scene, view_id: str, script: str) -> str:
+    stage = (
+        f'<div class="fnv-stage" tabindex="0" role="group" aria-label="{escape(write_label(scene))}">'
+        f'{_write_picture(scene)}<div class="fnv-canvas" aria-hidden="true"></div>'
+        f'<div class="fnv-note" role="status"><strong>No 3D view yet</strong><p>{_NOT_RUN}</p></div></div>'
+    )
+    return (
+        f'<div class="fnv-view" id="{view_id}"><style>{read_asset("scene.css")}</style>'
+        f'<p class="fnv-head">{escape(scene.title)}</p>{stage}{write_legend(scene)}'
+        f"{write_notes(scene.notes)}{write_words(scene)}{script}</div>"
+    )
+
+
+def write_json(data: Any) -> str:
+    """``data`` as JSON that can stand inside a script element, whatever the strings in it say."""
+    return escape_script(json.dumps(data, ensure_ascii=True, separators=(",", ":")))
+
+
+def escape_script(code: str) -> str:
+    """Script text whose strings cannot end the script element.
+
+    ``<`` and line separators occur in what py3Dmol writes only inside string literals, where the escape means
+    the same.
+    """
+    return code.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
+
+
+@cache
+def read_asset(name: str) -> str:
+    """One of the package's own CSS or JavaScript files without comments and indentation."""
+    text = files("foldnote.viewers").joinpath("assets", name).read_text("utf-8")
+    lines = (re.sub(r"^\s*(//.*)?", "", line) for line in text.splitlines())
+    return "\n".join(line for line in lines if line)
+
+
+def _pack_model(model: SceneModel) -> dict[str, Any]:
+    return {
+        "name": model.label or model.name,
+        "format": model_format(model),
+        "pieces": turn(model.text),
+        "molecule": model.is_molecule,
+    }
+
+
+def _pack_step(scene: Scene, step: Step, drawings: Sequence[str]) -> dict[str, Any]:
+    touched = [select_residues(0, scene.models[0], chain, numbers) for chain, numbers in step.contacts]
+    return {
+        "label": step.label,
+        "models": step.models,
+        "contacts": touched,
+        "lines": [[line.start, line.end, line.label] for line in step.lines],
+        "drawing": drawings.index(step.drawing) if step.drawing else -1,
+        "panel": write_panel(step),
+    }
+
+
+def _make_payload(scene: Scene) -> dict[str, Any]:
+    """What the page unpacks: the program that draws, once a page, and what it draws."""
+    parts = "\n".join(read_asset(name) for name in ("scene_parts.js", "scene_hands.js", "scene_save.js"))
+    code = f"(function(){{\n{parts}\nreturn {read_asset('scene.js')}}})()"
+    style = read_asset("scene_live.css")
+    drawings = list(dict.fromkeys(step.drawing for step in scene.steps if step.drawing))
+    return {
+        "name": "foldnoteScene" + hashlib.sha256((code + style).encode()).hexdigest()[:8],
+        "code": code,
+        "style": style,
+        "opacity": SURFACE_OPACITY,
+        "unknown": palette.UNKNOWN,
+        "touched": palette.TOUCHED,
+        "models": [_pack_model(model) for model in scene.models],
+        "marks": [_list_marks(model) for model in scene.models],
+        "bases": list_bases(scene),
+        "chain": {
+            "paints": list_paints(scene, None),
+            "surfaces": list_surfaces(scene, None),
+            "targets": _list_targets(scene),
+        },
+        "legends": write_legends(scene),
+        "looks": {coloring.key: _pack_look(coloring) for coloring in scene.colorings},
+        "steps": [_pack_step(scene, step, drawings) for step in scene.steps],
+        "drawings": drawings,
+        "noun": scene.step_noun,
+        "bond": palette.BOND,
+        "around": AROUND,
+        "labels": list_labels(scene),
+        "others": list_others(scene),
+    }
+
+
+def _pack_look(coloring: Coloring) -> dict[str, Any]:
+    return {
+        "name": coloring.name,
+        "palette": coloring.palette,
+        "shades": coloring.shades,
+        "values": coloring.values,
+    }
+
+
+def _list_marks(model: SceneModel) -> list[dict[str, Any]]:
+    return [{"label": h.label, "chain": h.chain, "numbers": list(h.numbers)} for h in model.highlights]
+
+
+def _list_targets(scene: Scene) -> list[Any]:
+    """What each line of the chains' legend shows when it is chosen, in its order; None for nothing."""
+    models = list(enumerate(scene.models))
+    targets: list[Any] = [select(i, chain.name) for i, model in models for chain in model.chains]
+    targets += [None for _, model in models if model.ligands or model.ions]
+    if scene.steps:
+        targets += [{"model": index} for index in scene.steps[0].models]
+        targets += [None] if any(step.contacts for step in scene.steps) else []
+        targets += [None] if any(step.lines for step in scene.steps) else []
+    return targets + [select_highlight(i, model, mark) for i, model in models for mark in model.highlights]
+
+
+def _write_picture(scene: Scene) -> str:
+    """The still picture before, and instead of, the 3D view; the stage's label says it in words."""
+    png = draw_picture(scene)
+    if png is None:
+        return ""
+    return (
+        f'<img class="fnv-still" alt="" src="data:image/png;base64,{base64.b64encode(png).decode("ascii")}">'
+    )

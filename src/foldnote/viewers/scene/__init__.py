@@ -1,0 +1,1 @@
+"""Scenes: what a 3D view shows, as plain data."""

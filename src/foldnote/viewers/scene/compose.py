@@ -1,0 +1,183 @@
+"""From a structure to a Scene: colours, marked CDRs, a good first view.
+
+A CDR is marked only where the numbering's residues are found in the structure, by residue number or, if the
+file is numbered otherwise, by their place in the chain; if neither agrees, nothing is marked and the scene
+says so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from foldnote import settings
+from foldnote.errors import UnreadableFileError
+from foldnote.results import Chain, Region, Structure
+from foldnote.results.structure.formats import MOLECULE_FORMATS
+from foldnote.viewers.scene import palette
+from foldnote.viewers.scene.coloring import find_colorings
+from foldnote.viewers.scene.description import describe, find_marking
+from foldnote.viewers.scene.model import Coloring, Highlight, Scene, SceneChain, SceneModel
+from foldnote.viewers.scene.model_text import write_model_text
+from foldnote.viewers.scene.molecule_view import compose_molecule_file
+from foldnote.viewers.scene.orientation import find_axes, find_axis_angle
+from foldnote.viewers.scene.traces import Points, Trace, join_points, read_traces
+
+_ROLES = {"H": "Heavy chain", "L": "Light chain"}
+_TAG_OFFSET_A = 3.0
+
+
+def compose(
+    structure: Structure, regions: Sequence[Region] = (), *, title: str = "", height_px: int = 440
+) -> Scene:
+    """The scene of one structure; of a file of small molecules, that of its molecules.
+
+    Args:
+        structure: what to show.
+        regions: regions of a numbering; the CDRs among them are marked.
+        title: heading; the file's name when none is given.
+        height_px: height of the picture.
+
+    Raises:
+        UnreadableFileError: the structure's file is damaged or holds no atoms.
+    """
+    if structure.format in MOLECULE_FORMATS:
+        return compose_molecule_file(structure, title=title, height_px=height_px)
+    cdrs, notes = _place_cdrs(structure, regions)
+    is_antibody = bool(cdrs)
+    traces = read_traces(structure)
+    everything = join_points(traces)
+    highlights = tuple(_make_highlight(region, numbers, traces, everything) for region, numbers in cdrs)
+    drawn = write_model_text(structure)
+    bare = frozenset(name for name, trace in traces.items() if trace.is_bare or drawn.is_reduced)
+    chains = tuple(_make_chain(chain, i, is_antibody, bare) for i, chain in enumerate(structure.chains))
+    if not chains and not structure.ligands:
+        raise UnreadableFileError(f"{structure.name} holds neither a chain nor a ligand to draw.")
+    colorings = find_colorings(structure, traces)
+    ions = {ligand.name for ligand in structure.ligands if ligand.atoms == 1}
+    model = SceneModel(
+        name=structure.name,
+        format="mmcif" if structure.format == "mmcif" else "pdb",
+        text=drawn.text,
+        is_reduced=drawn.is_reduced,
+        chains=chains,
+        ligands=tuple(sorted({ligand.name for ligand in structure.ligands} - ions)),
+        ions=tuple(sorted(ions)),
+        waters=structure.water_names,
+        highlights=highlights,
+    )
+    return Scene(
+        models=(model,),
+        title=title or structure.name,
+        marking=find_marking([region for region, _ in cdrs]),
+        facts=describe(structure, chains, cdrs),
+        notes=(*notes, *filter(None, [drawn.note])),
+        colorings=colorings,
+        color=_choose_coloring(colorings, bool(cdrs)),
+        rotation=_find_rotation(everything, traces, highlights),
+        height_px=height_px,
+    )
+
+
+def _make_chain(chain: Chain, index: int, is_antibody: bool, bare: frozenset[str]) -> SceneChain:
+    role = _ROLES.get(chain.name) if is_antibody else None
+    kind = chain.kind if chain.kind != "protein" else "Chain"
+    return SceneChain(
+        name=chain.name,
+        label=f"{role or kind} {chain.name}".strip(),
+        kind=chain.kind,
+        length=len(chain),
+        numbers=chain.numbers,
+        sequence=chain.sequence,
+        is_trace=chain.name in bare,
+        color=palette.ANTIBODY_CHAINS[chain.name] if role else palette.chain_color(index),
+    )
+
+
+def _choose_coloring(colorings: Sequence[Coloring], has_cdrs: bool) -> str:
+    """What the user's options name, else confidence or predicted error, unless CDRs are marked."""
+    keys = [coloring.key for coloring in colorings]
+    wished = settings.option("view_colors")
+    if wished in keys:
+        return str(wished)
+    telling = [key for key in ("confidence", "error") if key in keys]
+    return telling[0] if telling and not has_cdrs else "chain"
+
+
+def _place_cdrs(
+    structure: Structure, regions: Sequence[Region]
+) -> tuple[list[tuple[Region, tuple[str, ...]]], tuple[str, ...]]:
+    """The CDRs of the first scheme with their residue numbers in this structure, and what went wrong."""
+    wanted = [region for region in regions if region.is_cdr and region.scheme == regions[0].scheme]
+    chains = {chain.name: chain for chain in structure.chains}
+    placed, lost = [], []
+    for region in wanted:
+        numbers = _find_numbers(region, chains)
+        if numbers:
+            placed.append((region, numbers))
+        else:
+            lost.append(region.label)
+    if not lost:
+        return placed, ()
+    verb = "are" if len(lost) > 1 else "is"
+    note = f"The numbering table does not fit {structure.name} at {', '.join(lost)}, which {verb} not marked."
+    return placed, (note,)
+
+
+def _find_numbers(region: Region, chains: Mapping[str, Chain]) -> tuple[str, ...] | None:
+    chain = chains.get(region.chain)
+    if chain is None:
+        return None
+    letters = dict(zip(chain.numbers, chain.sequence, strict=True))
+    if "".join(letters.get(number, "-") for number in region.positions) == region.sequence:
+        return region.positions
+    places = [index - 1 for index in region.indices if 0 < index <= len(chain)]
+    if "".join(chain.sequence[place] for place in places) == region.sequence:
+        return tuple(chain.numbers[place] for place in places)
+    return None
+
+
+def _make_highlight(
+    region: Region,
+    numbers: tuple[str, ...],
+    traces: Mapping[str, Trace],
+    everything: Points,
+) -> Highlight:
+    trace, wanted = traces[region.chain], set(numbers)
+    own = trace.points[[name in wanted for name in trace.numbers]]
+    return Highlight(
+        label=region.label,
+        tag=region.label.removeprefix("CDR-"),
+        chain=region.chain,
+        numbers=numbers,
+        color=palette.CDRS.get(region.label, palette.OTHER_REGION),
+        sequence=region.sequence,
+        centre=_find_tag_place(own, everything.mean(axis=0)) if len(own) else None,
+    )
+
+
+def _find_tag_place(own: Points, centre: Points) -> tuple[float, float, float]:
+    """Just outside the residue of a stretch that is furthest from the middle of the structure."""
+    tip = own[np.argmax(np.linalg.norm(own - centre, axis=1))]
+    outward = tip - centre
+    place = tip + outward / max(float(np.linalg.norm(outward)), 1e-6) * _TAG_OFFSET_A
+    return (round(float(place[0]), 1), round(float(place[1]), 1), round(float(place[2]), 1))
+
+
+def _find_rotation(
+    everything: Points, traces: Mapping[str, Trace], highlights: Sequence[Highlight]
+) -> tuple[float, float, float, float] | None:
+    """Turns marked stretches to the top, or else the longest extent to the horizontal."""
+    found = find_axes(everything)
+    if found is None:
+        return None
+    middle, axes = found
+    marks = np.array([highlight.centre for highlight in highlights if highlight.centre])
+    if len(marks):
+        up = marks.mean(axis=0) - middle
+        ends = [traces[name].points.mean(axis=0) for name in ("H", "L") if name in traces]
+        across = ends[1] - ends[0] if len(ends) == 2 else axes[0]
+    else:
+        across, up = axes[0], axes[1]
+    return find_axis_angle(across, up)

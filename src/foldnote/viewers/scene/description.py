@@ -1,0 +1,98 @@
+"""A structure in words: the text alternative of every picture.
+
+It is made from the same data as the picture and says no more than they do; in particular it gives a
+confidence only where the structure has one.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+
+from foldnote.results import Region, Structure
+from foldnote.viewers.scene.model import SceneChain
+
+Facts = tuple[tuple[str, str], ...]
+
+_SCHEMES = {
+    "imgt": "IMGT",
+    "kabat": "Kabat",
+    "chothia": "Chothia",
+    "martin": "Martin",
+    "aho": "AHo",
+    "wolfguy": "Wolfguy",
+}
+
+
+def describe(
+    structure: Structure,
+    chains: Sequence[SceneChain],
+    cdrs: Sequence[tuple[Region, tuple[str, ...]]] = (),
+) -> Facts:
+    """Pairs of a term and what is to be said of it, the most important first.
+
+    Raises:
+        UnreadableFileError: the structure's file is damaged or holds no atoms.
+    """
+    facts = [(chain.label, f"{chain.kind}, {count(chain.length, 'residue')}") for chain in chains]
+    facts += [(region.label, f"{region.sequence}, residues {span(numbers)}") for region, numbers in cdrs]
+    facts.append(("Secondary structure", _describe_secondary(structure)))
+    facts.append(("Ligands and ions", _describe_ligands(structure)))
+    if structure.waters:
+        facts.append(("Water", f"{count(structure.waters, 'molecule')}, not drawn"))
+    if structure.models > 1:
+        facts.append(("Models", f"{structure.models}; the first is described"))
+    facts.append(("Confidence", _describe_confidence(structure)))
+    return tuple(fact for fact in facts if fact[1])
+
+
+def find_marking(cdrs: Sequence[Region]) -> str:
+    """The heading over the marked CDRs: by whose definition, in whose numbering; empty without CDRs."""
+    if not cdrs:
+        return ""
+    definition, scheme = name_scheme(cdrs[0].definition), name_scheme(cdrs[0].scheme)
+    return f"CDRs by the {definition} definition, {scheme} numbering"
+
+
+def name_scheme(word: str) -> str:
+    """A numbering scheme or CDR definition as it is written, such as ``IMGT`` for ``imgt``."""
+    return _SCHEMES.get(word.lower(), word)
+
+
+def count(number: int, noun: str) -> str:
+    """``1 residue``, ``2 residues``."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def span(numbers: Sequence[str]) -> str:
+    """``27–38``, or the one number."""
+    return numbers[0] if len(numbers) == 1 else f"{numbers[0]}–{numbers[-1]}"
+
+
+def _describe_secondary(structure: Structure) -> str:
+    shares = structure.secondary
+    if not shares:
+        return ""
+    words = [f"{word} {share:.0%}" for word, share in shares.items()]
+    return ", ".join(words) + f" of protein residues ({structure.secondary_method})"
+
+
+def _describe_ligands(structure: Structure) -> str:
+    return list_counts(ligand.name for ligand in structure.ligands) or "none"
+
+
+def _describe_confidence(structure: Structure) -> str:
+    mean, errors = structure.mean_plddt, structure.predicted_error
+    if mean is not None:
+        return f"mean pLDDT {mean:.1f} of 100"
+    if errors is not None:
+        return f"predicted error, mean {errors['error'].mean():.2f} Å (lower is better); no pLDDT"
+    return "none in this result"
+
+
+def list_counts(names: Iterable[str]) -> str:
+    """``ZN ×3, ATP`` for repeated names, at most eight of them."""
+    counts = Counter(names)
+    shown = [name if number == 1 else f"{name} ×{number}" for name, number in counts.most_common(8)]
+    more = len(counts) - len(shown)
+    return ", ".join(shown) + (f" and {more} more" if more > 0 else "")

@@ -1,0 +1,128 @@
+"""The text of a structure as a viewer can draw it.
+
+3Dmol.js lays a ribbon through nucleotides that have their names of the PDB; those of AMBER and CHARMM
+(``RA5``, ``GUA``) are replaced by these. Of large structures waters, which are not drawn, are left out, and
+of those that are large without them all but one atom a residue, so that a capsid is drawn in seconds.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import gemmi
+
+from foldnote.results import Structure
+from foldnote.results.structure.residues import find_parent
+
+MOST_ATOMS = 60_000
+"""Atoms of which a structure is drawn with all of them."""
+_RECORDS = ("ATOM", "HETATM")
+_Type = gemmi.EntityType
+
+
+@dataclass(frozen=True)
+class ModelText:
+    """What a scene holds of a structure.
+
+    Attributes:
+        text: PDB or mmCIF.
+        is_reduced: whether of the polymers only one atom a residue is in it.
+        note: what a reader of the picture must know; "" for nothing.
+    """
+
+    text: str
+    is_reduced: bool = False
+    note: str = ""
+
+
+def write_model_text(structure: Structure) -> ModelText:
+    """The text that a scene holds of a structure.
+
+    Raises:
+        UnreadableFileError: the file is damaged or holds no atoms.
+    """
+    parsed = structure.to_gemmi()
+    counts = _count_atoms(parsed[0])
+    if sum(counts.values()) > MOST_ATOMS:
+        return _reduce(parsed, structure.format, counts)
+    renamed = _list_renamed(structure) if structure.format == "pdb" else {}
+    return ModelText(_rename(structure.text, renamed) if renamed else structure.text)
+
+
+def _count_atoms(model: gemmi.Model) -> dict[str, int]:
+    counts = {"water": 0, "polymer": 0, "other": 0}
+    for chain in model:
+        for residue in chain:
+            kind = {_Type.Water: "water", _Type.Polymer: "polymer"}.get(residue.entity_type, "other")
+            counts[kind] += len(residue)
+    return counts
+
+
+def _reduce(parsed: gemmi.Structure, form: str, counts: dict[str, int]) -> ModelText:
+    is_trace = counts["polymer"] + counts["other"] > MOST_ATOMS
+    has_others = counts["other"] <= MOST_ATOMS
+    alone = gemmi.Structure()
+    alone.add_model(gemmi.Model(1))
+    for chain in parsed[0]:
+        kept = gemmi.Chain(chain.name)
+        for residue in chain:
+            if residue.entity_type == _Type.Polymer:
+                kept.add_residue(_trace(residue) if is_trace else residue)
+            elif residue.entity_type != _Type.Water and has_others:
+                kept.add_residue(residue)
+        if len(kept):
+            alone[0].add_chain(kept)
+    alone.setup_entities()
+    return ModelText(_write(alone, form), is_trace, _describe(counts, has_others) if is_trace else "")
+
+
+def _trace(residue: gemmi.Residue) -> gemmi.Residue:
+    """The residue with its Cα or C4' alone, or its first atom."""
+    kept = gemmi.Residue()
+    kept.name, kept.seqid, kept.het_flag = residue.name, residue.seqid, residue.het_flag
+    kept.entity_type, kept.subchain, kept.label_seq = residue.entity_type, residue.subchain, residue.label_seq
+    atom = residue.find_atom("CA", "*", gemmi.Element("C")) or residue.find_atom("C4'", "*")
+    if atom is not None or len(residue):
+        kept.add_atom(atom or residue[0])
+    return kept
+
+
+def _write(structure: gemmi.Structure, form: str) -> str:
+    if form == "pdb":
+        return str(structure.make_pdb_string(gemmi.PdbWriteOptions(minimal=True)))
+    groups = gemmi.MmcifOutputGroups(False)
+    groups.atoms = groups.group_pdb = True
+    return str(structure.make_mmcif_block(groups).as_string())
+
+
+def _describe(counts: dict[str, int], has_others: bool) -> str:
+    total = sum(counts.values())
+    others = "" if has_others else f", and none of the {counts['other']:,} atoms outside chains"
+    return (
+        f"Of {total:,} atoms one of each residue is drawn, as a ball{others}: all atoms are drawn "
+        f"of structures with up to {MOST_ATOMS:,}. Figures and tables are of all atoms."
+    )
+
+
+def _list_renamed(structure: Structure) -> dict[str, str]:
+    """Names of nucleotides in the file, with those of the PDB."""
+    kinds = {chain.name: chain.kind for chain in structure.chains}
+    if not any("NA" in kind for kind in kinds.values()):
+        return {}
+    found = {
+        residue.name
+        for chain in structure.to_gemmi()[0]
+        if "NA" in kinds.get(chain.name, "")
+        for residue in chain.get_polymer()
+    }
+    return {name: find_parent(name) for name in found if find_parent(name) != name}
+
+
+def _rename(text: str, names: dict[str, str]) -> str:
+    padded = {f"{name:>3}": f"{parent:>3} " for name, parent in names.items()}
+    return "".join(
+        f"{line[:17]}{padded[name]}{line[21:]}"
+        if line.startswith(_RECORDS) and (name := line[17:21].rstrip()) in padded
+        else line
+        for line in text.splitlines(keepends=True)
+    )

@@ -1,0 +1,161 @@
+"""Small molecules without a receptor: each in 3D, drawn in 2D, with what its file says of it.
+
+Several are seen in turn. Nothing is worked out of a molecule but its formula: its properties are those of
+the file.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+from foldnote.errors import UnreadableFileError
+from foldnote.results import Molecule, Structure, find_metric
+from foldnote.results.molecules.molecule_files import read_molecules
+from foldnote.results.molecules.pdbqt import list_ligand_lines
+from foldnote.results.molecules.smiles import FLAT, MADE
+from foldnote.viewers.scene import palette
+from foldnote.viewers.scene.description import Facts, count
+from foldnote.viewers.scene.drawing import MISSING, draw_molecules, has_rdkit
+from foldnote.viewers.scene.model import Scene, SceneModel, Step
+from foldnote.viewers.scene.orientation import find_rotation
+
+MOST_MOLECULES = 50
+_MOST_PROPERTIES = 12
+_MOST_LETTERS = 200
+_FORMATS = ("sdf", "mol2", "pdbqt")
+
+
+def compose_molecules(molecules: Sequence[Molecule], *, title: str = "", height_px: int = 360) -> Scene:
+    """The scene of molecules that are seen in turn.
+
+    Args:
+        molecules: what to show; the first 50 are taken.
+        title: heading; the file's name, or that of the one molecule, when none is given.
+        height_px: height of the picture.
+
+    Raises:
+        UnreadableFileError: there are none.
+    """
+    taken = list(molecules[:MOST_MOLECULES])
+    if not taken:
+        raise UnreadableFileError("There is no molecule to show.")
+    drawings = draw_molecules(taken)
+    steps = [
+        Step(label=name_molecule(one), models=(place,), drawing=drawing, facts=describe_molecule(one))
+        for place, (one, drawing) in enumerate(zip(taken, drawings, strict=True))
+    ]
+    facts = [(step.label, "; ".join(f"{term} {text}" for term, text in step.facts)) for step in steps]
+    left = len(molecules) - len(taken)
+    more = [f"{count(left, 'molecule')} more than the {len(taken)} that are shown."] if left else []
+    return Scene(
+        models=tuple(make_molecule_model(one, place) for place, one in enumerate(taken)),
+        title=title or (taken[0].file if len(taken) > 1 else name_molecule(taken[0])),
+        rotation=find_rotation(taken[0].coordinates),
+        facts=tuple(facts),
+        notes=(*more, *_note_shapes(taken), *note_drawings(taken, drawings)),
+        steps=tuple(steps),
+        step_noun="molecule",
+        height_px=height_px,
+    )
+
+
+def compose_molecule_file(structure: Structure, *, title: str = "", height_px: int = 360) -> Scene:
+    """The scene of every molecule in a file of molecules.
+
+    Raises:
+        UnreadableFileError: nothing in it can be read.
+    """
+    found = read_molecules(structure.text.encode(), structure.name)
+    scene = compose_molecules(found.molecules, title=title or structure.name, height_px=height_px)
+    return scene.model_copy(update={"notes": (*scene.notes, *found.problems[:5])})
+
+
+def make_molecule_model(molecule: Molecule, place: int, label: str = "") -> SceneModel:
+    """A molecule as a model of a scene, with green carbons."""
+    form = molecule.format if molecule.format in _FORMATS else "sdf"
+    return SceneModel.model_validate(
+        {
+            "name": f"molecule-{place + 1}.{form}",
+            "label": label or name_molecule(molecule),
+            "format": form,
+            "text": _list_atom_lines(molecule.text) if form == "pdbqt" else molecule.text,
+            "color": palette.MOLECULE,
+        }
+    )
+
+
+def _list_atom_lines(text: str) -> str:
+    """The ligand's atoms of a PDBQT record: 3Dmol.js takes the end of the root for the end of the file."""
+    return "\n".join(list_ligand_lines(text)) + "\n"
+
+
+def name_molecule(molecule: Molecule) -> str:
+    """What people call it: its title, or its place in the file."""
+    return molecule.name or f"Molecule {molecule.index + 1}"
+
+
+def write_size(molecule: Molecule) -> str:
+    """The formula; of a PDBQT that does not tell it, the number of heavy atoms instead."""
+    if molecule.format == "pdbqt" and not molecule.has_all_hydrogens:
+        return count(molecule.heavy_atoms, "heavy atom")
+    return molecule.formula
+
+
+def describe_molecule(molecule: Molecule) -> Facts:
+    """Formula, size and the properties that the file gives, numbers with their unit where it is known."""
+    size = f"{count(molecule.heavy_atoms, 'heavy atom')}, charge {_find_charge(molecule)}"
+    size = size if molecule.format == "sdf" else count(molecule.heavy_atoms, "heavy atom")
+    size += "" if molecule.mass is None else f", {molecule.mass:.2f} g/mol"
+    has_formula = molecule.format != "pdbqt" or molecule.has_all_hydrogens
+    facts = [("Formula", f"{molecule.formula} ({size})") if has_formula else ("Size", size)]
+    properties = list(molecule.properties.items())
+    labels = label_figures([key for key, _ in properties])
+    facts += [(labels[key], _write(key, value)) for key, value in properties[:_MOST_PROPERTIES]]
+    left = len(properties) - _MOST_PROPERTIES
+    return tuple([*facts, ("More", f"{left} in the table of molecules")] if left > 0 else facts)
+
+
+def note_drawings(molecules: Sequence[Molecule], drawings: Sequence[str]) -> tuple[str, ...]:
+    """Why there are no 2D drawings, where there are none."""
+    if not has_rdkit():
+        return (MISSING,)
+    if any(drawings):
+        return ()
+    if all(molecule.format == "pdbqt" for molecule in molecules):
+        return ("No 2D drawing: a PDBQT file has no bonds, and this one brings no SMILES either.",)
+    return ("No 2D drawing: RDKit cannot draw what the file says.",)
+
+
+def _note_shapes(molecules: Sequence[Molecule]) -> tuple[str, ...]:
+    if any(one.properties.get("coordinates") == MADE for one in molecules if one.format == "smiles"):
+        return ("The shape in 3D was made by RDKit (ETKDGv3): a SMILES has none, and this is one of many.",)
+    if all(one.is_flat and _is_drawing(one) for one in molecules):
+        return ("The file has the places of a drawing and no shape: all atoms lie in one plane.",)
+    return ()
+
+
+def _is_drawing(molecule: Molecule) -> bool:
+    """Whether the record's head says 2D, or its places are a drawing's."""
+    head = molecule.text.split("\n")[1:2]
+    return molecule.properties.get("coordinates") == FLAT or bool(head and head[0][20:22] == "2D")
+
+
+def _find_charge(molecule: Molecule) -> str:
+    total = round(float(molecule.atoms["charge"].sum()))
+    return f"{total:+d}" if total else "0"
+
+
+def label_figures(keys: Sequence[str]) -> dict[str, str]:
+    """What people call figures; those that share a name keep the file's own."""
+    metrics = {key: find_metric(key) for key in keys}
+    labels = {key: metric.label if metric else key for key, metric in metrics.items()}
+    counts = Counter(labels.values())
+    return {key: label if counts[label] == 1 else key.replace("_", " ") for key, label in labels.items()}
+
+
+def _write(key: str, value: object) -> str:
+    metric = find_metric(key)
+    text = f"{value:.4g}" if isinstance(value, float) else str(value)
+    short = text if len(text) <= _MOST_LETTERS else f"{text[:_MOST_LETTERS]}…"
+    return f"{short} {metric.unit}" if metric and metric.unit else short

@@ -1,0 +1,47 @@
+"""From which side a picture is seen at first: rotations in the words of 3Dmol.js."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from foldnote.viewers.scene.traces import Points
+
+_FURTHEST_A = 1e6
+"""Coordinates beyond this are those of a damaged file."""
+Rotation = tuple[float, float, float, float]
+"""Axis (x, y, z) and angle in degrees."""
+
+
+def find_axes(points: Points) -> tuple[Points, Points] | None:
+    """The middle of points and the axes of their extent, longest first; None of fewer than four."""
+    finite = points[(np.abs(points) < _FURTHEST_A).all(axis=1)]
+    if len(finite) < 4:
+        return None
+    middle = finite.mean(axis=0)
+    _, _, axes = np.linalg.svd(finite - middle, full_matrices=False)
+    return middle, axes
+
+
+def find_rotation(points: Points) -> Rotation | None:
+    """Turns the longest extent of points to the horizontal and the shortest to the reader."""
+    found = find_axes(points)
+    return None if found is None else find_axis_angle(found[1][0], found[1][1])
+
+
+def find_axis_angle(across: Points, up: Points) -> Rotation | None:
+    """The rotation that brings ``up`` to the y axis and ``across`` near the x axis."""
+    y = up / np.linalg.norm(up)
+    x = across - np.dot(across, y) * y
+    if np.linalg.norm(x) < 1e-6:
+        return None
+    x = x / np.linalg.norm(x)
+    matrix = np.array([x, y, np.cross(x, y)])
+    angle = math.acos(float(np.clip((np.trace(matrix) - 1) / 2, -1, 1)))
+    axis = np.array([matrix[2, 1] - matrix[1, 2], matrix[0, 2] - matrix[2, 0], matrix[1, 0] - matrix[0, 1]])
+    length = float(np.linalg.norm(axis))
+    if length < 1e-6:
+        return None
+    axis = axis / length
+    return (*(round(float(part), 4) for part in axis), round(math.degrees(angle), 2))  # type: ignore[return-value]

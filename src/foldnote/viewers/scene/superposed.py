@@ -1,0 +1,141 @@
+"""Several structures superposed in one scene, by the fits of :func:`foldnote.results.superpose`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from foldnote.errors import BadRequestError
+from foldnote.results import Model, PairingMethod, Result, Structure, Superposition, superpose
+from foldnote.viewers.layouts import find_job_name
+from foldnote.viewers.scene import palette
+from foldnote.viewers.scene.compose import compose
+from foldnote.viewers.scene.description import count
+from foldnote.viewers.scene.model import Scene, SceneModel
+
+Item = Structure | Model | Result | str | Path
+
+_STRUCTURAL = (
+    "Residues were paired by structural alignment of the Cα atoms: foldnote's own search for the greatest "
+    "TM-score, not the program TM-align."
+)
+
+
+def overlay(
+    items: Sequence[Item], *, pairing: PairingMethod = "auto", title: str = "", height_px: int = 440
+) -> Scene:
+    """Structures superposed on the first one, each in a colour of its own, with RMSD and TM-score.
+
+    Args:
+        items: structures, models, results (their first structure) or paths of files; at least two.
+        pairing: how residues are paired: see :func:`foldnote.results.superpose`.
+        title: heading.
+        height_px: height of the picture.
+
+    Raises:
+        BadRequestError: there are fewer than two, or there is no such pairing.
+        UnreadableFileError: one cannot be read, or its residues cannot be paired with those of the first.
+    """
+    structures = [find_structure(item) for item in items]
+    if len(structures) < 2:
+        raise BadRequestError("Give at least two structures to superpose.")
+    first, *others = structures
+    fits = [superpose(first, other, pairing=pairing) for other in others]
+    moved = [first, *(_move(fit, other) for fit, other in zip(fits, others, strict=True))]
+    scenes = [compose(structure) for structure in moved]
+    names = _name_items(items, structures)
+    said = ["reference", *(_describe_fit(fit, names[0]) for fit in fits)]
+    models = tuple(
+        _tint(scene.models[0], place, name, words)
+        for place, (scene, name, words) in enumerate(zip(scenes, names, said, strict=True))
+    )
+    facts = [(model.label, f"{_count_residues(model)}; {w}") for model, w in zip(models, said, strict=True)]
+    return Scene(
+        models=models,
+        title=title or f"{count(len(models), 'structure')} superposed on {names[0]}",
+        facts=tuple(facts),
+        notes=_explain_alignment(fits),
+        rotation=scenes[0].rotation,
+        height_px=height_px,
+    )
+
+
+def find_structure(item: Item) -> Structure:
+    """The structure that is meant.
+
+    Raises:
+        BadRequestError: a result holds none, or the thing is none.
+        UnreadableFileError: there is no such file.
+    """
+    if isinstance(item, Structure):
+        return item
+    if isinstance(item, Model):
+        return item.structure
+    if isinstance(item, Result):
+        if item.structure is None:
+            raise BadRequestError(f"{item.name} holds no structure that can be read.")
+        return item.structure
+    if isinstance(item, str | Path):
+        return Structure.open(item)
+    raise BadRequestError(
+        f"A {type(item).__name__} is no structure. Give a structure, a model, a result or a path."
+    )
+
+
+def _move(fit: Superposition, structure: Structure) -> Structure:
+    moved = fit.move_structure(structure)
+    moved.setup_entities()
+    return Structure(structure.name, "mmcif", moved.make_mmcif_document().as_string())
+
+
+def _name_items(items: Sequence[Item], structures: Sequence[Structure]) -> list[str]:
+    """A name of its own for each: as short as can be, longer where two are the same, numbered at last."""
+    choices = [_list_names(item, structure) for item, structure in zip(items, structures, strict=True)]
+    names = [choice[0] for choice in choices]
+    if len(set(names)) < len(names):
+        names = [choice[-1] if names.count(choice[0]) > 1 else choice[0] for choice in choices]
+    return [
+        f"{name} ({names[: index + 1].count(name)})" if names.count(name) > 1 else name
+        for index, name in enumerate(names)
+    ]
+
+
+def _list_names(item: Item, structure: Structure) -> tuple[str, str]:
+    """What a person calls it: a short name, and one that says more."""
+    if isinstance(item, Result):
+        name = find_job_name(item) or item.name
+        return name, f"{name}, {structure.name}"
+    if isinstance(item, Model):
+        return f"Rank {item.rank}", f"{item.prediction} rank {item.rank}".strip()
+    if isinstance(item, str | Path):
+        path = Path(item)
+        return structure.name, f"{path.absolute().parent.name}/{structure.name}"
+    return structure.name, structure.name
+
+
+def _tint(model: SceneModel, place: int, name: str, words: str) -> SceneModel:
+    """The model in one colour; its first chain's line in the legend says how it fits."""
+    color = palette.chain_color(place)
+    chains = tuple(
+        chain.model_copy(
+            update={"color": color, "label": f"{name} · {chain.label}" + ("" if i else f" · {words}")}
+        )
+        for i, chain in enumerate(model.chains)
+    )
+    return model.model_copy(update={"label": name, "chains": chains, "highlights": ()})
+
+
+def _count_residues(model: SceneModel) -> str:
+    return count(sum(chain.length for chain in model.chains), "residue")
+
+
+def _describe_fit(fit: Superposition, reference: str) -> str:
+    score = "" if fit.tm_score is None else f", TM-score {fit.tm_score:.3f}"
+    return (
+        f"RMSD {fit.rmsd:.2f} Å over {count(fit.aligned, 'pair')} by {fit.pairing} "
+        f"({fit.coverage:.0%} of {reference}){score}, {fit.identity:.0%} identical"
+    )
+
+
+def _explain_alignment(fits: Sequence[Superposition]) -> tuple[str, ...]:
+    return (_STRUCTURAL,) if any(fit.pairing == "structure" for fit in fits) else ()

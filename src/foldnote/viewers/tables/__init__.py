@@ -1,0 +1,1 @@
+"""DataFrames as interactive tables."""

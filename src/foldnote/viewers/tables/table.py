@@ -1,0 +1,135 @@
+"""A DataFrame as a table in a cell: all of its rows, sorted and filtered on the page, without a kernel.
+
+The rows travel compressed, column by column. Where they would take more than :data:`MOST_BYTES`, the first
+ones that fit do, and the table says so. The first rows stand there as plain HTML besides, for readers without
+scripts.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import sys
+from collections.abc import Mapping
+from html import escape
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from foldnote.results import Metric, find_metric
+from foldnote.viewers.render.compression import pack
+from foldnote.viewers.render.html import read_asset, write_json
+from foldnote.viewers.scene.description import count
+
+SHOWN_ROWS = 10
+SHOWN_COLUMNS = 20
+MOST_BYTES = 2_000_000
+"""What a table may add to a notebook."""
+
+
+def write_table(frame: pd.DataFrame, title: str = "", *, rows: int = SHOWN_ROWS) -> str:
+    """The table as HTML, with every value escaped; ``rows`` of them stand in it before a script has run."""
+    heading = f"<p><b>{escape(title)}</b> <span>{escape(_write_shape(frame, rows))}</span></p>"
+    body = _first_rows(frame, rows).to_html(
+        max_cols=SHOWN_COLUMNS, border=0, escape=True, index=False, na_rep="", float_format=_write_float
+    )
+    return (
+        f'<div class="fnv-table" style="overflow-x:auto">'
+        f"<style>{read_asset('table.css')}</style>{heading}{body}"
+        f"<script>{read_asset('table_start.js')}({write_json(_pack_frame(frame, title))});</script></div>"
+    )
+
+
+def write_plain_table(frame: pd.DataFrame, title: str = "", *, rows: int = SHOWN_ROWS) -> str:
+    """The first ``rows`` rows as text."""
+    body = _first_rows(frame, rows).to_string(max_cols=SHOWN_COLUMNS, index=False, na_rep="")
+    return f"{title} {_write_shape(frame, rows)}\n{body}".strip()
+
+
+def _pack_frame(frame: pd.DataFrame, title: str) -> str:
+    """The whole frame for the page, or as many of its first rows as may be stored."""
+    code = read_asset("table.js")
+    shown = _name_index(frame)
+    kept = len(shown)
+    while True:
+        part = shown.head(kept)
+        packed = pack(
+            {
+                "program": "foldnoteTable" + hashlib.sha256(code.encode()).hexdigest()[:8],
+                "code": code,
+                "title": title,
+                "shape": _count_shape(frame),
+                "note": "" if kept == len(shown) else _say_cut(kept, len(shown)),
+                "columns": [_describe_column(name, column) for name, column in shown.items()],
+                "values": [_list_values(column) for _, column in part.items()],
+            }
+        )
+        if len(packed) <= MOST_BYTES or kept <= SHOWN_ROWS:
+            return packed
+        kept = max(SHOWN_ROWS, int(kept * 0.9 * MOST_BYTES / len(packed)))
+
+
+def _say_cut(kept: int, rows: int) -> str:
+    return (
+        f"Listed, sorted and filtered are the first {kept:,} of {rows:,} rows: "
+        "more would make the notebook heavy. Sort or filter the DataFrame itself to see others."
+    )
+
+
+def _describe_column(name: object, values: pd.Series[Any]) -> Mapping[str, Any]:
+    metric = find_metric(str(name))
+    better = {True: "higher", False: "lower", None: ""}[metric.higher_is_better if metric else None]
+    about = "" if metric is None else _explain(metric, better)
+    return {"name": str(name), "isNumber": _is_number(values), "better": better, "about": about}
+
+
+def _explain(metric: Metric, better: str) -> str:
+    unit = f" ({metric.unit})" if metric.unit else ""
+    direction = f" {better.capitalize()} is better." if better else ""
+    return f"{metric.label}{unit}: {metric.definition}{direction}"
+
+
+def _is_number(values: pd.Series[Any]) -> bool:
+    return bool(pd.api.types.is_numeric_dtype(values)) and not bool(pd.api.types.is_bool_dtype(values))
+
+
+def _list_values(values: pd.Series[Any]) -> list[Any]:
+    if _is_number(values):
+        numbers = values.to_numpy(np.float64, na_value=np.nan)
+        return [_plain_number(number) for number in numbers]
+    missing = values.isna()
+    return [None if gone else str(value) for value, gone in zip(values, missing, strict=True)]
+
+
+def _plain_number(value: float) -> float | int | None:
+    if math.isnan(value):
+        return None
+    if math.isinf(value):  # which JSON cannot say; the page writes the greatest number as ∞
+        return math.copysign(sys.float_info.max, value)
+    return int(value) if value.is_integer() and abs(value) < 2**53 else float(value)
+
+
+def _name_index(frame: pd.DataFrame) -> pd.DataFrame:
+    """The frame with an index that says more than the place of a row as its first column."""
+    if isinstance(frame.index, pd.RangeIndex):
+        return frame
+    clash = set(frame.columns) & set(frame.index.names)
+    return frame.reset_index(drop=bool(clash))
+
+
+def _first_rows(frame: pd.DataFrame, rows: int) -> pd.DataFrame:
+    return _name_index(frame.head(rows))
+
+
+def _count_shape(frame: pd.DataFrame) -> str:
+    return f"{count(len(frame), 'row')} × {count(len(frame.columns), 'column')}"
+
+
+def _write_shape(frame: pd.DataFrame, rows: int) -> str:
+    shape = _count_shape(frame)
+    return f"{shape}; the first {rows} are shown" if len(frame) > rows else shape
+
+
+def _write_float(value: float) -> str:
+    return f"{value:.4g}"
