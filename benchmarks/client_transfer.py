@@ -211,20 +211,26 @@ def measure_rows(url: str) -> None:
 
 def count_requests() -> None:
     """Requests in the busiest minute of an hour, with the pauses added up instead of slept."""
-    from foldnote.client.core.connection import Address, Link
-    from foldnote.client.core.operations import Answer, Call, Sleep
+    from foldnote.client.core.connection import Address, ServiceConnection
+    from foldnote.client.core.operations import Call, ServiceResponse, Sleep
     from foldnote.client.watching.waiting import wait_all
     from foldnote.settings import Profile
 
     names = [f"job-{number}" for number in range(WATCHED)]
     page = {"jobs": [record(number) | {"status": "Running", "completed": None} for number in range(WATCHED)]}
-    steps, now, asked = wait_all(Link(Profile("p", "http://p"), Address("http://p", None)), names), 0.0, []
+    steps, now, asked = (
+        wait_all(ServiceConnection(Profile("p", "http://p"), Address("http://p", None)), names),
+        0.0,
+        [],
+    )
     effect = next(steps)
     while now < 3600:
         if isinstance(effect, Call):
             asked.append(now)
         now += effect.seconds if isinstance(effect, Sleep) else 0.0
-        effect = steps.send(Answer(200, {}, json.dumps(page).encode()) if isinstance(effect, Call) else None)
+        effect = steps.send(
+            ServiceResponse(200, {}, json.dumps(page).encode()) if isinstance(effect, Call) else None
+        )
     busiest = max(sum(begin <= moment < begin + 60 for moment in asked) for begin in asked)
     print(f"{WATCHED} watched jobs: {busiest} requests in the busiest minute of an hour,", end=" ")
     print(f"{len(asked) / 60:.1f} in the mean,")

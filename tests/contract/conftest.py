@@ -50,7 +50,7 @@ def client(http: TestClient, key: str) -> Client:
 
 
 @pytest.fixture(params=["at once", "awaited"])
-async def face(request, http: TestClient, key: str) -> AsyncIterator[Client | AsyncClient]:
+async def api(request, http: TestClient, key: str) -> AsyncIterator[Client | AsyncClient]:
     """Each test that takes this runs once on either face; `settle` gives an operation's value."""
     if request.param == "at once":
         yield Client(base_url="http://testserver", api_key=key, http_client=http)

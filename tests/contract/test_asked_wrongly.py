@@ -19,9 +19,9 @@ from foldnote.results.tables import tabular
 
 @pytest.mark.parametrize("limit", [None, 0, -1, 2.5, "10", True])
 @pytest.mark.parametrize("resource", ["jobs", "batches", "files"])
-async def test_a_limit_that_is_no_number_of_rows_is_refused(face, settle, resource, limit):
+async def test_a_limit_that_is_no_number_of_rows_is_refused(api, settle, resource, limit):
     with pytest.raises(FoldnoteError, match=f"limit is {limit!r}; it must be a whole number from 1"):
-        await settle(getattr(face, resource).list(limit=limit))
+        await settle(getattr(api, resource).list(limit=limit))
 
 
 DOCSTRINGS = f"{fn.tools.__doc__}\n{ToolList.search.__doc__}"

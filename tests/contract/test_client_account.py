@@ -123,8 +123,8 @@ def test_a_route_that_is_restricted_and_a_run_above_the_allowance(newcomer):
     assert "the refused run was at" in account._repr_html_()
 
 
-async def test_a_full_key_has_no_limits_that_anything_tells(face, settle):
-    account = await settle(face.account.get())
+async def test_a_full_key_has_no_limits_that_anything_tells(api, settle):
+    account = await settle(api.account.get())
     assert (account.tier, account.jobs_left, account.claim_url) == (None, None, None)
     assert account.has_key
 

@@ -28,40 +28,40 @@ def take():
     return values
 
 
-async def test_the_quick_job_comes_first(face, settle, take, settings, name):
+async def test_the_quick_job_comes_first(api, settle, take, settings, name):
     names = [f"{name}.sleep-3", f"{name}.fail"]
     for each in names:
-        await settle(face.jobs.submit("anarci", settings, job_name=each))
-    ended = await take(face.jobs.as_completed(names, 60))
+        await settle(api.jobs.submit("anarci", settings, job_name=each))
+    ended = await take(api.jobs.as_completed(names, 60))
     assert [job.job_name for job in ended] == names[::-1]
     assert [job.status for job in ended] == [JobStatus.STOPPED, JobStatus.COMPLETE]
     assert "line" not in await settle(ended[1].logs(1))
 
 
-async def test_those_that_ended_in_time_are_given(face, settle, take, settings, name):
+async def test_those_that_ended_in_time_are_given(api, settle, take, settings, name):
     names = [f"{name}.fail", f"{name}.sleep-30"]
     for each in names:
-        await settle(face.jobs.submit("anarci", settings, job_name=each))
-    await settle(face.jobs.wait(names[:1], 60))
+        await settle(api.jobs.submit("anarci", settings, job_name=each))
+    await settle(api.jobs.wait(names[:1], 60))
     ended = []
     with pytest.raises(WaitTimeoutError, match="goes on"):
-        await take(face.jobs.as_completed(names, 0.3), into=ended)
+        await take(api.jobs.as_completed(names, 0.3), into=ended)
     assert [job.job_name for job in ended] == names[:1]
-    await settle(face.jobs.stop(names[1]))
+    await settle(api.jobs.stop(names[1]))
 
 
-async def test_whoever_has_seen_enough_may_leave(face, settle, take, settings, name):
+async def test_whoever_has_seen_enough_may_leave(api, settle, take, settings, name):
     names = [f"{name}.fail", f"{name}.sleep-30"]
     for each in names:
-        await settle(face.jobs.submit("anarci", settings, job_name=each))
-    assert len(await take(face.jobs.as_completed(names), most=1)) == 1
-    await settle(face.jobs.stop(names[1]))
+        await settle(api.jobs.submit("anarci", settings, job_name=each))
+    assert len(await take(api.jobs.as_completed(names), most=1)) == 1
+    await settle(api.jobs.stop(names[1]))
 
 
-async def test_a_job_that_is_not_there_ends_the_iteration(face, take, name):
+async def test_a_job_that_is_not_there_ends_the_iteration(api, take, name):
     with pytest.raises(NotFoundError):
-        await take(face.jobs.as_completed([name], 5))
+        await take(api.jobs.as_completed([name], 5))
 
 
-async def test_of_no_jobs_none_end(face, take):
-    assert await take(face.jobs.as_completed([])) == []
+async def test_of_no_jobs_none_end(api, take):
+    assert await take(api.jobs.as_completed([])) == []

@@ -24,40 +24,40 @@ def rows(table):
     return expand_rows(table, {"sequence": "VH"}, shared={"scheme": "imgt"}, names="id")
 
 
-async def test_a_preview_counts_judges_and_submits_nothing(face, settle, rows, name):
-    preview = await settle(face.batches.preview("anarci", rows, name))
+async def test_a_preview_counts_judges_and_submits_nothing(api, settle, rows, name):
+    preview = await settle(api.batches.preview("anarci", rows, name))
     assert (preview.count, preview.is_valid, preview.jobs_taken, preview.existing) == (3, True, 3, None)
     frame = preview.to_frame()
     assert list(frame.index) == rows.names
     assert list(frame["settings.scheme"]) == ["imgt"] * 3
     with pytest.raises(NotFoundError):
-        await settle(face.batches.get(name))
-    batch = await settle(face.batches.send(preview))
-    again = await settle(face.batches.preview("anarci", rows, name))
+        await settle(api.batches.get(name))
+    batch = await settle(api.batches.send(preview))
+    again = await settle(api.batches.preview("anarci", rows, name))
     assert (batch.job_name, again.jobs_taken, again.existing.job_name) == (name, 0, name)
 
 
-async def test_a_preview_has_the_verdict_on_each_wrong_row(face, settle, rows, name):
+async def test_a_preview_has_the_verdict_on_each_wrong_row(api, settle, rows, name):
     rows.settings[1]["scheme"] = "roman"
-    preview = await settle(face.batches.preview("anarci", rows, name))
+    preview = await settle(api.batches.preview("anarci", rows, name))
     assert list(preview.to_frame()["valid"]) == [True, False, True]
     assert "1 of 3 rows are not valid" in repr(preview)
     assert "row 2, scheme" in str(preview)
     with pytest.raises(FoldnoteError, match="scheme"):
-        await settle(face.batches.send(preview))
+        await settle(api.batches.send(preview))
 
 
-async def test_a_preview_knows_what_earlier_jobs_took(face, settle, rows, name, settings):
-    job = await settle(face.jobs.submit("anarci", settings, job_name=f"{name}-earlier"))
+async def test_a_preview_knows_what_earlier_jobs_took(api, settle, rows, name, settings):
+    job = await settle(api.jobs.submit("anarci", settings, job_name=f"{name}-earlier"))
     await settle(job.finish(60))
-    preview = await settle(face.batches.preview("anarci", rows, name))
+    preview = await settle(api.batches.preview("anarci", rows, name))
     assert preview.experience.count >= 1
     assert preview.duration_s == pytest.approx(3 * preview.experience.duration_s)
     assert "of computing (median of" in str(preview)
 
 
-async def test_results_stand_beside_the_rows_that_went_in(face, settle, rows, table, name):
-    batch = await settle(face.batches.submit("anarci", rows, name))
+async def test_results_stand_beside_the_rows_that_went_in(api, settle, rows, table, name):
+    batch = await settle(api.batches.submit("anarci", rows, name))
     await settle(batch.finish(60))
     frame = await settle(batch.results())
     assert list(frame.index) == [10, 20, 30]
@@ -66,14 +66,14 @@ async def test_results_stand_beside_the_rows_that_went_in(face, settle, rows, ta
     assert list(frame["score.probe"])[:2] == [0.5, 0.5]
     assert math.isnan(frame.loc[30, "score.probe"])
     assert frame["duration_s"].dtype == "float64"
-    found = await settle(face.batches.get(name))
+    found = await settle(api.batches.get(name))
     assert list((await settle(found.results(table)))["note"]) == ["x", "y", "z"]
     assert list((await settle(found.results()))["note"]) == ["x", "y", "z"]
     with pytest.raises(FoldnoteError, match="2 rows and the batch 3"):
         await settle(found.results(table.head(2)))
 
 
-async def test_a_table_s_columns_and_index_come_back_as_they_were(face, settle, rows, table, name):
+async def test_a_table_s_columns_and_index_come_back_as_they_were(api, settle, rows, table, name):
     index = pd.MultiIndex.from_tuples([("a", 1), ("a", 1), ("b", 2)], names=["set", "plate"])
     table = table.assign(
         kind=pd.Categorical(["x", None, "y"], categories=["y", "x", "unused"], ordered=True),
@@ -84,9 +84,9 @@ async def test_a_table_s_columns_and_index_come_back_as_they_were(face, settle, 
         status=["mine", "mine", "mine"],
     ).set_index(index)
     rows = expand_rows(table, {"sequence": "VH"}, shared={"scheme": "imgt"}, names="id")
-    batch = await settle(face.batches.submit("anarci", rows, name))
+    batch = await settle(api.batches.submit("anarci", rows, name))
     await settle(batch.finish(60))
-    found = await settle(face.batches.get(name))
+    found = await settle(api.batches.get(name))
     for frame in (await settle(batch.results()), await settle(found.results(table))):
         given = table.drop(columns="status")
         pd.testing.assert_frame_equal(frame[list(given.columns)], given)
@@ -94,21 +94,21 @@ async def test_a_table_s_columns_and_index_come_back_as_they_were(face, settle, 
         assert list(frame["status"]) == ["Complete", "Complete", "Failed"]
 
 
-async def test_long_names_of_another_try_stay_apart(face, settle, settings, name):
+async def test_long_names_of_another_try_stay_apart(api, settle, settings, name):
     long = f"{name}-".ljust(93, "x")
     batch = await settle(
-        face.batches.submit("anarci", [settings] * 2, long, [f"{long}-a.fail", f"{long}-b.fail"])
+        api.batches.submit("anarci", [settings] * 2, long, [f"{long}-a.fail", f"{long}-b.fail"])
     )
-    await settle(face.jobs.wait([long], 60))
+    await settle(api.jobs.wait([long], 60))
     again = await settle(batch.retry())
-    await settle(face.jobs.wait([again.job_name], 60))
+    await settle(api.jobs.wait([again.job_name], 60))
     names = list((await settle(again.results()))["job_name"])
     assert len(set(names)) == 2
     assert all(each.endswith("-retry1") and len(each) <= 100 for each in names)
 
 
-async def test_only_failed_rows_are_tried_again_and_once(face, settle, rows, name):
-    batch = await settle(face.batches.submit("anarci", rows, name))
+async def test_only_failed_rows_are_tried_again_and_once(api, settle, rows, name):
+    batch = await settle(api.batches.submit("anarci", rows, name))
     await settle(batch.finish(60))
     again = await settle(batch.retry())
     assert (again.job_name, again.record.batch_size) == (f"{name}-retry1", 1)
@@ -121,40 +121,40 @@ async def test_only_failed_rows_are_tried_again_and_once(face, settle, rows, nam
     assert third.job_name == f"{name}-retry2"
 
 
-async def test_a_batch_without_failures_has_nothing_to_try_again(face, settle, settings, name):
-    batch = await settle(face.batches.submit("anarci", [settings], name))
+async def test_a_batch_without_failures_has_nothing_to_try_again(api, settle, settings, name):
+    batch = await settle(api.batches.submit("anarci", [settings], name))
     await settle(batch.finish(60))
     with pytest.raises(FoldnoteError, match="nothing is to be tried again"):
         await settle(batch.retry())
 
 
-async def test_a_batch_on_its_way_is_not_tried_again(face, settle, settings, name):
-    batch = await settle(face.batches.submit("anarci", [settings], name, [f"{name}.sleep-60"]))
+async def test_a_batch_on_its_way_is_not_tried_again(api, settle, settings, name):
+    batch = await settle(api.batches.submit("anarci", [settings], name, [f"{name}.sleep-60"]))
     with pytest.raises(FoldnoteError, match="wait for it first"):
         await settle(batch.retry())
     await settle(batch.stop())
 
 
-async def test_a_job_that_is_gone_is_told_and_tried_again(face, settle, rows, name):
-    batch = await settle(face.batches.submit("anarci", rows, name))
+async def test_a_job_that_is_gone_is_told_and_tried_again(api, settle, rows, name):
+    batch = await settle(api.batches.submit("anarci", rows, name))
     await settle(batch.finish(60))
-    await settle(face.jobs.delete(rows.names[0]))
+    await settle(api.jobs.delete(rows.names[0]))
     assert next(iter((await settle(batch.results()))["status"])) == "Deleted"
 
 
-async def test_batches_are_listed_newest_first(face, settle, settings, name):
+async def test_batches_are_listed_newest_first(api, settle, settings, name):
     for number in (1, 2):
-        await settle(face.batches.submit("anarci", [settings], f"{name}-{number}"))
-    await settle(face.jobs.submit("anarci", settings, job_name=f"{name}-single"))
-    listed = [batch.job_name for batch in await settle(face.batches.list(limit=2))]
+        await settle(api.batches.submit("anarci", [settings], f"{name}-{number}"))
+    await settle(api.jobs.submit("anarci", settings, job_name=f"{name}-single"))
+    listed = [batch.job_name for batch in await settle(api.batches.list(limit=2))]
     assert listed == [f"{name}-2", f"{name}-1"]
-    frame = await settle(face.batches.to_frame(2))
+    frame = await settle(api.batches.to_frame(2))
     assert list(frame["jobs"]) == [1, 1]
 
 
-async def test_limits_reach_the_service(face, settle, settings, name):
+async def test_limits_reach_the_service(api, settle, settings, name):
     slow = [f"{name}.sleep-30"]
-    batch = await settle(face.batches.submit("anarci", [settings], name, slow, max_runtime_s=1))
+    batch = await settle(api.batches.submit("anarci", [settings], name, slow, max_runtime_s=1))
     try:
         await settle(batch.finish(30))
     except FoldnoteError:
@@ -162,7 +162,7 @@ async def test_limits_reach_the_service(face, settle, settings, name):
     (job,) = await settle(batch.subjobs())
     assert job.is_failed
     with pytest.raises(ServiceError, match="weightedHoursBudget|weighted"):
-        await settle(face.batches.submit("anarci", [settings], f"{name}x", weighted_hours_budget=-1))
+        await settle(api.batches.submit("anarci", [settings], f"{name}x", weighted_hours_budget=-1))
 
 
 def test_more_rows_than_one_validation_takes_are_one_batch(client, settings, name):
@@ -220,28 +220,28 @@ def test_where_nobody_can_be_asked_a_large_batch_needs_a_word(here, settings, na
     assert fn.submit_batch("anarci", [settings], batch_name=name, ask=False).job_name == name
 
 
-async def test_a_batch_that_is_loaded_again_has_the_columns_of_its_table(face, settle, rows, name):
-    batch = await settle(face.batches.submit("anarci", rows, name))
+async def test_a_batch_that_is_loaded_again_has_the_columns_of_its_table(api, settle, rows, name):
+    batch = await settle(api.batches.submit("anarci", rows, name))
     await settle(batch.finish(60))
-    loaded = await settle(face.batches.get(name))
+    loaded = await settle(api.batches.get(name))
     pd.testing.assert_frame_equal(await settle(loaded.results()), await settle(batch.results()))
 
 
-async def test_a_retry_that_is_loaded_again_covers_all_rows(face, settle, rows, name):
-    batch = await settle(face.batches.submit("anarci", rows, name))
+async def test_a_retry_that_is_loaded_again_covers_all_rows(api, settle, rows, name):
+    batch = await settle(api.batches.submit("anarci", rows, name))
     await settle(batch.finish(60))
     again = await settle(batch.retry())
     await settle(again.finish(60))
-    loaded = await settle(face.batches.get(again.job_name))
+    loaded = await settle(api.batches.get(again.job_name))
     pd.testing.assert_frame_equal(await settle(loaded.results()), await settle(again.results()))
 
 
-async def test_another_batch_of_the_same_name_has_not_the_old_table(face, settle, rows, settings, name):
-    batch = await settle(face.batches.submit("anarci", rows, name))
+async def test_another_batch_of_the_same_name_has_not_the_old_table(api, settle, rows, settings, name):
+    batch = await settle(api.batches.submit("anarci", rows, name))
     await settle(batch.finish(60))
     other = Sheet((name,), ("x", "y"), ({}, {}), ({"id": 1}, {"id": 2}))
-    face.ledger.remember_sheet(name, other.write())
-    frame = await settle((await settle(face.batches.get(name))).results())
+    api.ledger.remember_sheet(name, other.write())
+    frame = await settle((await settle(api.batches.get(name))).results())
     assert list(frame["job_name"]) == rows.names
     assert list(frame["scheme"]) == ["imgt"] * 3  # of a batch of others, the settings are known
     assert "id" not in frame

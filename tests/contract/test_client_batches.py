@@ -21,9 +21,9 @@ def rows(settings) -> list[dict]:
     return [settings | {"scheme": scheme} for scheme in ("imgt", "kabat", "chothia")]
 
 
-async def test_a_batch_goes_from_its_rows_to_one_archive(face, settle, rows, name):
+async def test_a_batch_goes_from_its_rows_to_one_archive(api, settle, rows, name):
     names = [f"{name}.a.output-1.score", f"{name}.b", f"{name}.c.fail"]
-    batch = await settle(face.batches.submit("anarci", rows, name, names))
+    batch = await settle(api.batches.submit("anarci", rows, name, names))
     record = await settle(batch.finish(60))
     assert (record.batch_status, record.batch_size) == (BatchStatus.COMPLETE, 3)
     assert record.result_url
@@ -36,54 +36,52 @@ async def test_a_batch_goes_from_its_rows_to_one_archive(face, settle, rows, nam
     assert "asked to fail" in frame.loc[names[2], "error"]
 
 
-async def test_the_same_rows_are_the_same_batch(face, settle, rows):
-    first = await settle(face.batches.submit("anarci", rows))
-    second = await settle(face.batches.submit("anarci", rows))
+async def test_the_same_rows_are_the_same_batch(api, settle, rows):
+    first = await settle(api.batches.submit("anarci", rows))
+    second = await settle(api.batches.submit("anarci", rows))
     assert first.job_name == second.job_name
     assert second.created is not None
-    assert (await settle(face.batches.get(first.job_name))).record.batch_size == 3
+    assert (await settle(api.batches.get(first.job_name))).record.batch_size == 3
 
 
-async def test_without_the_ledger_the_name_leads_to_the_same_batch(face, settle, rows, home):
-    first = await settle(face.batches.submit("anarci", rows))
+async def test_without_the_ledger_the_name_leads_to_the_same_batch(api, settle, rows, home):
+    first = await settle(api.batches.submit("anarci", rows))
     for file in (home / "data").glob("ledger.db*"):
         file.unlink()
-    second = await settle(face.batches.submit("anarci", rows))
+    second = await settle(api.batches.submit("anarci", rows))
     assert (second.job_name, second.created is None) == (first.job_name, False)
 
 
-async def test_a_taken_name_shows_the_difference(face, settle, rows, name):
-    await settle(face.batches.submit("anarci", rows, name))
+async def test_a_taken_name_shows_the_difference(api, settle, rows, name):
+    await settle(api.batches.submit("anarci", rows, name))
     with pytest.raises(JobNameTakenError, match="has 3 rows, this one 2"):
-        await settle(face.batches.submit("anarci", rows[:2], name))
+        await settle(api.batches.submit("anarci", rows[:2], name))
     with pytest.raises(JobNameTakenError, match="scheme is 'imgt' there and 'kabat' here"):
-        await settle(face.batches.submit("anarci", [rows[1], *rows[1:]], name))
+        await settle(api.batches.submit("anarci", [rows[1], *rows[1:]], name))
 
 
-async def test_the_name_of_a_job_is_not_a_batchs(face, settle, rows, name):
-    await settle(face.jobs.submit("anarci", rows[0], job_name=name))
+async def test_the_name_of_a_job_is_not_a_batchs(api, settle, rows, name):
+    await settle(api.jobs.submit("anarci", rows[0], job_name=name))
     with pytest.raises(JobNameTakenError, match="single job"):
-        await settle(face.batches.submit("anarci", rows, name))
+        await settle(api.batches.submit("anarci", rows, name))
     with pytest.raises(NotFoundError, match="no batch"):
-        await settle(face.batches.get(name))
+        await settle(api.batches.get(name))
 
 
-async def test_wrong_rows_are_told_row_by_row_and_nothing_is_sent(face, settle, rows, name):
+async def test_wrong_rows_are_told_row_by_row_and_nothing_is_sent(api, settle, rows, name):
     with pytest.raises(BatchSettingsError) as caught:
-        await settle(face.batches.submit("anarci", [rows[0], rows[1] | {"scheme": "roman"}, {}], name))
+        await settle(api.batches.submit("anarci", [rows[0], rows[1] | {"scheme": "roman"}, {}], name))
     frame = caught.value.to_frame()
     assert list(frame["valid"]) == [True, False, False]
     assert list(frame["field"])[1:] == ["scheme", "sequence"]
     assert caught.value.problems[0].field == "settings[1].scheme"
     with pytest.raises(NotFoundError):
-        await settle(face.batches.get(name))
+        await settle(api.batches.get(name))
 
 
-async def test_what_only_the_service_knows_is_told_before_anything_is_sent(face, settle, name):
+async def test_what_only_the_service_knows_is_told_before_anything_is_sent(api, settle, name):
     with pytest.raises(BatchSettingsError) as caught:
-        await settle(
-            face.batches.submit("align-pdbs", [{"pdbFiles": [f"{name}-no.pdb", "no.pdb"]}] * 2, name)
-        )
+        await settle(api.batches.submit("align-pdbs", [{"pdbFiles": [f"{name}-no.pdb", "no.pdb"]}] * 2, name))
     assert list(caught.value.to_frame()["valid"]) == [False, False]
     assert "not uploaded" in caught.value.to_frame()["error"][0]
 
@@ -98,16 +96,16 @@ async def test_what_only_the_service_knows_is_told_before_anything_is_sent(face,
         ({"rows": []}, "settings"),
     ],
 )
-async def test_wrong_names_are_not_sent(face, settle, rows, change, field):
+async def test_wrong_names_are_not_sent(api, settle, rows, change, field):
     with pytest.raises(SettingsError, match=field):
-        await settle(face.batches.submit("anarci", **({"rows": rows} | change)))
+        await settle(api.batches.submit("anarci", **({"rows": rows} | change)))
 
 
-async def test_a_batch_without_any_result_failed(face, settle, rows, name):
-    batch = await settle(face.batches.submit("anarci", rows[:1], name))
+async def test_a_batch_without_any_result_failed(api, settle, rows, name):
+    batch = await settle(api.batches.submit("anarci", rows[:1], name))
     await settle(batch.stop())
     assert (await settle(batch.refresh())).is_final
-    other = await settle(face.batches.submit("anarci", rows[:1], f"{name}x", [f"{name}.fail"]))
+    other = await settle(api.batches.submit("anarci", rows[:1], f"{name}x", [f"{name}.fail"]))
     try:
         record = await settle(other.finish(60))
     except JobFailedError as exc:
@@ -127,12 +125,12 @@ def test_a_table_and_a_sweep_become_a_batch(client, settings, name, monkeypatch)
     assert set(frame["status"]) == {"Complete"}
 
 
-async def test_again_makes_another_batch_of_the_same_rows(face, settle, name, settings):
+async def test_again_makes_another_batch_of_the_same_rows(api, settle, name, settings):
     rows = [settings, dict(settings, scheme="kabat")]
-    first = await settle(face.batches.submit("anarci", rows, name))
-    preview = await settle(face.batches.preview("anarci", rows, name, again=True))
+    first = await settle(api.batches.submit("anarci", rows, name))
+    preview = await settle(api.batches.preview("anarci", rows, name, again=True))
     assert (preview.existing, preview.batch_name, preview.jobs_taken) == (None, f"{name}-run-2", 2)
-    second = await settle(face.batches.send(preview))
-    third = await settle(face.batches.submit("anarci", rows, name, again=True))
+    second = await settle(api.batches.send(preview))
+    third = await settle(api.batches.submit("anarci", rows, name, again=True))
     assert [batch.job_name for batch in (first, second, third)] == [name, f"{name}-run-2", f"{name}-run-3"]
     assert [job.job_name for job in await settle(third.subjobs())] == [f"{name}-run-3-1", f"{name}-run-3-2"]

@@ -11,10 +11,10 @@ from scripted_service import answers, breaks, serves
 
 from foldnote.client import AsyncClient, Client
 from foldnote.client.core.operations import operation
-from foldnote.client.resources.files import FilesSteps
-from foldnote.client.resources.job_handle import HandleSteps
-from foldnote.client.resources.jobs import JobsSteps
-from foldnote.client.resources.tools import ToolsSteps
+from foldnote.client.resources.files import FilesOperations
+from foldnote.client.resources.job_handle import JobHandleOperations
+from foldnote.client.resources.jobs import JobsOperations
+from foldnote.client.resources.tools import ToolsOperations
 from foldnote.errors import (
     BadRequestError,
     ConfigurationError,
@@ -29,7 +29,12 @@ from foldnote.errors import (
 )
 from foldnote.models import JobStatus
 
-NOUNS = {"jobs": JobsSteps, "files": FilesSteps, "tools": ToolsSteps, "job": HandleSteps}
+NOUNS = {
+    "jobs": JobsOperations,
+    "files": FilesOperations,
+    "tools": ToolsOperations,
+    "job": JobHandleOperations,
+}
 RUNNING = {"jobName": "a", "type": "anarci", "status": "Running", "settings": SETTINGS}
 FAILED = RUNNING | {"status": "Failed", "error": "out of memory"}
 
@@ -55,51 +60,51 @@ def test_a_wrong_key_is_told_as_such(http):
         Client(base_url="http://testserver", api_key="fn-wrong", http_client=http).jobs.list()
 
 
-async def test_every_problem_is_told_before_anything_is_sent(face, settle):
+async def test_every_problem_is_told_before_anything_is_sent(api, settle):
     with pytest.raises(SettingsError) as caught:
-        await settle(face.jobs.submit("anarci", {"sequence": "EVQ1", "schema": "imgt"}, job_name="a b"))
+        await settle(api.jobs.submit("anarci", {"sequence": "EVQ1", "schema": "imgt"}, job_name="a b"))
     assert {problem.field for problem in caught.value.problems} >= {"jobName", "sequence", "schema"}
 
 
-async def test_a_taken_name_of_another_tool_is_told(face, settle, settings, name):
-    await settle(face.jobs.submit("anarci", settings, job_name=name))
+async def test_a_taken_name_of_another_tool_is_told(api, settle, settings, name):
+    await settle(api.jobs.submit("anarci", settings, job_name=name))
     with pytest.raises(JobNameTakenError, match="of the tool anarci, this one of abodybuilder"):
-        await settle(face.jobs.submit("abodybuilder", {"heavy": "EVQL", "light": "DIQM"}, job_name=name))
+        await settle(api.jobs.submit("abodybuilder", {"heavy": "EVQL", "light": "DIQM"}, job_name=name))
 
 
-async def test_a_job_in_the_hand_looks_again_stops_logs_and_goes(face, settle, settings, name):
-    job = await settle(face.jobs.submit("anarci", settings, job_name=f"{name}.chatter-3.sleep-60"))
+async def test_a_job_in_the_hand_looks_again_stops_logs_and_goes(api, settle, settings, name):
+    job = await settle(api.jobs.submit("anarci", settings, job_name=f"{name}.chatter-3.sleep-60"))
     assert (await settle(job.refresh())).job_name == job.job_name
     await settle(job.stop())
-    await settle(face.jobs.stop(job.job_name))
-    assert (await settle(face.jobs.wait([job.job_name], 30)))[job.job_name].status is JobStatus.STOPPED
+    await settle(api.jobs.stop(job.job_name))
+    assert (await settle(api.jobs.wait([job.job_name], 30)))[job.job_name].status is JobStatus.STOPPED
     assert len((await settle(job.logs(1))).splitlines()) <= 1
     await settle(job.delete())
     with pytest.raises(NotFoundError, match=name):
         await settle(job.refresh())
     with pytest.raises(BadRequestError):
-        await settle(face.jobs.delete(job.job_name))
+        await settle(api.jobs.delete(job.job_name))
 
 
-async def test_the_result_of_a_new_job_under_an_old_name_is_its_own(face, settle, settings, name):
+async def test_the_result_of_a_new_job_under_an_old_name_is_its_own(api, settle, settings, name):
     paths = []
     for _ in range(2):
-        job = await settle(face.jobs.submit("anarci", settings, job_name=name))
-        await settle(face.jobs.finish(name, 60))
-        paths.append(await settle(face.jobs.download(name)))
+        job = await settle(api.jobs.submit("anarci", settings, job_name=name))
+        await settle(api.jobs.finish(name, 60))
+        paths.append(await settle(api.jobs.download(name)))
         await settle(job.delete())
     assert paths[0] != paths[1]
     assert [path.name for path in paths[1].parent.glob("[!.]*")] == [f"{name}.zip"]
 
 
 @pytest.mark.parametrize("wanted", ["a b.pdb", "ä€.pdb", "50%.pdb", "sharp#1.pdb", "plus+and&.pdb"])
-async def test_any_file_name_arrives_as_it_is(face, settle, wanted):
-    assert await settle(face.files.upload(b"content", wanted)) == wanted
-    assert wanted in {file.file_name for file in (await settle(face.files.list(limit=100))).files}
+async def test_any_file_name_arrives_as_it_is(api, settle, wanted):
+    assert await settle(api.files.upload(b"content", wanted)) == wanted
+    assert wanted in {file.file_name for file in (await settle(api.files.list(limit=100))).files}
 
 
-async def test_waiting_for_nothing_ends_at_once(face, settle):
-    assert await settle(face.jobs.wait([])) == {}
+async def test_waiting_for_nothing_ends_at_once(api, settle):
+    assert await settle(api.jobs.wait([])) == {}
 
 
 def test_a_deployment_stops_jobs_by_another_route(scripted, connect):

@@ -122,8 +122,8 @@ def test_a_storm_of_refusals_ends(scripted):
     scripted.on("GET", "/jobs", BUSY, BUSY, BUSY, answers(RECORD))
 
     async def storm():
-        async with AsyncClient(base_url=scripted.url, api_key="k") as face:
-            return await asyncio.gather(*(face.jobs.get("a") for _ in range(8)))
+        async with AsyncClient(base_url=scripted.url, api_key="k") as api:
+            return await asyncio.gather(*(api.jobs.get("a") for _ in range(8)))
 
     assert len(asyncio.run(storm())) == 8
 
@@ -156,8 +156,8 @@ async def test_an_interrupted_download_goes_on_when_awaited(scripted, client):
     content = archive()
     scripted.on("POST", "/result", answers({"url": f"{scripted.url}/f"}))
     scripted.on("GET", "/f", breaks(content[:1_500_000], len(content)), breaks(), serves(content))
-    async with AsyncClient(base_url=scripted.url, api_key="k") as face:
-        assert (await face.jobs.download("a")).read_bytes() == content
+    async with AsyncClient(base_url=scripted.url, api_key="k") as api:
+        assert (await api.jobs.download("a")).read_bytes() == content
 
 
 def test_a_service_without_ranges_is_asked_from_the_beginning(scripted, client):
@@ -242,8 +242,8 @@ def test_two_downloads_at_once_do_not_meet(scripted, client):
     scripted.on("GET", "/f", serves(content))
 
     async def both():
-        async with AsyncClient(base_url=scripted.url, api_key="k") as face:
-            return await asyncio.gather(face.jobs.download("a"), face.jobs.download("a"))
+        async with AsyncClient(base_url=scripted.url, api_key="k") as api:
+            return await asyncio.gather(api.jobs.download("a"), api.jobs.download("a"))
 
     first, second = asyncio.run(both())
     assert first == second
@@ -271,8 +271,8 @@ def test_an_interrupted_wait_gives_its_things_back(scripted, client):
     scripted.on("GET", "/jobs", answers(RECORD | {"status": "Running"}))
 
     async def cancelled():
-        async with AsyncClient(base_url=scripted.url, api_key="k") as face:
-            task = asyncio.create_task(face.jobs.finish("a"))
+        async with AsyncClient(base_url=scripted.url, api_key="k") as api:
+            task = asyncio.create_task(api.jobs.finish("a"))
             await asyncio.sleep(0.1)
             task.cancel()
             with pytest.raises(asyncio.CancelledError):
@@ -302,8 +302,8 @@ async def test_a_content_that_is_here_is_not_read_again_when_awaited(scripted, c
     content = archive()
     serve_twice(scripted, content, hashlib.sha256(content).hexdigest())
     first = client.jobs.download("a")
-    async with AsyncClient(base_url=scripted.url, api_key="k") as face:
-        second = await face.jobs.download("b")
+    async with AsyncClient(base_url=scripted.url, api_key="k") as api:
+        second = await api.jobs.download("b")
     assert first.stat().st_ino == second.stat().st_ino
 
 

@@ -16,37 +16,37 @@ def here(tmp_path, monkeypatch, name):
     return f"{name}.pdb"
 
 
-async def test_an_upload_is_used_as_it_is(face, settle, here):
-    stored = await settle(face.files.upload(here))
-    job = await settle(face.jobs.submit("align-pdbs", {"pdbFiles": [stored, stored]}))
+async def test_an_upload_is_used_as_it_is(api, settle, here):
+    stored = await settle(api.files.upload(here))
+    job = await settle(api.jobs.submit("align-pdbs", {"pdbFiles": [stored, stored]}))
     assert job.settings == {"pdbFiles": [here, here]}
     assert (await settle(job.finish(60))).status is JobStatus.COMPLETE
 
 
-async def test_a_text_that_is_a_file_here_is_asked_about(face, settle, here):
-    await settle(face.files.upload(here))
+async def test_a_text_that_is_a_file_here_is_asked_about(api, settle, here):
+    await settle(api.files.upload(here))
     with pytest.raises(SettingsError) as caught:
-        await settle(face.jobs.submit("align-pdbs", {"pdbFiles": [here, here]}))
+        await settle(api.jobs.submit("align-pdbs", {"pdbFiles": [here, here]}))
     assert f"fn.upload('{here}')" in caught.value.message
     assert f"fn.uploaded('{here}')" in caught.value.message
     assert caught.value.problems[0].field == "pdbFiles"
 
 
-async def test_an_upload_is_named_in_spite_of_a_file_here(face, settle, here):
-    stored = await settle(face.files.upload(here))
-    first = await settle(face.jobs.submit("align-pdbs", {"pdbFiles": [stored, stored]}))
-    second = await settle(face.jobs.submit("align-pdbs", {"pdbFiles": [uploaded(here), uploaded(here)]}))
+async def test_an_upload_is_named_in_spite_of_a_file_here(api, settle, here):
+    stored = await settle(api.files.upload(here))
+    first = await settle(api.jobs.submit("align-pdbs", {"pdbFiles": [stored, stored]}))
+    second = await settle(api.jobs.submit("align-pdbs", {"pdbFiles": [uploaded(here), uploaded(here)]}))
     assert first.job_name == second.job_name
 
 
-async def test_contents_are_given_inline(face, settle):
-    job = await settle(face.jobs.submit("align-pdbs", {"pdbFiles": [inline(PDB), inline(PDB + "END\n")]}))
+async def test_contents_are_given_inline(api, settle):
+    job = await settle(api.jobs.submit("align-pdbs", {"pdbFiles": [inline(PDB), inline(PDB + "END\n")]}))
     assert (await settle(job.finish(60))).status is JobStatus.COMPLETE
 
 
-async def test_a_file_of_a_job_is_used(face, settle, name):
+async def test_a_file_of_a_job_is_used(api, settle, name):
     job = await settle(
-        face.jobs.submit("align-pdbs", {"pdbFiles": [inline(PDB), inline(PDB)]}, job_name=f"{name}.output-1")
+        api.jobs.submit("align-pdbs", {"pdbFiles": [inline(PDB), inline(PDB)]}, job_name=f"{name}.output-1")
     )
     await settle(job.finish(60))
     value = job.file("file-0.txt")
@@ -54,8 +54,8 @@ async def test_a_file_of_a_job_is_used(face, settle, name):
 
 
 @pytest.mark.parametrize("path", ["", "/etc/passwd", "../other/x.pdb", "a\nb"])
-async def test_a_path_outside_a_result_is_refused(face, settle, settings, path):
-    job = await settle(face.jobs.submit("anarci", settings))
+async def test_a_path_outside_a_result_is_refused(api, settle, settings, path):
+    job = await settle(api.jobs.submit("anarci", settings))
     with pytest.raises(FoldnoteError, match="no path inside"):
         job.file(path)
 
@@ -68,8 +68,8 @@ def test_what_each_kind_refuses():
     assert inline("MKV") == "MKV\n"
 
 
-async def test_text_fields_are_no_files(face, settle, tmp_path, monkeypatch):
+async def test_text_fields_are_no_files(api, settle, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     settings = {"sequence": "EVQLVESGGGLVQPGGSLRLSCAAS", "scheme": "imgt"}
     (tmp_path / settings["sequence"]).write_text("x")
-    assert await settle(face.jobs.submit("anarci", settings))
+    assert await settle(api.jobs.submit("anarci", settings))

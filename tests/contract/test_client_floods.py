@@ -29,7 +29,7 @@ for _ in range(2):
 
 
 @pytest.fixture(params=["at once", "awaited"])
-async def face(request, scripted, tmp_path, monkeypatch):
+async def api(request, scripted, tmp_path, monkeypatch):
     monkeypatch.setenv("FOLDNOTE_HOME", str(tmp_path))
     monkeypatch.setenv("FOLDNOTE_LARGEST_ANSWER_MB", "1")
     monkeypatch.setenv("FOLDNOTE_LARGEST_DOWNLOAD_GB", "0.001")
@@ -53,40 +53,40 @@ async def face(request, scripted, tmp_path, monkeypatch):
     ],
     ids=["endless", "announced", "packed", "packed otherwise", "packed twice"],
 )
-async def test_an_answer_beyond_the_limit_is_refused(face, settle, scripted, said):
+async def test_an_answer_beyond_the_limit_is_refused(api, settle, scripted, said):
     scripted.on("GET", "/jobs", said)
     with pytest.raises(ProtocolError, match="larger than 1 MB and was not read on|packed its answer"):
-        await settle(face.jobs.get("a"))
+        await settle(api.jobs.get("a"))
     assert scripted.count("GET", "/jobs") == 1
 
 
-async def test_an_answer_that_trickles_is_given_up(face, settle, scripted):
+async def test_an_answer_that_trickles_is_given_up(api, settle, scripted):
     scripted.on("DELETE", "/delete-job", floods(b" ", 0.02))
     with pytest.raises(RequestTimeoutError, match="sends too slowly"):
-        await settle(face.jobs.delete("a"))
+        await settle(api.jobs.delete("a"))
 
 
 @pytest.mark.parametrize(
     "said", [floods(), floods(content_length="9999999999")], ids=["endless", "announced"]
 )
 async def test_a_download_beyond_the_limit_is_refused_and_nothing_stays(
-    face, settle, scripted, tmp_path, said
+    api, settle, scripted, tmp_path, said
 ):
     scripted.on("GET", "/jobs", answers(RECORD))
     scripted.on("POST", "/result", answers({"url": f"{scripted.url}/f"}))
     scripted.on("GET", "/f", said)
     with pytest.raises(ResultError, match="larger than 0.001 GB.*FOLDNOTE_LARGEST_DOWNLOAD_GB"):
-        await settle(face.jobs.download("a"))
+        await settle(api.jobs.download("a"))
     assert not [path for path in (tmp_path / "cache").rglob("*") if path.is_file()]
 
 
-async def test_a_download_that_trickles_is_given_up(face, settle, scripted, monkeypatch):
+async def test_a_download_that_trickles_is_given_up(api, settle, scripted, monkeypatch):
     monkeypatch.setattr("foldnote.client.core.connection.retry_delays", lambda: iter([0.01] * 2))
     scripted.on("GET", "/jobs", answers(RECORD))
     scripted.on("POST", "/result", answers({"url": f"{scripted.url}/f"}))
     scripted.on("GET", "/f", floods(b"x", 0.02))
     with pytest.raises(RequestTimeoutError, match="sends too slowly"):
-        await settle(face.jobs.download("a"))
+        await settle(api.jobs.download("a"))
     assert scripted.count("GET", "/f") == 3
 
 

@@ -24,27 +24,27 @@ def dtypes(frame) -> dict[str, str]:
     return {name: str(dtype) for name, dtype in frame.dtypes.items()}
 
 
-async def test_jobs_become_rows_newest_first(face, settle, settings, name):
+async def test_jobs_become_rows_newest_first(api, settle, settings, name):
     for row in range(2):
-        await settle(face.jobs.submit("anarci", settings, job_name=f"{name}.{row}"))
-    frame = await settle(face.jobs.to_frame(2))
+        await settle(api.jobs.submit("anarci", settings, job_name=f"{name}.{row}"))
+    frame = await settle(api.jobs.to_frame(2))
     assert list(frame.index) == [f"{name}.1", f"{name}.0"]
     assert frame.index.name == "job_name"
     assert dtypes(frame) == COLUMNS
 
 
-async def test_a_failed_job_is_failed_in_every_table_and_says_why(face, settle, settings, name):
-    await settle(face.jobs.submit("anarci", settings, job_name=f"{name}.fail"))
-    await settle(face.jobs.wait([f"{name}.fail"], 60))
-    row = (await settle(face.jobs.to_frame())).loc[f"{name}.fail"]
-    listed = (await settle(face.jobs.list(limit=1)))[0]
+async def test_a_failed_job_is_failed_in_every_table_and_says_why(api, settle, settings, name):
+    await settle(api.jobs.submit("anarci", settings, job_name=f"{name}.fail"))
+    await settle(api.jobs.wait([f"{name}.fail"], 60))
+    row = (await settle(api.jobs.to_frame())).loc[f"{name}.fail"]
+    listed = (await settle(api.jobs.list(limit=1)))[0]
     assert (row["status"], listed.record.word, listed.record.status) == ("Failed", "Failed", "Stopped")
     assert "asked to fail" in row["error"]
     assert row["completed"] >= row["created"]
 
 
-async def test_no_jobs_have_the_same_columns(face, settle):
-    frame = await settle(face.jobs.to_frame(batch="no-such-batch"))
+async def test_no_jobs_have_the_same_columns(api, settle):
+    frame = await settle(api.jobs.to_frame(batch="no-such-batch"))
     assert frame.empty
     assert dtypes(frame) == COLUMNS
 

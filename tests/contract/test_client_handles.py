@@ -5,8 +5,8 @@ import pytest
 from foldnote.errors import BadRequestError, JobFailedError, NotFoundError
 
 
-async def test_a_job_is_waited_for_and_its_result_opened(face, settle, name, settings):
-    job = await settle(face.jobs.submit("anarci", settings, job_name=f"{name}.output-2"))
+async def test_a_job_is_waited_for_and_its_result_opened(api, settle, name, settings):
+    job = await settle(api.jobs.submit("anarci", settings, job_name=f"{name}.output-2"))
     job = await settle(job.wait(60))
     result = await settle(job.result())
     assert {"file-0.txt", "file-1.txt"} <= {file.name.split("/")[-1] for file in result.files}
@@ -14,8 +14,8 @@ async def test_a_job_is_waited_for_and_its_result_opened(face, settle, name, set
     assert "result() opens what it left" in job._repr_html_()
 
 
-async def test_a_job_on_its_way_has_no_result_and_can_be_stopped_and_deleted(face, settle, name, settings):
-    job = await settle(face.jobs.submit("anarci", settings, job_name=f"{name}.sleep-30"))
+async def test_a_job_on_its_way_has_no_result_and_can_be_stopped_and_deleted(api, settle, name, settings):
+    job = await settle(api.jobs.submit("anarci", settings, job_name=f"{name}.sleep-30"))
     with pytest.raises(BadRequestError):
         await settle(job.result())
     assert (await settle(job.stop())).is_final
@@ -24,8 +24,8 @@ async def test_a_job_on_its_way_has_no_result_and_can_be_stopped_and_deleted(fac
         await settle(job.refresh())
 
 
-async def test_a_failed_job_has_the_end_of_its_log_wherever_it_is_asked(face, settle, name, settings):
-    job = await settle(face.jobs.submit("anarci", settings, job_name=f"{name}.chatter-30.fail"))
+async def test_a_failed_job_has_the_end_of_its_log_wherever_it_is_asked(api, settle, name, settings):
+    job = await settle(api.jobs.submit("anarci", settings, job_name=f"{name}.chatter-30.fail"))
     with pytest.raises(JobFailedError, match="asked to fail") as waited:
         await settle(job.wait(60))
     with pytest.raises(JobFailedError, match="asked to fail") as opened:

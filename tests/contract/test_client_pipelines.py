@@ -33,10 +33,10 @@ def stages():
     return [FOLD, ALIGN]
 
 
-async def test_a_pipeline_is_saved_and_its_stages_run_one_after_another(face, settle, name, stages):
-    saved = await settle(face.pipelines.submit(name, stages))
+async def test_a_pipeline_is_saved_and_its_stages_run_one_after_another(api, settle, name, stages):
+    saved = await settle(api.pipelines.submit(name, stages))
     assert repr(saved) == f"<pipeline {name}: fold.output-2 (abodybuilder) → align (align-pdbs)>"
-    run = await settle(face.pipelines.run(saved))
+    run = await settle(api.pipelines.run(saved))
     assert run.status == "In Queue"
     await settle(run.finish(60))
     first, second = await settle(run.stages())
@@ -203,13 +203,13 @@ def test_a_screening_without_ligands_or_with_a_doubtful_file_is_refused(scripted
     assert scripted.count("POST", "/virtual-screening") == 0
 
 
-async def test_our_service_screens_with_docking_tools_only(face, settle, name):
+async def test_our_service_screens_with_docking_tools_only(api, settle, name):
     with pytest.raises(BadRequestError, match="anarci takes no receptorFile"):
-        await settle(face.screenings.submit(inline(PDB), [inline("C")], tool="anarci", batch_name=name))
+        await settle(api.screenings.submit(inline(PDB), [inline("C")], tool="anarci", batch_name=name))
 
 
-async def test_no_model_is_finetuned_yet(face, settle):
-    assert await settle(face.models.list()) == ()
+async def test_no_model_is_finetuned_yet(api, settle):
+    assert await settle(api.models.list()) == ()
 
 
 @pytest.mark.parametrize(
@@ -281,12 +281,12 @@ def test_a_registered_tool_is_listed_runs_and_is_deleted(tmp_path):
             client.models.delete("my-tool")
 
 
-async def test_again_makes_another_run_and_without_it_the_same_is_found(face, settle, name, stages):
-    saved = await settle(face.pipelines.submit(name, stages))
-    first = await settle(face.pipelines.run(saved))
-    second = await settle(face.pipelines.run(saved, again=True))
+async def test_again_makes_another_run_and_without_it_the_same_is_found(api, settle, name, stages):
+    saved = await settle(api.pipelines.submit(name, stages))
+    first = await settle(api.pipelines.run(saved))
+    second = await settle(api.pipelines.run(saved, again=True))
     assert second.job_name == f"{first.job_name}-2"
-    assert (await settle(face.pipelines.run(saved))).job_name == first.job_name
+    assert (await settle(api.pipelines.run(saved))).job_name == first.job_name
 
 
 def test_again_without_an_earlier_run_takes_the_plain_name(client, name, stages):

@@ -9,10 +9,10 @@ from job_settings import SETTINGS
 from pydantic import SecretStr
 
 from foldnote.client import Client
-from foldnote.client.core.connection import Address, Link
-from foldnote.client.core.transport import AsyncHttpWorld
+from foldnote.client.core.connection import Address, ServiceConnection
+from foldnote.client.core.transport import AsyncHttpTransport
 from foldnote.client.resources.jobs import AsyncJobs
-from foldnote.client.watching.poller import Poller
+from foldnote.client.watching.poller import AccountPoller
 from foldnote.settings import Profile
 from foldnote.viewers import JobCard
 from foldnote.viewers.card import watch
@@ -39,12 +39,14 @@ async def counted(http, key, monkeypatch):
     clock = Simulated()
     for name in ("FASTEST_S", "SLOWEST_S", "OUTAGE_S"):
         monkeypatch.setattr(watch, name, getattr(watch, name) / 30)
-    link = Link(Profile("p", "http://testserver"), Address("http://testserver", SecretStr(key)))
-    link.pollers[None] = Poller(clock=clock)
+    connection = ServiceConnection(
+        Profile("p", "http://testserver"), Address("http://testserver", SecretStr(key))
+    )
+    connection.pollers[None] = AccountPoller(clock=clock)
     async with httpx.AsyncClient(
         transport=httpx.ASGITransport(http.app), event_hooks={"request": [count]}
     ) as pool:
-        yield AsyncJobs(link, AsyncHttpWorld(pool)), asked, clock
+        yield AsyncJobs(connection, AsyncHttpTransport(pool)), asked, clock
 
 
 def submit_all(client: Client, name: str) -> list:
@@ -71,9 +73,9 @@ async def test_forty_cards_cost_twelve_requests_a_minute(counted, client, name):
     assert 5 <= len(late) * 60 / 78 <= 13
 
 
-async def test_jobs_are_polled_by_their_names(face, settle, settings, name):
-    job = await settle(face.jobs.submit("anarci", settings, job_name=f"{name}.sleep-30"))
-    found = await settle(face.jobs.poll([job.job_name, "nobody"]))
+async def test_jobs_are_polled_by_their_names(api, settle, settings, name):
+    job = await settle(api.jobs.submit("anarci", settings, job_name=f"{name}.sleep-30"))
+    found = await settle(api.jobs.poll([job.job_name, "nobody"]))
     assert (found[job.job_name].job_name, found["nobody"]) == (job.job_name, None)
     await settle(job.stop())
-    assert (await settle(face.jobs.poll([job.job_name], afresh=[job.job_name])))[job.job_name].is_final
+    assert (await settle(api.jobs.poll([job.job_name], afresh=[job.job_name])))[job.job_name].is_final

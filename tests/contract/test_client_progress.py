@@ -14,44 +14,42 @@ async def collect(stream) -> list:
     return list(stream)
 
 
-async def test_a_bar_goes_to_standard_error_and_ends_with_the_last_state(
-    face, settle, settings, name, capsys
-):
+async def test_a_bar_goes_to_standard_error_and_ends_with_the_last_state(api, settle, settings, name, capsys):
     names = [f"{name}-{number}.sleep-1" for number in (1, 2)]
     for job_name in names:
-        await settle(face.jobs.submit("anarci", settings, job_name=job_name))
+        await settle(api.jobs.submit("anarci", settings, job_name=job_name))
     capsys.readouterr()
-    done = await settle(face.jobs.wait(names, 60, progress=True))
+    done = await settle(api.jobs.wait(names, 60, progress=True))
     said = capsys.readouterr()
     assert (set(done), said.out) == (set(names), "")
     assert said.err.splitlines()[-1].startswith("100%  2 jobs · 2 complete · 0:")
 
 
-async def test_a_bar_beside_jobs_that_end_one_by_one(face, settle, settings, name, capsys):
-    await settle(face.jobs.submit("anarci", settings, job_name=f"{name}.sleep-1.fail"))
-    ended = await collect(face.jobs.as_completed([f"{name}.sleep-1.fail"], 60, progress=True))
+async def test_a_bar_beside_jobs_that_end_one_by_one(api, settle, settings, name, capsys):
+    await settle(api.jobs.submit("anarci", settings, job_name=f"{name}.sleep-1.fail"))
+    ended = await collect(api.jobs.as_completed([f"{name}.sleep-1.fail"], 60, progress=True))
     assert ended[0].is_failed
     assert "Stopped" in capsys.readouterr().err
 
 
-async def test_a_wait_that_takes_too_long_leaves_its_bar(face, settle, settings, name, capsys):
-    job = await settle(face.jobs.submit("anarci", settings, job_name=f"{name}.sleep-60"))
+async def test_a_wait_that_takes_too_long_leaves_its_bar(api, settle, settings, name, capsys):
+    job = await settle(api.jobs.submit("anarci", settings, job_name=f"{name}.sleep-60"))
     with pytest.raises(WaitTimeoutError):
         await settle(job.finish(1.5, progress=True))
     assert f"{name}.sleep-60" in capsys.readouterr().err
     await settle(job.stop())
 
 
-async def test_a_log_is_followed_to_its_end(face, settle, settings, name):
-    await settle(face.jobs.submit("anarci", settings, job_name=f"{name}.chatter-4.sleep-1.chatter-40"))
-    parts = await collect(face.jobs.follow_log(f"{name}.chatter-4.sleep-1.chatter-40"))
+async def test_a_log_is_followed_to_its_end(api, settle, settings, name):
+    await settle(api.jobs.submit("anarci", settings, job_name=f"{name}.chatter-4.sleep-1.chatter-40"))
+    parts = await collect(api.jobs.follow_log(f"{name}.chatter-4.sleep-1.chatter-40"))
     lines = [line for line in "".join(parts).splitlines() if line.startswith("line ")]
     assert sorted(lines) == sorted([f"line {n}" for n in range(4)] + [f"line {n}" for n in range(40)])
 
 
-async def test_a_log_of_nobody_is_not_followed(face):
+async def test_a_log_of_nobody_is_not_followed(api):
     with pytest.raises(NotFoundError):
-        await collect(face.jobs.follow_log("nobody"))
+        await collect(api.jobs.follow_log("nobody"))
 
 
 @pytest.mark.parametrize(

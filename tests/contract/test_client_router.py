@@ -13,8 +13,8 @@ from foldnote.models import Recommendation, read_recommendation
 HEAVY = "EVQLVESGGGLVQPGGSLRLSCAASGFNIKDTYIHWVRQAPGKGLEWVARIYPTNGYTRYADSVKGRFTISADTSKNTAYLQMNSLRAEDTAVYYCSRWGGDGFYAMDYWGQGTLVTVSS"
 
 
-async def test_a_described_task_gives_tools_with_reasons_best_first(face, settle):
-    found = await settle(face.router.ask("Predict the structure of an antibody from its two chains"))
+async def test_a_described_task_gives_tools_with_reasons_best_first(api, settle):
+    found = await settle(api.router.ask("Predict the structure of an antibody from its two chains"))
     assert "abodybuilder" in [row.tool_id for row in found.tools]
     assert all(row.reason for row in found.tools)
     assert not found.abstain

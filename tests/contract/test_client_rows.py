@@ -7,25 +7,25 @@ from foldnote.client import Client
 
 
 @pytest.fixture
-async def three(face, settle, settings, name) -> list[str]:
+async def three(api, settle, settings, name) -> list[str]:
     for row in range(3):
-        await settle(face.jobs.submit("anarci", settings, job_name=f"{name}.{row}.output-1"))
+        await settle(api.jobs.submit("anarci", settings, job_name=f"{name}.{row}.output-1"))
     return [f"{name}.{row}.output-1" for row in (2, 1, 0)]
 
 
-async def test_a_row_of_a_list_has_a_job_s_verbs(face, settle, three):
-    row = (await settle(face.jobs.list(limit=3)))[0]
+async def test_a_row_of_a_list_has_a_job_s_verbs(api, settle, three):
+    row = (await settle(api.jobs.list(limit=3)))[0]
     ended = await settle(row.wait(60))
     assert ended.is_final
     assert (await settle(ended.result())).files
     assert (await settle(row.stop())).status == ended.status
     await settle(ended.delete())
-    assert three[0] not in {left.job_name for left in await settle(face.jobs.list(limit=3))}
+    assert three[0] not in {left.job_name for left in await settle(api.jobs.list(limit=3))}
 
 
-async def test_a_row_stays_as_it_was_and_a_fresh_look_is_another_one(face, settle, settings, name):
-    await settle(face.jobs.submit("anarci", settings, job_name=f"{name}.sleep-30"))
-    row = (await settle(face.jobs.list(limit=1)))[0]
+async def test_a_row_stays_as_it_was_and_a_fresh_look_is_another_one(api, settle, settings, name):
+    await settle(api.jobs.submit("anarci", settings, job_name=f"{name}.sleep-30"))
+    row = (await settle(api.jobs.list(limit=1)))[0]
     stopped = await settle(row.stop())
     assert (row.is_final, stopped.is_final) == (False, True)
     assert row != stopped
@@ -34,14 +34,14 @@ async def test_a_row_stays_as_it_was_and_a_fresh_look_is_another_one(face, settl
         row.record = stopped.record
 
 
-async def test_the_record_alone_is_given_by_name(face, settle, three):
-    record = await settle(face.jobs.record(three[0]))
+async def test_the_record_alone_is_given_by_name(api, settle, three):
+    record = await settle(api.jobs.record(three[0]))
     assert (record.job_name, record.type) == (three[0], "anarci")
-    assert (await settle(face.jobs.record(three[0], job_email=record.email))).job_name == three[0]
+    assert (await settle(api.jobs.record(three[0], job_email=record.email))).job_name == three[0]
 
 
-async def test_a_list_is_walked_counted_indexed_and_sliced(face, settle, three):
-    rows = await settle(face.jobs.list(limit=3))
+async def test_a_list_is_walked_counted_indexed_and_sliced(api, settle, three):
+    rows = await settle(api.jobs.list(limit=3))
     assert [row.job_name for row in rows] == three
     assert (len(rows), rows[-1].job_name) == (3, three[2])
     assert [row.job_name for row in rows[1:]] == three[1:]
@@ -51,11 +51,11 @@ async def test_a_list_is_walked_counted_indexed_and_sliced(face, settle, three):
         rows[3]
 
 
-async def test_rows_are_waited_for_together_and_so_is_one_name(face, settle, three):
-    rows = await settle(face.jobs.list(limit=3))
-    assert set(await settle(face.jobs.wait(rows, 60))) == set(three)
-    assert set(await settle(face.jobs.wait(three[0], 60))) == {three[0]}
-    ended = face.jobs.as_completed(rows[:2])
+async def test_rows_are_waited_for_together_and_so_is_one_name(api, settle, three):
+    rows = await settle(api.jobs.list(limit=3))
+    assert set(await settle(api.jobs.wait(rows, 60))) == set(three)
+    assert set(await settle(api.jobs.wait(three[0], 60))) == {three[0]}
+    ended = api.jobs.as_completed(rows[:2])
     names = (
         [job.job_name async for job in ended]
         if hasattr(ended, "__aiter__")
@@ -64,8 +64,8 @@ async def test_rows_are_waited_for_together_and_so_is_one_name(face, settle, thr
     assert set(names) == set(three[:2])
 
 
-async def test_a_list_is_a_frame_and_a_table(face, settle, three):
-    rows = await settle(face.jobs.list(limit=3))
+async def test_a_list_is_a_frame_and_a_table(api, settle, three):
+    rows = await settle(api.jobs.list(limit=3))
     frame = rows[:2].to_frame()
     assert list(frame.index) == three[:2]
     assert {name for name in frame.columns if not hasattr(rows[0], name)} == set()
@@ -74,26 +74,24 @@ async def test_a_list_is_a_frame_and_a_table(face, settle, three):
     assert repr(rows[:0]) == "No jobs here."
 
 
-async def test_a_list_longer_than_a_page_is_read_from_several(face, settle, name, settings):
+async def test_a_list_longer_than_a_page_is_read_from_several(api, settle, name, settings):
     rows = [settings | {"sequence": settings["sequence"] + "S" * number} for number in range(1, 4)]
-    batch = await settle(face.batches.submit("anarci", rows * 334, f"{name}.many"))
-    found = await settle(face.jobs.list(limit=1001, batch=batch.job_name))
+    batch = await settle(api.batches.submit("anarci", rows * 334, f"{name}.many"))
+    found = await settle(api.jobs.list(limit=1001, batch=batch.job_name))
     assert len({row.job_name for row in found}) == 1001
-    assert len(await settle(face.jobs.list(limit=2, batch=batch.job_name, start_key=found.start_key))) == 1
+    assert len(await settle(api.jobs.list(limit=2, batch=batch.job_name, start_key=found.start_key))) == 1
     await settle(batch.stop())
 
 
-async def test_a_batch_s_jobs_are_rows_in_the_order_of_its_rows(face, settle, name, settings):
+async def test_a_batch_s_jobs_are_rows_in_the_order_of_its_rows(api, settle, name, settings):
     batch = await settle(
-        face.batches.submit(
-            "anarci", [settings, settings], name, [f"{name}.b.output-1", f"{name}.a.output-1"]
-        )
+        api.batches.submit("anarci", [settings, settings], name, [f"{name}.b.output-1", f"{name}.a.output-1"])
     )
     await settle(batch.wait(60))
     rows = await settle(batch.subjobs())
     assert [row.job_name for row in rows] == [f"{name}.b.output-1", f"{name}.a.output-1"]
     assert (await settle(rows[0].result())).files
-    listed = await settle(face.batches.list(limit=1))
+    listed = await settle(api.batches.list(limit=1))
     assert listed[0].job_name == batch.job_name
     assert list(listed.to_frame()["jobs"]) == [2]
     assert repr(listed).startswith("1 batch")

@@ -220,9 +220,9 @@ def test_an_address_that_is_none_is_told(monkeypatch, address):
 
 
 @pytest.mark.parametrize("link", ["http://[::1", "http://a..b/", "http://127.0.0.1:x/"])
-def test_a_link_that_is_none_is_told(ready, monkeypatch, link):
+def test_a_link_that_is_none_is_told(ready, monkeypatch, connection):
     monkeypatch.setattr("foldnote.client.core.connection.retry_delays", lambda *_: iter(()))
-    ready.on("POST", "/result", answers(link))
+    ready.on("POST", "/result", answers(connection))
     with Client(base_url=ready.url) as client, pytest.raises(FoldnoteError):
         client.jobs.download("a")
 

@@ -8,21 +8,21 @@ from foldnote import catalog
 from foldnote.errors import ProtocolError, SettingsError, UnknownToolError
 
 
-async def test_every_bundled_tool_is_listed_with_its_schema(face, settle):
-    tools = {tool.type: tool for tool in await settle(face.tools.list())}
+async def test_every_bundled_tool_is_listed_with_its_schema(api, settle):
+    tools = {tool.type: tool for tool in await settle(api.tools.list())}
     assert tools.keys() == catalog.tools().keys()
     assert all(tool.settings_schema for tool in tools.values())
 
 
-async def test_a_tool_tells_what_runs_it(face, settle):
-    tool = await settle(face.tools.get("anarci"))
+async def test_a_tool_tells_what_runs_it(api, settle):
+    tool = await settle(api.tools.get("anarci"))
     assert tool.available
     assert tool.engine.method == "Probe of the tests"
 
 
-async def test_an_unknown_tool_is_answered_with_near_names(face, settle):
+async def test_an_unknown_tool_is_answered_with_near_names(api, settle):
     with pytest.raises(UnknownToolError) as caught:
-        await settle(face.tools.get("alphafol"))
+        await settle(api.tools.get("alphafol"))
     assert caught.value.near[0] == "alphafold"
 
 

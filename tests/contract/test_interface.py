@@ -90,9 +90,9 @@ def test_a_job_runs_and_leaves_a_result_under_every_prefix(served, name, prefix)
     job = served.wait(name)
     check_record(job)
     assert (job["status"], job["settings"], job["projectTag"]) == ("Complete", SETTINGS, "p1")
-    link = served.http.post(f"{prefix}/result", json={"jobName": name})
-    assert link.headers["content-type"] == "application/json"
-    archive = served.open.get(link.json())
+    connection = served.http.post(f"{prefix}/result", json={"jobName": name})
+    assert connection.headers["content-type"] == "application/json"
+    archive = served.open.get(connection.json())
     assert archive.headers["content-type"] == "application/zip"
     assert "settings.json" in zipfile.ZipFile(io.BytesIO(archive.content)).namelist()
 
@@ -303,17 +303,17 @@ def test_parts_of_a_result(served, name):
     refused(ask(jobEmail="nobody"), 400, "invalid_field", "jobEmail")
     refused(ask(jobEmail="a@b.cd"), 404, "job_not_found", "jobName")
     refused(served.http.post("/result", json={}), 400, "missing_field", "jobName")
-    link = ask().json()
+    connection = ask().json()
     served.http.request("DELETE", "/delete-job", json={"jobName": job})
-    assert served.open.get(link).status_code == 404
+    assert served.open.get(connection).status_code == 404
 
 
 def test_a_changed_link_is_403(served, name):
     served.http.put(f"/upload/{name}.txt", content=b"text")
-    link = served.http.put(f"/upload/{name}.txt", content=b"text").json()["signedUrl"]
-    assert served.open.get(link).text == "text"
+    connection = served.http.put(f"/upload/{name}.txt", content=b"text").json()["signedUrl"]
+    assert served.open.get(connection).text == "text"
     for old, new in (("owner=1", "owner=2"), ("owner=1", "owner=q"), ("expires=", "expires=x"), ("=", "")):
-        assert served.open.get(link.replace(old, new)).status_code == 403
-    assert served.open.get(link[:-1] + ("0" if link[-1] != "0" else "1")).status_code == 403
-    assert served.open.get(link.split("?")[0]).status_code == 403
-    assert served.open.put(link, content=b"x").status_code == 405
+        assert served.open.get(connection.replace(old, new)).status_code == 403
+    assert served.open.get(connection[:-1] + ("0" if connection[-1] != "0" else "1")).status_code == 403
+    assert served.open.get(connection.split("?")[0]).status_code == 403
+    assert served.open.put(connection, content=b"x").status_code == 405

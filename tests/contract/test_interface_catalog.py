@@ -145,5 +145,5 @@ def test_a_slash_too_many_is_forgiven_of_bodies_and_links(served, name):
     keyed = {"x-api-key": served.key}
     refused = httpx.post(f"{served.url}/api//submit-job/", json={}, headers=keyed)
     assert (refused.status_code, refused.json()["field"]) == (400, "jobName")
-    link = httpx.post(f"{served.url}/api//result", json={"jobName": name}, headers=keyed).json()
-    assert httpx.get(link).status_code == 200
+    connection = httpx.post(f"{served.url}/api//result", json={"jobName": name}, headers=keyed).json()
+    assert httpx.get(connection).status_code == 200

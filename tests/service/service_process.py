@@ -23,12 +23,12 @@ FINAL = ("Complete", "Stopped")
 
 QUICK = """
 import argparse, dataclasses, sys
-from foldnote.service.config import Pace
+from foldnote.service.config import DispatcherTiming
 from foldnote.service.serve import add_arguments, config_of, main
 parser = argparse.ArgumentParser()
 add_arguments(parser)
 options = parser.parse_args()
-config = dataclasses.replace(config_of(options), pace=Pace(retry_s=0.5, grace_s=2.0))
+config = dataclasses.replace(config_of(options), pace=DispatcherTiming(retry_s=0.5, grace_s=2.0))
 sys.exit(main(config, options.json))
 """
 """The command line of `foldnote serve` with short waits between attempts and before KILL."""

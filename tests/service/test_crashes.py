@@ -15,7 +15,7 @@ from probe_engine import write_probe_engine
 from service_process import SETTINGS, has_process
 from starlette.testclient import TestClient
 
-from foldnote.service.config import Pace, ServiceConfig
+from foldnote.service.config import DispatcherTiming, ServiceConfig
 from foldnote.service.http.app import create_app
 
 
@@ -67,7 +67,7 @@ def test_a_graceful_end_leaves_jobs_running(make_service):
 def test_what_waits_when_a_service_starts_does_not_wait_for_its_first_sweep(tmp_path):
     engines = write_probe_engine(tmp_path / "engines", memory_mb=16)
     config = ServiceConfig(
-        tmp_path / "data", has_dispatcher=False, engine_paths=(engines,), pace=Pace(sweep_s=3600)
+        tmp_path / "data", has_dispatcher=False, engine_paths=(engines,), pace=DispatcherTiming(sweep_s=3600)
     )
     body = {"jobName": "waits.output-1", "type": "anarci", "settings": SETTINGS}
     with TestClient(create_app(config)) as client:

@@ -30,7 +30,7 @@ from foldnote.models.status import JobStatus
 from foldnote.service.config import Limits, ServiceConfig
 from foldnote.service.http.app import create_app
 from foldnote.service.http.routes import cancellation
-from foldnote.service.store.jobs.queue import Ending
+from foldnote.service.store.jobs.queue import JobEnd
 
 EXAMPLES = int(os.environ.get("FOLDNOTE_TEST_EXAMPLES", "20"))
 NAMES = st.sampled_from(["a", "b", "c", "a-1", "b-2"])
@@ -127,7 +127,7 @@ def make_machine(client, make_model=Model):
             content = uuid.uuid4().hex if has_result or is_good else None
             sha256 = None if content is None else service.objects.put_bytes(make_archive(content))
             state = JobStatus.COMPLETE if is_good else JobStatus.STOPPED
-            end = Ending(state, error=None if is_good else "It failed.", result_sha256=sha256, result_size=1)
+            end = JobEnd(state, error=None if is_good else "It failed.", result_sha256=sha256, result_size=1)
             assert service.store.queue.finish(claim, end)
             assert not service.store.queue.finish(claim, end)
             model.finish(job, COMPLETE if is_good else STOPPED, content)
@@ -137,7 +137,7 @@ def make_machine(client, make_model=Model):
         def lose(self, data):
             claim, model, job = self.claims.pop(data.draw(st.integers(0, len(self.claims) - 1)))
             if job.is_cancelled:
-                assert service.store.queue.finish(claim, Ending(JobStatus.STOPPED))
+                assert service.store.queue.finish(claim, JobEnd(JobStatus.STOPPED))
                 model.finish(job, STOPPED, None)
             else:
                 assert service.store.queue.requeue(claim, "Lost.", delay_s=0, is_counted=False)

@@ -57,14 +57,14 @@ class Plain(NamedTuple):
 
 def read_plain(value: Any) -> Plain:
     """Look through ``value``; lists and dicts are copied, and neither is changed."""
-    reader = _Reader()
+    reader = _JsonReader()
     plain = reader.read(value, ())
     if reader.count > MOST_PARTS:
         return Plain([] if isinstance(value, list) else {}, (Odd((), TOO_DEEP, value),), value)
     return Plain(plain, tuple(reader.odd), value, reader.count, reader.letters)
 
 
-class _Reader:
+class _JsonReader:
     def __init__(self) -> None:
         self.odd: list[Odd] = []
         self.count = 0

@@ -38,7 +38,7 @@ _PATTERN_BYTES: Final = 8 << 20
 _MOST_BACKTRACKS: Final = 100_000
 
 
-class Fault(NamedTuple):
+class SchemaFault(NamedTuple):
     """One keyword that a value breaks."""
 
     keyword: str
@@ -120,7 +120,7 @@ class Rules:
         """Whether the schema could be compiled; where it could not, nothing is ever found."""
         return self._validator is not None
 
-    def find_faults(self, plain: Plain) -> list[Fault]:
+    def find_faults(self, plain: Plain) -> list[SchemaFault]:
         """Every keyword that the value breaks, wrong types first, then in the order of the schema.
 
         Of what lies in an odd part only a wrong type is told, and where schema and value are large together
@@ -129,7 +129,7 @@ class Rules:
         if self._validator is None:
             return []
         if self._is_too_much(plain):
-            return [Fault(TOO_LARGE, None, (), plain.given, "it is too large to be checked", ())]
+            return [SchemaFault(TOO_LARGE, None, (), plain.given, "it is too large to be checked", ())]
         errors = _find_first if self._has_many_faults(plain) else _find_all
         found = [self._read(error, plain) for error in errors(self._validator, plain.value) if _told(error)]
         found.sort(key=lambda pair: (pair[1].keyword != "type", pair[0]))
@@ -179,7 +179,7 @@ class Rules:
         except (ValueError, TypeError, ReferencingError):
             return None
 
-    def _read(self, error: ValidationError, plain: Plain) -> tuple[tuple[int, ...], Fault]:
+    def _read(self, error: ValidationError, plain: Plain) -> tuple[tuple[int, ...], SchemaFault]:
         place = tuple(error.evaluation_path[self._skipped :])
         path = _restore_path(plain.value, error)
         ranks, wanted = self._follow(place, plain.value, path)
@@ -194,7 +194,7 @@ class Rules:
             keyword, wanted = "", False
         if wanted is _UNKNOWN:
             wanted = error.kind.value
-        return tuple(ranks), Fault(keyword, wanted, given, instance, error.message, place)
+        return tuple(ranks), SchemaFault(keyword, wanted, given, instance, error.message, place)
 
     def _follow(self, place: Path, value: Any, path: Iterable[str | int]) -> tuple[list[int], Any]:
         """The order in which a reader of the schema comes to a place in it, and what stands there."""
@@ -374,6 +374,6 @@ def _find(at: Any, path: Path) -> Any:
     return at
 
 
-def _is_inside(fault: Fault, odd: Iterable[Odd]) -> bool:
+def _is_inside(fault: SchemaFault, odd: Iterable[Odd]) -> bool:
     holders: Iterator[Odd] = (item for item in odd if fault.path[: len(item.path)] == item.path)
     return any(fault.path != item.path or fault.keyword != "type" for item in holders)

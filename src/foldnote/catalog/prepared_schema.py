@@ -33,7 +33,7 @@ _CACHE: OrderedDict[int, tuple[Mapping[str, Any], Prepared]] = OrderedDict()
 
 
 @dataclass(frozen=True, slots=True)
-class Field:
+class PreparedField:
     """One field of a tool's settings."""
 
     name: str
@@ -74,7 +74,7 @@ class Field:
 class Prepared:
     """A schema's fields in the order in which people see them, and the rest of what it says."""
 
-    fields: tuple[Field, ...]
+    fields: tuple[PreparedField, ...]
     is_closed: bool
     """Whether a key that is no field is a mistake."""
     rest: Rules | None
@@ -121,16 +121,16 @@ def _prepare(schema: Mapping[str, Any]) -> Prepared:
     return Prepared(tuple(field for _, field in ordered), is_closed, document.compile() if has_rest else None)
 
 
-def _prepare_field(document: Document, name: str, schema: Any, *, is_required: bool) -> Field:
+def _prepare_field(document: Document, name: str, schema: Any, *, is_required: bool) -> PreparedField:
     found = schema if isinstance(schema, Mapping) else {}
     rules = document.compile("properties", name)
     notes = found.get(NOTES)
     condition = notes.get(CONDITION) if isinstance(notes, Mapping) else None
     longest = _find_longest(found) if isinstance(notes, Mapping) and _is_ours(notes) else None
     if not isinstance(condition, Mapping):
-        return Field(name, found, is_required, rules, longest_text=longest)
+        return PreparedField(name, found, is_required, rules, longest_text=longest)
     compiled = document.compile("properties", name, NOTES, CONDITION)
-    return Field(name, found, is_required, rules, compiled, list_names(condition), longest)
+    return PreparedField(name, found, is_required, rules, compiled, list_names(condition), longest)
 
 
 def _is_ours(notes: Mapping[str, Any]) -> bool:
@@ -166,6 +166,6 @@ def list_names(condition: Any) -> frozenset[str]:
     return names.union(*map(list_names, condition.values()))
 
 
-def _rank(field: Field, position: int) -> tuple[float, int]:
+def _rank(field: PreparedField, position: int) -> tuple[float, int]:
     order = field.notes.get("order")
     return (float(order) if isinstance(order, int | float) else float("inf"), position)

@@ -14,10 +14,10 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
 
 from foldnote.catalog.checks import run_checks
-from foldnote.catalog.checks.row import Finding, Place, matches
+from foldnote.catalog.checks.row import CheckContext, Finding, matches
 from foldnote.catalog.json_values import NOT_FINITE, Path, Plain, read_plain
-from foldnote.catalog.keywords import Fault, Rules
-from foldnote.catalog.prepared_schema import PLAIN, Field, Prepared, prepare
+from foldnote.catalog.keywords import Rules, SchemaFault
+from foldnote.catalog.prepared_schema import PLAIN, Prepared, PreparedField, prepare
 from foldnote.catalog.sequences import clean_sequence
 from foldnote.catalog.wording import name_kind, tell_fault, tell_odd, tell_unknown
 
@@ -87,7 +87,7 @@ def applies(tool: Tool, name: str, settings: Mapping[str, Any]) -> bool:
     return item is not None and _applies(item, _fill(prepared, settings))
 
 
-def _applies(item: Field, filled: Mapping[str, Any]) -> bool:
+def _applies(item: PreparedField, filled: Mapping[str, Any]) -> bool:
     if item.condition is not None:
         looked_at = {name: filled[name] for name in item.depends_on if name in filled}
         if item.condition.is_usable and not item.condition.is_met(read_plain(looked_at).value):
@@ -131,7 +131,7 @@ def _walk(prepared: Prepared, normalized: Mapping[str, Any], missing: tuple[str,
         yield from _check_rest(prepared.rest, normalized)
 
 
-def _check_value(item: Field, prepared: Prepared, normalized: Mapping[str, Any]) -> Iterator[Finding]:
+def _check_value(item: PreparedField, prepared: Prepared, normalized: Mapping[str, Any]) -> Iterator[Finding]:
     plain = read_plain(normalized[item.name])
     infinite = next((odd for odd in plain.odd if odd.reason == NOT_FINITE), None)
     if infinite:
@@ -143,11 +143,11 @@ def _check_value(item: Field, prepared: Prepared, normalized: Mapping[str, Any])
     if long and not standard:
         yield long
     if not plain.odd and not long and not any(finding.code == "wrong_type" for finding in standard):
-        place = Place(item.name, item.notes, normalized, item.required, prepared.properties)
+        place = CheckContext(item.name, item.notes, normalized, item.required, prepared.properties)
         yield from islice(run_checks(plain.given, place), MOST_TOLD)
 
 
-def _find_long_text(item: Field, value: Any) -> Finding | None:
+def _find_long_text(item: PreparedField, value: Any) -> Finding | None:
     """The first text of the value that is longer than any text of this field may be."""
     if item.longest_text is None:
         return None
@@ -164,7 +164,7 @@ def _find_long_text(item: Field, value: Any) -> Finding | None:
     return None
 
 
-def _check_standard(item: Field, plain: Plain) -> Iterator[Finding]:
+def _check_standard(item: PreparedField, plain: Plain) -> Iterator[Finding]:
     """One finding a path: that of the first keyword, or that JSON cannot carry what is there."""
     told: dict[Path, Finding] = {}
     unit = str(item.notes.get("unit") or "")
@@ -202,7 +202,7 @@ def _check_rest(rules: Rules, normalized: Mapping[str, Any]) -> Iterator[Finding
     yield from dict.fromkeys(told)
 
 
-def _tell_rest(fault: Fault) -> Iterator[Finding]:
+def _tell_rest(fault: SchemaFault) -> Iterator[Finding]:
     for path, words in _tell_each([fault]):
         yield Finding(_printable(".".join(map(str, path))), *words)
 
@@ -215,13 +215,13 @@ def tell_faults(rules: Rules, plain: Plain) -> list[Problem]:
     return list(_as_problems(list(told.values())))
 
 
-def _tell_each(faults: list[Fault], unit: str = "") -> Iterator[tuple[Path, tuple[str, str]]]:
+def _tell_each(faults: list[SchemaFault], unit: str = "") -> Iterator[tuple[Path, tuple[str, str]]]:
     """Faults with their sentences and codes; a name that is missing is told where it is missing."""
     for fault in faults:
         yield from _tell_absent(fault) or [(fault.path, tell_fault(fault, unit))]
 
 
-def _tell_absent(fault: Fault) -> list[tuple[Path, tuple[str, str]]]:
+def _tell_absent(fault: SchemaFault) -> list[tuple[Path, tuple[str, str]]]:
     given, wanted = fault.instance, fault.wanted
     if not isinstance(given, Mapping):
         return []

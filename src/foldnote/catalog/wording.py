@@ -13,7 +13,7 @@ from foldnote.catalog.checks.row import shorten
 from foldnote.catalog.json_values import MOST_LEVELS, NOT_FINITE, TOO_DEEP, TOO_LARGE, Odd
 
 if TYPE_CHECKING:
-    from foldnote.catalog.keywords import Fault
+    from foldnote.catalog.keywords import SchemaFault
 
 _KINDS: Final = {
     "string": "text",
@@ -27,7 +27,7 @@ _KINDS: Final = {
 _SHOWN_OPTIONS = 24
 
 
-def tell_fault(fault: Fault, unit: str = "") -> tuple[str, str]:
+def tell_fault(fault: SchemaFault, unit: str = "") -> tuple[str, str]:
     """The sentence and the code for one keyword that a value breaks.
 
     Args:

@@ -15,7 +15,7 @@ from foldnote.errors import FoldnoteError
 
 
 @dataclass(frozen=True)
-class Finding:
+class DoctorFinding:
     """One thing that was looked at.
 
     Attributes:
@@ -33,48 +33,54 @@ class Finding:
     is_needed: bool = True
 
 
-def examine() -> list[Finding]:
+def examine() -> list[DoctorFinding]:
     """Everything, in the order in which a user meets it."""
-    findings: list[Finding] = []
+    findings: list[DoctorFinding] = []
     for check in (_python, _folders, _extension, _viewer, _profile, _service, _engines, _keyring):
         findings.extend(_run(check))
     return findings
 
 
-def _run(check: Callable[[], list[Finding]]) -> list[Finding]:
+def _run(check: Callable[[], list[DoctorFinding]]) -> list[DoctorFinding]:
     try:
         return check()
     except (FoldnoteError, OSError) as exc:
-        return [Finding(check.__name__.strip("_"), is_good=False, found=describe_failure(exc))]
+        return [DoctorFinding(check.__name__.strip("_"), is_good=False, found=describe_failure(exc))]
 
 
-def _python() -> list[Finding]:
+def _python() -> list[DoctorFinding]:
     import foldnote
 
     return [
-        Finding("foldnote", is_good=True, found=f"{foldnote.__version__}, Python {sys.version.split()[0]}")
+        DoctorFinding(
+            "foldnote", is_good=True, found=f"{foldnote.__version__}, Python {sys.version.split()[0]}"
+        )
     ]
 
 
-def _folders() -> list[Finding]:
+def _folders() -> list[DoctorFinding]:
     folder = settings.data_dir()
     free_gb = shutil.disk_usage(folder).free / 1e9
     advice = (
         "" if free_gb > 5 else "Engines and results need some gigabytes: make room, or set FOLDNOTE_HOME."
     )
     return [
-        Finding("data folder", is_good=free_gb > 1, found=f"{folder}, {free_gb:.0f} GB free", advice=advice)
+        DoctorFinding(
+            "data folder", is_good=free_gb > 1, found=f"{folder}, {free_gb:.0f} GB free", advice=advice
+        )
     ]
 
 
-def _extension() -> list[Finding]:
+def _extension() -> list[DoctorFinding]:
     listed = Path(sys.prefix) / "share/jupyter/labextensions/foldnote/package.json"
     enabled = Path(sys.prefix) / "etc/jupyter/jupyter_server_config.d/foldnote.json"
     again = "Install foldnote again into the environment that runs JupyterLab."
     version = json.loads(listed.read_text("utf-8"))["version"] if listed.is_file() else ""
     return [
-        Finding("JupyterLab extension", bool(version), version or "not installed", "" if version else again),
-        Finding(
+        DoctorFinding(
+            "JupyterLab extension", bool(version), version or "not installed", "" if version else again
+        ),
+        DoctorFinding(
             "Jupyter server extension",
             enabled.is_file(),
             "enabled" if enabled.is_file() else "not enabled",
@@ -83,32 +89,40 @@ def _extension() -> list[Finding]:
     ]
 
 
-def _viewer() -> list[Finding]:
+def _viewer() -> list[DoctorFinding]:
     script = Path(__file__).parent.parent / "static" / "3Dmol-min.js"
     there = script.is_file()
     advice = "" if there else "Build the front end: npm ci && npm run build:prod"
-    return [Finding("3Dmol.js", there, "bundled" if there else "missing; structures cannot be drawn", advice)]
+    return [
+        DoctorFinding(
+            "3Dmol.js", there, "bundled" if there else "missing; structures cannot be drawn", advice
+        )
+    ]
 
 
-def _profile() -> list[Finding]:
+def _profile() -> list[DoctorFinding]:
     profile = settings.active_profile()
     where = profile.base_url or "this machine"
     if profile.is_embedded or settings.api_key(profile) is not None:
-        return [Finding("profile", is_good=True, found=f"{profile.name}: {where}")]
+        return [DoctorFinding("profile", is_good=True, found=f"{profile.name}: {where}")]
     advice = f"Store one: foldnote profile key {profile.name}"
-    return [Finding("profile", is_good=False, found=f"{profile.name}: {where}, without a key", advice=advice)]
+    return [
+        DoctorFinding(
+            "profile", is_good=False, found=f"{profile.name}: {where}, without a key", advice=advice
+        )
+    ]
 
 
-def _service() -> list[Finding]:
+def _service() -> list[DoctorFinding]:
     from foldnote.client import Client
 
     with Client() as client:
         counts = client.jobs.list(limit=1).statuses
     found = f"answers; {counts.running} running, {counts.in_queue} in the queue, {counts.complete} complete"
-    return [Finding("service", is_good=True, found=found)]
+    return [DoctorFinding("service", is_good=True, found=found)]
 
 
-def _engines() -> list[Finding]:
+def _engines() -> list[DoctorFinding]:
     from foldnote.service.engines.registry import load_engines
 
     findings = []
@@ -116,19 +130,25 @@ def _engines() -> list[Finding]:
         state = engine.state()
         advice = "" if state.installed else f"foldnote engines install {engine.name}"
         found = engine.method if state.installed else state.reason or "not installed"
-        findings.append(Finding(f"engine {engine.name}", state.installed, found, advice, is_needed=False))
+        findings.append(
+            DoctorFinding(f"engine {engine.name}", state.installed, found, advice, is_needed=False)
+        )
     return findings
 
 
-def _keyring() -> list[Finding]:
+def _keyring() -> list[DoctorFinding]:
     try:
         import keyring
         from keyring.backends import fail
     except ImportError:
-        return [Finding("keyring", is_good=True, found="not installed; keys are kept in a private file")]
+        return [
+            DoctorFinding("keyring", is_good=True, found="not installed; keys are kept in a private file")
+        ]
     backend = keyring.get_keyring()
     if isinstance(backend, fail.Keyring):
         return [
-            Finding("keyring", is_good=True, found="no backend works here; keys are kept in a private file")
+            DoctorFinding(
+                "keyring", is_good=True, found="no backend works here; keys are kept in a private file"
+            )
         ]
-    return [Finding("keyring", is_good=True, found=str(backend.name))]
+    return [DoctorFinding("keyring", is_good=True, found=str(backend.name))]

@@ -24,7 +24,7 @@ class Exit(IntEnum):
 
 
 @dataclass(frozen=True)
-class Row:
+class ExitMeaning:
     """One exit code.
 
     Attributes:
@@ -40,34 +40,34 @@ class Row:
     causes: tuple[type[BaseException], ...] = ()
 
 
-CODES: tuple[Row, ...] = (
-    Row(Exit.DONE, "done", "It is done."),
-    Row(Exit.TIMEOUT, "timeout", "The time of --timeout is over; the job goes on.",
+CODES: tuple[ExitMeaning, ...] = (
+    ExitMeaning(Exit.DONE, "done", "It is done."),
+    ExitMeaning(Exit.TIMEOUT, "timeout", "The time of --timeout is over; the job goes on.",
         (errors.WaitTimeoutError,)),
-    Row(Exit.JOB_FAILED, "job_failed",
+    ExitMeaning(Exit.JOB_FAILED, "job_failed",
         "A job failed or was stopped, a batch left no result, or a check of the doctor did not pass.",
         (errors.JobError,)),
-    Row(Exit.NOT_FOUND, "not_found", "There is no job, file, tool or engine of this name.",
+    ExitMeaning(Exit.NOT_FOUND, "not_found", "There is no job, file, tool or engine of this name.",
         (errors.NotFoundError, errors.UnknownToolError, errors.UnknownEngineError)),
-    Row(Exit.UNREACHABLE, "unreachable",
+    ExitMeaning(Exit.UNREACHABLE, "unreachable",
         "The service does not answer, answers with a fault of its own, or is no job service.",
         (errors.TransportError, errors.ServiceFaultError, errors.ProtocolError, errors.EmbeddedServiceError)),
-    Row(Exit.BROKEN, "broken",
+    ExitMeaning(Exit.BROKEN, "broken",
         "A download is damaged, an engine cannot be installed, or a file or folder cannot be used.",
         (errors.ResultError, errors.EngineError, OSError)),
-    Row(Exit.REFUSED, "refused",
+    ExitMeaning(Exit.REFUSED, "refused",
         "The service or a name that is taken does not allow it: key, budget, allowance, pace, size.",
         (errors.JobNameTakenError, errors.ForbiddenError, errors.UnauthorizedError, errors.RateLimitedError,
          errors.TooLargeError, errors.ToolUnavailableError)),
-    Row(Exit.BAD_INPUT, "bad_input", "The command, a setting, a profile or an option is not valid.",
+    ExitMeaning(Exit.BAD_INPUT, "bad_input", "The command, a setting, a profile or an option is not valid.",
         (errors.FoldnoteError,)),
-    Row(Exit.INTERRUPTED, "interrupted", "Ctrl+C; jobs at the service go on.", (KeyboardInterrupt,)),
-    Row(Exit.PIPE_CLOSED, "pipe_closed", "The reader of the output went away.", (BrokenPipeError,)),
+    ExitMeaning(Exit.INTERRUPTED, "interrupted", "Ctrl+C; jobs at the service go on.", (KeyboardInterrupt,)),
+    ExitMeaning(Exit.PIPE_CLOSED, "pipe_closed", "The reader of the output went away.", (BrokenPipeError,)),
 )  # fmt: skip
 """In the order in which an exception is looked for."""
 
 
-def find_code(exc: BaseException) -> Row:
+def find_code(exc: BaseException) -> ExitMeaning:
     """The row that ``exc`` ends a command with."""
     if isinstance(exc, errors.BadRequestError) and (exc.code or "").endswith("_not_found"):
         return next(row for row in CODES if row.code is Exit.NOT_FOUND)

@@ -14,7 +14,7 @@ from foldnote.errors import FoldnoteError, JobError, JobFailedError, ServiceErro
 from foldnote.models.texts import visible
 
 if TYPE_CHECKING:
-    from foldnote.cli.exit_codes import Row
+    from foldnote.cli.exit_codes import ExitMeaning
     from foldnote.models import Job
 
 
@@ -66,7 +66,7 @@ def report_change(job: Job) -> None:
     tell(f"{job.job_name}: {state_of(job)}  {job.message or ''}".rstrip())
 
 
-def print_failure(exc: BaseException, row: Row, *, as_json: bool) -> None:
+def print_failure(exc: BaseException, row: ExitMeaning, *, as_json: bool) -> None:
     """What went wrong: the sentence, and with ``--json`` the same as data."""
     sentence = describe_failure(exc)
     tail = exc.log_tail if isinstance(exc, JobFailedError) else ""

@@ -17,12 +17,12 @@ if TYPE_CHECKING:
     import httpx
     from pydantic import SecretStr
 
-    from foldnote.client.core.connection import Link
-    from foldnote.client.core.transport import AsyncHttpWorld, HttpWorld
+    from foldnote.client.core.connection import ServiceConnection
+    from foldnote.client.core.transport import AsyncHttpTransport, HttpTransport
     from foldnote.client.inputs.file_values import FileValue, inline, uploaded
     from foldnote.client.inputs.stages import Pipeline, Stage
     from foldnote.client.local.ledger import Ledger
-    from foldnote.client.resources.account import AccountDesk, AsyncAccountDesk
+    from foldnote.client.resources.account import AccountResource, AsyncAccountResource
     from foldnote.client.resources.batches import AsyncBatches, AsyncBatchHandle, Batches, BatchHandle
     from foldnote.client.resources.deployments import AsyncModels, Models
     from foldnote.client.resources.files import AsyncFiles, Files
@@ -92,8 +92,8 @@ class _Connected:
     """What both clients know of their service; the key is in no repr."""
 
     _prefix: ClassVar[str]
-    _link: Link
-    _world: Any
+    _connection: ServiceConnection
+    _transport: Any
 
     if not TYPE_CHECKING:  # type checkers know the resources by their annotations, and find misspelt ones
 
@@ -103,7 +103,7 @@ class _Connected:
                 raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
             module, kind = _RESOURCES[name]
             home = import_module(f"{__name__}.{module}")
-            resource = getattr(home, self._prefix + kind)(self._link, self._world)
+            resource = getattr(home, self._prefix + kind)(self._connection, self._transport)
             setattr(self, name, resource)
             return resource
 
@@ -113,34 +113,34 @@ class _Connected:
     @property
     def profile(self) -> settings.Profile:
         """Which service is meant."""
-        return self._link.profile
+        return self._connection.profile
 
     @property
     def service(self) -> str:
         """Address of the service; ``embedded`` for this user's own."""
-        return self._link.service
+        return self._connection.service
 
     @property
     def ledger(self) -> Ledger:
         """What was submitted to this service from here."""
         from foldnote.client.local.ledger import Ledger
 
-        return Ledger(service=self._link.service)
+        return Ledger(service=self._connection.service)
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__}({self._link.service!r})"
+        return f"{type(self).__name__}({self._connection.service!r})"
 
 
 class Client(_Connected):
     """A service, asked at once."""
 
     _prefix = ""
-    _world: HttpWorld
+    _transport: HttpTransport
     jobs: Jobs
     batches: Batches
     files: Files
     tools: Tools
-    account: AccountDesk
+    account: AccountResource
     router: Router
     pipelines: Pipelines
     screenings: Screenings
@@ -162,14 +162,16 @@ class Client(_Connected):
         Raises:
             ConfigurationError: there is no such profile, or a key came without an address.
         """
-        from foldnote.client.core.transport import HttpWorld  # httpx comes with the first client, not before
+        from foldnote.client.core.transport import (
+            HttpTransport,  # httpx comes with the first client, not before
+        )
 
-        self._link = _link(profile, base_url, api_key)
-        self._world = HttpWorld(http_client)
+        self._connection = _connection(profile, base_url, api_key)
+        self._transport = HttpTransport(http_client)
 
     def close(self) -> None:
         """Give the connections back."""
-        self._world.close()
+        self._transport.close()
 
     def __enter__(self) -> Client:
         return self
@@ -182,12 +184,12 @@ class AsyncClient(_Connected):
     """A service, awaited."""
 
     _prefix = "Async"
-    _world: AsyncHttpWorld
+    _transport: AsyncHttpTransport
     jobs: AsyncJobs
     batches: AsyncBatches
     files: AsyncFiles
     tools: AsyncTools
-    account: AsyncAccountDesk
+    account: AsyncAccountResource
     router: AsyncRouter
     pipelines: AsyncPipelines
     screenings: AsyncScreenings
@@ -206,14 +208,14 @@ class AsyncClient(_Connected):
         Raises:
             ConfigurationError: there is no such profile, or a key came without an address.
         """
-        from foldnote.client.core.transport import AsyncHttpWorld
+        from foldnote.client.core.transport import AsyncHttpTransport
 
-        self._link = _link(profile, base_url, api_key)
-        self._world = AsyncHttpWorld(http_client)
+        self._connection = _connection(profile, base_url, api_key)
+        self._transport = AsyncHttpTransport(http_client)
 
     async def close(self) -> None:
         """Give the connections back."""
-        await self._world.close()
+        await self._transport.close()
 
     async def __aenter__(self) -> AsyncClient:
         return self
@@ -222,15 +224,17 @@ class AsyncClient(_Connected):
         await self.close()
 
 
-def _link(profile: str | None, base_url: str | None, api_key: str | SecretStr | None) -> Link:
+def _connection(
+    profile: str | None, base_url: str | None, api_key: str | SecretStr | None
+) -> ServiceConnection:
     from pydantic import SecretStr
 
-    from foldnote.client.core.connection import Address, Link
+    from foldnote.client.core.connection import Address, ServiceConnection
 
     if base_url is None:
         if api_key is not None:
             raise ConfigurationError("A key was given without base_url: say which service it is for.")
-        return Link(settings.active_profile(profile))
+        return ServiceConnection(settings.active_profile(profile))
     key = SecretStr(api_key) if isinstance(api_key, str) else api_key
     url = base_url.rstrip("/")
-    return Link(settings.Profile(profile or "given", url), Address(url, key))
+    return ServiceConnection(settings.Profile(profile or "given", url), Address(url, key))

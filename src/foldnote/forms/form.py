@@ -27,7 +27,7 @@ from foldnote.forms.schema.secrecy import leave_out_secrets
 from foldnote.forms.schema.spec import MISSING
 from foldnote.forms.submission.cell import cell_key
 from foldnote.forms.submission.checking import Checking
-from foldnote.forms.submission.submission import JOB_NAME, Submission
+from foldnote.forms.submission.submission import JOB_NAME, FormSubmission
 from foldnote.forms.submission.validation import Judgement, judge
 from foldnote.forms.ui.shared_styles import Looks
 from foldnote.forms.view.code import Marks, write_call
@@ -87,12 +87,12 @@ class Form(Observed):
         self.changed_at = float("-inf")
         """Time of a person's last change here (monotonic clock, seconds)."""
         self._uploads: tuple[str, ...] = ()
-        self._insists = False
+        self._shows_errors = False
         self._verdicts: dict[str, str] = {}
         schema = tool.settings_schema
         self.section = Section(read_plan(schema, schema), self)
         self.frame = Frame(tool, self.section, self.looks, self._actions(), has_job=self._has_job)
-        self.submission = Submission(self, cell_key(tool.type))
+        self.submission = FormSubmission(self, cell_key(tool.type))
         self.checking = Checking(self)
         self.batch_table = BatchTable(self, on_batch)
         self.surface = Surface(self)
@@ -115,9 +115,9 @@ class Form(Observed):
         return self.section.by_name
 
     @property
-    def insists(self) -> bool:
+    def shows_errors(self) -> bool:
         """Whether what is still to come is told as a mistake, because somebody pressed Submit."""
-        return self._insists
+        return self._shows_errors
 
     @property
     def widget(self) -> widgets.Widget:
@@ -231,9 +231,9 @@ class Form(Observed):
         self.go_to(path)
         return True
 
-    def insist(self) -> bool:
+    def show_errors(self) -> bool:
         """Whether nothing is wrong; if something is, say so at every field and go to the first."""
-        self._insists = True
+        self._shows_errors = True
         self.refresh()
         problems = self.problems
         if problems:
@@ -321,15 +321,15 @@ class Form(Observed):
 
     def _show_counts(self, judgement: Judgement) -> None:
         wrong_name = self._judge_job_name()
-        wrong, calm = (1 if wrong_name else 0), 0
+        wrong, pristine = (1 if wrong_name else 0), 0
         names = self.section.names
         for name, problems in share(judgement.problems, names).items():
             field = self.section.find(name)
             counted = field.count(problems) if field is not None else (1, 0)
-            wrong, calm = wrong + counted[0], calm + counted[1]
+            wrong, pristine = wrong + counted[0], pristine + counted[1]
         general = [problem.message for problem in judgement.problems if not problem.field]
         self.frame.show_general(general)
-        self.frame.show_attention(wrong, calm)
+        self.frame.show_attention(wrong, pristine)
         self.frame.show_fold()
         read = judgement.read
         self.frame.changes.show(
@@ -360,7 +360,7 @@ class Form(Observed):
             add_row=lambda _=None: self.submission.guard(self.batch_table.add_current),
             copy=lambda _=None: self._toggle_code("Python"),
             copy_json=lambda _=None: self._toggle_code("JSON"),
-            attend=lambda _=None: self.submission.guard(self.insist),
+            attend=lambda _=None: self.submission.guard(self.show_errors),
             rename=self._on_rename,
             reset=self.reset,
         )

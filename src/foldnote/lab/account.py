@@ -24,7 +24,7 @@ WISH_S = 5.0
 """Seconds within which wishes of several pages for a fresh answer are one: all saw the same new job."""
 
 
-class AccountDesk:
+class AccountCache:
     """What is known of one account."""
 
     def __init__(

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Connection:
+class ReadyClient:
     """A client that is ready.
 
     Attributes:
@@ -30,11 +30,11 @@ class Connection:
     url: str
 
 
-Connect = Callable[[Profile], Awaitable[Connection]]
+Connect = Callable[[Profile], Awaitable[ReadyClient]]
 """What opens a connection for a profile; raises FoldnoteError."""
 
 
-async def connect(profile: Profile) -> Connection:
+async def connect(profile: Profile) -> ReadyClient:
     """A client for ``profile``; the embedded service is started when it does not run.
 
     Raises:
@@ -43,14 +43,14 @@ async def connect(profile: Profile) -> Connection:
     return await asyncio.to_thread(_open, profile)
 
 
-class Line:
+class ProfileConnection:
     """The connection to the service of one profile; made when it is needed, dropped after a fault."""
 
     def __init__(self, profile_name: str | None, connect: Connect = connect) -> None:
         """Nothing is opened yet; ``profile_name`` None means the profile that is active then."""
         self._profile_name = profile_name
         self._connect = connect
-        self._connection: Connection | None = None
+        self._connection: ReadyClient | None = None
         self._opening = asyncio.Lock()
 
     @property
@@ -66,7 +66,7 @@ class Line:
         """
         return settings.active_profile(self._profile_name)
 
-    async def open(self) -> Connection:
+    async def open(self) -> ReadyClient:
         """The connection.
 
         Raises:
@@ -84,9 +84,9 @@ class Line:
             await connection.client.close()
 
 
-def _open(profile: Profile) -> Connection:
+def _open(profile: Profile) -> ReadyClient:
     from foldnote.client import AsyncClient
     from foldnote.client.local.embedded import ensure_service
 
     url = profile.base_url or ensure_service().url
-    return Connection(AsyncClient(profile.name), url)
+    return ReadyClient(AsyncClient(profile.name), url)

@@ -43,7 +43,7 @@ class _Work:
     task: asyncio.Task[None] | None = None
 
 
-class EngineDesk:
+class EngineManager:
     """Lists, installs and removes engines of this computer."""
 
     def __init__(self, on_change: Callable[[], None] = lambda: None) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 from jupyter_server.extension.application import ExtensionApp
 
 from foldnote.lab.handlers.files import UPLOADS
-from foldnote.lab.handlers.jobs import DESKS
+from foldnote.lab.handlers.jobs import REGISTRY
 from foldnote.lab.handlers.routes import ROUTES
 
 
@@ -23,7 +23,7 @@ class FoldnoteExtension(ExtensionApp):
 
     def initialize_settings(self) -> None:
         """Leave the place of this server's desks empty until a page looks."""
-        self.settings[DESKS] = None
+        self.settings[REGISTRY] = None
 
     def initialize_handlers(self) -> None:
         """Register the routes."""
@@ -36,8 +36,8 @@ class FoldnoteExtension(ExtensionApp):
         if server is None:
             return
         settings = server.web_app.settings  # the handlers' own; those of the extension are a copy
-        desks, uploads = settings.get(DESKS), settings.get(UPLOADS)
-        if desks is not None:
-            await desks.close()
+        registry, uploads = settings.get(REGISTRY), settings.get(UPLOADS)
+        if registry is not None:
+            await registry.close()
         if uploads is not None:
             uploads.close()

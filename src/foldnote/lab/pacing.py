@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
-class Pace:
+class PollingPace:
     """Pauses and limits; seconds unless the name says otherwise.
 
     Attributes:
@@ -24,7 +24,7 @@ class Pace:
         idle_wait_s: the same, otherwise.
         longest_s: after repeated failures; the pause doubles up to here.
         attention_s: how long after a page's last look the poller goes on.
-        patience_s: how long one question may take beyond the waiting, the client's own repetitions included.
+        timeout_s: how long one question may take beyond the waiting, the client's own repetitions included.
         tools_s: how long the catalog counts as fresh.
         whole_s: how long a list of all jobs counts as whole without being asked for again.
         burst: questions that may follow each other at once.
@@ -37,17 +37,17 @@ class Pace:
     idle_wait_s: float = 20.0
     longest_s: float = 60.0
     attention_s: float = 20.0
-    patience_s: float = 15.0
+    timeout_s: float = 15.0
     tools_s: float = 60.0
     whole_s: float = 600.0
     burst: float = 4.0
     per_minute: float = 8.0
 
 
-class Allowance:
+class RequestBudget:
     """A store of questions that may be asked; it begins full."""
 
-    def __init__(self, pace: Pace, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, pace: PollingPace, clock: Callable[[], float] = time.monotonic) -> None:
         """``clock`` gives seconds from any beginning."""
         self._pace = pace
         self._clock = clock

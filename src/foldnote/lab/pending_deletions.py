@@ -26,7 +26,7 @@ class Departed:
     faults: tuple[str, ...] = ()
 
 
-class Departures:
+class PendingDeletions:
     """The jobs of one service that are about to be deleted."""
 
     def __init__(

@@ -17,11 +17,18 @@ from typing import Any
 
 from foldnote import settings
 from foldnote.errors import BadRequestError, FoldnoteError, GatewayForbiddenError, UnauthorizedError
-from foldnote.lab.connection import Connection, Line
+from foldnote.lab.connection import ProfileConnection, ReadyClient
 from foldnote.lab.known_jobs import WHOLE, KnownJobs
 from foldnote.lab.local_notes import Notes
-from foldnote.lab.pacing import Allowance, Pace
-from foldnote.lab.responses import Answer, ServiceReport, ServiceState, tag_report, write_jobs, write_tools
+from foldnote.lab.pacing import PollingPace, RequestBudget
+from foldnote.lab.responses import (
+    PageResponse,
+    ServiceReport,
+    ServiceState,
+    tag_report,
+    write_jobs,
+    write_tools,
+)
 from foldnote.models.job import JobPage
 from foldnote.models.tool import Tool
 
@@ -32,18 +39,20 @@ LONGEST_WISH_S = 600.0
 """The longest time between two questions that a person can wish, in seconds."""
 
 
-class Poller:
+class JobPoller:
     """Keeps the jobs of one service fresh while pages look."""
 
-    def __init__(self, line: Line, pace: Pace | None = None, notes: Notes | None = None) -> None:
+    def __init__(
+        self, line: ProfileConnection, pace: PollingPace | None = None, notes: Notes | None = None
+    ) -> None:
         """Prepare; nothing is asked before the first look.
 
         Raises:
             ConfigurationError: no profile is called as the line says.
         """
         self._line = line
-        self._pace = pace or Pace()
-        self._allowance = Allowance(self._pace)
+        self._pace = pace or PollingPace()
+        self._allowance = RequestBudget(self._pace)
         self._known = KnownJobs(notes)
         self._mark = ""
         self._may_wait = True
@@ -66,7 +75,7 @@ class Poller:
         """Whether the service is being asked by itself."""
         return self._task is not None and not self._task.done()
 
-    def look(self, tag: str | None = None, pause_s: float = 0.0) -> Answer:
+    def look(self, tag: str | None = None, pause_s: float = 0.0) -> PageResponse:
         """The jobs as they are known now, or what is other than at ``tag``; keeps the poller going.
 
         ``pause_s`` is the least time between two questions that a person wishes; the last look counts.
@@ -78,7 +87,7 @@ class Poller:
         jobs_mark = (tag or "").partition(".")[0]
         return write_jobs(self._known, jobs_mark, self._report, self._tag)
 
-    async def look_later(self, tag: str | None, wait_s: float, pause_s: float = 0.0) -> Answer:
+    async def look_later(self, tag: str | None, wait_s: float, pause_s: float = 0.0) -> PageResponse:
         """The same, as soon as it is other than at ``tag``, or after ``wait_s`` seconds."""
         self._lookers += 1
         try:
@@ -102,11 +111,11 @@ class Poller:
         self._known.note_anew()
         self._publish(self._report)
 
-    async def tools(self) -> Answer:
+    async def tools(self) -> PageResponse:
         """The catalog; the service is asked when what is known is not fresh."""
         if time.monotonic() - self._tools_at > self._pace.tools_s:
             if self._line.is_open:
-                await self._guard(self._ask_tools, self._pace.patience_s)
+                await self._guard(self._ask_tools, self._pace.timeout_s)
             else:
                 self.look()  # the loop connects; until then the answer says that the service is starting
         return write_tools(self._tools, self._report)
@@ -118,7 +127,7 @@ class Poller:
     async def ask_now(self) -> None:
         """Ask for the jobs; a failure becomes the report."""
         wait_s = self._wait_s()
-        await self._guard(lambda: self._ask_jobs(wait_s), wait_s + self._pace.patience_s)
+        await self._guard(lambda: self._ask_jobs(wait_s), wait_s + self._pace.timeout_s)
 
     async def close(self) -> None:
         """Stop asking, drop the connection, and let nobody wait any more."""
@@ -162,7 +171,7 @@ class Poller:
             self._note_failure(ServiceState.UNAUTHORIZED, f"{_first_line(exc)} {self._key_advice()}")
         except TimeoutError:
             self._note_failure(
-                ServiceState.UNREACHABLE, f"No answer within {self._pace.patience_s:.0f} seconds."
+                ServiceState.UNREACHABLE, f"No answer within {self._pace.timeout_s:.0f} seconds."
             )
         except FoldnoteError as exc:
             self._note_failure(ServiceState.UNREACHABLE, _first_line(exc))
@@ -191,7 +200,7 @@ class Poller:
         self._failures = 0
         self._publish(self._report.model_copy(update=_good(connection)))
 
-    async def _list(self, connection: Connection, limit: int, mark: str, wait_s: float) -> JobPage:
+    async def _list(self, connection: ReadyClient, limit: int, mark: str, wait_s: float) -> JobPage:
         """A page of jobs; with a mark, when the service has something else to tell or has waited enough."""
         self._allowance.take()
         jobs = connection.client.jobs
@@ -209,7 +218,7 @@ class Poller:
         self._tools_at = time.monotonic()
         self._publish(self._report.model_copy(update=_good(connection)))
 
-    async def _open(self) -> Connection:
+    async def _open(self) -> ReadyClient:
         if not self._line.is_open:
             self._publish(self._report.model_copy(update=_named(self._line.find_profile())))
         return await self._line.open()
@@ -256,7 +265,7 @@ def _named(profile: settings.Profile) -> dict[str, Any]:
     return {"profile": profile.name, "is_embedded": profile.base_url is None, "url": profile.base_url}
 
 
-def _good(connection: Connection) -> dict[str, object]:
+def _good(connection: ReadyClient) -> dict[str, object]:
     return {
         "state": ServiceState.OK,
         "error": None,

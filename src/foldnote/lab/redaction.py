@@ -28,6 +28,6 @@ def cover_links(body: bytes) -> bytes:
     return _LINK.sub(_cover, body) if any(mark in lowered for mark in _MARKS) else body
 
 
-def _cover(link: re.Match[bytes]) -> bytes:
-    address, mark, query = link[0].partition(b"?")
-    return address + b"?[signature]" if _SIGNED.search(mark + query) else link[0]
+def _cover(connection: re.Match[bytes]) -> bytes:
+    address, mark, query = connection[0].partition(b"?")
+    return address + b"?[signature]" if _SIGNED.search(mark + query) else connection[0]

@@ -143,7 +143,7 @@ class ToolAnswer(WireModel):
     citation: Citation | None = None
 
 
-class Advice(WireModel):
+class ToolAdvice(WireModel):
     """One tool that fits a described task."""
 
     tool_id: str
@@ -153,7 +153,7 @@ class Advice(WireModel):
 class AdviceAnswer(WireModel):
     """Tools for a described task, best first."""
 
-    tools: tuple[Advice, ...] = ()
+    tools: tuple[ToolAdvice, ...] = ()
     abstain: bool = False
     summary: str = ""
     """What was understood, or what was missing."""
@@ -293,7 +293,7 @@ class SettingsAnswer(WireModel):
 
 
 @dataclass(frozen=True)
-class Answer:
+class PageResponse:
     """A body that is ready to be sent.
 
     Attributes:
@@ -312,7 +312,7 @@ _ANSWERS = (
 )
 
 
-def write_jobs(known: KnownJobs, mark: str, report: ServiceReport, tag: str) -> Answer:
+def write_jobs(known: KnownJobs, mark: str, report: ServiceReport, tag: str) -> PageResponse:
     """The jobs answer for a page that has the state of ``mark``."""
     difference = known.since(mark)
     content = {
@@ -322,20 +322,20 @@ def write_jobs(known: KnownJobs, mark: str, report: ServiceReport, tag: str) -> 
         "statuses": known.statuses.to_wire(),
         "olderKey": known.older_key,
     }
-    return Answer(_dump(content | {"service": report.to_wire()}), tag)
+    return PageResponse(_dump(content | {"service": report.to_wire()}), tag)
 
 
-def write_older(page: JobPage, notes: Notes) -> Answer:
+def write_older(page: JobPage, notes: Notes) -> PageResponse:
     """A page of older jobs, or of a batch's."""
     return _write({"jobs": page_records(page.jobs, notes), "olderKey": page.start_key})
 
 
-def write_record(job: Job | None, notes: Notes) -> Answer:
+def write_record(job: Job | None, notes: Notes) -> PageResponse:
     """The record of one job, or null."""
     return _write({"job": None if job is None else page_record(job, notes.find(job.job_name))})
 
 
-def write_tools(tools: tuple[Tool, ...], report: ServiceReport) -> Answer:
+def write_tools(tools: tuple[Tool, ...], report: ServiceReport) -> PageResponse:
     """The tools answer."""
     records = [_without(tool.to_wire(), _NEEDLESS_OF_A_TOOL) for tool in tools]
     return _write({"tools": records, "service": _shown(report).to_wire()})
@@ -372,9 +372,9 @@ def _shown(report: ServiceReport) -> ServiceReport:
     return report.model_copy(update={"last_good": None}) if report.state is ServiceState.OK else report
 
 
-def _write(content: dict[str, Any]) -> Answer:
+def _write(content: dict[str, Any]) -> PageResponse:
     body = _dump(content)
-    return Answer(body, hashlib.blake2b(body, digest_size=12).hexdigest())
+    return PageResponse(body, hashlib.blake2b(body, digest_size=12).hexdigest())
 
 
 def _dump(content: Any) -> bytes:

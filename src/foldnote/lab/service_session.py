@@ -14,19 +14,19 @@ from typing import Any, TypeVar
 
 from foldnote.client import AsyncClient
 from foldnote.errors import FoldnoteError, NotFoundError
-from foldnote.lab.account import AccountDesk
-from foldnote.lab.connection import Connect, Line, connect
+from foldnote.lab.account import AccountCache
+from foldnote.lab.connection import Connect, ProfileConnection, connect
 from foldnote.lab.known_jobs import WHOLE
 from foldnote.lab.local_notes import Notes
-from foldnote.lab.pacing import Pace
-from foldnote.lab.pending_deletions import Departures
-from foldnote.lab.poller import Poller
+from foldnote.lab.pacing import PollingPace
+from foldnote.lab.pending_deletions import PendingDeletions
+from foldnote.lab.poller import JobPoller
 from foldnote.lab.responses import (
     AccountAnswer,
-    Advice,
     AdviceAnswer,
     Citation,
     FilesAnswer,
+    ToolAdvice,
     ToolAnswer,
     ToolInput,
 )
@@ -44,7 +44,7 @@ _ROUTER_S = 90.0
 _Value = TypeVar("_Value")
 
 
-class Desk:
+class ServiceSession:
     """The acts that pages may ask for at the service of one profile.
 
     Every method but ``hurry`` raises FoldnoteError when the service refuses or cannot be reached, and
@@ -52,19 +52,19 @@ class Desk:
     """
 
     def __init__(
-        self, profile_name: str | None, open_connection: Connect = connect, pace: Pace | None = None
+        self, profile_name: str | None, open_connection: Connect = connect, pace: PollingPace | None = None
     ) -> None:
         """Nothing is asked yet; ``profile_name`` None means the active profile.
 
         Raises:
             ConfigurationError: no profile is called so.
         """
-        self._line = Line(profile_name, open_connection)
-        self._patience_s = (pace or Pace()).patience_s
+        self._line = ProfileConnection(profile_name, open_connection)
+        self._timeout_s = (pace or PollingPace()).timeout_s
         self.notes = Notes(self._line.find_profile().base_url or EMBEDDED)
-        self.poller = Poller(self._line, pace, self.notes)
-        self.departures = Departures(self.delete, self._announce)
-        self.account = AccountDesk(lambda: self._ask(lambda client: client.account.get()))
+        self.poller = JobPoller(self._line, pace, self.notes)
+        self.pending = PendingDeletions(self.delete, self._announce)
+        self.account = AccountCache(lambda: self._ask(lambda client: client.account.get()))
 
     async def stop(self, names: Iterable[str]) -> list[str]:
         """Stop jobs or batches; gives what could not be done, a sentence each."""
@@ -154,7 +154,7 @@ class Desk:
     async def advise(self, prompt: str) -> AdviceAnswer:
         """Tools for a described task."""
         found = await self._ask(lambda client: client.router.ask(prompt), _ROUTER_S)
-        rows = tuple(Advice(tool_id=row.tool_id, reason=row.reason) for row in found.tools)
+        rows = tuple(ToolAdvice(tool_id=row.tool_id, reason=row.reason) for row in found.tools)
         return AdviceAnswer(tools=rows, abstain=found.abstain, summary=found.summary)
 
     async def list_files(self, limit: int, offset: int, folder: str | None = None) -> FilesAnswer:
@@ -190,7 +190,7 @@ class Desk:
 
     async def close(self) -> None:
         """Stop asking and drop the connection; deletions that wait are given up."""
-        await self.departures.close()
+        await self.pending.close()
         await self.poller.close()
 
     def _announce(self, leaving: frozenset[str]) -> None:
@@ -200,7 +200,7 @@ class Desk:
     async def _ask(
         self, work: Callable[[AsyncClient], Awaitable[_Value]], limit_s: float | None = None
     ) -> _Value:
-        async with asyncio.timeout(limit_s or self._patience_s):
+        async with asyncio.timeout(limit_s or self._timeout_s):
             return await work((await self._line.open()).client)
 
     async def _each(

@@ -20,34 +20,34 @@ from foldnote.errors import (
     UnauthorizedError,
 )
 from foldnote.lab.connection import Connect, connect
-from foldnote.lab.engines import EngineDesk
-from foldnote.lab.pacing import Pace
+from foldnote.lab.engines import EngineManager
+from foldnote.lab.pacing import PollingPace
 from foldnote.lab.responses import ConnectionVerdict, ProfileRecord, ProfilesAnswer
-from foldnote.lab.service_session import Desk
+from foldnote.lab.service_session import ServiceSession
 
 _TRIAL_S = 20.0
 
 
-class Desks:
+class SessionRegistry:
     """The desks by profile."""
 
-    def __init__(self, open_connection: Connect = connect, pace: Pace | None = None) -> None:
+    def __init__(self, open_connection: Connect = connect, pace: PollingPace | None = None) -> None:
         """No desk is there before somebody asks for it."""
         self._open_connection = open_connection
         self._pace = pace
-        self._desks: dict[str, Desk] = {}
-        self.engines = EngineDesk(self._forget_tools)
+        self._registry: dict[str, ServiceSession] = {}
+        self.engines = EngineManager(self._forget_tools)
 
-    def find(self, profile_name: str | None) -> Desk:
+    def find(self, profile_name: str | None) -> ServiceSession:
         """The desk of the profile of this name, or of the active one.
 
         Raises:
             ConfigurationError: no profile is called so.
         """
         name = settings.active_profile(profile_name or None).name
-        if name not in self._desks:
-            self._desks[name] = Desk(name, self._open_connection, self._pace)
-        return self._desks[name]
+        if name not in self._registry:
+            self._registry[name] = ServiceSession(name, self._open_connection, self._pace)
+        return self._registry[name]
 
     def list_profiles(self) -> ProfilesAnswer:
         """The services that can be chosen.
@@ -90,20 +90,20 @@ class Desks:
         if verdict.is_good:
             profile = await asyncio.to_thread(settings.save_profile, name, base_url)
             await asyncio.to_thread(settings.store_api_key, profile.name, key)
-            before = self._desks.pop(name, None)
+            before = self._registry.pop(name, None)
             if before is not None:
                 await before.close()
         return verdict
 
     def _forget_tools(self) -> None:
-        for desk in self._desks.values():
-            desk.poller.forget_tools()
+        for session in self._registry.values():
+            session.poller.forget_tools()
 
     async def close(self) -> None:
         """Stop asking everywhere."""
         await self.engines.close()
-        for desk in self._desks.values():
-            await desk.close()
+        for session in self._registry.values():
+            await session.close()
 
 
 def _bad(message: str) -> ConnectionVerdict:

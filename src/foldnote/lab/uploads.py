@@ -52,7 +52,7 @@ PAUSES_S = (1.0, 2.0, 5.0, 10.0, 30.0)
 _MOST_NOTE_BYTES = 1 << 16
 _ID = re.compile(r"[\w-]{22}")
 _LOOK_S = 0.1
-_PATIENCE_S = 10.0
+_TIMEOUT_S = 10.0
 _PASSING_FAULTS = (TransportError, EmbeddedServiceError, RateLimitedError, ServiceFaultError, TimeoutError)
 """What passes by itself; a refusal of the file does not."""
 
@@ -81,7 +81,7 @@ class Wish:
 
 
 @dataclass
-class Upload:
+class UploadSession:
     """One file on its way."""
 
     id: str
@@ -203,7 +203,7 @@ class Upload:
 
     async def _wait(self, is_news: Callable[[], bool]) -> None:
         """Wait for the end of passing on, for news of it, or for a moment."""
-        end = time.monotonic() + _PATIENCE_S
+        end = time.monotonic() + _TIMEOUT_S
         while self.task is not None and time.monotonic() < end:
             done, _ = await asyncio.wait([self.task], timeout=_LOOK_S)
             if done or is_news():
@@ -239,9 +239,9 @@ class Uploads:
         """What an earlier server left in ``folder`` is found when somebody asks; by default in the cache."""
         self._clock = clock
         self._folder = folder or settings.cache_dir() / "uploads"
-        self._uploads: dict[str, Upload] = {}
+        self._uploads: dict[str, UploadSession] = {}
 
-    def begin(self, wish: Wish) -> Upload:
+    def begin(self, wish: Wish) -> UploadSession:
         """The upload of ``wish``: the one that was broken off, or a new one.
 
         Raises:
@@ -256,11 +256,11 @@ class Uploads:
         found = next(known, None)
         if found is None:
             self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            found = Upload.begin(self._folder, wish)
+            found = UploadSession.begin(self._folder, wish)
             self._uploads[found.id] = found
         return found
 
-    def find(self, name: str, owner: str) -> Upload:
+    def find(self, name: str, owner: str) -> UploadSession:
         """The upload of this id.
 
         Raises:
@@ -268,14 +268,14 @@ class Uploads:
         """
         found = self._uploads.get(name)
         if found is None and _ID.fullmatch(name):
-            found = Upload.find(self._folder / name)
+            found = UploadSession.find(self._folder / name)
             if found is not None:
                 self._uploads[name] = found
         if found is None or found.wish.owner != owner:
             raise NotFoundError("This upload is not known here any more. Begin it again.")
         return found
 
-    def drop(self, upload: Upload) -> None:
+    def drop(self, upload: UploadSession) -> None:
         """Give an upload up."""
         self._uploads.pop(upload.id, None)
         upload.close()
@@ -295,7 +295,7 @@ class Uploads:
     def _adopt(self, wish: Wish) -> None:
         """Go on with what an earlier server left of ``wish``."""
         for path in [*self._left()]:
-            found = Upload.find(path)
+            found = UploadSession.find(path)
             if found is not None and found.wish == wish:
                 self._uploads[found.id] = found
             elif found is not None:

@@ -9,7 +9,7 @@ from foldnote.client import Client
 from foldnote.notebook.verbs import verb
 
 if TYPE_CHECKING:
-    from foldnote.client.core.connection import Link
+    from foldnote.client.core.connection import ServiceConnection
     from foldnote.client.resources.jobs import AsyncJobs
 
 
@@ -20,15 +20,15 @@ def find_client(profile: str | None) -> Client:
 
 
 @lru_cache(maxsize=8)
-def find_async_jobs(link: Link) -> AsyncJobs:
-    """The jobs of the service that ``link`` leads to, for cards, which wait beside everything else.
+def find_async_jobs(connection: ServiceConnection) -> AsyncJobs:
+    """The jobs of the service that ``connection`` leads to, for cards, which wait beside everything else.
 
     A card asks where its job is, with the same key, whatever profile is active by then.
     """
-    from foldnote.client.core.transport import AsyncHttpWorld
+    from foldnote.client.core.transport import AsyncHttpTransport
     from foldnote.client.resources.jobs import AsyncJobs
 
-    return AsyncJobs(link, AsyncHttpWorld())
+    return AsyncJobs(connection, AsyncHttpTransport())
 
 
 @verb

@@ -15,12 +15,12 @@ _MOST_ROWS = 50
 _BATCH_AGAIN = "`.retry()` of the batch submits the rows without a result again."
 
 if TYPE_CHECKING:
-    from foldnote.client.core.progress import Meter
+    from foldnote.client.core.progress import ProgressCallback
     from foldnote.results import Result
     from foldnote.viewers import JobCard
 
 
-class ShownHandle(JobHandle):
+class LiveHandle(JobHandle):
     """What waits with its progress in the cell.
 
     In a notebook a job is looked at by its card as well as by code, so what it says of itself is what was
@@ -53,7 +53,11 @@ class ShownHandle(JobHandle):
             return self._seen(self.finish(timeout_s, note))
 
     def result(
-        self, patterns: Sequence[str] = (), *, pdbs_only: bool = False, progress: bool | Meter = True
+        self,
+        patterns: Sequence[str] = (),
+        *,
+        pdbs_only: bool = False,
+        progress: bool | ProgressCallback = True,
     ) -> Result:
         """What the job left behind; a large download shows a bar in the cell.
 
@@ -72,7 +76,7 @@ class ShownHandle(JobHandle):
         return super().result(patterns, pdbs_only=pdbs_only, progress=progress)
 
 
-class NotebookJob(ShownHandle, JobHandle):
+class NotebookJob(LiveHandle, JobHandle):
     """A job in a notebook: shown, it is a live card with its result below; used, it is a ``JobHandle``."""
 
     def _ipython_display_(self) -> None:
@@ -83,7 +87,7 @@ class NotebookJob(ShownHandle, JobHandle):
         _show(make_card(self, slot), slot)
 
 
-class NotebookBatch(ShownHandle, BatchHandle):
+class NotebookBatch(LiveHandle, BatchHandle):
     """A batch in a notebook: shown, it is a live card with a table of what came out below."""
 
     def _ipython_display_(self) -> None:
@@ -97,7 +101,7 @@ class NotebookBatch(ShownHandle, BatchHandle):
         return make_live(super()._hold_job(job))
 
 
-class NotebookRun(ShownHandle, PipelineRun):
+class NotebookRun(LiveHandle, PipelineRun):
     """A run of a pipeline in a notebook."""
 
     def _hold_job(self, job: Job) -> JobHandle:
@@ -130,7 +134,7 @@ def make_card(job: NotebookJob, slot: ResultSlot, again: str | None = None) -> J
             slot.fill(job.result())
         return slot.bundle
 
-    source = connection.find_async_jobs(job._link)
+    source = connection.find_async_jobs(job._connection)
     return JobCard(job.record, source, on_final=show_end, find_result=find_result, again=again)
 
 
@@ -151,7 +155,7 @@ def make_batch_card(batch: NotebookBatch, slot: ResultSlot) -> JobCard:
 
     return JobCard(
         batch.record,
-        connection.find_async_jobs(batch._link),
+        connection.find_async_jobs(batch._connection),
         on_final=show_end,
         find_result=lambda: slot.bundle or find_table(),
         again=_BATCH_AGAIN,
@@ -160,9 +164,9 @@ def make_batch_card(batch: NotebookBatch, slot: ResultSlot) -> JobCard:
 
 def make_live(handle: JobHandle) -> NotebookJob:
     """The same job, shown as a notebook shows it."""
-    return NotebookJob(handle.record, handle._link, handle._world)
+    return NotebookJob(handle.record, handle._connection, handle._transport)
 
 
 def make_live_batch(handle: BatchHandle) -> NotebookBatch:
     """The same batch, shown as a notebook shows it."""
-    return NotebookBatch(handle.record, handle._link, handle._world, handle.sheet)
+    return NotebookBatch(handle.record, handle._connection, handle._transport, handle.sheet)

@@ -100,7 +100,7 @@ def pipeline(
     run = client.pipelines.run(
         client.pipelines.submit(name, stages), inputs, job_name=job_name, project_tag=project_tag, again=again
     )
-    return NotebookRun(run.record, run._link, run._world)
+    return NotebookRun(run.record, run._connection, run._transport)
 
 
 @verb
@@ -142,4 +142,4 @@ def screen(
         receptor, ligands, tool=tool, settings=settings, rank_by=rank_by, batch_name=batch_name, names=names,
         project_tag=project_tag, again=again,
     )  # fmt: skip
-    return NotebookBatch(batch.record, batch._link, batch._world)
+    return NotebookBatch(batch.record, batch._connection, batch._transport)

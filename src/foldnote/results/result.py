@@ -41,7 +41,7 @@ from foldnote.results.prediction.ranking_files import read_order, read_sample_sc
 from foldnote.results.provenance.manifest import Manifest, read_manifest
 from foldnote.results.sequences.alignment import Alignment, read_alignment
 from foldnote.results.sequences.antibody_numbering import Region, find_regions, read_numbering
-from foldnote.results.structure.confidence import Claim
+from foldnote.results.structure.confidence import StatedPlddt
 from foldnote.results.structure.formats import find_format, read_structure_text
 from foldnote.results.structure.structure import Structure
 from foldnote.results.tables.score_rows import find_rows
@@ -341,7 +341,7 @@ class Result:
             self._reader.report(name, UnreadableFileError(problem))
         return found.molecules
 
-    def _claims(self, structure: str) -> Sequence[Claim]:
+    def _claims(self, structure: str) -> Sequence[StatedPlddt]:
         """What the score files of the structure's model call its pLDDT."""
         return [claim for model in self._owners.get(structure, ()) for claim in model.claims]
 

@@ -18,16 +18,16 @@ from foldnote.service.domain.access.gate import Gate
 from foldnote.service.domain.access.keys import hash_key, make_key, read_or_make_key_file
 from foldnote.service.domain.access.limiter import RateLimiter
 from foldnote.service.domain.access.storage import StorageDesk
-from foldnote.service.domain.access.trials import TrialDesk
+from foldnote.service.domain.access.trials import TrialService
 from foldnote.service.domain.batch_archives import Aggregator
 from foldnote.service.domain.cursors import PageKeys
-from foldnote.service.domain.deployment import DeploymentDesk
+from foldnote.service.domain.deployment import DeploymentService
 from foldnote.service.domain.file_resolution import FileResolver
 from foldnote.service.domain.intake import Intake
-from foldnote.service.domain.pipelines.stage_scheduler import Conductor
-from foldnote.service.domain.pipelines.submission import PipelineDesk
-from foldnote.service.domain.result_links import ResultDesk
-from foldnote.service.domain.screening import ScreeningDesk
+from foldnote.service.domain.pipelines.stage_scheduler import StageScheduler
+from foldnote.service.domain.pipelines.submission import PipelineService
+from foldnote.service.domain.result_links import ResultService
+from foldnote.service.domain.screening import ScreeningService
 from foldnote.service.domain.tool_registry import Toolbox
 from foldnote.service.engines import load_engines
 from foldnote.service.files.links import LinkSigner
@@ -72,11 +72,13 @@ class Service:
         self.page_keys = PageKeys(next(iter(secrets.values())))
         limiter = RateLimiter(config.limits.requests_per_second, config.limits.burst)
         self.gate = Gate(self.store.accounts, limiter if config.rate_limit else None)
-        self.trials = TrialDesk(self.store.trials, self.store.accounts, config, next(iter(secrets.values())))
+        self.trials = TrialService(
+            self.store.trials, self.store.accounts, config, next(iter(secrets.values()))
+        )
         self.local_key = self._make_local_key()
         self.storage = StorageDesk(self.store.storage, config)
         self._build_queue()
-        self.results = ResultDesk(self.store, self.objects, self.links, self.aggregator)
+        self.results = ResultService(self.store, self.objects, self.links, self.aggregator)
         self.active_at = time.monotonic()
         self.is_closing = False
         """Whether it is about to end, so that nobody is kept waiting for a change."""
@@ -86,7 +88,7 @@ class Service:
         self.aggregator = Aggregator(self.store, self.objects)
         self.toolbox = Toolbox(load_engines(config.engine_paths))
         is_open = config.allows_deployment or config.embedded
-        self.deployments = DeploymentDesk(self.store.tools, self.toolbox, config.data_dir, is_open=is_open)
+        self.deployments = DeploymentService(self.store.tools, self.toolbox, config.data_dir, is_open=is_open)
         self.dispatcher = Dispatcher(
             self.store,
             self.objects,
@@ -101,8 +103,8 @@ class Service:
         )
         self.files = FileResolver(self.store, self.objects)
         wake = self.dispatcher.wake
-        self.conductor = Conductor(self.store, self.objects, self.toolbox, self.files, wake)
-        self.pipelines = PipelineDesk(self.store, self.toolbox, self.files, wake)
+        self.scheduler = StageScheduler(self.store, self.objects, self.toolbox, self.files, wake)
+        self.pipelines = PipelineService(self.store, self.toolbox, self.files, wake)
         allowance = Allowance(self.objects, config.trials.allowance_weighted_hours)
         self.intake = Intake(
             self.store,
@@ -113,10 +115,10 @@ class Service:
             limits=config.limits,
             allowance=allowance,
         )
-        self.screening = ScreeningDesk(self.toolbox, self.intake, self.files, config.limits.batch_rows)
+        self.screening = ScreeningService(self.toolbox, self.intake, self.files, config.limits.batch_rows)
 
     def _on_ended(self) -> None:
-        self.conductor.wake()
+        self.scheduler.wake()
         self.aggregator.wake()
 
     def _make_local_key(self) -> str:
@@ -136,13 +138,13 @@ class Service:
         """Recover and begin to run jobs."""
         if self.config.has_dispatcher:
             self.aggregator.start()
-            self.conductor.start()
+            self.scheduler.start()
             self.dispatcher.start()
 
     def stop(self) -> None:
         """Stop working; running jobs go on and are adopted by the next start."""
         self.dispatcher.stop()
-        self.conductor.stop()
+        self.scheduler.stop()
         self.aggregator.stop()
         self.store.close()
         self._lock.release()

@@ -52,7 +52,7 @@ class Limits:
 
 
 @dataclass(frozen=True)
-class Pace:
+class DispatcherTiming:
     """The dispatcher's rhythm, in seconds.
 
     Attributes:
@@ -145,7 +145,7 @@ class ServiceConfig:
     email: str = "local@foldnote.invalid"
     limits: Limits = field(default_factory=Limits)
     trials: TrialTerms = field(default_factory=TrialTerms)
-    pace: Pace = field(default_factory=Pace)
+    pace: DispatcherTiming = field(default_factory=DispatcherTiming)
 
     @property
     def max_upload_bytes(self) -> int:

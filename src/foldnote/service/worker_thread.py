@@ -36,13 +36,13 @@ class Rounds:
         """Begin."""
         self._thread.start()
 
-    def stop(self, patience_s: float | None = None) -> None:
+    def stop(self, grace_s: float | None = None) -> None:
         """End after the round that is going on, which is awaited for so long; None: to its end."""
         self.is_stopping = True
         self._ended.set()
         self._woken.set()
         if self._thread.is_alive():
-            self._thread.join(patience_s)
+            self._thread.join(grace_s)
 
     def wake(self) -> None:
         """Say that there may be something to do."""

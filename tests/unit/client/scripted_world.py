@@ -2,7 +2,7 @@
 
 import json
 
-from foldnote.client.core.operations import Answer, AsyncFace, Call, Run, Sleep, SyncFace
+from foldnote.client.core.operations import AsyncApi, Call, Run, ServiceResponse, Sleep, SyncApi
 
 
 class ScriptedWorld:
@@ -34,16 +34,16 @@ class ScriptedAsyncWorld(ScriptedWorld):
         return super().perform(effect)
 
 
-class AtOnce(SyncFace):
-    def __init__(self, world) -> None:
-        self._world = world
+class AtOnce(SyncApi):
+    def __init__(self, transport) -> None:
+        self._transport = transport
 
 
-class Awaited(AsyncFace):
-    def __init__(self, world) -> None:
-        self._world = world
+class Awaited(AsyncApi):
+    def __init__(self, transport) -> None:
+        self._transport = transport
 
 
-def says(body, status: int = 200, **headers: str) -> Answer:
+def says(body, status: int = 200, **headers: str) -> ServiceResponse:
     """An answer whose body is JSON."""
-    return Answer(status, headers, json.dumps(body).encode())
+    return ServiceResponse(status, headers, json.dumps(body).encode())

@@ -3,9 +3,9 @@
 import json
 from itertools import islice
 
-from foldnote.client.core.connection import Address, Link
-from foldnote.client.core.operations import Answer, Call, Run, Sleep
-from foldnote.client.watching.poller import Poller
+from foldnote.client.core.connection import Address, ServiceConnection
+from foldnote.client.core.operations import Call, Run, ServiceResponse, Sleep
+from foldnote.client.watching.poller import AccountPoller
 from foldnote.settings import Profile
 
 
@@ -23,10 +23,10 @@ class SimulatedAccount:
         self.names, self.batches, self.unlisted = list(names), batches or {}, set(unlisted)
         self.over: set[str] = set()
         self.asked: list[float] = []
-        self.refusal: Answer | None = None
-        self.link = Link(Profile("p", "http://p"), Address("http://p", None))
-        self.poller = Poller(clock=lambda: self.now)
-        self.link.pollers[None] = self.poller
+        self.refusal: ServiceResponse | None = None
+        self.connection = ServiceConnection(Profile("p", "http://p"), Address("http://p", None))
+        self.poller = AccountPoller(clock=lambda: self.now)
+        self.connection.pollers[None] = self.poller
 
     def perform(self, effect):
         match effect:
@@ -39,19 +39,19 @@ class SimulatedAccount:
         self.now += 0.01
         return self.refusal or self._answer(effect)
 
-    def _answer(self, call: Call) -> Answer:
+    def _answer(self, call: Call) -> ServiceResponse:
         params = call.params
         if "jobName" in params:
             if params["jobName"] not in self.names:
-                return Answer(404, {}, b'{"error": "no such job"}')
-            return Answer(200, {}, json.dumps(self._record(params["jobName"])).encode())
+                return ServiceResponse(404, {}, b'{"error": "no such job"}')
+            return ServiceResponse(200, {}, json.dumps(self._record(params["jobName"])).encode())
         rows = [name for name in self.names if name not in self.unlisted]
         if "batch" in params:
             rows = [name for name in rows if self.batches.get(name) == params["batch"]]
         begin = rows.index(params["startKey"]) + 1 if "startKey" in params else 0
         page = list(islice(rows, begin, begin + int(params["limit"])))
         more = {"startKey": page[-1]} if begin + len(page) < len(rows) else {}
-        return Answer(
+        return ServiceResponse(
             200, {}, json.dumps({"jobs": [*map(self._record, page)], "statuses": {}} | more).encode()
         )
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from foldnote import errors
 from foldnote.client.core.error_mapping import read_json, refusal, understand
-from foldnote.client.core.operations import Answer
+from foldnote.client.core.operations import ServiceResponse
 from foldnote.models import (
     Credential,
     FileRecord,
@@ -48,7 +48,7 @@ headers = st.dictionaries(
 
 def answer(status, body, given_headers=None):
     content = body if isinstance(body, bytes) else json.dumps(body).encode()
-    return Answer(status, httpx.Headers(given_headers or {}), content)
+    return ServiceResponse(status, httpx.Headers(given_headers or {}), content)
 
 
 @given(statuses, bodies | st.binary(max_size=60), headers)

@@ -37,11 +37,11 @@ class CountingAwaited(Counting, Awaited):
     """The face that is awaited."""
 
 
-async def value(face, *outcomes):
-    if face is CountingAtOnce:
-        counting = face(ScriptedWorld(*outcomes))
+async def value(api, *outcomes):
+    if api is CountingAtOnce:
+        counting = api(ScriptedWorld(*outcomes))
         return counting, counting.count("one", more=10)
-    counting = face(ScriptedAsyncWorld(*outcomes))
+    counting = api(ScriptedAsyncWorld(*outcomes))
     return counting, await counting.count("one", more=10)
 
 
@@ -49,24 +49,24 @@ FACES = pytest.mark.parametrize("face", [CountingAtOnce, CountingAwaited])
 
 
 @FACES
-async def test_outcomes_go_back_into_the_steps(face):
-    counting, result = await value(face, 1, 2)
+async def test_outcomes_go_back_into_the_steps(api):
+    counting, result = await value(api, 1, 2)
     assert result == 13
-    assert [call.url for call in counting._world.calls] == ["one", "two"]
-    assert counting._world.pauses == [0.5]
+    assert [call.url for call in counting._transport.calls] == ["one", "two"]
+    assert counting._transport.pauses == [0.5]
 
 
 @FACES
-async def test_a_lost_answer_is_raised_inside_the_steps(face):
-    assert (await value(face, 1, ServiceUnreachableError("gone")))[1] == 11
+async def test_a_lost_answer_is_raised_inside_the_steps(api):
+    assert (await value(api, 1, ServiceUnreachableError("gone")))[1] == 11
 
 
 @FACES
 @pytest.mark.parametrize("fault", [NotFoundError("no"), ZeroDivisionError(), KeyboardInterrupt()])
-async def test_whatever_ends_the_steps_closes_them(face, fault):
-    world = ScriptedWorld if face is CountingAtOnce else ScriptedAsyncWorld
-    counting = face(world())
-    counting._world.perform = failing(fault, awaited=face is CountingAwaited)
+async def test_whatever_ends_the_steps_closes_them(api, fault):
+    transport = ScriptedWorld if api is CountingAtOnce else ScriptedAsyncWorld
+    counting = api(transport())
+    counting._transport.perform = failing(fault, awaited=api is CountingAwaited)
     with pytest.raises(type(fault)):
         await settle(counting)
     assert counting.closed
@@ -99,6 +99,6 @@ def test_of_the_class_it_is_the_operation_itself():
 
 
 def test_nothing_happens_before_the_awaitable_is_awaited():
-    world = ScriptedAsyncWorld(1, 2)
-    CountingAwaited(world).count("one").close()
-    assert world.calls == []
+    transport = ScriptedAsyncWorld(1, 2)
+    CountingAwaited(transport).count("one").close()
+    assert transport.calls == []

@@ -3,12 +3,12 @@
 import pytest
 from scripted_world import ScriptedWorld
 
-from foldnote.client.core.connection import Address, Link
+from foldnote.client.core.connection import Address, ServiceConnection
 from foldnote.client.resources.job_handle import AsyncJobHandle, JobHandle
 from foldnote.models import read_job
 from foldnote.settings import Profile
 
-LINK = Link(Profile("lab", "http://p"), Address("http://p", None))
+LINK = ServiceConnection(Profile("lab", "http://p"), Address("http://p", None))
 
 
 def handle(status: str = "Running", **more) -> JobHandle:

@@ -6,7 +6,7 @@ from threading import Thread
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foldnote.client.core.connection import Link, shared_bucket
+from foldnote.client.core.connection import ServiceConnection, shared_bucket
 from foldnote.client.core.pacing import Bucket, poll_delays, retry_delays
 from foldnote.settings import Profile
 
@@ -57,7 +57,7 @@ def test_threads_take_each_token_once():
 
 
 def test_all_links_of_a_process_share_one_bucket():
-    links = [Link(Profile("a", "http://a")), Link(Profile("b", "http://b"))]
+    links = [ServiceConnection(Profile("a", "http://a")), ServiceConnection(Profile("b", "http://b"))]
     assert links[0]._bucket is links[1]._bucket is shared_bucket()
 
 

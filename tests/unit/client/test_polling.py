@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from scripted_world import AtOnce
 from simulated_account import SimulatedAccount
 
-from foldnote.client.core.operations import Answer, operation, run
+from foldnote.client.core.operations import ServiceResponse, operation, run
 from foldnote.client.resources.jobs import Jobs
 from foldnote.errors import RateLimitedError
 
@@ -17,7 +17,7 @@ def _unhurried(monkeypatch):
 
 
 def poll(account, names, **options):
-    return Jobs(account.link, account).poll(names, **options)
+    return Jobs(account.connection, account).poll(names, **options)
 
 
 def follow(account, names, seconds, pause_s=0.7):
@@ -96,7 +96,7 @@ def test_cards_and_waiting_share_their_requests():
         def beside(self):
             from foldnote.client.watching.waiting import Watch
 
-            watch = Watch(account.link, names, None, None)
+            watch = Watch(account.connection, names, None, None)
             while account.now < 1300:
                 yield from watch.look()
                 poll(account, names)
@@ -104,7 +104,7 @@ def test_cards_and_waiting_share_their_requests():
 
     names = [f"j{number}" for number in range(5)]
     account = SimulatedAccount(names)
-    account.link.can_hold = False
+    account.connection.can_hold = False
     Waits(account).beside()
     assert account.most_in_a_minute(after=10) <= 12
 
@@ -112,7 +112,7 @@ def test_cards_and_waiting_share_their_requests():
 def test_after_a_429_nothing_is_asked_before_the_time_that_it_named():
     account = SimulatedAccount(["a", "b", "c"])
     poll(account, "abc")
-    account.refusal = Answer(429, {"retry-after": "150"}, b"{}")
+    account.refusal = ServiceResponse(429, {"retry-after": "150"}, b"{}")
     account.now += 20
     for _ in range(20):
         with pytest.raises(RateLimitedError):
@@ -123,7 +123,7 @@ def test_after_a_429_nothing_is_asked_before_the_time_that_it_named():
 
 def test_a_429_that_names_an_absurd_time_is_asked_again_after_five_minutes():
     account = SimulatedAccount(["a", "b", "c"])
-    account.refusal = Answer(429, {"retry-after": "3459599"}, b"{}")
+    account.refusal = ServiceResponse(429, {"retry-after": "3459599"}, b"{}")
     with pytest.raises(RateLimitedError):
         poll(account, "abc")
     account.refusal, account.now = None, account.now + 301
@@ -142,7 +142,7 @@ def test_jobs_of_a_member_are_asked_for_with_that_member():
     account = SimulatedAccount(["a", "b", "c"])
     params = []
     account._answer = lambda call: (
-        params.append(call.params) or Answer(200, {}, b'{"jobs": [], "statuses": {}}')
+        params.append(call.params) or ServiceResponse(200, {}, b'{"jobs": [], "statuses": {}}')
     )
-    run(Jobs.poll.steps(Jobs(account.link, account), "abc", job_email="ada@lab.org"), account)
+    run(Jobs.poll.steps(Jobs(account.connection, account), "abc", job_email="ada@lab.org"), account)
     assert [each["jobEmail"] for each in params] == ["ada@lab.org"]

@@ -4,7 +4,7 @@ import io
 
 import pytest
 
-from foldnote.client.core.progress import Bar, Cell, Crowd, Lines, Terminal, follow, measure, write_size
+from foldnote.client.core.progress import Bar, Cell, JobGroup, Lines, Terminal, follow, measure, write_size
 from foldnote.models import read_job
 
 
@@ -79,13 +79,13 @@ def test_a_cell_is_renewed_in_place(clock, monkeypatch):
 
 
 def test_one_job_is_told_in_its_own_words():
-    crowd = Crowd(["a"])
+    crowd = JobGroup(["a"])
     assert crowd.note(record("a", progress=0.25, message="Folding")) == (0.25, "Running: Folding")
     assert crowd.note(record("a", "Complete")) == (1.0, "Complete")
 
 
 def test_many_jobs_are_counted():
-    crowd = Crowd(["a", "b", "c", "d"])
+    crowd = JobGroup(["a", "b", "c", "d"])
     crowd.note(record("a", "Complete"))
     crowd.note(record("b", "Stopped", error="It broke."))
     assert crowd.note(record("c", progress=0.5)) == (0.625, "1 complete, 1 running, 1 failed")
@@ -93,7 +93,7 @@ def test_many_jobs_are_counted():
 
 def test_a_batch_is_told_by_its_own_state_and_its_jobs():
     parent = {"type": "batch", "batchStatus": "Aggregating", "batchSize": 4, "statuses": {"Complete": 4}}
-    share, words = Crowd(["b"]).note(record("b", "Complete", **parent))
+    share, words = JobGroup(["b"]).note(record("b", "Complete", **parent))
     assert (share, words) == (1.0, "Aggregating, 4 of 4 jobs done")
 
 

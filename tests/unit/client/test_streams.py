@@ -6,7 +6,7 @@ import pytest
 from scripted_world import AtOnce, Awaited, ScriptedAsyncWorld, ScriptedWorld, says
 
 from foldnote.client.core.operations import Call
-from foldnote.client.core.streams import Give, stream
+from foldnote.client.core.streams import Emit, stream
 from foldnote.errors import ServiceUnreachableError
 
 
@@ -21,9 +21,9 @@ class Counting:
                 try:
                     answer = yield Call("GET", "http://x")
                 except ServiceUnreachableError:
-                    yield Give(0)
+                    yield Emit(0)
                 else:
-                    yield Give(answer.status)
+                    yield Emit(answer.status)
         finally:
             self.closed = True
 
@@ -36,12 +36,12 @@ class CountingAwaited(Awaited, Counting): ...
 
 @pytest.fixture(params=["at once", "awaited"])
 def make(request):
-    def face(*outcomes):
+    def api(*outcomes):
         if request.param == "at once":
             return CountingAtOnce(ScriptedWorld(*outcomes))
         return CountingAwaited(ScriptedAsyncWorld(*outcomes))
 
-    return face
+    return api
 
 
 async def step(values):
@@ -57,32 +57,32 @@ async def leave(values):
 
 
 async def test_nothing_is_asked_before_a_value_is(make):
-    face = make(says({}), says({}, 201))
-    values = face.count(2)
-    assert face._world.calls == []
-    assert (await step(values), len(face._world.calls)) == (200, 1)
-    assert (await step(values), len(face._world.calls)) == (201, 2)
+    api = make(says({}), says({}, 201))
+    values = api.count(2)
+    assert api._transport.calls == []
+    assert (await step(values), len(api._transport.calls)) == (200, 1)
+    assert (await step(values), len(api._transport.calls)) == (201, 2)
 
 
 async def test_it_ends_with_its_steps(make):
-    face = make(says({}))
-    values = face.count(1)
+    api = make(says({}))
+    values = api.count(1)
     assert [await step(values), await step(values)] == [200, None]
-    assert face.closed
+    assert api.closed
 
 
 async def test_the_steps_see_the_faults_of_the_world(make):
-    face = make(ServiceUnreachableError("gone"), says({}))
-    values = face.count(2)
+    api = make(ServiceUnreachableError("gone"), says({}))
+    values = api.count(2)
     assert [await step(values), await step(values)] == [0, 200]
 
 
 async def test_what_is_left_is_closed(make):
-    face = make(says({}), says({}))
-    values = face.count(2)
+    api = make(says({}), says({}))
+    values = api.count(2)
     await step(values)
     await leave(values)
-    assert face.closed
+    assert api.closed
 
 
 def test_the_method_tells_its_name_and_signature():

@@ -5,9 +5,9 @@ from itertools import count
 import pytest
 from scripted_world import ScriptedWorld, says
 
-from foldnote.client.core.connection import Address, Link
+from foldnote.client.core.connection import Address, ServiceConnection
 from foldnote.client.core.operations import run
-from foldnote.client.watching.waiting import Patience, get_many, wait_all
+from foldnote.client.watching.waiting import WaitLimit, get_many, wait_all
 from foldnote.errors import NotFoundError, ServiceUnreachableError, WaitTimeoutError
 from foldnote.settings import Profile
 
@@ -23,9 +23,9 @@ def page(*jobs: dict, start_key: str | None = None) -> dict:
 
 
 @pytest.fixture
-def link(monkeypatch) -> Link:
+def connection(monkeypatch) -> ServiceConnection:
     monkeypatch.setenv("FOLDNOTE_REQUESTS_PER_SECOND", "1e9")  # pauses that are noted are those of waiting
-    return Link(Profile("p", "http://p"), Address(f"http://p{next(_numbers)}", None))
+    return ServiceConnection(Profile("p", "http://p"), Address(f"http://p{next(_numbers)}", None))
 
 
 class Clock:
@@ -36,48 +36,48 @@ class Clock:
         return self.now
 
 
-def test_many_jobs_cost_one_request_a_look(link):
+def test_many_jobs_cost_one_request_a_look(connection):
     names = [f"j{number}" for number in range(20)]
     looks = [page(*(record(name) for name in names))] * 3 + [page(*(record(n, "Complete") for n in names))]
-    world = ScriptedWorld(*map(says, looks))
-    assert run(wait_all(link, names), world).keys() == set(names)
-    assert len(world.calls) == 4
+    transport = ScriptedWorld(*map(says, looks))
+    assert run(wait_all(connection, names), transport).keys() == set(names)
+    assert len(transport.calls) == 4
 
 
-def test_twenty_jobs_of_an_hour_cost_few_requests_a_minute(link):
+def test_twenty_jobs_of_an_hour_cost_few_requests_a_minute(connection):
     names = [f"j{number}" for number in range(20)]
     running = says(page(*(record(name) for name in names)))
-    world = ScriptedWorld(*[running] * 400, says(page(*(record(n, "Complete") for n in names))))
-    run(wait_all(link, names), world)
-    assert 400 / (sum(world.pauses) / 60) < 12
+    transport = ScriptedWorld(*[running] * 400, says(page(*(record(n, "Complete") for n in names))))
+    run(wait_all(connection, names), transport)
+    assert 400 / (sum(transport.pauses) / 60) < 12
 
 
-def test_jobs_on_later_pages_are_found(link):
+def test_jobs_on_later_pages_are_found(connection):
     names = ["a", "b", "c", "d"]
     first = page(record("a"), record("x"), start_key="k")
-    world = ScriptedWorld(says(first), says(page(record("b"), record("c"), record("d"))))
-    assert run(get_many(link, names), world).keys() == set(names)
-    assert world.calls[1].params["startKey"] == "k"
+    transport = ScriptedWorld(says(first), says(page(record("b"), record("c"), record("d"))))
+    assert run(get_many(connection, names), transport).keys() == set(names)
+    assert transport.calls[1].params["startKey"] == "k"
 
 
-def test_the_last_few_are_asked_for_by_name(link):
-    world = ScriptedWorld(says(page(record("a"), record("b"), start_key="k")), says(record("c")))
-    run(get_many(link, ["a", "b", "c"]), world)
-    assert world.calls[1].params == {"jobName": "c"}
+def test_the_last_few_are_asked_for_by_name(connection):
+    transport = ScriptedWorld(says(page(record("a"), record("b"), start_key="k")), says(record("c")))
+    run(get_many(connection, ["a", "b", "c"]), transport)
+    assert transport.calls[1].params == {"jobName": "c"}
 
 
-def test_a_list_that_leaves_jobs_out_does_not_hide_them(link):
-    world = ScriptedWorld(says(page()), *(says(record(name)) for name in "abc"))
-    assert run(get_many(link, "abc"), world).keys() == set("abc")
+def test_a_list_that_leaves_jobs_out_does_not_hide_them(connection):
+    transport = ScriptedWorld(says(page()), *(says(record(name)) for name in "abc"))
+    assert run(get_many(connection, "abc"), transport).keys() == set("abc")
 
 
-def test_a_job_that_is_gone_ends_the_waiting(link):
-    world = ScriptedWorld(says(record("a")), says({"error": "no such job"}, 404))
+def test_a_job_that_is_gone_ends_the_waiting(connection):
+    transport = ScriptedWorld(says(record("a")), says({"error": "no such job"}, 404))
     with pytest.raises(NotFoundError):
-        run(wait_all(link, ["a"]), world)
+        run(wait_all(connection, ["a"]), transport)
 
 
-def test_a_change_is_told_once(link):
+def test_a_change_is_told_once(connection):
     looks = [
         record("a", "In Queue"),
         record("a"),
@@ -86,35 +86,35 @@ def test_a_change_is_told_once(link):
         record("a", "Complete"),
     ]
     seen = []
-    link.can_hold = False
-    run(wait_all(link, ["a"], on_change=seen.append), ScriptedWorld(*map(says, looks)))
+    connection.can_hold = False
+    run(wait_all(connection, ["a"], on_change=seen.append), ScriptedWorld(*map(says, looks)))
     assert [(str(job.status), job.progress) for job in seen] == [
         ("In Queue", None), ("Running", None), ("Running", 0.5), ("Complete", None)
     ]  # fmt: skip
 
 
-def test_a_batch_is_final_when_its_archive_is(link):
+def test_a_batch_is_final_when_its_archive_is(connection):
     parent = {"jobName": "b", "type": "batch", "status": "Complete"}
     looks = [parent | {"batchStatus": "Aggregating"}, parent | {"batchStatus": "Complete"}]
-    world = ScriptedWorld(*map(says, looks))
-    run(wait_all(link, ["b"]), world)
-    assert len(world.calls) == 2
+    transport = ScriptedWorld(*map(says, looks))
+    run(wait_all(connection, ["b"]), transport)
+    assert len(transport.calls) == 2
 
 
-def test_a_name_twice_is_asked_for_once(link):
-    world = ScriptedWorld(says(record("a", "Complete")))
-    assert list(run(wait_all(link, ["a", "a"]), world)) == ["a"]
+def test_a_name_twice_is_asked_for_once(connection):
+    transport = ScriptedWorld(says(record("a", "Complete")))
+    assert list(run(wait_all(connection, ["a", "a"]), transport)) == ["a"]
 
 
-def test_a_service_that_never_answered_is_not_waited_for(link):
-    world = ScriptedWorld(*[ServiceUnreachableError("gone", was_sent=False)] * 9)
+def test_a_service_that_never_answered_is_not_waited_for(connection):
+    transport = ScriptedWorld(*[ServiceUnreachableError("gone", was_sent=False)] * 9)
     with pytest.raises(ServiceUnreachableError):
-        run(wait_all(link, ["a"]), world)
+        run(wait_all(connection, ["a"]), transport)
 
 
 def test_an_outage_is_borne_for_minutes_only():
     clock = Clock()
-    patience = Patience(None, clock)
+    patience = WaitLimit(None, clock)
     patience.renew()
     clock.now = 299
     patience.bear(ServiceUnreachableError("gone"))
@@ -125,7 +125,7 @@ def test_an_outage_is_borne_for_minutes_only():
 
 def test_the_last_pause_ends_with_the_time():
     clock = Clock()
-    patience = Patience(5, clock)
+    patience = WaitLimit(5, clock)
     clock.now = 4
     assert patience.limit(3, None) == 1
     clock.now = 5
@@ -133,47 +133,47 @@ def test_the_last_pause_ends_with_the_time():
         patience.limit(3, None)
 
 
-def test_a_timeout_of_nothing_looks_once(link):
-    world = ScriptedWorld(says(record("a")))
+def test_a_timeout_of_nothing_looks_once(connection):
+    transport = ScriptedWorld(says(record("a")))
     with pytest.raises(WaitTimeoutError, match="'a' is still Running") as caught:
-        run(wait_all(link, ["a"], timeout_s=0), world)
+        run(wait_all(connection, ["a"], timeout_s=0), transport)
     assert caught.value.job.job_name == "a"
 
 
-def test_a_service_that_can_wait_holds_the_looks_and_nothing_is_slept(link):
+def test_a_service_that_can_wait_holds_the_looks_and_nothing_is_slept(connection):
     names = [f"j{number}" for number in range(20)]
     running = page(*(record(name) for name in names))
     looks = [running | {"mark": "5"}, running | {"mark": "6"}, page(*(record(n, "Complete") for n in names))]
-    world = ScriptedWorld(*map(says, looks))
-    run(wait_all(link, names), world)
-    assert [call.params.get("since") for call in world.calls] == ["", "5", "6"]
-    assert [("waitSeconds" in call.params) for call in world.calls] == [False, True, True]
-    assert all(call.timeout_s > link.timeout_s for call in world.calls[1:])
-    assert world.pauses == []
+    transport = ScriptedWorld(*map(says, looks))
+    run(wait_all(connection, names), transport)
+    assert [call.params.get("since") for call in transport.calls] == ["", "5", "6"]
+    assert [("waitSeconds" in call.params) for call in transport.calls] == [False, True, True]
+    assert all(call.timeout_s > connection.timeout_s for call in transport.calls[1:])
+    assert transport.pauses == []
 
 
-def test_a_service_that_cannot_wait_is_asked_for_it_once(link):
+def test_a_service_that_cannot_wait_is_asked_for_it_once(connection):
     names = [f"j{number}" for number in range(20)]
     running = page(*(record(name) for name in names))
-    world = ScriptedWorld(*map(says, [running, running, page(*(record(n, "Complete") for n in names))]))
-    run(wait_all(link, names), world)
-    assert ["since" in call.params for call in world.calls] == [True, False, False]
-    assert len(world.pauses) == 2
+    transport = ScriptedWorld(*map(says, [running, running, page(*(record(n, "Complete") for n in names))]))
+    run(wait_all(connection, names), transport)
+    assert ["since" in call.params for call in transport.calls] == [True, False, False]
+    assert len(transport.pauses) == 2
 
 
-def test_a_service_that_refuses_the_question_is_asked_without_it(link):
+def test_a_service_that_refuses_the_question_is_asked_without_it(connection):
     names = [f"j{number}" for number in range(20)]
     done = page(*(record(n, "Complete") for n in names))
-    world = ScriptedWorld(says({"error": "unknown parameter since"}, 400), says(done))
-    run(wait_all(link, names), world)
-    assert ["since" in call.params for call in world.calls] == [True, False]
-    assert link.can_hold is False
+    transport = ScriptedWorld(says({"error": "unknown parameter since"}, 400), says(done))
+    run(wait_all(connection, names), transport)
+    assert ["since" in call.params for call in transport.calls] == [True, False]
+    assert connection.can_hold is False
 
 
-def test_one_job_is_held_once_it_takes_long(link):
+def test_one_job_is_held_once_it_takes_long(connection):
     running = says(record("a"))
     held = says(page(record("a", "Complete")) | {"mark": "7"})
-    world = ScriptedWorld(running, running, running, says(page(record("a")) | {"mark": "6"}), held)
-    run(wait_all(link, ["a"]), world)
-    assert [call.params.get("jobName") for call in world.calls] == ["a", "a", "a", None, None]
-    assert world.calls[-1].params["since"] == "6"
+    transport = ScriptedWorld(running, running, running, says(page(record("a")) | {"mark": "6"}), held)
+    run(wait_all(connection, ["a"]), transport)
+    assert [call.params.get("jobName") for call in transport.calls] == ["a", "a", "a", None, None]
+    assert transport.calls[-1].params["since"] == "6"

@@ -18,7 +18,7 @@ from foldnote import catalog
 from foldnote.client import Client
 from foldnote.errors import FoldnoteError
 from foldnote.forms import Form
-from foldnote.forms.files.contents import Upload, remember
+from foldnote.forms.files.contents import UploadedFile, remember
 from foldnote.service.config import ServiceConfig
 from foldnote.service.http.app import create_app
 
@@ -75,7 +75,7 @@ def test_a_table_of_this_computer_must_have_its_columns(tmp_path):
 
 def test_an_upload_is_named_with_its_size():
     form = make_form({"f": PDB})
-    form.offer_uploads((Upload.of("set/target.pdb", 204_000), Upload.of("x.csv", None)))
+    form.offer_uploads((UploadedFile.of("set/target.pdb", 204_000), UploadedFile.of("x.csv", None)))
     form.set(f="set/target.pdb")
     assert "upload set/target.pdb, 204 kB" in said(form)
 
@@ -121,7 +121,7 @@ def test_a_file_from_the_browser_lies_beside_the_notebook_and_in_no_widget(tmp_p
 
 def test_an_upload_of_the_right_kind_is_chosen_from_a_list():
     form = make_form({"f": PDB})
-    form.offer_uploads((Upload.of("a.pdb", 1200), Upload.of("x.csv", 10)))
+    form.offer_uploads((UploadedFile.of("a.pdb", 1200), UploadedFile.of("x.csv", 10)))
     field = form.fields["f"]
     field._choose.click()
     assert [text for text, _ in field.chooser._uploads.options] == [

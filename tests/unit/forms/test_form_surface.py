@@ -8,7 +8,7 @@ from form_builders import label_of, make_form, make_tool
 from foldnote.forms import Form, SchemaForm
 from foldnote.forms.fields.field import Field
 from foldnote.forms.fields.kinds.text import find_span
-from foldnote.forms.jobs.job_files import Member, write_members
+from foldnote.forms.jobs.job_files import ListedFile, write_members
 from foldnote.forms.schema.spec import read_spec
 from foldnote.forms.view.page_events import locate, pack_script, read_script
 
@@ -173,7 +173,11 @@ def test_a_table_that_was_dropped_becomes_rows_of_the_batch(tmp_path, monkeypatc
 
 
 def test_files_of_a_job_are_listed_folder_by_folder_and_others_counted():
-    members = [Member("outputs/a/model.pdb", 2048), Member("score.json", 3), Member("outputs/<b>.pdb", 1)]
+    members = [
+        ListedFile("outputs/a/model.pdb", 2048),
+        ListedFile("score.json", 3),
+        ListedFile("outputs/<b>.pdb", 1),
+    ]
     html = write_members("job.1", members, ("pdb",))
     assert html.index("<summary>outputs</summary>") < html.index("&lt;b&gt;.pdb") < html.index("model.pdb")
     assert 'data-path="outputs/a/model.pdb"' in html

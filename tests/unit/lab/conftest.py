@@ -13,9 +13,9 @@ from traitlets.config import Config
 
 from foldnote import settings
 from foldnote.client import AsyncClient
-from foldnote.lab.connection import Line
-from foldnote.lab.poller import Poller
-from foldnote.lab.session_registry import Desks
+from foldnote.lab.connection import ProfileConnection
+from foldnote.lab.poller import JobPoller
+from foldnote.lab.session_registry import SessionRegistry
 from foldnote.models.account import Account
 from foldnote.service.config import ServiceConfig
 from foldnote.service.http.app import create_app
@@ -32,23 +32,23 @@ async def service(tmp_path: Path) -> AsyncIterator[JobService]:
 
 
 @pytest.fixture
-async def poller(service: JobService) -> AsyncIterator[Poller]:
+async def poller(service: JobService) -> AsyncIterator[JobPoller]:
     """A hasty poller of that service."""
-    poller = Poller(Line(None, service.connect), PACE)
+    poller = JobPoller(ProfileConnection(None, service.connect), PACE)
     yield poller
     await poller.close()
 
 
 @pytest.fixture
-async def desks(service: JobService) -> AsyncIterator[Desks]:
+async def registry(service: JobService) -> AsyncIterator[SessionRegistry]:
     """Desks whose every profile is that service."""
-    desks = Desks(service.connect, PACE)
-    yield desks
-    await desks.close()
+    registry = SessionRegistry(service.connect, PACE)
+    yield registry
+    await registry.close()
 
 
 @pytest.fixture
-async def server_app(tmp_path: Path, desks: Desks, monkeypatch) -> AsyncIterator[ServerApp]:
+async def server_app(tmp_path: Path, registry: SessionRegistry, monkeypatch) -> AsyncIterator[ServerApp]:
     """A Jupyter server that has our extension and those desks; nothing listens yet."""
     for name in ("CONFIG", "DATA", "RUNTIME"):
         monkeypatch.setenv(f"JUPYTER_{name}_DIR", str(tmp_path / name.lower()))
@@ -62,7 +62,7 @@ async def server_app(tmp_path: Path, desks: Desks, monkeypatch) -> AsyncIterator
     }
     server = ServerApp(config=Config(options))
     server.initialize(argv=[], new_httpserver=False, find_extensions=False)
-    server.web_app.settings["foldnote_desks"] = desks
+    server.web_app.settings["foldnote_desks"] = registry
     yield server
     await server._cleanup()
     ServerApp.clear_instance()

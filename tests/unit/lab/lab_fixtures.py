@@ -9,18 +9,18 @@ from typing import Any
 import httpx
 
 from foldnote.client import AsyncClient
-from foldnote.lab.connection import Connection
-from foldnote.lab.pacing import Pace
+from foldnote.lab.connection import ReadyClient
+from foldnote.lab.pacing import PollingPace
 from foldnote.settings import Profile
 
 URL = "http://service.test"
 TOKEN = "a-token-for-tests"
-PACE = Pace(
+PACE = PollingPace(
     busy_s=0.05,
     idle_s=0.05,
     longest_s=0.2,
     attention_s=5.0,
-    patience_s=4.0,
+    timeout_s=4.0,
     tools_s=0.0,
     busy_wait_s=0.2,
     idle_wait_s=0.2,
@@ -56,14 +56,14 @@ class JobService:
     times: list[float] = field(default_factory=list)
     connections: list[AsyncClient] = field(default_factory=list)
 
-    async def connect(self, profile: Profile) -> Connection:
+    async def connect(self, profile: Profile) -> ReadyClient:
         """What the poller uses in place of the network."""
         http = httpx.AsyncClient(transport=_Switched(self), base_url=URL)
         hosted_key = "" if profile.is_embedded else self.hosted_key
         key = hosted_key or self.offered_key or self.key
         client = AsyncClient(base_url=URL, api_key=key, http_client=http)
         self.connections.append(client)
-        return Connection(client, URL)
+        return ReadyClient(client, URL)
 
     def client(self) -> AsyncClient:
         """A client of its own, for what a test does beside the extension."""

@@ -2,7 +2,7 @@
 
 from lab_fixtures import TOKEN, URL
 
-from foldnote.lab.account import AccountDesk
+from foldnote.lab.account import AccountCache
 from foldnote.models.account import Account
 
 LOGIN = {"Authorization": f"token {TOKEN}"}
@@ -48,10 +48,10 @@ async def test_wishes_of_several_pages_for_the_same_news_are_one_question():
         asked.append(now[0])
         return Account(service=URL, profile="hosted", tier="free")
 
-    desk = AccountDesk(ask, lambda: now[0])
+    session = AccountCache(ask, lambda: now[0])
     for moment in (0.0, 1.0, 2.0, 10.0, 11.0):
         now[0] = moment
-        await desk.read(is_fresh=True)
+        await session.read(is_fresh=True)
     assert asked == [0.0, 10.0]
 
 

@@ -11,9 +11,9 @@ from lab_fixtures import PACE, TOKEN, wait_for_state
 
 from foldnote import catalog, settings
 from foldnote.errors import FoldnoteError
-from foldnote.lab.engines import EngineDesk
+from foldnote.lab.engines import EngineManager
 from foldnote.lab.service_session import describe_tool
-from foldnote.lab.session_registry import Desks
+from foldnote.lab.session_registry import SessionRegistry
 from foldnote.models.tool import Tool
 
 LOGIN = {"Authorization": f"token {TOKEN}"}
@@ -49,9 +49,9 @@ async def test_a_page_waits_until_something_changes(jupyter, service):
     assert [job["jobName"] for job in body["jobs"]] == ["new"]
 
 
-async def test_a_page_that_goes_away_keeps_nobody_asking(jupyter, desks):
+async def test_a_page_that_goes_away_keeps_nobody_asking(jupyter, registry):
     await wait_for_state(jupyter, "ok")
-    poller = desks.find(None).poller
+    poller = registry.find(None).poller
     tag = (await jupyter.get("jobs", headers=LOGIN)).headers["ETag"].split('"')[1]
     with pytest.raises(httpx.ReadTimeout):
         await jupyter.get(f"jobs?since={tag}&wait_s=50", headers=LOGIN, timeout=0.3)
@@ -82,40 +82,40 @@ async def test_a_connection_that_does_not_answer_is_not_kept(jupyter):
 
 
 async def test_each_profile_has_one_desk(service):
-    desks = Desks(service.connect, PACE)
+    registry = SessionRegistry(service.connect, PACE)
     settings.save_profile("other", "https://other.example.org")
-    assert desks.find("other") is desks.find("other")
-    assert desks.find("other") is not desks.find(None)
-    await desks.close()
+    assert registry.find("other") is registry.find("other")
+    assert registry.find("other") is not registry.find(None)
+    await registry.close()
 
 
 async def test_engines_are_listed_with_their_licence():
-    found = {engine.name: engine for engine in (await EngineDesk().list_engines()).engines}
+    found = {engine.name: engine for engine in (await EngineManager().list_engines()).engines}
     assert found["anarci"].tools == ("anarci",)
     assert found["anarci"].licence
 
 
 async def test_a_cancelled_installation_says_what_is_kept_and_can_begin_again(tmp_path, monkeypatch):
     monkeypatch.setenv("FOLDNOTE_ENGINES_DIR", str(tmp_path))
-    desk = EngineDesk()
+    session = EngineManager()
     for _ in range(2):
-        desk.begin("install", "anarci")
+        session.begin("install", "anarci")
         with pytest.raises(FoldnoteError, match="being changed already"):
-            desk.begin("remove", "anarci")
-        await desk.cancel("anarci")
-        found = {engine.name: engine for engine in (await desk.list_engines()).engines}["anarci"]
+            session.begin("remove", "anarci")
+        await session.cancel("anarci")
+        found = {engine.name: engine for engine in (await session.list_engines()).engines}["anarci"]
         assert found.message == "Cancelled. What was downloaded is kept for the next try."
         assert (found.is_busy, found.has_failed, found.is_installed) == (False, False, False)
     with pytest.raises(FoldnoteError, match="Nothing is being done"):
-        await desk.cancel("anarci")
+        await session.cancel("anarci")
 
 
 async def test_a_cancelled_removal_says_what_to_do_now(tmp_path, monkeypatch):
     monkeypatch.setenv("FOLDNOTE_ENGINES_DIR", str(tmp_path))
-    desk = EngineDesk()
-    desk.begin("remove", "anarci")
-    await desk.cancel("anarci")
-    found = {engine.name: engine for engine in (await desk.list_engines()).engines}["anarci"]
+    session = EngineManager()
+    session.begin("remove", "anarci")
+    await session.cancel("anarci")
+    found = {engine.name: engine for engine in (await session.list_engines()).engines}["anarci"]
     assert found.message == "Cancelled. A part may be gone already: remove the rest, or install it again."
     assert (found.is_busy, found.has_files) == (False, False)
 

@@ -8,7 +8,7 @@ from lab_fixtures import TOKEN, wait_for_state
 from foldnote.client.local.ledger import Ledger
 from foldnote.errors import ConfigurationError
 from foldnote.lab.local_notes import LONGEST_TAG, MOST_TAGS, NOTHING, Notes
-from foldnote.lab.pending_deletions import Departed, Departures
+from foldnote.lab.pending_deletions import Departed, PendingDeletions
 
 LOGIN = {"Authorization": f"token {TOKEN}"}
 LONG_S = 600
@@ -19,7 +19,7 @@ class Deletions:
 
     def __init__(self):
         self.deleted, self.told = [], []
-        self.departures = Departures(self._delete, self.told.append)
+        self.departures = PendingDeletions(self._delete, self.told.append)
 
     async def _delete(self, names):
         self.deleted += names

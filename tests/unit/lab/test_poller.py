@@ -9,17 +9,17 @@ from collections.abc import Callable
 from lab_fixtures import PACE
 
 from foldnote import settings
-from foldnote.lab.connection import Line
-from foldnote.lab.pacing import Allowance, Pace
-from foldnote.lab.poller import Poller
+from foldnote.lab.connection import ProfileConnection
+from foldnote.lab.pacing import PollingPace, RequestBudget
+from foldnote.lab.poller import JobPoller
 from foldnote.lab.responses import ServiceState
 
 
-def _poller(service, **pace) -> Poller:
-    return Poller(Line(None, service.connect), dataclasses.replace(PACE, **pace))
+def _poller(service, **pace) -> JobPoller:
+    return JobPoller(ProfileConnection(None, service.connect), dataclasses.replace(PACE, **pace))
 
 
-async def _settle(poller: Poller, state: ServiceState) -> None:
+async def _settle(poller: JobPoller, state: ServiceState) -> None:
     async with asyncio.timeout(10):
         while f'"state":"{state}"'.encode() not in poller.look().body:
             await asyncio.sleep(0.02)
@@ -74,7 +74,7 @@ async def test_it_finds_a_service_that_was_restarted(service, poller):
 
 async def test_it_asks_less_often_after_failures(service):
     service.is_down = True
-    poller = _poller(service, longest_s=0.4, patience_s=0.2)
+    poller = _poller(service, longest_s=0.4, timeout_s=0.2)
     pauses = []
     for _ in range(5):
         await poller.ask_now()
@@ -101,7 +101,7 @@ async def test_closing_ends_all_waiting_and_nothing_is_asked_again(service):
 
 async def test_the_first_report_names_the_service_that_is_meant(service):
     settings.save_profile("lab", "https://jobs.example.org")
-    poller = Poller(Line("lab", service.connect))
+    poller = JobPoller(ProfileConnection("lab", service.connect))
     report = json.loads(poller.look().body)["service"]
     assert (report["profile"], report["isEmbedded"]) == ("lab", False)
     await poller.close()
@@ -122,7 +122,7 @@ async def test_a_change_is_heard_at_once_with_one_question_under_way(service):
 
 def test_the_allowance_lets_single_questions_pass_and_spreads_a_storm():
     now = [0.0]
-    allowance = Allowance(Pace(), lambda: now[0])
+    allowance = RequestBudget(PollingPace(), lambda: now[0])
     asked = 0
     while now[0] < 60:
         now[0] += allowance.pause_s() + 0.001
@@ -133,7 +133,7 @@ def test_the_allowance_lets_single_questions_pass_and_spreads_a_storm():
 
 def test_questions_for_progress_alone_are_short_only_while_the_allowance_is_full():
     now = [0.0]
-    allowance = Allowance(Pace(), lambda: now[0])
+    allowance = RequestBudget(PollingPace(), lambda: now[0])
     assert allowance.is_full
     for _ in range(2):
         allowance.take()
@@ -183,7 +183,7 @@ async def test_a_wished_pause_is_kept_at_the_service(service, poller):
     assert min(gaps) >= 0.4
 
 
-async def _settle_wish(poller: Poller, holds: Callable[[float], bool]) -> None:
+async def _settle_wish(poller: JobPoller, holds: Callable[[float], bool]) -> None:
     async with asyncio.timeout(30):
         while not holds(poller.pause_s()):
             poller.look(pause_s=120)

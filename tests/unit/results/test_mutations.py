@@ -18,7 +18,7 @@ from foldnote.results.docking.contacts import CONTACT_A, measure_contacts, read_
 from foldnote.results.molecules.molecule_files import read_molecules
 from foldnote.results.prediction.evidence import read_evidence
 from foldnote.results.sequences.alignment import read_alignment
-from foldnote.results.structure.confidence import Claim, find_confidence
+from foldnote.results.structure.confidence import StatedPlddt, find_confidence
 from foldnote.results.structure.formats import find_format, read_structure_text
 from foldnote.results.structure.structure import Structure
 from foldnote.results.tables.tabular import read_json, read_table
@@ -54,7 +54,7 @@ def read_contacts(content, name):
         assert contacts["distance"].le(CONTACT_A).all()
 
 
-CLAIM = Claim(np.linspace(0, 1, 20), "scores.json")
+CLAIM = StatedPlddt(np.linspace(0, 1, 20), "scores.json")
 SCORES = json.dumps(
     {"plddt": [50.5, 60], "pae": [[0.5, 1], [2, 3]], "iptm": 0.5, "chain_pair_iptm": [[1, None]]}
 )
@@ -171,7 +171,7 @@ def test_score_files_of_any_shape_leave_a_model_that_can_be_asked(tmp_path_facto
 @given(st.lists(st.floats(), max_size=40))
 def test_claims_of_any_values_are_weighed(values):
     structure = Structure("x.pdb", "pdb", FV).to_gemmi()
-    claim = Claim(np.array(values * 6)[:227], "x.json")
+    claim = StatedPlddt(np.array(values * 6)[:227], "x.json")
 
     found = find_confidence(structure, FV, "pdb", lambda: [claim])
 

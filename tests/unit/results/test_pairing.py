@@ -5,7 +5,7 @@ import pytest
 from result_archives import open_fold
 
 from foldnote.results.comparison.pairing import pair_by_number, pair_by_sequence, pair_chains
-from foldnote.results.comparison.traces import Trace, read_traces
+from foldnote.results.comparison.traces import CentralAtoms, read_traces
 
 
 def chain(fold, name):
@@ -14,7 +14,7 @@ def chain(fold, name):
 
 def make(letters, numbers=None):
     numbers = tuple(map(str, numbers or range(1, len(letters) + 1)))
-    return Trace("A", "protein", letters, numbers, np.zeros((len(letters), 3)))
+    return CentralAtoms("A", "protein", letters, numbers, np.zeros((len(letters), 3)))
 
 
 def numbers_of(pairing):

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from foldnote.catalog.checks import file, molecule, sequence, structure
-from foldnote.catalog.checks.row import CheckRow, Finding, Place
+from foldnote.catalog.checks.row import CheckContext, CheckRow, Finding
 
 CHECKS: Final[Mapping[str, CheckRow]] = {
     row.name: row for row in (*sequence.ROWS, *structure.ROWS, *file.ROWS, *molecule.ROWS)
@@ -19,7 +19,7 @@ CHECKS: Final[Mapping[str, CheckRow]] = {
 """Every check by the name that a schema gives it."""
 
 
-def run_checks(value: Any, place: Place) -> Iterator[Finding]:
+def run_checks(value: Any, place: CheckContext) -> Iterator[Finding]:
     """What the checks named in the field's notes find.
 
     Names that are not ours are passed over, as are rules for another kind of value: a foreign schema may

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import Any, Final
 
-from foldnote.catalog.checks.row import CheckRow, Finding, Place, shorten
+from foldnote.catalog.checks.row import CheckContext, CheckRow, Finding, shorten
 from foldnote.catalog.contents import (
     find_content_fault,
     has_atoms,
@@ -27,14 +27,14 @@ def _extensions(notes: Any) -> tuple[str, ...]:
     return tuple(notes.get("extensions") or ())
 
 
-def check_file(value: str, place: Place) -> Iterator[Finding]:
+def check_file(value: str, place: CheckContext) -> Iterator[Finding]:
     """A name with one of the field's extensions (or none), or contents of such a file."""
     fault = _find_file_fault(value, place)
     if fault:
         yield place.find(*fault)
 
 
-def check_files(value: Sequence[str], place: Place) -> Iterator[Finding]:
+def check_files(value: Sequence[str], place: CheckContext) -> Iterator[Finding]:
     """At least one file, and each of them good."""
     if not value and place.required:
         yield place.find("This is empty. Give at least one file.", "empty")
@@ -44,14 +44,14 @@ def check_files(value: Sequence[str], place: Place) -> Iterator[Finding]:
             yield place.find(*fault, number)
 
 
-def check_atoms(value: str, place: Place) -> Iterator[Finding]:
+def check_atoms(value: str, place: CheckContext) -> Iterator[Finding]:
     """Contents of a structure have atom records."""
     if is_inline(value) and not has_atoms(value):
         message = "These contents are no structure: they have no ATOM records. Paste a whole PDB file."
         yield place.find(message, "wrong_contents")
 
 
-def check_table_columns(value: str, place: Place) -> Iterator[Finding]:
+def check_table_columns(value: str, place: CheckContext) -> Iterator[Finding]:
     """A table's contents have the columns that the tool reads."""
     if not is_inline(value) or not value.strip():
         return
@@ -64,7 +64,7 @@ def check_table_columns(value: str, place: Place) -> Iterator[Finding]:
         yield place.find(message, "missing_columns")
 
 
-def check_column_name(value: str, place: Place) -> Iterator[Finding]:
+def check_column_name(value: str, place: CheckContext) -> Iterator[Finding]:
     """The name of a column, one of the table's where its contents are given."""
     if not value.strip():
         yield place.find("This is empty. Give the name of a column.", "empty")
@@ -75,7 +75,7 @@ def check_column_name(value: str, place: Place) -> Iterator[Finding]:
             yield place.find(message, "unknown_column")
 
 
-def check_alignment_size(value: str, place: Place) -> Iterator[Finding]:
+def check_alignment_size(value: str, place: CheckContext) -> Iterator[Finding]:
     """Contents with at least three sequences."""
     few = islice(list_sequence_names(value), _FEWEST_SEQUENCES) if is_inline(value) else ()
     count = len(list(few))
@@ -84,7 +84,7 @@ def check_alignment_size(value: str, place: Place) -> Iterator[Finding]:
         yield place.find(message, "too_few_sequences")
 
 
-def check_outgroup(value: str, place: Place) -> Iterator[Finding]:
+def check_outgroup(value: str, place: CheckContext) -> Iterator[Finding]:
     """The name of a sequence in the file, exactly, where its contents are given."""
     if not value.strip() or not isinstance(place.other, str) or not is_inline(place.other):
         return
@@ -95,7 +95,7 @@ def check_outgroup(value: str, place: Place) -> Iterator[Finding]:
         yield place.find(f"{place.other_name} has no sequence {shorten(value)}.{hint}", "unknown_sequence")
 
 
-def _find_file_fault(value: str, place: Place) -> tuple[str, str] | None:
+def _find_file_fault(value: str, place: CheckContext) -> tuple[str, str] | None:
     if not value.strip():
         return "This is empty. Give an uploaded file's name, JobName/path, or the contents.", "empty"
     allowed = _extensions(place.notes)

@@ -11,14 +11,14 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from foldnote.catalog.checks.row import CheckRow, Finding, Place, shorten
+from foldnote.catalog.checks.row import CheckContext, CheckRow, Finding, shorten
 from foldnote.catalog.json_values import MOST_LETTERS
 
 _TOKEN = re.compile(r"\[[^\[\]]+\]|Br|Cl|[BCNOPSFIHbcnops]|%\d\d|%\(\d+\)|\d|[-=#$:/\\.~*()]", re.ASCII)
 _MODEL_NAME = re.compile(r"[A-Za-z0-9_.\-]+", re.ASCII)
 
 
-def check_smiles(value: Sequence[str], place: Place) -> Iterator[Finding]:
+def check_smiles(value: Sequence[str], place: CheckContext) -> Iterator[Finding]:
     """Each item is the SMILES of one molecule."""
     for number, text in enumerate(value):
         fault = find_smiles_fault(text)
@@ -40,7 +40,7 @@ def find_smiles_fault(text: str) -> str | None:
     return _find_open_pair(tokens, text)
 
 
-def check_model_names(value: str, place: Place) -> Iterator[Finding]:
+def check_model_names(value: str, place: CheckContext) -> Iterator[Finding]:
     """Model names separated by commas, each once; empty is good."""
     if not value.strip():
         return

@@ -19,7 +19,7 @@ class Finding(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class CheckContext:
     """Where a check looks: a field, what the schema notes about it, and the other settings."""
 
     name: str
@@ -55,7 +55,7 @@ class Place:
 
 Kind = Literal["text", "texts", "switch", "map"]
 
-Rule = Callable[[Any, Place], Iterable[Finding]]
+Rule = Callable[[Any, CheckContext], Iterable[Finding]]
 """Takes a value that has passed the standard keywords; gives what is wrong with it."""
 
 

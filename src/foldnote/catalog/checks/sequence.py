@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from foldnote.catalog.checks.row import CheckRow, Finding, Place, shorten
+from foldnote.catalog.checks.row import CheckContext, CheckRow, Finding, shorten
 from foldnote.catalog.sequences import (
     ALPHABETS,
     Fault,
@@ -21,12 +21,12 @@ _RANGE = re.compile(r"\s*(\d{1,6})\s*-\s*(\d{1,6})\s*", re.ASCII)
 _SHOWN_FAULTS = 3
 
 
-def _separator(place: Place) -> str | None:
+def _separator(place: CheckContext) -> str | None:
     chains = place.notes.get("chains")
     return str(chains.get("separator") or ":") if isinstance(chains, dict) else None
 
 
-def check_letters(value: str, place: Place) -> Iterator[Finding]:
+def check_letters(value: str, place: CheckContext) -> Iterator[Finding]:
     """Every letter is of the field's alphabet."""
     if not value.strip():
         if place.required:
@@ -42,7 +42,7 @@ def check_letters(value: str, place: Place) -> Iterator[Finding]:
         yield place.find(message, "nucleotides")
 
 
-def check_chain_count(value: str, place: Place) -> Iterator[Finding]:
+def check_chain_count(value: str, place: CheckContext) -> Iterator[Finding]:
     """No chain is empty, and there are as many chains as the tool needs."""
     if not value.strip():
         return
@@ -61,7 +61,7 @@ def check_chain_count(value: str, place: Place) -> Iterator[Finding]:
         yield place.find(f"There are {_count(len(chains))}; at most {most} can be used.", "too_many_chains")
 
 
-def check_residue_range(value: str, place: Place) -> Iterator[Finding]:
+def check_residue_range(value: str, place: CheckContext) -> Iterator[Finding]:
     """A mask is start-end, lies inside its sequence and leaves a part of it unmasked."""
     if not value.strip():
         return
@@ -81,7 +81,7 @@ def check_residue_range(value: str, place: Place) -> Iterator[Finding]:
         yield from _check_extent(start, end, len(clean_sequence(place.other)), place)
 
 
-def _check_extent(start: int, end: int, length: int, place: Place) -> Iterator[Finding]:
+def _check_extent(start: int, end: int, length: int, place: CheckContext) -> Iterator[Finding]:
     if end > length:
         message = f"{start}-{end} reaches beyond {place.other_name}, which has {length} residues."
         yield place.find(message, "range_outside")
@@ -90,7 +90,7 @@ def _check_extent(start: int, end: int, length: int, place: Place) -> Iterator[F
         yield place.find(message, "whole_sequence_masked")
 
 
-def check_amino_acid_letters(value: str, place: Place) -> Iterator[Finding]:
+def check_amino_acid_letters(value: str, place: CheckContext) -> Iterator[Finding]:
     """Only one-letter codes of amino acids, written together."""
     known = ALPHABETS["amino-acid-x"].letters
     wrong = sorted({letter for letter in value if letter not in known})

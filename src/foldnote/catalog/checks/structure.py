@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Final
 
-from foldnote.catalog.checks.row import CheckRow, Finding, Place, matches, shorten
+from foldnote.catalog.checks.row import CheckContext, CheckRow, Finding, matches, shorten
 from foldnote.catalog.contents import is_inline, list_pdb_chains, read_lines
 from foldnote.catalog.sequences import clean_sequence
 
@@ -22,7 +22,7 @@ _CDR_INDICES = frozenset("01234567")
 _CDR_MEANING = "is no CDR index: 0 to 3 are CDR1A to CDR3A, 4 to 7 are CDR1B to CDR3B"
 
 
-def check_chain_id(value: str, place: Place) -> Iterator[Finding]:
+def check_chain_id(value: str, place: CheckContext) -> Iterator[Finding]:
     """One chain id, and one that the structure has where its contents are given."""
     if not value.strip():
         if place.required:
@@ -33,7 +33,7 @@ def check_chain_id(value: str, place: Place) -> Iterator[Finding]:
         yield place.find(fault, "bad_chain")
 
 
-def check_chain_ids(value: Sequence[str], place: Place) -> Iterator[Finding]:
+def check_chain_ids(value: Sequence[str], place: CheckContext) -> Iterator[Finding]:
     """Chain ids, or pairs of them such as 'H L', each named once."""
     if not value and place.required:
         yield place.find("This is empty. Give the id of at least one chain.", "empty")
@@ -51,7 +51,7 @@ def check_chain_ids(value: Sequence[str], place: Place) -> Iterator[Finding]:
             yield place.find(fault, "bad_chain", number)
 
 
-def check_chain_pair(value: Sequence[str], place: Place) -> Iterator[Finding]:
+def check_chain_pair(value: Sequence[str], place: CheckContext) -> Iterator[Finding]:
     """Under the condition ``pairWhen``, the chains are a heavy and a light one."""
     condition = place.notes.get("pairWhen")
     if not condition or not matches(condition, place.settings):
@@ -64,14 +64,14 @@ def check_chain_pair(value: Sequence[str], place: Place) -> Iterator[Finding]:
         yield place.find(message, "chain_pair_needed")
 
 
-def check_chains_given(value: bool, place: Place) -> Iterator[Finding]:
+def check_chains_given(value: bool, place: CheckContext) -> Iterator[Finding]:
     """A switch that works on chains needs the chains."""
     if value and place.other is None:
         message = f"This needs {place.other_name}: give it as the pair form 'H L', heavy before light."
         yield place.find(message, "chain_pair_needed")
 
 
-def check_residue_map(value: Mapping[str, str], place: Place) -> Iterator[Finding]:
+def check_residue_map(value: Mapping[str, str], place: CheckContext) -> Iterator[Finding]:
     """Chain ids to residue numbers that are separated by spaces."""
     known = _known_chains(place.other)
     for chain, residues in value.items():
@@ -87,21 +87,21 @@ def check_residue_map(value: Mapping[str, str], place: Place) -> Iterator[Findin
             yield place.find(message, "empty", chain)
 
 
-def check_residue_list(value: str, place: Place) -> Iterator[Finding]:
+def check_residue_list(value: str, place: CheckContext) -> Iterator[Finding]:
     """Residue numbers: digits, insertion letters, spaces, commas, hyphens and colons."""
     if not _RESIDUE_LIST.fullmatch(value):
         message = f"{shorten(value)} is no list of residue numbers. Separate numbers by spaces: 26 27 52A."
         yield place.find(message, "bad_residue")
 
 
-def check_structure_ids(value: str, place: Place) -> Iterator[Finding]:
+def check_structure_ids(value: str, place: CheckContext) -> Iterator[Finding]:
     """Structure ids of four letters and digits, separated by spaces."""
     yield from _check_words(
         value, place, _STRUCTURE_ID.fullmatch, "is no structure id: four letters and digits such as 1oga"
     )
 
 
-def check_cdr_indices(value: str, place: Place) -> Iterator[Finding]:
+def check_cdr_indices(value: str, place: CheckContext) -> Iterator[Finding]:
     """CDR indices from 0 to 7, separated by spaces, each once."""
     yield from _check_words(
         value,
@@ -114,7 +114,7 @@ def check_cdr_indices(value: str, place: Place) -> Iterator[Finding]:
         yield place.find("An index is given twice. Name each CDR once.", "repeated")
 
 
-def check_chains_match(value: str, place: Place) -> Iterator[Finding]:
+def check_chains_match(value: str, place: CheckContext) -> Iterator[Finding]:
     """The template has as many chains as the sequence it serves."""
     if not is_inline(value) or not isinstance(place.other, str):
         return
@@ -129,7 +129,7 @@ def check_chains_match(value: str, place: Place) -> Iterator[Finding]:
         yield place.find(message, "chain_count_differs")
 
 
-def check_crosslinks(value: str, place: Place) -> Iterator[Finding]:
+def check_crosslinks(value: str, place: CheckContext) -> Iterator[Finding]:
     """Each line is residue, chain, residue, chain, FDR; residues and chains exist in the sequence."""
     if not is_inline(value):
         return
@@ -142,7 +142,9 @@ def check_crosslinks(value: str, place: Place) -> Iterator[Finding]:
             return
 
 
-def _check_words(value: str, place: Place, is_good: Callable[[str], object], wrong: str) -> Iterator[Finding]:
+def _check_words(
+    value: str, place: CheckContext, is_good: Callable[[str], object], wrong: str
+) -> Iterator[Finding]:
     words = value.split()
     if not words:
         yield place.find("This is empty. Give at least one, separated by spaces.", "empty")
@@ -152,7 +154,7 @@ def _check_words(value: str, place: Place, is_good: Callable[[str], object], wro
             return
 
 
-def _find_chain_fault(chain: str, place: Place, known: Mapping[str, None]) -> str | None:
+def _find_chain_fault(chain: str, place: CheckContext, known: Mapping[str, None]) -> str | None:
     if not _CHAIN_ID.fullmatch(chain):
         return f"{shorten(chain)} is no chain id. Write one letter or digit, such as H (at most four)."
     if known and chain not in known:

@@ -61,7 +61,7 @@ _FILE: Final = {"type": "string", "format": "binary"}
 
 
 @dataclass
-class Row:
+class ForeignRow:
     """A row while it is read: what is taken from it is gone, and what stays was not understood."""
 
     left: dict[str, Any]
@@ -88,7 +88,7 @@ def read_field(row: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
     Args:
         row: without its name, ``required`` and ``conditionals``.
     """
-    reading = Row(dict(row))
+    reading = ForeignRow(dict(row))
     _read_type(reading)
     _read_words(reading)
     _read_options(reading)
@@ -99,7 +99,7 @@ def read_field(row: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
     return reading.schema, reading.left
 
 
-def _read_type(row: Row) -> None:
+def _read_type(row: ForeignRow) -> None:
     word = row.left.pop("type", None)
     of_items = _find_item_type(word)
     found = ("array", "") if of_items else _find_type(word)
@@ -136,7 +136,7 @@ def _find_type(word: Any) -> tuple[str, str] | None:
     return ("file", "file") if plain.removesuffix("file") in _EXTENSIONS else None
 
 
-def _make_file(row: Row, word: Any, *, is_many: bool) -> None:
+def _make_file(row: ForeignRow, word: Any, *, is_many: bool) -> None:
     row.json_type = "files" if is_many else "file"
     row.schema |= {"type": "array", "items": dict(_FILE)} if is_many else dict(_FILE)
     row.notes["role"] = "files" if is_many else "file"
@@ -159,7 +159,7 @@ def read_extensions(given: Any) -> list[str]:
     return list(dict.fromkeys(part for part in plain if re.fullmatch(r"[a-z0-9]{1,10}", part)))
 
 
-def _read_words(row: Row) -> None:
+def _read_words(row: ForeignRow) -> None:
     for name in ("title", "description"):
         value = row.take(name)
         if isinstance(value, str):
@@ -175,7 +175,7 @@ def _read_words(row: Row) -> None:
         row.notes["group"] = "advanced"
 
 
-def _read_options(row: Row) -> None:
+def _read_options(row: ForeignRow) -> None:
     given = row.take("options")
     if given in (None, [], {}):
         return
@@ -224,7 +224,7 @@ def _label_option(option: Any) -> tuple[Any, str | None]:
     return (label, None) if label is not None else (option, None)
 
 
-def _read_limits(row: Row) -> None:
+def _read_limits(row: ForeignRow) -> None:
     spans = {"number": ("minimum", "maximum"), "integer": ("minimum", "maximum"), "": ("minimum", "maximum"),
              "string": ("minLength", "maxLength"),
              "array": ("minItems", "maxItems"), "files": ("minItems", "maxItems")}  # fmt: skip
@@ -260,7 +260,7 @@ def _read_number(value: Any, *, is_whole: bool) -> Any:
     return value
 
 
-def _read_default(row: Row) -> None:
+def _read_default(row: ForeignRow) -> None:
     given = row.take("default")
     if given is None:
         return

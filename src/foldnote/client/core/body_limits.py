@@ -71,7 +71,7 @@ class Guard:
         self._begin, self._came = self._clock(), 0
 
 
-class Body:
+class BufferedBody:
     """A body that is kept in memory."""
 
     def __init__(self, response: httpx.Response, timeout_s: float, limit_bytes: int) -> None:

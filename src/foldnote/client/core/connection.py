@@ -17,9 +17,9 @@ from pydantic import SecretStr
 
 from foldnote import settings
 from foldnote.client.core.error_mapping import find_hidden_refusal, hidden_status, read_json, refusal
-from foldnote.client.core.operations import Answer, Call, Download, Run, Sleep, Steps
+from foldnote.client.core.operations import Call, Download, Operation, Run, ServiceResponse, Sleep
 from foldnote.client.core.pacing import Bucket, retry_delays
-from foldnote.client.core.progress import Meter
+from foldnote.client.core.progress import ProgressCallback
 from foldnote.errors import (
     ConfigurationError,
     RateLimitedError,
@@ -31,7 +31,7 @@ from foldnote.errors import (
 from foldnote.models import Tool
 
 if TYPE_CHECKING:
-    from foldnote.client.watching.poller import Poller
+    from foldnote.client.watching.poller import AccountPoller
 
 _BUCKETS: dict[float, Bucket] = {}
 _LONGEST_PAUSE_S = 120.0
@@ -65,7 +65,7 @@ class Options(TypedDict, total=False):
     """What a request may have besides its method and path.
 
     ``json``, ``params``, ``content``: body and query. ``repeatable``: whether a lost answer allows another
-    try, by default for GET, PUT and DELETE. ``timeout_s``: seconds, by default the option's. ``meter``: told
+    try, by default for GET, PUT and DELETE. ``timeout_s``: seconds, by default the option's. ``report``: told
     how much of the content is sent. ``is_open``: whether the route takes no key, which then is not sent.
     """
 
@@ -74,7 +74,7 @@ class Options(TypedDict, total=False):
     content: bytes | Path | None
     repeatable: bool | None
     timeout_s: float | None
-    meter: Meter | None
+    report: ProgressCallback | None
     is_open: bool
 
 
@@ -90,7 +90,7 @@ def shared_bucket() -> Bucket:
     return _BUCKETS.setdefault(per_second, Bucket(per_second, capacity=per_second))
 
 
-class Link:
+class ServiceConnection:
     """One service, as the resources see it."""
 
     def __init__(self, profile: settings.Profile, address: Address | None = None) -> None:
@@ -106,7 +106,7 @@ class Link:
         """The catalog as last seen; empty before the first look."""
         self.can_hold: bool | None = True if self._may_move else None
         """Whether the service can hold a request until something changes; None until it was asked."""
-        self.pollers: dict[str | None, Poller] = {}
+        self.pollers: dict[str | None, AccountPoller] = {}
         """What follows jobs of this account, and of other members by their addresses."""
         self.refusals: dict[type[ServiceError], Mapping[str, Any]] = {}
         """What the last refusal of each kind said: the figures of limits are told nowhere else."""
@@ -134,7 +134,7 @@ class Link:
         fixed = self._address.key if self._address and self._is_fixed else None
         return self.service, self.profile.name, fixed
 
-    def locate(self, *, again: bool = False) -> Steps[Address]:
+    def locate(self, *, again: bool = False) -> Operation[Address]:
         """The address; the embedded service is started when it does not run."""
         if self._address is None or (again and not self._is_fixed):
             self._address = yield Run(self._find)
@@ -157,7 +157,7 @@ class Link:
         running = embedded.ensure_service()
         return Address(running.url, running.key)
 
-    def ask(self, method: str, path: str, **options: Unpack[Options]) -> Steps[Any]:
+    def ask(self, method: str, path: str, **options: Unpack[Options]) -> Operation[Any]:
         """The JSON that the service answers.
 
         Args:
@@ -167,14 +167,14 @@ class Link:
             ServiceError: the service refused.
             TransportError: no answer came.
         """
-        answer: Answer = yield from self.send(method, path, **options)
+        answer: ServiceResponse = yield from self.send(method, path, **options)
         said = read_json(answer)
         fault = find_hidden_refusal(said)
         if fault is not None:
             raise refusal(replace(answer, status=hidden_status(fault), body=json.dumps(fault).encode()), path)
         return said
 
-    def send(self, method: str, path: str, **options: Unpack[Options]) -> Steps[Answer]:
+    def send(self, method: str, path: str, **options: Unpack[Options]) -> Operation[ServiceResponse]:
         """The answer to a request. A refusal is an exception here, too.
 
         Raises:
@@ -192,7 +192,7 @@ class Link:
             if pause_s:  # also a pause of nothing gives the processor away, for milliseconds where it is busy
                 yield Sleep(pause_s)
             try:
-                answer: Answer = yield call
+                answer: ServiceResponse = yield call
             except TransportError as exc:
                 moved = True  # an embedded service that went away is started again
                 is_absent = not exc.was_sent and not self._may_move  # nobody will start it: complain soon
@@ -220,22 +220,22 @@ class Link:
             options.get("json"),
             options.get("content"),
             options.get("timeout_s") or self.timeout_s,
-            options.get("meter"),
+            options.get("report"),
             self._answer_bytes,
         )
 
     def fetch(
         self,
-        find_url: Callable[[], Steps[str]],
+        find_url: Callable[[], Operation[str]],
         part: Path,
-        meter: Meter | None = None,
+        report: ProgressCallback | None = None,
         is_kept: Callable[[Mapping[str, str]], bool] | None = None,
-    ) -> Steps[Answer]:
+    ) -> Operation[ServiceResponse]:
         """Bring a signed link's body into ``part``, resumed after interruptions; no key is sent.
 
         Args:
             find_url: asks for the link; again before each new try, since a link ages and a service moves.
-            meter: told the bytes that are there.
+            report: told the bytes that are there.
             is_kept: says of an answer's headers whether the content is here already; then the status is 304.
 
         Raises:
@@ -246,8 +246,8 @@ class Link:
         while True:
             url = yield from find_url()
             try:
-                answer: Answer = yield Download(
-                    url, part, self.timeout_s, meter, is_kept, self._download_bytes
+                answer: ServiceResponse = yield Download(
+                    url, part, self.timeout_s, report, is_kept, self._download_bytes
                 )
             except TransportError as exc:
                 have = part.stat().st_size if part.exists() else 0

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 from pydantic_core import from_json
 
 from foldnote import errors
-from foldnote.client.core.operations import Answer
+from foldnote.client.core.operations import ServiceResponse
 from foldnote.models.wire import read_hidden_json
 
 T = TypeVar("T")
@@ -64,7 +64,7 @@ _SENTENCES = {
 }
 
 
-def read_json(answer: Answer) -> Any:
+def read_json(answer: ServiceResponse) -> Any:
     """The JSON of a good answer; plain text where a deployment answers plain text.
 
     Raises:
@@ -127,7 +127,7 @@ def understand(read: Callable[[Any], T], answer: Any) -> T:
         ) from exc
 
 
-def refusal(answer: Answer, path: str = "") -> errors.ServiceError:
+def refusal(answer: ServiceResponse, path: str = "") -> errors.ServiceError:
     """The exception that ``answer`` to a request of ``path`` means."""
     body = _read_body(answer)
     code = body.get("code") if isinstance(body.get("code"), str) else None
@@ -177,7 +177,7 @@ def _advise(kind: type[errors.ServiceError], sentence: str) -> str:
     )
 
 
-def _read_body(answer: Answer) -> dict[str, Any]:
+def _read_body(answer: ServiceResponse) -> dict[str, Any]:
     try:
         body = json.loads(answer.body)
     except (ValueError, RecursionError):
@@ -193,7 +193,7 @@ def _plain(text: str) -> str:
     return re.sub(r"\s+", " ", re.sub(r"<[^>]*>", " ", text)).strip()[:300]
 
 
-def _sentence(answer: Answer, body: Mapping[str, Any]) -> str:
+def _sentence(answer: ServiceResponse, body: Mapping[str, Any]) -> str:
     for name in ("error", "message", "detail", "title", "errorMessage"):
         value = body.get(name)
         if isinstance(value, str) and value.strip():
@@ -207,7 +207,7 @@ def _sentence(answer: Answer, body: Mapping[str, Any]) -> str:
     return _SENTENCES.get(answer.status, f"The service answered {answer.status} without saying why.")
 
 
-def _retry_after_s(answer: Answer, body: Mapping[str, Any]) -> float | None:
+def _retry_after_s(answer: ServiceResponse, body: Mapping[str, Any]) -> float | None:
     for value in (body.get("retryAfterSeconds"), answer.headers.get("retry-after")):
         try:
             return max(0.0, float(value))  # type: ignore[arg-type]

@@ -6,9 +6,9 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from operator import attrgetter
 
-from foldnote.client.core.connection import Link
+from foldnote.client.core.connection import ServiceConnection
 from foldnote.client.core.error_mapping import read_json, understand
-from foldnote.client.core.operations import Steps
+from foldnote.client.core.operations import Operation
 from foldnote.errors import BadRequestError, NotFoundError
 from foldnote.models import Job, JobPage, read_job_answer, read_job_page
 from foldnote.models.job_parsing import read_plain_job, read_plain_page
@@ -19,8 +19,8 @@ _NAME = attrgetter("job_name")
 
 
 def get_job(
-    link: Link, job_name: str, job_email: str | None = None, *, repeatable: bool = True
-) -> Steps[Job]:
+    connection: ServiceConnection, job_name: str, job_email: str | None = None, *, repeatable: bool = True
+) -> Operation[Job]:
     """The record of one job; with ``job_email`` of one of another member of the organization.
 
     Args:
@@ -30,7 +30,9 @@ def get_job(
         NotFoundError: there is no such job.
     """
     whose = {} if job_email is None else {"jobEmail": job_email}
-    answer = yield from link.send("GET", "/jobs", params={"jobName": job_name} | whose, repeatable=repeatable)
+    answer = yield from connection.send(
+        "GET", "/jobs", params={"jobName": job_name} | whose, repeatable=repeatable
+    )
     job = read_plain_job(answer.body) or understand(read_job_answer, read_json(answer))
     if job is None:
         owner = "" if job_email is None else f" of {job_email}"
@@ -53,25 +55,31 @@ def check_limit(limit: object) -> int:
 
 
 def list_page(
-    link: Link, params: dict[str, str], held_s: float = 0.0, *, repeatable: bool = True
-) -> Steps[JobPage]:
+    connection: ServiceConnection, params: dict[str, str], held_s: float = 0.0, *, repeatable: bool = True
+) -> Operation[JobPage]:
     """One page of jobs, which the service may hold for ``held_s`` seconds."""
-    answer = yield from link.send(
-        "GET", "/jobs", params=params, timeout_s=link.timeout_s + held_s, repeatable=repeatable
+    answer = yield from connection.send(
+        "GET", "/jobs", params=params, timeout_s=connection.timeout_s + held_s, repeatable=repeatable
     )
     return read_plain_page(answer.body) or understand(read_job_page, read_json(answer))
 
 
 def list_many(
-    link: Link, params: dict[str, str], limit: int, is_wanted: Callable[[Job], bool] | None = None
-) -> Steps[Sequence[Job]]:
+    connection: ServiceConnection,
+    params: dict[str, str],
+    limit: int,
+    is_wanted: Callable[[Job], bool] | None = None,
+) -> Operation[Sequence[Job]]:
     """At most ``limit`` jobs that are wanted, newest first, from as many pages as it takes."""
-    return (yield from read_pages(link, params, check_limit(limit), is_wanted)).jobs
+    return (yield from read_pages(connection, params, check_limit(limit), is_wanted)).jobs
 
 
 def read_pages(
-    link: Link, params: dict[str, str], limit: int, is_wanted: Callable[[Job], bool] | None = None
-) -> Steps[JobPage]:
+    connection: ServiceConnection,
+    params: dict[str, str],
+    limit: int,
+    is_wanted: Callable[[Job], bool] | None = None,
+) -> Operation[JobPage]:
     """At most ``limit`` jobs that are wanted as one page, from as many pages as it takes."""
     seen: dict[str, Job] = {}
     found: Collection[Job] = seen.values()
@@ -79,7 +87,9 @@ def read_pages(
     page = JobPage(jobs=())
     while len(found) < limit:
         size = {"limit": str(LARGEST_PAGE if is_wanted else min(limit - len(found), LARGEST_PAGE))}
-        page = yield from list_page(link, params | size | ({"startKey": start_key} if start_key else {}))
+        page = yield from list_page(
+            connection, params | size | ({"startKey": start_key} if start_key else {})
+        )
         if len(page.jobs) == limit and is_wanted is None:  # all that was asked for, at once
             return page
         before = len(seen)
@@ -111,13 +121,13 @@ class Hold:
         )
 
 
-def list_first(link: Link, params: dict[str, str], hold: Hold) -> Steps[JobPage]:
+def list_first(connection: ServiceConnection, params: dict[str, str], hold: Hold) -> Operation[JobPage]:
     """The first page, held where the service can; whether it can is kept in the link."""
     try:
-        page = yield from list_page(link, params | hold.to_params(), hold.wait_s)
+        page = yield from list_page(connection, params | hold.to_params(), hold.wait_s)
     except BadRequestError:  # a deployment that refuses parameters which it does not know
-        link.can_hold = False
-        return (yield from list_page(link, params))
+        connection.can_hold = False
+        return (yield from list_page(connection, params))
     hold.mark = page.mark or ""
-    link.can_hold = bool(page.mark)
+    connection.can_hold = bool(page.mark)
     return page

@@ -17,7 +17,7 @@ from typing import Any, Concatenate, Generic, ParamSpec, Protocol, TypeVar, over
 
 from pydantic import SecretStr
 
-from foldnote.client.core.progress import Meter
+from foldnote.client.core.progress import ProgressCallback
 from foldnote.errors import FoldnoteError
 
 T = TypeVar("T")
@@ -35,7 +35,7 @@ class Call:
         json: body as JSON; None for none.
         content: body as bytes, or the path of a file whose bytes are streamed.
         timeout_s: seconds until the request is given up.
-        meter: told the bytes of ``content`` that are on their way, and all of them.
+        report: told the bytes of ``content`` that are on their way, and all of them.
         limit_bytes: the most bytes of an answer, unpacked, that are read.
     """
 
@@ -46,12 +46,12 @@ class Call:
     json: Any = None
     content: bytes | Path | None = None
     timeout_s: float = 30.0
-    meter: Meter | None = None
+    report: ProgressCallback | None = None
     limit_bytes: int = 64_000_000
 
 
 @dataclass(frozen=True)
-class Answer:
+class ServiceResponse:
     """What came back.
 
     Attributes:
@@ -73,10 +73,10 @@ class Sleep:
 
 @dataclass(frozen=True)
 class Download:
-    """A body that goes to disk as it arrives; the outcome is an ``Answer`` with an empty body.
+    """A body that goes to disk as it arrives; the outcome is an ``ServiceResponse`` with an empty body.
 
     Bytes that ``part`` already holds are not asked for again where the service allows that. No key is sent.
-    ``meter`` is told the bytes that are there, and all of them. Where ``is_kept`` says of the answer's
+    ``report`` is told the bytes that are there, and all of them. Where ``is_kept`` says of the answer's
     headers that this content is here already, the body is not read and the outcome's status is 304.
     ``limit_bytes`` is the largest file that is taken.
     """
@@ -84,7 +84,7 @@ class Download:
     url: str
     part: Path
     timeout_s: float = 30.0
-    meter: Meter | None = None
+    report: ProgressCallback | None = None
     is_kept: Callable[[Mapping[str, str]], bool] | None = None
     limit_bytes: int = 10_000_000_000
 
@@ -97,10 +97,10 @@ class Run:
 
 
 Effect = Call | Sleep | Download | Run
-Steps = Generator[Effect, Any, T]
+Operation = Generator[Effect, Any, T]
 
 
-class World(Protocol):
+class Transport(Protocol):
     """What performs effects at once."""
 
     def perform(self, effect: Effect) -> Any:
@@ -111,7 +111,7 @@ class World(Protocol):
         """
 
 
-class AsyncWorld(Protocol):
+class AsyncTransport(Protocol):
     """What performs effects when awaited."""
 
     async def perform(self, effect: Effect) -> Any:
@@ -122,29 +122,29 @@ class AsyncWorld(Protocol):
         """
 
 
-class Face:
+class Api:
     """Something whose operations a user calls."""
 
 
-class SyncFace(Face):
+class SyncApi(Api):
     """Operations return their value."""
 
-    _world: World
+    _transport: Transport
 
 
-class AsyncFace(Face):
+class AsyncApi(Api):
     """Operations return an awaitable of their value."""
 
-    _world: AsyncWorld
+    _transport: AsyncTransport
 
 
-def run(steps: Steps[T], world: World) -> T:
+def run(steps: Operation[T], transport: Transport) -> T:
     """The value of ``steps``, performed at once."""
     try:
         effect = next(steps)
         while True:
             try:
-                outcome = world.perform(effect)
+                outcome = transport.perform(effect)
             except FoldnoteError as exc:
                 effect = steps.throw(exc)
             else:
@@ -155,13 +155,13 @@ def run(steps: Steps[T], world: World) -> T:
         steps.close()  # what the steps hold open is given back at once, also after an interruption
 
 
-async def run_async(steps: Steps[T], world: AsyncWorld) -> T:
+async def run_async(steps: Operation[T], transport: AsyncTransport) -> T:
     """The value of ``steps``, awaited."""
     try:
         effect = next(steps)
         while True:
             try:
-                outcome = await world.perform(effect)
+                outcome = await transport.perform(effect)
             except FoldnoteError as exc:
                 effect = steps.throw(exc)
             else:
@@ -175,7 +175,7 @@ async def run_async(steps: Steps[T], world: AsyncWorld) -> T:
 class operation(Generic[S, P, T]):  # noqa: N801  reads as a decorator
     """A generator method as what a user calls."""
 
-    def __init__(self, steps: Callable[Concatenate[S, P], Steps[T]]) -> None:
+    def __init__(self, steps: Callable[Concatenate[S, P], Operation[T]]) -> None:
         self.steps = steps
         self.__doc__ = steps.__doc__
 
@@ -186,20 +186,20 @@ class operation(Generic[S, P, T]):  # noqa: N801  reads as a decorator
         return whole.replace(parameters=list(whole.parameters.values())[1:])
 
     @overload
-    def __get__(self, face: SyncFace, owner: type | None = None) -> Callable[P, T]: ...
+    def __get__(self, api: SyncApi, owner: type | None = None) -> Callable[P, T]: ...
     @overload
-    def __get__(self, face: AsyncFace, owner: type | None = None) -> Callable[P, Coroutine[Any, Any, T]]: ...
+    def __get__(self, api: AsyncApi, owner: type | None = None) -> Callable[P, Coroutine[Any, Any, T]]: ...
     @overload
-    def __get__(self, face: None, owner: type | None = None) -> operation[S, P, T]: ...
+    def __get__(self, api: None, owner: type | None = None) -> operation[S, P, T]: ...
 
-    def __get__(self, face: Any, owner: type | None = None) -> Any:
-        """The method of ``face``; of the class, the descriptor itself."""
-        if face is None:
+    def __get__(self, api: Any, owner: type | None = None) -> Any:
+        """The method of ``api``; of the class, the descriptor itself."""
+        if api is None:
             return self
-        driver = run_async if isinstance(face, AsyncFace) else run
+        driver = run_async if isinstance(api, AsyncApi) else run
 
         def call(*args: P.args, **kwargs: P.kwargs) -> Any:
-            return driver(self.steps(face, *args, **kwargs), face._world)
+            return driver(self.steps(api, *args, **kwargs), api._transport)
 
         call.__name__, call.__qualname__ = self.steps.__name__, self.steps.__qualname__
         call.__doc__ = self.__doc__

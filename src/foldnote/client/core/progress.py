@@ -16,7 +16,7 @@ from typing import Any, Protocol, TextIO
 from foldnote.models import Job, JobStatus
 from foldnote.models.texts import visible
 
-Meter = Callable[[int, int | None], None]
+ProgressCallback = Callable[[int, int | None], None]
 """Told the bytes that are done, and the bytes in all (None where nobody knows)."""
 
 _QUIET_S = 0.5
@@ -27,7 +27,7 @@ _WIDTH = 24
 _LINE = 100
 
 
-class Place(Protocol):
+class ProgressDisplay(Protocol):
     """Where a bar is shown."""
 
     pause_s: float
@@ -44,7 +44,7 @@ class Bar:
     """A title, a share of 0 to 1 and some words, shown as often as it does any good."""
 
     def __init__(
-        self, title: str, place: Place | None = None, clock: Callable[[], float] = time.monotonic
+        self, title: str, place: ProgressDisplay | None = None, clock: Callable[[], float] = time.monotonic
     ) -> None:
         """Show nothing yet."""
         self._title = title
@@ -149,7 +149,7 @@ class Cell:
         """The cell keeps what it shows."""
 
 
-def find_place() -> Place:
+def find_place() -> ProgressDisplay:
     """A cell where one runs, else standard error."""
     shell = sys.modules.get("IPython")
     if shell is not None and getattr(shell.get_ipython(), "kernel", None) is not None:
@@ -158,7 +158,7 @@ def find_place() -> Place:
 
 
 @contextmanager
-def measure(progress: bool | Meter, title: str) -> Iterator[Meter | None]:
+def measure(progress: bool | ProgressCallback, title: str) -> Iterator[ProgressCallback | None]:
     """What is told of moved bytes: the caller's own meter, a bar, or nothing."""
     if not isinstance(progress, bool):
         yield progress
@@ -181,13 +181,13 @@ def follow(
     if not progress:
         yield on_change
         return
-    crowd = Crowd(names)
-    bar = Bar(crowd.title)
+    group = JobGroup(names)
+    bar = Bar(group.title)
 
     def note(job: Job) -> None:
         if on_change is not None:
             on_change(job)
-        bar.update(*crowd.note(job))
+        bar.update(*group.note(job))
 
     try:
         yield note
@@ -195,7 +195,7 @@ def follow(
         bar.close()
 
 
-class Crowd:
+class JobGroup:
     """Jobs that are waited for, in one share and some words."""
 
     def __init__(self, names: Iterable[str]) -> None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import replace
 from urllib.parse import quote
 
-from foldnote.client.core.operations import Answer
+from foldnote.client.core.operations import ServiceResponse
 
 COVER = "[key]"
 """What stands in the key's place."""
@@ -19,7 +19,7 @@ _SHORTEST = 12
 """Letters of the shortest key that is looked for: a shorter one may be a word of the answer."""
 
 
-def cover_key(answer: Answer, key: str) -> Answer:
+def cover_key(answer: ServiceResponse, key: str) -> ServiceResponse:
     """The answer without the ``key`` that the question was asked with; empty for none."""
     if len(key) < _SHORTEST:
         return answer

@@ -4,34 +4,34 @@ from __future__ import annotations
 
 from urllib.parse import quote
 
-from foldnote.client.core.connection import Link
-from foldnote.client.core.operations import AsyncFace, AsyncWorld, SyncFace, World
+from foldnote.client.core.connection import ServiceConnection
+from foldnote.client.core.operations import AsyncApi, AsyncTransport, SyncApi, Transport
 from foldnote.errors import FoldnoteError
 
 
 class Resource:
     """A noun of the interface; its operations are generators over the link."""
 
-    _link: Link
+    _connection: ServiceConnection
 
     def __repr__(self) -> str:
-        return f"<{type(self).__name__} of {self._link.service}>"
+        return f"<{type(self).__name__} of {self._connection.service}>"
 
 
-class SyncResource(SyncFace):
+class SyncResource(SyncApi):
     """A resource whose operations return their value."""
 
-    def __init__(self, link: Link, world: World) -> None:
-        self._link = link
-        self._world = world
+    def __init__(self, connection: ServiceConnection, transport: Transport) -> None:
+        self._connection = connection
+        self._transport = transport
 
 
-class AsyncResource(AsyncFace):
+class AsyncResource(AsyncApi):
     """A resource whose operations return an awaitable."""
 
-    def __init__(self, link: Link, world: AsyncWorld) -> None:
-        self._link = link
-        self._world = world
+    def __init__(self, connection: ServiceConnection, transport: AsyncTransport) -> None:
+        self._connection = connection
+        self._transport = transport
 
 
 def path_part(name: str) -> str:

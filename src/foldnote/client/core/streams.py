@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Concatenate, Generic, ParamSpec, TypeVar, overload
 
-from foldnote.client.core.operations import AsyncFace, AsyncWorld, Effect, SyncFace, World
+from foldnote.client.core.operations import AsyncApi, AsyncTransport, Effect, SyncApi, Transport
 from foldnote.errors import FoldnoteError
 
 T = TypeVar("T")
@@ -23,26 +23,26 @@ S = TypeVar("S")
 
 
 @dataclass(frozen=True)
-class Give(Generic[T]):
+class Emit(Generic[T]):
     """A value for whoever iterates."""
 
     value: T
 
 
-Stream = Generator[Effect | Give[T], Any, None]
+Stream = Generator[Effect | Emit[T], Any, None]
 
 
-def iterate(steps: Stream[T], world: World) -> Iterator[T]:
+def iterate(steps: Stream[T], transport: Transport) -> Iterator[T]:
     """The values of ``steps``, each performed when it is asked for."""
     try:
         wanted = next(steps, None)
         while wanted is not None:
-            if isinstance(wanted, Give):
+            if isinstance(wanted, Emit):
                 yield wanted.value
                 wanted = next(steps, None)
                 continue
             try:
-                outcome = world.perform(wanted)
+                outcome = transport.perform(wanted)
             except FoldnoteError as exc:
                 wanted = _fail(steps, exc)
             else:
@@ -51,17 +51,17 @@ def iterate(steps: Stream[T], world: World) -> Iterator[T]:
         steps.close()  # what the steps hold open is given back at once, also when the iteration is left
 
 
-async def iterate_async(steps: Stream[T], world: AsyncWorld) -> AsyncIterator[T]:
+async def iterate_async(steps: Stream[T], transport: AsyncTransport) -> AsyncIterator[T]:
     """The values of ``steps``, each awaited when it is asked for."""
     try:
         wanted = next(steps, None)
         while wanted is not None:
-            if isinstance(wanted, Give):
+            if isinstance(wanted, Emit):
                 yield wanted.value
                 wanted = next(steps, None)
                 continue
             try:
-                outcome = await world.perform(wanted)
+                outcome = await transport.perform(wanted)
             except FoldnoteError as exc:
                 wanted = _fail(steps, exc)
             else:
@@ -70,7 +70,7 @@ async def iterate_async(steps: Stream[T], world: AsyncWorld) -> AsyncIterator[T]
         steps.close()  # what the steps hold open is given back at once, also when the iteration is left
 
 
-def _go_on(steps: Stream[T], outcome: object) -> Effect | Give[T] | None:
+def _go_on(steps: Stream[T], outcome: object) -> Effect | Emit[T] | None:
     """What the steps want next; None at their end."""
     try:
         return steps.send(outcome)
@@ -78,7 +78,7 @@ def _go_on(steps: Stream[T], outcome: object) -> Effect | Give[T] | None:
         return None
 
 
-def _fail(steps: Stream[T], exc: FoldnoteError) -> Effect | Give[T] | None:
+def _fail(steps: Stream[T], exc: FoldnoteError) -> Effect | Emit[T] | None:
     """What the steps want after a fault; None at their end."""
     try:
         return steps.throw(exc)
@@ -100,20 +100,20 @@ class stream(Generic[S, P, T]):  # noqa: N801  reads as a decorator
         return whole.replace(parameters=list(whole.parameters.values())[1:])
 
     @overload
-    def __get__(self, face: SyncFace, owner: type | None = None) -> Callable[P, Iterator[T]]: ...
+    def __get__(self, api: SyncApi, owner: type | None = None) -> Callable[P, Iterator[T]]: ...
     @overload
-    def __get__(self, face: AsyncFace, owner: type | None = None) -> Callable[P, AsyncIterator[T]]: ...
+    def __get__(self, api: AsyncApi, owner: type | None = None) -> Callable[P, AsyncIterator[T]]: ...
     @overload
-    def __get__(self, face: None, owner: type | None = None) -> stream[S, P, T]: ...
+    def __get__(self, api: None, owner: type | None = None) -> stream[S, P, T]: ...
 
-    def __get__(self, face: Any, owner: type | None = None) -> Any:
-        """The method of ``face``; of the class, the descriptor itself."""
-        if face is None:
+    def __get__(self, api: Any, owner: type | None = None) -> Any:
+        """The method of ``api``; of the class, the descriptor itself."""
+        if api is None:
             return self
-        driver: Callable[[Stream[T], Any], Any] = iterate_async if isinstance(face, AsyncFace) else iterate
+        driver: Callable[[Stream[T], Any], Any] = iterate_async if isinstance(api, AsyncApi) else iterate
 
         def call(*args: P.args, **kwargs: P.kwargs) -> Any:
-            return driver(self.steps(face, *args, **kwargs), face._world)
+            return driver(self.steps(api, *args, **kwargs), api._transport)
 
         call.__name__, call.__qualname__ = self.steps.__name__, self.steps.__qualname__
         call.__doc__ = self.__doc__

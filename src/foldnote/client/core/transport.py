@@ -18,10 +18,10 @@ from typing import IO, Any, NoReturn
 
 import httpx
 
-from foldnote.client.core.body_limits import ENCODINGS, Body, Guard
+from foldnote.client.core.body_limits import ENCODINGS, BufferedBody, Guard
 from foldnote.client.core.hashing import RunningHash
 from foldnote.client.core.http_connections import connect, explain
-from foldnote.client.core.operations import Answer, Call, Download, Effect, Run, Sleep
+from foldnote.client.core.operations import Call, Download, Effect, Run, ServiceResponse, Sleep
 from foldnote.client.core.redaction import cover_key
 from foldnote.client.local.cache import read_mark, write_mark
 from foldnote.errors import FoldnoteError, ProtocolError, ResultError, ServiceUnreachableError
@@ -33,7 +33,7 @@ _NOT_MODIFIED = 304
 _NEAR = 20
 
 
-class HttpWorld:
+class HttpTransport:
     """Performs effects at once, on an ``httpx.Client`` for each process."""
 
     def __init__(self, http_client: httpx.Client | None = None) -> None:
@@ -67,7 +67,7 @@ class HttpWorld:
             if isinstance(effect, Download):
                 return self._download(effect)
             with self._http.stream(**_request(effect), content=_stream(effect)) as answer:
-                body = Body(answer, effect.timeout_s, effect.limit_bytes)
+                body = BufferedBody(answer, effect.timeout_s, effect.limit_bytes)
                 for chunk in answer.iter_bytes():
                     body.take(chunk)
                 return _read(answer, body)
@@ -75,15 +75,15 @@ class HttpWorld:
             fault = explain(exc, effect)
         raise fault  # outside of the handler: httpx's exception, whose request holds the key, is not kept
 
-    def _download(self, effect: Download) -> Answer:
+    def _download(self, effect: Download) -> ServiceResponse:
         with self._http.stream("GET", **_download_request(effect)) as answer:
             if answer.status_code not in (200, 206):
-                body = Body(answer, effect.timeout_s, _LARGEST_REFUSAL_BYTES)
+                body = BufferedBody(answer, effect.timeout_s, _LARGEST_REFUSAL_BYTES)
                 for chunk in answer.iter_bytes():
                     body.take(chunk)
-                return Answer(answer.status_code, answer.headers, body.join())
+                return ServiceResponse(answer.status_code, answer.headers, body.join())
             if effect.is_kept and effect.is_kept(answer.headers):
-                return Answer(_NOT_MODIFIED, answer.headers, b"")
+                return ServiceResponse(_NOT_MODIFIED, answer.headers, b"")
             with _Target(effect, answer) as target:
                 for chunk in answer.iter_bytes():
                     target.write(chunk)
@@ -95,7 +95,7 @@ class HttpWorld:
             self._own[1].close()
 
 
-class AsyncHttpWorld:
+class AsyncHttpTransport:
     """Performs effects when awaited, on an ``httpx.AsyncClient`` for each event loop."""
 
     def __init__(self, http_client: httpx.AsyncClient | None = None) -> None:
@@ -125,7 +125,7 @@ class AsyncHttpWorld:
             if isinstance(effect, Download):
                 return await self._download(effect)
             async with self._http.stream(**_request(effect), content=_stream_async(effect)) as answer:
-                body = Body(answer, effect.timeout_s, effect.limit_bytes)
+                body = BufferedBody(answer, effect.timeout_s, effect.limit_bytes)
                 async for chunk in answer.aiter_bytes():
                     body.take(chunk)
                 return _read(answer, body)
@@ -133,15 +133,15 @@ class AsyncHttpWorld:
             fault = explain(exc, effect)
         raise fault  # outside of the handler: httpx's exception, whose request holds the key, is not kept
 
-    async def _download(self, effect: Download) -> Answer:
+    async def _download(self, effect: Download) -> ServiceResponse:
         async with self._http.stream("GET", **_download_request(effect)) as answer:
             if answer.status_code not in (200, 206):
-                body = Body(answer, effect.timeout_s, _LARGEST_REFUSAL_BYTES)
+                body = BufferedBody(answer, effect.timeout_s, _LARGEST_REFUSAL_BYTES)
                 async for chunk in answer.aiter_bytes():
                     body.take(chunk)
-                return Answer(answer.status_code, answer.headers, body.join())
+                return ServiceResponse(answer.status_code, answer.headers, body.join())
             if effect.is_kept and effect.is_kept(answer.headers):
-                return Answer(_NOT_MODIFIED, answer.headers, b"")
+                return ServiceResponse(_NOT_MODIFIED, answer.headers, b"")
             with _Target(effect, answer) as target:  # local disk: short writes, no thread needed
                 async for chunk in answer.aiter_bytes():
                     target.write(chunk)
@@ -212,7 +212,7 @@ def _timeout(seconds: float) -> httpx.Timeout:
 def _stream(call: Call) -> bytes | Iterator[bytes] | None:
     if call.json is not None:
         return _write_json(call.json)
-    if isinstance(call.content, Path) or (call.content is not None and call.meter):
+    if isinstance(call.content, Path) or (call.content is not None and call.report):
         return _read_chunks(call)
     return call.content
 
@@ -220,7 +220,7 @@ def _stream(call: Call) -> bytes | Iterator[bytes] | None:
 def _stream_async(call: Call) -> bytes | AsyncIterator[bytes] | None:
     if call.json is not None:
         return _write_json(call.json)
-    if isinstance(call.content, Path) or (call.content is not None and call.meter):
+    if isinstance(call.content, Path) or (call.content is not None and call.report):
         return _read_chunks_async(call)
     return call.content
 
@@ -238,8 +238,8 @@ def _read_chunks(call: Call) -> Iterator[bytes]:
     with body:
         while chunk := body.read(_CHUNK_BYTES):
             yield chunk
-            if call.meter:  # the connection came for more: the chunk is on its way
-                call.meter(body.tell(), size)
+            if call.report:  # the connection came for more: the chunk is on its way
+                call.report(body.tell(), size)
 
 
 async def _read_chunks_async(call: Call) -> AsyncIterator[bytes]:
@@ -247,12 +247,12 @@ async def _read_chunks_async(call: Call) -> AsyncIterator[bytes]:
     with body:
         while chunk := await asyncio.to_thread(body.read, _CHUNK_BYTES):
             yield chunk
-            if call.meter:
-                call.meter(body.tell(), size)
+            if call.report:
+                call.report(body.tell(), size)
 
 
-def _read(response: httpx.Response, body: Body) -> Answer:
-    answer = Answer(response.status_code, response.headers, body.join())
+def _read(response: httpx.Response, body: BufferedBody) -> ServiceResponse:
+    answer = ServiceResponse(response.status_code, response.headers, body.join())
     return cover_key(answer, response.request.headers.get("x-api-key", ""))
 
 
@@ -270,7 +270,7 @@ class _Target:
         self._hash = RunningHash(download.part, self._file.tell())
         self.sha256: str | None = None
         """SHA-256 (hex) of the whole file; None until the file is closed."""
-        self._meter = download.meter
+        self._report = download.report
         self._total = expected
 
     def write(self, chunk: bytes) -> None:
@@ -279,8 +279,8 @@ class _Target:
             self._refuse()
         self._file.write(chunk)
         self._hash.feed(chunk)
-        if self._meter:
-            self._meter(self._file.tell(), self._total)
+        if self._report:
+            self._report(self._file.tell(), self._total)
 
     def _refuse(self) -> NoReturn:
         self._part.unlink(missing_ok=True)
@@ -317,7 +317,7 @@ def _mode(response: httpx.Response, part: Path) -> str:
     return "ab"
 
 
-def _received(response: httpx.Response, part: Path, sha256: str | None) -> Answer:
+def _received(response: httpx.Response, part: Path, sha256: str | None) -> ServiceResponse:
     """The answer, after its length was compared with what is on disk.
 
     Raises:
@@ -330,7 +330,7 @@ def _received(response: httpx.Response, part: Path, sha256: str | None) -> Answe
         if found > expected:
             part.unlink(missing_ok=True)
         raise ServiceUnreachableError(f"The download ended after {found} of {expected} bytes.")
-    return Answer(response.status_code, response.headers, b"", sha256)
+    return ServiceResponse(response.status_code, response.headers, b"", sha256)
 
 
 def _announced_size(response: httpx.Response) -> int | None:

@@ -16,12 +16,12 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urljoin
 
-from foldnote.client.core.connection import Link
+from foldnote.client.core.connection import ServiceConnection
 from foldnote.client.core.error_mapping import understand
 from foldnote.client.core.job_pages import get_job
-from foldnote.client.core.operations import Answer, Run, Sleep, Steps
+from foldnote.client.core.operations import Operation, Run, ServiceResponse, Sleep
 from foldnote.client.core.pacing import poll_delays
-from foldnote.client.core.progress import Meter, measure
+from foldnote.client.core.progress import ProgressCallback, measure
 from foldnote.client.local import cache
 from foldnote.errors import ArchiveError, BadRequestError, JobFailedError, ProtocolError, ResultError
 from foldnote.models import BatchStatus, Job
@@ -33,7 +33,7 @@ _KEPT = 304
 _SHA256 = re.compile(r'^"?(?:sha256[:=-])?([0-9a-f]{64})"?$')
 
 
-def result_link(link: Link, job_name: str, options: Mapping[str, Any]) -> Steps[str]:
+def result_link(connection: ServiceConnection, job_name: str, options: Mapping[str, Any]) -> Operation[str]:
     """The signed link to a job's result, after any building of it has ended.
 
     Raises:
@@ -43,21 +43,21 @@ def result_link(link: Link, job_name: str, options: Mapping[str, Any]) -> Steps[
     """
     body = {"jobName": job_name, **options}
     while True:
-        answer = yield from link.ask(
+        answer = yield from connection.ask(
             "POST", "/result", json=body, repeatable=True, timeout_s=_RESULT_TIMEOUT_S
         )
         url = answer.get("url") if isinstance(answer, Mapping) else answer
         if isinstance(url, str) and url.startswith(("https://", "http://", "/")):
-            address = yield from link.locate()
+            address = yield from connection.locate()
             return understand(partial(urljoin, f"{address.url}/"), url)
         if not isinstance(answer, Mapping) or answer.get("status") != "preparing":
             raise ProtocolError(
                 "The service answered neither a link to the result nor that it is preparing one."
             )
-        yield from _until_built(link, job_name, options.get("jobEmail"))
+        yield from _until_built(connection, job_name, options.get("jobEmail"))
 
 
-def _until_built(link: Link, job_name: str, job_email: str | None) -> Steps[None]:
+def _until_built(connection: ServiceConnection, job_name: str, job_email: str | None) -> Operation[None]:
     """Follow a batch until its archive is there, or until it is time to ask for it again.
 
     Raises:
@@ -66,7 +66,7 @@ def _until_built(link: Link, job_name: str, job_email: str | None) -> Steps[None
     pauses = list(islice(poll_delays(first_s=1.0, longest_s=15.0), _LOOKS_AT_A_BUILD))
     for pause in pauses:
         yield Sleep(pause)
-        job = yield from get_job(link, job_name, job_email)
+        job = yield from get_job(connection, job_name, job_email)
         if job.batch_status is BatchStatus.AGGREGATION_FAILED:
             raise JobFailedError(
                 f"The archive of the batch {job_name!r} could not be built. "
@@ -78,13 +78,13 @@ def _until_built(link: Link, job_name: str, job_email: str | None) -> Steps[None
 
 
 def fetch_result(
-    link: Link,
+    connection: ServiceConnection,
     job: Job,
     file_name: str | None = None,
     pdbs_only: bool = False,
-    progress: bool | Meter = False,
+    progress: bool | ProgressCallback = False,
     job_email: str | None = None,
-) -> Steps[Path]:
+) -> Operation[Path]:
     """The path of a finished job's result archive, or of one file of it, on this machine.
 
     Args:
@@ -109,12 +109,14 @@ def fetch_result(
     if job_email is not None:
         options["jobEmail"] = job_email
     try:
-        place = _place(link, job, options)
+        place = _place(connection, job, options)
         if _can_be_kept(job) and (yield Run(lambda: cache.is_intact(place))):
             cache.note_use(place)
             return place
-        with measure(progress, place.name) as meter:
-            yield from _bring(link, lambda: result_link(link, job.job_name, options), place, meter)
+        with measure(progress, place.name) as report:
+            yield from _bring(
+                connection, lambda: result_link(connection, job.job_name, options), place, report
+            )
     except OSError as exc:
         raise ResultError(
             f"The result of {job.job_name!r} cannot be kept: {exc.filename or 'a file'} cannot be used"
@@ -125,12 +127,17 @@ def fetch_result(
 
 
 def _bring(
-    link: Link, find_url: Callable[[], Steps[str]], place: Path, meter: Meter | None, *, afresh: bool = False
-) -> Steps[None]:
+    connection: ServiceConnection,
+    find_url: Callable[[], Operation[str]],
+    place: Path,
+    report: ProgressCallback | None,
+    *,
+    afresh: bool = False,
+) -> Operation[None]:
     """Get the content to ``place``, transferred only where no result here has the same."""
     digest: str | None = None
     with cache.claim_part(place) as part:
-        answer = yield from link.fetch(find_url, part, meter, None if afresh else _is_kept)
+        answer = yield from connection.fetch(find_url, part, report, None if afresh else _is_kept)
         if answer.status == _KEPT:
             digest = announced_hash(answer.headers)
         else:
@@ -138,7 +145,7 @@ def _bring(
             yield Run(lambda: cache.publish(part, place, found))
             yield Run(lambda: cache.keep_content(place, found))
     if digest is not None and not (yield Run(lambda: cache.take_content(str(digest), place))):
-        yield from _bring(link, find_url, place, meter, afresh=True)
+        yield from _bring(connection, find_url, place, report, afresh=True)
 
 
 def _is_kept(headers: Mapping[str, str]) -> bool:
@@ -157,18 +164,18 @@ def _can_be_kept(job: Job) -> bool:
     return job.created is not None or job.completed is not None
 
 
-def _place(link: Link, job: Job, options: Mapping[str, object]) -> Path:
+def _place(connection: ServiceConnection, job: Job, options: Mapping[str, object]) -> Path:
     """Where this result is kept."""
     ended = job.completed.isoformat() if job.completed else ""
     created = job.created.isoformat() if job.created else ""
-    identity = repr((link.service, job.job_name, created, ended, sorted(options.items())))
+    identity = repr((connection.service, job.job_name, created, ended, sorted(options.items())))
     folder = cache.results_dir() / hashlib.sha256(identity.encode()).hexdigest()[:32]
     folder.mkdir(parents=True, exist_ok=True)
     wanted = Path(str(options.get("fileName") or f"{job.job_name}.zip")).name
     return folder / (re.sub(r"[^A-Za-z0-9_.+ -]", "_", wanted).lstrip(".") or "result.zip")
 
 
-def _verify(part: Path, answer: Answer, *, is_archive: bool) -> str:
+def _verify(part: Path, answer: ServiceResponse, *, is_archive: bool) -> str:
     """The SHA-256 (hex) of what arrived, compared with what the service announced where it does.
 
     Raises:

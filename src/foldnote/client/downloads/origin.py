@@ -7,19 +7,19 @@ import platform
 from typing import Any
 
 from foldnote import catalog
-from foldnote.client.core.connection import Link
+from foldnote.client.core.connection import ServiceConnection
 from foldnote.client.inputs.file_values import is_file_field
 from foldnote.client.local.ledger import Ledger
 from foldnote.models import Job, Tool
 
 
-def describe_origin(link: Link, job: Job) -> dict[str, Any]:
+def describe_origin(connection: ServiceConnection, job: Job) -> dict[str, Any]:
     """The origin of a job's result, as JSON has it; a hash is null where the bytes were never here."""
     return {
         "job": job.to_wire(),
-        "service": {"address": link.service},
+        "service": {"address": connection.service},
         "client": {"name": "foldnote", "version": find_version(), "python": platform.python_version()},
-        "inputs": _list_inputs(link, job),
+        "inputs": _list_inputs(connection, job),
     }
 
 
@@ -33,11 +33,11 @@ def find_version() -> str:
         return "0+source"
 
 
-def _list_inputs(link: Link, job: Job) -> list[dict[str, Any]]:
-    tool = find_tool(link, job.tool_type)
+def _list_inputs(connection: ServiceConnection, job: Job) -> list[dict[str, Any]]:
+    tool = find_tool(connection, job.tool_type)
     if tool is None:
         return []
-    uploads = Ledger(service=link.service).uploads()
+    uploads = Ledger(service=connection.service).uploads()
     found = []
     for field, schema in tool.settings_schema.get("properties", {}).items():
         value = job.settings.get(field)
@@ -57,7 +57,7 @@ def _describe(text: str, uploads: dict[str, str]) -> dict[str, Any]:
     return {"name": text, "sizeBytes": None, "sha256": uploads.get(text)}
 
 
-def find_tool(link: Link, tool_type: str) -> Tool | None:
+def find_tool(connection: ServiceConnection, tool_type: str) -> Tool | None:
     """The tool as the service last listed it, else as the bundled catalog has it; None for others."""
-    known = next((tool for tool in link.tools if tool.type == tool_type), None)
+    known = next((tool for tool in connection.tools if tool.type == tool_type), None)
     return known or catalog.tools().get(tool_type)

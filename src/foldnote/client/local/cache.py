@@ -45,9 +45,9 @@ def keep_content(place: Path, sha256: str) -> None:
     with suppress(OSError):  # a file system without hard links keeps each file by itself
         kept.parent.mkdir(exist_ok=True)
         if kept.is_file() and hash_file(kept) == sha256:
-            _link(kept, place)
+            _connection(kept, place)
         else:
-            _link(place, kept)
+            _connection(place, kept)
 
 
 def take_content(sha256: str, place: Path) -> bool:
@@ -57,14 +57,14 @@ def take_content(sha256: str, place: Path) -> bool:
         if hash_file(kept) != sha256:  # somebody wrote to a file that is shared
             kept.unlink()
             return False
-        _link(kept, place)
+        _connection(kept, place)
         write_hash(place, sha256)
     except OSError:
         return False
     return True
 
 
-def _link(source: Path, target: Path) -> None:
+def _connection(source: Path, target: Path) -> None:
     beside = target.with_name(f"{target.name}.{uuid4().hex}.link")
     beside.hardlink_to(source)
     beside.replace(target)

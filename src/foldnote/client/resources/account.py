@@ -7,9 +7,9 @@ from typing import Any
 from urllib.parse import urljoin
 
 from foldnote.client.core import job_pages
-from foldnote.client.core.connection import Address, Link
+from foldnote.client.core.connection import Address, ServiceConnection
 from foldnote.client.core.error_mapping import understand
-from foldnote.client.core.operations import Run, Sleep, Steps, operation
+from foldnote.client.core.operations import Operation, Run, Sleep, operation
 from foldnote.client.core.resource import AsyncResource, Resource, SyncResource
 from foldnote.client.local import trials
 from foldnote.errors import (
@@ -30,11 +30,11 @@ _MONTHLY_JOBS = 10
 _TURN_S, _TURNS = 0.2, 300
 
 
-class AccountSteps(Resource):
+class AccountOperations(Resource):
     """Who the key belongs to; POST /agent/provision."""
 
     @operation
-    def get(self) -> Steps[Account]:
+    def get(self) -> Operation[Account]:
         """What is known of the account.
 
         The interface has no route for this: it is put together from what came with a trial key, from the
@@ -45,10 +45,10 @@ class AccountSteps(Resource):
             ServiceError: the service refused.
             TransportError: no answer came.
         """
-        return (yield from _look(self._link))
+        return (yield from _look(self._connection))
 
     @operation
-    def provision(self) -> Steps[Account]:
+    def provision(self) -> Operation[Account]:
         """A trial key, asked for once: the same service gives the one that it gave before.
 
         The key is kept in the keyring or in a private file, used from now on, and shown nowhere. Using it
@@ -60,62 +60,62 @@ class AccountSteps(Resource):
             ServiceFaultError: it gives out none now.
             TransportError: no answer came.
         """
-        link = self._link
-        if link.profile.is_embedded and link.service == link.profile.name:
+        connection = self._connection
+        if connection.profile.is_embedded and connection.service == connection.profile.name:
             raise ConfigurationError("Your own service needs no trial key: it is open to you as it is.")
-        address = yield from link.locate()
+        address = yield from connection.locate()
         for _ in range(_TURNS):
             with trials.try_hold() as is_held:
                 if is_held:
-                    yield from _provision(link, address)
-                    return (yield from _look(link))
+                    yield from _provision(connection, address)
+                    return (yield from _look(connection))
             yield Sleep(_TURN_S)
         raise ConfigurationError("Another process has been asking for a trial key for a minute. Try again.")
 
 
-def _provision(link: Link, address: Address) -> Steps[None]:
-    kept = yield Run(lambda: trials.find_trial(link.service))
+def _provision(connection: ServiceConnection, address: Address) -> Operation[None]:
+    kept = yield Run(lambda: trials.find_trial(connection.service))
     if kept is not None:
         if address.key is None:
-            link.adopt(kept.api_key)
-        if trials.is_key_of(kept, address.key or kept.api_key) and (yield from _is_alive(link, kept)):
+            connection.adopt(kept.api_key)
+        if trials.is_key_of(kept, address.key or kept.api_key) and (yield from _is_alive(connection, kept)):
             return
     if address.key is not None and (kept is None or not trials.is_key_of(kept, address.key)):
         raise ConfigurationError(
-            f"The profile {link.profile.name!r} has a key already; a second one would be another account,"
-            " which does not see its jobs. To use a trial key, make a profile without one."
+            f"The profile {connection.profile.name!r} has a key already; a second one would be"
+            " another account, which does not see its jobs. To use a trial key, make a profile without one."
         )
-    answer = yield from link.ask("POST", "/agent/provision", is_open=True, repeatable=False)
+    answer = yield from connection.ask("POST", "/agent/provision", is_open=True, repeatable=False)
     credential = understand(read_credential, answer)
     url = credential.claim_url and urljoin(f"{address.url}/", credential.claim_url)
     credential = credential.model_copy(update={"claim_url": url})
-    link.adopt(credential.api_key)
-    yield Run(lambda: trials.keep_trial(link.service, link.profile.name, credential))
+    connection.adopt(credential.api_key)
+    yield Run(lambda: trials.keep_trial(connection.service, connection.profile.name, credential))
 
 
-def _is_alive(link: Link, kept: Credential) -> Steps[bool]:
+def _is_alive(connection: ServiceConnection, kept: Credential) -> Operation[bool]:
     """Whether the kept key still works; one whose time has not come is not asked about."""
     if kept.expires_at is not None and kept.expires_at > datetime.now(UTC):
         return True
     try:
-        yield from link.ask("GET", "/jobs", params={"limit": "1"})
+        yield from connection.ask("GET", "/jobs", params={"limit": "1"})
     except UnauthorizedError:
-        yield Run(lambda: trials.forget_trial(link.service))
+        yield Run(lambda: trials.forget_trial(connection.service))
         return False
     return True
 
 
-def _look(link: Link) -> Steps[Account]:
-    address = yield from link.locate()
-    about: dict[str, Any] = {"service": link.service, "profile": link.profile.name}
+def _look(connection: ServiceConnection) -> Operation[Account]:
+    address = yield from connection.locate()
+    about: dict[str, Any] = {"service": connection.service, "profile": connection.profile.name}
     if address.key is None:
         return Account(**about, has_key=False)
-    page = yield from job_pages.list_page(link, {"limit": _MOST_JOBS, "includeSubjobs": "true"})
-    kept = yield Run(lambda: trials.find_trial(link.service))
+    page = yield from job_pages.list_page(connection, {"limit": _MOST_JOBS, "includeSubjobs": "true"})
+    kept = yield Run(lambda: trials.find_trial(connection.service))
     if kept is not None and not trials.is_key_of(kept, address.key):
         kept = None
-    is_claimed = (yield from _is_claimed(link)) if kept is not None else None
-    about |= _read_limits(link, kept, is_claimed, page) | _read_jobs(page)
+    is_claimed = (yield from _is_claimed(connection)) if kept is not None else None
+    about |= _read_limits(connection, kept, is_claimed, page) | _read_jobs(page)
     if kept is not None:
         about |= {
             "tier": kept.tier or "trial",
@@ -127,18 +127,18 @@ def _look(link: Link) -> Steps[Account]:
     return Account(**about)
 
 
-def count_left(link: Link) -> Steps[int | None]:
+def count_left(connection: ServiceConnection) -> Operation[int | None]:
     """Jobs that may still be submitted, at most; None where no limit is known, which costs no request."""
-    kept = yield Run(lambda: trials.find_trial(link.service))
-    if kept is None and JobLimitError not in link.refusals:
+    kept = yield Run(lambda: trials.find_trial(connection.service))
+    if kept is None and JobLimitError not in connection.refusals:
         return None
-    return (yield from _look(link)).jobs_left
+    return (yield from _look(connection)).jobs_left
 
 
-def _is_claimed(link: Link) -> Steps[bool | None]:
+def _is_claimed(connection: ServiceConnection) -> Operation[bool | None]:
     """Whether a person has claimed the key: routes that are closed to others say so before they read."""
     try:
-        yield from link.ask("POST", "/run-pipeline", json={}, repeatable=True)
+        yield from connection.ask("POST", "/run-pipeline", json={}, repeatable=True)
     except RestrictedRouteError:
         return False
     except ServiceError as exc:
@@ -147,12 +147,12 @@ def _is_claimed(link: Link) -> Steps[bool | None]:
 
 
 def _read_limits(
-    link: Link, kept: Credential | None, is_claimed: bool | None, page: JobPage
+    connection: ServiceConnection, kept: Credential | None, is_claimed: bool | None, page: JobPage
 ) -> dict[str, Any]:
     """Figures of the last refusals; the jobs' limit also from what came with the key."""
-    allowance = AllowanceExceededError(body=link.refusals.get(AllowanceExceededError))
-    budget = BudgetExceededError(body=link.refusals.get(BudgetExceededError))
-    jobs = JobLimitError(body=link.refusals.get(JobLimitError))
+    allowance = AllowanceExceededError(body=connection.refusals.get(AllowanceExceededError))
+    budget = BudgetExceededError(body=connection.refusals.get(BudgetExceededError))
+    jobs = JobLimitError(body=connection.refusals.get(JobLimitError))
     allowed, used = jobs.jobs_allowed, jobs.jobs_used
     if allowed is None and kept is not None:
         allowed = _MONTHLY_JOBS if is_claimed else kept.limits.jobs
@@ -182,9 +182,9 @@ def _read_jobs(page: JobPage) -> dict[str, Any]:
     }
 
 
-class AccountDesk(SyncResource, AccountSteps):
+class AccountResource(SyncResource, AccountOperations):
     """The account behind the key."""
 
 
-class AsyncAccountDesk(AsyncResource, AccountSteps):
+class AsyncAccountResource(AsyncResource, AccountOperations):
     """The account behind the key, awaited."""

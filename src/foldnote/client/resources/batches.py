@@ -8,14 +8,22 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 
 from foldnote.client.core import job_pages
-from foldnote.client.core.connection import Link
-from foldnote.client.core.operations import AsyncFace, AsyncWorld, Run, Steps, SyncFace, World, operation
+from foldnote.client.core.connection import ServiceConnection
+from foldnote.client.core.operations import (
+    AsyncApi,
+    AsyncTransport,
+    Operation,
+    Run,
+    SyncApi,
+    Transport,
+    operation,
+)
 from foldnote.client.core.resource import Resource
 from foldnote.client.inputs.batch_table import Rows, as_rows
 from foldnote.client.inputs.file_values import name_uploads
 from foldnote.client.local.ledger import Ledger
 from foldnote.client.resources.account import count_left
-from foldnote.client.resources.job_handle import AsyncJobHandle, HandleSteps, JobHandle
+from foldnote.client.resources.job_handle import AsyncJobHandle, JobHandle, JobHandleOperations
 from foldnote.client.resources.tools import recall_tool
 from foldnote.client.submission import batch_submission
 from foldnote.client.submission.idempotency import free_name, look_up
@@ -31,12 +39,12 @@ if TYPE_CHECKING:
     import pandas as pd
 
 B = TypeVar("B")
-J = TypeVar("J", bound=HandleSteps)
+J = TypeVar("J", bound=JobHandleOperations)
 _MOST_SUBJOBS = 1_000_000
 _NUMBERED = re.compile(r"(.*)-([0-9]{1,9})")
 
 
-class BatchHandleSteps(HandleSteps, Generic[J]):
+class BatchHandleOperations(JobHandleOperations, Generic[J]):
     """What can be done with a batch; it is final when its archive is built, or nothing is left to build."""
 
     sheet: Sheet | None
@@ -48,13 +56,13 @@ class BatchHandleSteps(HandleSteps, Generic[J]):
         """One of its jobs in the hand, with this face's kind of operations."""
 
     @operation
-    def subjobs(self) -> Steps[JobList[J]]:
+    def subjobs(self) -> Operation[JobList[J]]:
         """The batch's jobs, in the order of their rows."""
-        found = yield from _list_subjobs(self._link, self.job_name)
+        found = yield from _list_subjobs(self._connection, self.job_name)
         return JobList(JobPage(jobs=tuple(found)), self._hold_job)
 
     @operation
-    def to_frame(self) -> Steps[pd.DataFrame]:
+    def to_frame(self) -> Operation[pd.DataFrame]:
         """The batch's jobs with what went in and what came out.
 
         Returns:
@@ -62,12 +70,12 @@ class BatchHandleSteps(HandleSteps, Generic[J]):
             then ``settings.NAME`` (as submitted) and ``score.NAME`` (figures of the result; missing where a
             job has none), units as the tool has them.
         """
-        found = yield from _list_subjobs(self._link, self.job_name)
+        found = yield from _list_subjobs(self._connection, self.job_name)
         frame: pd.DataFrame = yield Run(lambda: tabulate_batch(found))
         return frame
 
     @operation
-    def results(self, table: pd.DataFrame | None = None) -> Steps[pd.DataFrame]:
+    def results(self, table: pd.DataFrame | None = None) -> Operation[pd.DataFrame]:
         """The rows that went in, with what came out of each; of a retried row, what came out last.
 
         Args:
@@ -90,7 +98,7 @@ class BatchHandleSteps(HandleSteps, Generic[J]):
         return frame
 
     @operation
-    def retry(self) -> Steps[Self]:
+    def retry(self) -> Operation[Self]:
         """Submit the rows whose job failed, was stopped or is gone once more, as a batch of their own.
 
         The same call again finds the same batch. ``results()`` of the new batch covers all rows.
@@ -110,44 +118,52 @@ class BatchHandleSteps(HandleSteps, Generic[J]):
         if not rows:
             raise FoldnoteError(f"Every job of {self.job_name!r} is complete; nothing is to be tried again.")
         name, names, after = sheet.retry(rows)
-        tool = yield from recall_tool(self._link, self.record.tool_type)
+        tool = yield from recall_tool(self._connection, self.record.tool_type)
         settings = [name_uploads(tool, sheet.settings[row]) for row in rows]
-        ledger = Ledger(service=self._link.service)
+        ledger = Ledger(service=self._connection.service)
         attempt = yield Run(
             lambda: batch_submission.prepare(
-                ledger, tool, settings, name, names, self.record.project_tag, batch_submission.Limits()
+                ledger, tool, settings, name, names, self.record.project_tag, batch_submission.BatchLimits()
             )
         )
-        job = yield from batch_submission.submit_batch(self._link, ledger, attempt)
+        job = yield from batch_submission.submit_batch(self._connection, ledger, attempt)
         yield Run(lambda: ledger.remember_sheet(job.job_name, after.write()))
         other = self._seen(job)
         other.sheet = after
         return other
 
 
-class BatchHandle(JobHandle, BatchHandleSteps[JobHandle]):
+class BatchHandle(JobHandle, BatchHandleOperations[JobHandle]):
     """A batch; each operation returns when it is done."""
 
-    def __init__(self, record: Job, link: Link, world: World, sheet: Sheet | None = None) -> None:
-        super().__init__(record, link, world)
+    def __init__(
+        self, record: Job, connection: ServiceConnection, transport: Transport, sheet: Sheet | None = None
+    ) -> None:
+        super().__init__(record, connection, transport)
         self.sheet = sheet
 
     def _hold_job(self, job: Job) -> JobHandle:
-        return JobHandle(job, self._link, self._world)
+        return JobHandle(job, self._connection, self._transport)
 
 
-class AsyncBatchHandle(AsyncJobHandle, BatchHandleSteps[AsyncJobHandle]):
+class AsyncBatchHandle(AsyncJobHandle, BatchHandleOperations[AsyncJobHandle]):
     """A batch; each operation is awaited."""
 
-    def __init__(self, record: Job, link: Link, world: AsyncWorld, sheet: Sheet | None = None) -> None:
-        super().__init__(record, link, world)
+    def __init__(
+        self,
+        record: Job,
+        connection: ServiceConnection,
+        transport: AsyncTransport,
+        sheet: Sheet | None = None,
+    ) -> None:
+        super().__init__(record, connection, transport)
         self.sheet = sheet
 
     def _hold_job(self, job: Job) -> AsyncJobHandle:
-        return AsyncJobHandle(job, self._link, self._world)
+        return AsyncJobHandle(job, self._connection, self._transport)
 
 
-class BatchesSteps(Resource, Generic[B]):
+class BatchesOperations(Resource, Generic[B]):
     """POST /submit-batch, and the batches among the jobs."""
 
     ledger: Ledger
@@ -168,7 +184,7 @@ class BatchesSteps(Resource, Generic[B]):
         max_runtime_s: float | None = None,
         weighted_hours_budget: float | None = None,
         again: bool = False,
-    ) -> Steps[B]:
+    ) -> Operation[B]:
         """The batch that these rows are: the one that they became before, or a new one.
 
         Every row is judged before any is submitted, here and by the service.
@@ -193,11 +209,11 @@ class BatchesSteps(Resource, Generic[B]):
             ServiceError: the service refused.
             TransportError: no answer came, and the service does not know the batch.
         """
-        limits = batch_submission.Limits(max_runtime_s, weighted_hours_budget)
+        limits = batch_submission.BatchLimits(max_runtime_s, weighted_hours_budget)
         given = as_rows(rows, names)
         attempt, verdicts = yield from self._draft(tool, given, batch_name, project_tag, limits, again)
         require_valid(attempt.tool, verdicts)
-        job = yield from batch_submission.submit_batch(self._link, self.ledger, attempt)
+        job = yield from batch_submission.submit_batch(self._connection, self.ledger, attempt)
         return self._hold(job, (yield from self._note_sheet(job, attempt, given)))
 
     @operation
@@ -212,7 +228,7 @@ class BatchesSteps(Resource, Generic[B]):
         max_runtime_s: float | None = None,
         weighted_hours_budget: float | None = None,
         again: bool = False,
-    ) -> Steps[Preview]:
+    ) -> Operation[Preview]:
         """What ``submit`` with the same arguments would do; nothing is submitted and it costs nothing.
 
         Raises:
@@ -221,18 +237,18 @@ class BatchesSteps(Resource, Generic[B]):
             JobNameTakenError: the name belongs to something else; the message shows the difference.
             ServiceError: the service refused.
         """
-        limits = batch_submission.Limits(max_runtime_s, weighted_hours_budget)
+        limits = batch_submission.BatchLimits(max_runtime_s, weighted_hours_budget)
         given = as_rows(rows, names)
         attempt, verdicts = yield from self._draft(tool, given, batch_name, project_tag, limits, again)
         existing = None
         if all(verdict.valid for verdict in verdicts):
             if not attempt.is_again:
-                existing = yield from batch_submission.find_batch(self._link, self.ledger, attempt)
+                existing = yield from batch_submission.find_batch(self._connection, self.ledger, attempt)
             if existing is None:
-                verdicts = yield from judge_rows(self._link, attempt.tool, attempt.rows)
-        earlier = yield from job_pages.list_page(self._link, {"limit": "200", "includeSubjobs": "true"})
+                verdicts = yield from judge_rows(self._connection, attempt.tool, attempt.rows)
+        earlier = yield from job_pages.list_page(self._connection, {"limit": "200", "includeSubjobs": "true"})
         experience = learn(earlier.jobs, attempt.tool.type)
-        left = yield from count_left(self._link)
+        left = yield from count_left(self._connection)
         return Preview(attempt, tuple(verdicts), existing, experience, given, left)
 
     def _draft(
@@ -241,24 +257,24 @@ class BatchesSteps(Resource, Generic[B]):
         rows: Rows,
         batch_name: str | None,
         project_tag: str | None,
-        limits: batch_submission.Limits,
+        limits: batch_submission.BatchLimits,
         again: bool,
-    ) -> Steps[tuple[batch_submission.Attempt, list[RowVerdict]]]:
+    ) -> Operation[tuple[batch_submission.BatchAttempt, list[RowVerdict]]]:
         """What would be sent, and what the tool's schema says of each row."""
-        known = tool if isinstance(tool, Tool) else (yield from recall_tool(self._link, tool))
-        draft: tuple[batch_submission.Attempt, list[RowVerdict]] = yield Run(
+        known = tool if isinstance(tool, Tool) else (yield from recall_tool(self._connection, tool))
+        draft: tuple[batch_submission.BatchAttempt, list[RowVerdict]] = yield Run(
             lambda: batch_submission.draft(
                 self.ledger, known, rows.settings, batch_name, rows.names, project_tag, limits
             )
         )
         attempt, verdicts = draft
-        if again and (yield from look_up(self._link, attempt.name)) is not None:
+        if again and (yield from look_up(self._connection, attempt.name)) is not None:
             stem = f"{attempt.name[:80]}-run"  # the name with a number alone is one of its jobs
-            attempt = attempt.once_more((yield from free_name(self._link, stem)))
+            attempt = attempt.once_more((yield from free_name(self._connection, stem)))
         return attempt, verdicts
 
     @operation
-    def send(self, preview: Preview) -> Steps[B]:
+    def send(self, preview: Preview) -> Operation[B]:
         """Submit what was previewed; the rows that were found right are not judged again.
 
         Raises:
@@ -267,18 +283,18 @@ class BatchesSteps(Resource, Generic[B]):
         """
         require_valid(preview.attempt.tool, preview.verdicts)
         job = yield from batch_submission.submit_batch(
-            self._link, self.ledger, preview.attempt, is_judged=True
+            self._connection, self.ledger, preview.attempt, is_judged=True
         )
         return self._hold(job, (yield from self._note_sheet(job, preview.attempt, preview.rows)))
 
-    def _note_sheet(self, job: Job, attempt: batch_submission.Attempt, rows: Rows) -> Steps[Sheet]:
+    def _note_sheet(self, job: Job, attempt: batch_submission.BatchAttempt, rows: Rows) -> Operation[Sheet]:
         """The sheet of a batch, which a handle that is got by its name finds in the ledger."""
         sheet = Sheet.of_rows(job.job_name, attempt.names, rows)
         yield Run(lambda: self.ledger.remember_sheet(job.job_name, sheet.write()))
         return sheet
 
     @operation
-    def to_frame(self, limit: int = 100) -> Steps[pd.DataFrame]:
+    def to_frame(self, limit: int = 100) -> Operation[pd.DataFrame]:
         """The newest batches as a DataFrame.
 
         Returns:
@@ -286,45 +302,45 @@ class BatchesSteps(Resource, Generic[B]):
             ``stopped`` (Int64, jobs of the batch; missing where the service does not count them).
         """
         found = yield from job_pages.list_many(
-            self._link, {}, job_pages.check_limit(limit), lambda job: job.is_batch
+            self._connection, {}, job_pages.check_limit(limit), lambda job: job.is_batch
         )
         frame: pd.DataFrame = yield Run(lambda: tabulate_batches(found))
         return frame
 
     @operation
-    def list(self, *, limit: int = 100) -> Steps[JobList[B]]:
+    def list(self, *, limit: int = 100) -> Operation[JobList[B]]:
         """The newest batches, at most ``limit``, from as many pages of jobs as it takes."""
         found = yield from job_pages.list_many(
-            self._link, {}, job_pages.check_limit(limit), lambda job: job.is_batch
+            self._connection, {}, job_pages.check_limit(limit), lambda job: job.is_batch
         )
         return JobList(JobPage(jobs=tuple(found)), self._hold, tabulate_batches)
 
     @operation
-    def get(self, batch_name: str) -> Steps[B]:
+    def get(self, batch_name: str) -> Operation[B]:
         """One batch by its name.
 
         Raises:
             NotFoundError: there is no such batch.
         """
-        job = yield from job_pages.get_job(self._link, batch_name)
+        job = yield from job_pages.get_job(self._connection, batch_name)
         if not job.is_batch:
             raise NotFoundError(f"{batch_name!r} is a single job, no batch.", status=404)
         return self._hold(job)
 
 
-def _read_sheet(batch: BatchHandleSteps[Any]) -> Steps[tuple[Sheet, dict[str, Job]]]:
+def _read_sheet(batch: BatchHandleOperations[Any]) -> Operation[tuple[Sheet, dict[str, Job]]]:
     """Which job stands for which row, and the records of all of them by name."""
     sheet = batch.sheet
     jobs: dict[str, Job] = {}
-    found = yield from _list_subjobs(batch._link, batch.job_name)
+    found = yield from _list_subjobs(batch._connection, batch.job_name)
     if sheet is None:
         jobs = {job.job_name: job for job in found}
-        ledger = Ledger(service=batch._link.service)
+        ledger = Ledger(service=batch._connection.service)
         sheet = yield Run(lambda: _find_sheet(ledger, batch.job_name, jobs))
     if sheet is None:
         return Sheet.of_jobs(batch.job_name, found), jobs
     for name in sheet.batches:
-        rows = found if name == batch.job_name else (yield from _list_subjobs(batch._link, name))
+        rows = found if name == batch.job_name else (yield from _list_subjobs(batch._connection, name))
         jobs |= {job.job_name: job for job in rows}
     return sheet, jobs
 
@@ -339,13 +355,13 @@ def _find_sheet(ledger: Ledger, batch_name: str, jobs: dict[str, Job]) -> Sheet 
     return sheet if sheet is not None and sheet.covers(jobs) else None
 
 
-def _list_subjobs(link: Link, batch_name: str) -> Steps[Sequence[Job]]:
+def _list_subjobs(connection: ServiceConnection, batch_name: str) -> Operation[Sequence[Job]]:
     """The jobs of a batch in the order of its rows.
 
     Where all names end in a number, the numbers say the order: some deployments list rows that were created
     together as they like.
     """
-    found = yield from job_pages.list_many(link, {"batch": batch_name}, _MOST_SUBJOBS)
+    found = yield from job_pages.list_many(connection, {"batch": batch_name}, _MOST_SUBJOBS)
     numbers = [_NUMBERED.fullmatch(job.job_name) for job in found]
     matched = [number for number in numbers if number is not None]
     if len(matched) == len(found) and len({number[1] for number in matched}) <= 1:
@@ -353,23 +369,23 @@ def _list_subjobs(link: Link, batch_name: str) -> Steps[Sequence[Job]]:
     return found[::-1]
 
 
-class Batches(SyncFace, BatchesSteps[BatchHandle]):
+class Batches(SyncApi, BatchesOperations[BatchHandle]):
     """Batches; each operation returns when it is done."""
 
-    def __init__(self, link: Link, world: World) -> None:
-        self._link, self._world = link, world
-        self.ledger = Ledger(service=link.service)
+    def __init__(self, connection: ServiceConnection, transport: Transport) -> None:
+        self._connection, self._transport = connection, transport
+        self.ledger = Ledger(service=connection.service)
 
     def _hold(self, job: Job, sheet: Sheet | None = None) -> BatchHandle:
-        return BatchHandle(job, self._link, self._world, sheet)
+        return BatchHandle(job, self._connection, self._transport, sheet)
 
 
-class AsyncBatches(AsyncFace, BatchesSteps[AsyncBatchHandle]):
+class AsyncBatches(AsyncApi, BatchesOperations[AsyncBatchHandle]):
     """Batches; each operation is awaited."""
 
-    def __init__(self, link: Link, world: AsyncWorld) -> None:
-        self._link, self._world = link, world
-        self.ledger = Ledger(service=link.service)
+    def __init__(self, connection: ServiceConnection, transport: AsyncTransport) -> None:
+        self._connection, self._transport = connection, transport
+        self.ledger = Ledger(service=connection.service)
 
     def _hold(self, job: Job, sheet: Sheet | None = None) -> AsyncBatchHandle:
-        return AsyncBatchHandle(job, self._link, self._world, sheet)
+        return AsyncBatchHandle(job, self._connection, self._transport, sheet)

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from foldnote.client.core.error_mapping import understand
-from foldnote.client.core.operations import Steps, operation
+from foldnote.client.core.operations import Operation, operation
 from foldnote.client.core.resource import AsyncResource, Resource, SyncResource
 from foldnote.errors import SettingsError
 from foldnote.models import Problem
@@ -21,17 +21,19 @@ from foldnote.models.deployed import (
 )
 
 
-class ModelsSteps(Resource):
+class ModelsOperations(Resource):
     """GET /finetuned-models; POST /deploy-model, GET /deployed-models, DELETE /delete-model."""
 
     @operation
-    def list(self) -> Steps[tuple[FinetunedModel, ...]]:
+    def list(self) -> Operation[tuple[FinetunedModel, ...]]:
         """The models that the account's jobs made, newest first.
 
         Raises:
             ServiceError: the service refused.
         """
-        return understand(read_finetuned_models, (yield from self._link.ask("GET", "/finetuned-models")))
+        return understand(
+            read_finetuned_models, (yield from self._connection.ask("GET", "/finetuned-models"))
+        )
 
     @operation
     def deploy(
@@ -45,7 +47,7 @@ class ModelsSteps(Resource):
         display_name: str | None = None,
         description: str | None = None,
         **more: Any,
-    ) -> Steps[DeployedTool]:
+    ) -> Operation[DeployedTool]:
         """Register a command or a container image as a tool; one of the same type is replaced. For admins.
 
         Args:
@@ -73,12 +75,12 @@ class ModelsSteps(Resource):
             "description": description,
         }
         body = {name: value for name, value in given.items() if value is not None} | more
-        answer = yield from self._link.ask("POST", "/deploy-model", json=body, repeatable=True)
-        self._link.tools = ()  # the catalog is another one now
+        answer = yield from self._connection.ask("POST", "/deploy-model", json=body, repeatable=True)
+        self._connection.tools = ()  # the catalog is another one now
         return understand(lambda said: read_deployed_tool(said, tool_type), answer)
 
     @operation
-    def registered(self) -> Steps[tuple[RegisteredTool, ...]]:
+    def registered(self) -> Operation[tuple[RegisteredTool, ...]]:
         """The tools that ``deploy`` registered, the oldest first. For admins.
 
         Raises:
@@ -86,11 +88,11 @@ class ModelsSteps(Resource):
             NotFoundError: the service lists none.
             ServiceError: the service refused.
         """
-        answer = yield from self._link.ask("GET", "/deployed-models")
+        answer = yield from self._connection.ask("GET", "/deployed-models")
         return understand(read_registered_tools, answer)
 
     @operation
-    def delete(self, tool_type: str) -> Steps[None]:
+    def delete(self, tool_type: str) -> Operation[None]:
         """Remove a registered tool. Its waiting jobs end and say why; what it computed stays. For admins.
 
         Raises:
@@ -98,13 +100,13 @@ class ModelsSteps(Resource):
             ForbiddenError: the key is no administrator's, or registering is off.
             ServiceError: the service refused.
         """
-        yield from self._link.ask("DELETE", "/delete-model", json={"type": tool_type}, repeatable=False)
-        self._link.tools = ()
+        yield from self._connection.ask("DELETE", "/delete-model", json={"type": tool_type}, repeatable=False)
+        self._connection.tools = ()
 
 
-class Models(SyncResource, ModelsSteps):
+class Models(SyncResource, ModelsOperations):
     """Models beyond the catalog."""
 
 
-class AsyncModels(AsyncResource, ModelsSteps):
+class AsyncModels(AsyncResource, ModelsOperations):
     """Models beyond the catalog, awaited."""

@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from foldnote.client.core.connection import Link
+from foldnote.client.core.connection import ServiceConnection
 from foldnote.client.core.error_mapping import read_json, understand
 from foldnote.client.core.job_pages import check_limit
-from foldnote.client.core.operations import Call, Run, Steps, operation
-from foldnote.client.core.progress import Meter, measure
+from foldnote.client.core.operations import Call, Operation, Run, operation
+from foldnote.client.core.progress import ProgressCallback, measure
 from foldnote.client.core.resource import AsyncResource, Resource, SyncResource, path_part
 from foldnote.client.inputs.file_values import FileValue
 from foldnote.client.inputs.sources import Source, name_source, open_source
@@ -25,7 +25,7 @@ _UPLOAD_TIMEOUT_S = 3600.0
 _LARGEST_PAGE = 100
 
 
-class FilesSteps(Resource):
+class FilesOperations(Resource):
     """PUT /upload, GET /files, DELETE /delete-file."""
 
     @operation
@@ -35,8 +35,8 @@ class FilesSteps(Resource):
         name: str | None = None,
         folder: str | None = None,
         *,
-        progress: bool | Meter = False,
-    ) -> Steps[FileValue]:
+        progress: bool | ProgressCallback = False,
+    ) -> Operation[FileValue]:
         """Send a file, of any size, and say what a file field of a job takes for it.
 
         Args:
@@ -57,19 +57,19 @@ class FilesSteps(Resource):
         content, digest = yield Run(lambda: open_source(source, name))
         wanted = name or name_source(source)
         try:
-            with measure(progress, wanted) as meter:
-                yield from _send(self._link, wanted, folder, content, meter)
+            with measure(progress, wanted) as report:
+                yield from _send(self._connection, wanted, folder, content, report)
         finally:
             if isinstance(content, Path) and not isinstance(source, str | Path):
                 content.unlink(missing_ok=True)
         path = f"{folder}/{wanted}" if folder else wanted
-        yield Run(lambda: Ledger(service=self._link.service).remember_upload(path, digest))
+        yield Run(lambda: Ledger(service=self._connection.service).remember_upload(path, digest))
         return FileValue(path)
 
     @operation
     def list(
         self, *, limit: int = 50, offset: int = 0, folder: str | None = None, has_folders: bool = False
-    ) -> Steps[FilePage]:
+    ) -> Operation[FilePage]:
         """One page of the account's files.
 
         Args:
@@ -78,10 +78,10 @@ class FilesSteps(Resource):
             folder: only the files of this folder.
             has_folders: list the folders there, too, before the files.
         """
-        return (yield from _list_page(self._link, check_limit(limit), offset, folder, has_folders))
+        return (yield from _list_page(self._connection, check_limit(limit), offset, folder, has_folders))
 
     @operation
-    def to_frame(self, limit: int = 1000, *, folder: str | None = None) -> Steps[pd.DataFrame]:
+    def to_frame(self, limit: int = 1000, *, folder: str | None = None) -> Operation[pd.DataFrame]:
         """The account's files as a DataFrame.
 
         Args:
@@ -93,43 +93,43 @@ class FilesSteps(Resource):
             and ``folder`` (str), ``size_bytes`` (Int64) and ``uploaded`` (datetime64[us, UTC]); what is not
             there is missing.
         """
-        page = yield from _list_many(self._link, check_limit(limit), folder)
+        page = yield from _list_many(self._connection, check_limit(limit), folder)
         frame: pd.DataFrame = yield Run(page.to_frame)
         return frame
 
     @operation
-    def delete(self, path: str) -> Steps[None]:
+    def delete(self, path: str) -> Operation[None]:
         """Delete the file at ``path`` (``name`` or ``folder/name``).
 
         Raises:
             BadRequestError: there is no such file.
         """
-        yield from self._link.ask("DELETE", "/delete-file", params={"filePath": path}, repeatable=False)
+        yield from self._connection.ask("DELETE", "/delete-file", params={"filePath": path}, repeatable=False)
 
     @operation
-    def delete_folder(self, folder: str) -> Steps[None]:
+    def delete_folder(self, folder: str) -> Operation[None]:
         """Delete every file in ``folder`` and below it.
 
         Raises:
             BadRequestError: there are no files in it.
         """
-        yield from self._link.ask("DELETE", "/delete-file", params={"folder": folder}, repeatable=False)
+        yield from self._connection.ask("DELETE", "/delete-file", params={"folder": folder}, repeatable=False)
 
 
 def _list_page(
-    link: Link, limit: int, offset: int, folder: str | None, has_folders: bool = False
-) -> Steps[FilePage]:
+    connection: ServiceConnection, limit: int, offset: int, folder: str | None, has_folders: bool = False
+) -> Operation[FilePage]:
     params = {"limit": str(limit), "offset": str(offset)} | ({"folder": folder} if folder else {})
     params |= {"includeFolders": "true"} if has_folders else {}
-    return understand(read_file_page, (yield from link.ask("GET", "/files", params=params)))
+    return understand(read_file_page, (yield from connection.ask("GET", "/files", params=params)))
 
 
-def _list_many(link: Link, limit: int, folder: str | None) -> Steps[FilePage]:
+def _list_many(connection: ServiceConnection, limit: int, folder: str | None) -> Operation[FilePage]:
     """At most ``limit`` files, from as many pages as it takes."""
     found: dict[str, FileRecord] = {}
     total, has_more = 0, True
     while has_more and len(found) < limit:
-        page = yield from _list_page(link, min(_LARGEST_PAGE, limit - len(found)), len(found), folder)
+        page = yield from _list_page(connection, min(_LARGEST_PAGE, limit - len(found)), len(found), folder)
         before = len(found)
         found |= {file.path: file for file in page.files}
         total = max(page.total, len(found))
@@ -138,40 +138,44 @@ def _list_many(link: Link, limit: int, folder: str | None) -> Steps[FilePage]:
 
 
 def _send(
-    link: Link, name: str, folder: str | None, content: bytes | Path, meter: Meter | None
-) -> Steps[None]:
+    connection: ServiceConnection,
+    name: str,
+    folder: str | None,
+    content: bytes | Path,
+    report: ProgressCallback | None,
+) -> Operation[None]:
     """The bytes to the account; what is too large for the service's own route goes by a presigned link."""
     try:
-        yield from link.ask(
+        yield from connection.ask(
             "PUT",
             f"/upload/{path_part(name)}",
             content=content,
             params={"folder": folder} if folder else None,
             timeout_s=_UPLOAD_TIMEOUT_S,
-            meter=meter,
+            report=report,
         )
     except TooLargeError:
-        url = yield from _presign(link, f"{folder}/{name}" if folder else name)
+        url = yield from _presign(connection, f"{folder}/{name}" if folder else name)
         if url is None:
             raise
-        call = Call("PUT", url, content=content, timeout_s=_UPLOAD_TIMEOUT_S, meter=meter)
+        call = Call("PUT", url, content=content, timeout_s=_UPLOAD_TIMEOUT_S, report=report)
         read_json((yield call))
 
 
-def _presign(link: Link, path: str) -> Steps[str | None]:
+def _presign(connection: ServiceConnection, path: str) -> Operation[str | None]:
     """A link that takes the file without the key; None at a service that gives none."""
     wanted = {"filename": path, "contentType": "application/octet-stream"}
     try:
-        answer = yield from link.ask("POST", "/getPresignedUploadUrl", json=wanted, repeatable=True)
+        answer = yield from connection.ask("POST", "/getPresignedUploadUrl", json=wanted, repeatable=True)
     except ServiceError:
         return None
     url = answer.get("uploadUrl") if isinstance(answer, Mapping) else None
     return url if isinstance(url, str) else None
 
 
-class Files(SyncResource, FilesSteps):
+class Files(SyncResource, FilesOperations):
     """The account's files."""
 
 
-class AsyncFiles(AsyncResource, FilesSteps):
+class AsyncFiles(AsyncResource, FilesOperations):
     """The account's files, awaited."""

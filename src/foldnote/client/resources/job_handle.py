@@ -13,9 +13,17 @@ from typing import TYPE_CHECKING, Any, Self
 
 import foldnote
 from foldnote.client.core import job_pages
-from foldnote.client.core.connection import Link
-from foldnote.client.core.operations import AsyncFace, AsyncWorld, Run, Steps, SyncFace, World, operation
-from foldnote.client.core.progress import Meter, follow
+from foldnote.client.core.connection import ServiceConnection
+from foldnote.client.core.operations import (
+    AsyncApi,
+    AsyncTransport,
+    Operation,
+    Run,
+    SyncApi,
+    Transport,
+    operation,
+)
+from foldnote.client.core.progress import ProgressCallback, follow
 from foldnote.client.downloads import download
 from foldnote.client.downloads.origin import describe_origin, find_tool
 from foldnote.client.downloads.selection import unpack_selected
@@ -32,11 +40,11 @@ if TYPE_CHECKING:
 _TAIL_LINES = 20
 
 
-class HandleSteps:
+class JobHandleOperations:
     """What can be done with a job."""
 
     _record: Job
-    _link: Link
+    _connection: ServiceConnection
 
     @property
     def record(self) -> Job:
@@ -51,7 +59,7 @@ class HandleSteps:
     @property
     def profile_name(self) -> str:
         """Name of the profile whose service runs the job."""
-        return self._link.profile.name
+        return self._connection.profile.name
 
     @property
     def type(self) -> str:
@@ -71,7 +79,7 @@ class HandleSteps:
     @property
     def settings(self) -> dict[str, Any]:
         """The settings as submitted; what file fields hold is marked as what the service has."""
-        tool = find_tool(self._link, self.record.tool_type)
+        tool = find_tool(self._connection, self.record.tool_type)
         return self.record.settings if tool is None else name_uploads(tool, self.record.settings)
 
     @property
@@ -144,19 +152,19 @@ class HandleSteps:
 
     def origin(self) -> dict[str, Any]:
         """What is known here of the job beside its result: its record, service, client, and input files."""
-        return describe_origin(self._link, self.record)
+        return describe_origin(self._connection, self.record)
 
     @operation
-    def refresh(self) -> Steps[Self]:
+    def refresh(self) -> Operation[Self]:
         """The job as it is now.
 
         Raises:
             NotFoundError: it was deleted.
         """
-        return self._seen((yield from job_pages.get_job(self._link, self.job_name)))
+        return self._seen((yield from job_pages.get_job(self._connection, self.job_name)))
 
     @operation
-    def wait(self, timeout_s: float | None = None, *, progress: bool = False) -> Steps[Self]:
+    def wait(self, timeout_s: float | None = None, *, progress: bool = False) -> Operation[Self]:
         """Wait until the job is complete, and give it as it is then.
 
         Args:
@@ -169,12 +177,12 @@ class HandleSteps:
             WaitTimeoutError: it was not final in time.
         """
         with follow(progress, [self.job_name], None) as note:
-            return self._seen((yield from finish(self._link, self.job_name, timeout_s, note)))
+            return self._seen((yield from finish(self._connection, self.job_name, timeout_s, note)))
 
     @operation
     def finish(
         self, timeout_s: float | None = None, on_change: Watcher | None = None, *, progress: bool = False
-    ) -> Steps[Job]:
+    ) -> Operation[Job]:
         """Wait until the job is complete; its record.
 
         Args:
@@ -188,12 +196,16 @@ class HandleSteps:
             WaitTimeoutError: it was not final in time; it goes on.
         """
         with follow(progress, [self.job_name], on_change) as note:
-            return (yield from finish(self._link, self.job_name, timeout_s, note))
+            return (yield from finish(self._connection, self.job_name, timeout_s, note))
 
     @operation
     def result(
-        self, patterns: Sequence[str] = (), *, pdbs_only: bool = False, progress: bool | Meter = False
-    ) -> Steps[Result]:
+        self,
+        patterns: Sequence[str] = (),
+        *,
+        pdbs_only: bool = False,
+        progress: bool | ProgressCallback = False,
+    ) -> Operation[Result]:
         """What the job left behind: structures, tables, scores and files, fetched and opened.
 
         Args:
@@ -210,35 +222,37 @@ class HandleSteps:
         """
         job = yield from _end(self)
         if job.is_failed:
-            raise (yield from explain_failure(self._link, job))
-        path = yield from fetch(self._link, job, None, patterns, pdbs_only, progress)
+            raise (yield from explain_failure(self._connection, job))
+        path = yield from fetch(self._connection, job, None, patterns, pdbs_only, progress)
         # the package knows who reads results
         result: Result = yield Run(
             lambda: foldnote.open_result(
-                path, self.job_name if patterns else None, describe_origin(self._link, job)
+                path, self.job_name if patterns else None, describe_origin(self._connection, job)
             )
         )
         return result
 
     @operation
-    def stop(self) -> Steps[Self]:
+    def stop(self) -> Operation[Self]:
         """Stop the job, and give it as it is then; one that has ended stays as it is."""
-        yield from cancellation.stop_job(self._link, self.job_name)
-        return self._seen((yield from job_pages.get_job(self._link, self.job_name)))
+        yield from cancellation.stop_job(self._connection, self.job_name)
+        return self._seen((yield from job_pages.get_job(self._connection, self.job_name)))
 
     @operation
-    def delete(self) -> Steps[None]:
+    def delete(self) -> Operation[None]:
         """Delete the job with its result."""
-        yield from self._link.ask("DELETE", "/delete-job", json={"jobName": self.job_name}, repeatable=False)
+        yield from self._connection.ask(
+            "DELETE", "/delete-job", json={"jobName": self.job_name}, repeatable=False
+        )
 
     @operation
-    def logs(self, max_lines: int = 1000) -> Steps[str]:
+    def logs(self, max_lines: int = 1000) -> Operation[str]:
         """The last lines of the job's log.
 
         Raises:
             NotFoundError: there is no such job, or the service tells no logs.
         """
-        return (yield from cancellation.read_log(self._link, self.job_name, max_lines))
+        return (yield from cancellation.read_log(self._connection, self.job_name, max_lines))
 
     @operation
     def download(
@@ -247,8 +261,8 @@ class HandleSteps:
         *,
         patterns: Sequence[str] = (),
         pdbs_only: bool = False,
-        progress: bool | Meter = False,
-    ) -> Steps[Path]:
+        progress: bool | ProgressCallback = False,
+    ) -> Operation[Path]:
         """The path of the result archive on this machine, of one file of it, or of a folder with some.
 
         Args:
@@ -258,7 +272,7 @@ class HandleSteps:
             progress: show a bar, or call this with the bytes that are there and all of them.
         """
         job = yield from _end(self)
-        return (yield from fetch(self._link, job, file_name, patterns, pdbs_only, progress))
+        return (yield from fetch(self._connection, job, file_name, patterns, pdbs_only, progress))
 
     def _seen(self, record: Job) -> Self:
         """The same job as ``record`` has it."""
@@ -267,12 +281,12 @@ class HandleSteps:
         return other
 
     def __eq__(self, other: object) -> bool:
-        if not isinstance(other, HandleSteps):
+        if not isinstance(other, JobHandleOperations):
             return NotImplemented
-        return self._link.service == other._link.service and self.record == other.record
+        return self._connection.service == other._connection.service and self.record == other.record
 
     def __hash__(self) -> int:
-        return hash((self._link.service, self.job_name))
+        return hash((self._connection.service, self.job_name))
 
     def __repr__(self) -> str:
         record = self.record
@@ -300,33 +314,35 @@ class HandleSteps:
         return show_pairs(record.job_name, rows)
 
 
-def _end(job: HandleSteps) -> Steps[Job]:
+def _end(job: JobHandleOperations) -> Operation[Job]:
     """The record of a job that is final; looked at again unless it was so when it was seen."""
     if job.record.is_final and job.record.completed is not None:
         return job.record
-    return (yield from job_pages.get_job(job._link, job.job_name))
+    return (yield from job_pages.get_job(job._connection, job.job_name))
 
 
-class JobHandle(SyncFace, HandleSteps):
+class JobHandle(SyncApi, JobHandleOperations):
     """A job; each operation returns when it is done."""
 
-    def __init__(self, record: Job, link: Link, world: World) -> None:
-        self._record, self._link, self._world = record, link, world
+    def __init__(self, record: Job, connection: ServiceConnection, transport: Transport) -> None:
+        self._record, self._connection, self._transport = record, connection, transport
 
 
-class AsyncJobHandle(AsyncFace, HandleSteps):
+class AsyncJobHandle(AsyncApi, JobHandleOperations):
     """A job; each operation is awaited."""
 
-    def __init__(self, record: Job, link: Link, world: AsyncWorld) -> None:
-        self._record, self._link, self._world = record, link, world
+    def __init__(self, record: Job, connection: ServiceConnection, transport: AsyncTransport) -> None:
+        self._record, self._connection, self._transport = record, connection, transport
 
 
-def finish(link: Link, job_name: str, timeout_s: float | None, on_change: Watcher | None) -> Steps[Job]:
-    """The record of a job that ended well; see ``HandleSteps.finish``."""
-    done = yield from waiting.wait_all(link, [job_name], timeout_s, on_change)
+def finish(
+    connection: ServiceConnection, job_name: str, timeout_s: float | None, on_change: Watcher | None
+) -> Operation[Job]:
+    """The record of a job that ended well; see ``JobHandleOperations.finish``."""
+    done = yield from waiting.wait_all(connection, [job_name], timeout_s, on_change)
     job = done[job_name]
     if job.is_failed:
-        raise (yield from explain_failure(link, job))
+        raise (yield from explain_failure(connection, job))
     if job.batch_status is BatchStatus.AGGREGATION_FAILED:
         raise JobFailedError(
             f"The archive of the batch {job_name!r} could not be built. "
@@ -339,25 +355,25 @@ def finish(link: Link, job_name: str, timeout_s: float | None, on_change: Watche
 
 
 def fetch(
-    link: Link,
+    connection: ServiceConnection,
     job: Job,
     file_name: str | None,
     patterns: Sequence[str],
     pdbs_only: bool,
-    progress: bool | Meter,
+    progress: bool | ProgressCallback,
     job_email: str | None = None,
-) -> Steps[Path]:
-    """The path of what is wanted of a result; see ``HandleSteps.download``."""
-    path = yield from download.fetch_result(link, job, file_name, pdbs_only, progress, job_email)
+) -> Operation[Path]:
+    """The path of what is wanted of a result; see ``JobHandleOperations.download``."""
+    path = yield from download.fetch_result(connection, job, file_name, pdbs_only, progress, job_email)
     if not patterns:
         return path
     folder: Path = yield Run(lambda: unpack_selected(path, patterns))
     return folder
 
 
-def explain_failure(link: Link, job: Job) -> Steps[JobFailedError]:
+def explain_failure(connection: ServiceConnection, job: Job) -> Operation[JobFailedError]:
     """The exception for a run that failed by itself, with the end of its log where the service tells it."""
-    tail = yield from cancellation.read_tail(link, job.job_name, _TAIL_LINES)
+    tail = yield from cancellation.read_tail(connection, job.job_name, _TAIL_LINES)
     return JobFailedError(f"{job.job_name!r} failed: {job.error}", job, tail)
 
 

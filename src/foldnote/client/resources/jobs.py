@@ -8,14 +8,22 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from foldnote.client.core import job_pages
-from foldnote.client.core.connection import Link
+from foldnote.client.core.connection import ServiceConnection
 from foldnote.client.core.error_mapping import understand
-from foldnote.client.core.operations import AsyncFace, AsyncWorld, Run, Steps, SyncFace, World, operation
-from foldnote.client.core.progress import Meter, follow
+from foldnote.client.core.operations import (
+    AsyncApi,
+    AsyncTransport,
+    Operation,
+    Run,
+    SyncApi,
+    Transport,
+    operation,
+)
+from foldnote.client.core.progress import ProgressCallback, follow
 from foldnote.client.core.resource import Resource
-from foldnote.client.core.streams import Give, Stream, stream
+from foldnote.client.core.streams import Emit, Stream, stream
 from foldnote.client.local.ledger import Ledger
-from foldnote.client.resources.job_handle import AsyncJobHandle, HandleSteps, JobHandle, fetch, finish
+from foldnote.client.resources.job_handle import AsyncJobHandle, JobHandle, JobHandleOperations, fetch, finish
 from foldnote.client.resources.tools import recall_tool
 from foldnote.client.submission import job_submission
 from foldnote.client.tables.frames import tabulate_jobs
@@ -31,7 +39,7 @@ if TYPE_CHECKING:
 H = TypeVar("H")
 
 
-class JobsSteps(Resource, Generic[H]):
+class JobsOperations(Resource, Generic[H]):
     """The job routes."""
 
     ledger: Ledger
@@ -49,7 +57,7 @@ class JobsSteps(Resource, Generic[H]):
         job_name: str | None = None,
         project_tag: str | None = None,
         again: bool = False,
-    ) -> Steps[H]:
+    ) -> Operation[H]:
         """The job that this submission is: the one that it became before, or a new one.
 
         Args:
@@ -67,32 +75,38 @@ class JobsSteps(Resource, Generic[H]):
             ServiceError: the service refused.
             TransportError: no answer came, and the service does not know the job.
         """
-        known = tool if isinstance(tool, Tool) else (yield from recall_tool(self._link, tool))
+        known = tool if isinstance(tool, Tool) else (yield from recall_tool(self._connection, tool))
         job = yield from job_submission.submit(
-            self._link, self.ledger, known, settings, job_name=job_name, project_tag=project_tag, again=again
+            self._connection,
+            self.ledger,
+            known,
+            settings,
+            job_name=job_name,
+            project_tag=project_tag,
+            again=again,
         )
         return self._hold(job)
 
     @operation
     def validate(
         self, tool: str, settings: Mapping[str, Any] | list[Mapping[str, Any]], *, job_name: str = "check"
-    ) -> Steps[Verdict | BatchVerdict]:
+    ) -> Operation[Verdict | BatchVerdict]:
         """The service's verdict on settings, or on a batch of them; it costs nothing."""
         body = {"jobName": job_name, "type": tool, "settings": settings}
-        answer = yield from self._link.ask("POST", "/validate-job", json=body, repeatable=True)
+        answer = yield from self._connection.ask("POST", "/validate-job", json=body, repeatable=True)
         return understand(read_verdict, answer)
 
     @operation
-    def get(self, job_name: str) -> Steps[H]:
+    def get(self, job_name: str) -> Operation[H]:
         """One job by its name.
 
         Raises:
             NotFoundError: there is no such job.
         """
-        return self._hold((yield from job_pages.get_job(self._link, job_name)))
+        return self._hold((yield from job_pages.get_job(self._connection, job_name)))
 
     @operation
-    def record(self, job_name: str, *, job_email: str | None = None) -> Steps[Job]:
+    def record(self, job_name: str, *, job_email: str | None = None) -> Operation[Job]:
         """The record of a job, to be looked at.
 
         Args:
@@ -101,12 +115,12 @@ class JobsSteps(Resource, Generic[H]):
         Raises:
             NotFoundError: there is no such job, or its owner is in no organization with the caller.
         """
-        return (yield from job_pages.get_job(self._link, job_name, job_email))
+        return (yield from job_pages.get_job(self._connection, job_name, job_email))
 
     @operation
     def poll(
         self, job_names: Iterable[str], *, job_email: str | None = None, afresh: Iterable[str] = ()
-    ) -> Steps[dict[str, Job | None]]:
+    ) -> Operation[dict[str, Job | None]]:
         """The records of jobs that are followed, by name; call it as often as the page wants news.
 
         All that follows jobs of this account in this process shares its requests: one page for all jobs, at
@@ -126,11 +140,11 @@ class JobsSteps(Resource, Generic[H]):
             TransportError: no answer came.
         """
         names = list(job_names)
-        poller = find_poller(self._link, job_email)
+        poller = find_poller(self._connection, job_email)
         poller.follow(afresh, afresh=True)
         poller.follow(names)
         if poller.is_due(names):
-            yield from poller.look(self._link, names)
+            yield from poller.look(self._connection, names)
         return poller.find(names)
 
     @operation
@@ -145,7 +159,7 @@ class JobsSteps(Resource, Generic[H]):
         job_email: str | None = None,
         since: str | None = None,
         wait_s: float = 0.0,
-    ) -> Steps[JobList[H]]:
+    ) -> Operation[JobList[H]]:
         """Jobs, newest first, as rows with their verbs; its ``to_frame()`` is a DataFrame.
 
         Args:
@@ -171,15 +185,15 @@ class JobsSteps(Resource, Generic[H]):
         }
         params = {name: value for name, value in given.items() if value is not None}
         if limit <= job_pages.LARGEST_PAGE:
-            page = yield from job_pages.list_page(self._link, params | {"limit": str(limit)})
+            page = yield from job_pages.list_page(self._connection, params | {"limit": str(limit)})
         else:
-            page = yield from job_pages.read_pages(self._link, params, limit)
+            page = yield from job_pages.read_pages(self._connection, params, limit)
         return JobList(page, self._hold)
 
     @operation
     def to_frame(
         self, limit: int = 1000, *, batch: str | None = None, include_subjobs: bool = False
-    ) -> Steps[pd.DataFrame]:
+    ) -> Operation[pd.DataFrame]:
         """Jobs as a DataFrame, newest first.
 
         Args:
@@ -196,19 +210,19 @@ class JobsSteps(Resource, Generic[H]):
         """
         filters = {"batch": batch, "includeSubjobs": "true" if include_subjobs else None}
         params = {name: value for name, value in filters.items() if value is not None}
-        found = yield from job_pages.list_many(self._link, params, limit)
+        found = yield from job_pages.list_many(self._connection, params, limit)
         frame: pd.DataFrame = yield Run(lambda: tabulate_jobs(found))
         return frame
 
     @operation
     def wait(
         self,
-        jobs: Iterable[str | HandleSteps],
+        jobs: Iterable[str | JobHandleOperations],
         timeout_s: float | None = None,
         on_change: Watcher | None = None,
         *,
         progress: bool = False,
-    ) -> Steps[dict[str, H]]:
+    ) -> Operation[dict[str, H]]:
         """These jobs by their names, once all of them are final, however they ended.
 
         Args:
@@ -222,13 +236,13 @@ class JobsSteps(Resource, Generic[H]):
         """
         wanted = _name(jobs)
         with follow(progress, wanted, on_change) as note:
-            done = yield from waiting.wait_all(self._link, wanted, timeout_s, note)
+            done = yield from waiting.wait_all(self._connection, wanted, timeout_s, note)
         return {name: self._hold(job) for name, job in done.items()}
 
     @stream
     def as_completed(
         self,
-        jobs: Iterable[str | HandleSteps],
+        jobs: Iterable[str | JobHandleOperations],
         timeout_s: float | None = None,
         on_change: Watcher | None = None,
         *,
@@ -250,10 +264,10 @@ class JobsSteps(Resource, Generic[H]):
         """
         wanted = _name(jobs)
         with follow(progress, wanted, on_change) as note:
-            watch = Watch(self._link, wanted, timeout_s, note)
+            watch = Watch(self._connection, wanted, timeout_s, note)
             while watch.pending:
                 for job in (yield from watch.look()):
-                    yield Give(self._hold(job))
+                    yield Emit(self._hold(job))
                 yield from watch.pause()
 
     @operation
@@ -264,7 +278,7 @@ class JobsSteps(Resource, Generic[H]):
         on_change: Watcher | None = None,
         *,
         progress: bool = False,
-    ) -> Steps[Job]:
+    ) -> Operation[Job]:
         """The record of a job that ended well.
 
         Args:
@@ -278,34 +292,34 @@ class JobsSteps(Resource, Generic[H]):
             WaitTimeoutError: it was not final in ``timeout_s`` seconds; it goes on.
         """
         with follow(progress, [job_name], on_change) as note:
-            return (yield from finish(self._link, job_name, timeout_s, note))
+            return (yield from finish(self._connection, job_name, timeout_s, note))
 
     @operation
-    def stop(self, job_name: str) -> Steps[None]:
+    def stop(self, job_name: str) -> Operation[None]:
         """Stop a job, or every unfinished job of a batch; one that has ended stays as it is.
 
         Raises:
             BadRequestError: there is no such job.
         """
-        yield from cancellation.stop_job(self._link, job_name)
+        yield from cancellation.stop_job(self._connection, job_name)
 
     @operation
-    def delete(self, job_name: str) -> Steps[None]:
+    def delete(self, job_name: str) -> Operation[None]:
         """Delete a job with its result, or a batch with its subjobs.
 
         Raises:
             BadRequestError: there is no such job.
         """
-        yield from self._link.ask("DELETE", "/delete-job", json={"jobName": job_name}, repeatable=False)
+        yield from self._connection.ask("DELETE", "/delete-job", json={"jobName": job_name}, repeatable=False)
 
     @operation
-    def logs(self, job_name: str, max_lines: int = 1000) -> Steps[str]:
+    def logs(self, job_name: str, max_lines: int = 1000) -> Operation[str]:
         """The last lines of a job's log.
 
         Raises:
             NotFoundError: there is no such job, or the service tells no logs.
         """
-        return (yield from cancellation.read_log(self._link, job_name, max_lines))
+        return (yield from cancellation.read_log(self._connection, job_name, max_lines))
 
     @stream
     def follow_log(self, job_name: str, max_lines: int = 1000) -> Stream[str]:
@@ -319,7 +333,7 @@ class JobsSteps(Resource, Generic[H]):
         Raises:
             NotFoundError: there is no such job, or the service tells no logs.
         """
-        yield from cancellation.follow_log(self._link, job_name, max_lines)
+        yield from cancellation.follow_log(self._connection, job_name, max_lines)
 
     @operation
     def download(
@@ -329,9 +343,9 @@ class JobsSteps(Resource, Generic[H]):
         *,
         patterns: Sequence[str] = (),
         pdbs_only: bool = False,
-        progress: bool | Meter = False,
+        progress: bool | ProgressCallback = False,
         job_email: str | None = None,
-    ) -> Steps[Path]:
+    ) -> Operation[Path]:
         """The path of a job's result archive on this machine, of one file of it, or of a folder with some.
 
         The file lies in the cache folder; copy it to keep it.
@@ -349,33 +363,33 @@ class JobsSteps(Resource, Generic[H]):
             ArchiveError: what arrived is damaged.
             FoldnoteError: no file matches the patterns.
         """
-        job = yield from job_pages.get_job(self._link, job_name, job_email)
-        return (yield from fetch(self._link, job, file_name, patterns, pdbs_only, progress, job_email))
+        job = yield from job_pages.get_job(self._connection, job_name, job_email)
+        return (yield from fetch(self._connection, job, file_name, patterns, pdbs_only, progress, job_email))
 
 
-def _name(jobs: Iterable[str | HandleSteps]) -> list[str]:
+def _name(jobs: Iterable[str | JobHandleOperations]) -> list[str]:
     """The names of jobs; one name alone is no text to be taken apart."""
     given = [jobs] if isinstance(jobs, str) else jobs
     return [each if isinstance(each, str) else each.job_name for each in given]
 
 
-class Jobs(SyncFace, JobsSteps[JobHandle]):
+class Jobs(SyncApi, JobsOperations[JobHandle]):
     """Jobs; each operation returns when it is done."""
 
-    def __init__(self, link: Link, world: World) -> None:
-        self._link, self._world = link, world
-        self.ledger = Ledger(service=link.service)
+    def __init__(self, connection: ServiceConnection, transport: Transport) -> None:
+        self._connection, self._transport = connection, transport
+        self.ledger = Ledger(service=connection.service)
 
     def _hold(self, job: Job) -> JobHandle:
-        return JobHandle(job, self._link, self._world)
+        return JobHandle(job, self._connection, self._transport)
 
 
-class AsyncJobs(AsyncFace, JobsSteps[AsyncJobHandle]):
+class AsyncJobs(AsyncApi, JobsOperations[AsyncJobHandle]):
     """Jobs; each operation is awaited."""
 
-    def __init__(self, link: Link, world: AsyncWorld) -> None:
-        self._link, self._world = link, world
-        self.ledger = Ledger(service=link.service)
+    def __init__(self, connection: ServiceConnection, transport: AsyncTransport) -> None:
+        self._connection, self._transport = connection, transport
+        self.ledger = Ledger(service=connection.service)
 
     def _hold(self, job: Job) -> AsyncJobHandle:
-        return AsyncJobHandle(job, self._link, self._world)
+        return AsyncJobHandle(job, self._connection, self._transport)

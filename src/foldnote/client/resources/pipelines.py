@@ -7,13 +7,21 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from foldnote.client.core import job_pages
-from foldnote.client.core.connection import Link
+from foldnote.client.core.connection import ServiceConnection
 from foldnote.client.core.error_mapping import understand
-from foldnote.client.core.operations import AsyncFace, AsyncWorld, Run, Steps, SyncFace, World, operation
+from foldnote.client.core.operations import (
+    AsyncApi,
+    AsyncTransport,
+    Operation,
+    Run,
+    SyncApi,
+    Transport,
+    operation,
+)
 from foldnote.client.core.resource import Resource
 from foldnote.client.inputs.stages import Inputs, Pipeline, Stage, check_stages, find_input_doubts
 from foldnote.client.local.ledger import Ledger, identify
-from foldnote.client.resources.job_handle import AsyncJobHandle, HandleSteps, JobHandle
+from foldnote.client.resources.job_handle import AsyncJobHandle, JobHandle, JobHandleOperations
 from foldnote.client.resources.tools import recall_tool
 from foldnote.client.submission.idempotency import Post, start_once
 from foldnote.client.submission.job_submission import uploads_in
@@ -36,11 +44,11 @@ if TYPE_CHECKING:
     import pandas as pd
 
 R = TypeVar("R")
-J = TypeVar("J", bound=HandleSteps)
+J = TypeVar("J", bound=JobHandleOperations)
 _TYPE = "pipeline"
 
 
-class PipelineRunSteps(HandleSteps, Generic[J]):
+class PipelineRunOperations(JobHandleOperations, Generic[J]):
     """What can be done with a run; it is final when its last stage is."""
 
     @abstractmethod
@@ -48,39 +56,39 @@ class PipelineRunSteps(HandleSteps, Generic[J]):
         """The job of a stage in the hand, with this face's kind of operations."""
 
     @operation
-    def stages(self) -> Steps[JobList[J]]:
+    def stages(self) -> Operation[JobList[J]]:
         """The stages' jobs, in their order."""
-        found = yield from _list_stages(self._link, self.job_name)
+        found = yield from _list_stages(self._connection, self.job_name)
         return JobList(JobPage(jobs=tuple(found)), self._hold_job)
 
     @operation
-    def to_frame(self) -> Steps[pd.DataFrame]:
+    def to_frame(self) -> Operation[pd.DataFrame]:
         """The stages' jobs with what went in and what came out.
 
         Returns:
             One row a stage, in their order, with the columns of ``client.jobs.to_frame``, then
             ``settings.NAME`` and ``score.NAME``, units as the tools have them.
         """
-        found = yield from _list_stages(self._link, self.job_name)
+        found = yield from _list_stages(self._connection, self.job_name)
         frame: pd.DataFrame = yield Run(lambda: tabulate_batch(found))
         return frame
 
 
-class PipelineRun(JobHandle, PipelineRunSteps[JobHandle]):
+class PipelineRun(JobHandle, PipelineRunOperations[JobHandle]):
     """A run of a pipeline; each operation returns when it is done."""
 
     def _hold_job(self, job: Job) -> JobHandle:
-        return JobHandle(job, self._link, self._world)
+        return JobHandle(job, self._connection, self._transport)
 
 
-class AsyncPipelineRun(AsyncJobHandle, PipelineRunSteps[AsyncJobHandle]):
+class AsyncPipelineRun(AsyncJobHandle, PipelineRunOperations[AsyncJobHandle]):
     """A run of a pipeline; each operation is awaited."""
 
     def _hold_job(self, job: Job) -> AsyncJobHandle:
-        return AsyncJobHandle(job, self._link, self._world)
+        return AsyncJobHandle(job, self._connection, self._transport)
 
 
-class PipelinesSteps(Resource, Generic[R]):
+class PipelinesOperations(Resource, Generic[R]):
     """POST /submit-pipeline and POST /run-pipeline."""
 
     ledger: Ledger
@@ -90,7 +98,7 @@ class PipelinesSteps(Resource, Generic[R]):
         """The run in the hand, with this face's kind of operations."""
 
     @operation
-    def submit(self, name: str, stages: Sequence[Stage]) -> Steps[Pipeline]:
+    def submit(self, name: str, stages: Sequence[Stage]) -> Operation[Pipeline]:
         """Save a pipeline; one of the same name is replaced. Nothing runs yet.
 
         Args:
@@ -108,10 +116,10 @@ class PipelinesSteps(Resource, Generic[R]):
             raise SettingsError([Problem(field="stages", message=told)])
         tools = {}
         for stage in stages:
-            tools[stage.tool] = yield from recall_tool(self._link, stage.tool)
+            tools[stage.tool] = yield from recall_tool(self._connection, stage.tool)
         check_stages(name, stages, tools)
         body = {"pipelineName": name, "stages": [stage.to_wire() for stage in stages]}
-        answer = yield from self._link.ask("POST", "/submit-pipeline", json=body, repeatable=True)
+        answer = yield from self._connection.ask("POST", "/submit-pipeline", json=body, repeatable=True)
         names = tuple(stage.name for stage in stages)
         receipt = understand(lambda said: read_pipeline_receipt(said, name, names), answer)
         return Pipeline(receipt.pipeline_name, tuple(stages))
@@ -125,7 +133,7 @@ class PipelinesSteps(Resource, Generic[R]):
         job_name: str | None = None,
         project_tag: str | None = None,
         again: bool = False,
-    ) -> Steps[R]:
+    ) -> Operation[R]:
         """The run that this is: the one that it became before, or a new one.
 
         Args:
@@ -146,11 +154,11 @@ class PipelinesSteps(Resource, Generic[R]):
         """
         tools = {}
         for stage in pipeline.stages if inputs and isinstance(pipeline, Pipeline) else ():
-            tools[stage.tool] = yield from recall_tool(self._link, stage.tool)
+            tools[stage.tool] = yield from recall_tool(self._connection, stage.tool)
         given = dict(inputs or {})
         _check_run(pipeline, given, job_name, tools)
         post = yield Run(lambda: _prepare(self.ledger, pipeline, given, job_name, project_tag))
-        posted = yield from start_once(self._link, post, again=again)
+        posted = yield from start_once(self._connection, post, again=again)
         if posted.job is not None:
             return self._hold(posted.job)
         told = str(post.body["pipelineName"])
@@ -168,13 +176,13 @@ class PipelinesSteps(Resource, Generic[R]):
         )
 
     @operation
-    def get(self, job_name: str) -> Steps[R]:
+    def get(self, job_name: str) -> Operation[R]:
         """One run by its name.
 
         Raises:
             NotFoundError: there is no such run.
         """
-        return self._hold((yield from job_pages.get_job(self._link, job_name)))
+        return self._hold((yield from job_pages.get_job(self._connection, job_name)))
 
 
 def _prepare(
@@ -193,7 +201,7 @@ def _prepare(
     body: dict[str, Any] = {"pipelineName": name, "jobName": wanted, "inputs": inputs}
     body |= {"projectTag": project_tag} if project_tag else {}
 
-    def find_differences(job: Job) -> Steps[list[str]]:
+    def find_differences(job: Job) -> Operation[list[str]]:
         yield from ()
         return _compare(job, name, inputs)
 
@@ -238,28 +246,28 @@ def _compare(job: Job, name: str, inputs: Mapping[str, Any]) -> list[str]:
     return found
 
 
-def _list_stages(link: Link, job_name: str) -> Steps[Sequence[Job]]:
-    newest_first = yield from job_pages.list_many(link, {"batch": job_name}, 1000)
+def _list_stages(connection: ServiceConnection, job_name: str) -> Operation[Sequence[Job]]:
+    newest_first = yield from job_pages.list_many(connection, {"batch": job_name}, 1000)
     return newest_first[::-1]
 
 
-class Pipelines(SyncFace, PipelinesSteps[PipelineRun]):
+class Pipelines(SyncApi, PipelinesOperations[PipelineRun]):
     """Pipelines; each operation returns when it is done."""
 
-    def __init__(self, link: Link, world: World) -> None:
-        self._link, self._world = link, world
-        self.ledger = Ledger(service=link.service)
+    def __init__(self, connection: ServiceConnection, transport: Transport) -> None:
+        self._connection, self._transport = connection, transport
+        self.ledger = Ledger(service=connection.service)
 
     def _hold(self, job: Job) -> PipelineRun:
-        return PipelineRun(job, self._link, self._world)
+        return PipelineRun(job, self._connection, self._transport)
 
 
-class AsyncPipelines(AsyncFace, PipelinesSteps[AsyncPipelineRun]):
+class AsyncPipelines(AsyncApi, PipelinesOperations[AsyncPipelineRun]):
     """Pipelines; each operation is awaited."""
 
-    def __init__(self, link: Link, world: AsyncWorld) -> None:
-        self._link, self._world = link, world
-        self.ledger = Ledger(service=link.service)
+    def __init__(self, connection: ServiceConnection, transport: AsyncTransport) -> None:
+        self._connection, self._transport = connection, transport
+        self.ledger = Ledger(service=connection.service)
 
     def _hold(self, job: Job) -> AsyncPipelineRun:
-        return AsyncPipelineRun(job, self._link, self._world)
+        return AsyncPipelineRun(job, self._connection, self._transport)

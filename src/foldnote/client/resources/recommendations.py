@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from foldnote.client.core.error_mapping import understand
-from foldnote.client.core.operations import Steps, operation
+from foldnote.client.core.operations import Operation, operation
 from foldnote.client.core.resource import AsyncResource, Resource, SyncResource
 from foldnote.errors import SettingsError
 from foldnote.models import Problem, Recommendation, read_recommendation
@@ -15,11 +15,11 @@ _KINDS = ("sequence", "smiles", "ccd")
 _ROLES = ("heavy", "light", "antigen", "target", "enzyme")
 
 
-class RouterSteps(Resource):
+class RouterOperations(Resource):
     """POST /model-router."""
 
     @operation
-    def ask(self, prompt: str, inputs: Iterable[Mapping[str, str]] = ()) -> Steps[Recommendation]:
+    def ask(self, prompt: str, inputs: Iterable[Mapping[str, str]] = ()) -> Operation[Recommendation]:
         """The tools that fit a task described in words, best first; it may take half a minute.
 
         Args:
@@ -35,7 +35,7 @@ class RouterSteps(Resource):
         """
         molecules = _check(prompt, inputs)
         body = {"prompt": prompt} | ({"inputs": molecules} if molecules else {})
-        answer = yield from self._link.ask(
+        answer = yield from self._connection.ask(
             "POST", "/model-router", json=body, repeatable=True, timeout_s=_TIMEOUT_S
         )
         return understand(read_recommendation, answer)
@@ -68,9 +68,9 @@ def _check(prompt: str, inputs: Iterable[Mapping[str, str]]) -> list[dict[str, s
     return molecules
 
 
-class Router(SyncResource, RouterSteps):
+class Router(SyncResource, RouterOperations):
     """The service's recommendations."""
 
 
-class AsyncRouter(AsyncResource, RouterSteps):
+class AsyncRouter(AsyncResource, RouterOperations):
     """The service's recommendations, awaited."""

@@ -7,9 +7,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
-from foldnote.client.core.connection import Link
+from foldnote.client.core.connection import ServiceConnection
 from foldnote.client.core.job_pages import list_many
-from foldnote.client.core.operations import AsyncFace, AsyncWorld, Run, Steps, SyncFace, World, operation
+from foldnote.client.core.operations import (
+    AsyncApi,
+    AsyncTransport,
+    Operation,
+    Run,
+    SyncApi,
+    Transport,
+    operation,
+)
 from foldnote.client.core.resource import Resource
 from foldnote.client.inputs.file_values import doubt_texts
 from foldnote.client.local.ledger import Ledger, identify
@@ -48,7 +56,7 @@ class _Screening:
         return body | {name: value for name, value in given.items() if value is not None}
 
 
-class ScreeningsSteps(Resource, Generic[B]):
+class ScreeningsOperations(Resource, Generic[B]):
     """POST /virtual-screening."""
 
     ledger: Ledger
@@ -70,7 +78,7 @@ class ScreeningsSteps(Resource, Generic[B]):
         names: Sequence[str] | None = None,
         project_tag: str | None = None,
         again: bool = False,
-    ) -> Steps[B]:
+    ) -> Operation[B]:
         """The batch that this screening is: the one that it became before, or a new one.
 
         The batch's archive has ``ranking.csv``, the ligand with the lowest score first.
@@ -107,12 +115,12 @@ class ScreeningsSteps(Resource, Generic[B]):
         _check(screening, batch_name)
         name = batch_name or (yield Run(lambda: _propose(self.ledger, screening)))
 
-        def find_differences(job: Job) -> Steps[list[str]]:
-            return (yield from _compare(self._link, job, screening))
+        def find_differences(job: Job) -> Operation[list[str]]:
+            return (yield from _compare(self._connection, job, screening))
 
         body = screening.to_wire(name, project_tag)
         post = Post("/virtual-screening", body, name, "batchName", find_differences)
-        posted = yield from start_once(self._link, post, again=again)
+        posted = yield from start_once(self._connection, post, again=again)
         return self._hold(posted.job or _parent(posted.name, screening, posted.answer))
 
 
@@ -152,7 +160,7 @@ def _parent(name: str, screening: _Screening, answer: Any) -> Job:
     )
 
 
-def _compare(link: Link, job: Job, screening: _Screening) -> Steps[list[str]]:
+def _compare(connection: ServiceConnection, job: Job, screening: _Screening) -> Operation[list[str]]:
     """How an existing job differs; a service that does not tell settings proves nothing."""
     if not job.is_batch:
         return ["that is a single job"]
@@ -160,7 +168,7 @@ def _compare(link: Link, job: Job, screening: _Screening) -> Steps[list[str]]:
         return [f"that batch is of the tool {job.tool}, this one of {screening.tool}"]
     if job.batch_size is not None and job.batch_size != len(screening.ligands):
         return [f"that batch has {job.batch_size} ligands, this one {len(screening.ligands)}"]
-    newest_first = yield from list_many(link, {"batch": job.job_name}, len(screening.ligands) + 1)
+    newest_first = yield from list_many(connection, {"batch": job.job_name}, len(screening.ligands) + 1)
     wanted = [
         {**screening.settings, _RECEPTOR: screening.receptor, _LIGAND: ligand} for ligand in screening.ligands
     ]
@@ -172,23 +180,23 @@ def _compare(link: Link, job: Job, screening: _Screening) -> Steps[list[str]]:
     return found
 
 
-class Screenings(SyncFace, ScreeningsSteps[BatchHandle]):
+class Screenings(SyncApi, ScreeningsOperations[BatchHandle]):
     """Virtual screenings; each operation returns when it is done."""
 
-    def __init__(self, link: Link, world: World) -> None:
-        self._link, self._world = link, world
-        self.ledger = Ledger(service=link.service)
+    def __init__(self, connection: ServiceConnection, transport: Transport) -> None:
+        self._connection, self._transport = connection, transport
+        self.ledger = Ledger(service=connection.service)
 
     def _hold(self, job: Job) -> BatchHandle:
-        return BatchHandle(job, self._link, self._world)
+        return BatchHandle(job, self._connection, self._transport)
 
 
-class AsyncScreenings(AsyncFace, ScreeningsSteps[AsyncBatchHandle]):
+class AsyncScreenings(AsyncApi, ScreeningsOperations[AsyncBatchHandle]):
     """Virtual screenings; each operation is awaited."""
 
-    def __init__(self, link: Link, world: AsyncWorld) -> None:
-        self._link, self._world = link, world
-        self.ledger = Ledger(service=link.service)
+    def __init__(self, connection: ServiceConnection, transport: AsyncTransport) -> None:
+        self._connection, self._transport = connection, transport
+        self.ledger = Ledger(service=connection.service)
 
     def _hold(self, job: Job) -> AsyncBatchHandle:
-        return AsyncBatchHandle(job, self._link, self._world)
+        return AsyncBatchHandle(job, self._connection, self._transport)

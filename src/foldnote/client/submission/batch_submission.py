@@ -10,9 +10,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from foldnote.client.core.connection import Link
+from foldnote.client.core.connection import ServiceConnection
 from foldnote.client.core.job_pages import list_many
-from foldnote.client.core.operations import Run, Steps
+from foldnote.client.core.operations import Operation, Run
 from foldnote.client.local.ledger import Ledger, identify
 from foldnote.client.submission.idempotency import Post, look_up, post_once, require_same
 from foldnote.client.submission.job_submission import compare, uploads_in
@@ -33,7 +33,7 @@ _STEM = 90
 
 
 @dataclass(frozen=True)
-class Limits:
+class BatchLimits:
     """What a batch may use.
 
     Attributes:
@@ -46,7 +46,7 @@ class Limits:
 
 
 @dataclass(frozen=True)
-class Attempt:
+class BatchAttempt:
     """A batch on its way.
 
     Attributes:
@@ -65,11 +65,11 @@ class Attempt:
     identity: str
     is_named: bool
     project_tag: str | None
-    limits: Limits
+    limits: BatchLimits
     is_again: bool = False
     """Whether these rows became a batch before and another one is wanted."""
 
-    def once_more(self, name: str) -> Attempt:
+    def once_more(self, name: str) -> BatchAttempt:
         """Another batch of the same rows; the names of its jobs follow ``name`` unless they were chosen."""
         follows = self.names == name_rows(self.name, len(self.rows))
         names = name_rows(name, len(self.rows)) if follows else self.names
@@ -91,23 +91,25 @@ def name_rows(batch_name: str, count: int) -> list[str]:
     return [f"{batch_name[:_STEM]}-{number}" for number in range(1, count + 1)]
 
 
-def find_batch(link: Link, ledger: Ledger, attempt: Attempt) -> Steps[Job | None]:
+def find_batch(connection: ServiceConnection, ledger: Ledger, attempt: BatchAttempt) -> Operation[Job | None]:
     """The parent of the batch that these rows became before; None when there is none.
 
     Raises:
         JobNameTakenError: the batch's name belongs to something else; the message shows the difference.
     """
     name = yield Run(lambda: ledger.find(attempt.identity))
-    known: Job | None = (yield from look_up(link, name)) if name is not None else None
+    known: Job | None = (yield from look_up(connection, name)) if name is not None else None
     if known is not None:
         return known
-    job = yield from look_up(link, attempt.name)
+    job = yield from look_up(connection, attempt.name)
     if job is not None:
-        yield from require_same(_wanted(link, attempt), job)
+        yield from require_same(_wanted(connection, attempt), job)
     return job
 
 
-def submit_batch(link: Link, ledger: Ledger, attempt: Attempt, *, is_judged: bool = False) -> Steps[Job]:
+def submit_batch(
+    connection: ServiceConnection, ledger: Ledger, attempt: BatchAttempt, *, is_judged: bool = False
+) -> Operation[Job]:
     """The parent of the batch that these rows are: the one that they became before, or a new one.
 
     Args:
@@ -119,11 +121,11 @@ def submit_batch(link: Link, ledger: Ledger, attempt: Attempt, *, is_judged: boo
         ServiceError: the service refused.
         TransportError: no answer came, and the service does not know the batch.
     """
-    job = None if attempt.is_again else (yield from find_batch(link, ledger, attempt))
+    job = None if attempt.is_again else (yield from find_batch(connection, ledger, attempt))
     if job is None:
         if not is_judged:
-            require_valid(attempt.tool, (yield from judge_rows(link, attempt.tool, attempt.rows)))
-        job = yield from _post(link, attempt)
+            require_valid(attempt.tool, (yield from judge_rows(connection, attempt.tool, attempt.rows)))
+        job = yield from _post(connection, attempt)
     parent = job
     yield Run(lambda: ledger.remember(attempt.identity, parent.job_name, attempt.tool.type))
     return parent
@@ -136,8 +138,8 @@ def prepare(
     batch_name: str | None,
     names: Sequence[str] | None,
     project_tag: str | None,
-    limits: Limits,
-) -> Attempt:
+    limits: BatchLimits,
+) -> BatchAttempt:
     """What would be sent, checked against the tool's schema.
 
     Raises:
@@ -156,8 +158,8 @@ def draft(
     batch_name: str | None,
     names: Sequence[str] | None,
     project_tag: str | None,
-    limits: Limits,
-) -> tuple[Attempt, list[RowVerdict]]:
+    limits: BatchLimits,
+) -> tuple[BatchAttempt, list[RowVerdict]]:
     """What would be sent, and what the tool's schema says of each row.
 
     Raises:
@@ -169,7 +171,7 @@ def draft(
     content = {"rows": normalized, "names": wished}
     identity = identify(tool.type, content, batch_name, uploads_in(content, ledger))
     name = batch_name or propose_job_name(f"{tool.type}-batch", identity)
-    attempt = Attempt(
+    attempt = BatchAttempt(
         tool=tool,
         name=name,
         rows=[dict(row) for row in rows],
@@ -204,23 +206,23 @@ def _check_names(
         raise SettingsError(problems, tool.type)
 
 
-def _post(link: Link, attempt: Attempt) -> Steps[Job]:
-    posted = yield from post_once(link, _wanted(link, attempt))
+def _post(connection: ServiceConnection, attempt: BatchAttempt) -> Operation[Job]:
+    posted = yield from post_once(connection, _wanted(connection, attempt))
     return posted.job or _parent(attempt)
 
 
-def _wanted(link: Link, attempt: Attempt) -> Post:
-    def find_differences(job: Job) -> Steps[list[str]]:
+def _wanted(connection: ServiceConnection, attempt: BatchAttempt) -> Post:
+    def find_differences(job: Job) -> Operation[list[str]]:
         differences = _compare_parents(attempt, job)
         if not differences:
-            subjobs = yield from list_many(link, {"batch": attempt.name}, len(attempt.rows) + 1)
+            subjobs = yield from list_many(connection, {"batch": attempt.name}, len(attempt.rows) + 1)
             differences = _compare_rows(attempt, {subjob.job_name: subjob for subjob in subjobs})
         return differences
 
     return Post("/submit-batch", attempt.to_wire(), attempt.name, "batchName", find_differences)
 
 
-def _parent(attempt: Attempt) -> Job:
+def _parent(attempt: BatchAttempt) -> Job:
     return Job(
         job_name=attempt.name,
         type="batch",
@@ -232,7 +234,7 @@ def _parent(attempt: Attempt) -> Job:
     )
 
 
-def _compare_parents(attempt: Attempt, job: Job) -> list[str]:
+def _compare_parents(attempt: BatchAttempt, job: Job) -> list[str]:
     if not job.is_batch:
         return ["that is a single job"]
     if job.tool and job.tool != attempt.tool.type:
@@ -242,7 +244,7 @@ def _compare_parents(attempt: Attempt, job: Job) -> list[str]:
     return []
 
 
-def _compare_rows(attempt: Attempt, theirs: Mapping[str, Job]) -> list[str]:
+def _compare_rows(attempt: BatchAttempt, theirs: Mapping[str, Job]) -> list[str]:
     found = []
     for name, normalized in zip(attempt.names, attempt.normalized, strict=True):
         job = theirs.get(name)

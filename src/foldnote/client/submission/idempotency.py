@@ -10,9 +10,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from foldnote.client.core.connection import Link, next_pause
+from foldnote.client.core.connection import ServiceConnection, next_pause
 from foldnote.client.core.job_pages import get_job
-from foldnote.client.core.operations import Sleep, Steps
+from foldnote.client.core.operations import Operation, Sleep
 from foldnote.client.core.pacing import retry_delays
 from foldnote.errors import (
     BadRequestError,
@@ -46,7 +46,7 @@ class Post:
     body: Mapping[str, Any]
     name: str
     name_field: str
-    compare: Callable[[Job], Steps[list[str]]]
+    compare: Callable[[Job], Operation[list[str]]]
 
     def renamed(self, name: str) -> Post:
         """The same under another name."""
@@ -68,7 +68,7 @@ class Posted:
     name: str = ""
 
 
-def start_once(link: Link, post: Post, *, again: bool = False) -> Steps[Posted]:
+def start_once(connection: ServiceConnection, post: Post, *, again: bool = False) -> Operation[Posted]:
     """What has this name, if it is the same as what is wanted; else send it.
 
     Args:
@@ -79,16 +79,16 @@ def start_once(link: Link, post: Post, *, again: bool = False) -> Steps[Posted]:
         ServiceError: the service refused.
         TransportError: no answer came, and the service does not know the name.
     """
-    job = yield from look_up(link, post.name)
+    job = yield from look_up(connection, post.name)
     if job is None:
-        return (yield from post_once(link, post))
+        return (yield from post_once(connection, post))
     if again:
-        return (yield from post_once(link, post.renamed((yield from free_name(link, post.name)))))
+        return (yield from post_once(connection, post.renamed((yield from free_name(connection, post.name)))))
     yield from require_same(post, job)
     return Posted(job=job)
 
 
-def post_once(link: Link, post: Post) -> Steps[Posted]:
+def post_once(connection: ServiceConnection, post: Post) -> Operation[Posted]:
     """Send it, unless it is there.
 
     Raises:
@@ -100,11 +100,11 @@ def post_once(link: Link, post: Post) -> Steps[Posted]:
     pauses = retry_delays()
     while True:
         try:
-            answer = yield from link.ask("POST", post.path, json=post.body, repeatable=False)
+            answer = yield from connection.ask("POST", post.path, json=post.body, repeatable=False)
         except BadRequestError as exc:
-            return Posted(job=(yield from _settle(link, post, exc)))
+            return Posted(job=(yield from _settle(connection, post, exc)))
         except (TransportError, ServiceFaultError) as exc:
-            job = yield from look_up(link, post.name)
+            job = yield from look_up(connection, post.name)
             if job is not None:
                 yield from require_same(post, job)
                 return Posted(job=job)
@@ -113,15 +113,15 @@ def post_once(link: Link, post: Post) -> Steps[Posted]:
             return Posted(answer, name=post.name)
 
 
-def look_up(link: Link, name: str) -> Steps[Job | None]:
+def look_up(connection: ServiceConnection, name: str) -> Operation[Job | None]:
     """The job of this name; None when there is none."""
     try:
-        return (yield from get_job(link, name))
+        return (yield from get_job(connection, name))
     except NotFoundError:
         return None
 
 
-def free_name(link: Link, name: str) -> Steps[str]:
+def free_name(connection: ServiceConnection, name: str) -> Operation[str]:
     """``name`` with the first number that nothing is called by yet.
 
     Raises:
@@ -130,12 +130,12 @@ def free_name(link: Link, name: str) -> Steps[str]:
     stem = name[:_STEM]
     for number in range(2, _MOST_NAMES):
         candidate = f"{stem}-{number}"
-        if (yield from look_up(link, candidate)) is None:
+        if (yield from look_up(connection, candidate)) is None:
             return candidate
     raise SettingsError([Problem(field="jobName", message=f"{stem!r} was submitted {_MOST_NAMES} times.")])
 
 
-def require_same(post: Post, job: Job, refusal: ServiceError | None = None) -> Steps[None]:
+def require_same(post: Post, job: Job, refusal: ServiceError | None = None) -> Operation[None]:
     """Let pass the job of the name if it is what was to be sent.
 
     Raises:
@@ -155,13 +155,13 @@ def require_same(post: Post, job: Job, refusal: ServiceError | None = None) -> S
     ) from refusal
 
 
-def _settle(link: Link, post: Post, refusal: BadRequestError) -> Steps[Job]:
+def _settle(connection: ServiceConnection, post: Post, refusal: BadRequestError) -> Operation[Job]:
     """The job whose name the refusal may say is taken, if it is the same; else the refusal."""
     if refusal.code == "tool_unavailable":
         raise ToolUnavailableError(refusal.message) from refusal
     if refusal.code not in (None, "job_name_taken"):
         raise refusal
-    job = yield from look_up(link, post.name)  # a deployment without codes may mean a taken name
+    job = yield from look_up(connection, post.name)  # a deployment without codes may mean a taken name
     if job is None:
         raise refusal
     yield from require_same(post, job, refusal)

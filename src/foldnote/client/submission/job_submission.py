@@ -13,8 +13,8 @@ from itertools import takewhile
 from typing import Any
 
 from foldnote import catalog
-from foldnote.client.core.connection import Link
-from foldnote.client.core.operations import Run, Steps
+from foldnote.client.core.connection import ServiceConnection
+from foldnote.client.core.operations import Operation, Run
 from foldnote.client.inputs.file_values import find_doubts
 from foldnote.client.local.ledger import Ledger, identify
 from foldnote.client.submission.idempotency import Post, free_name, look_up, post_once
@@ -37,7 +37,7 @@ _BEFORE = 8
 
 
 def submit(
-    link: Link,
+    connection: ServiceConnection,
     ledger: Ledger,
     tool: Tool,
     settings: Mapping[str, Any],
@@ -45,7 +45,7 @@ def submit(
     job_name: str | None = None,
     project_tag: str | None = None,
     again: bool = False,
-) -> Steps[Job]:
+) -> Operation[Job]:
     """The job that this submission is: the one that it became before, or a new one.
 
     Args:
@@ -60,18 +60,18 @@ def submit(
     """
     attempt = yield Run(lambda: prepare(ledger, tool, settings, job_name, project_tag))
     if again:
-        attempt = attempt.renamed((yield from free_name(link, attempt.name)))
+        attempt = attempt.renamed((yield from free_name(connection, attempt.name)))
     else:
-        known = yield from _known_job(link, ledger, attempt.identity)
+        known = yield from _known_job(connection, ledger, attempt.identity)
         if known is not None:
             return known
-    job = yield from _post(link, attempt)
+    job = yield from _post(connection, attempt)
     yield Run(lambda: ledger.remember(attempt.identity, job.job_name, tool.type))
     return job
 
 
 @dataclass(frozen=True)
-class Attempt:
+class SubmissionAttempt:
     """A submission on its way.
 
     Attributes:
@@ -95,14 +95,14 @@ class Attempt:
         """The job's name."""
         return self.wanted.job_name
 
-    def renamed(self, name: str) -> Attempt:
+    def renamed(self, name: str) -> SubmissionAttempt:
         """The same under another name."""
         return replace(self, wanted=self.wanted.model_copy(update={"job_name": name}))
 
 
 def prepare(
     ledger: Ledger, tool: Tool, settings: Mapping[str, Any], job_name: str | None, project_tag: str | None
-) -> Attempt:
+) -> SubmissionAttempt:
     """What would be sent, checked.
 
     Raises:
@@ -114,7 +114,7 @@ def prepare(
     identity = identify(tool.type, normalized, job_name, files)
     name = job_name or propose_job_name(tool.type, identity)
     earlier = ledger.identities(name) if files else frozenset()
-    return Attempt(
+    return SubmissionAttempt(
         tool=tool,
         wanted=Submission(job_name=name, type=tool.type, settings=given, project_tag=project_tag),
         normalized=normalized,
@@ -153,32 +153,32 @@ def check_submission(tool: Tool, settings: Mapping[str, Any], job_name: str | No
     return checked.normalized
 
 
-def _known_job(link: Link, ledger: Ledger, identity: str) -> Steps[Job | None]:
+def _known_job(connection: ServiceConnection, ledger: Ledger, identity: str) -> Operation[Job | None]:
     name = yield Run(lambda: ledger.find(identity))
     if name is None:
         return None
-    job = yield from look_up(link, name)
+    job = yield from look_up(connection, name)
     if job is None:
         yield Run(lambda: ledger.forget(identity))
     return job
 
 
-def _post(link: Link, attempt: Attempt) -> Steps[Job]:
+def _post(connection: ServiceConnection, attempt: SubmissionAttempt) -> Operation[Job]:
     wanted = attempt.wanted
 
-    def find_differences(job: Job) -> Steps[list[str]]:
+    def find_differences(job: Job) -> Operation[list[str]]:
         yield from ()
         return _differences(job, attempt)
 
     post = Post("/submit-job", wanted.to_wire(), wanted.job_name, "jobName", find_differences)
-    posted = yield from post_once(link, post)
+    posted = yield from post_once(connection, post)
     if posted.job is not None:
         return posted.job
     receipt = read_receipt(posted.answer, wanted)
     return Job.model_validate(wanted.to_wire() | {"jobName": receipt.job_name, "status": JobStatus.IN_QUEUE})
 
 
-def _differences(job: Job, attempt: Attempt) -> list[str]:
+def _differences(job: Job, attempt: SubmissionAttempt) -> list[str]:
     if not job.settings and attempt.normalized and job.type == attempt.tool.type:
         # A deployment that does not tell a job's settings: a name made of them is proof enough.
         return ["the service does not tell its settings"] if attempt.is_named else []

@@ -8,7 +8,7 @@ from html import escape
 from typing import TYPE_CHECKING, Any
 
 from foldnote.client.inputs.batch_table import Rows
-from foldnote.client.submission.batch_submission import Attempt
+from foldnote.client.submission.batch_submission import BatchAttempt
 from foldnote.models import Job, JobStatus, RowVerdict
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ class Preview:
         rows: the rows as they were given.
     """
 
-    attempt: Attempt
+    attempt: BatchAttempt
     verdicts: tuple[RowVerdict, ...]
     existing: Job | None
     experience: Experience

@@ -7,9 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from foldnote import catalog
-from foldnote.client.core.connection import Link
+from foldnote.client.core.connection import ServiceConnection
 from foldnote.client.core.error_mapping import understand
-from foldnote.client.core.operations import Steps
+from foldnote.client.core.operations import Operation
 from foldnote.client.inputs.file_values import find_doubts
 from foldnote.errors import BatchSettingsError, ProtocolError, SettingsError, TooLargeError
 from foldnote.models import BatchVerdict, Problem, RowVerdict, Tool, read_verdict
@@ -52,7 +52,7 @@ def require_valid(tool: Tool, verdicts: Sequence[RowVerdict]) -> None:
         raise BatchSettingsError(problems, tool.type, verdicts)
 
 
-def judge_rows(link: Link, tool: Tool, rows: Sequence[Row]) -> Steps[list[RowVerdict]]:
+def judge_rows(connection: ServiceConnection, tool: Tool, rows: Sequence[Row]) -> Operation[list[RowVerdict]]:
     """The service's verdict on every row, in chunks within its limits of rows and bytes.
 
     Raises:
@@ -62,7 +62,7 @@ def judge_rows(link: Link, tool: Tool, rows: Sequence[Row]) -> Steps[list[RowVer
     """
     verdicts: list[RowVerdict] = []
     for chunk in cut_rows(rows):
-        verdicts += yield from _judge(link, tool, chunk)
+        verdicts += yield from _judge(connection, tool, chunk)
     return [verdict.model_copy(update={"index": row}) for row, verdict in enumerate(verdicts)]
 
 
@@ -83,16 +83,16 @@ def cut_rows(
         yield chunk
 
 
-def _judge(link: Link, tool: Tool, rows: list[Row]) -> Steps[list[RowVerdict]]:
+def _judge(connection: ServiceConnection, tool: Tool, rows: list[Row]) -> Operation[list[RowVerdict]]:
     body = {"jobName": "check", "type": tool.type, "settings": rows}
     try:
-        answer = yield from link.ask("POST", "/validate-job", json=body, repeatable=True)
+        answer = yield from connection.ask("POST", "/validate-job", json=body, repeatable=True)
     except TooLargeError:
         if len(rows) == 1:
             raise
         half = len(rows) // 2
-        first = yield from _judge(link, tool, rows[:half])
-        return first + (yield from _judge(link, tool, rows[half:]))
+        first = yield from _judge(connection, tool, rows[:half])
+        return first + (yield from _judge(connection, tool, rows[half:]))
     verdict = understand(read_verdict, answer)
     if not isinstance(verdict, BatchVerdict):
         told = verdict.error or "The service refuses the batch as a whole."

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from foldnote.client.core.connection import Link
+from foldnote.client.core.connection import ServiceConnection
 from foldnote.client.core.job_pages import get_job
-from foldnote.client.core.operations import Sleep, Steps
+from foldnote.client.core.operations import Operation, Sleep
 from foldnote.client.core.pacing import poll_delays
 from foldnote.client.core.resource import path_part
-from foldnote.client.core.streams import Give, Stream
-from foldnote.client.watching.waiting import Patience
+from foldnote.client.core.streams import Emit, Stream
+from foldnote.client.watching.waiting import WaitLimit
 from foldnote.errors import (
     FoldnoteError,
     GatewayForbiddenError,
@@ -25,7 +25,7 @@ _WINDOW = 2000
 _NO_SUCH_ROUTE = (404, 405, 501)
 
 
-def stop_job(link: Link, job_name: str) -> Steps[None]:
+def stop_job(connection: ServiceConnection, job_name: str) -> Operation[None]:
     """Stop a job or a batch; one that has ended stays as it is.
 
     Raises:
@@ -33,57 +33,57 @@ def stop_job(link: Link, job_name: str) -> Steps[None]:
         NotFoundError: the same, at a deployment without ``/stop-job``.
     """
     try:
-        yield from link.ask("POST", "/stop-job", json={"jobName": job_name}, repeatable=True)
+        yield from connection.ask("POST", "/stop-job", json={"jobName": job_name}, repeatable=True)
     except ServiceError as exc:
         if not _is_missing(exc):
             raise
     else:
         return
-    job = yield from get_job(link, job_name)
+    job = yield from get_job(connection, job_name)
     if job.is_final:
         return
     path, name = ("/cancelBatch", "batchName") if job.is_batch else ("/cancelJob", "jobName")
-    yield from link.ask("POST", path, json={name: job_name}, repeatable=True)
+    yield from connection.ask("POST", path, json={name: job_name}, repeatable=True)
 
 
-def read_log(link: Link, job_name: str, max_lines: int) -> Steps[str]:
+def read_log(connection: ServiceConnection, job_name: str, max_lines: int) -> Operation[str]:
     """The last lines of a job's log.
 
     Raises:
         NotFoundError: there is no such job, or the service tells no logs.
     """
     try:
-        answer = yield from link.ask(
+        answer = yield from connection.ask(
             "GET", f"/jobs/{path_part(job_name)}/log", params={"maxLines": str(max_lines)}
         )
     except ServiceError as exc:
         if not _is_missing(exc):
             raise
-        yield from get_job(link, job_name)
-        raise NotFoundError(f"{link.service} tells no logs of its jobs.", status=404) from exc
+        yield from get_job(connection, job_name)
+        raise NotFoundError(f"{connection.service} tells no logs of its jobs.", status=404) from exc
     return str(answer["log"]) if isinstance(answer, dict) and "log" in answer else str(answer)
 
 
-def follow_log(link: Link, job_name: str, max_lines: int) -> Stream[str]:
+def follow_log(connection: ServiceConnection, job_name: str, max_lines: int) -> Stream[str]:
     """A job's log as it grows, whole lines at a time, until the job is final; see ``Jobs.follow_log``."""
     seen: list[str] = []
-    patience = Patience(None)
+    time_limit = WaitLimit(None)
     delays = poll_delays(longest_s=5.0)
     while True:
         is_final = False
         try:
             is_final = (
-                yield from get_job(link, job_name)
+                yield from get_job(connection, job_name)
             ).is_final  # first: what it wrote until then is read
-            lines = (yield from read_log(link, job_name, max(max_lines, _WINDOW))).splitlines()
+            lines = (yield from read_log(connection, job_name, max(max_lines, _WINDOW))).splitlines()
         except (TransportError, ServiceFaultError, RateLimitedError) as exc:
-            patience.bear(exc)
+            time_limit.bear(exc)
         else:
-            patience.renew()
+            time_limit.renew()
             fresh = find_fresh(seen, lines) if seen else lines[-max_lines:]
             if fresh:
                 seen, delays = lines, poll_delays(longest_s=5.0)
-                yield Give("".join(f"{line}\n" for line in fresh))
+                yield Emit("".join(f"{line}\n" for line in fresh))
             if is_final:
                 return
         yield Sleep(next(delays))
@@ -98,10 +98,10 @@ def find_fresh(seen: Sequence[str], lines: Sequence[str]) -> list[str]:
     return lines  # so much was written meanwhile that nothing of it is known
 
 
-def read_tail(link: Link, job_name: str, lines: int) -> Steps[str]:
+def read_tail(connection: ServiceConnection, job_name: str, lines: int) -> Operation[str]:
     """The end of a log, or nothing: it only illustrates what went wrong otherwise."""
     try:
-        return (yield from read_log(link, job_name, lines))
+        return (yield from read_log(connection, job_name, lines))
     except FoldnoteError:
         return ""
 

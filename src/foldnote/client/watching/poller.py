@@ -16,12 +16,12 @@ from typing import TYPE_CHECKING
 from weakref import WeakValueDictionary
 
 from foldnote.client.core.job_pages import LARGEST_PAGE, Hold, get_job, list_first, list_page
-from foldnote.client.core.operations import Steps
+from foldnote.client.core.operations import Operation
 from foldnote.client.core.pacing import Bucket
 from foldnote.errors import NotFoundError, RateLimitedError
 
 if TYPE_CHECKING:
-    from foldnote.client.core.connection import Link
+    from foldnote.client.core.connection import ServiceConnection
     from foldnote.models import Job, JobPage
 
 YOUNG_S = 10.0
@@ -70,7 +70,7 @@ class _Followed:
 
 
 @dataclass
-class _Walk:
+class _PageWalk:
     """The reading of pages after the first one: where it goes on, and what it has not found yet."""
 
     start_key: str | None = None
@@ -78,7 +78,7 @@ class _Walk:
     lacking: set[str] = field(default_factory=set)
 
 
-class Poller:
+class AccountPoller:
     """Looks at the followed jobs of one account, for all who follow some."""
 
     def __init__(self, job_email: str | None = None, clock: Callable[[], float] = time.monotonic) -> None:
@@ -102,7 +102,7 @@ class Poller:
         self._new_batch: str | None = None
         self._first_read = float("-inf")
         self._is_turn_of_missing = False
-        self._walk = _Walk()
+        self._walk = _PageWalk()
         self._rests_until = float("-inf")
         self._fault: RateLimitedError | None = None
 
@@ -158,7 +158,9 @@ class Poller:
             jobs = [self._jobs.get(name) for name in names]
             return all(job is not None and (job.is_over or job.seen > since) for job in jobs)
 
-    def look(self, link: Link, names: Collection[str], hold: Hold | None = None) -> Steps[None]:
+    def look(
+        self, connection: ServiceConnection, names: Collection[str], hold: Hold | None = None
+    ) -> Operation[None]:
         """Ask once; ``find`` then gives what came.
 
         Args:
@@ -171,62 +173,66 @@ class Poller:
         if self.clock() < self._rests_until and self._fault is not None:
             raise self._fault.with_traceback(None)
         try:
-            yield from self._look(link, names, hold)
+            yield from self._look(connection, names, hold)
         except RateLimitedError as exc:
             self._fault = exc
             self._rests_until = self.clock() + min(exc.retry_after_s or 0.0, _LONGEST_REST_S)
             raise
 
-    def _look(self, link: Link, names: Collection[str], hold: Hold | None) -> Steps[None]:
+    def _look(
+        self, connection: ServiceConnection, names: Collection[str], hold: Hold | None
+    ) -> Operation[None]:
         bucket = self._find_bucket(names)
         wanted = self._list_wanted()
         if len(wanted) <= FEW and hold is None:
             for name in wanted:
                 bucket.reserve()
-                yield from self._look_up(link, name)
+                yield from self._look_up(connection, name)
             return
         bucket.reserve()
         missing = self._list_missing(wanted)
         self._is_turn_of_missing = bool(missing) and not self._is_turn_of_missing
         if self._is_turn_of_missing:
-            yield from self._look_for(link, missing)
+            yield from self._look_for(connection, missing)
         else:
-            yield from self._read_first(link, wanted, hold)
+            yield from self._read_first(connection, wanted, hold)
 
-    def _read_first(self, link: Link, wanted: Collection[str], hold: Hold | None) -> Steps[None]:
+    def _read_first(
+        self, connection: ServiceConnection, wanted: Collection[str], hold: Hold | None
+    ) -> Operation[None]:
         size = _SMALL_PAGE if len(wanted) <= FEW else min(max(self._size, 2 * len(wanted)), LARGEST_PAGE)
         params = {"limit": str(size), "includeSubjobs": "true"} | self._owner
         if hold is None:
-            page = yield from list_page(link, params, repeatable=False)
+            page = yield from list_page(connection, params, repeatable=False)
         else:
-            page = yield from list_first(link, params, hold)
+            page = yield from list_first(connection, params, hold)
         self._take(page)
         self._listed, self._second_key, self._first_read = _names(page), page.start_key, self.clock()
         if page.start_key and len(self._list_missing(wanted)) > _LOOKUPS:
             self._size = min(4 * size, LARGEST_PAGE)
 
-    def _look_for(self, link: Link, missing: list[str]) -> Steps[None]:
+    def _look_for(self, connection: ServiceConnection, missing: list[str]) -> Operation[None]:
         """One request for what the first page leaves out, beginning with what was not seen for longest."""
         name = missing[0]
         job = self._jobs[name]
         listed = [each for each in missing if not self._jobs[each].is_unlisted]
         batch, self._new_batch = self._new_batch or job.batch, None
         if batch is not None:
-            page = yield from self._read_more(link, {"batch": batch})
+            page = yield from self._read_more(connection, {"batch": batch})
             job.is_outside_batch = job.batch == batch and name not in _names(page)
         elif not job.is_unlisted and self._second_key and len(listed) > _LOOKUPS:
-            yield from self._walk_on(link, listed, self._second_key)
+            yield from self._walk_on(connection, listed, self._second_key)
         else:
-            yield from self._look_up(link, name)
+            yield from self._look_up(connection, name)
             self._new_batch = job.batch  # which may hold more of what is missing
 
-    def _walk_on(self, link: Link, listed: list[str], first_key: str) -> Steps[None]:
+    def _walk_on(self, connection: ServiceConnection, listed: list[str], first_key: str) -> Operation[None]:
         """The next page of older jobs; what a whole walk does not find is looked up by name from then on."""
         walk = self._walk
         if walk.start_key is None:
             walk.start_key, walk.pages = first_key, 0
             walk.lacking = set(listed)
-        page = yield from self._read_more(link, {"includeSubjobs": "true", "startKey": walk.start_key})
+        page = yield from self._read_more(connection, {"includeSubjobs": "true", "startKey": walk.start_key})
         walk.lacking -= _names(page)
         is_stuck = page.start_key in (None, walk.start_key)  # some deployments ignore paging
         walk.start_key, walk.pages = page.start_key, walk.pages + 1
@@ -235,16 +241,16 @@ class Poller:
             for name in walk.lacking & self._jobs.keys():
                 self._jobs[name].is_unlisted = True
 
-    def _read_more(self, link: Link, params: dict[str, str]) -> Steps[JobPage]:
+    def _read_more(self, connection: ServiceConnection, params: dict[str, str]) -> Operation[JobPage]:
         page = yield from list_page(
-            link, params | {"limit": str(LARGEST_PAGE)} | self._owner, repeatable=False
+            connection, params | {"limit": str(LARGEST_PAGE)} | self._owner, repeatable=False
         )
         self._take(page)
         return page
 
-    def _look_up(self, link: Link, name: str) -> Steps[None]:
+    def _look_up(self, connection: ServiceConnection, name: str) -> Operation[None]:
         try:
-            record = yield from get_job(link, name, self._job_email, repeatable=False)
+            record = yield from get_job(connection, name, self._job_email, repeatable=False)
         except NotFoundError:
             with self._lock:
                 job = self._jobs[name]
@@ -283,15 +289,15 @@ def _names(page: JobPage) -> frozenset[str]:
     return frozenset(job.job_name for job in page.jobs)
 
 
-_pollers: WeakValueDictionary[tuple[object, ...], Poller] = WeakValueDictionary()
+_pollers: WeakValueDictionary[tuple[object, ...], AccountPoller] = WeakValueDictionary()
 _pollers_lock = threading.Lock()
 
 
-def find_poller(link: Link, job_email: str | None = None) -> Poller:
+def find_poller(connection: ServiceConnection, job_email: str | None = None) -> AccountPoller:
     """The poller of this account, which all connections of this process to it share."""
     with _pollers_lock:
-        poller = link.pollers.get(job_email) or _pollers.get((*link.identity, job_email))
+        poller = connection.pollers.get(job_email) or _pollers.get((*connection.identity, job_email))
         if poller is None:
-            poller = Poller(job_email)
-        _pollers[(*link.identity, job_email)] = link.pollers[job_email] = poller
+            poller = AccountPoller(job_email)
+        _pollers[(*connection.identity, job_email)] = connection.pollers[job_email] = poller
         return poller

@@ -5,9 +5,9 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable
 
-from foldnote.client.core.connection import Link
+from foldnote.client.core.connection import ServiceConnection
 from foldnote.client.core.job_pages import LARGEST_PAGE, Hold, get_job, list_first, list_page
-from foldnote.client.core.operations import Sleep, Steps
+from foldnote.client.core.operations import Operation, Sleep
 from foldnote.client.core.pacing import poll_delays
 from foldnote.client.watching.poller import FEW, find_poller
 from foldnote.errors import (
@@ -32,7 +32,9 @@ _LONGEST_OUTAGE_S = 300.0
 Watcher = Callable[[Job], None]
 
 
-def get_many(link: Link, names: Iterable[str], hold: Hold | None = None) -> Steps[dict[str, Job]]:
+def get_many(
+    connection: ServiceConnection, names: Iterable[str], hold: Hold | None = None
+) -> Operation[dict[str, Job]]:
     """The records of several jobs by name, in as few requests as their number allows.
 
     Args:
@@ -47,7 +49,7 @@ def get_many(link: Link, names: Iterable[str], hold: Hold | None = None) -> Step
     while len(wanted) > FEW or hold is not None:
         params = {"limit": str(min(size, LARGEST_PAGE)), "includeSubjobs": "true"}
         params |= {"startKey": start_key} if start_key else {}
-        page = yield from list_first(link, params, hold) if hold else list_page(link, params)
+        page = yield from list_first(connection, params, hold) if hold else list_page(connection, params)
         hold = None
         found |= {job.job_name: job for job in page.jobs if job.job_name in wanted}
         wanted -= found.keys()
@@ -55,13 +57,16 @@ def get_many(link: Link, names: Iterable[str], hold: Hold | None = None) -> Step
             break
         size, start_key = 2 * size, page.start_key
     for name in sorted(wanted):  # the last few, and what a deployment's list leaves out
-        found[name] = yield from get_job(link, name)
+        found[name] = yield from get_job(connection, name)
     return found
 
 
 def wait_all(
-    link: Link, names: Iterable[str], timeout_s: float | None = None, on_change: Watcher | None = None
-) -> Steps[dict[str, Job]]:
+    connection: ServiceConnection,
+    names: Iterable[str],
+    timeout_s: float | None = None,
+    on_change: Watcher | None = None,
+) -> Operation[dict[str, Job]]:
     """The final records of jobs, by name.
 
     Once the service has answered, an outage of some minutes is waited out.
@@ -74,7 +79,7 @@ def wait_all(
         WaitTimeoutError: not all jobs were final in time.
         NotFoundError: one of them does not exist, or was deleted meanwhile.
     """
-    watch = Watch(link, names, timeout_s, on_change)
+    watch = Watch(connection, names, timeout_s, on_change)
     while watch.pending:
         yield from watch.look()
         yield from watch.pause()
@@ -85,23 +90,27 @@ class Watch:
     """Jobs that are looked at together until all of them are final."""
 
     def __init__(
-        self, link: Link, names: Iterable[str], timeout_s: float | None, on_change: Watcher | None
+        self,
+        connection: ServiceConnection,
+        names: Iterable[str],
+        timeout_s: float | None,
+        on_change: Watcher | None,
     ) -> None:
         self.pending = list(dict.fromkeys(names))
         """Names of the jobs that were not final when last seen, in the order in which they were given."""
         self.known: dict[str, Job] = {}
         """Records as last seen."""
-        self._link = link
-        self._poller = find_poller(link)
+        self._connection = connection
+        self._poller = find_poller(connection)
         self._on_change = on_change
-        self._patience = Patience(timeout_s)
+        self._time_limit = WaitLimit(timeout_s)
         self._is_few = len(self.pending) <= FEW
         self._looks = 0
         self._looked_at = float("-inf")
         self._hold = Hold()
-        self._delays = poll_delays(**_find_pace(link, is_few=self._is_few))
+        self._delays = poll_delays(**_find_pace(connection, is_few=self._is_few))
 
-    def look(self) -> Steps[list[Job]]:
+    def look(self) -> Operation[list[Job]]:
         """The jobs that are final since the look before; in an outage, none.
 
         Raises:
@@ -113,29 +122,29 @@ class Watch:
         try:
             records = yield from (self._look_again(hold) if self.known else self._look_first(hold))
         except (TransportError, ServiceFaultError, RateLimitedError) as exc:
-            self._patience.bear(exc)
+            self._time_limit.bear(exc)
             self._hold = Hold()
             return []
         self._looked_at = self._poller.clock()
-        self._patience.renew()
+        self._time_limit.renew()
         _note(records, self.known, self._on_change)
         # by the name that was asked for: what a deployment calls the record is its own matter
         done = [name for name in self.pending if name in records and records[name].is_final]
         self.pending = [name for name in self.pending if name not in done]
         return [records[name] for name in done]
 
-    def _look_first(self, hold: Hold | None) -> Steps[dict[str, Job]]:
+    def _look_first(self, hold: Hold | None) -> Operation[dict[str, Job]]:
         """All of them as they are now: what was known before may be another job of the same name."""
         self._poller.follow(self.pending, afresh=True)
-        records = yield from get_many(self._link, self.pending, hold)
+        records = yield from get_many(self._connection, self.pending, hold)
         self._poller.note(records)
         return records
 
-    def _look_again(self, hold: Hold | None) -> Steps[dict[str, Job]]:
+    def _look_again(self, hold: Hold | None) -> Operation[dict[str, Job]]:
         """One request for all jobs that this process follows, unless another look has answered meanwhile."""
         self._poller.follow(self.pending)
         if not self._poller.is_fresh(self.pending, self._looked_at):
-            yield from self._poller.look(self._link, self.pending, hold)
+            yield from self._poller.look(self._connection, self.pending, hold)
         records = self._poller.find(self.pending)
         gone = [name for name, record in records.items() if record is None]
         if gone:
@@ -144,11 +153,11 @@ class Watch:
 
     def _may_hold(self) -> bool:
         """Whether to ask the service to hold the next look: for one job or two, not before it pays."""
-        if self._link.can_hold is None:
+        if self._connection.can_hold is None:
             return not self._is_few or self._looks >= _LOOKS_BEFORE_ASKING
-        return self._link.can_hold
+        return self._connection.can_hold
 
-    def pause(self) -> Steps[None]:
+    def pause(self) -> Operation[None]:
         """The pause until the next look; none when nothing is left to look at.
 
         Where the service can hold a request, the next look is the pause.
@@ -159,21 +168,21 @@ class Watch:
         if not self.pending:
             return
         first = self.known.get(self.pending[0])
-        pause_s = self._patience.limit(next(self._delays), first)
+        pause_s = self._time_limit.limit(next(self._delays), first)
         gap_s = self._poller.gap_s(self.pending)
         if self._hold.mark:
             self._hold.wait_s = pause_s
         else:
             gap_s = max(gap_s, pause_s)
         if gap_s:
-            yield Sleep(self._patience.limit(gap_s, first))
+            yield Sleep(self._time_limit.limit(gap_s, first))
 
 
-def _find_pace(link: Link, *, is_few: bool) -> dict[str, float]:
+def _find_pace(connection: ServiceConnection, *, is_few: bool) -> dict[str, float]:
     """Arguments of ``poll_delays`` for a service, as far as it is known."""
     if is_few:
-        return _LOCAL if link.profile.is_embedded else {}
-    return _HELD if link.can_hold else {}
+        return _LOCAL if connection.profile.is_embedded else {}
+    return _HELD if connection.can_hold else {}
 
 
 def _note(records: dict[str, Job], known: dict[str, Job], on_change: Watcher | None) -> None:
@@ -183,7 +192,7 @@ def _note(records: dict[str, Job], known: dict[str, Job], on_change: Watcher | N
         known[name] = job
 
 
-class Patience:
+class WaitLimit:
     """How long waiting goes on: until a time-out, and through outages of limited length."""
 
     def __init__(self, timeout_s: float | None, clock: Callable[[], float] = time.monotonic) -> None:

@@ -52,7 +52,7 @@ class BatchTable:
     def add_current(self) -> None:
         """What the form holds as one more row."""
         self._open()
-        if self._form.insist():
+        if self._form.show_errors():
             self._take([dict(self._form.value)])
         else:
             self._say("The form's own settings need attention, so no row was added. Rows can be pasted here.")

@@ -9,7 +9,7 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
-from foldnote.forms.files.structure_outline import Chain, number_of
+from foldnote.forms.files.structure_outline import OutlineChain, number_of
 
 _RANGE: Final = re.compile(r"(-?\d{1,5}[A-Za-z]?)-(-?\d{1,5}[A-Za-z]?)")
 _LOOSE_DASH: Final = re.compile("(?<=[0-9A-Za-z])(?: +- +|\\s*(?:\u2013|\\.\\.)\\s*)(?=-?[0-9])")
@@ -27,7 +27,7 @@ class ResidueText:
     """Why the text names no residues, as a sentence; empty where it does."""
 
 
-def read_residues(text: str, chain: Chain | None = None, place: str = "") -> ResidueText:
+def read_residues(text: str, chain: OutlineChain | None = None, place: str = "") -> ResidueText:
     """The residues that ``text`` names, each once, in the order in which they are written.
 
     Args:
@@ -52,19 +52,19 @@ def read_residues(text: str, chain: Chain | None = None, place: str = "") -> Res
     return ResidueText(tuple(found))
 
 
-def letters_of(residues: tuple[str, ...], chain: Chain) -> str:
+def letters_of(residues: tuple[str, ...], chain: OutlineChain) -> str:
     """The one-letter codes of ``residues``."""
     letters = dict(zip(chain.residues, chain.letters, strict=True))
     return "".join(letters.get(residue, "?") for residue in residues)
 
 
-def _find(residue: str, chain: Chain | None, place: str) -> ResidueText:
+def _find(residue: str, chain: OutlineChain | None, place: str) -> ResidueText:
     if chain is not None and residue not in chain.residues:
         return ResidueText(fault=f"{_name(chain, place)} has no residue {residue}. It has {chain.extent}.")
     return ResidueText((residue,))
 
 
-def _expand(first: str, last: str, chain: Chain | None, place: str) -> ResidueText:
+def _expand(first: str, last: str, chain: OutlineChain | None, place: str) -> ResidueText:
     start, end = number_of(first), number_of(last)
     if end < start:
         return ResidueText(fault=f"{first}-{last} runs backwards: write the smaller number first.")
@@ -85,5 +85,5 @@ def _expand(first: str, last: str, chain: Chain | None, place: str) -> ResidueTe
     return ResidueText(tuple(span))
 
 
-def _name(chain: Chain, place: str) -> str:
+def _name(chain: OutlineChain, place: str) -> str:
     return f"Chain {chain.name}{f' of {place}' if place else ''}"

@@ -27,9 +27,9 @@ class HolderField(Field):
         return self.host.looks
 
     @property
-    def insists(self) -> bool:
+    def shows_errors(self) -> bool:
         """As the form says."""
-        return self.host.insists
+        return self.host.shows_errors
 
     @property
     def client(self) -> Any:
@@ -85,7 +85,7 @@ class HolderField(Field):
 
     def notice_of(self, read: Reading, problems: Sequence[Problem]) -> Notice:
         """What the field itself has to say; what is wrong inside it left out."""
-        own = [problem for problem in problems if not problem.field and not self.is_calm(problem)]
+        own = [problem for problem in problems if not problem.field and not self.is_pristine(problem)]
         return Notice(
             errors=tuple(tell(problem) for problem in own),
             readout="; ".join(filter(None, (read.readout, self.host.note_of(self)))),

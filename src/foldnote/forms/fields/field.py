@@ -51,7 +51,7 @@ class FieldHost(Protocol):
         """The shared models."""
 
     @property
-    def insists(self) -> bool:
+    def shows_errors(self) -> bool:
         """Whether what is still to come is told as a mistake already, because somebody pressed Submit."""
 
     @property
@@ -206,7 +206,7 @@ class Field(ABC):
 
     def express(self, read: Reading, problems: Sequence[Problem]) -> None:
         """Say what the field holds and what is wrong with it; paths of ``problems`` begin below the field."""
-        shown = [problem for problem in problems if not self.is_calm(problem)]
+        shown = [problem for problem in problems if not self.is_pristine(problem)]
         self.said = tell(shown[0]) if shown else ""
         self.show(
             Notice(
@@ -218,15 +218,15 @@ class Field(ABC):
             )
         )
 
-    def is_calm(self, problem: Problem) -> bool:
+    def is_pristine(self, problem: Problem) -> bool:
         """Whether the problem is only that a value is still to come, in a field that nobody touched."""
-        return problem.code in ABSENT_CODES and not (self.is_touched or self.host.insists)
+        return problem.code in ABSENT_CODES and not (self.is_touched or self.host.shows_errors)
 
     def count(self, problems: Sequence[Problem]) -> tuple[int, int]:
         """How many fields at or below this one are wrong, and how many are calmly still to come."""
         if not problems:
             return 0, 0
-        return (0, 1) if all(self.is_calm(problem) for problem in problems) else (1, 0)
+        return (0, 1) if all(self.is_pristine(problem) for problem in problems) else (1, 0)
 
     def show(self, notice: Notice) -> None:
         """Say ``notice`` at the field."""

@@ -16,13 +16,13 @@ _LARGEST_CHARACTERS: Final = 20_000_000
 _seen: OrderedDict[str, str] = OrderedDict()
 
 
-class Upload(str):
+class UploadedFile(str):
     """The name of an upload, with its size where it is known."""
 
     size_bytes: int | None = None
 
     @classmethod
-    def of(cls, name: str, size_bytes: int | None) -> Upload:
+    def of(cls, name: str, size_bytes: int | None) -> UploadedFile:
         """The upload ``name``."""
         made = cls(name)
         made.size_bytes = size_bytes
@@ -32,7 +32,7 @@ class Upload(str):
 def size_of(name: str, uploads: Iterable[str]) -> int | None:
     """Bytes of the upload ``name``; None where they are not known."""
     found = next((upload for upload in uploads if upload == name), None)
-    return found.size_bytes if isinstance(found, Upload) else None
+    return found.size_bytes if isinstance(found, UploadedFile) else None
 
 
 def remember(value: str, text: str) -> None:

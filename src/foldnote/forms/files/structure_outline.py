@@ -25,7 +25,7 @@ _LARGEST_BYTES: Final = 50_000_000
 
 
 @dataclass(frozen=True, slots=True)
-class Stretch:
+class ChainRegion:
     """A named part of a chain, such as a CDR."""
 
     name: str
@@ -37,7 +37,7 @@ class Stretch:
 
 
 @dataclass(frozen=True, slots=True)
-class Chain:
+class OutlineChain:
     """One chain of a structure's first model."""
 
     name: str
@@ -47,7 +47,7 @@ class Chain:
     """Numbers with insertion codes (``52A``), of the polymer; of everything where there is none."""
     letters: str
     """One-letter codes of ``residues``; ``X`` where there is none."""
-    stretches: tuple[Stretch, ...] = ()
+    stretches: tuple[ChainRegion, ...] = ()
 
     @property
     def is_polymer(self) -> bool:
@@ -72,9 +72,9 @@ class Outline:
 
     name: str
     """How a sentence calls the structure: ``target.pdb``."""
-    chains: tuple[Chain, ...]
+    chains: tuple[OutlineChain, ...]
 
-    def find(self, name: str) -> Chain | None:
+    def find(self, name: str) -> OutlineChain | None:
         """The chain of this name."""
         return next((chain for chain in self.chains if chain.name == name), None)
 
@@ -148,7 +148,7 @@ def _read_text(text: str, name: str) -> Outline | None:
     return Outline(name, named) if named else None
 
 
-def _read_chain(chain: gemmi.Chain) -> Chain:
+def _read_chain(chain: gemmi.Chain) -> OutlineChain:
     import gemmi
 
     told = [(residue, gemmi.find_tabulated_residue(residue.name)) for residue in chain]
@@ -169,7 +169,7 @@ def _read_chain(chain: gemmi.Chain) -> Chain:
         letter = info.one_letter_code.strip().upper()
         found.setdefault(f"{residue.seqid.num}{residue.seqid.icode}".strip(), letter or "X")
     stretches = find_cdrs(found) if kind == "protein" else ()
-    return Chain(chain.name, kind, tuple(found), "".join(found.values()), stretches)
+    return OutlineChain(chain.name, kind, tuple(found), "".join(found.values()), stretches)
 
 
 _MARKS: Final = (
@@ -181,7 +181,7 @@ _MARKS: Final = (
 the scheme's own definition (Lefranc et al. 2003; Kabat et al. 1991)."""
 
 
-def find_cdrs(residues: dict[str, str]) -> tuple[Stretch, ...]:
+def find_cdrs(residues: dict[str, str]) -> tuple[ChainRegion, ...]:
     """The CDRs of a variable domain whose numbering shows its scheme by the conserved residues.
 
     Args:
@@ -192,7 +192,7 @@ def find_cdrs(residues: dict[str, str]) -> tuple[Stretch, ...]:
         if not is_scheme or (kind == "H" and not _has_insertions(residues)):
             continue
         return tuple(
-            Stretch(f"CDR-{kind}{position}", scheme, found)
+            ChainRegion(f"CDR-{kind}{position}", scheme, found)
             for position, (first, last) in enumerate(regions, 1)
             if (found := tuple(number for number in residues if first <= number_of(number) <= last))
         )

@@ -12,7 +12,7 @@ from collections.abc import Callable, Coroutine
 from pathlib import Path
 from typing import Any
 
-from foldnote.client.core.operations import AsyncFace
+from foldnote.client.core.operations import AsyncApi
 from foldnote.forms.jobs.job_name import hash_file, name_folder
 
 Say = Callable[[str], None]
@@ -44,7 +44,7 @@ async def call(resource: Any, name: str, *args: Any, **more: Any) -> Any:
     A blocking client gets a thread, so that the kernel goes on serving.
     """
     operation = getattr(resource, name)
-    if isinstance(resource, AsyncFace):
+    if isinstance(resource, AsyncApi):
         return await operation(*args, **more)
     return await asyncio.to_thread(operation, *args, **more)
 

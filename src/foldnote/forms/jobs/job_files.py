@@ -24,14 +24,14 @@ _READ_BYTES: Final = 20_000_000
 
 
 @dataclass(frozen=True, slots=True)
-class Member:
+class ListedFile:
     """One file of a job."""
 
     path: str
     size_bytes: int
 
 
-async def list_members(client: Any, job: str) -> list[Member]:
+async def list_members(client: Any, job: str) -> list[ListedFile]:
     """The files of a job's result.
 
     Raises:
@@ -39,7 +39,7 @@ async def list_members(client: Any, job: str) -> list[Member]:
         BadZipFile: the archive is damaged.
     """
     with zipfile.ZipFile(await _fetch(client, job)) as archive:
-        return [Member(info.filename, info.file_size) for info in archive.infolist() if not info.is_dir()]
+        return [ListedFile(info.filename, info.file_size) for info in archive.infolist() if not info.is_dir()]
 
 
 async def fetch_texts(client: Any, job: str, paths: Iterable[str]) -> dict[str, str]:
@@ -72,7 +72,7 @@ def write_tree(rows: str, title: str) -> str:
     return f'<div class="fn-tree" role="group" aria-label="Files of jobs, for {escape(title)}">{rows}</div>'
 
 
-def write_members(job: str, members: Iterable[Member], extensions: tuple[str, ...]) -> str:
+def write_members(job: str, members: Iterable[ListedFile], extensions: tuple[str, ...]) -> str:
     """The files of a job that a field takes, folder by folder, and how many others there are."""
     members = list(members)
     fitting = [member for member in members if has_extension(member.path, extensions)]
@@ -84,9 +84,9 @@ def write_members(job: str, members: Iterable[Member], extensions: tuple[str, ..
     return _write_level(job, shown, "", is_open=is_open) + (told if shown else none)
 
 
-def _write_level(job: str, members: list[Member], folder: str, *, is_open: bool) -> str:
+def _write_level(job: str, members: list[ListedFile], folder: str, *, is_open: bool) -> str:
     """The files directly in a folder, then the folders in it."""
-    deeper: dict[str, list[Member]] = {}
+    deeper: dict[str, list[ListedFile]] = {}
     written = []
     for member in members:
         name, slash, _ = member.path[len(folder) :].partition("/")

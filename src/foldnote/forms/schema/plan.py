@@ -148,12 +148,12 @@ class Plan:
 
 def read_plan(schema: Mapping[str, Any], root: Mapping[str, Any], path: tuple[str, ...] = ()) -> Plan:
     """The plan of an object schema; ``root`` is where references are looked up."""
-    reader = _Reader(root, path)
+    reader = _PlanReader(root, path)
     reader.read(schema, (), 0)
     return reader.finish(_read_more(resolve(schema, root), root, path))
 
 
-class _Reader:
+class _PlanReader:
     def __init__(self, root: Mapping[str, Any], path: tuple[str, ...]) -> None:
         self._root = root
         self._path = path

@@ -50,7 +50,7 @@ class Checking:
     def validate(self) -> Any:
         """Have the service judge the settings: its verdict stands at the field that it names."""
         form = self._form
-        if self.is_validating or form.submission.is_sending or not form.insist():
+        if self.is_validating or form.submission.is_sending or not form.show_errors():
             return None
         if form.client is None:
             form.frame.say(

@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from foldnote.client.core.operations import AsyncFace
+from foldnote.client.core.operations import AsyncApi
 from foldnote.client.inputs.file_values import LocalFile, name_uploads
 from foldnote.errors import (
     FoldnoteError,
@@ -27,7 +27,7 @@ from foldnote.forms.fields.container import HolderField
 from foldnote.forms.fields.field import Field, is_same
 from foldnote.forms.fields.kinds.file import is_file
 from foldnote.forms.fields.kinds.variant import VariantField
-from foldnote.forms.files.contents import Upload
+from foldnote.forms.files.contents import UploadedFile
 from foldnote.forms.files.file_reference import local_path, settle
 from foldnote.forms.jobs.background_calls import call, has_running_loop, start, upload_file
 from foldnote.forms.submission.cell import CellKey
@@ -49,7 +49,7 @@ _SETTLE_S = 0.4
 _log = logging.getLogger("foldnote.forms")
 
 
-class Submission:
+class FormSubmission:
     """The one submission that a form may have under way, and the job that it led to."""
 
     def __init__(self, form: Form, key: CellKey | None) -> None:
@@ -69,7 +69,7 @@ class Submission:
 
     def submit(self) -> Any:
         """Send the form's settings: see `Form.submit`."""
-        if self.is_sending or not self._form.insist():
+        if self.is_sending or not self._form.show_errors():
             return None
         if self._form.client is None:
             self._form.frame.say("The form is not connected to a service, so nothing was sent.", kind="bad")
@@ -119,7 +119,7 @@ class Submission:
         name = next(filter(None, found), None)
         if name is None:
             return
-        if isinstance(self._form.client.jobs, AsyncFace):
+        if isinstance(self._form.client.jobs, AsyncApi):
             start(self._attach(name, dict(given)))
             return
         try:  # at once, so that the next cell finds the job here when all cells are run
@@ -176,7 +176,7 @@ class Submission:
         except FoldnoteError as error:
             _log.info("The account's files could not be listed: %s", error)
             return
-        names = [Upload.of(record.path, record.file_size) for record in page.files]
+        names = [UploadedFile.of(record.path, record.file_size) for record in page.files]
         self._form.offer_uploads(tuple(names))
 
     async def _send_files(self, field: Field, value: Any) -> Any:

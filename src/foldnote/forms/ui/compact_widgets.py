@@ -39,7 +39,7 @@ _ASSUMED: Final = {
 _OF_CLASS: Final = ("_view_name", "_view_module_version")
 
 
-class Lean(widgets.Widget):
+class CompactWidget(widgets.Widget):
     """A widget whose whole state leaves out what every front end fills in."""
 
     def get_state(
@@ -58,7 +58,7 @@ class Lean(widgets.Widget):
         }
 
 
-class _LeanStyle(Lean):
+class _CompactStyle(CompactWidget):
     """A style or a layout: everything that is not set is assumed."""
 
     def get_state(
@@ -69,65 +69,65 @@ class _LeanStyle(Lean):
         return state if key is not None else {name: item for name, item in state.items() if item is not None}
 
 
-class Text(Lean, widgets.Text):
+class Text(CompactWidget, widgets.Text):
     """One line of text."""
 
 
-class Password(Lean, widgets.Password):
+class Password(CompactWidget, widgets.Password):
     """One line that is shown as dots."""
 
 
-class Textarea(Lean, widgets.Textarea):
+class Textarea(CompactWidget, widgets.Textarea):
     """Several lines of text."""
 
 
-class Combobox(Lean, widgets.Combobox):
+class Combobox(CompactWidget, widgets.Combobox):
     """One line of text with suggestions."""
 
 
-class Dropdown(Lean, widgets.Dropdown):
+class Dropdown(CompactWidget, widgets.Dropdown):
     """One of several, in a list that opens."""
 
 
-class SelectMultiple(Lean, widgets.SelectMultiple):
+class SelectMultiple(CompactWidget, widgets.SelectMultiple):
     """Some of many."""
 
 
-class Checkbox(Lean, widgets.Checkbox):
+class Checkbox(CompactWidget, widgets.Checkbox):
     """Yes or no."""
 
 
-class HTML(Lean, widgets.HTML):
+class HTML(CompactWidget, widgets.HTML):
     """A piece of HTML."""
 
 
-class Box(Lean, widgets.Box):
+class Box(CompactWidget, widgets.Box):
     """What holds others."""
 
 
-class Button(Lean, widgets.Button):
+class Button(CompactWidget, widgets.Button):
     """A button."""
 
 
-class Layout(_LeanStyle, widgets.Layout):
+class Layout(_CompactStyle, widgets.Layout):
     """The layout that all of a form share."""
 
 
-class LeanDescriptionStyle(_LeanStyle, DescriptionStyle):
+class CompactDescriptionStyle(_CompactStyle, DescriptionStyle):
     """The style of what has a description."""
 
 
-class LeanTextStyle(_LeanStyle, TextStyle):
+class CompactTextStyle(_CompactStyle, TextStyle):
     """The style of lines of text."""
 
 
-class LeanCheckboxStyle(_LeanStyle, CheckboxStyle):
+class CompactCheckboxStyle(_CompactStyle, CheckboxStyle):
     """The style of boxes to tick."""
 
 
-class LeanHTMLStyle(_LeanStyle, HTMLStyle):
+class CompactHTMLStyle(_CompactStyle, HTMLStyle):
     """The style of pieces of HTML."""
 
 
-class LeanButtonStyle(_LeanStyle, ButtonStyle):
+class CompactButtonStyle(_CompactStyle, ButtonStyle):
     """The style of buttons."""

@@ -23,11 +23,11 @@ class Looks:
         """How many fields more are built before somebody opens them."""
         self._nothing: widgets.Box | None = None
         self.layout = compact_widgets.Layout()
-        self.description = compact_widgets.LeanDescriptionStyle()
-        self.text = compact_widgets.LeanTextStyle()
-        self.checkbox = compact_widgets.LeanCheckboxStyle()
-        self.html_style = compact_widgets.LeanHTMLStyle()
-        self.button_style = compact_widgets.LeanButtonStyle()
+        self.description = compact_widgets.CompactDescriptionStyle()
+        self.text = compact_widgets.CompactTextStyle()
+        self.checkbox = compact_widgets.CompactCheckboxStyle()
+        self.html_style = compact_widgets.CompactHTMLStyle()
+        self.button_style = compact_widgets.CompactButtonStyle()
 
     @property
     def nothing(self) -> widgets.Box:

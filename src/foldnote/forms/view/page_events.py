@@ -25,7 +25,7 @@ from foldnote.errors import FoldnoteError
 from foldnote.forms.fields.field import Field
 from foldnote.forms.fields.kinds.chooser import save_beside_notebook
 from foldnote.forms.fields.kinds.file import ChoosingField
-from foldnote.forms.files.contents import Upload, remember
+from foldnote.forms.files.contents import UploadedFile, remember
 from foldnote.forms.jobs.background_calls import start
 from foldnote.forms.jobs.job_files import fetch_texts
 
@@ -117,7 +117,7 @@ class Surface:
             remember(name, bytes(buffers[0]).decode("utf-8", "replace"))
         known = self._form.known_uploads()
         if name not in known:
-            self._form.offer_uploads((Upload.of(name, size if isinstance(size, int) else None), *known))
+            self._form.offer_uploads((UploadedFile.of(name, size if isinstance(size, int) else None), *known))
         field.take(FileValue(name))
 
     def _offer_job(self, message: Mapping[str, Any], _buffers: Sequence[Any]) -> None:

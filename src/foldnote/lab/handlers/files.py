@@ -22,7 +22,7 @@ from tornado.iostream import StreamClosedError
 from foldnote.lab.handlers.jobs import FoldnoteHandler, fault, now
 
 if TYPE_CHECKING:
-    from foldnote.lab.uploads import Meter, Upload, Uploads, Wish
+    from foldnote.lab.uploads import Meter, Uploads, UploadSession, Wish
 
 UPLOADS = "foldnote_uploads"
 """Name of the server's setting that holds the files on their way; not there before the first."""
@@ -41,7 +41,7 @@ class FilesHandler(FoldnoteHandler):
         if not offset.isdecimal():
             raise fault(400, "offset is a number of files.")
         folder = self.get_query_argument("folder", "") or None
-        self.send_record(await self.ask(self.desk.list_files(_PAGE_FILES, int(offset), folder)))
+        self.send_record(await self.ask(self.session.list_files(_PAGE_FILES, int(offset), folder)))
 
     @web.authenticated
     @authorized
@@ -49,7 +49,7 @@ class FilesHandler(FoldnoteHandler):
         """Delete a file of the account, or a folder with all that is in it."""
         folder = self.get_query_argument("folder", "")
         path = folder or self.get_query_argument("path")
-        await self.ask(self.desk.delete_folder(path) if folder else self.desk.delete_file(path))
+        await self.ask(self.session.delete_folder(path) if folder else self.session.delete_file(path))
         self.finish({"message": f"{path} is deleted."})
 
 
@@ -86,16 +86,16 @@ class _UploadingHandler(FoldnoteHandler):
             found = self.settings[UPLOADS] = Uploads()
         return found
 
-    async def pass_on(self, upload: Upload) -> None:
+    async def pass_on(self, upload: UploadSession) -> None:
         """Have a file sent to the service, and answer how far that is."""
-        wish, desk = upload.wish, self.desk
+        wish, session = upload.wish, self.session
 
         async def send(path: Path, meter: Meter) -> str:
-            return await desk.upload(path, wish.name, wish.folder, meter)
+            return await session.upload(path, wish.name, wish.folder, meter)
 
         self.send_record(await self.ask(upload.finish(send)))
 
-    async def find(self, name: str) -> Upload:
+    async def find(self, name: str) -> UploadSession:
         """The upload of this id.
 
         Raises:
@@ -189,7 +189,7 @@ class DownloadHandler(FoldnoteHandler):
     @authorized
     async def post(self, name: str) -> None:
         """Have it fetched; the answer comes when it lies on this computer, or says why it cannot."""
-        path = await self.ask(self.desk.download(name, self.file_name, self.member))
+        path = await self.ask(self.session.download(name, self.file_name, self.member))
         self.finish({"sizeBytes": path.stat().st_size})
 
     @property
@@ -202,7 +202,7 @@ class DownloadHandler(FoldnoteHandler):
     async def get(self, name: str) -> None:
         """Bytes as they lie on this computer, after they were fetched."""
         file_name = self.file_name
-        path = await self.ask(self.desk.download(name, file_name, self.member))
+        path = await self.ask(self.session.download(name, file_name, self.member))
         shown = (file_name or f"{name}.zip").rpartition("/")[2]
         self.set_header("Content-Type", "application/octet-stream")
         self.set_header("Content-Disposition", f"attachment; filename*=UTF-8''{quote(shown, safe='')}")
@@ -225,7 +225,7 @@ class ResultHandler(FoldnoteHandler):
     @authorized
     async def get(self, name: str) -> None:
         """The result for a page."""
-        path = await self.ask(self.desk.download(name, member=self.member))
+        path = await self.ask(self.session.download(name, member=self.member))
         await _answer_layout(self, "result", path, name)
 
 

@@ -29,12 +29,12 @@ from foldnote.errors import (
 from foldnote.lab.redaction import cover_links
 
 if TYPE_CHECKING:
-    from foldnote.lab.responses import Answer
-    from foldnote.lab.service_session import Desk
-    from foldnote.lab.session_registry import Desks
+    from foldnote.lab.responses import PageResponse
+    from foldnote.lab.service_session import ServiceSession
+    from foldnote.lab.session_registry import SessionRegistry
     from foldnote.models.wire import WireModel
 
-DESKS = "foldnote_desks"
+REGISTRY = "foldnote_desks"
 """Name of the server's setting that holds the desks; None before the first page looks."""
 
 LONGEST_DELAY_S = 600
@@ -59,22 +59,22 @@ class FoldnoteHandler(APIHandler):
     auth_resource = "foldnote"
 
     @property
-    def desks(self) -> Desks:
+    def registry(self) -> SessionRegistry:
         """The desks of this server; the first page to look has them made."""
-        desks: Desks | None = self.settings[DESKS]
-        if desks is None:
-            desks = self.settings[DESKS] = _make_desks()
-        return desks
+        registry: SessionRegistry | None = self.settings[REGISTRY]
+        if registry is None:
+            registry = self.settings[REGISTRY] = _make_registry()
+        return registry
 
     @property
-    def desk(self) -> Desk:
+    def session(self) -> ServiceSession:
         """The desk of the service that the request means.
 
         Raises:
             HTTPError: there is no such profile.
         """
         try:
-            return self.desks.find(self.get_query_argument("profile", "") or None)
+            return self.registry.find(self.get_query_argument("profile", "") or None)
         except FoldnoteError as exc:
             raise fault(404, str(exc)) from exc
 
@@ -130,7 +130,7 @@ class FoldnoteHandler(APIHandler):
             raise fault(400, f"At most {_MOST_NAMES} at once.")
         return names
 
-    def send(self, answer: Answer) -> None:
+    def send(self, answer: PageResponse) -> None:
         """Answer with a body, or with 304 when the page has it already."""
         self.set_header("Cache-Control", "no-cache, private")
         self.set_header("ETag", f'W/"{answer.tag}"')
@@ -158,7 +158,7 @@ class JobsHandler(FoldnoteHandler):
     """``GET jobs``: every job, or what is new. Looking is not work: it keeps no idle server alive."""
 
     _track_activity = False
-    _waiting: asyncio.Task[Answer] | None = None
+    _waiting: asyncio.Task[PageResponse] | None = None
 
     @web.authenticated
     @authorized
@@ -167,7 +167,7 @@ class JobsHandler(FoldnoteHandler):
 
         ``pause_s`` is the least time between two questions to the service that the person wishes.
         """
-        poller = self.desk.poller
+        poller = self.session.poller
         since = self.get_query_argument("since", "") or None
         wait_s = _read_seconds(self.get_query_argument("wait_s", "0"))
         pause_s = _read_seconds(self.get_query_argument("pause_s", "0"))
@@ -197,7 +197,7 @@ class RefreshHandler(FoldnoteHandler):
     @authorized
     async def post(self) -> None:
         """Have the service asked now."""
-        self.desk.hurry()
+        self.session.hurry()
         self.finish({"message": "The service is asked."})
 
 
@@ -208,7 +208,7 @@ class ToolsHandler(FoldnoteHandler):
     @authorized
     async def get(self) -> None:
         """The tools of the service."""
-        self.send(await self.ask(self.desk.poller.tools()))
+        self.send(await self.ask(self.session.poller.tools()))
 
 
 class ToolHandler(FoldnoteHandler):
@@ -218,7 +218,7 @@ class ToolHandler(FoldnoteHandler):
     @authorized
     async def get(self, tool_type: str) -> None:
         """What a person wants to know of one tool."""
-        self.send_record(await self.ask(self.desk.describe(tool_type)))
+        self.send_record(await self.ask(self.session.describe(tool_type)))
 
 
 class AdviceHandler(FoldnoteHandler):
@@ -228,7 +228,7 @@ class AdviceHandler(FoldnoteHandler):
     @authorized
     async def post(self) -> None:
         """Tools for the task that ``prompt`` describes."""
-        self.send_record(await self.ask(self.desk.advise(self.read_field("prompt"))))
+        self.send_record(await self.ask(self.session.advise(self.read_field("prompt"))))
 
 
 class DeleteHandler(FoldnoteHandler):
@@ -244,7 +244,7 @@ class DeleteHandler(FoldnoteHandler):
         delay_s = (self.get_json_body() or {}).get("delayS", 0)
         if not isinstance(delay_s, int | float) or not 0 <= delay_s <= LONGEST_DELAY_S:
             raise fault(400, f"delayS is a number of seconds, at most {LONGEST_DELAY_S}.")
-        departed = await self.ask(self.desk.departures.leave(self.read_names(), delay_s))
+        departed = await self.ask(self.session.pending.leave(self.read_names(), delay_s))
         self.finish({"gone": departed.gone, "faults": departed.faults})
 
 
@@ -255,7 +255,7 @@ class KeepHandler(FoldnoteHandler):
     @authorized
     async def post(self) -> None:
         """Undo deletions that have not begun; gives the names that are kept."""
-        self.finish({"kept": self.desk.departures.keep(self.read_names())})
+        self.finish({"kept": self.session.pending.keep(self.read_names())})
 
 
 class TagHandler(FoldnoteHandler):
@@ -266,7 +266,7 @@ class TagHandler(FoldnoteHandler):
     async def post(self) -> None:
         """Add tags to the jobs of ``names`` and take others away; they are kept on this computer."""
         added, removed = self.read_names("added"), self.read_names("removed")
-        await self.ask(self.desk.tag(self.read_names(), added, removed))
+        await self.ask(self.session.tag(self.read_names(), added, removed))
         self.finish({"message": "The tags are kept."})
 
 
@@ -277,7 +277,7 @@ class StopHandler(FoldnoteHandler):
     @authorized
     async def post(self) -> None:
         """Stop the jobs of ``names``."""
-        self.finish({"faults": await self.ask(self.desk.stop(self.read_names()))})
+        self.finish({"faults": await self.ask(self.session.stop(self.read_names()))})
 
 
 class LogHandler(FoldnoteHandler):
@@ -289,7 +289,7 @@ class LogHandler(FoldnoteHandler):
     @authorized
     async def get(self, name: str) -> None:
         """The end of a job's log."""
-        self.finish({"log": await self.ask(self.desk.read_log(name))})
+        self.finish({"log": await self.ask(self.session.read_log(name))})
 
 
 class SettingsHandler(FoldnoteHandler):
@@ -299,7 +299,7 @@ class SettingsHandler(FoldnoteHandler):
     @authorized
     async def get(self, name: str) -> None:
         """What a job was submitted with."""
-        self.finish({"settings": await self.ask(self.desk.read_settings(name, self.member))})
+        self.finish({"settings": await self.ask(self.session.read_settings(name, self.member))})
 
 
 def fault(status: int, sentence: str) -> web.HTTPError:
@@ -319,8 +319,8 @@ def _read_seconds(text: str) -> float:
         raise fault(400, "wait_s and pause_s are numbers of seconds.") from exc
 
 
-def _make_desks() -> Desks:
+def _make_registry() -> SessionRegistry:
     """The desks; they are imported here because Jupyter's start need not wait for the models."""
-    from foldnote.lab.session_registry import Desks
+    from foldnote.lab.session_registry import SessionRegistry
 
-    return Desks()
+    return SessionRegistry()

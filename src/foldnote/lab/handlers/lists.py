@@ -14,8 +14,8 @@ from foldnote.lab.handlers.jobs import FoldnoteHandler
 
 if TYPE_CHECKING:
     from foldnote.lab.local_notes import Notes
-    from foldnote.lab.responses import Answer
-    from foldnote.lab.service_session import Desk
+    from foldnote.lab.responses import PageResponse
+    from foldnote.lab.service_session import ServiceSession
     from foldnote.models.job import JobPage
 
 _EVERYBODY = "*"
@@ -29,8 +29,8 @@ class OlderHandler(FoldnoteHandler):
     @authorized
     async def get(self) -> None:
         """A page of them."""
-        desk = self.desk
-        self.send(_older(await self.ask(desk.list_older(self.get_query_argument("key"))), desk))
+        session = self.session
+        self.send(_older(await self.ask(session.list_older(self.get_query_argument("key"))), session))
 
 
 class BatchHandler(FoldnoteHandler):
@@ -43,8 +43,8 @@ class BatchHandler(FoldnoteHandler):
     async def get(self, name: str) -> None:
         """A page of a batch's jobs."""
         key = self.get_query_argument("key", "") or None
-        desk, member = self.desk, self.member
-        self.send(_older(await self.ask(desk.list_batch(name, key, member)), desk, member))
+        session, member = self.session, self.member
+        self.send(_older(await self.ask(session.list_batch(name, key, member)), session, member))
 
 
 class RecordHandler(FoldnoteHandler):
@@ -58,9 +58,9 @@ class RecordHandler(FoldnoteHandler):
         """The job as the service has it now; null when it has none of this name."""
         from foldnote.lab.responses import write_record
 
-        desk, member = self.desk, self.member
-        job = await self.ask(desk.find_job(name, member))
-        self.send(write_record(job, _notes_of(desk, member)))
+        session, member = self.session, self.member
+        job = await self.ask(session.find_job(name, member))
+        self.send(write_record(job, _notes_of(session, member)))
 
 
 class MembersHandler(FoldnoteHandler):
@@ -73,18 +73,18 @@ class MembersHandler(FoldnoteHandler):
     async def get(self) -> None:
         """A page of them."""
         key = self.get_query_argument("key", "") or None
-        desk = self.desk
-        self.send(_older(await self.ask(desk.list_members(key)), desk, _EVERYBODY))
+        session = self.session
+        self.send(_older(await self.ask(session.list_members(key)), session, _EVERYBODY))
 
 
-def _older(page: JobPage, desk: Desk, member: str | None = None) -> Answer:
+def _older(page: JobPage, session: ServiceSession, member: str | None = None) -> PageResponse:
     from foldnote.lab.responses import write_older
 
-    return write_older(page, _notes_of(desk, member))
+    return write_older(page, _notes_of(session, member))
 
 
-def _notes_of(desk: Desk, member: str | None) -> Notes:
+def _notes_of(session: ServiceSession, member: str | None) -> Notes:
     """What this computer notes of its own user's jobs is no part of what is told of others'."""
     from foldnote.lab.local_notes import Notes
 
-    return desk.notes if member is None else Notes()
+    return session.notes if member is None else Notes()

@@ -15,7 +15,7 @@ class ProfilesHandler(FoldnoteHandler):
     @authorized
     async def get(self) -> None:
         """The services that can be chosen."""
-        self.send_record(await self.ask(now(self.desks.list_profiles)))
+        self.send_record(await self.ask(now(self.registry.list_profiles)))
 
     @web.authenticated
     @authorized
@@ -23,9 +23,9 @@ class ProfilesHandler(FoldnoteHandler):
         """Try an address and a key and keep them when they are good; the key is never answered."""
         from pydantic import SecretStr
 
-        desks, name = self.desks, self.read_field("name")
+        registry, name = self.registry, self.read_field("name")
         address, key = self.read_field("url"), SecretStr(self.read_field("key").strip())
-        self.send_record(await self.ask(desks.keep_connection(name, address, key)))
+        self.send_record(await self.ask(registry.keep_connection(name, address, key)))
 
 
 class AccountHandler(FoldnoteHandler):
@@ -38,7 +38,7 @@ class AccountHandler(FoldnoteHandler):
     async def get(self) -> None:
         """The account behind the key; with ``fresh=1`` as it is now."""
         is_fresh = self.get_query_argument("fresh", "") == "1"
-        self.send_record(await self.ask(self.desk.read_account(is_fresh=is_fresh)))
+        self.send_record(await self.ask(self.session.read_account(is_fresh=is_fresh)))
 
 
 class ClaimHandler(FoldnoteHandler):
@@ -53,7 +53,7 @@ class ClaimHandler(FoldnoteHandler):
         """Send the browser on; neither the address bar's history nor the next page learns from where."""
         if self.request.headers.get("Sec-Fetch-Site", "none") not in ("none", "same-origin"):
             raise fault(403, "This link works from JupyterLab only.")
-        url = await self.ask(self.desk.account.find_claim())
+        url = await self.ask(self.session.account.find_claim())
         if not url.startswith(("https://", "http://")):
             raise fault(502, "The service gave a claim link that is no web address.")
         self.set_header("Referrer-Policy", "no-referrer")
@@ -70,7 +70,7 @@ class EnginesHandler(FoldnoteHandler):
     @authorized
     async def get(self) -> None:
         """The engines of this computer, with what goes on."""
-        self.send_record(await self.ask(self.desks.engines.list_engines()))
+        self.send_record(await self.ask(self.registry.engines.list_engines()))
 
 
 class EngineHandler(FoldnoteHandler):
@@ -84,12 +84,12 @@ class EngineHandler(FoldnoteHandler):
         if action not in ("install", "remove", "cancel"):
             raise fault(400, "The action is install, remove or cancel.")
         if action == "cancel":
-            await self.ask(self.desks.engines.cancel(name))
+            await self.ask(self.registry.engines.cancel(name))
             self.finish({"message": f"{name}: cancelled."})
             return
-        known = {engine.name for engine in (await self.ask(self.desks.engines.list_engines())).engines}
+        known = {engine.name for engine in (await self.ask(self.registry.engines.list_engines())).engines}
         if name not in known:
             raise fault(404, f"There is no engine {name!r}.")
-        await self.ask(now(lambda: self.desks.engines.begin(action, name)))
+        await self.ask(now(lambda: self.registry.engines.begin(action, name)))
         self.set_status(202)
         self.finish({"message": f"{name}: {action} has begun."})

@@ -40,7 +40,7 @@ class Salvage:
 
 
 @dataclass
-class _Walk:
+class _SalvagePosition:
     """Where the reading stands."""
 
     file: IO[bytes]
@@ -62,7 +62,7 @@ def salvage(file: IO[bytes], path: Path) -> Salvage:
     Raises:
         ArchiveError: it is over a limit.
     """
-    walk = _Walk(file, path, file.seek(0, 2))
+    walk = _SalvagePosition(file, path, file.seek(0, 2))
     while (head := _read(walk, walk.place, _HEADER.size))[:4] == _LOCAL:
         if len(head) < _HEADER.size or not _take(walk, head):
             break
@@ -70,12 +70,12 @@ def salvage(file: IO[bytes], path: Path) -> Salvage:
     return Salvage(tuple(walk.entries), tuple(walk.problems))
 
 
-def _read(walk: _Walk, place: int, size: int) -> bytes:
+def _read(walk: _SalvagePosition, place: int, size: int) -> bytes:
     walk.file.seek(place)
     return walk.file.read(size)
 
 
-def _take(walk: _Walk, head: bytes) -> bool:
+def _take(walk: _SalvagePosition, head: bytes) -> bool:
     """Take the member whose header was read; whether another may follow."""
     _, _, flags, method, _, _, crc, packed, size, name_length, extra_length = _HEADER.unpack(head)
     rest = _read(walk, walk.place + _HEADER.size, name_length + extra_length)
@@ -102,7 +102,7 @@ def _take(walk: _Walk, head: bytes) -> bool:
     return True
 
 
-def _refuse(walk: _Walk, name: str) -> bool:
+def _refuse(walk: _SalvagePosition, name: str) -> bool:
     walk.problems.append((name, f"{name} in {walk.path.name} is cut off."))
     return False
 
@@ -118,7 +118,7 @@ def _read_zip64(extra: bytes, size: int, packed: int) -> tuple[int, int]:
     return size, packed
 
 
-def _find_end(walk: _Walk, entry: zipfile.ZipInfo) -> bool:
+def _find_end(walk: _SalvagePosition, entry: zipfile.ZipInfo) -> bool:
     """Unpack a member whose header does not tell its size, to where it ends; whether it does."""
     if entry.compress_type != zipfile.ZIP_DEFLATED:
         return False
@@ -146,7 +146,7 @@ def _find_end(walk: _Walk, entry: zipfile.ZipInfo) -> bool:
     return True
 
 
-def _skip_descriptor(walk: _Walk) -> int:
+def _skip_descriptor(walk: _SalvagePosition) -> int:
     """Where the next header begins: behind a checksum and two sizes of four or eight bytes each."""
     data = _read(walk, walk.place, 32)
     for length in (16, 24, 12, 20):

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from foldnote.results.comparison.traces import Trace
+from foldnote.results.comparison.traces import CentralAtoms
 
 _FEWEST = 60
 """Residues of a variable domain at the least."""
@@ -59,7 +59,7 @@ class NumberedDomain:
     numbers: frozenset[str]
 
 
-def find_numbered_domain(trace: Trace) -> NumberedDomain | None:
+def find_numbered_domain(trace: CentralAtoms) -> NumberedDomain | None:
     """The variable domain that a chain begins with and its scheme, or None where no scheme fits."""
     for scheme in _SCHEMES:
         numbers = _list_domain(trace, scheme.last)
@@ -83,7 +83,7 @@ def share_numbering(first: NumberedDomain, second: NumberedDomain) -> bool:
     )
 
 
-def _list_domain(trace: Trace, last: int) -> list[str]:
+def _list_domain(trace: CentralAtoms, last: int) -> list[str]:
     """Numbers from the chain's beginning up to ``last``, as long as they do not descend."""
     found: list[str] = []
     before = -10_000

@@ -8,9 +8,15 @@ from itertools import product
 import numpy as np
 
 from foldnote.results.comparison.fitting import TmFit, find_tm_fit, fit, measure_rmsd
-from foldnote.results.comparison.pairing import PairChains, Pairing, Stretch, pair_by_sequence, pair_chains
+from foldnote.results.comparison.pairing import (
+    PairChains,
+    PairedSegment,
+    Pairing,
+    pair_by_sequence,
+    pair_chains,
+)
 from foldnote.results.comparison.structural_alignment import align_traces, pair_superposed
-from foldnote.results.comparison.traces import Trace
+from foldnote.results.comparison.traces import CentralAtoms
 from foldnote.results.core.numeric import Floats
 
 _MOST_TRIALS = 120
@@ -26,7 +32,9 @@ _LEAST_SHARE = 0.25
 """A chain is left alone where the mean term of the TM-score, over the shorter chain, is below this."""
 
 
-def assign_chains(fixed: Sequence[Trace], mobile: Sequence[Trace], pair: PairChains) -> list[Pairing]:
+def assign_chains(
+    fixed: Sequence[CentralAtoms], mobile: Sequence[CentralAtoms], pair: PairChains
+) -> list[Pairing]:
     """One partner for each chain that has one: the most similar, and among copies those that fit best.
 
     Args:
@@ -42,7 +50,9 @@ def assign_chains(fixed: Sequence[Trace], mobile: Sequence[Trace], pair: PairCha
     return sorted(chosen, key=lambda pairing: list(fixed).index(pairing.fixed))
 
 
-def assign_chains_by_structure(fixed: Sequence[Trace], mobile: Sequence[Trace]) -> list[Pairing]:
+def assign_chains_by_structure(
+    fixed: Sequence[CentralAtoms], mobile: Sequence[CentralAtoms]
+) -> list[Pairing]:
     """Protein chains paired by structural alignment; of complexes under one superposition of all chains.
 
     The superposition of a complex starts from the alignments of single chains and from that of all chains as
@@ -68,7 +78,7 @@ def assign_chains_by_structure(fixed: Sequence[Trace], mobile: Sequence[Trace]) 
 
 
 def _superpose_copies(
-    ours: Sequence[Trace], theirs: Sequence[Trace], aligned: Sequence[Pairing]
+    ours: Sequence[CentralAtoms], theirs: Sequence[CentralAtoms], aligned: Sequence[Pairing]
 ) -> list[TmFit]:
     """Superpositions by other copies of aligned chains: the few that bring most chains near to another."""
     seeds: list[TmFit] = []
@@ -87,7 +97,9 @@ def _superpose_copies(
     return sorted(seeds, key=lambda seed: -count_near(seed))[:_MOST_SEEDS]
 
 
-def _list_copies(ours: Sequence[Trace], theirs: Sequence[Trace], found: Pairing) -> list[tuple[Trace, Trace]]:
+def _list_copies(
+    ours: Sequence[CentralAtoms], theirs: Sequence[CentralAtoms], found: Pairing
+) -> list[tuple[CentralAtoms, CentralAtoms]]:
     """The aligned chain of the structure with fewer copies beside every copy of the other."""
     own = [trace for trace in ours if trace.letters == found.fixed.letters]
     other = [trace for trace in theirs if trace.letters == found.mobile.letters]
@@ -104,9 +116,9 @@ def gather(pairings: Sequence[Pairing]) -> tuple[Floats, Floats]:
     )
 
 
-def _group(traces: Sequence[Trace]) -> list[list[Trace]]:
+def _group(traces: Sequence[CentralAtoms]) -> list[list[CentralAtoms]]:
     """Chains by sequence; copies of one sequence may lack different residues."""
-    groups: list[list[Trace]] = []
+    groups: list[list[CentralAtoms]] = []
     for trace in traces:
         group = next((group for group in groups if _is_copy(trace, group[0])), None)
         if group is None:
@@ -116,20 +128,20 @@ def _group(traces: Sequence[Trace]) -> list[list[Trace]]:
     return groups
 
 
-def _is_copy(first: Trace, second: Trace) -> bool:
+def _is_copy(first: CentralAtoms, second: CentralAtoms) -> bool:
     if first.kind != second.kind or first.letters == second.letters:
         return first.kind == second.kind
     pairing = pair_by_sequence(first, second)
     return pairing is not None and pairing.equal >= _COPY_IDENTITY * max(len(first), len(second))
 
 
-def _take_first(traces: Sequence[Trace]) -> list[Trace]:
+def _take_first(traces: Sequence[CentralAtoms]) -> list[CentralAtoms]:
     """The first of each group of equal chains."""
     return [members[0] for members in _group(traces)]
 
 
 def _match_groups(
-    ours: Sequence[Sequence[Trace]], theirs: Sequence[Sequence[Trace]], pair: PairChains
+    ours: Sequence[Sequence[CentralAtoms]], theirs: Sequence[Sequence[CentralAtoms]], pair: PairChains
 ) -> list[list[Pairing]]:
     """For each group and its most similar partner, the pairings of all chains of the one with the other's."""
     firsts = [found for a in ours for b in theirs if (found := pair(a[0], b[0])) is not None]
@@ -176,7 +188,7 @@ def _choose_trial(trials: Sequence[Sequence[Pairing]]) -> Sequence[Pairing]:
     return trials[max(good, key=lambda i: (names[i], -rmsds[i]))]
 
 
-def _choose_seeds(ours: Sequence[Trace], theirs: Sequence[Trace]) -> list[Pairing]:
+def _choose_seeds(ours: Sequence[CentralAtoms], theirs: Sequence[CentralAtoms]) -> list[Pairing]:
     """Pairs of chains to align: the most similar ones where some are related; else all, the longest first."""
     related = [found for a, b in product(ours, theirs) if (found := pair_chains(a, b)) is not None]
     if related:
@@ -192,8 +204,8 @@ def _align(known: Pairing) -> tuple[list[int], list[int], TmFit]:
     return found.rows.tolist(), found.mobile_rows.tolist(), found.fit
 
 
-def _make(fixed: Trace, mobile: Trace, rows: list[int], mobile_rows: list[int]) -> Pairing:
-    return Pairing(fixed, mobile, (Stretch(rows, mobile_rows, "structure"),))
+def _make(fixed: CentralAtoms, mobile: CentralAtoms, rows: list[int], mobile_rows: list[int]) -> Pairing:
+    return Pairing(fixed, mobile, (PairedSegment(rows, mobile_rows, "structure"),))
 
 
 def _fit(pairings: Sequence[Pairing], length: int) -> TmFit:
@@ -201,7 +213,9 @@ def _fit(pairings: Sequence[Pairing], length: int) -> TmFit:
     return find_tm_fit(points, targets, length, starts=8)
 
 
-def _grow(ours: Sequence[Trace], theirs: Sequence[Trace], start: TmFit, length: int) -> list[Pairing]:
+def _grow(
+    ours: Sequence[CentralAtoms], theirs: Sequence[CentralAtoms], start: TmFit, length: int
+) -> list[Pairing]:
     """The chains that fit under a superposition, then under that of all of them, as long as it improves."""
     best: list[Pairing] = []
     best_score = 0.0
@@ -216,7 +230,9 @@ def _grow(ours: Sequence[Trace], theirs: Sequence[Trace], start: TmFit, length: 
     return best
 
 
-def _pair_under(ours: Sequence[Trace], theirs: Sequence[Trace], start: TmFit, length: int) -> list[Pairing]:
+def _pair_under(
+    ours: Sequence[CentralAtoms], theirs: Sequence[CentralAtoms], start: TmFit, length: int
+) -> list[Pairing]:
     """Each chain with the one that lies best on it under a superposition, as far as enough does."""
     tried = []
     placed = [(b, b.points @ start.rotation.T + start.translation) for b in theirs]

@@ -18,7 +18,7 @@ from typing import Literal
 import gemmi
 
 from foldnote.results.comparison.antibody_schemes import find_numbered_domain, share_numbering
-from foldnote.results.comparison.traces import Trace
+from foldnote.results.comparison.traces import CentralAtoms
 
 Method = Literal["residue numbers", "sequence", "structure"]
 
@@ -34,7 +34,7 @@ _BACKBONE_SHARE = 0.9
 
 
 @dataclass(frozen=True, eq=False)
-class Stretch:
+class PairedSegment:
     """Pairs of residues that were found in one way.
 
     Attributes:
@@ -52,9 +52,9 @@ class Stretch:
 class Pairing:
     """A chain with its partner and the residues that correspond."""
 
-    fixed: Trace
-    mobile: Trace
-    stretches: tuple[Stretch, ...]
+    fixed: CentralAtoms
+    mobile: CentralAtoms
+    stretches: tuple[PairedSegment, ...]
 
     @property
     def rows(self) -> list[int]:
@@ -73,10 +73,10 @@ class Pairing:
         return sum(self.fixed.letters[i] == self.mobile.letters[j] for i, j in pairs)
 
 
-PairChains = Callable[[Trace, Trace], Pairing | None]
+PairChains = Callable[[CentralAtoms, CentralAtoms], Pairing | None]
 
 
-def pair_chains(fixed: Trace, mobile: Trace) -> Pairing | None:
+def pair_chains(fixed: CentralAtoms, mobile: CentralAtoms) -> Pairing | None:
     """Pairs by residue number where the chains share a numbering, else by sequence; None if unrelated.
 
     A variable domain of an antibody is paired by number where both are numbered by one scheme. What follows
@@ -91,7 +91,7 @@ def pair_chains(fixed: Trace, mobile: Trace) -> Pairing | None:
     )
     parts = [(variable, 0, 0), (rest, domain.length, other.length)]
     stretches = tuple(
-        Stretch([i + a for i in one.rows], [j + b for j in one.mobile_rows], one.method)
+        PairedSegment([i + a for i in one.rows], [j + b for j in one.mobile_rows], one.method)
         for part, a, b in parts
         if part is not None
         for one in part.stretches
@@ -99,7 +99,7 @@ def pair_chains(fixed: Trace, mobile: Trace) -> Pairing | None:
     return Pairing(fixed, mobile, stretches) if stretches else None
 
 
-def pair_by_number(fixed: Trace, mobile: Trace) -> Pairing | None:
+def pair_by_number(fixed: CentralAtoms, mobile: CentralAtoms) -> Pairing | None:
     """Pairs of equal residue number and insertion code; None if fewer than three, or numbers repeat."""
     if fixed.kind != mobile.kind:
         return None
@@ -112,13 +112,13 @@ def pair_by_number(fixed: Trace, mobile: Trace) -> Pairing | None:
     return _make(fixed, mobile, pairs, "residue numbers")
 
 
-def pair_by_sequence(fixed: Trace, mobile: Trace) -> Pairing | None:
+def pair_by_sequence(fixed: CentralAtoms, mobile: CentralAtoms) -> Pairing | None:
     """Pairs of an alignment of the sequences; None unless they are similar beyond doubt."""
     pairing = _align(fixed, mobile)
     return pairing if pairing is not None and _is_similar_sequence(pairing) else None
 
 
-def _pair_alike(fixed: Trace, mobile: Trace, *, is_part: bool = False) -> Pairing | None:
+def _pair_alike(fixed: CentralAtoms, mobile: CentralAtoms, *, is_part: bool = False) -> Pairing | None:
     by_number = pair_by_number(fixed, mobile)
     if by_number is not None and not is_part and _has_backbone_alone(fixed, mobile):
         return by_number
@@ -131,11 +131,11 @@ def _pair_alike(fixed: Trace, mobile: Trace, *, is_part: bool = False) -> Pairin
     return aligned if aligned is not None and _is_similar_sequence(aligned) else None
 
 
-def _make(fixed: Trace, mobile: Trace, pairs: list[tuple[int, int]], method: Method) -> Pairing:
-    return Pairing(fixed, mobile, (Stretch([i for i, _ in pairs], [j for _, j in pairs], method),))
+def _make(fixed: CentralAtoms, mobile: CentralAtoms, pairs: list[tuple[int, int]], method: Method) -> Pairing:
+    return Pairing(fixed, mobile, (PairedSegment([i for i, _ in pairs], [j for _, j in pairs], method),))
 
 
-def _has_backbone_alone(fixed: Trace, mobile: Trace) -> bool:
+def _has_backbone_alone(fixed: CentralAtoms, mobile: CentralAtoms) -> bool:
     """Whether two chains are numbered alike and one is a designed backbone without a sequence yet."""
     shares = (max(map(trace.letters.count, "AGX")) / len(trace) for trace in (fixed, mobile))
     return fixed.numbers == mobile.numbers and max(shares) >= _BACKBONE_SHARE
@@ -180,7 +180,7 @@ def _read_blosum() -> dict[tuple[str, str], int]:
     return matrix
 
 
-def _align(fixed: Trace, mobile: Trace) -> Pairing | None:
+def _align(fixed: CentralAtoms, mobile: CentralAtoms) -> Pairing | None:
     """The best global alignment: BLOSUM62 and affine gaps for proteins, identity for nucleic acids."""
     if fixed.kind != mobile.kind or not len(fixed) or not len(mobile):
         return None

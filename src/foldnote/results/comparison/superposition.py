@@ -24,8 +24,8 @@ from foldnote.results.comparison.pairing import (
     pair_by_sequence,
     pair_chains,
 )
-from foldnote.results.comparison.traces import Trace, read_traces
-from foldnote.results.core.html_repr import Shown
+from foldnote.results.comparison.traces import CentralAtoms, read_traces
+from foldnote.results.core.html_repr import NotebookRepr
 from foldnote.results.core.numeric import Floats
 from foldnote.results.prediction.model import Model
 from foldnote.results.structure.structure import Structure
@@ -41,7 +41,7 @@ _PAIR_CHAINS: Mapping[str, PairChains] = {
 
 
 @dataclass(frozen=True, eq=False)
-class Superposition(Shown):
+class Superposition(NotebookRepr):
     """How a mobile structure lies best over a fixed one.
 
     Attributes:
@@ -144,7 +144,9 @@ def _as_structure(item: Structure | Model) -> Structure:
     return item.structure if isinstance(item, Model) else item
 
 
-def _explain_failure(ours: Sequence[Trace], theirs: Sequence[Trace], pairing: PairingMethod) -> str:
+def _explain_failure(
+    ours: Sequence[CentralAtoms], theirs: Sequence[CentralAtoms], pairing: PairingMethod
+) -> str:
     kinds = {trace.kind for trace in ours} & {trace.kind for trace in theirs}
     if pairing == "structure":
         return "a structural alignment needs a protein chain of at least three residues in both."
@@ -159,7 +161,9 @@ def _explain_failure(ours: Sequence[Trace], theirs: Sequence[Trace], pairing: Pa
     return f"{ways[pairing]}.{advice}"
 
 
-def _measure(pairings: Sequence[Pairing], ours: Sequence[Trace], theirs: Sequence[Trace]) -> Superposition:
+def _measure(
+    pairings: Sequence[Pairing], ours: Sequence[CentralAtoms], theirs: Sequence[CentralAtoms]
+) -> Superposition:
     targets, points = gather(pairings)
     rotation, translation = fit(points, targets)
     distances = np.linalg.norm(points @ rotation.T + translation - targets, axis=1)
@@ -184,7 +188,7 @@ def _measure(pairings: Sequence[Pairing], ours: Sequence[Trace], theirs: Sequenc
     )
 
 
-def _find_tm_score(pairings: Sequence[Pairing], traces: Sequence[Trace]) -> float | None:
+def _find_tm_score(pairings: Sequence[Pairing], traces: Sequence[CentralAtoms]) -> float | None:
     """Of the paired proteins, by the number of protein residues in ``traces``."""
     targets, points = gather([pairing for pairing in pairings if pairing.fixed.kind == "protein"])
     if len(points) < _LEAST_PAIRS:

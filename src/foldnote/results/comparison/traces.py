@@ -16,7 +16,7 @@ _CENTRES = {"protein": "CA", "DNA": "C3'", "RNA": "C3'"}
 
 
 @dataclass(frozen=True, eq=False)
-class Trace:
+class CentralAtoms:
     """The central atoms of one chain: Cα of a protein, C3' of a nucleic acid.
 
     Attributes:
@@ -37,13 +37,13 @@ class Trace:
         """Number of residues with a central atom."""
         return len(self.letters)
 
-    def cut(self, first: int, last: int) -> Trace:
+    def cut(self, first: int, last: int) -> CentralAtoms:
         """The residues from place ``first`` up to, not including, ``last``."""
         part = slice(first, last)
-        return Trace(self.chain, self.kind, self.letters[part], self.numbers[part], self.points[part])
+        return CentralAtoms(self.chain, self.kind, self.letters[part], self.numbers[part], self.points[part])
 
 
-def read_traces(structure: Structure) -> list[Trace]:
+def read_traces(structure: Structure) -> list[CentralAtoms]:
     """The traces of the first model's polymer chains; residues without a known position are left out.
 
     Raises:
@@ -54,7 +54,7 @@ def read_traces(structure: Structure) -> list[Trace]:
     return [trace for trace in found if trace is not None]
 
 
-def _read_trace(chain: gemmi.Chain, kind: str) -> Trace | None:
+def _read_trace(chain: gemmi.Chain, kind: str) -> CentralAtoms | None:
     wanted = _CENTRES.get(kind, "C3'")
     found = [
         (residue, atom)
@@ -63,7 +63,7 @@ def _read_trace(chain: gemmi.Chain, kind: str) -> Trace | None:
     ]
     if not kind or not found:
         return None
-    return Trace(
+    return CentralAtoms(
         chain=chain.name,
         kind="protein" if kind == "protein" else "nucleic",
         letters="".join(find_letter(residue.name) for residue, _ in found),

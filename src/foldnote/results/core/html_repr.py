@@ -30,7 +30,7 @@ def show_result(result: object) -> list[Bundle]:
     return display(result) if display else [{"text/plain": repr(result)}]
 
 
-class Shown:
+class NotebookRepr:
     """A part of a result that a notebook shows in full, with words for those who listen."""
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:  # noqa: ARG002

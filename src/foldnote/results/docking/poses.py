@@ -10,7 +10,7 @@ from pathlib import PurePosixPath
 
 import pandas as pd
 
-from foldnote.results.core.html_repr import Shown
+from foldnote.results.core.html_repr import NotebookRepr
 from foldnote.results.metrics.registry import find_metric
 from foldnote.results.molecules.molecule import Molecule
 from foldnote.results.naming.families import find_rank, strip_packing
@@ -26,7 +26,7 @@ _ENERGIES = ("affinity", "minimizedAffinity", "free_energy", "docking_score")
 
 
 @dataclass(frozen=True, eq=False)
-class Pose(Shown):
+class Pose(NotebookRepr):
     """One pose of a ligand.
 
     Attributes:

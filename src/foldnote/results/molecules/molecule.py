@@ -18,7 +18,7 @@ import numpy as np
 import pandas as pd
 
 from foldnote.errors import UnreadableFileError
-from foldnote.results.core.html_repr import Shown
+from foldnote.results.core.html_repr import NotebookRepr
 from foldnote.results.core.numeric import Floats
 from foldnote.results.tables.tabular import Scalar
 
@@ -33,7 +33,7 @@ class RecordError(ValueError):
 
 
 @dataclass(frozen=True, eq=False)
-class Molecule(Shown):
+class Molecule(NotebookRepr):
     """One record of an SDF, MOL2 or PDBQT file, or one line of SMILES.
 
     Attributes:

@@ -19,7 +19,7 @@ from foldnote.results.tables.tabular import Scalar
 
 
 @dataclass(eq=False)
-class Draft:
+class ModelDraft:
     """One model; ``variants`` holds the structure to show first.
 
     Attributes:
@@ -62,20 +62,20 @@ class Draft:
         """The best rank that one of its names carries."""
         return min((r for each in self.variants if (r := find_rank(each.name)) is not None), default=None)
 
-    def take_in(self, copy: Draft) -> None:
+    def take_in(self, copy: ModelDraft) -> None:
         """Make another draft's structures and files forms of this one; own figures stay."""
         self.variants += copy.variants
         self.files += [name for name in copy.files if name not in self.files]
         self.figures |= {key: value for key, value in copy.figures.items() if key not in self.figures}
 
 
-def join_copies(drafts: Sequence[Draft]) -> list[Draft]:
+def join_copies(drafts: Sequence[ModelDraft]) -> list[ModelDraft]:
     """The drafts without copies, which become forms of the model that they repeat.
 
     Within a job's folder a copy of a sample joins the sample, and without samples of seeds a model joins the
     one that carries its rank. Two samples never become one.
     """
-    by_folder: dict[str, list[Draft]] = defaultdict(list)
+    by_folder: dict[str, list[ModelDraft]] = defaultdict(list)
     for draft in drafts:
         by_folder[draft.folder].append(draft)
     gone: set[int] = set()
@@ -89,12 +89,12 @@ def join_copies(drafts: Sequence[Draft]) -> list[Draft]:
     return [draft for draft in drafts if id(draft) not in gone]
 
 
-def _join(originals: list[Draft], others: list[Draft]) -> set[int]:
+def _join(originals: list[ModelDraft], others: list[ModelDraft]) -> set[int]:
     """Identities of the ``others`` that are copies of one of ``originals``, which has taken them in."""
-    likely: dict[frozenset[tuple[str, Scalar]], list[Draft]] = defaultdict(list)
+    likely: dict[frozenset[tuple[str, Scalar]], list[ModelDraft]] = defaultdict(list)
     for draft in originals:
         likely[frozenset(draft.figures.items())].append(draft)
-    by_content: dict[bytes, Draft] = {}
+    by_content: dict[bytes, ModelDraft] = {}
     joined = set()
     for other in others:
         own = _read_contents([other])
@@ -112,9 +112,9 @@ def _join(originals: list[Draft], others: list[Draft]) -> set[int]:
     return joined
 
 
-def _read_contents(drafts: Iterable[Draft]) -> dict[bytes, Draft]:
+def _read_contents(drafts: Iterable[ModelDraft]) -> dict[bytes, ModelDraft]:
     """Drafts by the contents of their structures that can be read; the first of several counts."""
-    found: dict[bytes, Draft] = {}
+    found: dict[bytes, ModelDraft] = {}
     for draft in drafts:
         for structure in draft.variants:
             if structure.content:
@@ -122,12 +122,12 @@ def _read_contents(drafts: Iterable[Draft]) -> dict[bytes, Draft]:
     return found
 
 
-def _is_top(draft: Draft) -> bool:
+def _is_top(draft: ModelDraft) -> bool:
     """Whether the program copied the draft as its best: its name says no rank, or the first."""
     return draft.rank in (None, 0, 1)
 
 
-def _share_prediction(samples: Sequence[Draft], others: Sequence[Draft]) -> None:
+def _share_prediction(samples: Sequence[ModelDraft], others: Sequence[ModelDraft]) -> None:
     """Call the samples of a folder and the model at its top one prediction.
 
     The folder's name counts, or else, where the folder itself was opened, the name of the file at the top.

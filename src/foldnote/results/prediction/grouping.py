@@ -30,7 +30,7 @@ from foldnote.results.naming.families import (
     strip_packing,
 )
 from foldnote.results.naming.file_kinds import is_side_structure, structure_order
-from foldnote.results.prediction.drafts import Draft, join_copies
+from foldnote.results.prediction.drafts import ModelDraft, join_copies
 from foldnote.results.prediction.evidence import EvidenceBook
 from foldnote.results.prediction.model import Model
 from foldnote.results.prediction.ranking_files import SAMPLE_SCORE, Order, SampleScores
@@ -66,7 +66,7 @@ def assemble(
     for table in samples:
         _add_sample_scores(drafts, table, is_alone=len([t for t in samples if t.folder == table.folder]) == 1)
     _tell_jobs_apart(drafts, jobs)
-    groups: dict[str, list[Draft]] = defaultdict(list)
+    groups: dict[str, list[ModelDraft]] = defaultdict(list)
     for draft in drafts:
         groups[draft.prediction].append(draft)
     ranked = [_rank(groups[prediction]) for prediction in sorted(groups, key=structure_order)]
@@ -76,7 +76,7 @@ def assemble(
     )
 
 
-def _finish(draft: Draft, rank: int, by: str, book: EvidenceBook) -> Model:
+def _finish(draft: ModelDraft, rank: int, by: str, book: EvidenceBook) -> Model:
     return Model(
         name=draft.name,
         rank=rank,
@@ -90,7 +90,7 @@ def _finish(draft: Draft, rank: int, by: str, book: EvidenceBook) -> Model:
     )
 
 
-def _draft(structures: Sequence[Structure], orders: Sequence[Order]) -> list[Draft]:
+def _draft(structures: Sequence[Structure], orders: Sequence[Order]) -> list[ModelDraft]:
     """One draft a model; forms of the same model (relaxed, another format) share one."""
     aliases = {LinkKey(o.folder, ("ranked", str(i))): link for o in orders for i, link in enumerate(o.links)}
     listed = {order.folder for order in orders}
@@ -98,14 +98,14 @@ def _draft(structures: Sequence[Structure], orders: Sequence[Order]) -> list[Dra
     main = [each for each in structures if last is None or find_step(each.name) == last]
     main = [each for each in main if not is_side_structure(each.name)] or main
     main = [each for each in main if is_chosen(each.name)] or main
-    drafts: dict[tuple[LinkKey, frozenset[str]], Draft] = {}
+    drafts: dict[tuple[LinkKey, frozenset[str]], ModelDraft] = {}
     for structure in sorted(main, key=lambda each: structure_order(each.name)):
         own = find_link(structure.name)
         key = aliases.get(own, own)
         words = frozenset() if key.folder in listed else _model_words(structure.name)
         draft = drafts.get((key, words))
         if draft is None:
-            drafts[key, words] = Draft(key, find_prediction(structure.name), [structure])
+            drafts[key, words] = ModelDraft(key, find_prediction(structure.name), [structure])
         else:
             draft.variants.append(structure)
     return list(drafts.values())
@@ -121,11 +121,11 @@ def _model_words(name: str) -> frozenset[str]:
     return words - {"relaxed", "unrelaxed", "amber", "minimized"} - set(find_link(name).tokens)
 
 
-def _link(drafts: Sequence[Draft], book: EvidenceBook) -> None:
+def _link(drafts: Sequence[ModelDraft], book: EvidenceBook) -> None:
     """Give every score file to the drafts that its name means."""
-    by_key: dict[LinkKey, list[Draft]] = defaultdict(list)
-    by_tokens: dict[tuple[str, ...], list[Draft]] = defaultdict(list)
-    by_folder: dict[str, list[Draft]] = defaultdict(list)
+    by_key: dict[LinkKey, list[ModelDraft]] = defaultdict(list)
+    by_tokens: dict[tuple[str, ...], list[ModelDraft]] = defaultdict(list)
+    by_folder: dict[str, list[ModelDraft]] = defaultdict(list)
     for draft in drafts:
         by_key[draft.key].append(draft)
         by_tokens[draft.key.tokens].append(draft)
@@ -148,7 +148,9 @@ def _is_telling(name: str, book: EvidenceBook) -> bool:
     return evidence.pae is not None or evidence.plddt is not None
 
 
-def _add_figures(drafts: Sequence[Draft], book: EvidenceBook, orders: Iterable[Order], rows: Rows) -> None:
+def _add_figures(
+    drafts: Sequence[ModelDraft], book: EvidenceBook, orders: Iterable[Order], rows: Rows
+) -> None:
     places = {link: (order, place) for order in orders for place, link in enumerate(order.links)}
     for draft in drafts:
         for name in draft.files:
@@ -162,7 +164,7 @@ def _add_figures(drafts: Sequence[Draft], book: EvidenceBook, orders: Iterable[O
             draft.figures |= {key: value for key, value in numbers.items() if key not in draft.figures}
 
 
-def _add_sample_scores(drafts: Iterable[Draft], table: SampleScores, *, is_alone: bool) -> None:
+def _add_sample_scores(drafts: Iterable[ModelDraft], table: SampleScores, *, is_alone: bool) -> None:
     """Give the samples of a table its scores, in place of those that their own files round.
 
     Where the best sample is not in the archive, its copy at the top of the folder has its score.
@@ -179,14 +181,14 @@ def _add_sample_scores(drafts: Iterable[Draft], table: SampleScores, *, is_alone
         tops[0].figures[SAMPLE_SCORE], tops[0].is_scored = table.scores[table.best], True
 
 
-def _take_figures(draft: Draft, figures: Mapping[str, Scalar]) -> None:
+def _take_figures(draft: ModelDraft, figures: Mapping[str, Scalar]) -> None:
     """Add the numbers of a file in which one at least is a known metric; others hold settings."""
     if any(find_metric(name) for name in figures):
         numbers = {key: value for key, value in figures.items() if not isinstance(value, str)}
         draft.figures |= {key: value for key, value in numbers.items() if key not in draft.figures}
 
 
-def _tell_jobs_apart(drafts: Sequence[Draft], jobs: Container[str]) -> None:
+def _tell_jobs_apart(drafts: Sequence[ModelDraft], jobs: Container[str]) -> None:
     """Name predictions by their folders where these are of several jobs.
 
     They are where the archive is a batch's, or where several folders hold files of the same name.
@@ -204,7 +206,7 @@ def _tell_jobs_apart(drafts: Sequence[Draft], jobs: Container[str]) -> None:
             draft.prediction = "/".join(filter(None, (find_job_folder(draft.name), draft.prediction)))
 
 
-def _rank(drafts: list[Draft]) -> tuple[list[Draft], str]:
+def _rank(drafts: list[ModelDraft]) -> tuple[list[ModelDraft], str]:
     """The drafts of one prediction, best first, and what ranked them."""
     if any(draft.order is not None for draft in drafts):
         return sorted(drafts, key=lambda draft: _or_last(draft.order)), "the program's list"
@@ -219,14 +221,14 @@ def _rank(drafts: list[Draft]) -> tuple[list[Draft], str]:
     return found or (_rank_by_figure(drafts, any) if len(drafts) > 1 else None) or _put_chosen_first(drafts)
 
 
-def _put_chosen_first(drafts: list[Draft]) -> tuple[list[Draft], str]:
+def _put_chosen_first(drafts: list[ModelDraft]) -> tuple[list[ModelDraft], str]:
     by = "the program's choice" if len(drafts) > 1 and any(draft.is_chosen for draft in drafts) else ""
     return sorted(drafts, key=lambda draft: not draft.is_chosen), by
 
 
 def _rank_by_figure(
-    drafts: list[Draft], enough: Callable[[Iterable[bool]], bool]
-) -> tuple[list[Draft], str] | None:
+    drafts: list[ModelDraft], enough: Callable[[Iterable[bool]], bool]
+) -> tuple[list[ModelDraft], str] | None:
     """The drafts in the order of the first ranking figure that ``enough`` of them have.
 
     The sample that the program copied to the top is the best one, whatever rounded figures say.
@@ -240,15 +242,15 @@ def _rank_by_figure(
     return None
 
 
-def _sort_by_name(drafts: list[Draft]) -> list[Draft]:
+def _sort_by_name(drafts: list[ModelDraft]) -> list[ModelDraft]:
     return sorted(drafts, key=lambda draft: _or_last(draft.rank))
 
 
-def _by_sample_score(draft: Draft) -> tuple[float, bool]:
+def _by_sample_score(draft: ModelDraft) -> tuple[float, bool]:
     return (_descending(_number(draft.figures.get(SAMPLE_SCORE))), not draft.is_chosen)
 
 
-def _adopt(best: Sequence[Draft], book: EvidenceBook, taken: set[str]) -> None:
+def _adopt(best: Sequence[ModelDraft], book: EvidenceBook, taken: set[str]) -> None:
     """Files named after a prediction alone, such as one affinity, are about its best model."""
     free: dict[tuple[str, ...], list[str]] = defaultdict(list)
     for name in sorted(book.names - taken, key=structure_order):

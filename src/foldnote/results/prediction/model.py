@@ -14,11 +14,11 @@ import numpy as np
 import pandas as pd
 
 from foldnote.errors import UnreadableFileError
-from foldnote.results.core.html_repr import Shown
+from foldnote.results.core.html_repr import NotebookRepr
 from foldnote.results.core.numeric import Floats
 from foldnote.results.prediction.evidence import EvidenceBook
 from foldnote.results.prediction.pae import Pae, make_pae
-from foldnote.results.structure.confidence import Claim, Confidence
+from foldnote.results.structure.confidence import Confidence, StatedPlddt
 from foldnote.results.structure.geometry import COLUMNS
 from foldnote.results.structure.structure import Structure
 from foldnote.results.tables.tabular import Scalar
@@ -27,7 +27,7 @@ MEAN_PLDDT_NAMES = ("mean_plddt", "complex_plddt", "avg_plddt", "plddt_mean", "p
 
 
 @dataclass(frozen=True, eq=False)
-class Model(Shown):
+class Model(NotebookRepr):
     """One model of a prediction.
 
     Attributes:
@@ -101,12 +101,12 @@ class Model(Shown):
         return found
 
     @property
-    def claims(self) -> list[Claim]:
+    def claims(self) -> list[StatedPlddt]:
         """What the files of this model call its pLDDT: of residues, tokens or atoms first, then means."""
         said = [self._book.look_up(name) for name in self.files]
-        values = [Claim(each.plddt, each.file) for each in said if each.plddt is not None]
+        values = [StatedPlddt(each.plddt, each.file) for each in said if each.plddt is not None]
         figures = ((each.figures.get(name), each.file) for each in said for name in MEAN_PLDDT_NAMES)
-        means = [Claim(np.array([v]), f) for v, f in figures if isinstance(v, float) and v > 0]
+        means = [StatedPlddt(np.array([v]), f) for v, f in figures if isinstance(v, float) and v > 0]
         return values + means
 
     def __repr__(self) -> str:

@@ -17,7 +17,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from foldnote.results.core.html_repr import Shown
+from foldnote.results.core.html_repr import NotebookRepr
 from foldnote.results.tables.arrays import Array
 
 TOKEN_COLUMNS = ["chain", "number", "residue", "atom"]
@@ -37,7 +37,7 @@ class TokenLabels:
 
 
 @dataclass(frozen=True, eq=False)
-class Pae(Shown):
+class Pae(NotebookRepr):
     """The predicted aligned error of one model.
 
     Attributes:

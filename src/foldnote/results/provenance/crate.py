@@ -30,7 +30,7 @@ from foldnote.results.provenance.crate_steps import (
     write_time,
 )
 from foldnote.results.provenance.manifest import title_method
-from foldnote.results.provenance.workflow import Step, list_steps, write_workflow
+from foldnote.results.provenance.workflow import WorkflowStep, list_steps, write_workflow
 
 if TYPE_CHECKING:
     from rocrate.model.contextentity import ContextEntity
@@ -133,7 +133,7 @@ def _describe_root(crate: ROCrate, about: Mapping[str, Any], licence: str | None
         root["license"] = add(crate, "#licence", "CreativeWork", name=licence or _NO_LICENCE)
 
 
-def _add_readme(crate: ROCrate, files: Path, steps: Sequence[Step]) -> None:
+def _add_readme(crate: ROCrate, files: Path, steps: Sequence[WorkflowStep]) -> None:
     """What a person reads first, unless the result has such a file of its own."""
     if (files / _README).exists():
         return
@@ -158,7 +158,7 @@ Licence: {root["license"]["name"]}
 
 
 def _describe_runs(
-    crate: ROCrate, about: Mapping[str, Any], files: Path, steps: Sequence[Step]
+    crate: ROCrate, about: Mapping[str, Any], files: Path, steps: Sequence[WorkflowStep]
 ) -> list[ContextEntity]:
     """The run of the whole workflow, and that of each step."""
     job = about["job"]

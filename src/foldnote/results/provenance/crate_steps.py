@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from foldnote.results.provenance.workflow import Step
+from foldnote.results.provenance.workflow import WorkflowStep
 
 if TYPE_CHECKING:
     from rocrate.model.contextentity import ContextEntity
@@ -37,12 +37,12 @@ class DescribedStep:
     """
 
     number: int
-    step: Step
+    step: WorkflowStep
     settings: tuple[ContextEntity, ...]
     method: ContextEntity
 
 
-def describe_step(crate: ROCrate, number: int, step: Step) -> DescribedStep:
+def describe_step(crate: ROCrate, number: int, step: WorkflowStep) -> DescribedStep:
     """Add the settings and the method of a step."""
     settings = dict(step.settings)
     has_own = any("seed" in name.lower() and value == step.seed for name, value in settings.items())
@@ -168,7 +168,7 @@ def _find_type(value: object) -> str:
     return "Integer" if isinstance(value, int) else "Float" if isinstance(value, float) else "Text"
 
 
-def _add_method(crate: ROCrate, step: Step) -> ContextEntity:
+def _add_method(crate: ROCrate, step: WorkflowStep) -> ContextEntity:
     """The program that really ran; the tool that was asked for where nobody says."""
     name = step.method or step.tool
     papers = [

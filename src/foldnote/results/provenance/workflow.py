@@ -23,7 +23,7 @@ _MANIFEST = "manifest.json"
 
 
 @dataclass(frozen=True)
-class Step:
+class WorkflowStep:
     """One run of a tool.
 
     Attributes:
@@ -65,7 +65,7 @@ class Step:
         return not self.folder or name.startswith(f"{self.folder}/")
 
 
-def list_steps(result: Result, about: Mapping[str, Any]) -> list[Step]:
+def list_steps(result: Result, about: Mapping[str, Any]) -> list[WorkflowStep]:
     """The steps of a result, in the order in which they began; ``about`` is its provenance."""
     steps = [_read_step(manifest, folder) for folder, manifest in read_parts(result)]
     if not steps:
@@ -75,7 +75,7 @@ def list_steps(result: Result, about: Mapping[str, Any]) -> list[Step]:
     return [_connect(step, [name for name in names if name != step.name]) for step in steps]
 
 
-def write_workflow(steps: list[Step], about: Mapping[str, Any]) -> dict[str, Any]:
+def write_workflow(steps: list[WorkflowStep], about: Mapping[str, Any]) -> dict[str, Any]:
     """The workflow as JSON: what would have to be run again, without what the runs were like."""
     return {
         "workflowVersion": 1,
@@ -105,10 +105,10 @@ def read_parts(result: Result) -> Iterator[tuple[str, Manifest]]:
                 continue
 
 
-def _read_step(manifest: Manifest, folder: str) -> Step:
+def _read_step(manifest: Manifest, folder: str) -> WorkflowStep:
     engine, settings = manifest.data.get("engine"), manifest.data.get("settings")
     engine = engine if isinstance(engine, Mapping) else {}
-    return Step(
+    return WorkflowStep(
         name=manifest.job_name or folder,
         tool=manifest.tool or "not stated",
         settings=settings if isinstance(settings, Mapping) else {},
@@ -126,9 +126,9 @@ def _read_step(manifest: Manifest, folder: str) -> Step:
     )
 
 
-def _tell_step(about: Mapping[str, Any]) -> Step:
+def _tell_step(about: Mapping[str, Any]) -> WorkflowStep:
     job, method = about["job"], about["method"]
-    return Step(
+    return WorkflowStep(
         name=str(job["jobName"]),
         tool=str(job["tool"] or "not stated"),
         settings=about["settings"] or {},
@@ -145,8 +145,8 @@ def _tell_step(about: Mapping[str, Any]) -> Step:
     )
 
 
-def _connect(step: Step, others: list[str]) -> Step:
+def _connect(step: WorkflowStep, others: list[str]) -> WorkflowStep:
     """The step with the names of those whose files its settings name, as jobs or as stages."""
     heads = {text.partition("/")[0] for text in texts_in(step.settings) if "/" in text and "\n" not in text}
     after = [name for name in others if any(name == head or name.endswith(f"-{head}") for head in heads)]
-    return step if not after else Step(**{**vars(step), "after": tuple(after)})
+    return step if not after else WorkflowStep(**{**vars(step), "after": tuple(after)})

@@ -16,7 +16,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from foldnote.errors import UnreadableFileError
-from foldnote.results.core.html_repr import Shown
+from foldnote.results.core.html_repr import NotebookRepr
 from foldnote.results.core.numeric import Floats
 from foldnote.results.naming.families import strip_packing
 
@@ -31,7 +31,7 @@ _HEADER_FIGURE = re.compile(r"(?:^|[\s,;|])([A-Za-z]\w{0,40})=(-?\d+(?:\.\d+)?(?
 
 
 @dataclass(frozen=True, eq=False)
-class Alignment(Shown):
+class Alignment(NotebookRepr):
     """Sequences, the query first.
 
     Attributes:

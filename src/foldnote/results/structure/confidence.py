@@ -22,7 +22,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from foldnote.errors import BadRequestError
-from foldnote.results.core.html_repr import Shown
+from foldnote.results.core.html_repr import NotebookRepr
 from foldnote.results.core.numeric import Floats, scale_to_hundred
 from foldnote.results.naming.families import EITHER_SCALE
 
@@ -40,7 +40,7 @@ _PARENT = re.compile(r"(REMARK[^\n]*\n)*PARENT ")
 
 
 @dataclass(frozen=True, eq=False)
-class Confidence(Shown):
+class Confidence(NotebookRepr):
     """The pLDDT of a structure's first model, 0 to 100, higher is better.
 
     Attributes:
@@ -67,7 +67,7 @@ class Confidence(Shown):
 
 
 @dataclass(frozen=True, eq=False)
-class Claim:
+class StatedPlddt:
     """Values that a file beside the structure calls its pLDDT.
 
     Attributes:
@@ -79,7 +79,7 @@ class Claim:
     source: str
 
 
-ReadClaims = Callable[[], Sequence[Claim]]
+ReadClaims = Callable[[], Sequence[StatedPlddt]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -231,7 +231,7 @@ def _is_constant(values: Floats) -> bool:
     return bool(np.ptp(values) < 1e-6) if len(values) else True
 
 
-def _weigh(layout: _Layout, claim: Claim) -> Confidence | None:
+def _weigh(layout: _Layout, claim: StatedPlddt) -> Confidence | None:
     """What a score file says, if it has one value a residue.
 
     Token or atom and B-factors do not contradict it.

@@ -34,10 +34,10 @@ def unpack(data: bytes) -> Any:
     Raises:
         MessagePackError: it is cut off, of another kind, or nested too deep.
     """
-    return _Reader(data).read(0)
+    return _MessagePackReader(data).read(0)
 
 
-class _Reader:
+class _MessagePackReader:
     def __init__(self, data: bytes) -> None:
         self._data = data
         self._place = 0

@@ -16,7 +16,7 @@ import pandas as pd
 
 from foldnote.errors import UnreadableFileError
 from foldnote.results.archives.compression import unpack_single
-from foldnote.results.core.html_repr import Shown
+from foldnote.results.core.html_repr import NotebookRepr
 from foldnote.results.core.messages import explain
 from foldnote.results.naming.families import find_plddt_family
 from foldnote.results.structure.atoms import make_atom_frame, make_biotite
@@ -47,7 +47,7 @@ from foldnote.results.structure.formats import (
 from foldnote.results.structure.geometry import find_outliers
 
 
-class Structure(Shown):
+class Structure(NotebookRepr):
     """A structure file of a result: PDB, mmCIF, BinaryCIF, SDF, MOL2 or PDBQT.
 
     Attributes:

@@ -18,7 +18,7 @@ from typing import Any
 from foldnote.models.status import BatchStatus, JobStatus
 from foldnote.service.files import archives
 from foldnote.service.files.conditions import is_passing
-from foldnote.service.files.objects import Draft, ObjectStore
+from foldnote.service.files.objects import ObjectDraft, ObjectStore
 from foldnote.service.store.jobs.batches import Parent, Subjob
 from foldnote.service.store.store import Store
 from foldnote.service.worker_thread import Rounds
@@ -98,7 +98,7 @@ class Aggregator:
             error = f"The archive of the batch could not be built: {exc}."
             self._store.batches.fail(parent, error, BatchStatus.AGGREGATION_FAILED)
 
-    def _write(self, subjobs: Sequence[Subjob], draft: Draft, settings: str) -> None:
+    def _write(self, subjobs: Sequence[Subjob], draft: ObjectDraft, settings: str) -> None:
         rank_by = json.loads(settings).get("rankBy")
         folders = frozenset(each.name for each in subjobs)
         with zipfile.ZipFile(DraftStream(draft), "w", zipfile.ZIP_DEFLATED) as archive:
@@ -121,7 +121,7 @@ def _broken_sentence(parent: Parent, broken: Subjob) -> str:
 class DraftStream(io.RawIOBase):
     """A draft as a stream that only goes forward, which is all that writing an archive needs."""
 
-    def __init__(self, draft: Draft) -> None:
+    def __init__(self, draft: ObjectDraft) -> None:
         self._draft = draft
 
     def writable(self) -> bool:

@@ -48,7 +48,7 @@ _HINT_KINDS: dict[str, tuple[type | tuple[type, ...], type | None]] = {
 _DRAFT = "https://json-schema.org/draft/2020-12/schema"
 
 
-class DeploymentDesk:
+class DeploymentService:
     """Registers, lists and removes tools; what another process changes is seen within seconds.
 
     Args:

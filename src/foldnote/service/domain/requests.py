@@ -42,13 +42,13 @@ NAME_RULE: JsonDict = {"pattern": JOB_NAME_PATTERN}
 """What the document says of a name; the rule itself, with its sentences, is in `models.names`."""
 
 
-class Body(BaseModel):
+class RequestBody(BaseModel):
     """A request body."""
 
     model_config = ConfigDict(frozen=True, alias_generator=to_camel, extra="ignore")
 
 
-class JobSubmission(Body):
+class JobSubmission(RequestBody):
     """POST /submit-job."""
 
     job_name: str = Field(json_schema_extra={**NAME_RULE})
@@ -63,7 +63,7 @@ class JobSubmission(Body):
     """Seconds after which the run is ended; the engine's own limit holds too."""
 
 
-class JobPayload(Body):
+class JobPayload(RequestBody):
     """POST /validate-job; an array of settings is a batch."""
 
     job_name: str | None = None
@@ -81,7 +81,7 @@ class JobPayload(Body):
         return value
 
 
-class BatchSubmission(Body):
+class BatchSubmission(RequestBody):
     """POST /submit-batch."""
 
     batch_name: str = Field(json_schema_extra={**NAME_RULE})
@@ -97,7 +97,7 @@ class BatchSubmission(Body):
     """Once the runs took so many weighted hours together, the waiting ones are stopped."""
 
 
-class JobsQuery(Body):
+class JobsQuery(RequestBody):
     """The parameters of GET /jobs."""
 
     job_name: str | None = None
@@ -117,32 +117,32 @@ class JobsQuery(Body):
         return all(each is None for each in given)
 
 
-class NamedJob(Body):
+class NamedJob(RequestBody):
     """A body that names one job or batch."""
 
     job_name: str
 
 
-class NamedBatch(Body):
+class NamedBatch(RequestBody):
     """A body that names one batch."""
 
     batch_name: str
 
 
-class NamedTool(Body):
+class NamedTool(RequestBody):
     """A body that names one tool."""
 
     type: str
 
 
-class ListedJob(Body):
+class ListedJob(RequestBody):
     """One row of the other form of POST /submit-batch."""
 
     job_name: str | None = None
     settings: dict[str, Any]
 
 
-class ListedBatch(Body):
+class ListedBatch(RequestBody):
     """The other form of POST /submit-batch: the tool, and its jobs one by one."""
 
     batch_name: str = Field(json_schema_extra={**NAME_RULE})
@@ -172,7 +172,7 @@ class ListedBatch(Body):
         )
 
 
-class PipelineStage(Body):
+class PipelineStage(RequestBody):
     """One stage of a pipeline."""
 
     name: str = Field(json_schema_extra={**NAME_RULE})
@@ -183,7 +183,7 @@ class PipelineStage(Body):
     """Fields of the tool's schema; what is missing may come with a run."""
 
 
-class PipelineSubmission(Body):
+class PipelineSubmission(RequestBody):
     """POST /submit-pipeline."""
 
     pipeline_name: str = Field(json_schema_extra={**NAME_RULE})
@@ -191,7 +191,7 @@ class PipelineSubmission(Body):
     """In the order in which they run."""
 
 
-class PipelineRun(Body):
+class RunPipelineRequest(RequestBody):
     """POST /run-pipeline."""
 
     pipeline_name: str
@@ -207,7 +207,7 @@ class PipelineRun(Body):
         return (self.initial_inputs or {}) | (self.inputs or {})
 
 
-class RouterInput(Body):
+class RouterInput(RequestBody):
     """One molecule: exactly one of `sequence`, `smiles` and `ccd`."""
 
     sequence: Text | None = None
@@ -216,7 +216,7 @@ class RouterInput(Body):
     role: Literal["heavy", "light", "antigen", "target", "enzyme"] | None = None
 
 
-class RouterRequest(Body):
+class RouterRequest(RequestBody):
     """POST /model-router."""
 
     prompt: Text
@@ -224,7 +224,7 @@ class RouterRequest(Body):
     inputs: list[RouterInput] | None = None
 
 
-class ModelDeployment(Body):
+class ModelDeployment(RequestBody):
     """POST /deploy-model; exactly one of `command` and `image`."""
 
     type: str = Field(pattern=TOOL_PATTERN)
@@ -246,7 +246,7 @@ class ModelDeployment(Body):
     time_limit_seconds: float = Field(default=86_400.0, gt=0, le=MAX_RUNTIME_S)
 
 
-class ScreeningSubmission(Body):
+class ScreeningSubmission(RequestBody):
     """POST /virtual-screening."""
 
     batch_name: str = Field(json_schema_extra={**NAME_RULE})
@@ -264,7 +264,7 @@ class ScreeningSubmission(Body):
     project_tag: str | None = Field(default=None, max_length=200)
 
 
-class UploadRequest(Body):
+class UploadRequest(RequestBody):
     """POST /getPresignedUploadUrl."""
 
     filename: str
@@ -273,7 +273,7 @@ class UploadRequest(Body):
     """Taken and not needed."""
 
 
-class ClaimRequest(Body):
+class ClaimRequest(RequestBody):
     """POST /claim."""
 
     email: str
@@ -282,7 +282,7 @@ class ClaimRequest(Body):
     """A key of the account that this person has here: the trial's jobs, files and key move into it."""
 
 
-class ResultRequest(Body):
+class ResultRequest(RequestBody):
     """POST /result."""
 
     job_name: str

@@ -22,7 +22,7 @@ class PreparingError(Exception):
     """The batch's archive is being built."""
 
 
-class ResultDesk:
+class ResultService:
     """Hands out links to results; the link's content is ready when it is handed out."""
 
     def __init__(self, store: Store, objects: ObjectStore, links: LinkSigner, aggregator: Aggregator) -> None:

@@ -23,7 +23,7 @@ FUNCTION = "small-molecule-docking"
 """A tool that does this is chosen before others that dock."""
 
 
-class ScreeningDesk:
+class ScreeningService:
     """Turns screenings into batches."""
 
     def __init__(self, toolbox: Toolbox, intake: Intake, files: FileResolver, most_ligands: int) -> None:

@@ -65,7 +65,7 @@ class Locked:
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class LockedStep:
     """One ``pip install``."""
 
     title: str
@@ -125,7 +125,7 @@ def is_library(source: LockSource, name: str) -> bool:
 
 def first_steps(
     source: LockSource, requirements: Sequence[str], lock: Sequence[Locked], *, with_hashes: bool = True
-) -> tuple[Step, ...]:
+) -> tuple[LockedStep, ...]:
     """What is installed in any case: unhashed packages, then the wheels, then what has to be built.
 
     Args:
@@ -139,7 +139,7 @@ def first_steps(
     built = [each for each in always if each.name in source.built]
     wheels = [each for each in always if each.name not in source.built]
     return (
-        *(Step(f"pip install {each}", ("--no-deps", each)) for each in pinned),
+        *(LockedStep(f"pip install {each}", ("--no-deps", each)) for each in pinned),
         _locked_step(wheels, ("--only-binary", ":all:"), with_hashes),
         *([_locked_step(built, ("--no-build-isolation",), with_hashes)] if built else []),
     )
@@ -152,7 +152,7 @@ def last_steps(
     needed: Collection[str],
     *,
     with_hashes: bool = True,
-) -> tuple[Step, ...]:
+) -> tuple[LockedStep, ...]:
     """What the installed builds of the unhashed packages need beyond the rest.
 
     The libraries of the lock come in when ``needed``, the packages that those builds declare, has one of
@@ -163,15 +163,15 @@ def last_steps(
     wanted = bool({each.name for each in libraries}.intersection(needed))
     return (
         *([_locked_step(libraries, ("--only-binary", ":all:"), with_hashes)] if wanted else []),
-        *([Step(f"pip install {' '.join(pinned)}, with what it needs", pinned)] if pinned else []),
+        *([LockedStep(f"pip install {' '.join(pinned)}, with what it needs", pinned)] if pinned else []),
     )
 
 
-def _locked_step(packages: Sequence[Locked], arguments: tuple[str, ...], with_hashes: bool) -> Step:
+def _locked_step(packages: Sequence[Locked], arguments: tuple[str, ...], with_hashes: bool) -> LockedStep:
     texts = [each.text if with_hashes else each.without_hashes for each in packages]
     count = len({each.name for each in packages})
     what = f"{count} locked package{'s' if count > 1 else ''}"
-    return Step(
+    return LockedStep(
         f"pip install {what}, {'each with its hash' if with_hashes else 'without their hashes'}",
         ("--no-deps", *(("--require-hashes",) if with_hashes else ()), *arguments),
         "\n".join(texts) + "\n",

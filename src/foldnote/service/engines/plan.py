@@ -5,10 +5,10 @@ from __future__ import annotations
 from importlib.metadata import distributions
 
 from foldnote.service.engines.engine import ENVIRONMENT, Engine
-from foldnote.service.engines.locks import Step, first_steps, last_steps, name_of, normalize, read_lock
+from foldnote.service.engines.locks import LockedStep, first_steps, last_steps, name_of, normalize, read_lock
 
 
-def plan_first(engine: Engine, *, with_hashes: bool) -> tuple[Step, ...]:
+def plan_first(engine: Engine, *, with_hashes: bool) -> tuple[LockedStep, ...]:
     """What is installed in any case.
 
     Raises:
@@ -16,12 +16,12 @@ def plan_first(engine: Engine, *, with_hashes: bool) -> tuple[Step, ...]:
     """
     lock = engine.environment.lock
     if lock is None:
-        return tuple(Step(f"pip install {' '.join(step)}", step) for step in engine.environment.steps)
+        return tuple(LockedStep(f"pip install {' '.join(step)}", step) for step in engine.environment.steps)
     packages = read_lock(engine.folder / lock.file)
     return first_steps(lock, _requirements(engine), packages, with_hashes=with_hashes)
 
 
-def plan_last(engine: Engine, *, with_hashes: bool) -> tuple[Step, ...]:
+def plan_last(engine: Engine, *, with_hashes: bool) -> tuple[LockedStep, ...]:
     """What the builds that are installed now need beyond that.
 
     Raises:

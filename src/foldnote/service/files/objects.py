@@ -42,9 +42,9 @@ class ObjectStore:
         """Where the content is, if it is there."""
         return self._folder / sha256[:2] / sha256
 
-    def draft(self) -> Draft:
+    def draft(self) -> ObjectDraft:
         """An empty draft to write to."""
-        return Draft(self)
+        return ObjectDraft(self)
 
     def put_bytes(self, content: bytes) -> str:
         """Keep `content` and give its hash."""
@@ -145,7 +145,7 @@ class ObjectStore:
         return True
 
 
-class Draft:
+class ObjectDraft:
     """A content on its way in: write, then `keep`; leaving the block without that drops it."""
 
     def __init__(self, store: ObjectStore) -> None:
@@ -174,7 +174,7 @@ class Draft:
         self._store.keep_draft(self._path, sha256)
         return sha256
 
-    def __enter__(self) -> Draft:
+    def __enter__(self) -> ObjectDraft:
         return self
 
     def __exit__(self, *_: object) -> None:

@@ -26,7 +26,7 @@ _HAS_SENDFILE = hasattr(os, "sendfile") and hasattr(select, "poll")
 EXTENSION = "http.response.zerocopysend"
 TURN_S = 0.25
 """How long a download keeps its thread while others wait for one."""
-_PATIENCE_MS = 20
+_POLL_MS = 20
 """How long a thread waits for a client to read on."""
 _LOOK_S = 5.0
 """How often a slow client is looked after."""
@@ -133,7 +133,7 @@ def _copy(outlet: int, file: int, start: int, end: int) -> tuple[int, bool]:
         try:
             count = os.sendfile(outlet, file, start + sent, min(end - start - sent, _PIECE_BYTES))
         except BlockingIOError:
-            if not room.poll(_PATIENCE_MS):
+            if not room.poll(_POLL_MS):
                 return sent, True
             continue
         if count == 0:

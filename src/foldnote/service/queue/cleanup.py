@@ -34,7 +34,7 @@ _LEFT_BY_EARLIER_PROCESS = 1000
 """More attempts than can have ended in the moment before a process died."""
 
 
-class Tidier:
+class Cleanup:
     """Removes what is over below the folder of all jobs.
 
     Args:

@@ -15,20 +15,20 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from foldnote.errors import EngineError
-from foldnote.service.config import Limits, Pace
+from foldnote.service.config import DispatcherTiming, Limits
 from foldnote.service.disk import Disk
 from foldnote.service.domain.tool_registry import Toolbox
 from foldnote.service.files.conditions import is_passing
 from foldnote.service.files.objects import ObjectStore
 from foldnote.service.queue import capacity, outcomes, ownership
 from foldnote.service.queue.active import Active, Live
-from foldnote.service.queue.cleanup import Tidier
+from foldnote.service.queue.cleanup import Cleanup
 from foldnote.service.queue.executors.protocol import Capacity, Executor
 from foldnote.service.queue.launching import Launcher
 from foldnote.service.runner.attempt import RESULT, AttemptSpec, Outcome, without_path
 from foldnote.service.store import clock
 from foldnote.service.store.database import StorageFaultError
-from foldnote.service.store.jobs.queue import Chooser, Claim, Ending, Waiting
+from foldnote.service.store.jobs.queue import Chooser, Claim, JobEnd, Waiting
 from foldnote.service.store.store import Store
 
 log = logging.getLogger(__name__)
@@ -55,7 +55,7 @@ class Dispatcher:
         toolbox: Toolbox,
         executor: Executor,
         root: Path,
-        pace: Pace,
+        pace: DispatcherTiming,
         workers: int | None = None,
         on_ended: Callable[[], None] = lambda: None,
         disk: Disk | None = None,
@@ -74,7 +74,7 @@ class Dispatcher:
         self._has_space = disk.has_space if disk is not None else lambda: True
         self._active: dict[int, Active] = {}
         self._live: dict[int, Live] = {}
-        self._tidier = Tidier(root, store, objects, disk)
+        self._cleanup = Cleanup(root, store, objects, disk)
         self._woken = threading.Event()
         self._is_asked = False
         self._has_news = False
@@ -88,7 +88,7 @@ class Dispatcher:
         """Take over what an earlier process left, then begin to work."""
         self._executor.open(self._hint)
         self.recover(is_start=True)
-        self._tidier.start()
+        self._cleanup.start()
         self._tell()
         self.wake()  # what was queued before must not wait for the first sweep
         self._thread.start()
@@ -99,7 +99,7 @@ class Dispatcher:
         self._woken.set()
         if self._thread.is_alive():
             self._thread.join()
-        self._tidier.stop()
+        self._cleanup.stop()
         self._executor.close()
 
     def wake(self) -> None:
@@ -139,7 +139,7 @@ class Dispatcher:
         if time.monotonic() >= self._next_sweep:
             self.recover()
         self._tell()
-        self._tidier.wake()
+        self._cleanup.wake()
         self._launcher.refresh()
 
     def _tell(self) -> None:
@@ -157,7 +157,7 @@ class Dispatcher:
 
     # ends and claims
 
-    def _advance(self, ended: Sequence[tuple[Active, Ending]]) -> None:
+    def _advance(self, ended: Sequence[tuple[Active, JobEnd]]) -> None:
         """Commit what ended and claim what fits, in one transaction; then start what was claimed."""
         while ended or self._has_fitting():
             moved = self._store.queue.advance(
@@ -166,7 +166,7 @@ class Dispatcher:
             for (active, ending), has_won in zip(ended, moved.has_won, strict=True):
                 self._note_end(active.claim, ending, has_won=has_won)
                 self._forget(active)
-                self._tidier.note(active.folder)
+                self._cleanup.note(active.folder)
             ended = ()
             for claim in moved.claims:
                 self._launch(claim)
@@ -176,7 +176,7 @@ class Dispatcher:
     def _has_fitting(self) -> bool:
         return self._chooser()(self._store.queue.waiting) is not None
 
-    def _chooser(self, ended: Sequence[tuple[Active, Ending]] = ()) -> Chooser:
+    def _chooser(self, ended: Sequence[tuple[Active, JobEnd]] = ()) -> Chooser:
         """Chooses the oldest job of the owner with the fewest runs, while it fits beside those that go on."""
         over = {active.claim.job_id for active, _ in ended}
         going = [active for active in self._active.values() if active.claim.job_id not in over]
@@ -245,7 +245,7 @@ class Dispatcher:
             if active.folder in folders:
                 active.look_at = 0.0
 
-    def _look_at_due(self) -> list[tuple[Active, Ending]]:
+    def _look_at_due(self) -> list[tuple[Active, JobEnd]]:
         """Look at those whose time has come; gives those that ended, with their results kept."""
         moment = time.monotonic()
         ended = []
@@ -264,7 +264,7 @@ class Dispatcher:
                     ended.append((active, ending))
         return ended
 
-    def _look_at(self, active: Active) -> Ending | None:
+    def _look_at(self, active: Active) -> JobEnd | None:
         state = self._executor.poll(active.folder)
         outcome = ownership.take_outcome(state, active.claim, active.folder)
         if outcome is not None:
@@ -290,7 +290,7 @@ class Dispatcher:
         self._forget(active)
         self._lose(active.claim, outcomes.LOST_SENTENCE)
 
-    def _end(self, active: Active, outcome: Outcome) -> Ending | None:
+    def _end(self, active: Active, outcome: Outcome) -> JobEnd | None:
         """How the job ends; None when the attempt is lost, which is seen to."""
         ending = None
         if self._keep_result(active.folder, outcome):
@@ -321,10 +321,10 @@ class Dispatcher:
 
     # ends and losses
 
-    def _finish(self, claim: Claim, ending: Ending) -> None:
+    def _finish(self, claim: Claim, ending: JobEnd) -> None:
         self._note_end(claim, ending, has_won=self._store.queue.finish(claim, ending))
 
-    def _note_end(self, claim: Claim, ending: Ending, *, has_won: bool) -> None:
+    def _note_end(self, claim: Claim, ending: JobEnd, *, has_won: bool) -> None:
         if has_won:
             log.info("job %s ended: %s", claim.job_id, ending.state)
             self._has_news = True
@@ -342,7 +342,7 @@ class Dispatcher:
             delay = 0.0 if is_at_once else self._pace.retry_s * 2**claim.losses
             self._store.queue.requeue(claim, reason, delay_s=delay, is_counted=is_counted)
             self._next_due = self._store.queue.next_due()
-        self._tidier.note(self._root / claim.folder)
+        self._cleanup.note(self._root / claim.folder)
 
     def _is_marked(self, claim: Claim) -> bool:
         return claim.job_id in self._store.queue.cancelled()
@@ -380,7 +380,7 @@ class Dispatcher:
             if claim.job_id not in self._active:
                 self._adopt(claim, is_start)
         self._cancel_marked()
-        self._tidier.wake(is_purge_due=True)
+        self._cleanup.wake(is_purge_due=True)
         self._next_due = self._store.queue.next_due()
         self._next_sweep = time.monotonic() + self._pace.until_sweep_s(has_space=self._has_space())
 

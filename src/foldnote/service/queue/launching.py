@@ -22,7 +22,7 @@ _FRESH_S, _GOOD_S = 1.0, 5.0
 
 
 @dataclass(frozen=True)
-class Bench:
+class EngineTemplate:
     """What runs a tool, as it was when it was last looked at."""
 
     need: Capacity
@@ -51,11 +51,11 @@ class Launcher:
         self._toolbox = toolbox
         self._whole = whole
         self._output_bytes = output_bytes
-        self._benches: dict[str, Bench] = {}
+        self._benches: dict[str, EngineTemplate] = {}
 
     def need(self, tool_type: str) -> Capacity:
         """What one run of the tool takes."""
-        return self._bench(tool_type).need
+        return self._engine_template(tool_type).need
 
     def prepare(self, claim: Claim) -> AttemptSpec:
         """Write the attempt's folder: what to run and the inputs.
@@ -64,49 +64,52 @@ class Launcher:
             EngineError: no engine can run it here any more.
             OSError: the folder cannot be written, or an input is gone.
         """
-        bench = self._bench(claim.type)
-        if bench.template is None:
-            raise EngineError(bench.fault)
+        engine_template = self._engine_template(claim.type)
+        if engine_template.template is None:
+            raise EngineError(engine_template.fault)
         places = input_places(claim)
         files: dict[str, tuple[str, ...]] = {}
         for each, place in zip(claim.inputs, places, strict=True):
             files[each.field] = (*files.get(each.field, ()), place)
         spec = replace(
-            bench.template,
+            engine_template.template,
             attempt_dir=str(self._root / claim.folder),
             nonce=claim.nonce,
             job_name=claim.name,
             settings=json.loads(claim.normalized),
-            environment={**bench.template.environment, NONCE_VARIABLE: claim.nonce},
+            environment={**engine_template.template.environment, NONCE_VARIABLE: claim.nonce},
             files=files,
             output_limit_bytes=self._output_bytes,
             seed=seed_of(claim),
-            time_limit_s=min(bench.template.time_limit_s, claim.max_runtime_s or bench.template.time_limit_s),
+            time_limit_s=min(
+                engine_template.template.time_limit_s,
+                claim.max_runtime_s or engine_template.template.time_limit_s,
+            ),
         )
         sources = {p: self._objects.path(each.sha256) for p, each in zip(places, claim.inputs, strict=True)}
         prepare_attempt(spec, sources)
         return spec
 
-    def _bench(self, tool_type: str) -> Bench:
-        bench = self._benches.get(tool_type)
-        if bench is None or not self._is_good(tool_type, bench):
-            bench = self._benches[tool_type] = self._look(tool_type)
-        return bench
+    def _engine_template(self, tool_type: str) -> EngineTemplate:
+        engine_template = self._benches.get(tool_type)
+        if engine_template is None or not self._is_good(tool_type, engine_template):
+            engine_template = self._benches[tool_type] = self._look(tool_type)
+        return engine_template
 
-    def _is_good(self, tool_type: str, bench: Bench) -> bool:
-        is_recent = time.monotonic() - bench.looked_at <= _GOOD_S
-        return is_recent and bench.registered == self._toolbox.registered_engine(tool_type)
+    def _is_good(self, tool_type: str, engine_template: EngineTemplate) -> bool:
+        is_recent = time.monotonic() - engine_template.looked_at <= _GOOD_S
+        return is_recent and engine_template.registered == self._toolbox.registered_engine(tool_type)
 
     def refresh(self) -> None:
         """Look again at engines that are in use, while nothing waits for it; forget the others."""
         moment = time.monotonic()
-        for tool_type, bench in list(self._benches.items()):
-            if moment - bench.looked_at > _GOOD_S:
+        for tool_type, engine_template in list(self._benches.items()):
+            if moment - engine_template.looked_at > _GOOD_S:
                 del self._benches[tool_type]
-            elif moment - bench.looked_at > _FRESH_S:
+            elif moment - engine_template.looked_at > _FRESH_S:
                 self._benches[tool_type] = self._look(tool_type)
 
-    def _look(self, tool_type: str) -> Bench:
+    def _look(self, tool_type: str) -> EngineTemplate:
         registered = self._toolbox.registered_engine(tool_type)
         engine = registered or self._toolbox.engine_of(tool_type)
         need = capacity.need_of(engine, self._whole)
@@ -124,7 +127,7 @@ class Launcher:
                 )
             except EngineError as exc:
                 fault = exc.message
-        return Bench(need, template, fault, registered, time.monotonic())
+        return EngineTemplate(need, template, fault, registered, time.monotonic())
 
 
 def input_places(claim: Claim) -> list[str]:

@@ -11,7 +11,7 @@ from datetime import datetime
 from foldnote.models.status import JobStatus
 from foldnote.service.runner.attempt import Outcome
 from foldnote.service.store import clock
-from foldnote.service.store.jobs.queue import STOPPED_MESSAGE, Claim, Ending
+from foldnote.service.store.jobs.queue import STOPPED_MESSAGE, Claim, JobEnd
 
 MAX_ATTEMPTS = 3
 LOST_SENTENCE = "The run was lost with the process or machine that ran it."
@@ -21,7 +21,7 @@ SPOILT_SENTENCE = (
 )
 
 
-def ending_of(outcome: Outcome, *, cores: int, has_result: bool, is_cancelled: bool) -> Ending | None:
+def ending_of(outcome: Outcome, *, cores: int, has_result: bool, is_cancelled: bool) -> JobEnd | None:
     """How the job ends; None when the attempt was lost and the job may be tried again."""
     if outcome.state == "succeeded" and has_result:
         return _ended(JobStatus.COMPLETE, None, outcome.note, outcome, cores, has_result)
@@ -35,20 +35,20 @@ def ending_of(outcome: Outcome, *, cores: int, has_result: bool, is_cancelled: b
     return None
 
 
-def stopped_ending() -> Ending:
+def stopped_ending() -> JobEnd:
     """The end of a job that was to be stopped and whose run is gone."""
-    return Ending(JobStatus.STOPPED, message=STOPPED_MESSAGE)
+    return JobEnd(JobStatus.STOPPED, message=STOPPED_MESSAGE)
 
 
-def refused_ending(reason: str) -> Ending:
+def refused_ending(reason: str) -> JobEnd:
     """The end of a job that cannot be started."""
-    return Ending(JobStatus.STOPPED, error=reason)
+    return JobEnd(JobStatus.STOPPED, error=reason)
 
 
-def exhausted_ending(reason: str) -> Ending:
+def exhausted_ending(reason: str) -> JobEnd:
     """The end of a job that was lost too often."""
     error = f"{reason} It was tried {MAX_ATTEMPTS} times; the tool itself reported no fault. Submit it again."
-    return Ending(JobStatus.STOPPED, error=error)
+    return JobEnd(JobStatus.STOPPED, error=error)
 
 
 def is_exhausted(claim: Claim) -> bool:
@@ -58,8 +58,8 @@ def is_exhausted(claim: Claim) -> bool:
 
 def _ended(
     state: JobStatus, error: str | None, message: str | None, outcome: Outcome, cores: int, has_result: bool
-) -> Ending:
-    return Ending(
+) -> JobEnd:
+    return JobEnd(
         state=state,
         error=error,
         message=message,

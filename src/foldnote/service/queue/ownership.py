@@ -12,7 +12,7 @@ from pathlib import Path
 
 from foldnote.service.runner import attempt as files
 from foldnote.service.runner.attempt import AttemptState, Outcome
-from foldnote.service.store.jobs.queue import Attempt, Claim
+from foldnote.service.store.jobs.queue import AttemptLocation, Claim
 
 log = logging.getLogger(__name__)
 FOREIGN = "foreign-"
@@ -59,7 +59,7 @@ def take_outcome(state: AttemptState, claim: Claim, folder: Path) -> Outcome | N
     return None
 
 
-def read_own_log(root: Path, attempt: Attempt | None, max_lines: int) -> str:
+def read_own_log(root: Path, attempt: AttemptLocation | None, max_lines: int) -> str:
     """The last lines of an attempt's log; empty when it has none, or when what is there is another's."""
     if attempt is None:
         return ""

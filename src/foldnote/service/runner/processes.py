@@ -52,7 +52,7 @@ def _prctl() -> Callable[..., int]:
     return ctypes.CDLL(None, use_errno=True).prctl
 
 
-class Leash:
+class ProcessGroupGuard:
     """Ends an engine's process group when this process dies, however it dies (Linux only).
 
     The kernel sends KILL to the group when a pipe loses its last writer, which is this process; the engine
@@ -131,12 +131,12 @@ def send_to_group(leader: int, number: signal.Signals) -> None:
         return
 
 
-def kill_all(find: Callable[[], set[int]], patience_s: float = 10.0) -> bool:
-    """KILL what ``find`` gives until it gives nothing; False when something was left after ``patience_s``.
+def kill_all(find: Callable[[], set[int]], grace_s: float = 10.0) -> bool:
+    """KILL what ``find`` gives until it gives nothing; False when something was left after ``grace_s``.
 
     Repeated, because a process may start another one between being seen and being killed.
     """
-    deadline = time.monotonic() + patience_s
+    deadline = time.monotonic() + grace_s
     while living := {pid for pid in find() if _is_living(pid)}:
         send(living, signal.SIGKILL)
         if time.monotonic() > deadline:

@@ -42,7 +42,7 @@ class NotKeptError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Archive:
+class ResultArchive:
     """The published result archive."""
 
     size_bytes: int
@@ -61,7 +61,7 @@ class Score:
 
 def publish_result(
     spec: AttemptSpec, state: str, started: str, score: Score, check: Callable[[], None]
-) -> Archive | None:
+) -> ResultArchive | None:
     """Write ``result.zip`` with its manifest; without any output ``manifest.json`` alone, and give None.
 
     Args:
@@ -176,11 +176,11 @@ class _Packer:
         self._attempt = attempt
         self._outputs = outputs
 
-    def pack(self, places: Mapping[str, str], state: str, started: str, score: Score) -> Archive:
+    def pack(self, places: Mapping[str, str], state: str, started: str, score: Score) -> ResultArchive:
         draft = self._spec.folder / f".{files.RESULT}"
         try:
             self._write(draft, places, state, started, score)
-            archive = Archive(draft.stat().st_size, self._hash(draft))
+            archive = ResultArchive(draft.stat().st_size, self._hash(draft))
             draft.rename(self._spec.folder / files.RESULT)
         finally:
             draft.unlink(missing_ok=True)

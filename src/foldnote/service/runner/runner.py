@@ -26,14 +26,14 @@ from foldnote.service.runner.attempt import AttemptSpec, Outcome, OutcomeState
 from foldnote.service.runner.deadline import Deadline, LateError, StoppedError
 from foldnote.service.runner.locking import take_lock
 from foldnote.service.runner.publishing import (
-    Archive,
     NotKeptError,
+    ResultArchive,
     Score,
     publish_result,
     read_score,
     write_manifest,
 )
-from foldnote.service.runner.supervision import Ending, Supervisor, in_words
+from foldnote.service.runner.supervision import EngineExit, Supervisor, in_words
 
 EXIT_DONE = 0
 EXIT_UNPUBLISHED = 1
@@ -150,17 +150,17 @@ def _note_trouble(attempt_dir: Path) -> None:
         files.publish(attempt_dir / files.RUNNER_LOG, traceback.format_exc().encode(), is_durable=False)
 
 
-def _run_engine(spec: AttemptSpec) -> Ending:
+def _run_engine(spec: AttemptSpec) -> EngineExit:
     if (spec.folder / files.CANCEL).exists():
-        return Ending("stopped", "The job was stopped before its engine started.")
+        return EngineExit("stopped", "The job was stopped before its engine started.")
     try:
         with Supervisor(spec) as supervisor:
             return supervisor.run()
     except EngineError as exc:
-        return Ending("failed", exc.message)
+        return EngineExit("failed", exc.message)
 
 
-def _publish(spec: AttemptSpec, ending: Ending, started: str, began_s: float) -> Outcome:
+def _publish(spec: AttemptSpec, ending: EngineExit, started: str, began_s: float) -> Outcome:
     score = read_score(spec.folder)
     archive, ending = _pack(spec, ending, started, score, began_s)
     has_succeeded = ending.state == "succeeded"
@@ -178,18 +178,18 @@ def _publish(spec: AttemptSpec, ending: Ending, started: str, began_s: float) ->
 
 
 def _pack(
-    spec: AttemptSpec, ending: Ending, started: str, score: Score, began_s: float
-) -> tuple[Archive | None, Ending]:
+    spec: AttemptSpec, ending: EngineExit, started: str, score: Score, began_s: float
+) -> tuple[ResultArchive | None, EngineExit]:
     """The archive, if there is one, and how the attempt ends when it was tried to make it."""
     name = spec.engine.get("method") or spec.tool
     try:
         check = Deadline(spec, ending.state, began_s).check
         archive = publish_result(spec, ending.state, started, score, check)
         if archive is None and ending.state == "succeeded":
-            ending = Ending("failed", f"{name} ended without writing any output.")
+            ending = EngineExit("failed", f"{name} ended without writing any output.")
         return archive, ending
     except StoppedError:
-        ending = Ending("stopped", "The job was stopped while its outputs were packed.")
+        ending = EngineExit("stopped", "The job was stopped while its outputs were packed.")
     except LateError:
         limit = in_words(spec.time_limit_s)
         ending = _without_outputs(name, ending, "timed_out", f"the time limit of {limit} passed first")
@@ -199,10 +199,12 @@ def _pack(
     return None, ending
 
 
-def _without_outputs(name: str, ending: Ending, state: OutcomeState, reason: str) -> Ending:
+def _without_outputs(name: str, ending: EngineExit, state: OutcomeState, reason: str) -> EngineExit:
     if ending.state == "succeeded":
-        return Ending(state, f"{name} ended, but its outputs were not kept: {reason}.")
-    return Ending(ending.state, f"{ending.error or name + ' ended.'} Its outputs were not kept: {reason}.")
+        return EngineExit(state, f"{name} ended, but its outputs were not kept: {reason}.")
+    return EngineExit(
+        ending.state, f"{ending.error or name + ' ended.'} Its outputs were not kept: {reason}."
+    )
 
 
 def wait_for_lock(folder: Path) -> int | None:

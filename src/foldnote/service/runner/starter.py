@@ -77,7 +77,7 @@ class Starter:
         gc.collect()
         gc.freeze()  # a collection in a runner would copy every page that it shares with the starter
         while self._runners or not self._is_hung_up:
-            for key, _ in self._selector.select(self._patience_s()):
+            for key, _ in self._selector.select(self._grace_s()):
                 if key.fileobj is self._requests:
                     self._answer()
                 elif key.fileobj is self._ear:
@@ -154,7 +154,7 @@ class Starter:
             if runner.is_free and (is_old or self._is_hung_up):
                 self._dismiss(runner)
 
-    def _patience_s(self) -> float | None:
+    def _grace_s(self) -> float | None:
         since = [each.rests_since for each in self._runners.values() if each.is_free]
         return max(0.0, min(since) + RESTS_S - time.monotonic()) if since else None
 

@@ -32,7 +32,7 @@ _DEFAULT_GRACE_S = 10.0
 
 
 @dataclass(frozen=True, slots=True)
-class Ending:
+class EngineExit:
     """How the engine came to its end."""
 
     state: OutcomeState
@@ -55,7 +55,7 @@ class Supervisor:
         self._is_terminated = False
         self._started = time.monotonic()
         self._memory_checked = self._started
-        self._leash = processes.Leash()
+        self._guard = processes.ProcessGroupGuard()
         self._scratch = files.scratch_folder(spec.nonce)
         self._scratch.mkdir(mode=0o700)
 
@@ -83,13 +83,13 @@ class Supervisor:
         self._selector.close()
         self._ear.close()
         self._mouth.close()
-        self._leash.cut()
+        self._guard.cut()
         try:
             self._scratch.rmdir()  # most engines leave it empty
         except OSError:
             shutil.rmtree(self._scratch, ignore_errors=True)
 
-    def run(self) -> Ending:
+    def run(self) -> EngineExit:
         """Wait for the engine, or end it; gives how it ended when no process of it is left."""
         while (ending := self._check()) is None:
             self._pump(_TICK_S)
@@ -108,9 +108,9 @@ class Supervisor:
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             start_new_session=True,
-            pass_fds=self._leash.inherited,
+            pass_fds=self._guard.inherited,
         )
-        self._leash.tie(process.pid)
+        self._guard.tie(process.pid)
         _prefer_for_out_of_memory(process.pid)
         for stream in (process.stdout, process.stderr):
             assert stream is not None
@@ -132,24 +132,24 @@ class Supervisor:
     def _note_termination(self, _number: int, _frame: FrameType | None) -> None:
         self._is_terminated = True
 
-    def _check(self) -> Ending | None:
+    def _check(self) -> EngineExit | None:
         """What ends the run now, in the order of precedence; None to go on."""
         spec = self._spec
         if (code := self._process.poll()) is not None:
-            return Ending("succeeded") if code == 0 else Ending("failed")
+            return EngineExit("succeeded") if code == 0 else EngineExit("failed")
         if (spec.folder / files.CANCEL).exists():
-            return Ending("stopped", "The job was stopped.")
+            return EngineExit("stopped", "The job was stopped.")
         if not spec.folder.exists():  # the data folder was moved, or restored from a backup
-            return Ending("lost", "The folder of the run is gone.")
+            return EngineExit("lost", "The folder of the run is gone.")
         if self._is_terminated:
-            return Ending("lost", "The machine ended the job's runner before the engine was done.")
+            return EngineExit("lost", "The machine ended the job's runner before the engine was done.")
         if time.monotonic() - self._started > spec.time_limit_s:
-            return Ending(
+            return EngineExit(
                 "timed_out", f"{self._name} was ended at its time limit of {in_words(spec.time_limit_s)}."
             )
         return self._check_memory()
 
-    def _check_memory(self) -> Ending | None:
+    def _check_memory(self) -> EngineExit | None:
         limit = self._spec.memory_limit_mb
         if not limit or time.monotonic() - self._memory_checked < _MEMORY_CHECK_S:
             return None
@@ -157,7 +157,7 @@ class Supervisor:
         used = processes.measure_memory_bytes(processes.find_descendants(os.getpid())) >> 20
         if used <= limit:
             return None
-        return Ending(
+        return EngineExit(
             "failed",
             f"{self._name} was ended because it used {used} MB of memory; it may use {limit} MB."
             " Try a smaller input.",
@@ -217,10 +217,10 @@ class Supervisor:
             continue
         self._sorter.finish()
 
-    def _explain_exit(self) -> Ending:
+    def _explain_exit(self) -> EngineExit:
         code = self._process.returncode
         if self._sorter.error:
-            return Ending("failed", self._sorter.error)
+            return EngineExit("failed", self._sorter.error)
         if code == -signal.SIGKILL:
             reason = "was killed by the system, most likely because the machine ran out of memory"
         elif code < 0:
@@ -228,7 +228,7 @@ class Supervisor:
         else:
             reason = f"failed with exit code {code}"
         last = f" Its last words: {self._sorter.last_line}" if self._sorter.last_line else ""
-        return Ending("failed", f"{self._name} {reason}.{last} The job's log has the details.")
+        return EngineExit("failed", f"{self._name} {reason}.{last} The job's log has the details.")
 
 
 def _prefer_for_out_of_memory(pid: int) -> None:

@@ -26,7 +26,7 @@ from foldnote.service.store.space import make_shrinkable, prepare_new, reclaim
 
 Found = TypeVar("Found")
 BUSY_TIMEOUT_S = 10.0
-_INSIST_AFTER_S = (0.0, 0.05, 0.2, 0.5)
+_REPEAT_AFTER_S = (0.0, 0.05, 0.2, 0.5)
 _NO_ROOM_BYTES = 1 << 20
 _PRAGMAS = (
     "synchronous=FULL", "foreign_keys=ON", "temp_store=MEMORY", "cache_size=-8000", "secure_delete=FAST"
@@ -128,13 +128,13 @@ class Database:
         with self._translated(), self._lock, self._writer.connect() as connection, connection.begin():
             yield connection
 
-    def insist(self, act: Callable[[], Found]) -> Found:
+    def repeat_while_full(self, act: Callable[[], Found]) -> Found:
         """Do `act` again, some times, when there was no room for it: the ballast has made some.
 
         Raises:
             StorageFaultError: there is still no room, or the database cannot be used.
         """
-        for pause_s in _INSIST_AFTER_S:
+        for pause_s in _REPEAT_AFTER_S:
             try:
                 return act()
             except StorageFaultError as exc:

@@ -27,7 +27,7 @@ _ICONS = {
 
 
 @dataclass(frozen=True)
-class Face:
+class StateAppearance:
     """How a state is shown.
 
     Attributes:
@@ -42,21 +42,21 @@ class Face:
 
 
 _FACES = {
-    JobStatus.IN_QUEUE: Face(
+    JobStatus.IN_QUEUE: StateAppearance(
         "queue", "In Queue", "It starts when there is room. It goes on when this notebook is closed."
     ),
-    JobStatus.RUNNING: Face("running", "Running", ""),
-    JobStatus.COMPLETE: Face("complete", "Complete", ""),
-    JobStatus.STOPPED: Face("stopped", "Stopped", "It gives no result."),
+    JobStatus.RUNNING: StateAppearance("running", "Running", ""),
+    JobStatus.COMPLETE: StateAppearance("complete", "Complete", ""),
+    JobStatus.STOPPED: StateAppearance("stopped", "Stopped", "It gives no result."),
 }
-_FAILED = Face(
+_FAILED = StateAppearance(
     "failed", "Failed", "Look into the log for what went before; change the settings and submit again."
 )
 FORM_AGAIN = "Submit the form again to start over."
 """How a job is run again whose form stands beside its card."""
 
 
-def find_face(job: Job) -> Face:
+def find_look(job: Job) -> StateAppearance:
     """How the job's state is shown."""
     return _FAILED if job.is_failed else _FACES[job.status]
 
@@ -82,31 +82,31 @@ def write_card(job: Job, *, outage: str = "", is_live: bool = True, again: str |
         is_live: False for the picture that a notebook keeps, which says when it was taken.
         again: how a job without a result is run again; by default a line of code.
     """
-    face = find_face(job)
+    look = find_look(job)
     parts = [
-        _write_top(job, face),
+        _write_top(job, look),
         _write_progress(job),
         _paragraph("fnc-message", _count_jobs(job)),
         _paragraph("fnc-error", job.error if job.is_failed else ""),
         _paragraph("fnc-message", job.message if job.status is JobStatus.RUNNING else ""),
-        _paragraph("fnc-advice", face.advice),
+        _paragraph("fnc-advice", look.advice),
         _paragraph("fnc-advice fnc-again", tell_again(job) and (again or tell_again(job))),
         _paragraph("fnc-outage", outage),
         "" if is_live else _paragraph("fnc-advice", _write_moment(job)),
     ]
     return (
         f"<style>{read_asset('card.css')}</style>"
-        f'<div class="fnc fnc-{face.key}" role="group" aria-label="Job {escape(job.job_name)}">'
+        f'<div class="fnc fnc-{look.key}" role="group" aria-label="Job {escape(job.job_name)}">'
         f"{''.join(parts)}</div>"
     )
 
 
 def write_plain_card(job: Job, again: str | None = None) -> str:
     """The card in one or two lines of text."""
-    face = find_face(job)
+    look = find_look(job)
     detail = (job.error if job.is_failed else job.message) or _count_jobs(job)
     again = again or tell_again(job).replace("`", "") if tell_again(job) else ""
-    told = f"{job.job_name} ({job.tool_type}): {face.words}{': ' if detail else ''}{detail}"
+    told = f"{job.job_name} ({job.tool_type}): {look.words}{': ' if detail else ''}{detail}"
     return f"{told}\n{again}" if again else told
 
 
@@ -119,11 +119,11 @@ def write_log(text: str) -> str:
     return f'<pre class="fnc-log" tabindex="0" aria-label="Log">{body}</pre>'
 
 
-def _write_top(job: Job, face: Face) -> str:
-    icon = f'<path fill-rule="evenodd" d="{_ICONS[face.key]}"/>'
+def _write_top(job: Job, look: StateAppearance) -> str:
+    icon = f'<path fill-rule="evenodd" d="{_ICONS[look.key]}"/>'
     return (
         '<div class="fnc-top"><span class="fnc-state" role="status">'
-        f'<svg viewBox="0 0 16 16" width="14" height="14" aria-hidden="true">{icon}</svg> {face.words}</span>'
+        f'<svg viewBox="0 0 16 16" width="14" height="14" aria-hidden="true">{icon}</svg> {look.words}</span>'
         f'<span class="fnc-name">{escape(job.job_name)}</span>'
         f'<span class="fnc-tool">{escape(job.tool_type)}</span>'
         f'<span class="fnc-time">{_write_elapsed(job)}</span></div>'

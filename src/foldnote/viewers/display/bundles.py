@@ -34,13 +34,13 @@ from foldnote.viewers.tables.table import write_plain_table, write_table
 Bundle = dict[str, str]
 
 
-class Shown(Protocol):
+class Displayable(Protocol):
     """What shows itself, such as a plot or a grid."""
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> Any: ...
 
 
-Item = Result | Structure | Scene | pd.DataFrame | Shown
+Item = Result | Structure | Scene | pd.DataFrame | Displayable
 
 
 def bundle(item: Item, *, title: str = "") -> Bundle:
@@ -115,7 +115,7 @@ def _tool_bundles(result: Result) -> list[Bundle]:
         return [message_bundle(note), *default_view(result)]
 
 
-def _ask_bundle(item: Shown) -> Bundle:
+def _ask_bundle(item: Displayable) -> Bundle:
     """The bundle of something that shows itself, with words in any case."""
     ask = getattr(item, "_repr_mimebundle_", None)
     found = ask() if callable(ask) else None

@@ -21,7 +21,7 @@ from foldnote.errors import BadRequestError
 from foldnote.results import Model, Pae, Structure
 from foldnote.viewers.card.output import WIDGET_MIME
 from foldnote.viewers.explorer.image_requests import Background, Pictures, make_wish
-from foldnote.viewers.explorer.selection_binding import Fillable, Link
+from foldnote.viewers.explorer.selection_binding import Fillable, SelectionBinding
 from foldnote.viewers.plots.prediction_plots import draw_pae
 from foldnote.viewers.render.html import make_view
 from foldnote.viewers.render.py3dmol import render
@@ -60,7 +60,7 @@ class Explorer(anywidget.AnyWidget):
         self._model = scene.models[0]
         self._keys = [(chain.name, number) for chain in self._model.chains for number in chain.numbers]
         self._values = _find_confidence(scene)
-        self._links: list[Link] = []
+        self._links: list[SelectionBinding] = []
         super().__init__()
         self._pictures = Pictures(self)
         self._residues = self._list_residues()
@@ -119,7 +119,7 @@ class Explorer(anywidget.AnyWidget):
             BadRequestError: the form has no such field, or the field takes no residues.
         """
         chains = {chain.name: chain.numbers for chain in self._model.chains}
-        self._links.append(Link(self, chains, form, name))
+        self._links.append(SelectionBinding(self, chains, form, name))
 
     async def picture(
         self,

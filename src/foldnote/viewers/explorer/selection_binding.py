@@ -45,7 +45,7 @@ class Selecting(Protocol):
         """Call ``handler(change)`` after every change of a trait."""
 
 
-class Link:
+class SelectionBinding:
     """The link of one explorer with one field."""
 
     def __init__(self, explorer: Selecting, chains: Chains, form: Fillable, name: str) -> None:

@@ -62,8 +62,10 @@ def make_html(scene: Scene, view_id: str, commands: str) -> str:
         view_id: unique name of the view, letters and digits.
         commands: recorded calls on ``viewer_<view_id>``, as py3Dmol writes them.
     """
-    dress = f"function(viewer_{view_id}){{\n{escape_script(commands)}}}"
-    script = f"<script>{read_asset('start.js')}({write_json(_make_data(scene, view_id))},{dress});</script>"
+    apply_style = f"function(viewer_{view_id}){{\n{escape_script(commands)}}}"
+    script = (
+        f"<script>{read_asset('start.js')}({write_json(_make_data(scene, view_id))},{apply_style});</script>"
+    )
     return _write_view(scene, view_id, script)
 
 

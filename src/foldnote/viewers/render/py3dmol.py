@@ -15,7 +15,7 @@ import py3Dmol
 from foldnote.viewers.render.styles import (
     AROUND,
     SURFACE_OPACITY,
-    dress,
+    apply_style,
     list_hidden,
     list_labels,
     list_others,
@@ -78,7 +78,7 @@ def paint(view: SceneView, scene: Scene, coloring: Coloring | None, style: Style
     """Record the calls that give the scene's models this colouring and style."""
     view.setStyle({}, {})
     for part in list_paints(scene, coloring):
-        view.setStyle(part[0], dress(style, part))
+        view.setStyle(part[0], apply_style(style, part))
     if style == "surface":
         for who, ink in list_surfaces(scene, coloring):
             view.addSurface(py3Dmol.VDW, {"opacity": SURFACE_OPACITY, **ink}, who)

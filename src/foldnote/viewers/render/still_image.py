@@ -21,7 +21,7 @@ from foldnote.viewers.render.png import write_png
 from foldnote.viewers.render.styles import list_hidden
 from foldnote.viewers.scene import palette
 from foldnote.viewers.scene.model import Scene, SceneModel
-from foldnote.viewers.scene.traces import Trace, read_traces
+from foldnote.viewers.scene.traces import ChainTrace, read_traces
 
 Floats = NDArray[np.float64]
 Pixels = NDArray[np.uint8]
@@ -102,7 +102,7 @@ def _color_residues(scene: Scene, index: int, model: SceneModel, chain: str, bas
     return _to_rgb([marks.get(number, base) for number in found.numbers])
 
 
-def _lay_tube(trace: Trace, colors: Floats, fine: int) -> _Spots:
+def _lay_tube(trace: ChainTrace, colors: Floats, fine: int) -> _Spots:
     """Balls along a smooth curve through the residues of one chain, ``fine`` for each of them."""
     points, count = trace.points, len(trace.points)
     colors = np.resize(colors, (count, 3))

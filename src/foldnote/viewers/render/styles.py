@@ -128,7 +128,7 @@ def list_hidden(scene: Scene) -> list[int]:
     return [index for step in scene.steps[1:] for index in step.models if index not in scene.steps[0].models]
 
 
-def dress(style: Style, paint: Paint) -> dict[str, Any]:
+def apply_style(style: Style, paint: Paint) -> dict[str, Any]:
     """The style object of 3Dmol.js for one paint; a surface is laid over the ribbon by the caller."""
     _, ink, options = paint
     if style == "sticks":

@@ -23,9 +23,9 @@ from foldnote.errors import BadRequestError
 from foldnote.results import Structure
 from foldnote.viewers.scene import palette
 from foldnote.viewers.scene.model import Coloring, LegendItem
-from foldnote.viewers.scene.traces import Trace, read_traces
+from foldnote.viewers.scene.traces import ChainTrace, read_traces
 
-Traces = Mapping[str, Trace]
+Traces = Mapping[str, ChainTrace]
 Values = Mapping[str, Sequence[float | None]]
 """A number for each residue of each chain; None where there is none."""
 

@@ -22,7 +22,7 @@ from foldnote.viewers.scene.model import Coloring, Highlight, Scene, SceneChain,
 from foldnote.viewers.scene.model_text import write_model_text
 from foldnote.viewers.scene.molecule_view import compose_molecule_file
 from foldnote.viewers.scene.orientation import find_axes, find_axis_angle
-from foldnote.viewers.scene.traces import Points, Trace, join_points, read_traces
+from foldnote.viewers.scene.traces import ChainTrace, Points, join_points, read_traces
 
 _ROLES = {"H": "Heavy chain", "L": "Light chain"}
 _TAG_OFFSET_A = 3.0
@@ -141,7 +141,7 @@ def _find_numbers(region: Region, chains: Mapping[str, Chain]) -> tuple[str, ...
 def _make_highlight(
     region: Region,
     numbers: tuple[str, ...],
-    traces: Mapping[str, Trace],
+    traces: Mapping[str, ChainTrace],
     everything: Points,
 ) -> Highlight:
     trace, wanted = traces[region.chain], set(numbers)
@@ -166,7 +166,7 @@ def _find_tag_place(own: Points, centre: Points) -> tuple[float, float, float]:
 
 
 def _find_rotation(
-    everything: Points, traces: Mapping[str, Trace], highlights: Sequence[Highlight]
+    everything: Points, traces: Mapping[str, ChainTrace], highlights: Sequence[Highlight]
 ) -> tuple[float, float, float, float] | None:
     """Turns marked stretches to the top, or else the longest extent to the horizontal."""
     found = find_axes(everything)

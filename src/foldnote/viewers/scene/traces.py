@@ -14,7 +14,7 @@ Points = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
-class Trace:
+class ChainTrace:
     """One polymer chain in residues, in the order of the file.
 
     Attributes:
@@ -34,7 +34,7 @@ class Trace:
     secondary: str
 
 
-def read_traces(structure: Structure) -> dict[str, Trace]:
+def read_traces(structure: Structure) -> dict[str, ChainTrace]:
     """The traces of the first model's polymer chains, by name.
 
     Raises:
@@ -45,19 +45,19 @@ def read_traces(structure: Structure) -> dict[str, Trace]:
     return {name: trace for name, trace in found if trace is not None}
 
 
-def join_points(traces: dict[str, Trace]) -> Points:
+def join_points(traces: dict[str, ChainTrace]) -> Points:
     """All points of all chains, shape (n, 3), Å."""
     return np.concatenate([*(trace.points for trace in traces.values()), np.empty((0, 3))])
 
 
-def _read_trace(chain: gemmi.Chain, letters: str) -> Trace | None:
+def _read_trace(chain: gemmi.Chain, letters: str) -> ChainTrace | None:
     residues = [residue for residue in chain.get_polymer().first_conformer() if len(residue)]
     if not residues:
         return None
     alphas = [residue.find_atom("CA", "*", gemmi.Element("C")) for residue in residues]
     atoms = [a or r.find_atom("C4'", "*") or r[0] for a, r in zip(alphas, residues, strict=True)]
     full = sum(bool(r.find_atom("O", "*") or r.find_atom("C3'", "*")) for r in residues)
-    return Trace(
+    return ChainTrace(
         numbers=tuple(str(residue.seqid) for residue in residues),
         points=np.array([atom.pos.tolist() for atom in atoms], dtype=np.float64),
         is_calpha=np.array([bool(alpha) for alpha in alphas]),

@@ -10,9 +10,9 @@ import pytest
 from foldnote.models.status import JobStatus
 from foldnote.service.files.objects import ObjectStore
 from foldnote.service.queue import cleanup
-from foldnote.service.queue.cleanup import Tidier, remove_folder
+from foldnote.service.queue.cleanup import Cleanup, remove_folder
 from foldnote.service.store.jobs.insertion import NewJob
-from foldnote.service.store.jobs.queue import Ending
+from foldnote.service.store.jobs.queue import JobEnd
 from foldnote.service.store.store import Store
 
 NOBODY = 65534
@@ -32,7 +32,7 @@ def root(tmp_path):
 
 @pytest.fixture
 def tidier(store, root, tmp_path):
-    return Tidier(root, store, ObjectStore(tmp_path / "objects"))
+    return Cleanup(root, store, ObjectStore(tmp_path / "objects"))
 
 
 def end_one(store, root, name="one"):
@@ -44,7 +44,7 @@ def end_one(store, root, name="one"):
     folder = root / claim.folder
     (folder / "work" / "outputs").mkdir(parents=True)
     (folder / "job.log").write_text("done\n")
-    assert store.queue.finish(claim, Ending(JobStatus.COMPLETE))
+    assert store.queue.finish(claim, JobEnd(JobStatus.COMPLETE))
     return account, job_id, folder
 
 

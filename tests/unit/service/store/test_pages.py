@@ -16,7 +16,7 @@ from foldnote.service.store.database import StorageFaultError
 from foldnote.service.store.jobs import pages
 from foldnote.service.store.jobs.insertion import NewJob
 from foldnote.service.store.jobs.pages import JobFilter
-from foldnote.service.store.jobs.queue import Ending
+from foldnote.service.store.jobs.queue import JobEnd
 from foldnote.service.store.jobs.records import MARK
 from foldnote.service.store.schema import accounts, jobs
 from foldnote.service.store.store import Store
@@ -251,10 +251,10 @@ def take(store, account, step, number):
     elif step == "claim" and waiting:
         store.queue.claim(waiting[0], name)
     elif step == "finish" and running:
-        ending = Ending(JobStatus.COMPLETE, score={"plddt": 91.5}, weighted_hours=0.6, result_sha256=name)
+        ending = JobEnd(JobStatus.COMPLETE, score={"plddt": 91.5}, weighted_hours=0.6, result_sha256=name)
         store.queue.finish(running[number % len(running)], ending)
     elif step == "fail" and running:
-        store.queue.finish(running[number % len(running)], Ending(JobStatus.STOPPED, error="It failed."))
+        store.queue.finish(running[number % len(running)], JobEnd(JobStatus.STOPPED, error="It failed."))
     elif step == "requeue" and running:
         store.queue.requeue(running[number % len(running)], "Lost.", delay_s=0, is_counted=True)
     elif step == "aggregate" and parents:

@@ -7,7 +7,7 @@ from foldnote.models.status import JobStatus
 from foldnote.service.http.job_changes import read_mark
 from foldnote.service.store.jobs.insertion import NewJob
 from foldnote.service.store.jobs.pages import JobFilter
-from foldnote.service.store.jobs.queue import Ending
+from foldnote.service.store.jobs.queue import JobEnd
 from foldnote.service.store.store import Store
 
 
@@ -25,7 +25,7 @@ def store(tmp_path):
 
 def run_one_job(store):
     claim = store.queue.claim(store.queue.waiting()[0], "nonce")
-    store.queue.finish(claim, Ending(JobStatus.COMPLETE))
+    store.queue.finish(claim, JobEnd(JobStatus.COMPLETE))
 
 
 QUERIES = {

@@ -18,10 +18,10 @@ from foldnote.service.store import clock
 from foldnote.service.store.database import StorageFaultError, file_system_of, refuse_network_file_system
 from foldnote.service.store.jobs.insertion import Input, NameTakenError, NewJob
 from foldnote.service.store.jobs.pages import JobFilter
-from foldnote.service.store.jobs.queue import Ending
+from foldnote.service.store.jobs.queue import JobEnd
 from foldnote.service.store.store import Store
 
-DONE = Ending(JobStatus.COMPLETE, score={"x": 1.5}, result_sha256="ab", result_size=2)
+DONE = JobEnd(JobStatus.COMPLETE, score={"x": 1.5}, result_sha256="ab", result_size=2)
 
 
 @pytest.fixture
@@ -79,7 +79,7 @@ def test_a_result_is_committed_once(store, account):
     add(store, account)
     claimed = claim(store)
     assert store.queue.finish(claimed, DONE)
-    assert not store.queue.finish(claimed, Ending(JobStatus.STOPPED, error="late"))
+    assert not store.queue.finish(claimed, JobEnd(JobStatus.STOPPED, error="late"))
     assert not store.queue.requeue(claimed, "late", delay_s=0, is_counted=True)
     assert store.jobs.find([account], "one")["state"] == "Complete"
 
@@ -324,7 +324,7 @@ def test_a_batch_whose_hours_are_spent_gives_nothing_more_to_claim(store, accoun
     rows = [NewJob(f"row{number}", "anarci", {}, {}) for number in range(2)]
     store.jobs.add_batch(account, NewJob("batch", "anarci", {}, {}), rows, hours_budget=1.0)
     ended = claim(store)
-    moved = store.queue.advance([(ended, Ending(JobStatus.COMPLETE, weighted_hours=2.0))], first)
+    moved = store.queue.advance([(ended, JobEnd(JobStatus.COMPLETE, weighted_hours=2.0))], first)
     assert moved.claims == []
     assert store.jobs.find([account], "row1")["state"] == "Stopped"
     assert store.jobs.find([account], "batch")["batch_state"] == "Aggregating"

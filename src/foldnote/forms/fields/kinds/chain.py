@@ -10,7 +10,7 @@ from foldnote.forms.fields.field import Field, Reading
 from foldnote.forms.fields.kinds.listing import WordsField
 from foldnote.forms.fields.kinds.offered import OfferedField, Offers
 from foldnote.forms.fields.kinds.ticks import Ticks
-from foldnote.forms.files.structure_outline import Chain, Outline, find_outline
+from foldnote.forms.files.structure_outline import Outline, OutlineChain, find_outline
 from foldnote.forms.schema.spec import MISSING
 from foldnote.forms.ui import compact_widgets
 from foldnote.forms.wording import count
@@ -27,7 +27,7 @@ def outline_for(field: Field) -> Outline | None:
     return find_outline(field.host.raw_value(name), field.host.known_uploads())
 
 
-def tell_chain(chain: Chain) -> str:
+def tell_chain(chain: OutlineChain) -> str:
     """How a chain begins, by which people know it."""
     more = "…" if len(chain.letters) > _SHOWN_LETTERS else ""
     told = f"begins {chain.letters[:_SHOWN_LETTERS]}{more}" if chain.is_polymer else ""

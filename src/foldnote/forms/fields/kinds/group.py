@@ -129,14 +129,14 @@ class ObjectField(HolderField):
 
     def count(self, problems: Sequence[Problem]) -> tuple[int, int]:
         """The sums of the fields inside, and this one if it is at fault itself."""
-        wrong, calm = super().count([problem for problem in problems if not problem.field])
+        wrong, pristine = super().count([problem for problem in problems if not problem.field])
         section = self._section
         names = section.names if section is not None else ()
         for name, found in share((item for item in problems if item.field), names).items():
             field = (section.find(name) or section.more) if section is not None else None
             counted = field.count(found) if field is not None else (1, 0)
-            wrong, calm = wrong + counted[0], calm + counted[1]
-        return wrong, calm
+            wrong, pristine = wrong + counted[0], pristine + counted[1]
+        return wrong, pristine
 
     def focus(self) -> None:
         """Put the cursor on the fold, or into the first field."""

@@ -16,7 +16,7 @@ from foldnote.forms.fields.kinds.chain import outline_for
 from foldnote.forms.fields.kinds.listing import MappingField
 from foldnote.forms.fields.kinds.text import TextField
 from foldnote.forms.fields.kinds.ticks import Ticks
-from foldnote.forms.files.structure_outline import Chain, Outline, Stretch
+from foldnote.forms.files.structure_outline import ChainRegion, Outline, OutlineChain
 from foldnote.forms.schema.spec import MISSING
 from foldnote.forms.ui import compact_widgets
 from foldnote.forms.wording import count
@@ -58,7 +58,7 @@ class ResiduesField(TextField):
         )
         super().express(read, problems)
 
-    def _chain(self) -> Chain | None:
+    def _chain(self) -> OutlineChain | None:
         """The chain meant: the one that the field named by the note ``chain`` holds, or the only one."""
         outline, name = outline_for(self), self.spec.notes.get("chain")
         if outline is None:
@@ -81,7 +81,7 @@ class ResidueMapField(MappingField):
             **self.look("path", "lines"),
         )
         self._lines.observe(self.changed, "value")
-        self.ticks = Ticks[tuple[str, Stretch]](self._lines, self.host.looks, self._tick)
+        self.ticks = Ticks[tuple[str, ChainRegion]](self._lines, self.host.looks, self._tick)
         return self.ticks.widget
 
     @property
@@ -145,7 +145,7 @@ class ResidueMapField(MappingField):
         on = {key for key, _ in offered if set(held.get(key[0], ())).issuperset(key[1].residues)}
         self.ticks.show(offered, on)
 
-    def _tick(self, key: tuple[str, Stretch], is_on: bool) -> None:
+    def _tick(self, key: tuple[str, ChainRegion], is_on: bool) -> None:
         name, stretch = key
         held = _split(self.read().value)
         others = [residue for residue in held.get(name, []) if residue not in stretch.residues]
@@ -162,13 +162,13 @@ def _split(value: Any) -> dict[str, list[str]]:
     return {name: str(text).split() for name, text in value.items()} if isinstance(value, Mapping) else {}
 
 
-def _label(chain: Chain, stretch: Stretch) -> str:
+def _label(chain: OutlineChain, stretch: ChainRegion) -> str:
     """``H CDR-3 · 105 to 117 (IMGT)``."""
     span = f"{stretch.residues[0]} to {stretch.residues[-1]}"
     return f"{chain.name} {stretch.name} · {span} ({stretch.numbering})"
 
 
-def tell_residues(residues: tuple[str, ...], chain: Chain | None) -> str:
+def tell_residues(residues: tuple[str, ...], chain: OutlineChain | None) -> str:
     """``13 residues, SRWGGDGFYAMDY``."""
     if not residues:
         return ""

@@ -20,7 +20,7 @@ from foldnote.models.verdict import Problem
 _MOST_ROWS = 400
 
 
-class Row:
+class ItemRow:
     """One item: its field, its place and the buttons that move it."""
 
     def __init__(self, field: Field, holder: RowsField) -> None:
@@ -55,7 +55,7 @@ class RowsField(HolderField):
     def build(self) -> widgets.DOMWidget:
         """The title, the rows, and a button that adds one."""
         looks = self.looks
-        self._rows: list[Row] = []
+        self._rows: list[ItemRow] = []
         self._is_given = False
         self._head = looks.html("", "foldnote-part")
         self._list = looks.box([], "foldnote-rows")
@@ -115,7 +115,7 @@ class RowsField(HolderField):
         self._is_given = False
         self.initial = self.read().value
 
-    def add(self, value: Any = MISSING) -> Row:
+    def add(self, value: Any = MISSING) -> ItemRow:
         """A row more at the end; without a value it begins with the schema's defaults."""
         row = self._make_row(value)
         self._rows.append(row)
@@ -126,7 +126,7 @@ class RowsField(HolderField):
             row.field.focus()
         return row
 
-    def remove(self, row: Row) -> None:
+    def remove(self, row: ItemRow) -> None:
         """Take a row away."""
         self._rows.remove(row)
         self._is_given = True
@@ -134,7 +134,7 @@ class RowsField(HolderField):
         row.widget.close()
         self.changed()
 
-    def move(self, row: Row, step: int) -> None:
+    def move(self, row: ItemRow, step: int) -> None:
         """One place up or down."""
         place = self._rows.index(row)
         target = min(max(place + step, 0), len(self._rows) - 1)
@@ -155,12 +155,12 @@ class RowsField(HolderField):
 
     def count(self, problems: Sequence[Problem]) -> tuple[int, int]:
         """The sums of the rows, and this one if it is at fault itself."""
-        wrong, calm = super().count([problem for problem in problems if not problem.field])
+        wrong, pristine = super().count([problem for problem in problems if not problem.field])
         shared = self._share(problems)
         for position, row in enumerate(self._rows):
             counted = row.field.count(shared.pop(self.name_row(position), ()))
-            wrong, calm = wrong + counted[0], calm + counted[1]
-        return wrong + len(shared), calm
+            wrong, pristine = wrong + counted[0], pristine + counted[1]
+        return wrong + len(shared), pristine
 
     def focus(self) -> None:
         """Put the cursor on the button that adds."""
@@ -194,13 +194,13 @@ class RowsField(HolderField):
     def _item_schema(self) -> Mapping[str, Any]:
         return self.spec.items
 
-    def _make_row(self, value: Any) -> Row:
+    def _make_row(self, value: Any) -> ItemRow:
         schema = {"title": "Value", **self._item_schema()}
         spec = read_spec((*self.spec.path, str(len(self._rows))), schema, self.spec.root, required=True)
         field = kind_for(spec).build(spec, self)
         if value is not MISSING:
             field.write(value)
-        return Row(field, self)
+        return ItemRow(field, self)
 
     def _fill(self, items: list[Any]) -> None:
         old = self._rows
@@ -270,7 +270,7 @@ class EntriesField(RowsField):
     def _item_name(self) -> str:
         return "entry"
 
-    def _has_name(self, row: Row) -> bool:
+    def _has_name(self, row: ItemRow) -> bool:
         return row.key is not None and (bool(row.key.value) or row.is_nameless)
 
     def _item_schema(self) -> Mapping[str, Any]:
@@ -281,7 +281,7 @@ class EntriesField(RowsField):
         found = list(patterns.values()) if isinstance(patterns, Mapping) else []
         return found[0] if len(found) == 1 and isinstance(found[0], Mapping) else {}
 
-    def _make_row(self, value: Any) -> Row:
+    def _make_row(self, value: Any) -> ItemRow:
         name, item = value if isinstance(value, tuple) else ("", MISSING)
         row = super()._make_row(item)
         row.is_nameless = isinstance(value, tuple) and not name

@@ -20,7 +20,13 @@ from foldnote.service.domain.access.limiter import whole_seconds
 from foldnote.service.faults import RefusalError, bad_request, not_found
 from foldnote.service.store import clock
 from foldnote.service.store.accounts.accounts import AccountStore
-from foldnote.service.store.accounts.trials import Caps, Claim, NewTrial, ProvisionCapError, TrialStore
+from foldnote.service.store.accounts.trials import (
+    Caps,
+    ClaimedAccount,
+    NewTrial,
+    ProvisionCapError,
+    TrialStore,
+)
 from foldnote.service.store.quotas import TRIAL
 
 TIER = "agent-trial"
@@ -38,7 +44,7 @@ class Trial:
     claim_token: str
 
 
-class TrialDesk:
+class TrialService:
     """Gives out trial keys and takes claims.
 
     Args:
@@ -74,7 +80,7 @@ class TrialDesk:
             raise _too_many(exc) from exc
         return trial
 
-    def find(self, token: str) -> Claim:
+    def find(self, token: str) -> ClaimedAccount:
         """What a claim link leads to.
 
         Raises:

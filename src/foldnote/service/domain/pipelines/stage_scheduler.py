@@ -39,7 +39,7 @@ Option = tuple[str | None, list[Input]]
 """What one job takes at one place of its settings: the path that stands there then, and the contents."""
 
 
-class Conductor:
+class StageScheduler:
     """Releases or abandons the stages whose turn it is.
 
     Args:

@@ -11,7 +11,7 @@ from foldnote.models.tool import Tool
 from foldnote.service.domain.file_resolution import FileResolver, file_values
 from foldnote.service.domain.intake import problem_sentence, refusals, require_name
 from foldnote.service.domain.pipelines.references import read_reference, substitute
-from foldnote.service.domain.requests import PipelineRun, PipelineStage, PipelineSubmission
+from foldnote.service.domain.requests import PipelineStage, PipelineSubmission, RunPipelineRequest
 from foldnote.service.domain.tool_registry import Toolbox
 from foldnote.service.faults import RefusalError, bad_request, not_found
 from foldnote.service.store.accounts.accounts import Caller
@@ -22,7 +22,7 @@ from foldnote.service.store.store import Store
 MAX_STAGES = 50
 
 
-class PipelineDesk:
+class PipelineService:
     """Saves pipelines and starts them.
 
     Args:
@@ -52,7 +52,7 @@ class PipelineDesk:
         rows = [stage.model_dump(by_alias=True) for stage in pipeline.stages]
         self._store.pipelines.save(caller.account_id, pipeline.pipeline_name, rows)
 
-    def run(self, caller: Caller, wanted: PipelineRun) -> list[str]:
+    def run(self, caller: Caller, wanted: RunPipelineRequest) -> list[str]:
         """Commit a parent and a job for each stage, and give their names.
 
         Raises:
@@ -83,7 +83,12 @@ class PipelineDesk:
             raise bad_request(refusal.sentence, code=refusal.code, field=f"stages.{index}.type") from refusal
 
     def _make_job(
-        self, caller: Caller, wanted: PipelineRun, stages: Sequence[PipelineStage], tool: Tool, index: int
+        self,
+        caller: Caller,
+        wanted: RunPipelineRequest,
+        stages: Sequence[PipelineStage],
+        tool: Tool,
+        index: int,
     ) -> NewJob:
         names = [stage.name for stage in stages[:index]]
         stage = stages[index]

@@ -40,7 +40,7 @@ _LIGHT = re.compile(r"W[YFL][QL][QH].{40,80}[FW]G.GT")
 
 
 @dataclass(frozen=True)
-class Molecule:
+class FoundMolecule:
     """One molecule that was found or given.
 
     Attributes:
@@ -61,15 +61,15 @@ class Molecule:
         return len(self.text.replace(":", ""))
 
 
-def find_molecules(text: str) -> list[Molecule]:
+def find_molecules(text: str) -> list[FoundMolecule]:
     """Every molecule in a text, each once."""
-    found: dict[str, Molecule] = {}
+    found: dict[str, FoundMolecule] = {}
     for molecule in _find_all(text):
         found.setdefault(molecule.text, molecule)
     return list(found.values())
 
 
-def _find_all(text: str) -> Iterator[Molecule]:
+def _find_all(text: str) -> Iterator[FoundMolecule]:
     rest = text.replace("\r\n", "\n")
     for match in _FASTA.finditer(rest):
         yield from _read_chain("".join(match[2].split()).upper().strip("*"), "FASTA")
@@ -81,22 +81,22 @@ def _find_all(text: str) -> Iterator[Molecule]:
     yield from _find_codes(rest)
 
 
-def read_sequence(text: str) -> Molecule | None:
+def read_sequence(text: str) -> FoundMolecule | None:
     """The molecule that a sequence is; None when its letters are neither residues nor nucleotides."""
     return next(_read_chain("".join(text.split()).upper(), "sequence"), None)
 
 
-def _read_chain(text: str, form: str) -> Iterator[Molecule]:
+def _read_chain(text: str, form: str) -> Iterator[FoundMolecule]:
     chains = [each.replace("-", "").replace(".", "") for each in text.split(":") if each]
     letters = set("".join(chains))
     if not letters:
         return
     joined = ":".join(chains)
     if letters <= NUCLEOTIDES:
-        yield Molecule("nucleic-acid", form, joined, len(chains))
+        yield FoundMolecule("nucleic-acid", form, joined, len(chains))
     elif letters <= AMINO_ACIDS:
         kind: Kind = "antibody" if any(map(is_variable_domain, chains)) else "protein"
-        yield Molecule(kind, form, joined, len(chains))
+        yield FoundMolecule(kind, form, joined, len(chains))
 
 
 def is_variable_domain(sequence: str) -> bool:
@@ -109,12 +109,12 @@ def is_heavy_domain(sequence: str) -> bool:
     return bool(_HEAVY.search(sequence))
 
 
-def _find_smiles(text: str) -> Iterator[Molecule]:
+def _find_smiles(text: str) -> Iterator[FoundMolecule]:
     announced = {match[1].strip(".,;'\"`") for match in _SMILES_WORD.finditer(text)}
     for match in _WORD.finditer(text):
         word = match[0].strip(",;'\"`").rstrip(".?!")
         if is_smiles(word, is_announced=word in announced):
-            yield Molecule("small-molecule", "SMILES", word)
+            yield FoundMolecule("small-molecule", "SMILES", word)
 
 
 def is_smiles(word: str, *, is_announced: bool = False) -> bool:
@@ -143,8 +143,8 @@ def _is_closed(parts: list[str]) -> bool:
     return depth == 0 and not rings
 
 
-def _find_codes(text: str) -> Iterator[Molecule]:
+def _find_codes(text: str) -> Iterator[FoundMolecule]:
     codes = [match[1] for match in _CODE.finditer(text)]
     codes += [match[0] for match in _KNOWN_CODE.finditer(text) if match[0] in COMPONENTS]
     for code in codes:
-        yield Molecule("small-molecule", "CCD code", code)
+        yield FoundMolecule("small-molecule", "CCD code", code)

@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from foldnote.models.tool import Tool
-from foldnote.service.domain.recommending.detection import Molecule, is_heavy_domain
+from foldnote.service.domain.recommending.detection import FoundMolecule, is_heavy_domain
 from foldnote.service.domain.recommending.vocabulary import partner_pattern, patterns, structure_pattern
 
 MOST_ROWS = 4
@@ -53,7 +53,7 @@ class Task:
     """
 
     prompt: str
-    molecules: tuple[Molecule, ...]
+    molecules: tuple[FoundMolecule, ...]
     functions: frozenset[str]
     modalities: frozenset[str]
     has_structure: bool
@@ -61,7 +61,7 @@ class Task:
 
 
 @dataclass(frozen=True)
-class Recommendation:
+class RankedTool:
     """One tool and why."""
 
     tool_id: str
@@ -73,10 +73,10 @@ class Recommendation:
 
 
 @dataclass(frozen=True)
-class Advice:
+class Ranking:
     """The answer: rows best first, or none and what is missing."""
 
-    tools: tuple[Recommendation, ...]
+    tools: tuple[RankedTool, ...]
     summary: str
 
     @property
@@ -86,7 +86,7 @@ class Advice:
 
 
 def read_task(
-    prompt: str, molecules: Iterable[Molecule], roles: Collection[str], tools: Iterable[Tool]
+    prompt: str, molecules: Iterable[FoundMolecule], roles: Collection[str], tools: Iterable[Tool]
 ) -> Task:
     """What the words and molecules say, in the words of the catalog."""
     found = tuple(molecules)
@@ -114,7 +114,7 @@ def _find_docking(words: str, modalities: Collection[str]) -> set[str]:
     return {"small-molecule-docking"} if is_meant else set()
 
 
-def _is_complex(molecules: Sequence[Molecule], roles: Collection[str]) -> bool:
+def _is_complex(molecules: Sequence[FoundMolecule], roles: Collection[str]) -> bool:
     """Whether several chains that are not just the two of an antibody are given."""
     if {*roles} & {"heavy", "light"}:
         return "antigen" in roles
@@ -122,12 +122,12 @@ def _is_complex(molecules: Sequence[Molecule], roles: Collection[str]) -> bool:
     return "antigen" in roles or sum(molecule.chains for molecule in proteins) > 1
 
 
-def advise(task: Task, tools: Sequence[Tool]) -> Advice:
+def advise(task: Task, tools: Sequence[Tool]) -> Ranking:
     """The tools that fit, at most four, or none."""
     rows = [row for tool in tools if (row := _judge(task, tool)) is not None]
     rows.sort(key=lambda row: (-row.points, row.tool_id))
     if not rows:
-        return Advice((), _missing(task))
+        return Ranking((), _missing(task))
     near = [row for row in rows if row.points >= rows[0].points * _KEPT_SHARE][:MOST_ROWS]
     kept = _cover(near, rows)
     what = _describe_molecules(task.molecules)
@@ -137,10 +137,10 @@ def advise(task: Task, tools: Sequence[Tool]) -> Advice:
         summary += (
             f" It does not run at this service now; {_list(running)} {'does' if len(running) == 1 else 'do'}."
         )
-    return Advice(kept, summary)
+    return Ranking(kept, summary)
 
 
-def _cover(near: list[Recommendation], rows: Sequence[Recommendation]) -> tuple[Recommendation, ...]:
+def _cover(near: list[RankedTool], rows: Sequence[RankedTool]) -> tuple[RankedTool, ...]:
     """The best rows, with one for each thing that was asked for, and one that runs here where there is any.
 
     What does not stand among them takes the place of the last rows that are not needed for that.
@@ -156,7 +156,7 @@ def _cover(near: list[Recommendation], rows: Sequence[Recommendation]) -> tuple[
     return tuple(sorted([*wanted, *others], key=rows.index))
 
 
-def _judge(task: Task, tool: Tool) -> Recommendation | None:
+def _judge(task: Task, tool: Tool) -> RankedTool | None:
     is_named = _is_named(task.prompt, tool)
     asked = [word for word in tool.functions if word in task.functions]
     if not is_named and (not asked or not _covers(task, tool)):
@@ -169,7 +169,7 @@ def _judge(task: Task, tool: Tool) -> Recommendation | None:
     points += _FIRST_FUNCTION * (bool(asked) and tool.functions[0] == asked[0])
     points += _modality_fit(task, tool) + _FITS * _input_fit(task, tool) + _RUNS * tool.available
     reason = _reason(task, tool, is_named, asked, shared)
-    return Recommendation(tool.type, reason, points, tuple(asked), tool.available)
+    return RankedTool(tool.type, reason, points, tuple(asked), tool.available)
 
 
 def _covers(task: Task, tool: Tool) -> bool:
@@ -249,11 +249,11 @@ def _missing(task: Task) -> str:
     )
 
 
-def _describe_molecules(molecules: Sequence[Molecule]) -> str:
+def _describe_molecules(molecules: Sequence[FoundMolecule]) -> str:
     return _list([_describe(molecule) for molecule in molecules[:3]])
 
 
-def _describe(molecule: Molecule) -> str:
+def _describe(molecule: FoundMolecule) -> str:
     if molecule.form in ("SMILES", "CCD code"):
         return f"a small molecule ({molecule.form} {molecule.text[:40]})"
     unit = "nucleotides" if molecule.kind == "nucleic-acid" else "residues"
@@ -264,7 +264,7 @@ def _describe(molecule: Molecule) -> str:
     return f"{kind} of {molecule.length} {unit}{chains}"
 
 
-def _kinds(molecule: Molecule) -> set[str]:
+def _kinds(molecule: FoundMolecule) -> set[str]:
     """The modalities of a molecule."""
     if molecule.kind == "antibody":
         is_single = molecule.chains == 1 and is_heavy_domain(molecule.text)
@@ -279,7 +279,7 @@ def _says(word: str, text: str) -> bool:
     return pattern is not None and pattern.search(text) is not None
 
 
-def _without_molecules(prompt: str, molecules: Iterable[Molecule]) -> str:
+def _without_molecules(prompt: str, molecules: Iterable[FoundMolecule]) -> str:
     """The words alone, so that no sequence is read as one."""
     words = prompt
     for molecule in molecules:

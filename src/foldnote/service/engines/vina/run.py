@@ -36,7 +36,7 @@ LIGAND_NAME = "LIG"
 
 
 @dataclass(frozen=True)
-class Box:
+class DockingBox:
     """Centre and edges in Å."""
 
     center: tuple[float, float, float]
@@ -153,7 +153,7 @@ def prepare_ligand(molecule: Any) -> str:
     return text
 
 
-def find_box(settings: dict[str, Any], structure: Any, notes: list[str]) -> Box:
+def find_box(settings: dict[str, Any], structure: Any, notes: list[str]) -> DockingBox:
     """The box that is asked for, or one about the whole receptor."""
     places = [list(each.atom.pos) for each in structure[0].all()]
     low = [min(place[axis] for place in places) for axis in range(3)]
@@ -161,7 +161,7 @@ def find_box(settings: dict[str, Any], structure: Any, notes: list[str]) -> Box:
     has_center = "boxCenter" in settings
     middle = [(a + b) / 2 for a, b in zip(low, high, strict=True)]
     usual = [SITE_SIZE if has_center else b - a + 2 * BLIND_MARGIN for a, b in zip(low, high, strict=True)]
-    box = Box(tuple(settings.get("boxCenter", middle)), tuple(settings.get("boxSize", usual)))
+    box = DockingBox(tuple(settings.get("boxCenter", middle)), tuple(settings.get("boxSize", usual)))
     edges = zip(box.center, box.size, low, high, strict=True)
     if any(place + edge / 2 < a or place - edge / 2 > b for place, edge, a, b in edges):
         reach = " to ".join(f"({', '.join(f'{each:.1f}' for each in corner)})" for corner in (low, high))
@@ -178,7 +178,7 @@ def find_box(settings: dict[str, Any], structure: Any, notes: list[str]) -> Box:
     return box
 
 
-def dock(settings: dict[str, Any], receptor: str, ligand: str, box: Box, seed: int) -> str:
+def dock(settings: dict[str, Any], receptor: str, ligand: str, box: DockingBox, seed: int) -> str:
     """The poses in PDBQT, the best first."""
     from vina import Vina
 
@@ -246,7 +246,7 @@ def write_complex(structure: Any, molecule: Any) -> None:
     structure.write_pdb(os.fspath(OUTPUTS / "complex.pdb"))
 
 
-def tell_what_was_done(rows: list[dict[str, Any]], box: Box, molecule: Any) -> None:
+def tell_what_was_done(rows: list[dict[str, Any]], box: DockingBox, molecule: Any) -> None:
     """Write the figures of the run."""
     heavy = molecule.GetNumHeavyAtoms()
     best = rows[0]["affinity"]

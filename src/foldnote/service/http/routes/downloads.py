@@ -31,7 +31,7 @@ _NO_NUMBER = -1
 _PLAIN_RANGE = re.compile(r"bytes=([0-9]{1,18})-([0-9]{1,18})?")
 
 
-class Download(FileResponse):
+class FileDownload(FileResponse):
     """A file that the server sends by itself where it can, whole or one range of it.
 
     Everything else, such as several ranges, goes in pieces of a megabyte, each of which costs a turn through
@@ -140,7 +140,7 @@ def file_answer(service: Service, sha256: str, name: str) -> Response:
     if not path.is_file():
         raise _gone()
     kind = MEDIA_TYPES.get(f".{name.rpartition('.')[2].lower()}", ANY_TYPE)
-    return Download(path, media_type=kind, filename=name, headers={**SAFE_HEADERS, "ETag": f'"{sha256}"'})
+    return FileDownload(path, media_type=kind, filename=name, headers={**SAFE_HEADERS, "ETag": f'"{sha256}"'})
 
 
 def _require_holder(service: Service, target: Target) -> None:

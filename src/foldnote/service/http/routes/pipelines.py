@@ -8,13 +8,13 @@ from fastapi.responses import JSONResponse
 
 from foldnote.models.wire import WireModel
 from foldnote.service.domain.access.gate import AdmittedClaimed
-from foldnote.service.domain.requests import PipelineRun, PipelineSubmission
+from foldnote.service.domain.requests import PipelineSubmission, RunPipelineRequest
 from foldnote.service.http.routes.responses import Here, answers, keyed, queued, read_submission, takes
 
 router = APIRouter(tags=["pipelines"])
 
 
-class PipelineReceipt(WireModel):
+class PipelineReceiptResponse(WireModel):
     """The answer of POST /submit-pipeline."""
 
     message: str
@@ -23,7 +23,7 @@ class PipelineReceipt(WireModel):
     """Names of the stages in the order in which they run."""
 
 
-class RunReceipt(WireModel):
+class RunReceiptResponse(WireModel):
     """The answer of POST /run-pipeline."""
 
     message: str
@@ -41,7 +41,7 @@ class RunReceipt(WireModel):
 @router.post(
     "/submit-pipeline",
     summary="Save a pipeline",
-    responses={**answers(PipelineReceipt, "It is saved."), **keyed(400, 403, 413, 507)},
+    responses={**answers(PipelineReceiptResponse, "It is saved."), **keyed(400, 403, 413, 507)},
     openapi_extra=takes(PipelineSubmission),
 )
 async def submit_pipeline(request: Request, caller: AdmittedClaimed, service: Here) -> Response:
@@ -59,12 +59,12 @@ async def submit_pipeline(request: Request, caller: AdmittedClaimed, service: He
 @router.post(
     "/run-pipeline",
     summary="Run a saved pipeline",
-    responses={**answers(RunReceipt, "All stages are queued."), **keyed(400, 403, 404, 413, 507)},
-    openapi_extra=takes(PipelineRun),
+    responses={**answers(RunReceiptResponse, "All stages are queued."), **keyed(400, 403, 404, 413, 507)},
+    openapi_extra=takes(RunPipelineRequest),
 )
 async def run_pipeline(request: Request, caller: AdmittedClaimed, service: Here) -> Response:
     """Check every stage with the inputs of this run and queue all of them, or none."""
-    wanted = await read_submission(request, service, PipelineRun)
+    wanted = await read_submission(request, service, RunPipelineRequest)
     await run_in_threadpool(service.storage.require, caller.account_id, caller.tier)
     names = await run_in_threadpool(service.pipelines.run, caller, wanted)
     return queued(

@@ -17,7 +17,7 @@ from foldnote.service.domain.requests import ClaimRequest
 from foldnote.service.faults import RefusalError
 from foldnote.service.http.bodies import parse_json, read_chunks, read_model
 from foldnote.service.http.routes.responses import Answers, Here, Message, absolute, answers, errors, takes
-from foldnote.service.store.accounts.trials import Claim
+from foldnote.service.store.accounts.trials import ClaimedAccount
 
 router = APIRouter(tags=["accounts"])
 FORM = "application/x-www-form-urlencoded"
@@ -51,7 +51,7 @@ give a key of it: the jobs, the files and the key move into your account.</p>
 _DONE = "<p>The account <strong>{email}</strong> is claimed. You can close this page.</p>"
 
 
-class TrialLimits(WireModel):
+class TrialLimitsResponse(WireModel):
     """What an unclaimed key may do."""
 
     jobs: int
@@ -74,7 +74,7 @@ class ProvisionedCredential(WireModel):
     """Always `agent-trial`."""
     expires_at: str
     """RFC 3339 UTC; the key dies then unless it is claimed."""
-    limits: TrialLimits
+    limits: TrialLimitsResponse
     claim_url: str
     """For a person: opens the page that claims the account."""
 
@@ -166,6 +166,6 @@ def _read_form(content: bytes) -> dict[str, str]:
     return {name: values[0].strip() for name, values in fields.items() if values[0].strip()}
 
 
-def _page(claim: Claim) -> Response:
+def _page(claim: ClaimedAccount) -> Response:
     content = (_FORM if claim.claimed_by is None else _DONE).format(email=html.escape(claim.email))
     return HTMLResponse(_PAGE.format(content=content), headers=_PAGE_HEADERS)

@@ -12,7 +12,7 @@ from foldnote.catalog.checks.molecule import find_smiles_fault
 from foldnote.models.wire import WireModel
 from foldnote.service.composition import Service
 from foldnote.service.domain.access.gate import Admitted
-from foldnote.service.domain.recommending.detection import Molecule, find_molecules, read_sequence
+from foldnote.service.domain.recommending.detection import FoundMolecule, find_molecules, read_sequence
 from foldnote.service.domain.recommending.ranking import advise, read_task
 from foldnote.service.domain.requests import RouterInput, RouterRequest
 from foldnote.service.faults import RefusalError, bad_request
@@ -22,7 +22,7 @@ router = APIRouter(tags=["tools"])
 _CODE = re.compile(r"[A-Za-z0-9]{1,5}")
 
 
-class RecommendedTool(WireModel):
+class RecommendedToolResponse(WireModel):
     """One row of the answer."""
 
     tool_id: str
@@ -31,7 +31,7 @@ class RecommendedTool(WireModel):
     """Why it fits."""
 
 
-class DetectedMolecule(WireModel):
+class DetectedMoleculeResponse(WireModel):
     """One molecule that was used."""
 
     kind: str
@@ -45,13 +45,13 @@ class DetectedMolecule(WireModel):
 class RouterAnswer(WireModel):
     """The answer of POST /model-router."""
 
-    tools: list[RecommendedTool]
+    tools: list[RecommendedToolResponse]
     """Best first; empty when it abstains."""
     abstain: bool
     """Whether nothing is recommended."""
     summary: str
     """What was understood; what is missing when it abstains."""
-    detected: list[DetectedMolecule]
+    detected: list[DetectedMoleculeResponse]
     """The molecules of the prompt and of `inputs`."""
 
 
@@ -84,7 +84,7 @@ def _advise(service: Service, wanted: RouterRequest) -> dict[str, object]:
     }
 
 
-def _read_input(index: int, given: RouterInput) -> Molecule:
+def _read_input(index: int, given: RouterInput) -> FoundMolecule:
     """The molecule of one element of `inputs`.
 
     Raises:
@@ -99,9 +99,9 @@ def _read_input(index: int, given: RouterInput) -> Molecule:
         field = f"inputs.{index}.{name}"
         raise bad_request(f"{field}: {what}", code="invalid_field", field=field)
     if given.smiles is not None:
-        return Molecule("small-molecule", "SMILES", given.smiles.strip())
+        return FoundMolecule("small-molecule", "SMILES", given.smiles.strip())
     if given.ccd is not None:
-        return Molecule("small-molecule", "CCD code", given.ccd.strip().upper())
+        return FoundMolecule("small-molecule", "CCD code", given.ccd.strip().upper())
     molecule = read_sequence(given.sequence or "")
     if molecule is None:
         sentence = f"inputs.{index}.sequence has letters that are neither residues nor nucleotides."

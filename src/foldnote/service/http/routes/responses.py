@@ -13,7 +13,7 @@ from foldnote.models.fault import ErrorBody
 from foldnote.models.wire import WireModel
 from foldnote.service.composition import Service
 from foldnote.service.disk import require_space
-from foldnote.service.domain.requests import Body
+from foldnote.service.domain.requests import RequestBody
 from foldnote.service.http.bodies import parameter_refusal, read_json, read_model
 from foldnote.service.store.accounts.accounts import Caller
 
@@ -28,7 +28,7 @@ MEANINGS = {
     503: "Temporarily unavailable.",
     507: "The disk of the service is full.",
 }
-BodyModel = TypeVar("BodyModel", bound=Body)
+BodyModel = TypeVar("BodyModel", bound=RequestBody)
 BODIES: dict[str, type[BaseModel]] = {}
 Answers = dict[int | str, dict[str, Any]]
 
@@ -67,7 +67,7 @@ def answers(model: Any, description: str, status: int = 200) -> Answers:
     return {status: {"model": model, "description": description}}
 
 
-def takes(model: type[Body], *more_types: str) -> dict[str, Any]:
+def takes(model: type[RequestBody], *more_types: str) -> dict[str, Any]:
     """Declares a JSON body, which the route reads itself: after the key, and with a limit."""
     BODIES[model.__name__] = model
     schema = {"schema": {"$ref": f"#/components/schemas/{model.__name__}"}}
@@ -75,7 +75,7 @@ def takes(model: type[Body], *more_types: str) -> dict[str, Any]:
     return {"requestBody": {"required": True, "content": content}}
 
 
-def takes_either(*models: type[Body], has_others: bool = False) -> dict[str, Any]:
+def takes_either(*models: type[RequestBody], has_others: bool = False) -> dict[str, Any]:
     """Declares a JSON body that has one of several forms; with `has_others` any other is answered too."""
     BODIES.update({model.__name__: model for model in models})
     forms = [{"$ref": f"#/components/schemas/{model.__name__}"} for model in models]
@@ -84,7 +84,7 @@ def takes_either(*models: type[Body], has_others: bool = False) -> dict[str, Any
     return {"requestBody": {"required": True, "content": {"application/json": {"schema": schema}}}}
 
 
-def takes_query(model: type[Body]) -> dict[str, Any]:
+def takes_query(model: type[RequestBody]) -> dict[str, Any]:
     """Declares query parameters that the route reads itself, all at once."""
     fields = model.model_json_schema()["properties"]
     return {

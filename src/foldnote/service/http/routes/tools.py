@@ -33,7 +33,7 @@ def list_tools_openly(service: Here) -> Response:
     return Response(service.toolbox.document(), media_type="application/json")
 
 
-class FinetunedModel(WireModel):
+class FinetunedModelResponse(WireModel):
     """A model that one of the caller's jobs made."""
 
     model_name: str
@@ -48,7 +48,7 @@ class FinetunedModel(WireModel):
 class FinetunedModels(WireModel):
     """The answer of GET /finetuned-models."""
 
-    models: list[FinetunedModel]
+    models: list[FinetunedModelResponse]
 
 
 @router.get(

@@ -49,7 +49,7 @@ class NewTrial:
 
 
 @dataclass(frozen=True)
-class Claim:
+class ClaimedAccount:
     """An account that a claim link leads to; `claimed_by` is None while nobody claimed it."""
 
     account_id: int
@@ -80,12 +80,12 @@ class TrialStore:
             connection.execute(sa.insert(provisions).values(source=new.source, at=moment))
             return _insert(connection, new)
 
-    def find_claim(self, claim_sha256: str) -> Claim | None:
+    def find_claim(self, claim_sha256: str) -> ClaimedAccount | None:
         """The account of a claim link; None for a link that is unknown, or whose key expired unclaimed."""
         with self._database.read() as connection:
             return _find(connection, claim_sha256)
 
-    def claim(self, claim_sha256: str, email: str, into: int | None = None) -> Claim | None:
+    def claim(self, claim_sha256: str, email: str, into: int | None = None) -> ClaimedAccount | None:
         """Give the account to a person: its keys expire no more, its tier is `claimed`.
 
         With `into`, the row of the person's own account, all that it has moves there, also when it was
@@ -150,7 +150,7 @@ def _insert(connection: sa.Connection, new: NewTrial) -> int:
     return int(account_id[0])
 
 
-def _find(connection: sa.Connection, claim_sha256: str) -> Claim | None:
+def _find(connection: sa.Connection, claim_sha256: str) -> ClaimedAccount | None:
     dead = sa.select(keys.c.sha256).where(
         keys.c.account_id == accounts.c.id, keys.c.expires.is_not(None), keys.c.expires <= clock.now()
     )
@@ -158,4 +158,4 @@ def _find(connection: sa.Connection, claim_sha256: str) -> Claim | None:
         accounts.c.claim_sha256 == claim_sha256, ~sa.exists(dead)
     )
     row = connection.execute(query).first()
-    return None if row is None else Claim(*row)
+    return None if row is None else ClaimedAccount(*row)

@@ -56,7 +56,7 @@ class NewJob:
 
 
 @dataclass(frozen=True)
-class Place:
+class SubjobPosition:
     """Where subjobs belong: the row and name of their parent."""
 
     parent_id: int
@@ -78,7 +78,7 @@ def insert_jobs(
     account_id: int,
     new: Sequence[NewJob],
     *,
-    place: Place | None = None,
+    place: SubjobPosition | None = None,
     more: Mapping[str, object] | None = None,
 ) -> list[int]:
     """Insert queued jobs and give their rows; `more` has further columns of all of them.

@@ -16,7 +16,7 @@ from foldnote.service.store.database import Database
 from foldnote.service.store.events import write_event
 from foldnote.service.store.jobs.batches import follow_subjob
 from foldnote.service.store.jobs.counting import Counts, Move, count_moves, read_counts
-from foldnote.service.store.jobs.insertion import NewJob, Place, insert_jobs
+from foldnote.service.store.jobs.insertion import NewJob, SubjobPosition, insert_jobs
 from foldnote.service.store.jobs.records import BATCH_TYPE, NOTHING_KEPT, refresh_record
 from foldnote.service.store.quotas import Quotas, count_jobs
 from foldnote.service.store.schema import jobs, records
@@ -70,7 +70,7 @@ class JobStore:
                 "hours_budget": hours_budget,
             }
             parent_id = insert_jobs(connection, account_id, [parent], more=values)[0]
-            insert_jobs(connection, account_id, rows, place=Place(parent_id, parent.name))
+            insert_jobs(connection, account_id, rows, place=SubjobPosition(parent_id, parent.name))
             count_jobs(connection, account_id, len(rows), self._quotas)
             return parent_id
 
@@ -110,7 +110,7 @@ class JobStore:
         Queued ones are stopped in the same transaction; running ones are marked to be cancelled. Gives the
         rows of the running ones. It is done on a full disk, too.
         """
-        return self._database.insist(lambda: self._delete(account_id, name))
+        return self._database.repeat_while_full(lambda: self._delete(account_id, name))
 
     def _delete(self, account_id: int, name: str) -> list[int] | None:
         with self._database.write() as connection:
@@ -127,7 +127,7 @@ class JobStore:
 
         It is done on a full disk, too.
         """
-        return self._database.insist(lambda: self._stop(account_id, name))
+        return self._database.repeat_while_full(lambda: self._stop(account_id, name))
 
     def _stop(self, account_id: int, name: str) -> StopRows | None:
         with self._database.write() as connection:

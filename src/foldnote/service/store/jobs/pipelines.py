@@ -16,7 +16,7 @@ from foldnote.service.store.database import Database
 from foldnote.service.store.events import write_event
 from foldnote.service.store.jobs.batches import follow_subjob, stop_waiting
 from foldnote.service.store.jobs.conditions import IS_HELD
-from foldnote.service.store.jobs.insertion import Input, NewJob, Place, input_rows, insert_jobs
+from foldnote.service.store.jobs.insertion import Input, NewJob, SubjobPosition, input_rows, insert_jobs
 from foldnote.service.store.jobs.records import refresh_record, write_text
 from foldnote.service.store.quotas import Quotas, count_jobs
 from foldnote.service.store.schema import inputs, jobs, pipelines
@@ -144,7 +144,7 @@ class PipelineStore:
             )
             for name, each in zip(names, others, strict=True)
         ]
-        ids = insert_jobs(connection, held.account_id, new, place=Place(held.parent_id, held.batch))
+        ids = insert_jobs(connection, held.account_id, new, place=SubjobPosition(held.parent_id, held.batch))
         connection.execute(sa.update(jobs).where(jobs.c.id.in_(ids)).values(row_index=held.row_index))
         grown = sa.update(jobs).where(jobs.c.id == held.parent_id)
         connection.execute(grown.values(batch_size=jobs.c.batch_size + len(ids)))

@@ -67,7 +67,7 @@ class Claim:
 
 
 @dataclass(frozen=True)
-class Attempt:
+class AttemptLocation:
     """Where the files of an attempt are, below the folder of all attempts, and the nonce that they carry."""
 
     folder: str
@@ -75,7 +75,7 @@ class Attempt:
 
 
 @dataclass(frozen=True)
-class Ending:
+class JobEnd:
     """How a job ended; `state` is Complete or Stopped."""
 
     state: JobStatus
@@ -191,7 +191,7 @@ class QueueStore:
             tally.write(connection)
             return None if found is None else _read_claims(connection, [found])[0]
 
-    def advance(self, ends: Sequence[tuple[Claim, Ending]], choose: Chooser) -> Advance:
+    def advance(self, ends: Sequence[tuple[Claim, JobEnd]], choose: Chooser) -> Advance:
         """Commit the ends of attempts and claim what is chosen, in one transaction."""
         tally = Tally()
         rows: list[Mapping[str, Any]] = []
@@ -236,7 +236,7 @@ class QueueStore:
         with self._database.read() as connection:
             return set(connection.execute(_CANCELLED).scalars())
 
-    def finish(self, claim: Claim, ending: Ending) -> bool:
+    def finish(self, claim: Claim, ending: JobEnd) -> bool:
         """Commit the end of an attempt exactly once; False when another end was committed before."""
         tally = Tally()
         with self._database.write() as connection:
@@ -266,14 +266,14 @@ class QueueStore:
             tally.write(connection)
             return True
 
-    def find_attempt(self, job_id: int, number: int) -> Attempt | None:
+    def find_attempt(self, job_id: int, number: int) -> AttemptLocation | None:
         """Folder and nonce of an attempt; None when there is none of this number."""
         query = sa.select(attempts.c.folder, attempts.c.nonce)
         with self._database.read() as connection:
             row = connection.execute(
                 query.where(attempts.c.job_id == job_id, attempts.c.number == number)
             ).first()
-        return None if row is None else Attempt(row.folder, row.nonce)
+        return None if row is None else AttemptLocation(row.folder, row.nonce)
 
     def unpurged(self) -> list[int]:
         """Deleted jobs that have ended and whose folders may still be there."""
@@ -326,7 +326,7 @@ def _set(
     tally.move(row, values["state"], has_failed=values.get("error") is not None)
 
 
-def _finish(connection: sa.Connection, tally: Tally, claim: Claim, ending: Ending) -> bool:
+def _finish(connection: sa.Connection, tally: Tally, claim: Claim, ending: JobEnd) -> bool:
     row = _find_held(connection, held_by(claim))
     if row is None:
         return False
