@@ -2,12 +2,12 @@
 
 const UNITS = ['kB', 'MB', 'GB', 'TB'];
 
-/** A size in bytes: `271 kB`. */
+/** A size in powers of 1000 with three digits: `271 kB`. `foldnote.text` follows the same rules. */
 export function formatSize(bytes: number): string {
   let value = bytes;
   let unit = 'B';
   for (const next of UNITS) {
-    if (value < 1000) {
+    if (value < 999.5) {
       break;
     }
     value /= 1000;

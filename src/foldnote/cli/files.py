@@ -32,7 +32,7 @@ def run_files(options: argparse.Namespace) -> int:
 
 
 def _list(options: argparse.Namespace) -> int:
-    from foldnote.client.core.progress import write_size
+    from foldnote.text import format_size
 
     page = connect(options).files.list(limit=options.limit, folder=options.folder)
     if options.json:
@@ -41,7 +41,7 @@ def _list(options: argparse.Namespace) -> int:
     rows = [
         (
             file.path,
-            "" if file.file_size is None else write_size(file.file_size),
+            "" if file.file_size is None else format_size(file.file_size),
             tell_local(file.upload_time),
         )
         for file in page.files

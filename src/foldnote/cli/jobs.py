@@ -13,6 +13,7 @@ from foldnote.cli.exit_codes import Exit
 from foldnote.cli.printing import format_table, print_json, report_change, show, state_of, tell
 from foldnote.models.moment import tell_local
 from foldnote.models.texts import visible
+from foldnote.text import format_duration
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -86,7 +87,7 @@ def _tabulate(jobs: Sequence[Job]) -> list[str]:
 
 
 def _row(job: Job) -> tuple[str, ...]:
-    took = _write_time(job.duration_s) if job.duration_s is not None else ""
+    took = format_duration(job.duration_s) if job.duration_s is not None else ""
     return (
         job.job_name,
         job.tool_type,
@@ -101,11 +102,6 @@ def _line(job: Job) -> str:
     moment = datetime.now(UTC).astimezone().strftime("%H:%M:%S")
     words = " ".join((job.error or job.message or "").split())
     return f"{moment}  {job.job_name}  {job.tool_type}  {state_of(job)}  {words}".rstrip()
-
-
-def _write_time(seconds: float) -> str:
-    minutes, rest = divmod(int(seconds), 60)
-    return f"{minutes // 60}:{minutes % 60:02}:{rest:02}" if minutes >= 60 else f"{minutes}:{rest:02}"
 
 
 def add_wait(parser: argparse.ArgumentParser) -> None:

@@ -46,6 +46,7 @@ from foldnote.results.structure.formats import find_format, read_structure_text
 from foldnote.results.structure.structure import Structure
 from foldnote.results.tables.score_rows import find_rows
 from foldnote.results.tables.tabular import Scalar, find_figures, find_table, is_list, read_json, read_table
+from foldnote.text import count
 
 MAX_JSON_BYTES = 32 * 1024**2
 """Larger JSON files are not looked into for tables and figures; :meth:`Result.read` still reads them."""
@@ -313,10 +314,10 @@ class Result:
 
     def __repr__(self) -> str:
         parts = [
-            *([_count(len(self.jobs), "job")] if self.jobs else []),
-            _count(len(self.files), "file"),
-            _count(len(self._reader.named(FileKind.STRUCTURE)), "structure"),
-            _count(len(self._reader.named(FileKind.NUMBERING, FileKind.TABLE)), "table"),
+            *([count(len(self.jobs), "job")] if self.jobs else []),
+            count(len(self.files), "file"),
+            count(len(self._reader.named(FileKind.STRUCTURE)), "structure"),
+            count(len(self._reader.named(FileKind.NUMBERING, FileKind.TABLE)), "table"),
         ]
         return f"<Result {self.name}: {', '.join(parts)}>"
 
@@ -379,7 +380,3 @@ class Result:
             return make_property_table(self.molecules[name])
         reader = read_numbering if kind is FileKind.NUMBERING else read_table
         return self._reader.parse(reader, name)
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}{'' if number == 1 else 's'}"

@@ -16,6 +16,7 @@ from foldnote.catalog.sequences import (
     looks_like_nucleotides,
     split_chains,
 )
+from foldnote.text import count
 
 _RANGE = re.compile(r"\s*(\d{1,6})\s*-\s*(\d{1,6})\s*", re.ASCII)
 _SHOWN_FAULTS = 3
@@ -55,10 +56,14 @@ def check_chain_count(value: str, place: CheckContext) -> Iterator[Finding]:
     bounds = place.notes.get("chains") or {}
     least, most = int(bounds.get("min", 1)), bounds.get("max")
     if len(chains) < least:
-        message = f"There is {_count(len(chains))}; at least {least} are needed. Separate chains by ':'."
+        message = (
+            f"There is {count(len(chains), 'chain')}; at least {least} are needed. Separate chains by ':'."
+        )
         yield place.find(message, "too_few_chains")
     elif most is not None and len(chains) > most:
-        yield place.find(f"There are {_count(len(chains))}; at most {most} can be used.", "too_many_chains")
+        yield place.find(
+            f"There are {count(len(chains), 'chain')}; at most {most} can be used.", "too_many_chains"
+        )
 
 
 def check_residue_range(value: str, place: CheckContext) -> Iterator[Finding]:
@@ -105,10 +110,6 @@ def _tell(faults: tuple[Fault, ...], more: int, many_chains: bool) -> str:
         for fault in faults
     ]
     return " ".join([*told, f"And {more} more."] if more else told)
-
-
-def _count(number: int) -> str:
-    return f"{number} chain" if number == 1 else f"{number} chains"
 
 
 ROWS: Final = (

@@ -15,6 +15,7 @@ from typing import Any, Protocol, TextIO
 
 from foldnote.models import Job, JobStatus
 from foldnote.models.texts import visible
+from foldnote.text import format_duration, format_size
 
 ProgressCallback = Callable[[int, int | None], None]
 """Told the bytes that are done, and the bytes in all (None where nobody knows)."""
@@ -76,7 +77,7 @@ class Bar:
             self._place.leave()
 
     def _line(self, text: str) -> str:
-        return f"{self._title} · {text} · {_write_time(self.elapsed_s)}"
+        return f"{self._title} · {text} · {format_duration(self.elapsed_s)}"
 
 
 class Terminal:
@@ -247,20 +248,5 @@ def describe_state(job: Job) -> str:
 
 def _write_bytes(bar: Bar, done: int, total: int | None) -> str:
     rate = done / bar.elapsed_s if bar.elapsed_s > 0 else 0.0
-    amount = write_size(done) if total is None else f"{write_size(done)} of {write_size(total)}"
-    return f"{amount}, {write_size(rate)}/s"
-
-
-def write_size(size_bytes: float) -> str:
-    """A number of bytes for a person, in powers of 1000."""
-    for unit in ("bytes", "kB", "MB", "GB"):
-        if size_bytes < 999.5 or unit == "GB":
-            return f"{size_bytes:.0f} {unit}" if unit == "bytes" else f"{size_bytes:.3g} {unit}"
-        size_bytes /= 1000
-    raise AssertionError("the loop returns")
-
-
-def _write_time(seconds: float) -> str:
-    minutes, rest = divmod(int(seconds), 60)
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
+    amount = format_size(done) if total is None else f"{format_size(done)} of {format_size(total)}"
+    return f"{amount}, {format_size(rate)}/s"

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from foldnote.client.inputs.batch_table import Rows
 from foldnote.client.submission.batch_submission import BatchAttempt
 from foldnote.models import Job, JobStatus, RowVerdict
+from foldnote.text import format_duration
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -140,7 +141,7 @@ class Preview:
         if self.duration_s is None:
             return " How long it takes is not known: no job of this tool has ended here yet."
         each = f"median of {self.experience.count} earlier"
-        text = f" About {_write_time(self.duration_s)} of computing ({each})"
+        text = f" About {format_duration(self.duration_s)} of computing ({each})"
         hours = self.weighted_hours
         return f"{text}{'' if hours is None else f', {hours:.3g} weighted hours'}."
 
@@ -165,9 +166,3 @@ class Preview:
 def _short(value: object) -> str:
     text = "" if value is None else str(value)
     return text if len(text) <= _CELL else f"{text[: _CELL - 1]}…"
-
-
-def _write_time(seconds: float) -> str:
-    if seconds < 90:
-        return f"{seconds:.0f} s"
-    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"

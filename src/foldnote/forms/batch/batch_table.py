@@ -23,7 +23,8 @@ from foldnote.forms.files.file_reference import settle, tell_file
 from foldnote.forms.jobs.background_calls import call, start
 from foldnote.forms.ui import compact_widgets
 from foldnote.forms.ui.stylesheet import read_style
-from foldnote.forms.wording import count, in_one_line
+from foldnote.forms.wording import in_one_line
+from foldnote.text import count
 
 if TYPE_CHECKING:
     from foldnote.forms.form import Form

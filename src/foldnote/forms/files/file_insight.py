@@ -19,7 +19,7 @@ from foldnote.forms.files.file_reference import FileReference
 from foldnote.forms.files.structure_outline import find_outline
 from foldnote.forms.files.table_head import find_table
 from foldnote.forms.schema.spec import MISSING, FieldSpec
-from foldnote.forms.wording import count
+from foldnote.text import count
 
 _STRUCTURES: Final = frozenset(("pdb", "cif", "ent", "mmcif"))
 _TABLES: Final = frozenset(("csv", "tsv"))

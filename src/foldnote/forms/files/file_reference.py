@@ -16,7 +16,7 @@ from typing import Any, Literal
 from foldnote.catalog.checks.molecule import find_smiles_fault
 from foldnote.client.inputs.file_values import Contents, FileValue, JobFile, LocalFile
 from foldnote.forms.files.contents import recall, size_of
-from foldnote.forms.wording import join_words, size
+from foldnote.text import format_size, join_words
 
 Place = Literal["local", "upload", "job", "text", "unknown"]
 _MOST_ENTRIES = 60
@@ -72,7 +72,7 @@ def read_reference(text: str, uploads: Iterable[str] = (), extensions: tuple[str
     if "\n" in value:
         is_molecule = value.count("\n") == 1 and is_smiles(value.strip(), extensions)
         what = f"the molecule of the SMILES {value.strip()[:60]}" if is_molecule else "pasted text"
-        return FileReference("text", f"{what}, {size(len(value.encode()))}")
+        return FileReference("text", f"{what}, {format_size(len(value.encode()))}")
     if not isinstance(value, FileValue | LocalFile) and is_smiles(value, extensions):
         return FileReference("unknown", "", _ask_for_structure(extensions))
     error = _judge_extension(value, extensions)
@@ -82,12 +82,12 @@ def read_reference(text: str, uploads: Iterable[str] = (), extensions: tuple[str
         job, _, member = value.partition("/")
         what = "job" if isinstance(value, JobFile) else "job or folder"
         seen = recall(value)
-        told = f", {size(len(seen.encode()))}" if seen else ""
+        told = f", {format_size(len(seen.encode()))}" if seen else ""
         place: Place = "upload" if isinstance(value, FileValue) and what != "job" else "job"
         return FileReference(place, f"{member} of the {what} {job}{told}", error)
     if isinstance(value, FileValue):
         size_bytes = size_of(value, uploads)
-        told = "" if size_bytes is None else f", {size(size_bytes)}"
+        told = "" if size_bytes is None else f", {format_size(size_bytes)}"
         is_here = local_path(str(value)) is not None
         other = f"; the file {value} on this computer is not used: write ./{value} for it" if is_here else ""
         return FileReference("upload", f"upload {_OWN_FOLDER.sub('', value)}{told}{other}", error)
@@ -108,7 +108,7 @@ def _read_local(text: LocalFile, uploads: tuple[str, ...], error: str | None) ->
         what = "is a folder" if Path(text).expanduser().is_dir() else "does not exist on this computer"
         return FileReference("unknown", "", f"{text} {what}.")
     other = f"; the upload {text} is not used" if text in uploads else ""
-    told = f"file on this computer, {size(path.stat().st_size)}; uploaded at Submit{other}"
+    told = f"file on this computer, {format_size(path.stat().st_size)}; uploaded at Submit{other}"
     return FileReference("local", told, error, path)
 
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from foldnote.forms.files.contents import recall
 from foldnote.forms.files.file_reference import local_path, settle
-from foldnote.forms.wording import count
+from foldnote.text import count
 
 if TYPE_CHECKING:
     import gemmi

@@ -14,8 +14,8 @@ from typing import Any, Final
 
 from foldnote.forms.files.file_reference import has_extension
 from foldnote.forms.jobs.background_calls import call
-from foldnote.forms.wording import count, size
 from foldnote.models import Job
+from foldnote.text import count, format_size
 
 _MOST_FILES: Final = 300
 _MOST_OPEN: Final = 12
@@ -95,7 +95,7 @@ def _write_level(job: str, members: list[ListedFile], folder: str, *, is_open: b
         else:
             written.append(
                 f'<button type="button" data-job="{escape(job)}" data-path="{escape(member.path)}">'
-                f"{escape(name)} <span>{size(member.size_bytes)}</span></button>"
+                f"{escape(name)} <span>{format_size(member.size_bytes)}</span></button>"
             )
     written += [
         f"<details{' open' if is_open else ''}><summary>{escape(name)}</summary>"

@@ -18,7 +18,7 @@ from foldnote.forms.fields.field import is_same
 from foldnote.forms.fields.snapshot import Snapshot
 from foldnote.forms.jobs.background_calls import call, has_running_loop, start
 from foldnote.forms.jobs.job_name import identify_settings
-from foldnote.forms.wording import count, duration
+from foldnote.text import count, format_duration
 
 if TYPE_CHECKING:
     from foldnote.forms.form import Form
@@ -206,4 +206,4 @@ def _tell_time(experience: Experience, more: str = "") -> str:
     if experience.duration_s is None:
         return "; how long it takes is not known yet"
     based = f"median of {experience.count} earlier" if experience.count > 1 else "as the one before"
-    return f", about {duration(experience.duration_s)}{more} ({based})"
+    return f", about {format_duration(experience.duration_s)}{more} ({based})"

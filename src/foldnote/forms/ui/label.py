@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from html import escape
 
 from foldnote.forms.schema.spec import MISSING, FieldSpec
-from foldnote.forms.wording import count, in_one_line, number_text
+from foldnote.forms.wording import in_one_line, number_text
+from foldnote.text import count
 
 _LIMITS = {
     "minimum": "at least",

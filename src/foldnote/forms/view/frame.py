@@ -18,8 +18,8 @@ from foldnote.forms.ui.label import LabelParts, Notice, write_label
 from foldnote.forms.ui.shared_styles import Looks
 from foldnote.forms.ui.stylesheet import read_style
 from foldnote.forms.view.changes import Changes
-from foldnote.forms.wording import count
 from foldnote.models.tool import Tool
+from foldnote.text import count
 
 if TYPE_CHECKING:
     from foldnote.forms.fields.section import Section

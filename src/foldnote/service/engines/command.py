@@ -19,6 +19,7 @@ from foldnote.errors import EngineInstallError
 from foldnote.service.engines.engine import ENVIRONMENT, Engine, find_python
 from foldnote.service.engines.install import InstallEvent, install, remove
 from foldnote.service.engines.registry import engine_for, get_engine, load_engines
+from foldnote.text import format_size
 
 NO_ENGINE = "no engine is bundled; connect a service that has it, or add an engine of your own (see README)"
 _KIND_IN_WORDS = {"genuine-task": "same task", "substitute": "SUBSTITUTE", "adapter": "adapter"}
@@ -184,7 +185,11 @@ class _TextReporter:
         self._is_terminal = out.isatty()
         self._written = 0.0
         self._turns = 0
-        size = f", at least {_in_gb(engine.environment.disk_mb)}" if engine.environment.disk_mb else ""
+        size = (
+            f", at least {format_size(engine.environment.disk_mb * 1_000_000)}"
+            if engine.environment.disk_mb
+            else ""
+        )
         out.write(f"{engine.name}: {engine.method}{size}\n  licence: {engine.licence}\n")
         if engine.licence_note:
             out.write(f"  {engine.licence_note}\n")
@@ -205,7 +210,3 @@ class _TextReporter:
     def fail(self, engine: str, reason: str) -> None:
         self._out.write(("\r\033[K" if self._is_terminal else "") + f"{engine}: {reason}\n")
         self._out.flush()
-
-
-def _in_gb(megabytes: int) -> str:
-    return f"{megabytes / 1024:.1f} GB" if megabytes >= 1000 else f"{megabytes} MB"

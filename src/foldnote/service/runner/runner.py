@@ -33,7 +33,8 @@ from foldnote.service.runner.publishing import (
     read_score,
     write_manifest,
 )
-from foldnote.service.runner.supervision import EngineExit, Supervisor, in_words
+from foldnote.service.runner.supervision import EngineExit, Supervisor
+from foldnote.text import format_duration
 
 EXIT_DONE = 0
 EXIT_UNPUBLISHED = 1
@@ -191,7 +192,7 @@ def _pack(
     except StoppedError:
         ending = EngineExit("stopped", "The job was stopped while its outputs were packed.")
     except LateError:
-        limit = in_words(spec.time_limit_s)
+        limit = format_duration(spec.time_limit_s)
         ending = _without_outputs(name, ending, "timed_out", f"the time limit of {limit} passed first")
     except NotKeptError as exc:
         ending = _without_outputs(name, ending, "failed", str(exc))

@@ -24,6 +24,7 @@ from foldnote.service.runner import processes
 from foldnote.service.runner.attempt import AttemptSpec, OutcomeState
 from foldnote.service.runner.output_lines import LineSorter
 from foldnote.service.runner.untrusted import read_regular
+from foldnote.text import format_duration
 
 _TICK_S = 0.2
 _MEMORY_CHECK_S = 1.0
@@ -145,7 +146,8 @@ class Supervisor:
             return EngineExit("lost", "The machine ended the job's runner before the engine was done.")
         if time.monotonic() - self._started > spec.time_limit_s:
             return EngineExit(
-                "timed_out", f"{self._name} was ended at its time limit of {in_words(spec.time_limit_s)}."
+                "timed_out",
+                f"{self._name} was ended at its time limit of {format_duration(spec.time_limit_s)}.",
             )
         return self._check_memory()
 
@@ -237,10 +239,3 @@ def _prefer_for_out_of_memory(pid: int) -> None:
         Path(f"/proc/{pid}/oom_score_adj").write_text("500")
     except OSError:
         return
-
-
-def in_words(seconds: float) -> str:
-    """A time limit in words."""
-    if seconds >= 7200:
-        return f"{seconds / 3600:g} hours"
-    return f"{seconds / 60:g} minutes" if seconds >= 120 else f"{seconds:g} seconds"

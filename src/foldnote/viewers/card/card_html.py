@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from html import escape
 
 from foldnote.models import BatchStatus, Job, JobStatus
-from foldnote.viewers.display.summary import write_duration
+from foldnote.text import format_duration
 from foldnote.viewers.render.html import read_asset
 
 LOG_TAIL_LINES = 200
@@ -132,9 +132,9 @@ def _write_top(job: Job, look: StateAppearance) -> str:
 
 def _write_elapsed(job: Job) -> str:
     if job.duration_s is not None:
-        return f"{'took' if job.is_final else 'for'} {write_duration(job.duration_s)}"
+        return f"{'took' if job.is_final else 'for'} {format_duration(job.duration_s)}"
     if job.created is not None and not job.is_final:
-        return f"waiting {write_duration((datetime.now(UTC) - job.created).total_seconds())}"
+        return f"waiting {format_duration((datetime.now(UTC) - job.created).total_seconds())}"
     return ""
 
 

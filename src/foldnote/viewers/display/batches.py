@@ -15,8 +15,8 @@ from foldnote.errors import UnreadableFileError
 from foldnote.results import Result
 from foldnote.results.batch import find_batch_table, stack_tables
 from foldnote.results.naming.file_kinds import is_working_file, structure_order
+from foldnote.text import count
 from foldnote.viewers.display.regions import list_regions
-from foldnote.viewers.scene.description import count
 from foldnote.viewers.scene.docking_view import CONTACTS_TITLE, tidy_contacts
 
 NamedTable = tuple[str, pd.DataFrame]

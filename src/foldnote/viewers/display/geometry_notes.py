@@ -10,7 +10,7 @@ import pandas as pd
 from foldnote.errors import UnreadableFileError
 from foldnote.results import Result
 from foldnote.results.structure.geometry import CHIRALITY, CIS, CLASH, TWISTED
-from foldnote.viewers.scene.description import count
+from foldnote.text import count
 
 MOST_RESIDUES = 10_000
 """Residues of all models together beyond which no further model is looked at for a view."""

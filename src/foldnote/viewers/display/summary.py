@@ -12,11 +12,10 @@ from datetime import UTC, datetime
 from html import escape
 
 from foldnote.results import Manifest, Result, ResultFile, find_metric
-from foldnote.viewers.scene.description import count
+from foldnote.text import count, format_duration, format_size
 
 _HUMP = re.compile(r"(?<=[a-z]{2})(?=[A-Z])")
 """Where a word begins in a name such as ``heavyResidues``, but not in ``pKa``."""
-_UNITS = ((1024**3, "GB"), (1024**2, "MB"), (1024, "kB"))
 
 
 def write_summary(result: Result) -> dict[str, str]:
@@ -31,34 +30,12 @@ def write_summary(result: Result) -> dict[str, str]:
 def write_files(files: Sequence[ResultFile]) -> str:
     """The list of files as folded HTML."""
     rows = "".join(
-        f"<dt>{escape(file.name)}</dt><dd>{file.kind.value}, {write_size(file.size_bytes)}</dd>"
+        f"<dt>{escape(file.name)}</dt><dd>{file.kind.value}, {format_size(file.size_bytes)}</dd>"
         for file in files
     )
     return (
         f'<details class="fnv-words"><summary>{count(len(files), "file")}</summary><dl>{rows}</dl></details>'
     )
-
-
-def write_size(size_bytes: int) -> str:
-    """A size for people: ``271 kB``."""
-    for unit, word in _UNITS:
-        if size_bytes >= unit:
-            return (
-                f"{size_bytes / unit:.3g} {word}"
-                if size_bytes < 1000 * unit
-                else f"{size_bytes // unit:,} {word}"
-            )
-    return count(size_bytes, "byte")
-
-
-def write_duration(seconds: float) -> str:
-    """A time span for people: ``42 s``, ``3 min 05 s``, ``2 h 07 min``."""
-    whole = round(max(0.0, seconds))
-    if whole < 60:
-        return f"{whole} s"
-    if whole < 3600:
-        return f"{whole // 60} min {whole % 60:02d} s"
-    return f"{whole // 3600} h {whole % 3600 // 60:02d} min"
 
 
 def _write_manifest(manifest: Manifest) -> dict[str, str]:
@@ -72,7 +49,7 @@ def _write_manifest(manifest: Manifest) -> dict[str, str]:
         "Seed": manifest.seed_note if manifest.seed is None else str(manifest.seed),
         "Ignored settings": " ".join(f"{name}: {why}" for name, why in manifest.ignored.items()),
         "Started": _write_time(manifest.started),
-        "Took": "" if duration is None else write_duration(duration),
+        "Took": "" if duration is None else format_duration(duration),
     }
 
 

@@ -22,11 +22,11 @@ from foldnote.results import (
     make_coverage,
     make_distribution,
 )
+from foldnote.text import count
 from foldnote.viewers.plots.plot import Axis, Canvas, Plot
 from foldnote.viewers.render.png import write_png
 from foldnote.viewers.scene import palette
 from foldnote.viewers.scene.coloring import CONFIDENCE_BANDS
-from foldnote.viewers.scene.description import count
 
 _MOST_LINES = 5
 _MOST_PIXELS = 400

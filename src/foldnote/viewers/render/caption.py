@@ -8,8 +8,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from html import escape
 
+from foldnote.text import count
 from foldnote.viewers.scene import palette
-from foldnote.viewers.scene.description import count, span
+from foldnote.viewers.scene.description import span
 from foldnote.viewers.scene.model import Highlight, Scene, SceneChain, Step
 
 

@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from foldnote.results import Region, Structure
+from foldnote.text import count
 from foldnote.viewers.scene.model import SceneChain
 
 Facts = tuple[tuple[str, str], ...]
@@ -57,11 +58,6 @@ def find_marking(cdrs: Sequence[Region]) -> str:
 def name_scheme(word: str) -> str:
     """A numbering scheme or CDR definition as it is written, such as ``IMGT`` for ``imgt``."""
     return _SCHEMES.get(word.lower(), word)
-
-
-def count(number: int, noun: str) -> str:
-    """``1 residue``, ``2 residues``."""
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def span(numbers: Sequence[str]) -> str:

@@ -20,8 +20,9 @@ from foldnote.results.docking.contacts import (
     measure_contacts,
     read_pocket,
 )
+from foldnote.text import count
 from foldnote.viewers.scene.compose import compose
-from foldnote.viewers.scene.description import Facts, count
+from foldnote.viewers.scene.description import Facts
 from foldnote.viewers.scene.drawing import draw_molecules
 from foldnote.viewers.scene.model import Line, Scene, SceneModel, Step
 from foldnote.viewers.scene.molecule_view import (

@@ -14,8 +14,9 @@ from foldnote.results import Molecule, Structure, find_metric
 from foldnote.results.molecules.molecule_files import read_molecules
 from foldnote.results.molecules.pdbqt import list_ligand_lines
 from foldnote.results.molecules.smiles import FLAT, MADE
+from foldnote.text import count
 from foldnote.viewers.scene import palette
-from foldnote.viewers.scene.description import Facts, count
+from foldnote.viewers.scene.description import Facts
 from foldnote.viewers.scene.drawing import MISSING, draw_molecules, has_rdkit
 from foldnote.viewers.scene.model import Scene, SceneModel, Step
 from foldnote.viewers.scene.orientation import find_rotation

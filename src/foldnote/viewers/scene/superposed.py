@@ -7,10 +7,10 @@ from pathlib import Path
 
 from foldnote.errors import BadRequestError
 from foldnote.results import Model, PairingMethod, Result, Structure, Superposition, superpose
+from foldnote.text import count
 from foldnote.viewers.layouts import find_job_name
 from foldnote.viewers.scene import palette
 from foldnote.viewers.scene.compose import compose
-from foldnote.viewers.scene.description import count
 from foldnote.viewers.scene.model import Scene, SceneModel
 
 Item = Structure | Model | Result | str | Path

@@ -18,9 +18,9 @@ import numpy as np
 import pandas as pd
 
 from foldnote.results import Metric, find_metric
+from foldnote.text import count
 from foldnote.viewers.render.compression import pack
 from foldnote.viewers.render.html import read_asset, write_json
-from foldnote.viewers.scene.description import count
 
 SHOWN_ROWS = 10
 SHOWN_COLUMNS = 20

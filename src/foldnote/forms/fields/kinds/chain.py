@@ -13,7 +13,7 @@ from foldnote.forms.fields.kinds.ticks import Ticks
 from foldnote.forms.files.structure_outline import Outline, OutlineChain, find_outline
 from foldnote.forms.schema.spec import MISSING
 from foldnote.forms.ui import compact_widgets
-from foldnote.forms.wording import count
+from foldnote.text import count
 
 _MOST_TICKS: Final = 24
 _SHOWN_LETTERS: Final = 24

@@ -24,8 +24,8 @@ from foldnote.forms.jobs.background_calls import call, start
 from foldnote.forms.jobs.job_files import list_members, write_jobs, write_members, write_tree
 from foldnote.forms.ui import compact_widgets
 from foldnote.forms.ui.stylesheet import read_style
-from foldnote.forms.wording import count, size
 from foldnote.models import JobStatus
+from foldnote.text import count, format_size
 
 if TYPE_CHECKING:
     from foldnote.forms.fields.field import Field
@@ -172,4 +172,4 @@ def save_beside_notebook(name: str, content: bytes) -> str:
 
 
 def _label(name: str, size_bytes: int | None) -> str:
-    return name if size_bytes is None else f"{name} · {size(size_bytes)}"
+    return name if size_bytes is None else f"{name} · {format_size(size_bytes)}"

@@ -19,7 +19,7 @@ from foldnote.forms.files.file_insight import look_into, read_object
 from foldnote.forms.files.file_reference import read_reference, settle, suggest_paths
 from foldnote.forms.schema.spec import MISSING, FieldSpec
 from foldnote.forms.ui import compact_widgets
-from foldnote.forms.wording import count, join_words, size
+from foldnote.text import count, format_size, join_words
 
 
 def is_file(spec: FieldSpec) -> bool:
@@ -38,11 +38,11 @@ class PastedTexts:
         """The name to show for ``value``: itself when it is one line."""
         if "\n" not in value:
             return value
-        name = f"(pasted text, {size(len(value.encode()))})"
+        name = f"(pasted text, {format_size(len(value.encode()))})"
         for number in range(2, 1000):
             if self._texts.get(name, value) == value:
                 break
-            name = f"(pasted text {number}, {size(len(value.encode()))})"
+            name = f"(pasted text {number}, {format_size(len(value.encode()))})"
         self._texts[name] = value
         return name
 

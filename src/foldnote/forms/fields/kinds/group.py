@@ -17,8 +17,8 @@ from foldnote.forms.fields.field import Field, Reading, is_same
 from foldnote.forms.fields.section import Section, share
 from foldnote.forms.schema.plan import read_plan
 from foldnote.forms.schema.spec import MISSING
-from foldnote.forms.wording import count, join_words
 from foldnote.models.verdict import Problem
+from foldnote.text import count, join_words
 
 
 class ObjectField(HolderField):

@@ -16,7 +16,8 @@ import ipywidgets as widgets
 from foldnote.forms.fields.field import Field, Reading
 from foldnote.forms.schema.spec import MISSING, FieldSpec
 from foldnote.forms.ui import compact_widgets
-from foldnote.forms.wording import count, in_one_line
+from foldnote.forms.wording import in_one_line
+from foldnote.text import count
 
 _WORD = re.compile(r'"(?:\\.|[^"\\])*"|[^,;"]+')
 _TORN_BY = r"[,;\"]"

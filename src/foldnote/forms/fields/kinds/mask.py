@@ -14,7 +14,8 @@ from foldnote.forms.fields.kinds.text import TextField
 from foldnote.forms.schema.spec import MISSING
 from foldnote.forms.ui import compact_widgets
 from foldnote.forms.ui.stylesheet import read_style
-from foldnote.forms.wording import count, in_one_line
+from foldnote.forms.wording import in_one_line
+from foldnote.text import count
 
 _RANGE: Final = re.compile(r"(\d{1,5})\s*(?:-|\u2013|\.\.|to)\s*(\d{1,5})")
 _LONGEST_SHOWN: Final = 600

@@ -22,7 +22,8 @@ from foldnote.forms.fields.kinds.text import TextField
 from foldnote.forms.schema.spec import MISSING
 from foldnote.forms.ui import compact_widgets
 from foldnote.forms.ui.stylesheet import read_style
-from foldnote.forms.wording import count, in_one_line
+from foldnote.forms.wording import in_one_line
+from foldnote.text import count
 
 _MOST_DRAWN: Final = 12
 _WIDTH, _HEIGHT = 150, 110

@@ -14,7 +14,7 @@ from foldnote.forms.fields.kinds.group import ObjectField
 from foldnote.forms.fields.section import Section
 from foldnote.forms.schema.plan import read_plan
 from foldnote.forms.schema.spec import MISSING, FieldSpec
-from foldnote.forms.wording import count
+from foldnote.text import count
 
 
 def list_places(schema: Mapping[str, Any]) -> list[Mapping[str, Any]]:

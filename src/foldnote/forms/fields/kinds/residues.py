@@ -19,7 +19,7 @@ from foldnote.forms.fields.kinds.ticks import Ticks
 from foldnote.forms.files.structure_outline import ChainRegion, Outline, OutlineChain
 from foldnote.forms.schema.spec import MISSING
 from foldnote.forms.ui import compact_widgets
-from foldnote.forms.wording import count
+from foldnote.text import count
 
 _SHOWN_LETTERS: Final = 30
 

@@ -14,8 +14,8 @@ from foldnote.forms.fields.section import share
 from foldnote.forms.schema.spec import MISSING, read_spec
 from foldnote.forms.ui import compact_widgets
 from foldnote.forms.ui.stylesheet import read_style
-from foldnote.forms.wording import count
 from foldnote.models.verdict import Problem
+from foldnote.text import count
 
 _MOST_ROWS = 400
 

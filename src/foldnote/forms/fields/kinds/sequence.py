@@ -15,7 +15,7 @@ from foldnote.forms.fields.field import Field, Reading
 from foldnote.forms.schema.spec import MISSING
 from foldnote.forms.ui import compact_widgets
 from foldnote.forms.ui.label import Excerpt
-from foldnote.forms.wording import count
+from foldnote.text import count
 
 _AROUND = 14
 

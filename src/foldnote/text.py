@@ -1,0 +1,52 @@
+"""Sizes, durations, counts and lists as people read them: the same in cells, panel, CLI and docs.
+
+The panel's TypeScript (``labextension/src/models/size.ts`` and ``time.ts``) follows the same rules; both are
+tested against ``tests/data/figures.json``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+_UNITS = ("kB", "MB", "GB", "TB")
+_MINUTE, _HOUR, _DAY = 60, 3600, 86400
+
+
+def format_size(size_bytes: float) -> str:
+    """A number of bytes in powers of 1000, three significant digits: ``271 kB``, ``1.5 GB``."""
+    value, unit = float(max(0, size_bytes)), "B"
+    for larger in _UNITS:
+        if value < 999.5:
+            break
+        value, unit = value / 1000, larger
+    return f"{value:.0f} B" if unit == "B" else f"{float(f'{value:.3g}'):g} {unit}"
+
+
+def format_duration(seconds: float) -> str:
+    """A duration in at most two units: ``42 s``, ``1 min 12 s``, ``3 h 5 min``, ``2 d 4 h``."""
+    whole = max(0, int(seconds))
+    if whole < _MINUTE:
+        return f"{whole} s"
+    if whole < _HOUR:
+        return _pair(whole, (_MINUTE, "min"), (1, "s"))
+    if whole < _DAY:
+        return _pair(whole, (_HOUR, "h"), (_MINUTE, "min"))
+    return _pair(whole, (_DAY, "d"), (_HOUR, "h"))
+
+
+def count(number: int, noun: str, plural: str | None = None) -> str:
+    """A number with its noun: ``1 residue``, ``2,000 residues``; ``plural`` where it is irregular."""
+    return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
+
+
+def join_words(words: Sequence[str], last: str = "or") -> str:
+    """``a, b or c``; empty for no words."""
+    if len(words) < 2:
+        return "".join(words)
+    return f"{', '.join(words[:-1])} {last} {words[-1]}"
+
+
+def _pair(whole: int, large: tuple[int, str], small: tuple[int, str]) -> str:
+    number, rest = divmod(whole, large[0])
+    more = rest // small[0]
+    return f"{number} {large[1]}" + (f" {more} {small[1]}" if more else "")

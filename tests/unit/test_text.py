@@ -1,0 +1,46 @@
+"""Figures read the same in Python and in the panel."""
+
+import json
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from foldnote.text import count, format_duration, format_size, join_words
+
+FIGURES = json.loads((Path(__file__).parents[1] / "data/figures.json").read_text())
+
+
+@pytest.mark.parametrize(("size_bytes", "text"), FIGURES["sizes"])
+def test_a_size_has_three_digits_and_a_decimal_unit(size_bytes, text):
+    assert format_size(size_bytes) == text
+
+
+@pytest.mark.parametrize(("seconds", "text"), FIGURES["durations"])
+def test_a_duration_has_at_most_two_units(seconds, text):
+    assert format_duration(seconds) == text
+
+
+@given(st.integers(min_value=0, max_value=10**15))
+def test_a_size_is_right_to_three_digits(size_bytes):
+    number, unit = format_size(size_bytes).split()
+    factor = {"B": 1, "kB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}[unit]
+    assert float(number) * factor == pytest.approx(size_bytes, rel=0.0051)
+
+
+@pytest.mark.parametrize(
+    ("number", "noun", "plural", "text"),
+    [
+        (0, "job", None, "0 jobs"),
+        (1, "job", None, "1 job"),
+        (2000, "residue", None, "2,000 residues"),
+        (2, "matrix", "matrices", "2 matrices"),
+    ],
+)
+def test_a_count_agrees_with_its_noun(number, noun, plural, text):
+    assert count(number, noun, plural) == text
+
+
+def test_words_are_joined_as_a_list():
+    assert [join_words([]), join_words(["a"]), join_words(["a", "b", "c"])] == ["", "a", "a, b or c"]
