@@ -65,7 +65,7 @@ OPTIONS: tuple[Option, ...] = (
     Option("result_cache_gb", 20.0, "GB", "FOLDNOTE_RESULT_CACHE_GB",
            "Fetched results are kept up to this size; those not used for longest go first.", float),
     Option("ask_from_jobs", 50, "jobs", "FOLDNOTE_ASK_FROM_JOBS",
-           "A batch of this many jobs or more is asked about before it is submitted.", int),
+           "A batch of this many jobs or more is confirmed before it is submitted.", int),
     Option("view_colors", "", "coloring", "FOLDNOTE_VIEW_COLORS",
            "What structures are coloured by at first, for example chain; empty for what fits each."),
     Option("engines_dir", "", "folder", "FOLDNOTE_ENGINES_DIR",

@@ -181,7 +181,7 @@ def test_a_service_that_is_gone_is_said_in_the_tab_which_goes_on_when_it_is_back
     lab.execute("foldnote:open-job", job="late.output-4", profile="lab")
     panel = panel_of(lab, "late.output-4")
     expect(panel).to_contain_text("The service does not answer", timeout=60_000)
-    expect(panel).to_contain_text("It is tried again by itself.")
+    expect(panel).to_contain_text("Retrying automatically.")
     look(lab, "result-service-gone")
     hosted.start_again()
     expect(panel).to_contain_text("Complete", timeout=120_000)

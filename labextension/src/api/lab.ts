@@ -102,7 +102,7 @@ export class LabApi {
     await this.requests.post('refresh');
   }
 
-  /** Asks the service to stop jobs; gives what could not be done. */
+  /** Asks the service to stop jobs; returns the failures. */
   async stop(names: readonly string[]): Promise<readonly string[]> {
     return (await this.requests.post<Faults>('jobs/stop', { names })).faults;
   }

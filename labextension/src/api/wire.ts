@@ -79,21 +79,6 @@ export interface components {
             [key: string]: unknown;
         };
         /**
-         * Advice
-         * @description One tool that fits a described task.
-         */
-        Advice: {
-            /**
-             * Reason
-             * @default
-             */
-            reason: string;
-            /** Toolid */
-            toolId: string;
-        } & {
-            [key: string]: unknown;
-        };
-        /**
          * AdviceAnswer
          * @description Tools for a described task, best first.
          */
@@ -112,7 +97,7 @@ export interface components {
              * Tools
              * @default []
              */
-            tools: components["schemas"]["Advice"][];
+            tools: components["schemas"]["ToolAdvice"][];
         } & {
             [key: string]: unknown;
         };
@@ -678,6 +663,21 @@ export interface components {
              * @default null
              */
             unavailableReason: string | null;
+        } & {
+            [key: string]: unknown;
+        };
+        /**
+         * ToolAdvice
+         * @description One tool that fits a described task.
+         */
+        ToolAdvice: {
+            /**
+             * Reason
+             * @default
+             */
+            reason: string;
+            /** Toolid */
+            toolId: string;
         } & {
             [key: string]: unknown;
         };

@@ -134,7 +134,7 @@ export function ResultPending({ state, onRetry }: ResultNoticeProps): ReactEleme
 }
 
 function faultWords({ sentence, isPassing }: Fault, trans: Trans): string {
-  return isPassing ? `${sentence} ${trans.__('It is tried again by itself.')}` : sentence;
+  return isPassing ? `${sentence} ${trans.__('Retrying automatically.')}` : sentence;
 }
 
 function lookElsewhere({ elsewhere }: ResultNoticeProps, trans: Trans): readonly NoticeAction[] {

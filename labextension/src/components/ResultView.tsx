@@ -47,7 +47,7 @@ export function ResultView(props: ResultViewProps): ReactElement {
     { key: 'files', label: trans.__('Files') },
     { key: 'log', label: trans.__('Log') },
     { key: 'settings', label: trans.__('Settings') },
-    { key: 'manifest', label: trans.__('What was run') }
+    { key: 'manifest', label: trans.__('Provenance') }
   ];
   return (
     <div className="fn-Result">

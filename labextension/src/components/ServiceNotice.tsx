@@ -30,7 +30,7 @@ export function ServiceNotice(props: ServiceNoticeProps): ReactElement | null {
     const title = trans.__('No connection to JupyterLab’s server');
     return (
       <Notice tone="error" title={title} action={retry} isWhole={isWhole}>
-        {lost} {trans.__('It is tried again by itself.')}
+        {lost} {trans.__('Retrying automatically.')}
       </Notice>
     );
   }

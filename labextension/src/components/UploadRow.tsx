@@ -47,7 +47,7 @@ export function UploadRow({ upload, onRetry, onDismiss }: UploadRowProps): React
       {reason !== null && (
         <p className="fn-Upload-word" role="status">
           {phase === 'passing'
-            ? trans.__('%1 It is tried again by itself; nothing has to be sent anew.', reason)
+            ? trans.__('%1 Retrying automatically; nothing has to be sent anew.', reason)
             : reason}
         </p>
       )}

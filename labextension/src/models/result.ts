@@ -26,7 +26,7 @@ export interface Listed {
 /** Why something is not there. */
 export interface Fault {
   readonly sentence: string;
-  /** Whether it is tried again by itself. */
+  /** Whether it is retried automatically. */
   readonly isPassing: boolean;
 }
 

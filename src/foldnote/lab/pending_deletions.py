@@ -1,4 +1,4 @@
-"""Deletions that wait a moment, so that they can be undone.
+"""Deletions that are delayed, so that they can be undone.
 
 The waiting happens here and not in the page: a person who was asked and agreed gets the deletion also when
 the page is closed, and every page shows what is about to go. If the Jupyter server ends within that moment,
@@ -34,7 +34,7 @@ class PendingDeletions:
         delete: Callable[[Sequence[str]], Awaitable[list[str]]],
         tell: Callable[[frozenset[str]], None],
     ) -> None:
-        """``delete`` deletes jobs and gives what could not be done; ``tell`` hears which are about to go."""
+        """``delete`` deletes jobs and returns the failures; ``tell`` hears which are about to go."""
         self._delete = delete
         self._tell = tell
         self._rounds: dict[str, asyncio.Event] = {}

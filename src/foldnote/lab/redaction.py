@@ -1,4 +1,4 @@
-"""Takes the signatures of links out of what goes to a page.
+"""Remove signatures from links in responses to the browser.
 
 A signed link opens a file to whoever has it. Pages need none: bytes go through this server. But a log, a
 sentence of the service, or a field that only one deployment knows may hold one, so every answer passes here.

@@ -177,7 +177,7 @@ class UploadAnswer(WireModel):
     sent_bytes: int | None = None
     """What was passed on to the service; null while that is not under way."""
     waiting: str | None = None
-    """Why passing on broke off; it is tried again by itself. Null while nothing is amiss."""
+    """Why passing on broke off; it is retried automatically. Null while nothing is amiss."""
     path: str | None = None
     """What a file field takes for it; null until the service has it."""
 

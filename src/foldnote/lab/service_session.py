@@ -1,4 +1,4 @@
-"""What pages can have done at one service: the allowed acts, each with a limit of time.
+"""Operations that the browser may request from one service, each with a timeout.
 
 One desk stands for one profile. It holds the one poller and the one connection of that service.
 """
@@ -67,11 +67,11 @@ class ServiceSession:
         self.account = AccountCache(lambda: self._ask(lambda client: client.account.get()))
 
     async def stop(self, names: Iterable[str]) -> list[str]:
-        """Stop jobs or batches; gives what could not be done, a sentence each."""
+        """Stop jobs or batches; returns the failures, a sentence each."""
         return await self._each(names, lambda client, name: client.jobs.stop(name))
 
     async def delete(self, names: Iterable[str]) -> list[str]:
-        """Delete jobs or batches with their results; gives what could not be done, a sentence each."""
+        """Delete jobs or batches with their results; returns the failures, a sentence each."""
         given = list(names)
         faults = await self._each(given, lambda client, name: client.jobs.delete(name))
         if not faults:

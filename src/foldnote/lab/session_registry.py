@@ -29,7 +29,7 @@ _TRIAL_S = 20.0
 
 
 class SessionRegistry:
-    """The desks by profile."""
+    """Sessions by profile name."""
 
     def __init__(self, open_connection: Connect = connect, pace: PollingPace | None = None) -> None:
         """No desk is there before somebody asks for it."""
@@ -39,7 +39,7 @@ class SessionRegistry:
         self.engines = EngineManager(self._forget_tools)
 
     def find(self, profile_name: str | None) -> ServiceSession:
-        """The desk of the profile of this name, or of the active one.
+        """The session of the named profile, or of the active one.
 
         Raises:
             ConfigurationError: no profile is called so.

@@ -1,4 +1,4 @@
-"""The verbs that send: one job, a file; and the verdict before any of it."""
+"""The verbs that submit and validate a job and upload a file."""
 
 from __future__ import annotations
 

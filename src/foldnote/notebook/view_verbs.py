@@ -1,4 +1,4 @@
-"""The verbs that look: at jobs, at tools, at structures."""
+"""The verbs that show jobs, tools and structures."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The rooms of one service, put together; what the routes get from `app.state.service`."""
+"""The app factory's parts: one service composed of store, queue, files and engines."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ def test_a_smiles_is_placed_and_says_by_whom():
     assert [(one.name, one.formula) for one in found.molecules] == [("aspirin", "C9H8O4"), ("ethanol", "C2O")]
     assert [one.properties["coordinates"] for one in found.molecules] == [MADE, GIVEN]
     assert found.molecules[1].coordinates[2].tolist() == [2, 1.3, 0.4]
-    assert found.problems == ("Line 4 of x.smi cannot be read: it is no SMILES.",)
+    assert found.problems == ("Line 4 of x.smi cannot be read: it is not a valid SMILES.",)
 
 
 def test_the_fifty_first_is_flat():

@@ -1,4 +1,4 @@
-"""What is taken of a body that arrives: no more than its limit, at no less than a least pace.
+"""Limits on a body while it is received: its size and its minimum rate.
 
 A service, or whatever answers in its place, may send without end: quickly, a byte now and then, or packed so
 that a little becomes very much.

@@ -1,4 +1,4 @@
-"""The line to one service: its address and key, the shared pace, and when a call is repeated.
+"""The connection to one service: address, key, rate limit and retries.
 
 Only calls that change nothing when they are done twice are repeated after a lost answer. A refusal of the
 service is an exception; what the answer means is the resources' business.

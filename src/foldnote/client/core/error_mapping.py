@@ -1,4 +1,4 @@
-"""From an answer to a value or to one exception of the tree; the one place that reads error bodies."""
+"""Map responses to values or exceptions; the only reader of error bodies."""
 
 from __future__ import annotations
 

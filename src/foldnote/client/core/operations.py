@@ -1,9 +1,9 @@
-"""How one implementation serves a synchronous and an asynchronous face.
+"""Write each operation once, and run it synchronously or asynchronously.
 
 An operation is written once, as a generator: it yields what it needs from the world (a call, a pause, a
 download), is sent the outcome, and returns its value. Two small drivers run it, one on ``httpx.Client``, one
 on ``httpx.AsyncClient``. The ``operation`` descriptor makes the method that a user calls: on a synchronous
-face it returns the value, on an asynchronous face an awaitable of it, and type checkers know which.
+client it returns the value, on an asynchronous client an awaitable of it, and type checkers know which.
 """
 
 from __future__ import annotations

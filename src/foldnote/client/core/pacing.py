@@ -1,4 +1,4 @@
-"""How fast to ask: the process's token bucket, and the pace of waiting for jobs."""
+"""Rate limits: the token bucket of the process, and the polling intervals."""
 
 from __future__ import annotations
 

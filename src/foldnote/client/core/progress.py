@@ -1,4 +1,4 @@
-"""How far something is, in one line that is renewed in place: in a cell, in a terminal, or in a log file.
+"""Progress as one line, updated in place in a cell or terminal, or appended to a log.
 
 What is over in half a second shows nothing. A terminal's line goes to standard error, so that a program's
 output stays its own; a file gets a line now and then. Nothing here waits, asks or moves bytes itself.

@@ -1,4 +1,4 @@
-"""Takes the key out of what a service answers, before anything else reads it.
+"""Redact the API key from a service's answers before anything else reads them.
 
 Some gateways repeat a refused key in their sentence, their headers or the address that they redirect to. From
 there it would go into messages, logs, notebooks and pages. What was sent as the key is never news, so here is

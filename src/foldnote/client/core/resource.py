@@ -1,4 +1,4 @@
-"""What every resource holds: the link to the service, and what performs its steps."""
+"""What every resource holds: the connection to the service and the transport."""
 
 from __future__ import annotations
 

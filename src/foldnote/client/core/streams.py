@@ -1,4 +1,4 @@
-"""How one implementation serves an iterator and an asynchronous iterator.
+"""Write each stream once, and serve it as an iterator or an asynchronous iterator.
 
 A stream is an operation that gives several values, each as soon as it has it: it yields ``Give(value)``
 beside the effects of ``effects``. The ``stream`` descriptor makes the method that a user calls: on a

@@ -1,4 +1,4 @@
-"""Performs calls, downloads and pauses, at once or when awaited; with ``connections`` the only user of httpx.
+"""Perform calls, downloads and pauses with httpx, synchronously or asynchronously.
 
 It knows nothing of jobs. What httpx raises becomes a TransportError here, once, and carries no request (whose
 headers hold the key).

@@ -1,4 +1,4 @@
-"""Bringing results to disk: once, whole, and kept.
+"""Download results completely, once, and keep them.
 
 A download goes to a temporary name, is resumed after an interruption and compared with the hash that the
 service gives; only then does it get its place in the cache folder, from where it is given again.

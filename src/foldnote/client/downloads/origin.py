@@ -1,4 +1,4 @@
-"""What this side knows of a job beside its result: the record, the service, the client, the files given."""
+"""The origin of a result as the client knows it: record, service, client, input files."""
 
 from __future__ import annotations
 

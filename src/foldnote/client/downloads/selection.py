@@ -1,4 +1,4 @@
-"""The part of a result that is wanted, unpacked beside its archive in the cache folder.
+"""Select and unpack parts of a result beside its archive in the cache.
 
 What is safe to unpack, and how, is known by whoever reads results; here is only where it goes, and that it is
 done once.

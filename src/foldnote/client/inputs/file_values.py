@@ -1,8 +1,8 @@
-"""What a file field takes, said so that it can mean one thing only.
+"""Values of file fields: a local file, an upload, inline text, the output of a job.
 
 A file field takes the name of an upload, a file of an earlier job, or the contents themselves: all of them
-text. A plain text that is also the path of a file on this computer could be meant in two ways, so it is asked
-about and not guessed. Nothing is read or sent here.
+text. A plain text that is also the path of a file on this computer could be meant in two ways, so it is an
+error and not guessed. Nothing is read or sent here.
 """
 
 from __future__ import annotations

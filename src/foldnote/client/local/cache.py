@@ -1,4 +1,4 @@
-"""The folder of fetched results: what is on its way, what is kept, and for how long.
+"""The cache of downloaded results: partial downloads, retention, verification.
 
 A download that was interrupted is found again by the next process, together with the mark (ETag) of the
 content that it belongs to. What was not used for longest goes first when the folder grows too large.

@@ -1,4 +1,4 @@
-"""What was submitted where: the memory that keeps a notebook from submitting twice.
+"""The ledger: what was submitted where, so that a notebook never submits twice.
 
 Five tables in the user's data folder. One leads from a submission's identity to the job's name, one from a
 notebook cell to the last job that was submitted from its form, one from a job's name to the notebook that

@@ -53,7 +53,7 @@ class BatchHandleOperations(JobHandleOperations, Generic[J]):
 
     @abstractmethod
     def _hold_job(self, job: Job) -> J:
-        """One of its jobs in the hand, with this face's kind of operations."""
+        """A handle of one of its jobs, of this API (sync or async)."""
 
     @operation
     def subjobs(self) -> Operation[JobList[J]]:
@@ -170,7 +170,7 @@ class BatchesOperations(Resource, Generic[B]):
 
     @abstractmethod
     def _hold(self, job: Job, sheet: Sheet | None = None) -> B:
-        """The batch in the hand, with this face's kind of operations."""
+        """A batch handle of this API (sync or async)."""
 
     @operation
     def submit(

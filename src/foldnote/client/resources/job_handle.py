@@ -1,4 +1,4 @@
-"""A job in the hand: its record as seen, and what can be done with it.
+"""Job handles: the last known record of a job, and its operations.
 
 It never changes: looking again gives another one, so that rows of a list stay what the service said.
 """

@@ -46,7 +46,7 @@ class JobsOperations(Resource, Generic[H]):
 
     @abstractmethod
     def _hold(self, job: Job) -> H:
-        """The job in the hand, with this face's kind of operations."""
+        """A job handle of this API (sync or async)."""
 
     @operation
     def submit(

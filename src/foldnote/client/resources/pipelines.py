@@ -53,7 +53,7 @@ class PipelineRunOperations(JobHandleOperations, Generic[J]):
 
     @abstractmethod
     def _hold_job(self, job: Job) -> J:
-        """The job of a stage in the hand, with this face's kind of operations."""
+        """A handle of a stage's job, of this API (sync or async)."""
 
     @operation
     def stages(self) -> Operation[JobList[J]]:
@@ -95,7 +95,7 @@ class PipelinesOperations(Resource, Generic[R]):
 
     @abstractmethod
     def _hold(self, job: Job) -> R:
-        """The run in the hand, with this face's kind of operations."""
+        """A handle of the run, of this API (sync or async)."""
 
     @operation
     def submit(self, name: str, stages: Sequence[Stage]) -> Operation[Pipeline]:

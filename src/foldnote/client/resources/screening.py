@@ -63,7 +63,7 @@ class ScreeningsOperations(Resource, Generic[B]):
 
     @abstractmethod
     def _hold(self, job: Job) -> B:
-        """The batch in the hand, with this face's kind of operations."""
+        """A batch handle of this API (sync or async)."""
 
     @operation
     def submit(

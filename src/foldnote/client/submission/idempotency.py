@@ -1,4 +1,4 @@
-"""Sending what must not be sent twice: jobs, batches, runs of pipelines, screenings.
+"""Idempotent submission: a job, batch, pipeline run or screening is never sent twice.
 
 Each has a name that is unique for the account, and the name is the witness. When no answer came, it is looked
 up before anything is sent again; when it is taken, what has it is compared with what was to be sent.

@@ -1,4 +1,4 @@
-"""The verdict on every row of a batch: here first, then by the service, in chunks within its limits."""
+"""Validate every row of a batch, locally first, then at the service."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What this process knows of the jobs that it follows, shared by all that follow jobs of one account.
+"""The poller of one account: the state of all jobs that this process follows.
 
 Job cards, ``wait``, ``as_completed`` and batches look here, so that one request serves them all. A look is
 one page of the job list, whatever the number of jobs; what that page leaves out (older jobs, rows of a large

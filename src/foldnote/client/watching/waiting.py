@@ -1,4 +1,4 @@
-"""Waiting for jobs: one request for one job or many, at a pace that adapts."""
+"""Wait for jobs with one request for all of them and an adaptive interval."""
 
 from __future__ import annotations
 

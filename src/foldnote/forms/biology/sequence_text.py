@@ -28,7 +28,7 @@ class SequenceText:
 
 
 def read_sequence(text: str, separator: str | None = None) -> SequenceText:
-    """The chains in ``text``: FASTA records, or raw letters parted by ``separator`` where there is one."""
+    """The chains in ``text``: FASTA records, or raw letters separated by ``separator`` where there is one."""
     text = text.replace("\r\n", "\n").replace("\r", "\n").strip("\ufeff")
     if text.lstrip().startswith((">", ";")):
         return _read_fasta(text, separator)

@@ -1,4 +1,4 @@
-"""A field that holds fields: what objects, rows, maps and unions have in common.
+"""Fields that contain fields: objects, rows, maps and unions.
 
 A holder is the host of the fields inside it. Its value is put together from theirs, so that each of them
 keeps exactly what it was given; what is wrong inside is said inside.

@@ -1,4 +1,4 @@
-"""A field that is not built yet: one of the hundreds of a long section.
+"""A field that is built when it is first shown.
 
 It holds its value as data, and the section puts the real field in its place when somebody wants to see it.
 It has no control, draws nothing and judges nothing.

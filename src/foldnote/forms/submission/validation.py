@@ -1,4 +1,4 @@
-"""What a form holds at one moment, and everything that is wrong with it.
+"""Validate what a form holds at one moment.
 
 Three voices judge: the field itself (its contents are no value), the catalog (the value does not fit), and
 the service's last verdict. Where the field itself objects, the others are not asked.

@@ -1,4 +1,4 @@
-"""The widgets of a form, which do not tell the front end what it assumes anyway.
+"""ipywidgets whose state omits the front end's defaults, so that forms stay small.
 
 A plain ipywidgets model spends two thirds of its first message on names and nulls that are the defaults of
 its front-end class as well. A form has many models, so these leave them out; nothing else is changed, and

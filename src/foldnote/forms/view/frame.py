@@ -1,4 +1,4 @@
-"""Everything of a form that is not a field: header, groups, footer, and what they say.
+"""The frame of a form: header, groups, footer and status messages.
 
 The frame knows no tool and judges nothing: it is told what to show.
 """

@@ -1,4 +1,4 @@
-"""Who hears of a form's changes: the notebook that keeps it, and what is linked with one of its fields."""
+"""Observers of a form's changes: the saved form and linked views."""
 
 from __future__ import annotations
 

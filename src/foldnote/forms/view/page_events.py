@@ -1,4 +1,4 @@
-"""What the page of a form does by itself, and what the kernel makes of it.
+"""Events of a form's page (drop, paste, keys) and their handling in the kernel.
 
 A small module of JavaScript adds what ipywidgets have no word for: sliders beside numbers, marks that put a
 default back, files that are dropped or sent by HTTP, a tree of jobs' files. It sends messages; nothing of

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from foldnote.models.wire import WireModel
 
 REGISTRY = "foldnote_desks"
-"""Name of the server's setting that holds the desks; None before the first page looks."""
+"""Name of the server's setting that holds the session registry; None before the first request."""
 
 LONGEST_DELAY_S = 600
 _MOST_NAMES = 1000
@@ -54,13 +54,13 @@ _STATUSES: tuple[tuple[type[FoldnoteError], int], ...] = (
 
 
 class FoldnoteHandler(APIHandler):
-    """What all routes share: the desks, and faults as one JSON shape ``{"error", "message"}``."""
+    """What all routes share: the session registry, and errors as one JSON shape ``{"error", "message"}``."""
 
     auth_resource = "foldnote"
 
     @property
     def registry(self) -> SessionRegistry:
-        """The desks of this server; the first page to look has them made."""
+        """The session registry of this server, created at the first request."""
         registry: SessionRegistry | None = self.settings[REGISTRY]
         if registry is None:
             registry = self.settings[REGISTRY] = _make_registry()
@@ -68,7 +68,7 @@ class FoldnoteHandler(APIHandler):
 
     @property
     def session(self) -> ServiceSession:
-        """The desk of the service that the request means.
+        """The session of the service that the request names.
 
         Raises:
             HTTPError: there is no such profile.
@@ -320,7 +320,7 @@ def _read_seconds(text: str) -> float:
 
 
 def _make_registry() -> SessionRegistry:
-    """The desks; they are imported here because Jupyter's start need not wait for the models."""
+    """The session registry; imported here so that Jupyter starts without loading the models."""
     from foldnote.lab.session_registry import SessionRegistry
 
     return SessionRegistry()

@@ -1,4 +1,4 @@
-"""How results show themselves in a cell, without this room knowing who draws.
+"""Registry of the functions that display results in notebooks.
 
 What draws registers its functions when it is loaded, which is when something is shown first. Without it the
 words of ``repr`` stand.

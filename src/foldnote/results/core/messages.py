@@ -1,4 +1,4 @@
-"""A library's complaint as part of a sentence for people: one line, short, and without control characters.
+"""Shorten a library's error message to one line without control characters.
 
 What a damaged file holds may stand in the complaint, and goes no further than here.
 """

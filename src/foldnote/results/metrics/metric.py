@@ -1,4 +1,4 @@
-"""What is known of a metric: the columns of the table in :mod:`foldnote.results.metrics.rows`."""
+"""A metric: the columns of the table in :mod:`foldnote.results.metrics.rows`."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Lists of SMILES, which RDKit reads where it is installed.
 
 A SMILES has no coordinates. Where the line gives them besides (CXSMILES) they are taken; else RDKit makes a
-shape, and every molecule says so: it is one of many possible ones, and no result of anybody's.
+shape, and every molecule says so: it is one of many possible conformers, not a computed result.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def _read_line(chem: Any, line: str, name: str, index: int) -> Molecule:
     settings.allowCXSMILES, settings.strictCXSMILES, settings.parseName = True, False, False
     molecule = chem.MolFromSmiles(smiles, settings)
     if molecule is None or not molecule.GetNumAtoms():
-        raise RecordError("it is no SMILES")
+        raise RecordError("it is not a valid SMILES")
     molecule, source = _place(chem, molecule, index)
     molecule.SetProp("_Name", title)
     made = read_record(chem.MolToMolBlock(molecule, forceV3000=molecule.GetNumAtoms() > 999), name, index)

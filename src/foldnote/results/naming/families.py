@@ -1,4 +1,4 @@
-"""How programs name the files of a prediction, as tables of words.
+"""File-name conventions of prediction programs, as tables.
 
 A prediction is spread over many files: a structure, its scores, its aligned errors, perhaps a relaxed copy.
 What belongs together is told from the names alone: take away the words that say what a file holds, and the

@@ -1,4 +1,4 @@
-"""What the score files of a result say, file by file, in the words of this house.
+"""Read score files into scores with standard names.
 
 JSON, npz and npy files are read when they are asked for, and only what is known is kept of them: single
 figures, a pLDDT, an aligned error and the tokens that it is between. Which model a file is about is another

@@ -1,4 +1,4 @@
-"""Which files belong to one model, and in which order the models stand.
+"""Group files into models and order the models.
 
 Names and single figures are looked at, and the atoms of a model only where it may be the copy of another
 (:mod:`foldnote.results.prediction.drafts`). A rank is taken from a list that the program left, from the file

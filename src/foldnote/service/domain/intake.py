@@ -38,7 +38,7 @@ class Checked:
 
 
 class Intake:
-    """The desk where jobs are handed in.
+    """Validates submissions and inserts jobs.
 
     Args:
         wake: told after every commit that there is work.

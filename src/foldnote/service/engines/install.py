@@ -112,7 +112,7 @@ def remove(engine: Engine) -> bool:
         return False
     with _lock(engine):
         try:
-            for name in (READY, STEPS):  # first, so that what a crash leaves is made anew
+            for name in (READY, STEPS):  # first, so that what a crash leaves is rebuilt
                 (engine.home / name).unlink(missing_ok=True)
             shutil.rmtree(engine.home)
         except OSError as exc:
@@ -202,7 +202,7 @@ class _Installation:
         return {"recipe": self._engine.recipe, "lock": self._engine.lock_digest}
 
     def _forget_environment(self) -> None:
-        """Remove another version's environment, or one whose making was cut off: it is made anew."""
+        """Remove another version's environment, or an incomplete one: it is rebuilt."""
         (self._engine.home / STEPS).unlink(missing_ok=True)
         if self._env.exists():
             self._tell("removing what an earlier try or version left", is_milestone=True)

@@ -150,9 +150,7 @@ def _check_text(text: str) -> None:
     try:
         text.encode("utf-8")
     except UnicodeEncodeError as exc:
-        raise bad_request(
-            "A text in the body has half a character (a lone surrogate).", code="invalid_json"
-        ) from exc
+        raise bad_request("A text in the body has an unpaired surrogate.", code="invalid_json") from exc
 
 
 def _refuse_constant(name: str) -> NoReturn:

@@ -1,4 +1,4 @@
-"""Bodies that are held in memory: a limit of all of them together.
+"""Limit the total memory of request bodies that are being received.
 
 One request may bring tens of megabytes, and each is parsed and checked as a whole. So that many at once do
 not take the memory of the machine, large ones that find no room are answered 503 and come again. Uploads are

@@ -1,4 +1,4 @@
-"""Folders that nobody needs any more: the work of attempts that ended, and jobs that were deleted.
+"""Remove the folders of ended attempts and deleted jobs.
 
 What cannot be removed now is tried again: a deleted job at every sweep, an ended attempt's work at the next
 start. It is done in a thread of its own, since a tool may leave a million files. Which job is over is not

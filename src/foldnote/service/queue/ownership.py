@@ -1,6 +1,6 @@
 """Whether the files of an attempt are really those of a claim.
 
-A database that was copied back, moved away or made anew numbers its jobs as another one did, so a folder of
+A database that was restored, moved away or created again numbers its jobs as another one did, so a folder of
 the right name may hold another job's run. The nonce of the claim decides: it stands in `spec.json`,
 `runner.json` and `outcome.json`. What does not carry it is put aside and never taken.
 """

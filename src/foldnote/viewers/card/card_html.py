@@ -1,4 +1,4 @@
-"""The look of a job card, from a job record alone.
+"""The HTML of a job card, from a job record.
 
 The same HTML is the live card's face and the still picture of it that a notebook keeps, so that a reopened
 notebook shows what was last known. Words carry the state; colour and icon repeat it.

@@ -1,4 +1,4 @@
-"""Asking for the state of running jobs: one task for all cards of a service.
+"""Poll the state of running jobs: one task for all cards of a service.
 
 The task lives on the loop that runs the cells, asks through an asynchronous source for all jobs at once, and
 never blocks. A service that does not answer is waited for; a job that is over is not asked for again; with

@@ -1,4 +1,4 @@
-"""Pictures that Python asks the page for: the page draws, and answers later.
+"""Request images from the page, which answers asynchronously.
 
 A kernel hears the page only while no cell runs or while one waits with ``await``; so asking is awaited.
 """

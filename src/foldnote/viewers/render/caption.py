@@ -1,4 +1,4 @@
-"""The words beside a picture: legend, description and the plain-text form of both.
+"""Captions of pictures: legend, description and their plain-text form.
 
 Every value is escaped here: names come from files and people, and none of them may become markup.
 """

@@ -22,7 +22,7 @@ _FEWEST_LINES = 8
 
 
 def pack(data: Any) -> str:
-    """``data`` as JSON, compressed, in letters that may stand anywhere in a page."""
+    """``data`` as JSON, compressed, in characters that are safe anywhere in a page."""
     text = json.dumps(data, ensure_ascii=True, separators=(",", ":"))
     return base64.b64encode(gzip.compress(text.encode(), 9, mtime=0)).decode("ascii")
 

@@ -1,4 +1,4 @@
-"""What a scene looks like in one of its colourings: which residues are drawn how, in the words of 3Dmol.js.
+"""Map a Scene to 3Dmol.js styles: the representation and colour of each residue.
 
 One place decides it for all who draw: the py3Dmol view that Python code goes on with, and the page on which
 a reader chooses another colouring or style. What a paint becomes in each style stands in :func:`dress`, and
@@ -17,7 +17,7 @@ Selection = dict[str, Any]
 Ink = dict[str, Any]
 """A ``color``, and where residues differ a ``colorscheme`` that maps them to colours."""
 Paint = tuple[Selection, Ink, dict[str, Any]]
-"""Who is painted, with what, and what a ribbon of it needs besides."""
+"""(selection, style object, extra cartoon options)"""
 
 SURFACE_OPACITY = 0.82
 AROUND = 0.95
@@ -66,7 +66,7 @@ def list_bases(scene: Scene) -> list[tuple[int, str, Selection, str, list[Any], 
     """Every chain as the page colours it residue by residue.
 
     Model and name of the chain, its selection, the property by which 3Dmol.js knows a residue, what that is
-    for each residue, and what a ribbon needs besides.
+    for each residue, and the extra options of a cartoon.
     """
     found = []
     for index, model in enumerate(scene.models):
@@ -129,7 +129,7 @@ def list_hidden(scene: Scene) -> list[int]:
 
 
 def apply_style(style: Style, paint: Paint) -> dict[str, Any]:
-    """The style object of 3Dmol.js for one paint; a surface is laid over the ribbon by the caller."""
+    """The style object of 3Dmol.js for one paint; the caller adds a surface above the ribbon."""
     _, ink, options = paint
     if style == "sticks":
         return {"stick": {"radius": 0.16, **_keep_elements(ink)}}

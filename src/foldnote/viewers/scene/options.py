@@ -1,4 +1,4 @@
-"""What a caller wishes a scene to look like: a colouring, a style, a column of a table."""
+"""Options of a view: colouring, style, values from a table column."""
 
 from __future__ import annotations
 

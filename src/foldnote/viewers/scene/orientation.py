@@ -1,4 +1,4 @@
-"""From which side a picture is seen at first: rotations in the words of 3Dmol.js."""
+"""The first orientation of a view, as a 3Dmol.js rotation."""
 
 from __future__ import annotations
 

@@ -69,7 +69,7 @@ class SequenceField(Field):
     def _hint(self) -> str:
         if self._chains is None:
             return "Paste a sequence, raw or FASTA"
-        return f"Paste one sequence or several: FASTA records, or chains parted by “{self._separator}”"
+        return f"Paste one sequence or several: FASTA records, or chains separated by “{self._separator}”"
 
     def _judge(self, text: SequenceText) -> Reading:
         if not any(text.chains):

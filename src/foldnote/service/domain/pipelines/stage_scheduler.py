@@ -1,4 +1,4 @@
-"""Gives each stage its turn: when the stages before it are complete, it takes their files and may be claimed.
+"""Release a stage when the stages before it are complete and their files are resolved.
 
 One thread, woken by every end of a job. What it decides is committed by compare-and-set, so that a crash
 between two lines is made good by the next start. Where all models of a stage go on (`chooseBest` false) and

@@ -1,4 +1,4 @@
-"""Where pipelines are handed in: saved after a look at every stage, run after a whole check of all."""
+"""Save pipelines after validating each stage, and start them."""
 
 from __future__ import annotations
 

@@ -1,0 +1,88 @@
+"""One language: identifiers, docstrings, comments, messages and docs follow docs/glossary.toml."""
+
+import ast
+import io
+import re
+import tokenize
+import tomllib
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+GLOSSARY = tomllib.loads((ROOT / "docs/glossary.toml").read_text())
+SOURCES = sorted((ROOT / "src/foldnote").rglob("*.py"))
+SCRIPTS = sorted((ROOT / "labextension/src").rglob("*.ts*"))
+DOCS = [ROOT / name for name in ("README.md", "CONTRIBUTING.md")] + sorted((ROOT / "docs").glob("*.md"))
+
+
+def name_of(path):
+    return str(path.relative_to(ROOT))
+
+
+def split_words(identifier):
+    return [word.lower() for word in re.findall(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])", identifier)]
+
+
+def list_identifiers(path):
+    """Names that a module defines: of itself, its classes, functions and arguments."""
+    yield path.stem
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+            yield node.name
+        elif isinstance(node, ast.arg):
+            yield node.arg
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            yield node.id
+
+
+def list_texts(path):
+    """Docstrings, comments and other literal texts of a Python file."""
+    for token in tokenize.generate_tokens(io.StringIO(path.read_text()).readline):
+        if token.type in (tokenize.STRING, tokenize.COMMENT):
+            yield token.string
+
+
+def find_banned(text):
+    flat = " ".join(text.split()).lower()
+    return [f"{phrase} → {better}" for phrase, better in GLOSSARY["banned"].items() if phrase.lower() in flat]
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=name_of)
+def test_identifiers_use_standard_terms(path):
+    private = {
+        name: GLOSSARY["standard"][word]
+        for name in list_identifiers(path)
+        for word in split_words(name)
+        if word in GLOSSARY["standard"]
+    }
+    assert not private
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=name_of)
+def test_docstrings_comments_and_messages_use_no_banned_phrase(path):
+    assert not find_banned("\n".join(list_texts(path)))
+
+
+@pytest.mark.parametrize("path", [*SCRIPTS, *DOCS], ids=name_of)
+def test_scripts_and_docs_use_no_banned_phrase(path):
+    assert not find_banned(path.read_text())
+
+
+def test_a_class_name_exists_once():
+    names = Counter(
+        node.name
+        for path in SOURCES
+        for node in ast.parse(path.read_text()).body
+        if isinstance(node, ast.ClassDef) and not node.name.startswith("_")
+    )
+    assert [name for name, number in names.items() if number > 1] == []
+
+
+def test_a_word_is_not_both_a_standard_term_and_a_private_one():
+    assert not set(GLOSSARY["standard"]) & set(GLOSSARY["domain"])
+
+
+def test_a_banned_phrase_is_found_across_lines():
+    assert find_banned("two parts, laid\n    over each other")
