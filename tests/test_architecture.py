@@ -41,7 +41,7 @@ def test_no_drawer_is_named_after_nothing(path):
 @pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: str(folder.relative_to(ROOT)))
 def test_a_folder_is_seen_at_a_glance(folder):
     modules = [path for path in folder.glob("*.py") if path.name != "__init__.py"]
-    assert len(modules) <= 18
+    assert len(modules) <= 20
 
 
 @pytest.mark.parametrize("path", SOURCES, ids=lambda path: str(path.relative_to(ROOT)))

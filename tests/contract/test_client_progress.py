@@ -22,7 +22,7 @@ async def test_a_bar_goes_to_standard_error_and_ends_with_the_last_state(api, se
     done = await settle(api.jobs.wait(names, 60, progress=True))
     said = capsys.readouterr()
     assert (set(done), said.out) == (set(names), "")
-    assert said.err.splitlines()[-1].startswith("100%  2 jobs · 2 complete · 0:")
+    assert said.err.splitlines()[-1].startswith("100%  2 jobs · 2 complete · ")
 
 
 async def test_a_bar_beside_jobs_that_end_one_by_one(api, settle, settings, name, capsys):

@@ -219,10 +219,10 @@ def test_an_address_that_is_none_is_told(monkeypatch, address):
         client.jobs.list()
 
 
-@pytest.mark.parametrize("link", ["http://[::1", "http://a..b/", "http://127.0.0.1:x/"])
-def test_a_link_that_is_none_is_told(ready, monkeypatch, connection):
+@pytest.mark.parametrize("address", ["http://[::1", "http://a..b/", "http://127.0.0.1:x/"])
+def test_a_link_that_is_none_is_told(ready, monkeypatch, address):
     monkeypatch.setattr("foldnote.client.core.connection.retry_delays", lambda *_: iter(()))
-    ready.on("POST", "/result", answers(connection))
+    ready.on("POST", "/result", answers(address))
     with Client(base_url=ready.url) as client, pytest.raises(FoldnoteError):
         client.jobs.download("a")
 

@@ -55,7 +55,7 @@ def test_a_mistake_is_a_sentence_with_its_line_and_not_a_traceback(cells):
 
 def test_the_traceback_is_there_when_it_is_asked_for(cells):
     assert "Traceback (most recent call last)" in shown(cells[2])
-    assert "submitting.py" in shown(cells[2])
+    assert "submission_verbs.py" in shown(cells[2])
     assert shown(cells[3]).strip() == "SettingsError True"
 
 

@@ -21,7 +21,7 @@ def house(tmp_path_factory):
     """A service that may have few files, and waits for heads and bodies for a second or two only."""
     service = ServiceProcess(tmp_path_factory.mktemp("connections"), "--no-rate-limit")
     service.code = (
-        "import resource; from foldnote.service import connections\n"
+        "import resource; from foldnote.service.http import connections\n"
         f"resource.setrlimit(resource.RLIMIT_NOFILE, (200, {FILES}))\n"
         "connections.HEAD_S, connections.BODY_LOOK_S = 2.0, 1.0\n"
     ) + service.code

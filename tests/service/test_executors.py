@@ -186,7 +186,7 @@ def test_the_time_limit_ends_the_run(executor, make_attempt):
     executor.submit(spec)
     outcome = wait_for_outcome(executor, spec)
     assert outcome.state == "timed_out"
-    assert "1 seconds" in outcome.error
+    assert "1 s" in outcome.error
 
 
 @needs_proc

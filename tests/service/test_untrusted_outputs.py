@@ -99,7 +99,7 @@ def test_packing_ends_at_the_time_limit(run):
     assert time.monotonic() - began < 12
     assert outcome.state == "timed_out"
     assert outcome.error == (
-        "Probe ended, but its outputs were not kept: the time limit of 1 seconds passed first."
+        "Probe ended, but its outputs were not kept: the time limit of 1 s passed first."
     )
     assert sorted(path.name for path in spec.folder.iterdir() if "result" in path.name) == []
 

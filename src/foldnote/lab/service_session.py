@@ -31,7 +31,7 @@ from foldnote.lab.responses import (
     ToolInput,
 )
 from foldnote.models.job import Job, JobPage
-from foldnote.models.settings_table import list_outputs, list_settings, tell_output
+from foldnote.models.settings_table import find_note, list_outputs, list_settings, tell_output
 from foldnote.models.tool import Tool
 from foldnote.settings import EMBEDDED
 
@@ -241,13 +241,16 @@ def describe_tool(tool: Tool) -> ToolAnswer:
         if isinstance(properties[name], dict)
     ]
     inputs.sort(key=lambda each: not each.is_required)
-    notes = tool.settings_schema.get("x-foldnote", {})
-    given = (tool.model_extra or {}).get("citation") or notes.get("citation")
+    given = find_note(tool.model_extra, tool.settings_schema, "citation")
     citation = Citation.model_validate(given) if isinstance(given, dict) else None
     if isinstance(given, str):
         citation = Citation(text=given)
-    outputs = tuple(map(tell_output, list_outputs((tool.model_extra or {}).get("outputs"))))
-    return ToolAnswer(type=tool.type, inputs=tuple(inputs), outputs=outputs, citation=citation)
+    outputs = tuple(
+        map(tell_output, list_outputs(find_note(tool.model_extra, tool.settings_schema, "outputs")))
+    )
+    return ToolAnswer(
+        type=tool.type, inputs=tuple(inputs), outputs=tuple(map(tell_output, outputs)), citation=citation
+    )
 
 
 def _shorten(value: Any) -> Any:

@@ -24,6 +24,12 @@ def list_settings(schema: Mapping[str, Any]) -> Iterator[tuple[str, str, str, st
         yield f"{name} *" if is_needed else str(name), _tell_kind(known), default, str(words)
 
 
+def find_note(row: Mapping[str, Any] | None, schema: Mapping[str, Any], key: str) -> Any:
+    """``citation`` or ``outputs`` of a tool: beside its schema, or among the schema's ``x-foldnote``."""
+    notes = schema.get("x-foldnote")
+    return (row or {}).get(key) or (notes.get(key) if isinstance(notes, Mapping) else None)
+
+
 def list_outputs(outputs: Any) -> Iterator[tuple[str, str, str, str]]:
     """Name, meaning, unit and better direction of each output; what is not written so is passed over.
 

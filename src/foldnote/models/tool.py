@@ -9,7 +9,7 @@ from typing import Any
 from pydantic import Field, PrivateAttr
 
 from foldnote.models.html_repr import show_grid, show_pairs
-from foldnote.models.settings_table import COLUMNS, OUTPUT_COLUMNS, list_outputs, list_settings
+from foldnote.models.settings_table import COLUMNS, OUTPUT_COLUMNS, find_note, list_outputs, list_settings
 from foldnote.models.wire import WireModel
 
 
@@ -127,7 +127,7 @@ class Tool(WireModel):
         }
         rows = list(list_settings(self.settings_schema))
         title = "Its settings; * has to be given" if rows else ""
-        gives = list(list_outputs((self.model_extra or {}).get("outputs")))
+        gives = list(list_outputs(find_note(self.model_extra, self.settings_schema, "outputs")))
         outputs = show_grid("What the method gives", OUTPUT_COLUMNS, gives) if gives else ""
         return show_pairs(self.label, about) + show_grid(title, COLUMNS, rows) + outputs
 

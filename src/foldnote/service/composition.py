@@ -17,7 +17,7 @@ from foldnote.service.domain.access.allowance import Allowance
 from foldnote.service.domain.access.gate import Gate
 from foldnote.service.domain.access.keys import hash_key, make_key, read_or_make_key_file
 from foldnote.service.domain.access.limiter import RateLimiter
-from foldnote.service.domain.access.storage import StorageDesk
+from foldnote.service.domain.access.storage import StorageService
 from foldnote.service.domain.access.trials import TrialService
 from foldnote.service.domain.batch_archives import Aggregator
 from foldnote.service.domain.cursors import PageKeys
@@ -76,7 +76,7 @@ class Service:
             self.store.trials, self.store.accounts, config, next(iter(secrets.values()))
         )
         self.local_key = self._make_local_key()
-        self.storage = StorageDesk(self.store.storage, config)
+        self.storage = StorageService(self.store.storage, config)
         self._build_queue()
         self.results = ResultService(self.store, self.objects, self.links, self.aggregator)
         self.active_at = time.monotonic()

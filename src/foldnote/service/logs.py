@@ -17,7 +17,7 @@ class JsonFormatter(logging.Formatter):
         line = {
             "time": clock.now(),
             "level": record.levelname.lower(),
-            "from": record.name.removeprefix("foldnote.service."),
+            "from": record.name.rpartition(".")[2],
             "message": record.getMessage(),
         }
         if record.exc_info:

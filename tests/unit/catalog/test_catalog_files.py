@@ -253,7 +253,7 @@ def test_a_bundled_tool_claims_no_engine():
         ("ancestral-reconstruction", "alignmentFile", "unaligned input is aligned automatically"),
         ("ancestral-reconstruction", "outgroup", "exactly"),
         ("aev-plig", "sdfFile", "bound ligand"),
-        ("vina", "receptorFile", "hydrogens are added"),
+        ("vina", "receptorFile", "hydrogens are removed and set anew"),
         ("vina", "ligandFile", "SMILES on a line of its own"),
     ],
 )

@@ -45,7 +45,7 @@ async def value(api, *outcomes):
     return counting, await counting.count("one", more=10)
 
 
-FACES = pytest.mark.parametrize("face", [CountingAtOnce, CountingAwaited])
+FACES = pytest.mark.parametrize("api", [CountingAtOnce, CountingAwaited])
 
 
 @FACES

@@ -219,7 +219,7 @@ def test_a_file_of_this_computer_is_said_in_words(tmp_path, monkeypatch):
     box = form.fields["f"]._box
     assert "target.pdb" in box.options
     box.value = "target.pdb"
-    assert "file on this computer, 200 bytes; uploaded at Submit" in label_of(form, "f")
+    assert "file on this computer, 200 B; uploaded at Submit" in label_of(form, "f")
     assert form.value == {"f": "target.pdb"}
 
 
@@ -251,7 +251,7 @@ def test_pasted_contents_reach_the_value_and_no_widget_keeps_them():
     use.click()
     assert form.value["f"].startswith("ATOM")
     assert area.value == ""
-    assert field._box.value == "(pasted text, 83 bytes)"
+    assert field._box.value == "(pasted text, 83 B)"
     assert field.widget.children == (field._box, field.links)
 
 

@@ -15,7 +15,7 @@ from foldnote.forms.submission.checking import tell_cost
         (Experience(), "1 job of your allowance; how long it takes is not known yet."),
         (Experience(1, 40.0), "about 40 s (as the one before)."),
         (Experience(4, 600.0, 0.25), "about 10 min and 0.25 weighted hours (median of 4 earlier)."),
-        (Experience(2, 7200.0, 0.0), "about 2.0 h (median of 2 earlier)."),
+        (Experience(2, 7200.0, 0.0), "about 2 h (median of 2 earlier)."),
     ],
 )
 def test_the_cost_is_told_as_far_as_it_is_known(experience, said):

@@ -43,7 +43,7 @@ def test_an_old_job_opens_with_its_settings_and_values_beside_it_win(client):
 def test_settings_that_the_tool_does_not_have_any_more_are_named(client):
     job = client.jobs.submit("abodybuilder", ABB)
     old = job.record.model_copy(update={"settings": {**ABB, "gone": 1}})
-    form = form_verbs.form(type(job)(old, job._link, job._world))
+    form = form_verbs.form(type(job)(old, job._connection, job._transport))
     assert "gone is left out" in form.frame.message.value
     assert form.value == ABB
 

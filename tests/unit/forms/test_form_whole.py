@@ -112,8 +112,8 @@ def test_an_object_that_no_setting_can_be_is_told_at_its_field(shell):
     shell.user_ns["name"] = pd.DataFrame({"name": ["a"]})
     form.bindings.follow()
     assert form.value == {"name": "x"}
-    assert "Name cannot be a DataFrame" in label_of(form, "name")
-    with pytest.raises(FoldnoteError, match="Name cannot be a DataFrame"):
+    assert "Name cannot be of the type DataFrame" in label_of(form, "name")
+    with pytest.raises(FoldnoteError, match="Name cannot be of the type DataFrame"):
         form.set(name=shell.user_ns["name"])
 
 

@@ -80,7 +80,7 @@ def test_what_code_sets_in_an_object_that_is_not_built_is_held_exactly_and_judge
     assert form.value["manager59"] == {"limit": -1}
     assert [problem.field for problem in form.problems] == ["manager59.limit"]
     assert "1 field needs attention" in last._fold.description
-    assert not form.insist()
+    assert not form.show_errors()
     inside = {field.spec.name: field for field in last.inside()}
     assert "too small" in inside["limit"].widget.description
     assert form.value["manager59"] == {"limit": -1}

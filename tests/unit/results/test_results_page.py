@@ -6,6 +6,7 @@ from pathlib import Path
 import foreign_archives as foreign
 import pytest
 from result_archives import write_zip
+from test_batch import make_batch
 
 PAGE = Path(__file__).parents[3] / "docs" / "results.md"
 
@@ -14,6 +15,7 @@ def test_the_examples_of_the_page_run(tmp_path, monkeypatch):
     pytest.importorskip("IPython", reason="foldnote's notebook verbs need it")
     members = foreign.boltz() | {"msa/fv.a3m": ">q\nACD\n>h\nA-D\n"} | foreign.gnina()
     write_zip(tmp_path / "result.zip", members)
+    write_zip(tmp_path / "panel.zip", make_batch(("fv-1", "fv-2")))
     monkeypatch.chdir(tmp_path)
     names: dict[str, object] = {}
 

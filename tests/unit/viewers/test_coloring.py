@@ -12,7 +12,7 @@ from foldnote.notebook import view
 from foldnote.results import Structure
 from foldnote.viewers import compose
 from foldnote.viewers.render.still_image import HEIGHT, WIDTH, choose_shades, draw_picture
-from foldnote.viewers.render.styles import dress, list_paints
+from foldnote.viewers.render.styles import apply_style, list_paints
 from foldnote.viewers.scene.coloring import color_by_column, find_colorings
 from foldnote.viewers.scene.options import choose
 
@@ -143,8 +143,8 @@ def test_every_residue_is_painted_once_in_a_colouring():
 
 def test_sticks_keep_the_colours_of_elements():
     paint = list_paints(compose(make()), None)[0]
-    assert dress("sticks", paint)["stick"]["colorscheme"]["map"]["N"] == "#3050f8"
-    assert "cartoon" in dress("surface", paint)
+    assert apply_style("sticks", paint)["stick"]["colorscheme"]["map"]["N"] == "#3050f8"
+    assert "cartoon" in apply_style("surface", paint)
 
 
 def test_the_still_picture_shows_the_colours_of_the_scene():

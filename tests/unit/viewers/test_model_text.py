@@ -5,7 +5,7 @@ from pathlib import Path
 from foldnote.results import Structure
 from foldnote.viewers import compose
 from foldnote.viewers.render.still_image import draw_picture
-from foldnote.viewers.render.styles import dress, list_others, list_paints
+from foldnote.viewers.render.styles import apply_style, list_others, list_paints
 from foldnote.viewers.scene.model_text import MOST_ATOMS
 
 FORCE_FIELDS = Path(__file__).parents[1] / "results" / "data" / "forcefields"
@@ -54,7 +54,10 @@ def test_of_a_large_structure_one_atom_a_residue_is_drawn_as_a_ball_and_that_is_
     assert {line[12:16].strip() for line in drawn} == {"CA", "ZN"}
     assert len(drawn) == 13_001
     assert [chain.length for chain in model.chains] == [9000, 4000]
-    assert [dress("cartoon", paint)["sphere"]["radius"] for paint in list_paints(scene, None)] == [2.4, 2.4]
+    assert [apply_style("cartoon", paint)["sphere"]["radius"] for paint in list_paints(scene, None)] == [
+        2.4,
+        2.4,
+    ]
     (note,) = scene.notes
     assert note.startswith("Of 65,001 atoms one of each residue is drawn, as a ball: all atoms are drawn of")
     assert draw_picture(scene) is not None

@@ -16,7 +16,7 @@ from foldnote.models.tool import Tool
 from foldnote.models.verdict import Problem
 from foldnote.service.config import Limits
 from foldnote.service.domain.access.allowance import Allowance
-from foldnote.service.domain.access.storage import StorageDesk
+from foldnote.service.domain.access.storage import StorageService
 from foldnote.service.domain.file_resolution import FileResolver, Located
 from foldnote.service.domain.requests import BatchSubmission, JobPayload, JobSubmission
 from foldnote.service.domain.tool_registry import Toolbox
@@ -53,7 +53,7 @@ class Intake:
         toolbox: Toolbox,
         files: FileResolver,
         wake: Callable[[], None],
-        storage: StorageDesk,
+        storage: StorageService,
         *,
         limits: Limits,
         allowance: Allowance,

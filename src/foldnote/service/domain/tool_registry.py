@@ -142,10 +142,10 @@ class Toolbox:
 
 
 def _as_row(tool: Tool) -> dict[str, Any]:
-    """A row with the interface's keys only; the method's citation goes with the notes of the schema."""
+    """A row with the interface's keys only; citation and outputs go with the notes of the schema."""
     row = tool.to_wire()
-    citation = row.pop("citation", None)
-    if citation:
-        notes = row["schema"].get("x-foldnote", {}) | {"citation": citation}
+    more = {key: value for key in ("citation", "outputs") if (value := row.pop(key, None))}
+    if more:
+        notes = row["schema"].get("x-foldnote", {}) | more
         row["schema"] = row["schema"] | {"x-foldnote": notes}
     return row

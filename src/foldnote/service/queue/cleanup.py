@@ -29,7 +29,7 @@ COLLECT_EVERY_S = 600.0
 COLLECT_IN_NEED_S = 10.0
 """The same while the disk has no space for new work; then contents go as soon as that is safe."""
 _RECLAIM_AGAIN_S = 2.0
-_STOP_PATIENCE_S = 2.0
+_STOP_LIMIT_S = 2.0
 _LEFT_BY_EARLIER_PROCESS = 1000
 """More attempts than can have ended in the moment before a process died."""
 
@@ -66,7 +66,7 @@ class Cleanup:
 
     def stop(self) -> None:
         """End soon; the removal of a large folder may go on until the process ends."""
-        self._rounds.stop(_STOP_PATIENCE_S)
+        self._rounds.stop(_STOP_LIMIT_S)
         self._is_stopping.set()
         self._has_freed.set()
         if self._reclaiming is not None:

@@ -20,7 +20,7 @@ class Room:
     left: int | None
 
 
-class StorageDesk:
+class StorageService:
     """Says how much an account may still store; nobody is limited at an embedded service.
 
     Uploads count while they come. A submission is let pass while there is any room, so that an account can
