@@ -27,6 +27,7 @@ from foldnote.results.tables.tabular import Scalar, read_table
 
 TABLE = re.compile(r"(batch-)*results\.csv")
 """The service's table of a batch's jobs: one row a job, with the column ``jobName``."""
+_GUARD = re.compile(r"^'('*[=+\-@\t\r])")
 _MANIFEST = "manifest.json"
 _JOB = "job"
 
@@ -88,6 +89,10 @@ class BatchResult(Result):
     def regions(self) -> tuple[Region, ...]:
         """Empty: a region is one job's."""
         return ()
+
+    def _read_table(self, name: str) -> pd.DataFrame:
+        frame = super()._read_table(name)
+        return remove_guards(frame) if TABLE.fullmatch(name) else frame
 
     def _stack(self, read: Callable[[Result], pd.DataFrame]) -> pd.DataFrame:
         return stack_tables({name: read(job) for name, job in self.jobs.items()})
@@ -161,6 +166,13 @@ def find_jobs(names: Iterable[str], table: pd.DataFrame | None) -> tuple[str, ..
     if _MANIFEST in known or len(described) < 2:
         return ()
     return tuple(sorted(described, key=structure_order))
+
+
+def remove_guards(table: pd.DataFrame) -> pd.DataFrame:
+    """The table of a batch without the apostrophes that keep spreadsheet programs from evaluating cells."""
+    texts = [name for name in table.columns if pd.api.types.is_string_dtype(table[name])]
+    bare = {name: table[name].str.replace(_GUARD, r"\1", regex=True) for name in texts}
+    return table.assign(**bare)
 
 
 def stack_tables(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:

@@ -10,6 +10,7 @@ import csv
 import io
 import json
 import logging
+import re
 import threading
 import zipfile
 from collections.abc import Container, Mapping, Sequence
@@ -28,6 +29,8 @@ RANKING = "ranking.csv"
 """Of a screening: rank, jobName and the score, the lowest first; jobs without the score are left out."""
 TABLE = "results.csv"
 """A row for each subjob: jobName, status, error, then `settings.NAME` and `score.NAME` columns."""
+_FORMULA = re.compile(r"'*[=+\-@\t\r]")
+"""Cells that Excel and LibreOffice evaluate, and those that would be read back as such."""
 
 
 class Aggregator:
@@ -164,7 +167,7 @@ def make_ranking(subjobs: Sequence[Subjob], rank_by: str) -> str:
 
 
 def _row(subjob: Subjob) -> dict[str, Any]:
-    head = {"jobName": subjob.name, "status": subjob.state, "error": subjob.error or ""}
+    head = {"jobName": subjob.name, "status": subjob.state, "error": guard_formula(subjob.error or "")}
     settings = _columns("settings", json.loads(subjob.settings))
     return head | settings | _columns("score", json.loads(subjob.score or "{}"))
 
@@ -174,5 +177,17 @@ def _columns(prefix: str, values: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _cell(value: Any) -> Any:
-    """Text and numbers as they are, everything else as JSON."""
-    return value if isinstance(value, str | int | float) else json.dumps(value)
+    """Numbers as they are, text guarded against formulas, everything else as JSON."""
+    if isinstance(value, str):
+        return guard_formula(value)
+    return value if isinstance(value, int | float) else json.dumps(value)
+
+
+def guard_formula(text: str) -> str:
+    """``text`` as a CSV cell that no spreadsheet program evaluates.
+
+    Excel and LibreOffice run cells that begin with ``=``, ``+``, ``-``, ``@``, a tab or a carriage return; an
+    apostrophe in front makes them text. Text with apostrophes before such a character gets one more, so that
+    readers can remove exactly one.
+    """
+    return f"'{text}" if _FORMULA.match(text) else text
