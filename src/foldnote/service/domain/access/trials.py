@@ -26,6 +26,7 @@ from foldnote.service.store.accounts.trials import (
     NewTrial,
     ProvisionCapError,
     TrialStore,
+    may_claim,
 )
 from foldnote.service.store.quotas import TRIAL
 
@@ -108,12 +109,12 @@ class TrialService:
         found = self._trials.claim(hash_key(token), email, into)
         if found is None:
             raise _unknown_link()
-        if found.claimed_by not in (None, email):
+        if not may_claim(found.claimed_by, email):
             raise bad_request("This account was claimed before.", code="already_claimed", field="token")
 
     def _sign_in(self, email: str, key: str) -> int:
         owner = self._accounts.find_caller(hash_key(key))
-        if owner is None or owner.tier == TRIAL or owner.email != email:
+        if owner is None or owner.tier == TRIAL or owner.email.lower() != email.lower():
             sentence = f"The key is not one of an account of {email}. Correct it, or claim without a key."
             raise RefusalError(403, "sign_in_failed", sentence, field="apiKey")
         return owner.account_id

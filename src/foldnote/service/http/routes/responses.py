@@ -151,4 +151,6 @@ def visible_accounts(
     known = {caller.email: caller.account_id, **members}
     if job_email is None:
         return tuple(known.values())
-    return (known[job_email],) if job_email in known else ()
+    alike = {email.lower(): account_id for email, account_id in known.items()}
+    owner = known.get(job_email, alike.get(job_email.lower()))
+    return () if owner is None else (owner,)

@@ -36,6 +36,18 @@ class Caller:
     expires: str | None
 
 
+def find_account(connection: sa.Connection, email: str) -> int | None:
+    """The row of the account with this address, None where there is none.
+
+    Letters count alike in upper and lower case, since no mail provider tells them apart. Databases of earlier
+    versions may hold two such accounts; each is found by its own spelling.
+    """
+    same = sa.func.lower(accounts.c.email) == sa.func.lower(email)
+    query = sa.select(accounts.c.id).where(same).order_by(accounts.c.email != email, accounts.c.id)
+    found = connection.execute(query.limit(1)).scalar_one_or_none()
+    return None if found is None else int(found)
+
+
 class AccountStore:
     """Queries about accounts and keys."""
 
@@ -45,10 +57,12 @@ class AccountStore:
     def ensure_account(self, email: str, tier: str = "full") -> int:
         """The row of the account with this address, made when there is none."""
         with self._database.write() as connection:
+            known = find_account(connection, email)
+            if known is not None:
+                return known
             row = {"email": email, "tier": tier, "created": clock.now()}
-            connection.execute(insert(accounts).values(row).on_conflict_do_nothing())
-            found = connection.execute(sa.select(accounts.c.id).where(accounts.c.email == email)).scalar_one()
-            return int(found)
+            made = connection.execute(sa.insert(accounts).values(row).returning(accounts.c.id))
+            return int(made.scalar_one())
 
     def add_key(
         self, account_id: int, sha256: str, *, is_admin: bool = False, expires: str | None = None
@@ -66,10 +80,10 @@ class AccountStore:
 
     def revoke(self, *, sha256: str | None = None, email: str | None = None) -> int:
         """Revoke one key by its hash, or every key of an account; gives the number of those that worked."""
-        owner = sa.select(accounts.c.id).where(accounts.c.email == email).scalar_subquery()
-        which = keys.c.sha256 == sha256 if sha256 is not None else keys.c.account_id == owner
-        statement = sa.update(keys).where(which, keys.c.revoked.is_(None)).values(revoked=clock.now())
         with self._database.write() as connection:
+            owner = None if email is None else find_account(connection, email)
+            which = keys.c.sha256 == sha256 if sha256 is not None else keys.c.account_id == owner
+            statement = sa.update(keys).where(which, keys.c.revoked.is_(None)).values(revoked=clock.now())
             return connection.execute(statement).rowcount
 
     def find_caller(self, key_sha256: str) -> Caller | None:

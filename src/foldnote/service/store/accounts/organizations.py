@@ -8,6 +8,7 @@ import sqlalchemy as sa
 from sqlalchemy.dialects.sqlite import insert
 
 from foldnote.service.store import clock
+from foldnote.service.store.accounts.accounts import find_account
 from foldnote.service.store.database import Database
 from foldnote.service.store.events import write_event
 from foldnote.service.store.quotas import find_spent
@@ -60,7 +61,7 @@ class OrganizationStore:
     def remove_member(self, email: str) -> bool:
         """Take an account out of its organization; False when it is unknown or in none."""
         with self._database.write() as connection:
-            mine = accounts.c.email == email
+            mine = accounts.c.id == find_account(connection, email)
             found = connection.execute(sa.select(accounts.c.organization_id).where(mine)).scalar_one_or_none()
             return found is not None and _move(connection, email, None)
 
@@ -72,9 +73,7 @@ class OrganizationStore:
 
 
 def _move(connection: sa.Connection, email: str, organization_id: int | None) -> bool:
-    account = connection.execute(
-        sa.select(accounts.c.id).where(accounts.c.email == email)
-    ).scalar_one_or_none()
+    account = find_account(connection, email)
     if account is None:
         return False
     statement = sa.update(accounts).where(accounts.c.id == account)

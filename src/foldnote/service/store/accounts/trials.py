@@ -12,6 +12,7 @@ import sqlalchemy as sa
 
 from foldnote.service.store import clock
 from foldnote.service.store.accounts.account_merge import move_account
+from foldnote.service.store.accounts.accounts import find_account
 from foldnote.service.store.database import Database
 from foldnote.service.store.events import write_event
 from foldnote.service.store.quotas import CLAIMED, TRIAL
@@ -94,7 +95,7 @@ class TrialStore:
         """
         with self._database.write() as connection:
             found = _find(connection, claim_sha256)
-            if found is None or found.claimed_by not in (None, email):
+            if found is None or not may_claim(found.claimed_by, email):
                 return found
             if found.claimed_by is None:
                 _mark_claimed(connection, found.account_id, email)
@@ -105,13 +106,15 @@ class TrialStore:
     def merge(self, source_email: str, target_email: str) -> int | None:
         """Move all that one account has into another; None unless both are there and not the same."""
         with self._database.write() as connection:
-            query = sa.select(accounts.c.email, accounts.c.id).where(
-                accounts.c.email.in_((source_email, target_email))
-            )
-            rows = {row.email: row.id for row in connection.execute(query)}
-            if len(rows) < 2:
+            source, target = (find_account(connection, email) for email in (source_email, target_email))
+            if source is None or target is None or source == target:
                 return None
-            return move_account(connection, rows[source_email], rows[target_email])
+            return move_account(connection, source, target)
+
+
+def may_claim(claimed_by: str | None, email: str) -> bool:
+    """Whether an account is free, or was claimed by the person with this address before."""
+    return claimed_by is None or claimed_by.lower() == email.lower()
 
 
 def _mark_claimed(connection: sa.Connection, account_id: int, email: str) -> None:
