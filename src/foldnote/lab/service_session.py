@@ -248,9 +248,7 @@ def describe_tool(tool: Tool) -> ToolAnswer:
     outputs = tuple(
         map(tell_output, list_outputs(find_note(tool.model_extra, tool.settings_schema, "outputs")))
     )
-    return ToolAnswer(
-        type=tool.type, inputs=tuple(inputs), outputs=tuple(map(tell_output, outputs)), citation=citation
-    )
+    return ToolAnswer(type=tool.type, inputs=tuple(inputs), outputs=outputs, citation=citation)
 
 
 def _shorten(value: Any) -> Any:
