@@ -226,7 +226,7 @@ def test_the_notebook_keeps_what_was_submitted_and_the_form_stays_in_place(show,
     notebook.save()
     (cell,) = nbformat.read(server.notebooks / "forms.ipynb", 4).cells
     saved = cell.outputs[0].data
-    assert VH in saved["text/html"]
+    assert VH in saved["text/html"].replace("<wbr>", "")  # where long sequences may wrap
     assert "kept.sleep-2 (abodybuilder): Complete" in saved["text/plain"]
 
 

@@ -145,7 +145,7 @@ def test_its_result_opens_in_a_tab_without_a_kernel(lab):
         lab.set_theme(theme)
         lab.picture(f"result-{theme}")
     lab.set_theme("light")
-    for tab, text in (("Files", "model.pdb"), ("Settings", HEAVY), ("What was run", "Probe of the tests")):
+    for tab, text in (("Files", "model.pdb"), ("Settings", HEAVY), ("Provenance", "Probe of the tests")):
         panel.get_by_role("tab", name=tab).click()
         expect(panel.get_by_role("tabpanel")).to_contain_text(text)
         lab.picture(f"result-{tab.split()[0].lower()}", panel)

@@ -31,7 +31,7 @@ def register_view(tool: str, function: View) -> None:
         function: takes a :class:`foldnote.results.Result` and returns a list of what is to be seen, in order:
             scenes, structures, plots, grids, DataFrames, mime bundles (``table_bundle(frame, "Title")``), or
             other objects that show themselves as HTML. :func:`foldnote.viewers.default_view` gives what
-            a tool without a function shows. What was run and the list of files always follow. Where the
+            a tool without a function shows. Provenance and the list of files always follow. Where the
             function fails, the default is shown with the reason.
     """
     _registered[tool] = function
