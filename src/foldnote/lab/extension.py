@@ -22,7 +22,7 @@ class FoldnoteExtension(ExtensionApp):
     load_other_extensions = True
 
     def initialize_settings(self) -> None:
-        """Leave the place of this server's desks empty until a page looks."""
+        """Leave the session registry of this server empty until the first request."""
         self.settings[REGISTRY] = None
 
     def initialize_handlers(self) -> None:

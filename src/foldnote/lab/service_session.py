@@ -1,6 +1,6 @@
 """Operations that the browser may request from one service, each with a timeout.
 
-One desk stands for one profile. It holds the one poller and the one connection of that service.
+One session stands for one profile. It holds the one poller and the one connection of that service.
 """
 
 from __future__ import annotations

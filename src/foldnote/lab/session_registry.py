@@ -1,4 +1,4 @@
-"""Every desk of this Jupyter server: one for each profile that a page has asked about, and one for engines.
+"""All sessions of this Jupyter server: one for each requested profile, and one for engines.
 
 It also answers which services there are, and tries and keeps a key. A key comes in once, by POST; nothing
 here gives it out again.
@@ -32,7 +32,7 @@ class SessionRegistry:
     """Sessions by profile name."""
 
     def __init__(self, open_connection: Connect = connect, pace: PollingPace | None = None) -> None:
-        """No desk is there before somebody asks for it."""
+        """No session exists before the first request for its profile."""
         self._open_connection = open_connection
         self._pace = pace
         self._registry: dict[str, ServiceSession] = {}

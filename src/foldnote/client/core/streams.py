@@ -1,7 +1,7 @@
 """Write each stream once, and serve it as an iterator or an asynchronous iterator.
 
 A stream is an operation that gives several values, each as soon as it has it: it yields ``Give(value)``
-beside the effects of ``effects``. The ``stream`` descriptor makes the method that a user calls: on a
+beside the effects of ``operations``. The ``stream`` descriptor makes the method that a user calls: on a
 synchronous face it returns an iterator, on an asynchronous face an asynchronous one, and type checkers know
 which. Nothing is asked of the world before the first value is asked for, nor between two of them.
 """
