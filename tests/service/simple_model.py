@@ -102,7 +102,8 @@ class Model:
         self._follow(job.parent)
 
     def finish(self, job: ModelJob, status: str, content: str | None) -> None:
-        job.status, job.content = status, content
+        """A job that was stopped stays so, although its run came to its end first; what it made is kept."""
+        job.status, job.content = STOPPED if job.is_cancelled else status, content
         self._follow(job.parent)
 
     def lose(self, job: ModelJob) -> None:

@@ -286,6 +286,12 @@ class CallsFailuresComplete(Model):
         super().finish(job, COMPLETE, content)
 
 
+class CompletesStoppedJobs(Model):
+    def finish(self, job, status, content):
+        job.is_cancelled = False
+        super().finish(job, status, content)
+
+
 class ForgetsResults(Model):
     def finish(self, job, status, content):
         super().finish(job, status, None)
@@ -297,7 +303,13 @@ class LeavesBatchesRunning(Model):
 
 
 FOUND_SOON = [TakesNamesTwice, LosesForGood, StopsNoSubjobs]
-FOUND_LATE = [DeletesNothing, CallsFailuresComplete, ForgetsResults, LeavesBatchesRunning]
+FOUND_LATE = [
+    DeletesNothing,
+    CompletesStoppedJobs,
+    CallsFailuresComplete,
+    ForgetsResults,
+    LeavesBatchesRunning,
+]
 
 
 @pytest.mark.parametrize("wrong", FOUND_SOON + (FOUND_LATE if EXAMPLES > 20 else []))
