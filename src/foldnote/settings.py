@@ -14,13 +14,17 @@ import tomllib
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import platformdirs
 from pydantic import SecretStr
 
+from foldnote import io
 from foldnote.errors import ConfigurationError
 from foldnote.ownership import make_own
+
+if TYPE_CHECKING:
+    from tomlkit import TOMLDocument
 
 EMBEDDED = "embedded"
 ENVIRONMENT = "environment"
@@ -228,8 +232,10 @@ def save_profile(name: str, base_url: str) -> Profile:
     profile = _read_profile(name, {"base_url": base_url})
     if not name.replace("-", "").replace("_", "").isalnum():
         raise ConfigurationError(f"{name!r} cannot name a profile: use letters, digits, - and _.")
-    table = f"[profiles.{name}]\nbase_url = {json.dumps(profile.base_url)}\n"
-    _write_config(f"{_without_profile(_config_text(), name).rstrip()}\n\n{table}")
+    document = _config_document()
+    table = document.setdefault("profiles", {}).setdefault(name, {})
+    table["base_url"] = profile.base_url
+    _write_config(document)
     return profile
 
 
@@ -249,10 +255,9 @@ def use_profile(name: str) -> Profile:
     """
     _refuse_environment(name)
     profile = active_profile(name)
-    lines = _config_text().splitlines()
-    first_table = next((row for row, line in enumerate(lines) if line.startswith("[")), len(lines))
-    top = [line for line in lines[:first_table] if line.partition("=")[0].strip() != "profile"]
-    _write_config("\n".join([f"profile = {json.dumps(name)}", *top, *lines[first_table:]]))
+    document = _config_document()
+    document["profile"] = name
+    _write_config(document)
     return profile
 
 
@@ -260,42 +265,36 @@ def remove_profile(name: str) -> None:
     """Forget a profile and the key that is kept for it; the embedded one is used where it was.
 
     Raises:
-        ConfigurationError: no profile is called so, it is the embedded one, or the file is written otherwise.
+        ConfigurationError: no profile is called so, it is the embedded one, or the file cannot be written.
     """
     _refuse_environment(name)
     if active_profile(name).is_embedded:
         raise ConfigurationError("The profile of this computer's own service is always there.")
     if _config().get("profile") == name:
         use_profile(EMBEDDED)
-    _write_config(_without_profile(_config_text(), name))
-    if name in _config().get("profiles", {}):
-        raise ConfigurationError(f"Remove the profile {name!r} by hand from {config_dir() / 'config.toml'}.")
+    document = _config_document()
+    del document["profiles"][name]
+    _write_config(document)
     _keyring_delete(name)
     keys = {known: key for known, key in _key_file().items() if known != name}
     if (config_dir() / "keys.json").exists():
         _write_keys(keys, name)
 
 
-def _config_text() -> str:
+def _config_document() -> TOMLDocument:
+    """``config.toml`` for an edit that keeps its comments and order."""
+    import tomlkit
+
     path = config_dir() / "config.toml"
-    return path.read_text("utf-8") if path.exists() else ""
+    return tomlkit.parse(path.read_text("utf-8")) if path.exists() else tomlkit.document()
 
 
-def _without_profile(text: str, name: str) -> str:
-    header = f"[profiles.{name}]"
-    if header not in text:
-        return text
-    start = text.index(header)
-    end = text.find("\n[", start + 1)
-    return text[:start] + (text[end + 1 :] if end >= 0 else "")
+def _write_config(document: TOMLDocument) -> None:
+    import tomlkit
 
-
-def _write_config(text: str) -> None:
     path = config_dir() / "config.toml"
-    draft = path.with_suffix(f".{os.getpid()}")
     try:
-        draft.write_text(f"{text.strip()}\n", "utf-8")
-        os.replace(draft, path)
+        io.write_atomically(path, tomlkit.dumps(document))
     except OSError as exc:
         raise ConfigurationError(f"{path} cannot be written: {exc}.") from exc
 
@@ -326,12 +325,8 @@ def store_api_key(profile_name: str, key: SecretStr) -> str:
 
 def _write_keys(keys: dict[str, str], profile_name: str) -> str:
     path = config_dir() / "keys.json"
-    draft = path.with_suffix(f".{os.getpid()}")
     try:
-        descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-        with os.fdopen(descriptor, "w") as stream:
-            json.dump(keys, stream)
-        os.replace(draft, path)
+        io.write_atomically(path, json.dumps(keys), is_private=True)
     except OSError as exc:
         raise ConfigurationError(
             f"The key of profile {profile_name!r} cannot be kept in {path}: {exc}."

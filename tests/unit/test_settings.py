@@ -103,3 +103,20 @@ def test_an_unreadable_option_says_which(monkeypatch):
 def test_every_option_has_a_sentence_and_its_own_variable():
     assert all(row.help.endswith(".") for row in settings.OPTIONS)
     assert len({row.environment for row in settings.OPTIONS}) == len(settings.OPTIONS)
+
+
+def test_an_edit_keeps_comments_order_and_inline_tables():
+    path = settings.config_dir() / "config.toml"
+    path.write_text(
+        '# ours\nprofile = "lab"\n\n[profiles]\nlab = { base_url = "https://lab.example" } # the cluster\n'
+        'old = { base_url = "https://old.example" }\n'
+    )
+    settings.save_profile("lab", "https://new.example")
+    settings.use_profile("old")
+    settings.remove_profile("old")
+    text = path.read_text()
+    assert text.startswith("# ours\nprofile = ")
+    assert "# the cluster" in text
+    assert [(each.name, each.base_url) for each in settings.profiles()][1:] == [
+        ("lab", "https://new.example")
+    ]

@@ -7,12 +7,12 @@ it is here because both sides, which do not know each other, must agree on it.
 
 from __future__ import annotations
 
-import os
 from datetime import datetime
 from pathlib import Path
 
 from pydantic import SecretStr, ValidationError, field_serializer
 
+from foldnote.io import write_atomically
 from foldnote.models.wire import WireModel
 
 RUNTIME_FILE = "service.json"
@@ -49,10 +49,4 @@ def write_runtime(folder: Path, info: RuntimeInfo) -> Path:
     Raises:
         OSError: the folder cannot be written.
     """
-    target = folder / RUNTIME_FILE
-    draft = folder / f".{RUNTIME_FILE}.{os.getpid()}"
-    descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-    with os.fdopen(descriptor, "w") as stream:
-        stream.write(info.model_dump_json(by_alias=True))
-    os.replace(draft, target)
-    return target
+    return write_atomically(folder / RUNTIME_FILE, info.model_dump_json(by_alias=True), is_private=True)

@@ -1,0 +1,108 @@
+"""Hash files, write files atomically and lock them: the one place for each, on every operating system.
+
+Locks of the job queue are not here: they belong to descriptors that child processes inherit
+(``foldnote.service.runner.locking``).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from uuid import uuid4
+
+_PRIVATE = 0o600
+_PUBLIC = 0o666
+"""Before the process' umask."""
+
+
+def hash_bytes(content: bytes) -> str:
+    """SHA-256 of ``content``, as 64 hexadecimal digits."""
+    return hashlib.sha256(content).hexdigest()
+
+
+def hash_file(path: Path) -> str:
+    """SHA-256 of a file, as 64 hexadecimal digits; read in pieces.
+
+    Raises:
+        OSError: the file cannot be read.
+    """
+    with path.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def write_atomically(
+    path: Path, content: bytes | str, *, is_private: bool = False, is_durable: bool = False
+) -> Path:
+    """Replace ``path`` with ``content`` in one step: readers see the old file or the new one, never a part.
+
+    Args:
+        path: its folder must exist.
+        content: bytes, or text that is written as UTF-8 without changing line ends.
+        is_private: only this user may read the file (mode 0600).
+        is_durable: return when file and folder are on the disk, so that a power cut cannot undo it.
+
+    Returns:
+        ``path``.
+
+    Raises:
+        OSError: the file cannot be written; the old one is kept.
+    """
+    draft = path.with_name(f".{path.name}.{uuid4().hex}.part")
+    mode = _PRIVATE if is_private else _PUBLIC
+    descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), mode)
+    try:
+        with os.fdopen(descriptor, "wb") as stream:
+            stream.write(content.encode() if isinstance(content, str) else content)
+            if is_durable:
+                stream.flush()
+                os.fsync(stream.fileno())
+        draft.replace(path)
+    except BaseException:
+        draft.unlink(missing_ok=True)
+        raise
+    if is_durable:
+        sync(path.parent)
+    return path
+
+
+def sync(path: Path) -> None:
+    """Wait until a file, or the names in a folder, are on the disk, where the file system can tell."""
+    with suppress(OSError):
+        descriptor = os.open(path, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+
+
+@contextmanager
+def hold_lock(path: Path, timeout_s: float = 0) -> Iterator[bool]:
+    """Hold the lock file ``path``, which ends with its holder, however that dies.
+
+    The file stays. Where the file system has no locks, a file that names its holder stands for the lock.
+
+    Args:
+        path: a file that is used for nothing else; made if absent, with its folder, for this user alone.
+        timeout_s: how long to wait for another holder.
+
+    Yields:
+        Whether the lock is held; False when another holder kept it for ``timeout_s``.
+
+    Raises:
+        OSError: the file cannot be made.
+    """
+    from filelock import FileLock, Timeout
+
+    lock = FileLock(path, timeout=timeout_s, mode=_PRIVATE, thread_local=False)
+    try:
+        lock.acquire(poll_interval=0.05)
+    except Timeout:
+        yield False
+        return
+    try:
+        yield True
+    finally:
+        lock.release()
