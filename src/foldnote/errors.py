@@ -5,6 +5,7 @@ is the exception's message. Rooms translate a library's exception into one of ou
 ``from exc``. Nothing here does I/O or knows of HTTP libraries.
 
     FoldnoteError
+    ├── ArgumentError
     ├── ConfigurationError
     ├── TransportError
     │   ├── ServiceUnreachableError
@@ -92,6 +93,10 @@ class FoldnoteError(Exception):
         place = next((at for frame, at in walk_tb(trace) if frame.f_globals.get("__name__") == "__main__"), 0)
         where = f"Line {place} of the cell. " if place else ""
         return [head, *more, *notes, f"\x1b[2m{where}%tb shows the traceback.\x1b[0m"]
+
+
+class ArgumentError(FoldnoteError, ValueError):
+    """An argument of a call cannot be used; no service was asked."""
 
 
 class ConfigurationError(FoldnoteError):

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, overload
 
 from foldnote.client import BatchHandle, Client, JobHandle
-from foldnote.errors import BadRequestError
+from foldnote.errors import ArgumentError, FoldnoteError
 from foldnote.forms import SchemaForm, list_names, take_kept
 from foldnote.models import Tool
 from foldnote.notebook import connection
@@ -43,10 +43,10 @@ class NotebookForm(KeptForm):
 
         Raises:
             JobFailedError: the run failed.
-            BadRequestError: nothing was submitted, or the job is not finished.
+            FoldnoteError: nothing was submitted, or the job is not finished.
         """
         if self.job is None:
-            raise BadRequestError("This form has no job yet: press Submit, or call submit().", status=400)
+            raise FoldnoteError("This form has no job yet: press Submit, or call submit().")
         return self.job.result()
 
     def _take_job(self, handle: JobHandle) -> None:
@@ -113,6 +113,7 @@ def form(
     Raises:
         UnknownToolError: the service has no such tool.
         SettingsError: ``values`` names a setting that the tool does not have.
+        ArgumentError: the job is a batch, or two different names are given.
         FoldnoteError: the file cannot be read, or holds no schema.
     """
     if isinstance(subject, Mapping | Path) or (isinstance(subject, str) and subject.endswith(".json")):
@@ -127,8 +128,8 @@ def form(
 def _reopen(job: JobHandle, asked: Client, values: Mapping[str, Any], job_name: str | None) -> NotebookForm:
     """The form of an old job; settings that the tool does not have any more are named."""
     if job.record.is_batch:
-        raise BadRequestError(
-            f"{job.job_name!r} is a batch: open one of its jobs, or use its table of settings.", status=400
+        raise ArgumentError(
+            f"{job.job_name!r} is a batch: open one of its jobs, or use its table of settings."
         )
     tool = asked.tools.get(job.record.tool_type)
     names = set(list_names(tool))

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from foldnote.client import FileValue
-from foldnote.errors import BadRequestError
+from foldnote.errors import ArgumentError
 from foldnote.forms import list_names
 from foldnote.models import BatchVerdict, Tool, Verdict
 from foldnote.notebook import connection
@@ -18,13 +18,13 @@ def take_name(tool: Tool, job_name: str | None, settings: dict[str, Any]) -> str
     """The job's name, which people also write as ``name``; that is taken out of ``settings``.
 
     Raises:
-        BadRequestError: both are given, and differ.
+        ArgumentError: both are given, and differ.
     """
     if "name" not in settings or "name" in list_names(tool):
         return job_name
     name: str = settings.pop("name")
     if job_name not in (None, name):
-        raise BadRequestError(f"job_name is {job_name!r} and name is {name!r}; give one of them.", status=400)
+        raise ArgumentError(f"job_name is {job_name!r} and name is {name!r}; give one of them.")
     return name
 
 

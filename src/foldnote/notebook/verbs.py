@@ -15,7 +15,7 @@ from typing import Any, ParamSpec, TypeVar
 
 from foldnote.catalog.wording import find_near
 from foldnote.client import BatchHandle, JobHandle
-from foldnote.errors import BadRequestError
+from foldnote.errors import ArgumentError
 from foldnote.models import Tool
 
 P = ParamSpec("P")
@@ -36,7 +36,7 @@ _NAMED = (Parameter.POSITIONAL_OR_KEYWORD, Parameter.KEYWORD_ONLY)
 
 
 def verb(function: Callable[P, R]) -> Callable[P, R]:
-    """``function`` as a verb of the notebook: a wrong call raises `BadRequestError` with what to write."""
+    """``function`` as a verb of the notebook: a wrong call raises `ArgumentError` with what to write."""
     known = signature(function)
 
     @wraps(function)
@@ -44,7 +44,7 @@ def verb(function: Callable[P, R]) -> Callable[P, R]:
         try:
             bound = known.bind(*args, **kwargs)
         except TypeError:
-            raise BadRequestError(_tell_call(function.__name__, known, args, kwargs), status=400) from None
+            raise ArgumentError(_tell_call(function.__name__, known, args, kwargs)) from None
         _check_kinds(function.__name__, bound)
         return function(*args, **kwargs)
 
@@ -85,7 +85,7 @@ def _check_kinds(name: str, bound: BoundArguments) -> None:
         if bound.signature.parameters[argument].kind in (Parameter.VAR_KEYWORD, Parameter.VAR_POSITIONAL):
             continue
         words = " or ".join(word for _, word in wanted if word)
-        raise BadRequestError(f"fn.{name}: {argument} must be {words}, not {_tell_kind(value)}.", status=400)
+        raise ArgumentError(f"fn.{name}: {argument} must be {words}, not {_tell_kind(value)}.")
 
 
 def _tell_kind(value: Any) -> str:

@@ -11,7 +11,7 @@ import pandas as pd
 
 from foldnote.client.tables.job_list import JobList
 from foldnote.client.tables.tool_list import ToolList
-from foldnote.errors import BadRequestError, UnreadableFileError
+from foldnote.errors import ArgumentError, UnreadableFileError
 from foldnote.models import Tool
 from foldnote.notebook import connection
 from foldnote.notebook.live_outputs import NotebookBatch, NotebookJob, make_live, make_live_batch
@@ -119,7 +119,7 @@ def view(
 
     Raises:
         UnreadableFileError: the structure cannot be read, or cannot be superposed on the first.
-        BadRequestError: the structure cannot be coloured so, there is no such style or pairing, or B-factors
+        ArgumentError: the structure cannot be coloured so, there is no such style or pairing, or B-factors
             cannot be what is said of them.
     """
     stated = item if b_factors is None else _state(item, b_factors)
@@ -140,10 +140,10 @@ def grid(
 
     Raises:
         UnreadableFileError: a structure cannot be read.
-        BadRequestError: there is nothing to show, or a structure cannot be coloured so.
+        ArgumentError: there is nothing to show, or a structure cannot be coloured so.
     """
     if isinstance(items, str) or not isinstance(items, Sequence):
-        raise BadRequestError(f"Give a list of structures, not {type(items).__name__}.", status=400)
+        raise ArgumentError(f"Give a list of structures, not {type(items).__name__}.")
     return make_grid([view(item, color=color, style=style) for item in items], columns)
 
 
@@ -161,7 +161,7 @@ def explore(
 
     Raises:
         UnreadableFileError: the structure cannot be read.
-        BadRequestError: it has no chains, or B-factors cannot be what is said of them.
+        ArgumentError: it has no chains, or B-factors cannot be what is said of them.
     """
     from foldnote.viewers.explorer.explorer import explore as make_explorer
 
@@ -175,7 +175,7 @@ def explore(
 def _state(item: Viewable | Sequence[Viewable], b_factors: StatedMeaning) -> Structure | Model:
     """One structure or model with what the user says of its B-factors."""
     if not isinstance(item, Result | Structure | Model | str | Path):
-        raise BadRequestError("b_factors is about one structure; give a structure, model, result or path.")
+        raise ArgumentError("b_factors is about one structure; give a structure, model, result or path.")
     found = item.models[0] if isinstance(item, Result) and item.models else item
     stated = find_structure(found).state_b_factors(b_factors)
     return replace(found, structure=stated) if isinstance(found, Model) else stated
@@ -188,15 +188,15 @@ def _find_scene(item: Viewable | Sequence[Viewable], pairing: PairingMethod) -> 
         return compose_molecules([item])
     if not isinstance(item, Result | Structure | Model | str | Path | Sequence):
         told = "Give a structure, a model, a result, a path, or a list of them"
-        raise BadRequestError(f"{told}, not {type(item).__name__}.", status=400)
+        raise ArgumentError(f"{told}, not {type(item).__name__}.")
     if not isinstance(item, Result | Structure | Model | str | Path):
         molecules = [one for one in item if isinstance(one, Molecule)]
         if molecules and len(molecules) == len(item):
             return compose_molecules(molecules)
         if any(isinstance(one, Scene) for one in item):
-            raise BadRequestError("Scenes cannot be superposed; give structures, models, results or paths.")
+            raise ArgumentError("Scenes cannot be superposed; give structures, models, results or paths.")
         if molecules:
-            raise BadRequestError("Molecules and structures cannot be superposed; give one kind.")
+            raise ArgumentError("Molecules and structures cannot be superposed; give one kind.")
         return overlay([one for one in item if not isinstance(one, Scene | Molecule)], pairing=pairing)
     if isinstance(item, Result):
         scene = compose_result(item)

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from foldnote.errors import BadRequestError
+from foldnote.errors import ArgumentError, BadRequestError
 from foldnote.notebook import view
 from foldnote.results import Structure
 from foldnote.viewers import compose
@@ -89,7 +89,7 @@ def test_errors_that_the_file_names_cannot_be_said_to_be_plddt():
 
 
 def test_what_is_said_of_a_column_is_about_one_structure():
-    with pytest.raises(BadRequestError, match="about one structure"):
+    with pytest.raises(ArgumentError, match="about one structure"):
         view([make(), make()], b_factors="plddt")
 
 

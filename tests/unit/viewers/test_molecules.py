@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import foldnote as fn
-from foldnote.errors import BadRequestError, UnreadableFileError
+from foldnote.errors import ArgumentError, UnreadableFileError
 from foldnote.results import Structure, open_result
 from foldnote.results.molecules.molecule_files import read_molecules
 from foldnote.viewers import compose_molecules, compose_poses
@@ -100,7 +100,7 @@ def test_molecules_in_a_list_are_seen_in_turn_and_not_laid_over_structures():
 
     assert len(fn.view([tyrosine, *read("benzene.mol2")]).steps) == 2
     assert len(fn.grid([tyrosine, *read("benzene.mol2")]).scenes) == 2
-    with pytest.raises(BadRequestError, match="one kind"):
+    with pytest.raises(ArgumentError, match="one kind"):
         fn.view([tyrosine, DATA / "abl_pocket.pdb"])
     with pytest.raises(UnreadableFileError, match="no molecule"):
         compose_molecules([])
