@@ -14,6 +14,7 @@ from foldnote.service.store.jobs.conditions import IS_RUNNING
 from foldnote.service.store.jobs.counting import Move, count_moves, read_counts
 from foldnote.service.store.jobs.records import PIPELINE, refresh_record
 from foldnote.service.store.schema import jobs
+from foldnote.service.store.storage import let_go
 
 
 @dataclass(frozen=True)
@@ -68,19 +69,27 @@ class BatchStore:
             return [Subjob(*row) for row in connection.execute(query.order_by(jobs.c.row_index))]
 
     def complete(self, parent: Parent, sha256: str, size: int) -> bool:
-        """Commit the archive of a batch; False when the batch was stopped or deleted meanwhile."""
+        """Commit the archive of a batch.
+
+        False when the batch was stopped or deleted meanwhile; its archive is removed soon, since no row has it.
+        """
         values = {"result_sha256": sha256, "result_size": size}
         return self._end(parent, JobStatus.COMPLETE, BatchStatus.COMPLETE, values)
 
     def attach(self, parent_id: int, sha256: str, size: int) -> None:
-        """Add the archive of what a stopped batch had finished; its state stays."""
+        """Add the archive of what a stopped batch had finished; its state stays.
+
+        The archive of a batch that was deleted meanwhile is removed soon.
+        """
         mine = (jobs.c.id == parent_id, jobs.c.deleted.is_(None), jobs.c.result_sha256.is_(None))
         with self._database.write() as connection:
+            owner = sa.select(jobs.c.account_id).where(jobs.c.id == parent_id)
+            account_id = connection.execute(owner).scalar_one()
             statement = sa.update(jobs).where(*mine).values(result_sha256=sha256, result_size=size)
             if connection.execute(statement).rowcount:
-                owner = sa.select(jobs.c.account_id).where(jobs.c.id == parent_id)
-                account_id = connection.execute(owner).scalar_one()
                 write_event(connection, account_id, parent_id, "archive attached")
+            else:
+                let_go(connection, [{"account_id": account_id, "sha256": sha256, "bytes": 0}])
 
     def fail(self, parent: Parent, error: str, state: BatchStatus) -> bool:
         """Commit that a batch has no archive, and why."""
@@ -92,6 +101,9 @@ class BatchStore:
         with self._database.write() as connection:
             statement = sa.update(jobs).where(jobs.c.id == parent.job_id, *running).values(values)
             if connection.execute(statement).rowcount == 0:
+                if "result_sha256" in more:
+                    row = {"account_id": parent.account_id, "sha256": more["result_sha256"], "bytes": 0}
+                    let_go(connection, [row])
                 return False
             count_moves(connection, [Move(parent.account_id, None, JobStatus.RUNNING, status)])
             write_event(connection, parent.account_id, parent.job_id, f"batch {state.value.lower()}")

@@ -237,7 +237,10 @@ class QueueStore:
             return set(connection.execute(_CANCELLED).scalars())
 
     def finish(self, claim: Claim, ending: JobEnd) -> bool:
-        """Commit the end of an attempt exactly once; False when another end was committed before."""
+        """Commit the end of an attempt exactly once.
+
+        False when another end was committed before; the result of this one is removed soon.
+        """
         tally = Tally()
         with self._database.write() as connection:
             has_won = _finish(connection, tally, claim, ending)
@@ -329,6 +332,8 @@ def _set(
 def _finish(connection: sa.Connection, tally: Tally, claim: Claim, ending: JobEnd) -> bool:
     row = _find_held(connection, held_by(claim))
     if row is None:
+        if ending.result_sha256 is not None:
+            let_go(connection, [{"account_id": claim.account_id, "sha256": ending.result_sha256, "bytes": 0}])
         return False
     if row["is_cancelled"] and ending.state == JobStatus.COMPLETE:
         ending = replace(ending, state=JobStatus.STOPPED, message=STOPPED_MESSAGE)
