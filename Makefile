@@ -11,7 +11,7 @@ FRONTEND := package.json package-lock.json $(shell find labextension/src labexte
 # Messages of make itself are not wanted, the programs' own are.
 MAKEFLAGS += --no-print-directory
 
-.PHONY: help demo lab test setup test-programs engines check screenshots docs bench clean
+.PHONY: help demo lab test test-all setup test-programs engines check screenshots docs bench clean
 help: ## Say what can be made
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 20
 
@@ -22,8 +22,13 @@ demo: setup ## Predict and number an antibody on this machine, and leave a page 
 lab: setup ## Open JupyterLab on the quickstart notebook
 	@$(BIN)/foldnote lab notebooks/quickstart.ipynb
 
-test: test-programs $(VENV)/.test-installed engines ## Set up what the tests need, and run every one of them
+test: ## Set up what the tests need, and run them: 20 minutes on two cores
+	@$(MAKE) -j2 test-programs $(VENV)/.test-installed
 	@scripts/check
+
+test-all: ## The same with every kill, fault and engine: hours
+	@$(MAKE) -j2 test-programs $(VENV)/.test-installed
+	@FOLDNOTE_TEST_FAULTS=all FOLDNOTE_TEST_KILLS=200 FOLDNOTE_TEST_EXAMPLES=300 FOLDNOTE_TEST_REQUESTS=200 scripts/check --all
 
 setup: $(VENV)/.installed
 test-programs:
