@@ -71,7 +71,7 @@ class BatchStore:
     def complete(self, parent: Parent, sha256: str, size: int) -> bool:
         """Commit the archive of a batch.
 
-        False when the batch was stopped or deleted meanwhile; no row has its archive then, which is removed soon.
+        False when the batch was stopped or deleted meanwhile; its archive is removed soon, as nothing has it.
         """
         values = {"result_sha256": sha256, "result_size": size}
         return self._end(parent, JobStatus.COMPLETE, BatchStatus.COMPLETE, values)
