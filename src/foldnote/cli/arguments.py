@@ -12,7 +12,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from foldnote.errors import FoldnoteError
+from foldnote.errors import ArgumentError
 
 if TYPE_CHECKING:
     from foldnote.client import Client
@@ -32,7 +32,7 @@ def read_given(options: argparse.Namespace, client: Client, tool: Tool) -> Any:
     """The settings that the options give; files are uploaded.
 
     Raises:
-        FoldnoteError: they cannot be read, or the tool has no such setting; nothing was sent then.
+        ArgumentError: they cannot be read, or the tool has no such setting; nothing was sent then.
     """
     from foldnote.client.inputs.file_values import name_uploads
 
@@ -41,7 +41,7 @@ def read_given(options: argparse.Namespace, client: Client, tool: Tool) -> Any:
     values, files = split_pairs(options.values, fields), split_pairs(options.files, fields)
     if not isinstance(settings, dict):
         if values or files:
-            raise FoldnoteError("--set and --file go with one JSON object of settings, not with a list.")
+            raise ArgumentError("--set and --file go with one JSON object of settings, not with a list.")
         return settings
     settings |= {name: read_value(fields.get(name, {}), text) for name, text in values}
     for name, path in files:
@@ -61,21 +61,21 @@ def split_pairs(texts: Sequence[str], fields: Mapping[str, Any]) -> list[tuple[s
     """Fields and what is given for them.
 
     Raises:
-        FoldnoteError: a text has another form, or the tool has no such field; nothing was sent yet.
+        ArgumentError: a text has another form, or the tool has no such field; nothing was sent yet.
     """
     pairs = [_split(text) for text in texts]
     for name, _ in pairs:
         if fields and name not in fields:
             near = get_close_matches(name, fields, 1)
             hint = f"Did you mean {near[0]}?" if near else f"It has: {', '.join(fields)}."
-            raise FoldnoteError(f"The tool has no setting {name!r}. {hint}")
+            raise ArgumentError(f"The tool has no setting {name!r}. {hint}")
     return pairs
 
 
 def _split(text: str) -> tuple[str, str]:
     name, equals, value = text.partition("=")
     if not equals or not name:
-        raise FoldnoteError(f"{text!r} should have the form FIELD=VALUE.")
+        raise ArgumentError(f"{text!r} should have the form FIELD=VALUE.")
     return name, value
 
 
@@ -93,14 +93,14 @@ def read_json_file(path: Path) -> Any:
     """A JSON object or array from a file, or from standard input.
 
     Raises:
-        FoldnoteError: it is neither.
+        ArgumentError: it is neither.
     """
     try:
         content = json.loads(_read_text(path))
     except (OSError, ValueError) as exc:
-        raise FoldnoteError(f"The settings in {path} cannot be read as JSON: {exc}") from exc
+        raise ArgumentError(f"The settings in {path} cannot be read as JSON: {exc}") from exc
     if not isinstance(content, dict | list):
-        raise FoldnoteError(f"The settings in {path} should be one JSON object.")
+        raise ArgumentError(f"The settings in {path} should be one JSON object.")
     return content
 
 
@@ -113,16 +113,16 @@ def read_table(path: Path, fields: Mapping[str, Any], columns: Mapping[str, str]
         columns: the column of each setting where they are named differently.
 
     Raises:
-        FoldnoteError: it cannot be read, or has no rows.
+        ArgumentError: it cannot be read, or has no rows.
     """
     try:
         text = _read_text(path)
         is_json = text.lstrip()[:1] in ("[", "{")
         rows = _read_rows(text) if is_json else _read_cells(text, path, fields, columns)
     except (OSError, ValueError, csv.Error) as exc:
-        raise FoldnoteError(f"The table {path} cannot be read: {exc}") from exc
+        raise ArgumentError(f"The table {path} cannot be read: {exc}") from exc
     if not rows:
-        raise FoldnoteError(f"The table {path} has no rows.")
+        raise ArgumentError(f"The table {path} has no rows.")
     return rows
 
 

@@ -7,7 +7,7 @@ import argparse
 from foldnote.cli.connection import add_connection, connect
 from foldnote.cli.exit_codes import Exit
 from foldnote.cli.printing import print_json, print_table, show, tell
-from foldnote.errors import FoldnoteError
+from foldnote.errors import ArgumentError
 from foldnote.models.moment import tell_local
 
 
@@ -23,11 +23,15 @@ def add_files(parser: argparse.ArgumentParser) -> None:
 
 
 def run_files(options: argparse.Namespace) -> int:
-    """List, upload or delete files."""
+    """List, upload or delete files.
+
+    Raises:
+        ArgumentError: no file is named.
+    """
     if options.action == "list":
         return _list(options)
     if not options.paths:
-        raise FoldnoteError(f"Say which files: foldnote files {options.action} PATH.")
+        raise ArgumentError(f"Say which files: foldnote files {options.action} PATH.")
     return _upload(options) if options.action == "upload" else _delete(options)
 
 
@@ -54,7 +58,7 @@ def _list(options: argparse.Namespace) -> int:
 
 def _upload(options: argparse.Namespace) -> int:
     if options.name and len(options.paths) > 1:
-        raise FoldnoteError("--name goes with one file only.")
+        raise ArgumentError("--name goes with one file only.")
     client = connect(options)
     stored = [
         str(client.files.upload(path, options.name, options.folder, progress=True)) for path in options.paths

@@ -9,7 +9,7 @@ from dataclasses import asdict
 
 from foldnote.cli.connection import add_json as add_json
 from foldnote.cli.printing import print_json, show
-from foldnote.errors import FoldnoteError
+from foldnote.errors import ArgumentError
 
 
 def add_lab(parser: argparse.ArgumentParser) -> None:
@@ -62,7 +62,11 @@ def add_engines(parser: argparse.ArgumentParser) -> None:
 
 
 def run_engines(options: argparse.Namespace) -> int:
-    """List, install or remove engines."""
+    """List, install or remove engines.
+
+    Raises:
+        ArgumentError: no engine to remove is named.
+    """
     from foldnote import catalog
     from foldnote.service.engines import command
 
@@ -72,7 +76,7 @@ def run_engines(options: argparse.Namespace) -> int:
         with_hashes = not options.no_hashes
         return command.run_install(options.names, as_json=options.json, with_hashes=with_hashes)
     if not options.names:
-        raise FoldnoteError("Say which engines to remove: foldnote engines remove NAME.")
+        raise ArgumentError("Say which engines to remove: foldnote engines remove NAME.")
     return command.run_remove(options.names)
 
 

@@ -15,7 +15,7 @@ from foldnote import settings
 from foldnote.cli.connection import add_json, complete_by, offer_profiles
 from foldnote.cli.exit_codes import Exit
 from foldnote.cli.printing import print_json, show, tell
-from foldnote.errors import FoldnoteError
+from foldnote.errors import ArgumentError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -32,9 +32,13 @@ def add_profile(parser: argparse.ArgumentParser) -> None:
 
 
 def run_profile(options: argparse.Namespace) -> int:
-    """List, add, choose, test or remove profiles, or store a key."""
+    """List, add, choose, test or remove profiles, or store a key.
+
+    Raises:
+        ArgumentError: no profile is named.
+    """
     if options.action != "list" and not options.name:
-        raise FoldnoteError(f"Say which profile: foldnote profile {options.action} NAME")
+        raise ArgumentError(f"Say which profile: foldnote profile {options.action} NAME")
     return _ACTIONS[options.action](options)
 
 
@@ -61,7 +65,7 @@ def _list(options: argparse.Namespace) -> int:
 
 def _add(options: argparse.Namespace) -> int:
     if not options.base_url:
-        raise FoldnoteError("Say which: foldnote profile add NAME https://service.example.org/v1")
+        raise ArgumentError("Say which: foldnote profile add NAME https://service.example.org/v1")
     profile = settings.save_profile(options.name, options.base_url)
     told: dict[str, object] = {"name": profile.name, "base_url": profile.base_url}
     if options.key:
@@ -83,10 +87,10 @@ def _store_key(options: argparse.Namespace, told: dict[str, object]) -> int:
 
     profile = settings.active_profile(options.name)
     if profile.is_embedded:
-        raise FoldnoteError("The embedded service makes its own key; none has to be stored.")
+        raise ArgumentError("The embedded service makes its own key; none has to be stored.")
     key = getpass.getpass(f"API key for {options.name}: ") if sys.stdin.isatty() else sys.stdin.readline()
     if not key.strip():
-        raise FoldnoteError("No key was given; nothing is changed.")
+        raise ArgumentError("No key was given; nothing is changed.")
     place = settings.store_api_key(options.name, SecretStr(key.strip()))
     print_json(told | {"kept_in": place}) if options.json else show(f"The key is kept in {place}.")
     return Exit.DONE

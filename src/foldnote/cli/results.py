@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from foldnote.cli.connection import add_name, connect
 from foldnote.cli.exit_codes import Exit
 from foldnote.cli.printing import print_json, show
-from foldnote.errors import FoldnoteError
+from foldnote.errors import ArchiveError, ArgumentError
 from foldnote.models.texts import visible
 
 if TYPE_CHECKING:
@@ -79,17 +79,18 @@ def _unpack(result: Result, options: argparse.Namespace) -> list[Path]:
     """Write the files that are wanted.
 
     Raises:
-        FoldnoteError: none matches, or one is damaged; the others are written.
+        ArgumentError: none matches.
+        ArchiveError: one is damaged; the others are written.
     """
     names = result.match(options.patterns)
     if not names:
         wanted = ", ".join(options.patterns)
         held = ", ".join(result.match()[:20])
-        raise FoldnoteError(f"No file of the result matches {wanted}. It holds: {held}.")
+        raise ArgumentError(f"No file of the result matches {wanted}. It holds: {held}.")
     result.save_to(options.to, options.patterns)
     damaged = {problem.name for problem in result.problems}
     if damaged & set(names):
-        raise FoldnoteError(f"Damaged and left out: {', '.join(sorted(damaged))}. Fetch the result again.")
+        raise ArchiveError(f"Damaged and left out: {', '.join(sorted(damaged))}. Fetch the result again.")
     return [options.to / name for name in names]
 
 

@@ -13,7 +13,7 @@ from foldnote.cli.connection import add_connection, add_tool, complete_by, conne
 from foldnote.cli.exit_codes import Exit
 from foldnote.cli.jobs import is_good
 from foldnote.cli.printing import print_json, report_change, show, state_of, tell
-from foldnote.errors import FoldnoteError
+from foldnote.errors import ArgumentError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -38,12 +38,16 @@ def add_submit(parser: argparse.ArgumentParser) -> None:
 
 
 def run_submit(options: argparse.Namespace) -> int:
-    """Submit, and perhaps wait."""
+    """Submit, and perhaps wait.
+
+    Raises:
+        ArgumentError: the settings are not one JSON object.
+    """
     client = connect(options)
     tool = client.tools.get(options.tool)
     settings = read_given(options, client, tool)
     if not isinstance(settings, dict):
-        raise FoldnoteError("The settings should be one JSON object; `foldnote batch` takes many rows.")
+        raise ArgumentError("The settings should be one JSON object; `foldnote batch` takes many rows.")
     job = client.jobs.submit(
         tool, settings, job_name=options.name, project_tag=options.project, again=options.again
     )
@@ -79,12 +83,16 @@ def add_batch(parser: argparse.ArgumentParser) -> None:
 
 
 def run_batch(options: argparse.Namespace) -> int:
-    """Preview or submit a batch, or retry one, and perhaps wait."""
+    """Preview or submit a batch, or retry one, and perhaps wait.
+
+    Raises:
+        ArgumentError: tool or table is missing.
+    """
     client = connect(options)
     if options.retry:
         return _end(client.batches.get(options.retry).retry(), options)
     if options.tool is None or options.table is None:
-        raise FoldnoteError("Say the tool and the table: foldnote batch TOOL TABLE; or --retry BATCH.")
+        raise ArgumentError("Say the tool and the table: foldnote batch TOOL TABLE; or --retry BATCH.")
     tool = client.tools.get(options.tool)
     preview = client.batches.preview(
         tool,
@@ -132,7 +140,7 @@ def _read_list(name: str, text: str) -> list[Any]:
     except ValueError:
         values = None
     if not isinstance(values, list):
-        raise FoldnoteError(f'--sweep {name}= takes a JSON list, such as \'{name}=["imgt", "kabat"]\'.')
+        raise ArgumentError(f'--sweep {name}= takes a JSON list, such as \'{name}=["imgt", "kabat"]\'.')
     return values
 
 
@@ -160,18 +168,18 @@ def _ask(preview: Preview, *, is_allowed: bool) -> None:
     """Ask before much is spent.
 
     Raises:
-        FoldnoteError: the answer is no, or nobody can be asked.
+        ArgumentError: the answer is no, or nobody can be asked.
     """
     from foldnote import settings
 
     if is_allowed or not preview.is_valid or preview.jobs_taken < settings.option("ask_from_jobs"):
         return
     if not sys.stdin.isatty():
-        raise FoldnoteError(f"{preview.jobs_taken} jobs are many: say --yes to submit them unasked.")
+        raise ArgumentError(f"{preview.jobs_taken} jobs are many: say --yes to submit them unasked.")
     sys.stderr.write(f"Submit {preview.jobs_taken} jobs? [y/N] ")
     sys.stderr.flush()
     if sys.stdin.readline().strip().lower() not in ("y", "yes"):
-        raise FoldnoteError("Nothing was submitted.")
+        raise ArgumentError("Nothing was submitted.")
 
 
 def _end(batch: BatchHandle, options: argparse.Namespace) -> int:

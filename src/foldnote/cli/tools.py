@@ -9,6 +9,7 @@ from foldnote.cli.arguments import add_settings, read_given
 from foldnote.cli.connection import add_connection, add_tool, connect
 from foldnote.cli.exit_codes import Exit
 from foldnote.cli.printing import print_json, print_table, show
+from foldnote.errors import ArgumentError
 
 if TYPE_CHECKING:
     from foldnote.models import Tool
@@ -87,12 +88,14 @@ def add_example(parser: argparse.ArgumentParser) -> None:
 
 
 def run_example(options: argparse.Namespace) -> int:
-    """Print settings that are valid as they stand, for ``submit --settings``."""
-    from foldnote.errors import FoldnoteError
+    """Print settings that are valid as they stand, for ``submit --settings``.
 
+    Raises:
+        ArgumentError: the service gives no example.
+    """
     example = connect(options).tools.get(options.tool).example_job
     if not example:
-        raise FoldnoteError(f"The service gives no example for {options.tool}; see `foldnote schema`.")
+        raise ArgumentError(f"The service gives no example for {options.tool}; see `foldnote schema`.")
     content = example if options.job else example.get("settings", example)
     if options.json:
         print_json(content)

@@ -13,7 +13,7 @@ from foldnote.client.inputs.batch_table import Rows, expand_rows
 from foldnote.client.inputs.fasta import find_sequence_setting, read_fasta_file
 from foldnote.client.submission.preview import Preview
 from foldnote.client.tables.job_list import JobList
-from foldnote.errors import FoldnoteError
+from foldnote.errors import ArgumentError
 from foldnote.forms import list_names, match_columns, read_specs
 from foldnote.models import Tool
 from foldnote.notebook import connection
@@ -143,7 +143,7 @@ def _match(
     """The columns of a table, where some are not called as the settings that they are.
 
     Raises:
-        FoldnoteError: a column is neither a setting nor a name.
+        ArgumentError: a column is neither a setting nor a name.
     """
     heads = [head for head in _read_heads(table) if head != names]
     if columns is not None or not heads:
@@ -176,7 +176,7 @@ def _ask_before(preview: Preview) -> None:
     """Ask whether a large batch is meant.
 
     Raises:
-        FoldnoteError: it is not, or nobody can be asked.
+        ArgumentError: it is not, or nobody can be asked.
     """
     if preview.existing or not preview.is_valid:
         return
@@ -184,12 +184,12 @@ def _ask_before(preview: Preview) -> None:
     try:
         answer = input(question)
     except (EOFError, OSError, NotImplementedError) as exc:  # a notebook that runs by itself, a script
-        raise FoldnoteError(
+        raise ArgumentError(
             f"This would submit {preview.jobs_taken} jobs. Say ask=False to submit them unasked, or"
             " preview=True to look first."
         ) from exc
     if answer.strip().lower() not in ("y", "yes"):
-        raise FoldnoteError("Nothing was submitted.")
+        raise ArgumentError("Nothing was submitted.")
 
 
 @verb

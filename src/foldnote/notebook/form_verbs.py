@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, overload
 
 from foldnote.client import BatchHandle, Client, JobHandle
-from foldnote.errors import ArgumentError, FoldnoteError
+from foldnote.errors import ArgumentError
 from foldnote.forms import SchemaForm, list_names, take_kept
 from foldnote.models import Tool
 from foldnote.notebook import connection
@@ -43,10 +43,10 @@ class NotebookForm(KeptForm):
 
         Raises:
             JobFailedError: the run failed.
-            FoldnoteError: nothing was submitted, or the job is not finished.
+            ArgumentError: nothing was submitted, or the job is not finished.
         """
         if self.job is None:
-            raise FoldnoteError("This form has no job yet: press Submit, or call submit().")
+            raise ArgumentError("This form has no job yet: press Submit, or call submit().")
         return self.job.result()
 
     def _take_job(self, handle: JobHandle) -> None:

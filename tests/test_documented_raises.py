@@ -1,0 +1,104 @@
+"""What a public function or method raises itself stands in the ``Raises:`` section of its docstring.
+
+pydoclint and ruff's DOC501 are not used: the first forbids naming errors that a callee raises, and both report an
+exception that the same function catches again.
+"""
+
+import ast
+import builtins
+import re
+from pathlib import Path
+
+import pytest
+
+from foldnote import errors
+
+ROOT = Path(__file__).parent.parent / "src/foldnote"
+SOURCES = sorted(ROOT.rglob("*.py"))
+NOT_YET = {
+    "client/downloads/download.py",
+    "client/resources/job_handle.py",
+    "client/watching/waiting.py",
+    "lab/uploads.py",
+    "results/molecules/molfile.py",
+    "results/tables/arrays.py",
+    "service/http/routes/recommending.py",
+    "service/options.py",
+    "service/runner/attempt.py",
+    "viewers/card/watch.py",
+}
+NESTED = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Lambda
+
+
+def list_public_functions(body, prefix=""):
+    for node in body:
+        if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+            yield from list_public_functions(node.body, f"{prefix}{node.name}.")
+        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and (
+            not node.name.startswith("_") or node.name == "__init__"
+        ):
+            yield f"{prefix}{node.name}", node
+
+
+def name_of(expression):
+    """``errors.ArgumentError`` and ``ArgumentError(...)`` are ``ArgumentError``; a variable has no name here."""
+    if isinstance(expression, ast.Call):
+        expression = expression.func
+    name = expression.attr if isinstance(expression, ast.Attribute) else getattr(expression, "id", "")
+    return name if name.lstrip("_")[:1].isupper() else None
+
+
+def is_caught(name, handler):
+    if handler.type is None:
+        return True
+    kinds = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]
+    return any(kind == name or is_subclass(name, kind) for kind in map(name_of, kinds))
+
+
+def is_subclass(name, kind):
+    one, other = (getattr(errors, each or "", getattr(builtins, each or "", None)) for each in (name, kind))
+    return isinstance(one, type) and isinstance(other, type) and issubclass(one, other)
+
+
+def list_raised(nodes):
+    """Names of the exceptions that leave these statements by a ``raise`` of their own."""
+    for node in nodes:
+        if isinstance(node, NESTED):
+            continue
+        if isinstance(node, ast.Raise) and node.exc is not None and (name := name_of(node.exc)):
+            yield name
+        if isinstance(node, ast.Try):
+            tried = list_raised(node.body)
+            yield from (name for name in tried if not any(is_caught(name, each) for each in node.handlers))
+            yield from list_raised([*node.handlers, *node.orelse, *node.finalbody])
+        else:
+            yield from list_raised(ast.iter_child_nodes(node))
+
+
+def list_documented(docstring):
+    section = re.search(r"^Raises:\n((?: +.*\n?|\n)+)", docstring, re.MULTILINE)
+    heads = re.findall(r"^ +([\w, ]+):", section[1], re.MULTILINE) if section else []
+    return {name for head in heads for name in re.findall(r"\w+", head)}
+
+
+def find_undocumented(path):
+    for name, function in list_public_functions(ast.parse(path.read_text()).body):
+        documented = list_documented(ast.get_docstring(function) or "") | {"NotImplementedError"}
+        missing = sorted(set(list_raised(function.body)) - documented)
+        if missing:
+            yield f"{name}: {', '.join(missing)}"
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_what_a_public_function_raises_is_documented(path):
+    assert list(find_undocumented(path)) == [] or str(path.relative_to(ROOT)) in NOT_YET
+
+
+def test_a_raise_that_leaves_the_function_is_found(tmp_path):
+    path = tmp_path / "module.py"
+    path.write_text(
+        "def read(x):\n    '''Read.\n\n    Raises:\n        KeyError: no such key.\n    '''\n"
+        "    if x:\n        raise KeyError\n    try:\n        raise errors.ArgumentError('x')\n"
+        "    except FoldnoteError:\n        raise ResultError from None\n"
+    )
+    assert list(find_undocumented(path)) == ["read: ResultError"]
