@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 import foldnote as fn
-from foldnote.errors import BadRequestError
+from foldnote.errors import ArgumentError
 from foldnote.results import Pae, Structure
 from foldnote.viewers import compose
 from foldnote.viewers.card.output import WIDGET_MIME
@@ -41,13 +41,13 @@ def test_a_whole_chain_is_chosen(explorer):
 @pytest.mark.parametrize("wrong", [[("Z", "1")], [("H", "9999")]])
 def test_a_residue_that_is_not_there_is_refused_and_nothing_changes(explorer, wrong):
     explorer.select("H", [5])
-    with pytest.raises(BadRequestError, match="has no residue"):
+    with pytest.raises(ArgumentError, match="has no residue"):
         explorer.selection = wrong
     assert explorer.selection == [("H", "5")]
 
 
 def test_a_chain_that_is_not_there_is_refused(explorer):
-    with pytest.raises(BadRequestError, match="no chain 'Q'"):
+    with pytest.raises(ArgumentError, match="no chain 'Q'"):
         explorer.select("Q")
 
 

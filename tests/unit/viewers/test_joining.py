@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from result_archives import write_zip
 
-from foldnote.errors import BadRequestError
+from foldnote.errors import ArgumentError
 from foldnote.results import Pose, Structure, open_result
 from foldnote.results.molecules.molecule_files import read_molecules
 from foldnote.viewers import compose, compose_poses, make_grid, overlay
@@ -56,7 +56,7 @@ def test_a_moved_copy_is_superposed_exactly(fv):
 
 
 def test_one_structure_cannot_be_superposed(fv):
-    with pytest.raises(BadRequestError, match="at least two"):
+    with pytest.raises(ArgumentError, match="at least two"):
         overlay([fv])
 
 
@@ -91,7 +91,7 @@ def test_a_structural_alignment_is_named_in_the_view():
 
 
 def test_what_is_no_structure_is_named(fv):
-    with pytest.raises(BadRequestError, match="A DataFrame is no structure"):
+    with pytest.raises(ArgumentError, match="A DataFrame is no structure"):
         overlay([fv, pd.DataFrame()])
 
 
@@ -115,7 +115,7 @@ def test_a_grid_holds_every_scene(fv):
 
 @pytest.mark.parametrize(("scenes", "columns"), [([], 2), (["any"], 0), (["any"], 7)])
 def test_a_grid_that_cannot_be_is_refused(scenes, columns):
-    with pytest.raises(BadRequestError):
+    with pytest.raises(ArgumentError):
         make_grid(scenes, columns)
 
 

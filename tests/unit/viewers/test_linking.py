@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 import foldnote as fn
-from foldnote.errors import BadRequestError, ResultError
+from foldnote.errors import ArgumentError, ResultError
 from foldnote.results import Structure
 from foldnote.viewers.explorer.explorer import explore
 from foldnote.viewers.explorer.image_requests import Pictures, make_wish
@@ -82,9 +82,9 @@ def test_what_was_chosen_before_fills_an_empty_field(explorer):
 
 
 def test_only_a_field_for_residues_is_filled(explorer):
-    with pytest.raises(BadRequestError, match=r"takes no residues. Those that do: designed, fixed"):
+    with pytest.raises(ArgumentError, match=r"takes no residues. Those that do: designed, fixed"):
         explorer.fill(make_form(), "name")
-    with pytest.raises(BadRequestError, match="no field 'other'"):
+    with pytest.raises(ArgumentError, match="no field 'other'"):
         explorer.fill(make_form(), "other")
 
 
@@ -92,7 +92,7 @@ def test_only_a_field_for_residues_is_filled(explorer):
     "wrong", [{"width_px": 9000}, {"height_px": 2}, {"dpi": 0}, {"background": "checked"}]
 )
 async def test_a_picture_that_cannot_be_drawn_is_not_asked_for(explorer, wrong):
-    with pytest.raises(BadRequestError):
+    with pytest.raises(ArgumentError):
         await explorer.picture(**wrong)
 
 

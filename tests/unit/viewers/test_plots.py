@@ -10,7 +10,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from result_archives import SHARED, needs_shared
 
-from foldnote.errors import BadRequestError
+from foldnote.errors import ArgumentError
 from foldnote.results import Pae, open_result
 from foldnote.results.sequences.alignment import read_alignment
 from foldnote.viewers import (
@@ -76,7 +76,7 @@ def test_names_in_plots_are_only_words():
 
 
 def test_a_column_that_is_not_there_is_named():
-    with pytest.raises(BadRequestError, match="no column z; it has a"):
+    with pytest.raises(ArgumentError, match="no column z; it has a"):
         plot_scatter(pd.DataFrame({"a": [1]}), "a", "z")
 
 
@@ -101,7 +101,7 @@ def test_ticks_are_few_and_inside(a, b):
 @pytest.mark.parametrize("name", ["plot.png", "plot.pdf", "plot"])
 def test_a_plot_is_not_written_under_a_name_that_says_otherwise(tmp_path, name):
     plot = plot_scatter(pd.DataFrame({"x": [1.0, 2.0], "y": [1.0, 2.0]}), "x", "y")
-    with pytest.raises(BadRequestError, match=r"written as \.svg or \.html") as caught:
+    with pytest.raises(ArgumentError, match=r"written as \.svg or \.html") as caught:
         plot.save(tmp_path / name)
     assert "plot.svg" in caught.value.message
     assert list(tmp_path.iterdir()) == []

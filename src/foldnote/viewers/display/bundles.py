@@ -13,7 +13,7 @@ from typing import Any, Protocol
 
 import pandas as pd
 
-from foldnote.errors import BadRequestError, UnreadableFileError
+from foldnote.errors import ArgumentError, UnreadableFileError
 from foldnote.results import Alignment, Molecule, Result, Structure
 from foldnote.results.molecules.molecule_files import make_property_table
 from foldnote.results.naming.file_kinds import is_working_file
@@ -48,7 +48,7 @@ def bundle(item: Item, *, title: str = "") -> Bundle:
 
     Raises:
         UnreadableFileError: a structure's file is damaged or holds no atoms.
-        BadRequestError: the item does not show itself as HTML.
+        ArgumentError: the item does not show itself as HTML.
     """
     if isinstance(item, Result):
         return join_bundles(result_bundles(item))
@@ -121,14 +121,14 @@ def _ask_bundle(item: Displayable) -> Bundle:
     found = ask() if callable(ask) else None
     data: dict[str, Any] = (found[0] if isinstance(found, tuple) else found) or {}
     if not data.get("text/html"):
-        raise BadRequestError(f"{type(item).__name__} does not show itself as HTML.")
+        raise ArgumentError(f"{type(item).__name__} does not show itself as HTML.")
     return _check_bundle({"text/plain": repr(item), **data})
 
 
 def _check_bundle(data: Mapping[str, Any]) -> Bundle:
     """The two parts that every output has."""
     if not data.get("text/html"):
-        raise BadRequestError("A mime bundle without text/html cannot be shown.")
+        raise ArgumentError("A mime bundle without text/html cannot be shown.")
     return {"text/html": str(data["text/html"]), "text/plain": str(data.get("text/plain", ""))}
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from foldnote.errors import BadRequestError
+from foldnote.errors import ArgumentError
 from foldnote.viewers.display.bundles import bundle
 from foldnote.viewers.scene.model import Scene
 
@@ -39,10 +39,10 @@ def make_grid(scenes: Sequence[Scene], columns: int = 2) -> Grid:
     """Scenes side by side.
 
     Raises:
-        BadRequestError: there are none, or ``columns`` is not from 1 to 6.
+        ArgumentError: there are none, or ``columns`` is not from 1 to 6.
     """
     if not scenes:
-        raise BadRequestError("There is nothing to show side by side: give at least one structure.")
+        raise ArgumentError("There is nothing to show side by side: give at least one structure.")
     if not 1 <= columns <= 6:
-        raise BadRequestError(f"A grid has 1 to 6 columns, not {columns}.")
+        raise ArgumentError(f"A grid has 1 to 6 columns, not {columns}.")
     return Grid(tuple(scene.model_copy(update={"height_px": _HEIGHT_PX}) for scene in scenes), columns)

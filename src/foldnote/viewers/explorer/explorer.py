@@ -17,7 +17,7 @@ import numpy as np
 import pandas as pd
 import traitlets
 
-from foldnote.errors import BadRequestError
+from foldnote.errors import ArgumentError
 from foldnote.results import Model, Pae, Structure
 from foldnote.viewers.card.output import WIDGET_MIME
 from foldnote.viewers.explorer.image_requests import Background, Pictures, make_wish
@@ -88,7 +88,7 @@ class Explorer(anywidget.AnyWidget):
         known = set(self._keys)
         unknown = [f"{chain} {number}" for chain, number in wanted if (chain, number) not in known]
         if unknown:
-            raise BadRequestError(
+            raise ArgumentError(
                 f"{self._model.name} has no residue {', '.join(unknown[:5])}. "
                 f"Give pairs of chain and number, such as {self._keys[0]!r}."
             )
@@ -98,11 +98,11 @@ class Explorer(anywidget.AnyWidget):
         """Choose residues of one chain, or all of it.
 
         Raises:
-            BadRequestError: there is no such residue.
+            ArgumentError: there is no such residue.
         """
         own = [number for name, number in self._keys if name == chain] if numbers is None else list(numbers)
         if not own and numbers is None:
-            raise BadRequestError(f"{self._model.name} has no chain {chain!r}.")
+            raise ArgumentError(f"{self._model.name} has no chain {chain!r}.")
         self.selection = [(chain, str(number)) for number in own]
 
     def fill(self, form: Fillable, name: str) -> None:
@@ -116,7 +116,7 @@ class Explorer(anywidget.AnyWidget):
             name: a field of it that takes residues.
 
         Raises:
-            BadRequestError: the form has no such field, or the field takes no residues.
+            ArgumentError: the form has no such field, or the field takes no residues.
         """
         chains = {chain.name: chain.numbers for chain in self._model.chains}
         self._links.append(SelectionBinding(self, chains, form, name))
@@ -145,7 +145,7 @@ class Explorer(anywidget.AnyWidget):
             The PNG.
 
         Raises:
-            BadRequestError: a number or the background is none of these.
+            ArgumentError: a number or the background is none of these.
             ResultError: no page drew it within a minute, or the page could not.
         """
         png = await self._pictures.ask(make_wish(width_px, height_px, dpi, background))
@@ -184,12 +184,12 @@ def explore(item: Structure | Model, *, title: str = "") -> Explorer:
 
     Raises:
         UnreadableFileError: the structure's file is damaged or holds no atoms.
-        BadRequestError: the structure has no chains to choose residues from.
+        ArgumentError: the structure has no chains to choose residues from.
     """
     structure = item.structure if isinstance(item, Model) else item
     scene = compose(structure, title=title)
     if not scene.models[0].chains:
-        raise BadRequestError(f"{structure.name} has no chains whose residues could be chosen.")
+        raise ArgumentError(f"{structure.name} has no chains whose residues could be chosen.")
     return Explorer(scene, item.pae if isinstance(item, Model) else None)
 
 

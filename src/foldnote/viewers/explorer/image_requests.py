@@ -12,7 +12,7 @@ from typing import Any, Literal, get_args
 
 import ipywidgets as widgets
 
-from foldnote.errors import BadRequestError, ResultError
+from foldnote.errors import ArgumentError, ResultError
 
 Background = Literal["seen", "white", "transparent"]
 Wish = dict[str, int | str]
@@ -26,15 +26,15 @@ def make_wish(width_px: int, height_px: int, dpi: int, background: Background) -
     """A picture in the page's words.
 
     Raises:
-        BadRequestError: a number or the background is out of what can be drawn.
+        ArgumentError: a number or the background is out of what can be drawn.
     """
     for name, value in (("width_px", width_px), ("height_px", height_px)):
         if not 16 <= value <= _MOST_PX:
-            raise BadRequestError(f"{name} is {value}; a picture has 16 to {_MOST_PX:,} pixels each way.")
+            raise ArgumentError(f"{name} is {value}; a picture has 16 to {_MOST_PX:,} pixels each way.")
     if not 1 <= dpi <= 2400:
-        raise BadRequestError(f"dpi is {dpi}; it must be 1 to 2,400.")
+        raise ArgumentError(f"dpi is {dpi}; it must be 1 to 2,400.")
     if background not in get_args(Background):
-        raise BadRequestError(
+        raise ArgumentError(
             f"background is {background!r}; it must be one of {', '.join(get_args(Background))}."
         )
     ground = "none" if background == "transparent" else background

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
-from foldnote.errors import BadRequestError
+from foldnote.errors import ArgumentError
 
 Residue = tuple[str, str]
 Chains = Mapping[str, Sequence[str]]
@@ -52,15 +52,15 @@ class SelectionBinding:
         """Begin with what the field holds, or else with what is chosen.
 
         Raises:
-            BadRequestError: the form has no such field, or the field takes no residues.
+            ArgumentError: the form has no such field, or the field takes no residues.
         """
         field = form.fields.get(name)
         if field is None:
-            raise BadRequestError(f"The form has no field {name!r}. It has: {', '.join(form.fields)}.")
+            raise ArgumentError(f"The form has no field {name!r}. It has: {', '.join(form.fields)}.")
         if field.spec.notes.get("role") != "residues":
             fitting = [key for key, one in form.fields.items() if one.spec.notes.get("role") == "residues"]
             advice = f"Those that do: {', '.join(fitting)}." if fitting else "No field of this form does."
-            raise BadRequestError(f"The field {name!r} takes no residues. {advice}")
+            raise ArgumentError(f"The field {name!r} takes no residues. {advice}")
         self._explorer, self._chains, self._form, self._name = explorer, chains, form, name
         self._is_map = field.spec.type == "object"
         self._chain_name = field.spec.notes.get("chain")

@@ -18,7 +18,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from foldnote.errors import BadRequestError
+from foldnote.errors import ArgumentError
 from foldnote.viewers.render.html import read_asset
 from foldnote.viewers.render.png import write_png
 
@@ -49,7 +49,7 @@ class Plot:
             path: ``.svg`` for the drawing with dark ink, or ``.html`` for a page with its title and words.
 
         Raises:
-            BadRequestError: the file's name ends otherwise, such as ``.png``.
+            ArgumentError: the file's name ends otherwise, such as ``.png``.
         """
         place = Path(path).expanduser()
         ending = place.suffix.lower()
@@ -64,11 +64,10 @@ class Plot:
         elif ending == ".svg":
             text = drawing
         else:
-            raise BadRequestError(
+            raise ArgumentError(
                 f"A plot is written as .svg or .html, not as {ending or 'a name without ending'}:"
                 f" save({str(place.with_suffix('.svg'))!r}). Programs such as Inkscape convert SVG to PNG;"
                 " .data has the figures to draw it anew.",
-                status=400,
             )
         place.write_text(text, "utf-8")
         return place

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from foldnote.errors import BadRequestError
+from foldnote.errors import ArgumentError
 from foldnote.results import (
     Alignment,
     Model,
@@ -171,18 +171,18 @@ def plot_scatter(frame: pd.DataFrame, x: str, y: str, label: str | None = None) 
         label: the column that names a row under the pointer; by default the index does.
 
     Raises:
-        BadRequestError: a column is missing, or no row has numbers in both.
+        ArgumentError: a column is missing, or no row has numbers in both.
     """
     wanted = [x, y, *([label] if label else [])]
     missing = [name for name in wanted if name not in frame.columns]
     if missing:
-        raise BadRequestError(
+        raise ArgumentError(
             f"The table has no column {', '.join(missing)}; it has {', '.join(map(str, frame.columns))}."
         )
     numbers = frame[[x, y]].apply(pd.to_numeric, errors="coerce")
     data = frame.loc[np.isfinite(numbers).all(axis=1), wanted]
     if data.empty:
-        raise BadRequestError(f"No row has a number in both {x!r} and {y!r}.")
+        raise ArgumentError(f"No row has a number in both {x!r} and {y!r}.")
     xs, ys = (data[name].astype(float) for name in (x, y))
     words = (
         f"{count(len(data), 'row')}: {_name_metric(x)} against {_name_metric(y)}; "

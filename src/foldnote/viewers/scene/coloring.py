@@ -19,7 +19,7 @@ from typing import Protocol
 import numpy as np
 import pandas as pd
 
-from foldnote.errors import BadRequestError
+from foldnote.errors import ArgumentError
 from foldnote.results import Structure
 from foldnote.viewers.scene import palette
 from foldnote.viewers.scene.model import Coloring, LegendItem
@@ -153,12 +153,12 @@ def read_column(frame: pd.DataFrame, column: str, chains: Sequence[_Numbered]) -
         chains: the chains to read it for.
 
     Raises:
-        BadRequestError: a column is missing, or no row is about a residue of these chains.
+        ArgumentError: a column is missing, or no row is about a residue of these chains.
     """
     missing = [name for name in ("chain", "number", column) if name not in frame.columns]
     if missing:
         have = ", ".join(map(str, frame.columns))
-        raise BadRequestError(
+        raise ArgumentError(
             f"The table has no column {', '.join(map(repr, missing))}; it has {have}. "
             "To colour residues it needs 'chain', 'number' and the column with the values."
         )
@@ -167,7 +167,7 @@ def read_column(frame: pd.DataFrame, column: str, chains: Sequence[_Numbered]) -
     found = {chain.name: [known.get((chain.name, number)) for number in chain.numbers] for chain in chains}
     if not any(value is not None for row in found.values() for value in row):
         names = ", ".join(chain.name for chain in chains)
-        raise BadRequestError(
+        raise ArgumentError(
             f"No row of the table is about a residue of the structure, whose chains are {names}. "
             "See that 'chain' and 'number' are written as the structure writes them."
         )
@@ -178,7 +178,7 @@ def color_by_column(frame: pd.DataFrame, column: str, chains: Sequence[_Numbered
     """A colouring by a column of a table: a scale for numbers, a colour for each word otherwise.
 
     Raises:
-        BadRequestError: a column is missing, or no row is about a residue of these chains.
+        ArgumentError: a column is missing, or no row is about a residue of these chains.
     """
     rows = read_column(frame, column, chains)
     if pd.api.types.is_numeric_dtype(frame[column]) and not pd.api.types.is_bool_dtype(frame[column]):

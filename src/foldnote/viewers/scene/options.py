@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from foldnote.errors import BadRequestError
+from foldnote.errors import ArgumentError
 from foldnote.viewers.scene.coloring import color_by_column
 from foldnote.viewers.scene.model import STYLES, Scene, Style
 
@@ -22,22 +22,22 @@ def choose(
             make a scale, words a colour each.
 
     Raises:
-        BadRequestError: the scene has no such colouring, or there is no such style.
+        ArgumentError: the scene has no such colouring, or there is no such style.
     """
     if style is not None and style not in STYLES:
-        raise BadRequestError(f"There is no style {style!r}. Choose one of {', '.join(STYLES)}.")
+        raise ArgumentError(f"There is no style {style!r}. Choose one of {', '.join(STYLES)}.")
     if table is not None:
         if color is None:
-            raise BadRequestError("Say which column of the table gives the colour: color='COLUMN'.")
+            raise ArgumentError("Say which column of the table gives the colour: color='COLUMN'.")
         if len(scene.models) != 1:
-            raise BadRequestError("A table colours a scene of one model; this one has several.")
+            raise ArgumentError("A table colours a scene of one model; this one has several.")
         made = color_by_column(table, color, scene.models[0].chains)
         others = [coloring for coloring in scene.colorings if coloring.key != made.key]
         scene = scene.model_copy(update={"colorings": (*others, made)})
     known = ["chain", *(coloring.key for coloring in scene.colorings)]
     if color is not None and color not in known:
         hint = _explain_no_confidence(known) if color == "confidence" else ""
-        raise BadRequestError(
+        raise ArgumentError(
             f"This structure cannot be coloured by {color!r}.{hint} "
             f"Choose one of {', '.join(known)}, or give a table."
         )

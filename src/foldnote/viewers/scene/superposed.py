@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from foldnote.errors import BadRequestError
+from foldnote.errors import ArgumentError
 from foldnote.results import Model, PairingMethod, Result, Structure, Superposition, superpose
 from foldnote.text import count
 from foldnote.viewers.layouts import find_job_name
@@ -33,12 +33,12 @@ def overlay(
         height_px: height of the picture.
 
     Raises:
-        BadRequestError: there are fewer than two, or there is no such pairing.
+        ArgumentError: there are fewer than two, or there is no such pairing.
         UnreadableFileError: one cannot be read, or its residues cannot be paired with those of the first.
     """
     structures = [find_structure(item) for item in items]
     if len(structures) < 2:
-        raise BadRequestError("Give at least two structures to superpose.")
+        raise ArgumentError("Give at least two structures to superpose.")
     first, *others = structures
     fits = [superpose(first, other, pairing=pairing) for other in others]
     moved = [first, *(_move(fit, other) for fit, other in zip(fits, others, strict=True))]
@@ -64,7 +64,7 @@ def find_structure(item: Item) -> Structure:
     """The structure that is meant.
 
     Raises:
-        BadRequestError: a result holds none, or the thing is none.
+        ArgumentError: a result holds none, or the thing is none.
         UnreadableFileError: there is no such file.
     """
     if isinstance(item, Structure):
@@ -73,11 +73,11 @@ def find_structure(item: Item) -> Structure:
         return item.structure
     if isinstance(item, Result):
         if item.structure is None:
-            raise BadRequestError(f"{item.name} holds no structure that can be read.")
+            raise ArgumentError(f"{item.name} holds no structure that can be read.")
         return item.structure
     if isinstance(item, str | Path):
         return Structure.open(item)
-    raise BadRequestError(
+    raise ArgumentError(
         f"A {type(item).__name__} is no structure. Give a structure, a model, a result or a path."
     )
 
