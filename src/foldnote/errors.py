@@ -42,6 +42,7 @@ is the exception's message. Rooms translate a library's exception into one of ou
     │   ├── UnknownEngineError
     │   └── EngineInstallError
     └── EmbeddedServiceError
+        └── UnsupportedSystemError
 """
 
 from __future__ import annotations
@@ -367,6 +368,10 @@ class EngineInstallError(EngineError):
 
 class EmbeddedServiceError(FoldnoteError):
     """The embedded service did not start."""
+
+
+class UnsupportedSystemError(EmbeddedServiceError):
+    """The job service and its engines need Linux or macOS; on Windows, use WSL or a hosted service."""
 
 
 def _tell_place(field: str) -> str:

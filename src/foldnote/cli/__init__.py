@@ -42,18 +42,9 @@ def build_parser() -> argparse.ArgumentParser:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and give its exit code."""
     given = list(sys.argv[1:] if arguments is None else arguments)
-    if given[:1] == ["serve"]:  # it has a parser of its own, so that other commands need not load the service
-        from foldnote.service.serve import run
-
-        return run(given[1:])
-    if given[:1] == ["admin"]:
-        from foldnote.service.admin import main as administer
-
-        return administer(given[1:])
-    if given[:1] == ["lab"] and given[1:] not in (["-h"], ["--help"]):  # what follows is JupyterLab's to read
-        from foldnote.cli.machine import run_lab
-
-        return _run(argparse.Namespace(run=run_lab, arguments=given[1:]))
+    for command in COMMANDS:
+        if command.reads_arguments and [command.name] == given[:1]:
+            return _run(argparse.Namespace(run=command.run, arguments=given[1:]))
     parser = build_parser()
     if settings.is_completing():
         import argcomplete

@@ -12,20 +12,32 @@ from foldnote.cli.connection import add_connection, add_names
 
 @dataclass(frozen=True)
 class Command:
-    """One row: ``foldnote NAME``."""
+    """One row: ``foldnote NAME``.
+
+    Attributes:
+        name: what is typed.
+        help: one sentence.
+        add_arguments: declares its arguments and options.
+        run: what it does; gives the exit code.
+        aliases: other names.
+        reads_arguments: whether ``run`` parses what follows the name; it stands in ``arguments`` then.
+    """
 
     name: str
     help: str
     add_arguments: Callable[[argparse.ArgumentParser], None]
     run: Callable[[argparse.Namespace], int]
     aliases: tuple[str, ...] = ()
+    reads_arguments: bool = False
 
 
 COMMANDS: tuple[Command, ...] = (
-    Command("lab", "Open JupyterLab with foldnote in it.", machine.add_lab, machine.run_lab),
-    Command("serve", "Run the job service in the foreground.", machine.add_serve, machine.run_serve),
+    Command("lab", "Open JupyterLab with foldnote in it.", machine.add_rest, machine.run_lab,
+            reads_arguments=True),
+    Command("serve", "Run the job service in the foreground.", machine.add_rest, machine.run_serve,
+            reads_arguments=True),
     Command("admin", "Manage a service: members, keys, budgets, registered tools, backup and restore.",
-            machine.add_admin, machine.run_admin),
+            machine.add_rest, machine.run_admin, reads_arguments=True),
     Command("engines", "List, install or remove the engines of this machine.", machine.add_engines,
             machine.run_engines),
     Command("doctor", "Say what works here, and what to do where something does not.", machine.add_json,

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from foldnote import settings
 from foldnote.cli.printing import describe_failure
-from foldnote.errors import FoldnoteError
+from foldnote.errors import FoldnoteError, UnsupportedSystemError
 
 
 @dataclass(frozen=True)
@@ -123,6 +123,8 @@ def _service() -> list[DoctorFinding]:
 
 
 def _engines() -> list[DoctorFinding]:
+    if sys.platform == "win32":
+        return [DoctorFinding("engines", False, UnsupportedSystemError().message, is_needed=False)]
     from foldnote.service.engines.registry import load_engines
 
     findings = []

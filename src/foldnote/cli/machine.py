@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import argparse
 import os
+import subprocess
 import sys
 from dataclasses import asdict
 
 from foldnote.cli.connection import add_json as add_json
 from foldnote.cli.printing import print_json, show
-from foldnote.errors import ArgumentError
+from foldnote.errors import ArgumentError, UnsupportedSystemError
 
 
-def add_lab(parser: argparse.ArgumentParser) -> None:
-    """Arguments of ``lab``."""
-    parser.add_argument(
-        "arguments", nargs=argparse.REMAINDER, help="a notebook or folder, and options of jupyter lab"
-    )
+def add_rest(parser: argparse.ArgumentParser) -> None:
+    """Arguments that another program or parser reads."""
+    parser.add_argument("arguments", nargs=argparse.REMAINDER)
 
 
 def run_lab(options: argparse.Namespace) -> int:
@@ -24,29 +23,30 @@ def run_lab(options: argparse.Namespace) -> int:
     command = [sys.executable, "-m", "jupyterlab", *options.arguments]
     if hasattr(os, "geteuid") and os.geteuid() == 0 and "--allow-root" not in command:
         command.append("--allow-root")
-    os.execv(sys.executable, command)
+    if sys.platform != "win32":
+        os.execv(sys.executable, command)
+    return subprocess.call(command)  # Windows' exec returns to the shell at once
 
 
-def add_serve(_: argparse.ArgumentParser) -> None:
-    """``serve`` has a parser of its own; this row shows it in the list of commands."""
-
-
-def run_serve(_: argparse.Namespace) -> int:
+def run_serve(options: argparse.Namespace) -> int:
     """Serve in the foreground."""
+    _require_posix()
     from foldnote.service.serve import run
 
-    return run([])
+    return run(options.arguments)
 
 
-def add_admin(_: argparse.ArgumentParser) -> None:
-    """``admin`` has a parser of its own, as ``serve`` has."""
-
-
-def run_admin(_: argparse.Namespace) -> int:
-    """Say what can be administered."""
+def run_admin(options: argparse.Namespace) -> int:
+    """Manage a service."""
+    _require_posix()
     from foldnote.service.admin import main
 
-    return main(["--help"])
+    return main(options.arguments)
+
+
+def _require_posix() -> None:
+    if sys.platform == "win32":
+        raise UnsupportedSystemError
 
 
 def add_engines(parser: argparse.ArgumentParser) -> None:
@@ -66,7 +66,9 @@ def run_engines(options: argparse.Namespace) -> int:
 
     Raises:
         ArgumentError: no engine to remove is named.
+        UnsupportedSystemError: this is Windows.
     """
+    _require_posix()
     from foldnote import catalog
     from foldnote.service.engines import command
 

@@ -24,7 +24,7 @@ from urllib.request import ProxyHandler, build_opener
 import foldnote
 from foldnote import settings
 from foldnote.client.local.locks import lock
-from foldnote.errors import EmbeddedServiceError
+from foldnote.errors import EmbeddedServiceError, UnsupportedSystemError
 from foldnote.models import RuntimeInfo, read_runtime
 
 _LOOK_EVERY_S = 0.05
@@ -43,12 +43,10 @@ def ensure_service() -> RuntimeInfo:
 
     Raises:
         EmbeddedServiceError: it did not start in time; the message holds the end of its log.
+        UnsupportedSystemError: this is Windows.
     """
     if sys.platform == "win32":
-        raise EmbeddedServiceError(
-            "The embedded service needs Linux or macOS; on Windows it runs in WSL."
-            " A hosted service can be used from here: `foldnote profile add NAME ADDRESS`."
-        )
+        raise UnsupportedSystemError
     try:
         return _find_or_start()
     except OSError as exc:
