@@ -55,4 +55,4 @@ def test_a_plot_is_as_wide_as_its_drawing(tmp_path):
     )
 
     assert 'style="width: 560px"' in plots
-    assert 'style="width: 400px"' in plots
+    assert 'style="width: 450px"' in plots

@@ -1,5 +1,7 @@
 """Plots: drawn from real results, told in words, with their data, and harmless whatever names say."""
 
+import subprocess
+import sys
 import xml.etree.ElementTree as ET
 from html import escape
 
@@ -8,9 +10,10 @@ import pandas as pd
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from matplotlib import pyplot
 from result_archives import SHARED, needs_shared
 
-from foldnote.errors import ArgumentError
+from foldnote.errors import ArgumentError, ConfigurationError
 from foldnote.results import Pae, open_result
 from foldnote.results.sequences.alignment import read_alignment
 from foldnote.viewers import (
@@ -21,7 +24,15 @@ from foldnote.viewers import (
     plot_scatter,
     result_bundles,
 )
-from foldnote.viewers.plots.plot import find_ticks
+from foldnote.viewers.plots.drawing import find_ticks
+
+
+@pytest.fixture(autouse=True)
+def close_figures():
+    """Figures of pyplot live until they are closed."""
+    yield
+    pyplot.close("all")
+
 
 HOSTILE = "</svg><script>alert(1)</script>\"'&"
 
@@ -80,10 +91,98 @@ def test_a_column_that_is_not_there_is_named():
         plot_scatter(pd.DataFrame({"a": [1]}), "a", "z")
 
 
-def test_a_plot_is_saved_as_svg(tmp_path):
-    frame = pd.DataFrame({"x": [1.0, 2.0, 3.0], "y": [1.0, 4.0, 9.0]})
-    place = plot_scatter(frame, "x", "y").save(tmp_path / "plot.svg")
-    assert len(ET.parse(place).getroot().findall(".//{*}circle")) == 3
+@pytest.fixture
+def scatter():
+    return plot_scatter(pd.DataFrame({"ptm": [0.1, 0.2, 0.3], "iptm": [0.1, 0.4, 0.9]}), "ptm", "iptm")
+
+
+def make_pae(size):
+    return Pae(np.full((size, size), 12.0, dtype=np.float32), None, "x.json")
+
+
+@pytest.mark.parametrize(
+    ("name", "begins"), [("plot.svg", b"<?xml"), ("plot.png", b"\x89PNG\r\n"), ("plot.PDF", b"%PDF-")]
+)
+def test_a_file_holds_what_its_suffix_says(scatter, tmp_path, name, begins):
+    assert scatter.save(tmp_path / name).read_bytes().startswith(begins)
+
+
+def test_text_of_a_saved_svg_can_be_edited(scatter, tmp_path):
+    root = ET.parse(scatter.save(tmp_path / "plot.svg")).getroot()
+    assert {"pTM (0 to 1)", "ipTM (0 to 1)"} <= {text.text for text in root.findall(".//{*}text")}
+
+
+def test_text_of_a_saved_pdf_can_be_edited(scatter, tmp_path):
+    content = scatter.save(tmp_path / "plot.pdf").read_bytes()
+    assert b"/TrueType" in content or b"/CIDFontType2" in content
+    assert b"/Type3" not in content
+
+
+def test_the_axes_of_matplotlib_have_the_data_and_its_units(scatter):
+    axes = scatter.to_matplotlib()
+    assert (axes.get_xlabel(), axes.get_ylabel()) == ("pTM (0 to 1)", "ipTM (0 to 1)")
+    assert axes.collections[0].get_offsets().tolist() == scatter.data.to_numpy().tolist()
+
+
+def test_a_plot_is_drawn_on_given_axes(scatter):
+    figure, (left, right) = pyplot.subplots(1, 2)
+    assert scatter.to_matplotlib(ax=right) is right
+    assert not left.has_data()
+    assert right.has_data()
+    pyplot.close(figure)
+
+
+def test_aligned_errors_are_one_image_in_full_resolution(tmp_path):
+    plot = plot_pae(make_pae(500))
+    axes = plot.to_matplotlib()
+    assert axes.images[0].get_array().shape == (500, 500)
+    assert [each.get_ylabel() for each in axes.figure.axes] == [
+        "Aligned residue",
+        "Predicted aligned error (Å)",
+    ]
+    assert len(ET.parse(plot.save(tmp_path / "pae.svg")).getroot().findall(".//{*}image")) <= 2
+    assert len(read_svg(plot).findall(".//{*}image")) == 2
+    assert len(plot.to_html()) < 200_000
+
+
+def test_a_histogram_has_a_bar_for_each_bin():
+    plot = plot_distribution(pd.DataFrame({"iptm": np.linspace(0, 1, 50)}), "iptm")
+    bars = plot.to_matplotlib().patches
+    assert [bar.get_height() for bar in bars] == plot.data["rows"].tolist()
+
+
+def test_coverage_is_drawn_over_the_sequences():
+    plot = plot_coverage(read_alignment(b">q\nACDE\n>a\nAC--\n>b\nAC-E\n", "x.a3m"))
+    axes = plot.to_matplotlib()
+    assert axes.lines[0].get_ydata().tolist() == [3, 3, 1, 2]
+    assert len(axes.images) == 1
+
+
+@needs_shared
+def test_the_lines_of_a_confidence_plot_are_named():
+    plot = plot_plddt(open_result(SHARED / "colabfold-dimer.zip").models)
+    legend = plot.to_matplotlib().get_legend()
+    assert [text.get_text() for text in legend.get_texts()] == [f"rank {number}" for number in range(1, 6)]
+
+
+def test_without_matplotlib_a_cell_shows_the_plot_and_the_rest_says_what_to_install(
+    scatter, tmp_path, monkeypatch
+):
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    assert "<svg " in scatter.to_html()
+    assert len(ET.parse(scatter.save(tmp_path / "plot.svg")).getroot().findall(".//{*}circle")) == 3
+    for act in (scatter.to_matplotlib, lambda: scatter.save(tmp_path / "plot.png")):
+        with pytest.raises(ConfigurationError, match=r"pip install 'foldnote\[plots\]'"):
+            act()
+
+
+def test_making_and_showing_a_plot_does_not_import_matplotlib():
+    code = (
+        "import sys, pandas as pd; from foldnote.viewers import plot_scatter;"
+        "plot_scatter(pd.DataFrame({'x': [1, 2], 'y': [1, 2]}), 'x', 'y').to_html();"
+        "assert 'matplotlib' not in sys.modules"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
 
 
 def test_an_axis_that_runs_down_has_the_marks_of_one_that_runs_up():
@@ -98,12 +197,10 @@ def test_ticks_are_few_and_inside(a, b):
     assert 1 <= len(ticks) <= 12 or not np.isfinite(high - low)
 
 
-@pytest.mark.parametrize("name", ["plot.png", "plot.pdf", "plot"])
-def test_a_plot_is_not_written_under_a_name_that_says_otherwise(tmp_path, name):
-    plot = plot_scatter(pd.DataFrame({"x": [1.0, 2.0], "y": [1.0, 2.0]}), "x", "y")
-    with pytest.raises(ArgumentError, match=r"written as \.svg or \.html") as caught:
-        plot.save(tmp_path / name)
-    assert "plot.svg" in caught.value.message
+@pytest.mark.parametrize("name", ["plot.jpg", "plot"])
+def test_a_suffix_that_cannot_be_written_is_refused(scatter, tmp_path, name):
+    with pytest.raises(ArgumentError, match=r"saved as \.svg, \.pdf, \.png or \.html"):
+        scatter.save(tmp_path / name)
     assert list(tmp_path.iterdir()) == []
 
 

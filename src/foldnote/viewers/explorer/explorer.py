@@ -22,7 +22,7 @@ from foldnote.results import Model, Pae, Structure
 from foldnote.viewers.card.output import WIDGET_MIME
 from foldnote.viewers.explorer.image_requests import Background, Pictures, make_wish
 from foldnote.viewers.explorer.selection_binding import Fillable, SelectionBinding
-from foldnote.viewers.plots.prediction_plots import draw_pae
+from foldnote.viewers.plots.prediction_plots import shade_pae
 from foldnote.viewers.render.html import make_view
 from foldnote.viewers.render.py3dmol import render
 from foldnote.viewers.render.styles import select_residues
@@ -213,7 +213,7 @@ def _pack_pae(pae: Pae | None, keys: list[Residue]) -> dict[str, Any]:
     owners = [places.get(key, -1) for key in zip(pae.tokens["chain"], pae.tokens["number"], strict=True)]
     if not any(owner >= 0 for owner in owners):
         return {}
-    png = base64.b64encode(draw_pae(pae)).decode("ascii")
+    png = base64.b64encode(shade_pae(pae).to_png()).decode("ascii")
     return {
         "picture": f"data:image/png;base64,{png}",
         "owners": owners,

@@ -23,18 +23,17 @@ from foldnote.results import (
     make_distribution,
 )
 from foldnote.text import count
-from foldnote.viewers.plots.plot import Axis, Canvas, Plot
-from foldnote.viewers.render.png import write_png
+from foldnote.viewers.plots.drawing import INK, Axis, Band, Bars, Border, Curve, Dots, Drawing, Mark, Raster
+from foldnote.viewers.plots.plot import Plot
 from foldnote.viewers.scene import palette
 from foldnote.viewers.scene.coloring import CONFIDENCE_BANDS
 
 _MOST_LINES = 5
-_MOST_PIXELS = 400
 _PAE_TOP_A = 30.0
 _PAE_COLORS = ("#00441b", "#238b45", "#74c476", "#c7e9c0", "#f7fcf5")
 """Dark for sure to pale for unsure, as the AlphaFold database shows it; lightness alone carries the value."""
 _IDENTITY_COLORS = ("#d7301f", "#fdbb84", "#91bfdb", "#4575b4")
-_DASHES = ("", "6 3", "2 3", "8 3 2 3", "1 2")
+_DASHES = ((), (6, 3), (2, 3), (8, 3, 2, 3), (1, 2))
 
 
 def plot_plddt(models: Sequence[Model]) -> Plot | None:
@@ -46,26 +45,26 @@ def plot_plddt(models: Sequence[Model]) -> Plot | None:
     if data.empty:
         return None
     groups = list(data.groupby(["prediction", "rank", "model"], sort=False))[:_MOST_LINES]
-    best = groups[0][1]
-    length = int(data["position"].max())
-    words = _describe_plddt(groups)
-    x = _residue_axis(length, list_chain_starts(best))
-    canvas = Canvas(x, Axis("pLDDT (0 to 100)", 0, 100, (0, 50, 70, 90, 100)), label=words)
+    starts = list_chain_starts(groups[0][1])
     edges = (100.0, 90.0, 70.0, 50.0, 0.0)
-    for place, (_, color, _) in enumerate(CONFIDENCE_BANDS):
-        canvas.band(edges[place + 1], edges[place], color)
-    for start in list_chain_starts(best)["position"].iloc[1:]:
-        canvas.border(x=float(start) - 0.5)
-    for place, (_, rows) in reversed(list(enumerate(groups))):
-        color = palette.chain_color(place) if place else "currentColor"
-        canvas.line(
+    marks: list[Mark] = [
+        Band(edges[place + 1], edges[place], color) for place, (_, color, _) in enumerate(CONFIDENCE_BANDS)
+    ]
+    marks += [Border("x", float(start) - 0.5) for start in starts["position"].iloc[1:]]
+    marks += [
+        Curve(
             rows["position"].tolist(),
             rows["plddt"].tolist(),
-            color,
-            1.8 if place == 0 else 1.2,
+            palette.chain_color(place) if place else INK,
+            1.2 if place else 1.8,
             _DASHES[place],
+            f"rank {key[1]}",
         )
-    return Plot("Confidence along the chain (pLDDT)", canvas.to_svg(), words, data)
+        for place, (key, rows) in reversed(list(enumerate(groups)))
+    ]
+    x = _residue_axis(int(data["position"].max()), starts)
+    drawing = Drawing(x, Axis("pLDDT (0 to 100)", 0, 100, (0, 50, 70, 90, 100)), marks)
+    return Plot("Confidence along the chain (pLDDT)", _describe_plddt(groups), data, drawing)
 
 
 def plot_pae(pae: Pae, title: str = "Predicted aligned error") -> Plot:
@@ -73,31 +72,22 @@ def plot_pae(pae: Pae, title: str = "Predicted aligned error") -> Plot:
 
     The plot's data: one row for each pair of chains, ``aligned`` and ``scored`` str, ``mean`` float64 in Å.
     """
-    size = len(pae)
-    index, colors = _shade(_thin(pae.matrix), 0.0, _PAE_TOP_A, _PAE_COLORS)
     middles, names = _find_middles(pae)
     means = pae.by_chain()
-    rows = (
-        means.reset_index().melt("aligned", var_name="scored", value_name="mean")
-        if means.index.is_unique
-        else None
-    )
-    data = pd.DataFrame(columns=["aligned", "scored", "mean"]) if rows is None else pd.DataFrame(rows)
-    words = f"{_describe_pae(pae, data)} Dark green is 0 Å, white {_PAE_TOP_A:.0f} Å and more."
-    ticks = {"ticks": middles, "names": names} if names else {}
-    x = Axis("Scored residue", 0, size, **ticks)  # type: ignore[arg-type]
-    y = Axis("Aligned residue", size, 0, **ticks)  # type: ignore[arg-type]
-    canvas = Canvas(x, y, 400, 376, words)
-    canvas.raster(index, colors)
-    for border in pae.borders:
-        canvas.border(x=float(border))
-        canvas.border(y=float(border))
-    return Plot(f"{title} (Å)", canvas.to_svg(), words, data)
+    data = pd.DataFrame(columns=["aligned", "scored", "mean"])
+    if means.index.is_unique:
+        data = pd.DataFrame(means.reset_index().melt("aligned", var_name="scored", value_name="mean"))
+    size = len(pae)
+    marks: list[Mark] = [shade_pae(pae)]
+    marks += [mark for border in pae.borders for mark in (Border("x", border), Border("y", border))]
+    x = Axis("Scored residue", 0, size, middles, names)
+    drawing = Drawing(x, Axis("Aligned residue", size, 0, middles, names), marks, 450, 376)
+    return Plot(f"{title} (Å)", _describe_pae(pae, data), data, drawing)
 
 
-def draw_pae(pae: Pae) -> bytes:
-    """The matrix alone as a PNG, for who lays a selection over it."""
-    return write_png(*_shade(_thin(pae.matrix), 0.0, _PAE_TOP_A, _PAE_COLORS))
+def shade_pae(pae: Pae) -> Raster:
+    """The matrix alone, for a picture that something else is drawn over."""
+    return Raster(pae.matrix, 0.0, _PAE_TOP_A, _PAE_COLORS, "Predicted aligned error (Å)", "+")
 
 
 def plot_coverage(alignment: Alignment) -> Plot:
@@ -110,8 +100,6 @@ def plot_coverage(alignment: Alignment) -> Plot:
     """
     coverage = make_coverage(alignment)
     columns = coverage.columns
-    height = max(coverage.depth, 1)
-    index, colors = _shade(_thin(coverage.rows), 0.0, 1.0, _IDENTITY_COLORS)
     deep = columns["sequences"]
     least, most = int(deep.min()), int(deep.max())
     covering = (
@@ -121,15 +109,16 @@ def plot_coverage(alignment: Alignment) -> Plot:
     )
     words = (
         f"{count(coverage.depth, 'sequence')} over {count(len(columns), 'column')}; {covering}. "
-        "Rows are sequences, the most similar to the query at the top, red for no identity to blue for all."
+        "Rows are sequences, the most similar to the query at the top; the line counts those at each column."
     )
+    marks: list[Mark] = [
+        Raster(100 * coverage.rows, 0.0, 100.0, _IDENTITY_COLORS, "Identity to the query (%)"),
+        Curve(columns["position"].tolist(), deep.tolist(), width=2),
+        *(Border("x", float(border) + 0.5) for border in coverage.borders),
+    ]
     x = Axis("Column of the alignment", 0.5, len(columns) + 0.5)
-    canvas = Canvas(x, Axis("Sequences", 0, height), label=words)
-    canvas.raster(index, colors)
-    canvas.line(columns["position"].tolist(), deep.tolist(), "currentColor", 2)
-    for border in coverage.borders:
-        canvas.border(x=float(border) + 0.5)
-    return Plot(f"Alignment {alignment.name}", canvas.to_svg(), words, columns)
+    drawing = Drawing(x, Axis("Sequences", 0, max(coverage.depth, 1)), marks, 610)
+    return Plot(f"Alignment {alignment.name}", words, columns, drawing)
 
 
 def plot_distribution(frame: pd.DataFrame, name: str) -> Plot:
@@ -149,14 +138,15 @@ def plot_distribution(frame: pd.DataFrame, name: str) -> Plot:
         f"from {numbers.min():.4g} to {numbers.max():.4g}, median {numbers.median():.4g}{better}."
         + (f" {count(found.missing, 'row')} without a value." if found.missing else "")
     )
-    canvas = Canvas(
+    titles = [
+        f"{low:.4g} to {high:.4g}: {count(rows, 'row')}" for low, high, rows in data.itertuples(index=False)
+    ]
+    drawing = Drawing(
         Axis(found.label, float(found.edges[0]), float(found.edges[-1])),
         Axis("Rows", 0, float(max(int(found.counts.max()), 1))),
-        label=words,
+        [Bars(found.edges.tolist(), found.counts.tolist(), palette.CHAINS[0], titles)],
     )
-    for low, high, rows in data.itertuples(index=False):
-        canvas.bar(low, high, rows, palette.CHAINS[0], f"{low:.4g} to {high:.4g}: {count(rows, 'row')}")
-    return Plot(found.label, canvas.to_svg(), words, data)
+    return Plot(found.label, words, data, drawing)
 
 
 def plot_scatter(frame: pd.DataFrame, x: str, y: str, label: str | None = None) -> Plot:
@@ -188,11 +178,11 @@ def plot_scatter(frame: pd.DataFrame, x: str, y: str, label: str | None = None) 
         f"{count(len(data), 'row')}: {_name_metric(x)} against {_name_metric(y)}; "
         f"Spearman's rank correlation {_correlate(xs, ys)}."
     )
-    canvas = Canvas(_span(_name_metric(x), xs), _span(_name_metric(y), ys), 460, 340, words)
     names = (data[label] if label else data.index.to_series()).astype(str)
     titles = [f"{n}: {a:.4g}, {b:.4g}" for n, a, b in zip(names, xs, ys, strict=True)]
-    canvas.dots(xs.tolist(), ys.tolist(), palette.CHAINS[0], titles)
-    return Plot(f"{_name_metric(y)} against {_name_metric(x)}", canvas.to_svg(), words, data)
+    dots = Dots(xs.tolist(), ys.tolist(), palette.CHAINS[0], titles)
+    drawing = Drawing(_span(_name_metric(x), xs), _span(_name_metric(y), ys), [dots], 460, 340)
+    return Plot(f"{_name_metric(y)} against {_name_metric(x)}", words, data, drawing)
 
 
 def _residue_axis(length: int, starts: pd.DataFrame) -> Axis:
@@ -242,23 +232,6 @@ def _describe_pae(pae: Pae, data: pd.DataFrame) -> str:
     best = between.sort_values("mean").iloc[0]
     where = f"{best['aligned']} to {best['scored']}"
     return f"{text} Between chains the lowest mean is {best['mean']:.1f} Å ({where})."
-
-
-def _thin(matrix: np.ndarray) -> np.ndarray:
-    """At most ``_MOST_PIXELS`` rows and columns, evenly chosen."""
-    rows, columns = (np.linspace(0, n - 1, min(n, _MOST_PIXELS)).round().astype(int) for n in matrix.shape)
-    return np.asarray(matrix[np.ix_(rows, columns)])
-
-
-def _shade(
-    matrix: np.ndarray, low: float, high: float, anchors: tuple[str, ...]
-) -> tuple[np.ndarray, np.ndarray]:
-    """Places in a palette, the last for no value, and the palette."""
-    steps = 48
-    share = np.clip((matrix - low) / (high - low), 0, 1)
-    index = np.where(np.isfinite(share), np.nan_to_num(share) * (steps - 1), steps).round().astype(np.uint8)
-    colors = [[*(int(c[i : i + 2], 16) for i in (1, 3, 5)), 255] for c in palette.ramp(anchors, steps)]
-    return index, np.array([*colors, [0, 0, 0, 0]], dtype=np.uint8)
 
 
 def _name_metric(name: str) -> str:
