@@ -45,7 +45,7 @@ def main() -> None:
     project = tomllib.loads((root / "pyproject.toml").read_text())["project"]
     extras = project["optional-dependencies"]
     report_size(root, project["dependencies"], LIMIT_MB, "foldnote")
-    more = [*project["dependencies"], *extras["chem"], *extras["plots"]]
+    more = [*project["dependencies"], *extras.get("chem", ()), *extras.get("plots", ())]
     report_size(root, more, LIMIT_WITH_CHEMISTRY_AND_PLOTS_MB, "foldnote[chem,plots]")
     for what, (limit_s, code) in FIRST_USES.items():
         figure_s = time_code(root, code)

@@ -3,9 +3,8 @@
 import ast
 import re
 import tomllib
+from collections import Counter
 from pathlib import Path
-
-import pytest
 
 import foldnote
 from foldnote import errors
@@ -15,12 +14,13 @@ SOURCES = sorted((ROOT / "src/foldnote").rglob("*.py"))
 SCRIPTS = sorted(
     path for path in (ROOT / "labextension/src").rglob("*.ts*") if path.name != "wire.ts"
 )  # wire.ts is generated
-FOLDERS = sorted({path.parent for path in SOURCES})
 DRAWERS = {"utils", "util", "helpers", "helper", "common", "misc", "base"}
 
 
-def public_definitions(path):
-    tree = ast.parse(path.read_text())
+TREES = {path: ast.parse(path.read_text()) for path in SOURCES}
+
+
+def list_public_definitions(tree):
     for node in ast.walk(tree):
         if isinstance(
             node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
@@ -28,29 +28,30 @@ def public_definitions(path):
             yield node
 
 
-@pytest.mark.parametrize("path", [*SOURCES, *SCRIPTS], ids=lambda path: str(path.relative_to(ROOT)))
-def test_a_module_is_about_one_subject(path):
-    assert len(path.read_text().splitlines()) <= 600
+def name_all(paths):
+    return [str(path.relative_to(ROOT)) for path in paths]
 
 
-@pytest.mark.parametrize("path", [*SOURCES, *SCRIPTS], ids=lambda path: str(path.relative_to(ROOT)))
-def test_no_drawer_is_named_after_nothing(path):
-    assert path.stem.lower() not in DRAWERS
+def test_a_module_is_about_one_subject():
+    long = [path for path in (*SOURCES, *SCRIPTS) if len(path.read_text().splitlines()) > 600]
+    assert name_all(long) == []
 
 
-@pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: str(folder.relative_to(ROOT)))
-def test_a_folder_is_seen_at_a_glance(folder):
-    modules = [path for path in folder.glob("*.py") if path.name != "__init__.py"]
-    assert len(modules) <= 20
+def test_no_drawer_is_named_after_nothing():
+    assert name_all(path for path in (*SOURCES, *SCRIPTS) if path.stem.lower() in DRAWERS) == []
 
 
-@pytest.mark.parametrize("path", SOURCES, ids=lambda path: str(path.relative_to(ROOT)))
-def test_every_module_says_why_it_exists(path):
-    assert ast.get_docstring(ast.parse(path.read_text()))
+def test_a_folder_is_seen_at_a_glance():
+    modules = Counter(path.parent for path in SOURCES if path.name != "__init__.py")
+    assert name_all(folder for folder, number in modules.items() if number > 20) == []
+
+
+def test_every_module_says_why_it_exists():
+    assert name_all(path for path, tree in TREES.items() if not ast.get_docstring(tree)) == []
 
 
 def test_nine_of_ten_public_definitions_have_a_docstring():
-    nodes = [node for path in SOURCES for node in public_definitions(path)]
+    nodes = [node for tree in TREES.values() for node in list_public_definitions(tree)]
     documented = [node for node in nodes if ast.get_docstring(node)]
     assert len(documented) >= 0.9 * len(nodes)
 
@@ -96,8 +97,7 @@ DOCUMENTED = {"_replace", "_asdict", "_make", "_exit"}
 
 
 def test_private_names_of_other_packages_are_few_and_their_packages_bounded():
-    trees = [ast.parse(path.read_text()) for path in SOURCES]
-    nodes = [node for tree in trees for node in ast.walk(tree)]
+    nodes = [node for tree in TREES.values() for node in ast.walk(tree)]
     own = {
         each.name for each in nodes if isinstance(each, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
     }

@@ -8,8 +8,6 @@ import tomllib
 from collections import Counter
 from pathlib import Path
 
-import pytest
-
 ROOT = Path(__file__).parent.parent
 GLOSSARY = tomllib.loads((ROOT / "docs/glossary.toml").read_text())
 SOURCES = sorted((ROOT / "src/foldnote").rglob("*.py"))
@@ -49,25 +47,27 @@ def find_banned(text):
     return [f"{phrase} → {better}" for phrase, better in GLOSSARY["banned"].items() if phrase.lower() in flat]
 
 
-@pytest.mark.parametrize("path", SOURCES, ids=name_of)
-def test_identifiers_use_standard_terms(path):
-    private = {
-        name: GLOSSARY["standard"][word]
+def test_identifiers_use_standard_terms():
+    private = [
+        f"{name_of(path)}: {name} → {GLOSSARY['standard'][word]}"
+        for path in SOURCES
         for name in list_identifiers(path)
         for word in split_words(name)
         if word in GLOSSARY["standard"]
-    }
-    assert not private
+    ]
+    assert private == []
 
 
-@pytest.mark.parametrize("path", SOURCES, ids=name_of)
-def test_docstrings_comments_and_messages_use_no_banned_phrase(path):
-    assert not find_banned("\n".join(list_texts(path)))
+def test_docstrings_comments_and_messages_use_no_banned_phrase():
+    assert [
+        (name_of(path), found) for path in SOURCES if (found := find_banned("\n".join(list_texts(path))))
+    ] == []
 
 
-@pytest.mark.parametrize("path", [*SCRIPTS, *DOCS], ids=name_of)
-def test_scripts_and_docs_use_no_banned_phrase(path):
-    assert not find_banned(path.read_text())
+def test_scripts_and_docs_use_no_banned_phrase():
+    assert [
+        (name_of(path), found) for path in (*SCRIPTS, *DOCS) if (found := find_banned(path.read_text()))
+    ] == []
 
 
 def test_a_class_name_exists_once():
