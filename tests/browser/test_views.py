@@ -83,7 +83,7 @@ def test_a_result_is_drawn_with_its_legend_and_tables(notebook):
     assert counted["drawn"] > 2000
     assert counted["colours"] > 6
     expect(view.locator(".fnv-legend")).to_contain_text("SRWGGDGFYAMDY")
-    expect(notebook.page.locator(".fnv-table").first).to_contain_text("FW1")
+    expect(notebook.page.locator(".fnv-table").first).to_contain_text("FR1")
     notebook.picture("view-light", view)
     assert notebook.accessibility_faults(".jp-OutputArea .fnv-view") == []
 

@@ -72,6 +72,13 @@ def test_regions_carry_sequence_and_definition(result):
     assert cdr.positions[0] == "105"
 
 
+@pytest.mark.parametrize("spelling", ["FW", "FR"])
+def test_frameworks_are_named_fr(spelling):
+    header = b"chain,index,residue,position,region,scheme,cdr_definition\n"
+    row = f"H,1,E,1,{spelling}1,imgt,imgt\n".encode()
+    assert list(read_numbering(header + row, "numbering.csv")["region"]) == ["FR1"]
+
+
 def test_a_numbering_without_its_columns_is_refused():
     with pytest.raises(UnreadableFileError, match="region"):
         read_numbering(b"chain,index,residue,position\nH,1,E,1\n", "numbering.csv")

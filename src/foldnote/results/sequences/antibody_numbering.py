@@ -15,6 +15,8 @@ from foldnote.errors import UnreadableFileError
 from foldnote.results.core.messages import explain
 
 COLUMNS = ("chain", "index", "residue", "position", "region", "scheme", "cdr_definition")
+_OTHER_FRAMEWORK = r"^FW([1-4])$"
+"""Frameworks as some programs spell them."""
 
 
 @dataclass(frozen=True)
@@ -23,7 +25,7 @@ class Region:
 
     Attributes:
         chain: ``H`` or ``L``, or whatever chain the table names.
-        name: ``FW1``, ``CDR1``, ``FW2``, ``CDR2``, ``FW3``, ``CDR3`` or ``FW4``.
+        name: ``FR1``, ``CDR1``, ``FR2``, ``CDR2``, ``FR3``, ``CDR3`` or ``FR4``.
         sequence: one-letter residues in order.
         positions: the scheme's position of each residue, such as ``"112A"``.
         indices: 1-based place of each residue in its chain's sequence.
@@ -55,8 +57,9 @@ def read_numbering(data: bytes, name: str) -> pd.DataFrame:
 
     Returns:
         One row a numbered residue: ``chain`` str, ``index`` int64 (1-based), ``residue`` str (one letter),
-        ``position`` str (number and insertion code), ``region`` str, ``scheme`` str, ``cdr_definition`` str;
-        columns that the engine added follow as str.
+        ``position`` str (number and insertion code), ``region`` str (a framework is ``FR1`` to ``FR4``, also
+        where the file says ``FW1``), ``scheme`` str, ``cdr_definition`` str; columns that the engine added
+        follow as str.
 
     Raises:
         UnreadableFileError: it is no table, lacks one of these columns, or an index is no number.
@@ -67,6 +70,7 @@ def read_numbering(data: bytes, name: str) -> pd.DataFrame:
         if missing:
             raise UnreadableFileError(f"{name} lacks the column {missing[0]!r} that a numbering has.")
         frame["index"] = pd.to_numeric(frame["index"]).astype("int64")
+        frame["region"] = frame["region"].str.replace(_OTHER_FRAMEWORK, r"FR\1", regex=True)
     except (ValueError, OverflowError) as exc:
         raise UnreadableFileError(f"{name} cannot be read as a numbering: {explain(exc)}.") from exc
     return frame

@@ -22,21 +22,21 @@ def test_regions_come_in_their_order(scheme, chain):
 @pytest.mark.parametrize(
     ("scheme", "chain", "number", "region"),
     [
-        ("imgt", "H", 26, "FW1"),
+        ("imgt", "H", 26, "FR1"),
         ("imgt", "H", 27, "CDR1"),
         ("imgt", "B", 117, "CDR3"),
         ("kabat", "H", 35, "CDR1"),
-        ("kabat", "L", 35, "FW2"),
+        ("kabat", "L", 35, "FR2"),
         ("chothia", "H", 56, "CDR2"),
-        ("chothia", "H", 57, "FW3"),
+        ("chothia", "H", 57, "FR3"),
         ("martin", "H", 26, "CDR1"),
         ("aho", "H", 69, "CDR2"),
         ("aho", "L", 72, "CDR2"),
         ("aho", "A", 30, ""),
-        ("wolfguy", "H", 150, "FW1"),
+        ("wolfguy", "H", 150, "FR1"),
         ("wolfguy", "H", 151, "CDR1"),
         ("wolfguy", "L", 799, "CDR3"),
-        ("wolfguy", "L", 801, "FW4"),
+        ("wolfguy", "L", 801, "FR4"),
     ],
 )
 def test_bounds(scheme, chain, number, region):

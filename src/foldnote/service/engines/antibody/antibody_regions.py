@@ -22,7 +22,7 @@ from pathlib import Path
 
 COLUMNS = ("chain", "index", "residue", "position", "region", "scheme", "cdr_definition")
 """Columns of numbering.csv: chain (H, L, or A, B, G, D for a T-cell receptor); index, 1-based in the given
-sequence; residue, one letter; position, number and insertion letter; region, FW1 to FW4 and CDR1 to CDR3,
+sequence; residue, one letter; position, number and insertion letter; region, FR1 to FR4 and CDR1 to CDR3,
 empty where the definition says nothing; scheme of numbering; cdr_definition, empty where region is. A row is
 a residue.
 """
@@ -35,7 +35,7 @@ DEFINITION_OF_SCHEME = {
     "aho": "north",
     "wolfguy": "wolfguy",
 }
-REGIONS = ("FW1", "CDR1", "FW2", "CDR2", "FW3", "CDR3", "FW4")
+REGIONS = ("FR1", "CDR1", "FR2", "CDR2", "FR3", "CDR3", "FR4")
 _IMGT = ((27, 38), (56, 65), (105, 117))
 _BOUNDS = {
     ("imgt", "H"): _IMGT,
