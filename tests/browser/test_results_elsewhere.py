@@ -2,7 +2,6 @@
 
 import json
 import re
-import signal
 import subprocess
 import sys
 from urllib.parse import urlsplit
@@ -236,8 +235,7 @@ def test_an_upload_goes_on_after_the_jupyter_server_was_killed_in_the_middle(lab
         if route.request.method == "PUT":
             offsets.append(int(re.search(r"offset=(\d+)", route.request.url)[1]))
             if len(offsets) == 2:
-                server._process.send_signal(signal.SIGKILL)
-                server._process.wait()
+                server.kill()
         route.continue_()
 
     lab.page.route("**/foldnote/api/files/uploads/*", kill_at_the_second_piece)
