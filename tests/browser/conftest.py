@@ -17,6 +17,8 @@ from playwright.sync_api import Browser, BrowserType, expect, sync_playwright
 _ARGUMENTS = (
     *("--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"),
     *("--disable-component-update", "--disable-sync", "--force-color-profile=srgb"),
+    # no name and no address beyond this computer is found; the way of Playwright's routes takes a second a page
+    "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost, EXCLUDE [::1]",
 )
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from lab_server import ROOT, LabServer
-from playwright.sync_api import BrowserContext, Locator, Page, Route
+from playwright.sync_api import BrowserContext, Locator, Page, Request, Route
 
 PICTURES = Path(os.environ.get("FOLDNOTE_TEST_PICTURES", "test-artifacts"))
 _AXE = ROOT / "node_modules" / "axe-core" / "axe.min.js"
@@ -57,11 +57,11 @@ class LabPage:
     """
 
     def __init__(self, context: BrowserContext, server: LabServer) -> None:
-        """Make a page that can reach this computer only."""
+        """Make a page; the browser reaches this computer only (``conftest``)."""
         self.server = server
         self.outside: list[str] = []
         self.faults: list[str] = []
-        context.route("**/*", self._guard)
+        context.on("request", self._note_outside)
         self.page: Page = context.new_page()
         self.page.on("pageerror", lambda fault: self.faults.append(str(fault)))
 
@@ -200,10 +200,7 @@ class LabPage:
         self.page.mouse.up()
         self.page.wait_for_timeout(200)
 
-    def _guard(self, route: Route) -> None:
-        address = urlsplit(route.request.url)
-        if address.scheme in ("data", "blob") or (address.hostname or "") in _LOCAL:
-            route.continue_()
-        else:
-            self.outside.append(route.request.url)
-            route.abort()
+    def _note_outside(self, request: Request) -> None:
+        address = urlsplit(request.url)
+        if address.scheme not in ("data", "blob") and (address.hostname or "") not in _LOCAL:
+            self.outside.append(request.url)
