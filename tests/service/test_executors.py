@@ -229,7 +229,7 @@ def test_an_attempt_whose_runner_died_is_not_begun_again(executor, make_attempt)
     os.kill(runner_of(spec), signal.SIGKILL)
     wait_until(lambda: not executor.poll(spec.folder).alive, "the end of the runner")
     executor.submit(spec)
-    assert isinstance(executor.find(spec.folder), Gone)
+    wait_until(lambda: isinstance(executor.find(spec.folder), Gone), "the refusal of the second runner")
 
 
 def test_a_revoked_attempt_never_runs(executor, make_attempt):
