@@ -74,6 +74,12 @@ def test_the_rmsd_is_gemmis():
     assert measure_rmsd(noisy, POINTS) == pytest.approx(theirs.rmsd, rel=1e-6)
 
 
+def test_points_on_a_line_are_superposed():
+    line = POINTS * [1, 0, 0]
+
+    assert measure_rmsd(turn(line, 3), line) == pytest.approx(0, abs=1e-9)
+
+
 def test_the_tm_score_follows_its_definition_where_the_fit_is_known():
     assert find_scale(100) == pytest.approx(1.24 * 85 ** (1 / 3) - 1.8)
     assert find_tm_score(turn(POINTS, 2), POINTS, 60) == pytest.approx(1)

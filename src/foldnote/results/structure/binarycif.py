@@ -1,8 +1,9 @@
 """BinaryCIF: mmCIF tables, column by column packed into MessagePack.
 
-After the published specification (Sehnal et al., PLoS Comput. Biol. 16, e1008247, 2020). Only the tables that
-the other rooms read are unpacked. Run lengths and repeated texts can make any size of a few bytes, so the
-cells and letters of all tables together are limited by the bytes of the file.
+Follows the published specification (Sehnal et al., PLoS Comput. Biol. 16, e1008247, 2020). The decoder is our
+own because gemmi reads no BinaryCIF, and biotite's decoder, which needs 128 MB, does not limit what a file
+expands to. Only the categories that foldnote uses are decoded. Run lengths and repeated strings let a few
+bytes expand to any size, so the cells and characters of all tables are limited by the size of the file.
 """
 
 from __future__ import annotations
@@ -13,12 +14,12 @@ from itertools import pairwise
 from typing import Any
 
 import gemmi
+import msgpack
 import numpy as np
 from numpy.typing import NDArray
 
 from foldnote.errors import UnreadableFileError
 from foldnote.results.core.messages import explain
-from foldnote.results.structure.messagepack import MessagePackError, unpack
 
 _WANTED = """
 _atom_site _entity _entity_poly _entity_poly_seq _struct_asym _struct_conf _struct_sheet_range _struct_conn
@@ -35,8 +36,9 @@ _LETTERS_PER_CELL = 16
 _MOST_STEPS = 8
 """Encodings of one column, one upon the other; the specification's longest chain has four."""
 _TYPES = {1: "<i1", 2: "<i2", 3: "<i4", 4: "<u1", 5: "<u2", 6: "<u4", 32: "<f4", 33: "<f8"}
+_MOST_VALUES = 300_000
+"""MessagePack values in all maps and lists; a BinaryCIF file of the Protein Data Bank has about 20,000."""
 _BROKEN = (
-    MessagePackError,
     ValueError,
     TypeError,
     KeyError,
@@ -59,13 +61,44 @@ def convert_to_mmcif(data: bytes, name: str) -> str:
     cells = min(_MOST_CELLS, _FREE_CELLS + _CELLS_PER_BYTE * len(data))
     budget = _Budget(cells, _FREE_LETTERS + _LETTERS_PER_CELL * cells)
     try:
-        content = unpack(data)
+        content = _unpack(data)
         document = gemmi.cif.Document()
         for block in content["dataBlocks"]:
             _add_block(document, block, budget)
         return document.as_string()
     except _BROKEN as exc:
         raise UnreadableFileError(f"{name} is no readable BinaryCIF file: {explain(exc)}.") from exc
+
+
+def _unpack(data: bytes) -> Any:
+    """The MessagePack value at the beginning of ``data``; bytes after it are ignored.
+
+    One byte can be an empty map, so values are counted as they are made.
+
+    Raises:
+        ValueError: the data are truncated, nested too deeply, not plain data, or hold too many values.
+    """
+    values = 0
+
+    def count_values(container: Any) -> Any:
+        nonlocal values
+        values += 1 + len(container)
+        if values > _MOST_VALUES:
+            raise ValueError(f"it holds more than {_MOST_VALUES:,} values")
+        return container
+
+    try:
+        return msgpack.unpackb(
+            data,
+            list_hook=count_values,
+            object_hook=count_values,
+            max_array_len=_MOST_VALUES,
+            max_map_len=_MOST_VALUES,
+            max_ext_len=0,
+            unicode_errors="replace",
+        )
+    except msgpack.ExtraData as exc:
+        return exc.unpacked
 
 
 @dataclass
