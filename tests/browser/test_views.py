@@ -90,7 +90,7 @@ def test_a_result_is_drawn_with_its_legend_and_tables(notebook):
 
 def test_plots_are_as_wide_as_they_are_drawn(notebook):
     view = show(notebook, _SHOW_PREDICTION)
-    plots = notebook.page.locator(".fnv-plots .fnv-plot svg")
+    plots = notebook.page.locator(".fnv-plots .fnv-plot img")
     expect(plots).to_have_count(2)
     sizes = [plots.nth(place).bounding_box() for place in range(2)]
     heads = notebook.page.locator(".fnv-plots .fnv-head").all()

@@ -1,5 +1,7 @@
 """Plots: drawn from real results, told in words, with their data, and harmless whatever names say."""
 
+import base64
+import re
 import subprocess
 import sys
 import xml.etree.ElementTree as ET
@@ -42,6 +44,13 @@ def read_svg(plot):
     return ET.fromstring(plot.svg)
 
 
+def find_image(plot):
+    """The image that a cell holds: HTML without SVG elements, which sanitisers take out."""
+    html = plot.to_html()
+    assert "<svg" not in html
+    return ET.fromstring(base64.b64decode(re.search(r'src="data:image/svg\+xml;base64,([^"]+)"', html)[1]))
+
+
 @needs_shared
 def test_a_dimer_has_its_confidence_error_and_coverage():
     result = open_result(SHARED / "colabfold-dimer.zip")
@@ -54,7 +63,7 @@ def test_a_dimer_has_its_confidence_error_and_coverage():
     plots = next(
         part for part in result_bundles(result) if part["text/html"].startswith('<div class="fnv-plots">')
     )
-    assert plots["text/html"].count("<svg") == 3
+    assert plots["text/html"].count("data:image/svg+xml") == 3
 
 
 def test_without_a_plddt_there_is_no_plot():
@@ -169,11 +178,23 @@ def test_without_matplotlib_a_cell_shows_the_plot_and_the_rest_says_what_to_inst
     scatter, tmp_path, monkeypatch
 ):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
-    assert "<svg " in scatter.to_html()
+    assert find_image(scatter).tag.endswith("svg")
     assert len(ET.parse(scatter.save(tmp_path / "plot.svg")).getroot().findall(".//{*}circle")) == 3
     for act in (scatter.to_matplotlib, lambda: scatter.save(tmp_path / "plot.png")):
         with pytest.raises(ConfigurationError, match=r"pip install 'foldnote\[plots\]'"):
             act()
+
+
+def test_a_cell_holds_an_image_for_light_and_dark_pages(scatter):
+    style = find_image(scatter).find("{*}style").text
+    assert "prefers-color-scheme:dark" in style
+    assert len(find_image(scatter).findall(".//{*}circle")) == 3
+
+
+def test_the_name_of_a_row_appears_under_the_pointer():
+    frame = pd.DataFrame({"x": [1.0, 2.0], "y": [3.0, 5.0], "name": ["first", "second"]})
+    assert 'title="first: 1, 3"' in plot_scatter(frame, "x", "y", "name").to_html()
+    assert 'title="1 to 1.5: 1 row"' in plot_distribution(frame, "x").to_html()
 
 
 def test_making_and_showing_a_plot_does_not_import_matplotlib():

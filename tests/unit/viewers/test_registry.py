@@ -141,7 +141,7 @@ def test_docking_shows_all_poses_in_one_table_from_the_best(tmp_path):
 def test_an_object_that_shows_itself_can_stand_alone():
     plot = plot_scatter(pd.DataFrame({"a": [1, 2, 3], "b": [2, 4, 6]}), "a", "b")
 
-    assert "<svg" in bundle(plot)["text/html"]
+    assert "<img" in bundle(plot)["text/html"]
 
 
 def test_a_result_that_is_opened_first_of_all_shows_itself_in_full(tmp_path):

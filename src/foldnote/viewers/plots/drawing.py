@@ -1,7 +1,7 @@
 """What a plot shows, mark by mark in the units of its axes: as SVG for a cell, and on axes of matplotlib.
 
-The SVG takes ink and ground from the page, so that it is read in light and dark themes, and needs neither
-script nor library. matplotlib draws the same marks for figures.
+A cell holds the SVG as an image: sanitisers of notebooks that are not trusted take SVG elements out of HTML,
+and leave images. Its style follows the theme through the ``color-scheme`` of the page.
 """
 
 from __future__ import annotations
@@ -26,8 +26,11 @@ INK = ""
 _LEFT, _RIGHT, _TOP, _BOTTOM = 52, 12, 10, 40
 _SCALE_PX = 62
 """Room for a scale of colours."""
+_DOT_PX = 4
 _MOST_PIXELS = 400
 _COLOR_STEPS = 48
+_LIGHT = "svg{color:#222;background:#fff}"
+_DARK = "@media(prefers-color-scheme:dark){svg{color:#ddd;background:#111}}"
 
 
 @dataclass(frozen=True)
@@ -84,6 +87,10 @@ class Plane:
         return round(top + (1 - self.y.place(value)) * height, 1)
 
 
+Box = tuple[float, float, float, float, str]
+"""Left, top, width and height in pixels, and the words that appear there under the pointer."""
+
+
 class Mark(Protocol):
     """A part of a drawing."""
 
@@ -93,9 +100,13 @@ class Mark(Protocol):
     def draw(self, axes: Axes) -> None:
         """Add the mark to axes of matplotlib."""
 
+    def list_boxes(self, plane: Plane) -> Sequence[Box]:  # noqa: ARG002
+        """What appears under the pointer, and where; by default nothing."""
+        return ()
+
 
 @dataclass(frozen=True)
-class Band:
+class Band(Mark):
     """A horizontal band from ``low`` to ``high``."""
 
     low: float
@@ -115,7 +126,7 @@ class Band:
 
 
 @dataclass(frozen=True)
-class Curve:
+class Curve(Mark):
     """A line through points, interrupted where a value is missing; named ones stand in a legend."""
 
     xs: Sequence[float]
@@ -151,7 +162,7 @@ class Curve:
 
 
 @dataclass(frozen=True)
-class Dots:
+class Dots(Mark):
     """Dots, each with words that appear under the pointer."""
 
     xs: Sequence[float]
@@ -161,11 +172,19 @@ class Dots:
 
     def write(self, plane: Plane) -> str:
         """The mark as SVG."""
-        return "".join(
-            f'<circle cx="{plane.left(x)}" cy="{plane.top(y)}" r="4" fill="{self.color}" opacity="0.8">'
-            f"<title>{escape(title)}</title></circle>"
-            for x, y, title in zip(self.xs, self.ys, self.titles, strict=True)
+        dots = "".join(
+            f'<circle cx="{plane.left(x)}" cy="{plane.top(y)}" r="{_DOT_PX}" fill="{self.color}"/>'
+            for x, y in zip(self.xs, self.ys, strict=True)
         )
+        return f'<g opacity="0.8">{dots}</g>'
+
+    def list_boxes(self, plane: Plane) -> Sequence[Box]:
+        """The words of each dot."""
+        size = 2 * _DOT_PX
+        return [
+            (plane.left(x) - _DOT_PX, plane.top(y) - _DOT_PX, size, size, title)
+            for x, y, title in zip(self.xs, self.ys, self.titles, strict=True)
+        ]
 
     def draw(self, axes: Axes) -> None:
         """Add the mark to axes of matplotlib."""
@@ -173,7 +192,7 @@ class Dots:
 
 
 @dataclass(frozen=True)
-class Bars:
+class Bars(Mark):
     """The bars of a histogram, each with words that appear under the pointer."""
 
     edges: Sequence[float]
@@ -183,16 +202,19 @@ class Bars:
 
     def write(self, plane: Plane) -> str:
         """The mark as SVG."""
-        bottom, parts = plane.top(plane.y.low), []
-        for low, high, value, title in zip(
-            self.edges, self.edges[1:], self.heights, self.titles, strict=False
-        ):
-            left, top = plane.left(low), plane.top(value)
-            size = f'width="{max(1.0, plane.left(high) - left - 1):.1f}" height="{bottom - top:.1f}"'
-            parts.append(
-                f'<rect x="{left}" y="{top}" {size} fill="{self.color}"><title>{escape(title)}</title></rect>'
-            )
-        return "".join(parts)
+        return "".join(
+            f'<rect x="{left}" y="{top}" width="{width:.1f}" height="{height:.1f}" fill="{self.color}"/>'
+            for left, top, width, height, _ in self.list_boxes(plane)
+        )
+
+    def list_boxes(self, plane: Plane) -> Sequence[Box]:
+        """The place and the words of each bar."""
+        lefts, bottom = [plane.left(edge) for edge in self.edges], plane.top(plane.y.low)
+        tops = [plane.top(height) for height in self.heights]
+        return [
+            (left, top, max(1.0, right - left - 1), bottom - top, title)
+            for left, right, top, title in zip(lefts, lefts[1:], tops, self.titles, strict=False)
+        ]
 
     def draw(self, axes: Axes) -> None:
         """Add the mark to axes of matplotlib."""
@@ -200,7 +222,7 @@ class Bars:
 
 
 @dataclass(frozen=True)
-class Border:
+class Border(Mark):
     """A dashed line across the plane at a place of one axis, such as between chains."""
 
     axis: Literal["x", "y"]
@@ -224,7 +246,7 @@ class Border:
 
 
 @dataclass(frozen=True, eq=False)
-class Raster:
+class Raster(Mark):
     """A matrix that fills the plane, its first row at the top, with a scale of its colours.
 
     Attributes:
@@ -297,10 +319,9 @@ class Drawing:
     width: int = 560
     height: int = 240
 
-    def to_svg(self, label: str) -> str:
-        """The drawing as SVG; ``label`` says what it shows."""
-        has_scale = any(isinstance(mark, Raster) for mark in self.marks)
-        plane = Plane(self.x, self.y, self.width, self.height, _SCALE_PX if has_scale else _RIGHT)
+    def to_svg(self, style: str = _LIGHT) -> str:
+        """The drawing as SVG, by default in dark ink on a white ground."""
+        plane = self._plane
         left, top, width, height = plane.box
         size = f'x="{left}" y="{top}" width="{width}" height="{height}"'
         frame = f'<rect {size} fill="none" stroke="currentColor" opacity="0.5"/>'
@@ -320,10 +341,31 @@ class Drawing:
         )
         marks = [mark.write(plane) for mark in self.marks]
         return (
-            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {self.width} {self.height}" role="img" '
-            f'aria-label="{escape(label)}" width="{self.width}" font-size="11" fill="currentColor" '
-            f'font-family="system-ui, sans-serif">{"".join([*marks, frame, *xs, *ys, names])}</svg>'
+            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {self.width} {self.height}" '
+            f'width="{self.width}" height="{self.height}" font-size="11" fill="currentColor" '
+            f'font-family="system-ui, sans-serif"><style>{style}</style>'
+            f"{''.join([*marks, frame, *xs, *ys, names])}</svg>"
         )
+
+    def to_html(self, label: str) -> str:
+        """The drawing as an image, described by ``label``, with the words that appear under the pointer."""
+        data = base64.b64encode(self.to_svg(_LIGHT + _DARK).encode()).decode("ascii")
+        image = (
+            f'<img alt="{escape(label)}" width="{self.width}" height="{self.height}" '
+            f'src="data:image/svg+xml;base64,{data}">'
+        )
+        spots = [self._write_spot(*box) for mark in self.marks for box in mark.list_boxes(self._plane)]
+        return f'<div class="fnv-plane">{image}{"".join(spots)}</div>'
+
+    @property
+    def _plane(self) -> Plane:
+        has_scale = any(isinstance(mark, Raster) for mark in self.marks)
+        return Plane(self.x, self.y, self.width, self.height, _SCALE_PX if has_scale else _RIGHT)
+
+    def _write_spot(self, left: float, top: float, width: float, height: float, title: str) -> str:
+        x, y = 100 / self.width, 100 / self.height
+        place = f"left:{left * x:.1f}%;top:{top * y:.1f}%;width:{width * x:.1f}%;height:{height * y:.1f}%"
+        return f'<i style="{place}" title="{escape(title)}"></i>'
 
     def draw(self, axes: Axes) -> None:
         """Draw everything on axes of matplotlib, and name these."""

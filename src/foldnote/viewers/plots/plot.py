@@ -46,8 +46,8 @@ class Plot:
 
     @property
     def svg(self) -> str:
-        """The drawing as a cell shows it, in the colours of the page."""
-        return self.drawing.to_svg(self.words)
+        """The drawing of the cell, in dark ink on a white ground."""
+        return self.drawing.to_svg()
 
     def to_matplotlib(self, ax: Axes | None = None) -> Axes:
         """Draw the plot with matplotlib, in the style that is set there.
@@ -75,7 +75,7 @@ class Plot:
         Args:
             path: ``.svg`` or ``.pdf`` for a figure whose text can be edited, ``.png`` for its pixels,
                 ``.html`` for a page with title, drawing and words. An existing file is replaced. All but
-                the page are drawn by matplotlib; without it ``.svg`` is the drawing of the cell in dark ink.
+                the page are drawn by matplotlib; without it ``.svg`` is the drawing of the cell.
             dpi: dots per inch of a PNG, and of a matrix inside a PDF or SVG.
 
         Raises:
@@ -97,7 +97,7 @@ class Plot:
         except ImportError as exc:
             if suffix != ".svg":
                 raise ConfigurationError(_MISSING) from exc
-            place.write_text(self._write_dark(), "utf-8")
+            place.write_text(self.svg, "utf-8")
         return place
 
     def to_html(self) -> str:
@@ -105,7 +105,7 @@ class Plot:
         return (
             f'<figure class="fnv-view fnv-plot" style="width: {self.drawing.width}px">'
             f"<style>{read_asset('scene.css')}</style>"
-            f'<p class="fnv-head">{escape(self.title)}</p>{self.svg}'
+            f'<p class="fnv-head">{escape(self.title)}</p>{self.drawing.to_html(self.words)}'
             f"<figcaption>{escape(self.words)}</figcaption></figure>"
         )
 
@@ -131,13 +131,10 @@ class Plot:
         with matplotlib.rc_context({"svg.fonttype": "none", "pdf.fonttype": 42}):
             figure.savefig(place, dpi=dpi)
 
-    def _write_dark(self) -> str:
-        return self.svg.replace("<svg ", '<svg style="color:#222;background:#fff" ', 1)
-
     def _write_page(self) -> str:
         title, words = escape(self.title), escape(self.words)
         return (
             f'<!doctype html><html lang="en"><meta charset="utf-8"><title>{title}</title>'
             f'<body style="font-family:system-ui,sans-serif;max-width:60rem;margin:2rem auto">'
-            f"<h1>{title}</h1>{self._write_dark()}<p>{words}</p></body></html>\n"
+            f"<h1>{title}</h1>{self.svg}<p>{words}</p></body></html>\n"
         )
