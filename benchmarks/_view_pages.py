@@ -22,6 +22,7 @@ _ATOMS = (
     ("N", 1.55, 0.0, -0.9), ("CA", 2.28, 28.0, 0.0), ("C", 1.65, 57.0, 1.1), ("O", 2.0, 62.0, 2.3),
     ("CB", 3.3, 20.0, 0.4), ("CG", 4.4, 32.0, 0.9), ("CD1", 5.2, 22.0, 0.2), ("CD2", 4.9, 45.0, 1.6),
 )  # fmt: skip
+_LIMIT_MS = 60_000
 WATCH = """
 window.fnLost = 0;
 const get = HTMLCanvasElement.prototype.getContext;
@@ -43,19 +44,22 @@ HTMLCanvasElement.prototype.getContext = function (kind, ...more) {
 """Counts WebGL contexts that the browser takes away; those that a program gives back itself are none."""
 
 _UNTIL_SEEN = """
-() => new Promise(done => {
+limit_ms => new Promise((done, fail) => {
+  const end = performance.now() + limit_ms;
   const look = () => {
     const canvas = document.querySelector('canvas');
     const ours = document.querySelector('.fnv-view');
     const state = ours && ours.dataset.fnState;
-    if (!canvas || (ours && state !== 'drawn')) return requestAnimationFrame(look);
+    if (state === 'failed') return fail(new Error(ours.querySelector('.fnv-note').textContent));
+    if (performance.now() > end) return fail(new Error(`no picture within ${limit_ms} ms: ${state}`));
+    if (!canvas || (ours && state !== 'drawn')) return setTimeout(look, 5);
     const flat = document.createElement('canvas');
     flat.width = flat.height = 8;
     flat.getContext('2d').drawImage(canvas, 0, 0, 8, 8);
     flat.getContext('2d').getImageData(0, 0, 8, 8);
     done(performance.now() - window.fnLoaded);
   };
-  requestAnimationFrame(look);
+  look();
 })
 """
 _THROUGH = """
@@ -119,7 +123,10 @@ async place => {
   cell.closest('.fne-sequence').setPointerCapture = () => undefined;
   cell.dispatchEvent(new PointerEvent('pointerdown', at));
   cell.dispatchEvent(new PointerEvent('pointerup', at));
-  while (echo.textContent === before) await new Promise(done => setTimeout(done, 1));
+  while (echo.textContent === before) {
+    if (performance.timeOrigin + performance.now() > begun + 60000) throw new Error('no answer in 60 s');
+    await new Promise(done => setTimeout(done, 1));
+  }
   return Number(echo.textContent) - begun;
 }
 """
@@ -182,10 +189,14 @@ def open_page(browser: Browser, path: Path) -> Page:
 
 
 def first_picture_ms(browser: Browser, path: Path) -> float:
-    """From 3Dmol.js being there to the first picture that can be read back."""
+    """From 3Dmol.js being there to the first picture that can be read back.
+
+    Raises:
+        playwright.sync_api.Error: the view cannot be drawn, with its own words, or not within a minute.
+    """
     page = open_page(browser, path)
     page.wait_for_function("window.fnLoaded !== undefined")
-    taken: float = page.evaluate(_UNTIL_SEEN)
+    taken: float = page.evaluate(_UNTIL_SEEN, _LIMIT_MS)
     page.close()
     return taken
 

@@ -46,6 +46,23 @@ def _quick(monkeypatch):
     monkeypatch.setattr(watch, "OUTAGE_S", 0.01)
 
 
+class Seen:
+    """What a reader sees of a card, and what can be clicked."""
+
+    def __init__(self, card):
+        self.face, self.buttons, self.log, self.result = card.children
+
+    @property
+    def text(self):
+        return self.face.value
+
+    def button(self, icon):
+        return next(button for button in self.buttons.children if button.icon == icon)
+
+    def has(self, icon):
+        return self.button(icon).layout.display != "none"
+
+
 async def until(condition):
     async with asyncio.timeout(10):
         while not condition():
@@ -56,7 +73,7 @@ async def test_a_card_goes_from_queue_to_complete_and_calls_back_once():
     source = ScriptedJobs(make_job(progress=0.4, message="Refining"), make_job(status=JobStatus.COMPLETE))
     ended = []
     card = JobCard(make_job(status=JobStatus.IN_QUEUE), source, on_final=ended.append)
-    assert "In Queue" in card._face.value
+    assert "In Queue" in Seen(card).text
 
     await until(lambda: ended)
     asked = len(source.asked)
@@ -64,8 +81,8 @@ async def test_a_card_goes_from_queue_to_complete_and_calls_back_once():
 
     assert [job.status for job in ended] == [JobStatus.COMPLETE]
     assert len(source.asked) == asked
-    assert "Complete" in card._face.value
-    assert card._stop.layout.display == "none"
+    assert "Complete" in Seen(card).text
+    assert not Seen(card).has("stop")
 
 
 async def test_one_task_asks_for_all_cards_of_a_source():
@@ -87,21 +104,21 @@ async def test_an_outage_is_told_with_the_last_answer_and_survived():
     source = ScriptedJobs(make_job(progress=0.1), away, away, make_job(status=JobStatus.COMPLETE))
     seen = []
     card = JobCard(make_job(), source)
-    card._face.observe(lambda change: seen.append(change["new"]), names="value")
+    Seen(card).face.observe(lambda change: seen.append(change["new"]), names="value")
 
     await until(lambda: card.job.is_final)
 
     told = [html for html in seen if "No news" in html]
     assert told
     assert "last answered at" in told[0]
-    assert "No news" not in card._face.value
+    assert "No news" not in Seen(card).text
 
 
 async def test_a_deleted_job_is_not_asked_for_again():
     source = ScriptedJobs(None)
     card = JobCard(make_job(), source)
 
-    await until(lambda: "was deleted" in card._face.value)
+    await until(lambda: "was deleted" in Seen(card).text)
     asked = len(source.asked)
     await asyncio.sleep(0.05)
     assert len(source.asked) == asked
@@ -111,11 +128,11 @@ async def test_stopping_takes_two_clicks():
     source = ScriptedJobs(make_job())
     card = JobCard(make_job(), source)
 
-    card._stop.click()
+    Seen(card).button("stop").click()
     await asyncio.sleep(0.02)
     assert source.stopped == []
-    assert card._stop.description == "Stop it now?"
-    card._stop.click()
+    assert Seen(card).button("stop").description == "Stop it now?"
+    Seen(card).button("stop").click()
     await until(lambda: source.stopped == ["fv"])
     card.close()
 
@@ -123,10 +140,10 @@ async def test_stopping_takes_two_clicks():
 async def test_the_log_is_escaped_and_folds_away():
     card = JobCard(make_job(), ScriptedJobs(make_job(), log="<b>bold</b>\n"))
 
-    card._log_switch.value = True
-    await until(lambda: "&lt;b&gt;" in card._log_view.value)
-    card._log_switch.value = False
-    assert card._log_view.value == ""
+    Seen(card).button("list").value = True
+    await until(lambda: "&lt;b&gt;" in Seen(card).log.value)
+    Seen(card).button("list").value = False
+    assert Seen(card).log.value == ""
     card.close()
 
 
@@ -143,8 +160,8 @@ async def test_a_callback_that_fails_does_not_end_the_others():
 def test_without_a_loop_the_card_shows_what_it_was_given():
     card = JobCard(make_job(progress=0.5, message="Predicting"), ScriptedJobs(make_job()))
 
-    assert "50 %" in card._face.value
-    assert "Predicting" in card._face.value
+    assert "50 %" in Seen(card).text
+    assert "Predicting" in Seen(card).text
     assert card.bundle()["text/plain"] == "fv (abodybuilder): Running: Predicting"
 
 
@@ -158,17 +175,17 @@ def test_a_job_that_is_over_calls_back_at_once():
 def test_a_complete_card_shows_its_result_when_asked():
     done = make_job(status=JobStatus.COMPLETE)
     card = JobCard(done, ScriptedJobs(done), find_result=lambda: {"text/plain": "the result"})
-    assert card._result_button.layout.display == ""
+    assert Seen(card).has("eye")
 
-    card._result_button.click()
+    Seen(card).button("eye").click()
 
-    assert card._result_view.outputs[0]["data"] == {"text/plain": "the result"}
-    assert card._result_button.layout.display == "none"
+    assert Seen(card).result.outputs[0]["data"] == {"text/plain": "the result"}
+    assert not Seen(card).has("eye")
 
 
 def test_only_a_complete_card_offers_a_result():
     for job in (make_job(), make_job(status=JobStatus.STOPPED), make_job(status=JobStatus.COMPLETE)):
-        assert JobCard(job, ScriptedJobs(job))._result_button.layout.display == "none"
+        assert not Seen(JobCard(job, ScriptedJobs(job))).has("eye")
 
 
 def test_a_result_that_cannot_be_shown_is_told_on_the_card():
@@ -177,9 +194,9 @@ def test_a_result_that_cannot_be_shown_is_told_on_the_card():
 
     done = make_job(status=JobStatus.COMPLETE)
     card = JobCard(done, ScriptedJobs(done), on_final=fail, find_result=fail)
-    assert "The result cannot be shown: The archive is damaged." in card._face.value
-    card._result_button.click()
-    assert card._result_view.outputs == ()
+    assert "The result cannot be shown: The archive is damaged." in Seen(card).text
+    Seen(card).button("eye").click()
+    assert Seen(card).result.outputs == ()
 
 
 def test_commands_in_messages_are_code():

@@ -56,15 +56,19 @@ def test_the_error_map_knows_its_residues():
     keys = [(c.name, n) for c in scene.models[0].chains for n in c.numbers]
     tokens = pd.DataFrame([(*key, "ALA", "") for key in keys], columns=["chain", "number", "residue", "atom"])
     pae = Pae(np.zeros((len(keys), len(keys)), dtype=np.float32), tokens, "pae.json")
-    assert Explorer(scene, pae)._pae["owners"] == list(range(len(keys)))
-    assert Explorer(scene, pae)._pae["borders"] == [120]
-    assert Explorer(scene, Pae(np.zeros((3, 3), dtype=np.float32), None, "x"))._pae == {}
+    drawn = Explorer(scene, pae).get_state()["_pae"]
+    assert drawn["owners"] == list(range(len(keys)))
+    assert drawn["borders"] == [120]
+    unknown = Pae(np.zeros((3, 3), dtype=np.float32), None, "x")
+    assert Explorer(scene, unknown).get_state()["_pae"] == {}
 
 
 def test_a_path_is_explored(tmp_path):
     place = tmp_path / "fv.pdb"
     place.write_text(FV)
-    assert len(fn.explore(place)._residues) == 227
+    explorer = fn.explore(place)
+    explorer.selection = [("H", "1"), ("L", "107")]
+    assert explorer.text == "H:1 L:107"
 
 
 def test_an_explorer_without_its_kernel_is_the_scene(explorer):
