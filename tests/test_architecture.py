@@ -120,3 +120,46 @@ def test_private_names_of_other_packages_are_few_and_their_packages_bounded():
     for package in {*PRIVATE_NAMES.values(), *PRIVATE_MODULES.values()}:
         (requirement,) = [each for each in requirements if re.match(rf"{package}\b", each)]
         assert "<" in requirement
+
+
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
+CONTRACTS = PROJECT["tool"]["importlinter"]["contracts"]
+ROOMS = {"models", "catalog", "client", "results", "forms", "viewers", "service", "lab"}
+
+
+def read_rows(width):
+    """The rows of the tables of that width in CONTRIBUTING.md, cell by cell."""
+    lines = (ROOT / "CONTRIBUTING.md").read_text().splitlines()
+    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines if line.startswith("| `")]
+    return [row for row in rows if len(row) == width]
+
+
+def test_contributing_draws_the_arrows_that_import_linter_checks():
+    drawn = {row[0].strip("`/"): set(re.findall(r"`(\w+)`", row[3])) for row in read_rows(4)}
+    forbidden = {
+        each["source_modules"][0].rpartition(".")[2]: {
+            name.rpartition(".")[2] for name in each["forbidden_modules"]
+        }
+        for each in CONTRACTS
+        if each["type"] == "forbidden" and len(each["source_modules"]) == 1
+    }
+    assert {room: drawn[room] for room in ROOMS} == {room: ROOMS - forbidden[room] - {room} for room in ROOMS}
+
+
+def test_contributing_lists_the_layers_that_import_linter_checks():
+    drawn = {
+        row[0].strip("`/"): re.findall(r"`(\w+)`", row[1]) for row in read_rows(2) if row[0].endswith("/`")
+    }
+    layers = {
+        each["containers"][0].rpartition(".")[2]: each["layers"]
+        for each in CONTRACTS
+        if each["type"] == "layers"
+    }
+    assert drawn == layers
+
+
+def test_what_stands_beside_the_rooms_imports_none_of_them():
+    basis = CONTRACTS[0]
+    modules = {path.stem for path in (ROOT / "src/foldnote").glob("[a-z]*.py")}
+    assert {name.rpartition(".")[2] for name in basis["source_modules"]} == modules
+    assert {name.rpartition(".")[2] for name in basis["forbidden_modules"]} >= ROOMS

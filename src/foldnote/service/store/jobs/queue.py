@@ -9,7 +9,7 @@ from __future__ import annotations
 import secrets
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import sqlalchemy as sa
@@ -76,7 +76,7 @@ class AttemptLocation:
 
 @dataclass(frozen=True)
 class JobEnd:
-    """How a job ended; `state` is Complete or Stopped."""
+    """How a job ended, in columns of the jobs table; `state` is Complete or Stopped."""
 
     state: JobStatus
     error: str | None = None
@@ -129,7 +129,7 @@ def _change(*names: str) -> sa.Update:
 
 # Made once: making a statement costs several times as much as running it.
 _CLAIM = _change("attempt", "message", "started")
-_FINISH = _change("completed", "error", "message", "score", "weighted_hours", "result_sha256", "result_size")
+_FINISH = _change("completed", *(each.name for each in fields(JobEnd) if each.name != "state"))
 _REQUEUE = _change("losses", "not_before", "message")
 _PARENTS = jobs.alias()
 _HELD = (
@@ -337,16 +337,8 @@ def _finish(connection: sa.Connection, tally: Tally, claim: Claim, ending: JobEn
         return False
     if row["is_cancelled"] and ending.state == JobStatus.COMPLETE:
         ending = replace(ending, state=JobStatus.STOPPED, message=STOPPED_MESSAGE)
-    values = {
-        "state": str(ending.state),
-        "completed": tally.moment,
-        "error": ending.error,
-        "message": ending.message,
-        "score": None if ending.score is None else write_text(ending.score),
-        "weighted_hours": ending.weighted_hours,
-        "result_sha256": ending.result_sha256,
-        "result_size": ending.result_size,
-    }
+    score = None if ending.score is None else write_text(ending.score)
+    values = vars(ending) | {"state": str(ending.state), "completed": tally.moment, "score": score}
     _set(connection, tally, _FINISH, row, values)
     tally.end(row, str(ending.state))
     tally.use_hours(row["account_id"], ending.weighted_hours)

@@ -12,6 +12,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
+from foldnote.models import Job
 from foldnote.models.status import JobStatus
 from foldnote.service.store.schema import accounts, jobs, records
 
@@ -22,6 +23,13 @@ NOTHING_KEPT = {"settings": "{}", "normalized": "{}", "error": None, "message": 
 """Columns of a deleted job that may hold what it was given or what came out."""
 PIPELINE = "pipeline"
 """What stands as the tool of a pipeline's parent, which is a batch of its stages."""
+
+
+_SPECIAL = {"type", "settings", "score", "message", "tool", "batch_size"}
+_PLAIN = {
+    name: field.alias for name, field in Job.model_fields.items() if name in jobs.c and name not in _SPECIAL
+}
+"""Columns that are fields of the record as they stand, and their names there."""
 
 
 def write_text(value: object) -> str:
@@ -42,16 +50,8 @@ def make_record(row: Mapping[Any, Any], email: str) -> dict[str, object]:
 def render_record(row: Mapping[Any, Any], email: str) -> str:
     """The stored text of a job's record; `settings` and `score` are spliced in as they were serialised."""
     is_parent = row["type"] == BATCH_TYPE
-    head = {"jobName": row["name"], "type": row["type"], "status": row["state"]}
-    middle = {
-        "projectTag": row["project_tag"],
-        "created": row["created"],
-        "started": row["started"],
-        "completed": row["completed"],
-        "email": email,
-        "batch": row["batch"],
-    }
-    tail: dict[str, Any] = {"weightedHours": row["weighted_hours"], "error": row["error"]}
+    head = {"jobName": row["name"], "type": row["type"], "status": row["state"], "email": email}
+    tail = {alias: row[name] for name, alias in _PLAIN.items()}
     if is_parent:
         tail |= {"tool": row["tool"], "batchStatus": row["batch_state"], "batchSize": row["batch_size"]}
     if row["state"] != JobStatus.RUNNING or is_parent:
@@ -60,7 +60,6 @@ def render_record(row: Mapping[Any, Any], email: str) -> str:
     parts = (
         write_text(head)[:-1],
         f'"settings":{row["settings"]}',
-        write_text(middle)[1:-1],
         f'"score":{row["score"] or "null"}',
         write_text(tail)[1:],
     )
