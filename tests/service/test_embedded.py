@@ -8,10 +8,11 @@ import sys
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from http.server import BaseHTTPRequestHandler, HTTPServer
 
+import psutil
 import pytest
 from probe_engine import write_probe_engine
 from pydantic import SecretStr
@@ -33,15 +34,14 @@ def _ended(home, tmp_path, monkeypatch):
     monkeypatch.setenv("FOLDNOTE_ENGINE_PATH", str(write_probe_engine(tmp_path / "engines")))
     yield
     info = read_runtime(settings.runtime_dir())
-    if info is not None and embedded._is_alive(info.pid) and info.pid != os.getpid():
+    if info is not None and psutil.pid_exists(info.pid) and info.pid != os.getpid():
         end(info.pid, signal.SIGTERM)
 
 
 def end(pid: int, number: int) -> None:
     os.kill(pid, number)
-    until = time.monotonic() + 20
-    while embedded._is_alive(pid) and time.monotonic() < until:
-        time.sleep(0.05)
+    with suppress(psutil.NoSuchProcess):
+        psutil.wait_procs([psutil.Process(pid)], timeout=20)
 
 
 def ask_in_process() -> subprocess.Popen:
@@ -99,8 +99,13 @@ def test_ten_processes_at_once_get_one_service():
 
 def test_threads_share_one_start(monkeypatch):
     starts = []
-    spawn = embedded._spawn
-    monkeypatch.setattr(embedded, "_spawn", lambda log: starts.append(1) or spawn(log))
+
+    class CountedPopen(subprocess.Popen):
+        def __init__(self, *arguments, **more):
+            starts.append(arguments)
+            super().__init__(*arguments, **more)
+
+    monkeypatch.setattr(subprocess, "Popen", CountedPopen)
     with ThreadPoolExecutor(8) as pool:
         found = list(pool.map(lambda _: embedded.ensure_service().url, range(8)))
     assert len(set(found)) == 1

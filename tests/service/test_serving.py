@@ -51,7 +51,7 @@ def test_no_idle_service_stops_while_it_still_answers_somebody():
         server = Server(uvicorn.Config(app), app, Announcer("http://127.0.0.1:1", as_json=True))
         download = asyncio.get_running_loop().create_future()
         server.server_state.tasks.add(download)
-        watching = asyncio.create_task(server._stop_when_idle(service))
+        watching = asyncio.create_task(server.stop_when_idle(service))
         await asyncio.sleep(0.7)
         assert not server.should_exit
         server.server_state.tasks.discard(download)

@@ -145,7 +145,7 @@ def make_machine(client, make_model=Model):
 
         @rule()
         def aggregate(self):
-            service.aggregator._build_all()
+            service.aggregator.build_all()
             for model in self.models.values():
                 model.aggregate()
 

@@ -12,7 +12,6 @@ from pathlib import Path
 import pytest
 
 from foldnote.service.queue.executors import Gone, LocalExecutor
-from foldnote.service.queue.executors.starting import StarterDiedError
 from foldnote.service.runner import attempt as files
 from foldnote.service.runner import processes
 from foldnote.service.runner.attempt import AttemptSpec, Outcome, prepare_attempt
@@ -120,10 +119,8 @@ def test_a_stopped_starter_is_given_up(executor, make_attempt, monkeypatch):
     starter = parent_of(runner)
     os.kill(starter, signal.SIGSTOP)
     with monkeypatch.context() as patch:
-        patch.setattr("foldnote.service.queue.executors.starting._ANSWER_S", 0.5)
-        with pytest.raises(StarterDiedError):
-            executor._submit(second)
-    executor.submit(second)
+        patch.setattr("foldnote.service.queue.executors.starting._ANSWER_S", 2.0)
+        executor.submit(second)
     assert outcome_of(second).state == "succeeded"
     wait_until(lambda: not lives(starter), "the end of the starter that hung")
     os.kill(runner, signal.SIGKILL)

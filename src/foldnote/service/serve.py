@@ -61,7 +61,7 @@ class Server(uvicorn.Server):
         service: Service = self._app.state.service
         self._announce.ready(service)
         if service.config.embedded:
-            self._idle_watch = asyncio.create_task(self._stop_when_idle(service))
+            self._idle_watch = asyncio.create_task(self.stop_when_idle(service))
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """Answer those who wait for a change, and end."""
@@ -70,7 +70,8 @@ class Server(uvicorn.Server):
             service.is_closing = True
         await super().shutdown(sockets)
 
-    async def _stop_when_idle(self, service: Service) -> None:
+    async def stop_when_idle(self, service: Service) -> None:
+        """Exit once the service has had nothing to do for its idle time and no answer is going out."""
         pause_s = min(_IDLE_LOOK_S, max(0.2, service.config.idle_stop_s / 4))
         while not self.should_exit:
             await asyncio.sleep(pause_s)

@@ -30,13 +30,13 @@ def count(value):
 
 @given(JSON, st.booleans())
 def test_only_what_stands_outside_of_texts_is_counted(value, ensure_ascii):
-    outside = bodies._outside_of_texts(json.dumps(value, ensure_ascii=ensure_ascii).encode())
+    outside = bodies.outside_of_texts(json.dumps(value, ensure_ascii=ensure_ascii).encode())
     assert (outside.count(b","), outside.count(b"{") + outside.count(b"[")) == count(value)
 
 
 def test_a_text_that_lies_across_blocks_is_one_text(monkeypatch):
     monkeypatch.setattr(bodies, "_BLOCK_BYTES", 3)
-    assert bodies._outside_of_texts(b'["a,,,,,,", 1, {"b,,,": "[[[["}]') == b"[,,{"
+    assert bodies.outside_of_texts(b'["a,,,,,,", 1, {"b,,,": "[[[["}]') == b"[,,{"
 
 
 @pytest.mark.parametrize("value", [[0] * (bodies.MAX_VALUES + 2), [[] for _ in range(bodies.MAX_CONTAINERS)]])

@@ -40,7 +40,7 @@ class Aggregator:
         self._store = store
         self._objects = objects
         self._partial = threading.Lock()
-        self._rounds = Rounds("aggregator", self._build_all)
+        self._rounds = Rounds("aggregator", self.build_all)
 
     def start(self) -> None:
         """Begin with what an earlier process left to be built."""
@@ -73,7 +73,8 @@ class Aggregator:
             self._store.batches.attach(parent_id, sha256, size)
             return sha256
 
-    def _build_all(self) -> None:
+    def build_all(self) -> None:
+        """Build the archive of every batch whose jobs have all ended."""
         for parent in self._store.batches.aggregating():
             if self._rounds.is_stopping:
                 return

@@ -104,13 +104,13 @@ def _require_few_values(content: bytes) -> None:
 
     What stands in a text, such as the commas of a table, does not count.
     """
-    if _has_few_values(content) or _has_few_values(_outside_of_texts(content)):
+    if _has_few_values(content) or _has_few_values(outside_of_texts(content)):
         return
     sentence = f"The body has more than {MAX_VALUES} values or {MAX_CONTAINERS} objects and arrays."
     raise bad_request(sentence, code="invalid_json")
 
 
-def _outside_of_texts(content: bytes) -> bytes:
+def outside_of_texts(content: bytes) -> bytes:
     """The commas and opening brackets that no text holds; escaped quotes are put out of the way first."""
     unescaped = content.replace(b"\\\\", b"").replace(b'\\"', b"").translate(None, _UNCOUNTED)
     outside, is_text = bytearray(), 0

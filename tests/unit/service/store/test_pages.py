@@ -3,7 +3,7 @@
 import json
 import sqlite3
 import uuid
-from contextlib import closing
+from contextlib import closing, contextmanager
 
 import pytest
 import sqlalchemy as sa
@@ -67,14 +67,15 @@ def test_a_change_of_another_process_is_seen(store):
 
 
 def test_what_is_committed_while_a_page_is_read_is_not_missed(store, monkeypatch):
-    read_page = pages._read_page
+    glance = store.database.glance
 
-    def read_and_change(*arguments):
-        page = read_page(*arguments)
-        store.jobs.add(1, job("meanwhile"))
-        return page
+    @contextmanager
+    def glance_and_change():
+        with glance() as connection:
+            yield connection
+            store.jobs.add(1, job("meanwhile"))
 
-    monkeypatch.setattr(pages, "_read_page", read_and_change)
+    monkeypatch.setattr(store.database, "glance", glance_and_change)
     assert names(store.pages.glance(MINE, before=None, limit=10)) == ["first"]
     monkeypatch.undo()
     again = store.pages.glance(MINE, before=None, limit=10)
