@@ -28,7 +28,7 @@ from foldnote.forms.schema.spec import MISSING
 from foldnote.forms.submission.cell import cell_key
 from foldnote.forms.submission.checking import Checking
 from foldnote.forms.submission.submission import JOB_NAME, FormSubmission
-from foldnote.forms.submission.validation import Judgement, judge
+from foldnote.forms.submission.validation import Judgement, Validator
 from foldnote.forms.ui.shared_styles import Looks
 from foldnote.forms.view.code import Marks, write_call
 from foldnote.forms.view.frame import Actions, Frame
@@ -91,6 +91,7 @@ class Form(Observed):
         self._verdicts: dict[str, str] = {}
         schema = tool.settings_schema
         self.section = Section(read_plan(schema, schema), self)
+        self._validator = Validator(tool, self.section)
         self.frame = Frame(tool, self.section, self.looks, self._actions(), has_job=self._has_job)
         self.submission = FormSubmission(self, cell_key(tool.type))
         self.checking = Checking(self)
@@ -300,7 +301,7 @@ class Form(Observed):
         self.refresh()
 
     def _judge(self) -> Judgement:
-        return judge(self.tool, self.section, self._verdicts)
+        return self._validator.judge(self._verdicts)
 
     def _judge_job_name(self) -> str | None:
         typed = self.typed_job_name

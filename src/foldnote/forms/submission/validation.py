@@ -1,12 +1,12 @@
 """Validate what a form holds at one moment.
 
-Three voices judge: the field itself (its contents are no value), the catalog (the value does not fit), and
-the service's last verdict. Where the field itself objects, the others are not asked.
+Problems come from the field itself (its contents are not a value), from the catalog (the value does not fit
+the schema), and from the service's last verdict. A field's own objection replaces the catalog's.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -29,10 +29,39 @@ class Judgement:
     """In the order of the fields."""
 
 
-def judge(tool: Tool, section: Section, verdicts: Mapping[str, str]) -> Judgement:
-    """Read the fields and judge them; ``verdicts`` are the service's sentences, by field."""
-    read = section.read()
-    checked = catalog.check(tool, read.value)
+class Validator:
+    """Validates the settings of one form, and only when they differ from those validated last."""
+
+    def __init__(self, tool: Tool, section: Section) -> None:
+        self._tool = tool
+        self._section = section
+        self._checked: tuple[Hashable, catalog.Check] | None = None
+
+    def judge(self, verdicts: Mapping[str, str]) -> Judgement:
+        """Read the fields and judge them; ``verdicts`` are the service's sentences, by field."""
+        read = self._section.read()
+        return _judge(self._section, read, self._check(read.value), verdicts)
+
+    def _check(self, settings: Mapping[str, Any]) -> catalog.Check:
+        key = _freeze(settings)
+        if self._checked is None or self._checked[0] != key:
+            self._checked = key, catalog.check(self._tool, settings)
+        return self._checked[1]
+
+
+def _freeze(value: Any) -> Hashable:
+    """A key that equals another one only where both values have the same types, order and contents."""
+    if isinstance(value, Mapping):
+        return dict, tuple((name, _freeze(item)) for name, item in value.items())
+    if isinstance(value, list | tuple):
+        return type(value), tuple(map(_freeze, value))
+    # An array or a table may change in place, so it never equals what it was.
+    return (type(value), value) if isinstance(value, str | int | float | None) else object()
+
+
+def _judge(
+    section: Section, read: SectionReading, checked: catalog.Check, verdicts: Mapping[str, str]
+) -> Judgement:
     names = section.names
     applying = {section.fields[position].spec.name for position in read.state.applying}
     hidden = set(names) - applying
