@@ -128,7 +128,7 @@ def test_what_was_installed_works(clean_python, tmp_path):
 
 
 def test_the_core_is_light(clean_python, tmp_path):
-    """At most 120 MB beyond JupyterLab, pandas and numpy; plots and drawings of molecules are extras."""
+    """At most 120 MB beyond JupyterLab, pandas, numpy and RDKit, 350 MB with RDKit; plots are an extra."""
     script = tmp_path / "size.py"
     script.write_text(
         "import importlib.metadata as m, os, re\n"
@@ -143,15 +143,18 @@ def test_the_core_is_light(clean_python, tmp_path):
         "        need = Requirement(text)\n"
         "        if need.marker is None or need.marker.evaluate({'extra': ''}): closure(need.name, seen)\n"
         "    return seen\n"
+        "def measure(names):\n"
+        "    paths = [p.locate() for name in names for p in m.distribution(name).files]\n"
+        "    return sum(os.path.getsize(p) for p in paths if os.path.exists(p))\n"
         "there = set()\n"
         "for name in ('jupyterlab', 'pandas', 'numpy'): closure(name, there)\n"
         "own = closure('foldnote', set()) - there\n"
-        "paths = [p.locate() for name in own for p in m.distribution(name).files]\n"
-        "print(len(own), sum(os.path.getsize(p) for p in paths if os.path.exists(p)))\n"
+        "print(len(own), measure(own), measure(own - closure('rdkit', set())))\n"
     )
-    count, size = map(int, run(clean_python, script).split())
+    count, size, light = map(int, run(clean_python, script).split())
     assert count > 10
-    assert size < 120_000_000, f"{size / 1e6:.0f} MB in {count} distributions"
+    assert light < 120_000_000, f"{light / 1e6:.0f} MB in {count} distributions"
+    assert size < 350_000_000, f"{size / 1e6:.0f} MB in {count} distributions"
 
 
 def test_the_client_alone_needs_four_packages_and_theirs(dist, tmp_path):

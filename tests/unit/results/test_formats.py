@@ -132,6 +132,21 @@ def test_formal_charges_are_read():
     assert molecule.atoms["charge"].sum() == 1
 
 
+@pytest.mark.parametrize("symbol", ["D", "H"])
+def test_deuterium_is_counted_apart_however_it_is_written(symbol):
+    isotope = "M  ISO  1   2   2\n" if symbol == "H" else ""
+    atoms = "".join(f"{x:10.4f}    0.0000    0.0000 {e:3s} 0  0\n" for x, e in [(0, "O"), (1, symbol)])
+    block = f"heavy\n\n\n  2  1  0  0  0  0            999 V2000\n{atoms}  1  2  1  0\n{isotope}M  END\n"
+
+    assert read_sdf(block.encode(), "x.sdf").molecules[0].formula == "DO"
+
+
+def test_mol2_with_atom_types_of_other_programs_is_read():
+    data = (DATA / "benzene.mol2").read_bytes().replace(b" C.ar ", b" CL   ", 1)
+
+    assert read_mol2(data, "x.mol2").molecules[0].formula == "C5H6Cl"
+
+
 def test_mol2_has_aromatic_bonds_and_partial_charges():
     (benzene,) = read(read_mol2, "benzene.mol2").molecules
 

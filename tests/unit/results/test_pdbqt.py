@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from rdkit import Chem
+from rdkit.Chem import Descriptors, rdMolDescriptors
 
 from foldnote.errors import UnreadableFileError
 from foldnote.results.molecules.molecule import Molecule
@@ -36,15 +38,13 @@ def measure_bonds(molecule: Molecule) -> np.ndarray:
 
 
 def test_formula_mass_and_orders_are_those_of_the_smiles():
-    rdkit = pytest.importorskip("rdkit.Chem.rdMolDescriptors")
-    chem = pytest.importorskip("rdkit.Chem")
     smiles = POSES.split("REMARK SMILES ")[1].split()[0]
-    expected = chem.AddHs(chem.MolFromSmiles(smiles))
+    expected = Chem.AddHs(Chem.MolFromSmiles(smiles))
 
     pose = read_first(POSES)
 
-    assert f"{pose.formula}+" == rdkit.CalcMolFormula(expected)
-    assert pose.mass == pytest.approx(pytest.importorskip("rdkit.Chem.Descriptors").MolWt(expected), abs=0.02)
+    assert f"{pose.formula}+" == rdMolDescriptors.CalcMolFormula(expected)
+    assert pose.mass == pytest.approx(Descriptors.MolWt(expected), abs=0.02)
     assert pose.has_all_hydrogens
     heavy = pose.bonds[(pose.atoms["element"].to_numpy()[pose.bonds[["first", "second"]]] != "H").all(axis=1)]
     orders = [
@@ -58,8 +58,6 @@ def test_formula_mass_and_orders_are_those_of_the_smiles():
 
 
 def test_a_macrocycle_has_no_atoms_for_the_ring_that_was_opened():
-    pytest.importorskip("rdkit")
-
     ring = read_first(MACROLACTONE)
 
     assert (ring.formula, ring.heavy_atoms) == ("C15H28O2", 17)

@@ -1,7 +1,5 @@
 """Lists of SMILES: read by RDKit, placed by it where the file gives no places, and never taken for poses."""
 
-import sys
-
 import pytest
 from result_archives import FV, write_zip
 
@@ -9,7 +7,6 @@ from foldnote.errors import UnreadableFileError
 from foldnote.results import open_result
 from foldnote.results.molecules.smiles import FLAT, GIVEN, MADE, read_smiles
 
-pytest.importorskip("rdkit", reason="SMILES are read by RDKit")
 LINES = b"""smiles name
 CC(=O)Oc1ccccc1C(=O)O aspirin
 CCO |(0,0,0;1.5,0,0;2,1.3,0.4)| ethanol
@@ -39,14 +36,6 @@ def test_the_fifty_first_is_flat():
 def test_what_is_no_list_of_smiles_is_refused(data):
     with pytest.raises(UnreadableFileError, match=r"x\.smi"):
         read_smiles(data, "x.smi")
-
-
-def test_without_rdkit_the_message_says_what_to_install(monkeypatch):
-    monkeypatch.setitem(sys.modules, "rdkit", None)
-    monkeypatch.setitem(sys.modules, "rdkit.Chem", None)
-
-    with pytest.raises(UnreadableFileError, match=r"pip install 'foldnote\[chem\]'"):
-        read_smiles(LINES, "x.smi")
 
 
 def test_a_smiles_beside_a_receptor_is_no_pose(tmp_path):

@@ -1,7 +1,6 @@
 """Small molecules alone and docked: what stands in their scenes, and what is said where something is missing."""
 
 import json
-import sys
 from pathlib import Path
 
 import pytest
@@ -35,26 +34,14 @@ def test_a_file_of_molecules_is_seen_molecule_by_molecule(name, form, count):
     assert draw_picture(scene).startswith(b"\x89PNG")
 
 
-def test_molecules_are_drawn_where_rdkit_is_installed():
-    pytest.importorskip("rdkit")
+def test_molecules_are_drawn():
     drawings = draw_molecules([*read("imatinib.sdf"), *read("benzene.mol2"), *read("vina_poses.pdbqt")])
 
     assert all(drawing.startswith("<svg") for drawing in drawings)
     assert drawings[2] == drawings[3] == drawings[4], "poses of one molecule are drawn alike"
 
 
-def test_without_rdkit_the_scene_says_what_to_install(monkeypatch):
-    monkeypatch.setitem(sys.modules, "rdkit", None)
-    scene = compose_molecules(read("tyr.sdf"))
-
-    assert scene.steps[0].drawing == ""
-    assert scene.notes == (
-        "2D drawings need RDKit, which is not installed here: pip install 'foldnote[chem]'.",
-    )
-
-
 def test_a_pdbqt_without_a_smiles_says_why_it_is_not_drawn():
-    pytest.importorskip("rdkit")
     text = "\n".join(
         line for line in (DATA / "vina_poses.pdbqt").read_text().splitlines() if "SMILES" not in line
     )

@@ -1,4 +1,8 @@
-"""Tripos MOL2 files: molecules, atoms and bonds; other sections are left."""
+"""Tripos MOL2 files: molecules, atoms and bonds; other sections are ignored.
+
+The reader is our own because RDKit's refuses records with atom types outside Tripos's list, such as ``CL``,
+``BR`` or the GAFF types that antechamber writes, and drops lone pairs.
+"""
 
 from __future__ import annotations
 

@@ -45,8 +45,8 @@ class Molecule(NotebookRepr):
             float64 in elementary charges (formal in SDF, partial in the others; missing where the file has
             none).
         bonds: one row a bond: ``first`` and ``second`` int64, rows of ``atoms`` from 0; ``order`` float64,
-            1.5 for aromatic and amide-like bonds, missing where the file does not say. Of a PDBQT those of
-            the SMILES that Meeko writes into it, where RDKit is installed to read it.
+            1.5 for aromatic bonds, missing where the file does not say. Of a PDBQT those of the SMILES that
+            Meeko writes into it.
         properties: the record's data, numbers where they are numbers.
         text: the record as it stands in the file; of a SMILES, an SDF record that was made of it.
     """
@@ -120,7 +120,7 @@ class Molecule(NotebookRepr):
     def has_all_hydrogens(self) -> bool:
         """Whether :attr:`formula` counts every hydrogen.
 
-        A PDBQT has polar hydrogens only; of the others tells the SMILES that Meeko writes, if RDKit is there.
+        A PDBQT has polar hydrogens only; the SMILES that Meeko writes gives the others.
         """
         return self._elements is not None or (self.format != "pdbqt" and "H" in self._counts)
 

@@ -1,18 +1,15 @@
-"""SDF and mol files, V2000 and V3000, by the published description of the CTfile formats.
+"""SDF and mol files, V2000 and V3000, read by RDKit without a check of valences.
 
-A record that is damaged is told of and the others are read.
+A record that RDKit refuses is reported, and the others are read.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator
+from typing import Any
 
-from foldnote.results.core.messages import explain
 from foldnote.results.molecules.molecule import (
     MOST_ATOMS,
     AtomRow,
-    BondRow,
     Molecule,
     MoleculeFile,
     RecordError,
@@ -20,11 +17,8 @@ from foldnote.results.molecules.molecule import (
     read_value,
     require_molecules,
 )
-from foldnote.results.tables.tabular import Scalar
 
-_ORDERS = {1: 1.0, 2: 2.0, 3: 3.0, 4: 1.5}
-_CHARGES = {1: 3, 2: 2, 3: 1, 5: -1, 6: -2, 7: -3}
-_FIELD = re.compile(r"^>.*?<([^>]*)>")
+_ORDERS = {"SINGLE": 1.0, "DOUBLE": 2.0, "TRIPLE": 3.0, "AROMATIC": 1.5}
 _UNKNOWN = float("nan")
 
 
@@ -34,131 +28,68 @@ def read_sdf(data: bytes, name: str) -> MoleculeFile:
     Raises:
         UnreadableFileError: no record can be read.
     """
+    from rdkit import Chem, rdBase
+
     text = data.decode("utf-8", "replace").replace("\r\n", "\n").replace("\r", "\n")
     molecules, problems = [], []
-    for index, record in enumerate(_split(text)):
-        try:
-            molecules.append(read_record(record, name, index))
-        except (ValueError, IndexError, OverflowError) as exc:
-            problems.append(f"Record {index + 1} of {name} cannot be read: {explain(exc)}.")
+    with rdBase.BlockLogs():
+        supplier: Any = Chem.SDMolSupplier()
+        supplier.SetData(text, sanitize=False, removeHs=False, strictParsing=False)
+        records = (supplier.GetItemText(place) for place in range(len(supplier)))
+        for index, (place, record) in enumerate((p, r) for p, r in enumerate(records) if _is_filled(r)):
+            try:
+                molecules.append(_read_record(supplier[place], record, name, index))
+            except (ValueError, RuntimeError) as exc:
+                problems.append(f"Record {index + 1} of {name} cannot be read: {exc}.")
     return require_molecules(MoleculeFile(tuple(molecules), tuple(problems)), name)
 
 
-def _split(text: str) -> Iterator[str]:
-    for record in re.split(r"^\$\$\$\$.*\n?", text, flags=re.M):
-        if record.strip():
-            yield record
+def _is_filled(record: str) -> bool:
+    return bool(record.replace("$$$$", "").strip())
 
 
 def read_record(record: str, name: str, index: int) -> Molecule:
-    """The molecule of one record.
+    """The molecule of one mol block, without properties.
 
     Raises:
-        ValueError: the record is damaged.
-        IndexError: the record is damaged.
+        RecordError: RDKit cannot read it, or it holds no atoms or too many.
     """
-    lines = record.split("\n")
-    if len(lines) < 4:
-        raise RecordError("its head is cut off")
-    atoms, bonds = _read_v3000(lines) if "V3000" in lines[3] else _read_v2000(lines)
+    from rdkit import Chem
+
+    return _read_record(Chem.MolFromMolBlock(record, False, False, False), record, name, index)
+
+
+def _read_record(molecule: Any, record: str, name: str, index: int) -> Molecule:
+    """The molecule that RDKit read of a record; None where it refused it."""
+    if molecule is None:
+        raise RecordError("RDKit finds no valid mol block in it")
+    if molecule.GetNumAtoms() > MOST_ATOMS:
+        raise RecordError(f"it holds more than {MOST_ATOMS:,} atoms")
+    found = molecule.GetPropsAsDict(autoConvertStrings=False)
     return Molecule(
-        name=lines[0].strip(),
+        name=molecule.GetProp("_Name").strip(),
         file=name,
         index=index,
         format="sdf",
-        properties=_read_properties(lines),
-        text=record.rstrip("\n") + "\n$$$$\n",
-        _atom_rows=atoms,
-        _bond_rows=bonds,
+        properties={key: read_value(value) for key, value in found.items()},
+        text=record.removesuffix("\n").removesuffix("$$$$").rstrip("\n") + "\n$$$$\n",
+        _atom_rows=_list_atoms(molecule),
+        _bond_rows=[
+            (
+                int(bond.GetBeginAtomIdx()),
+                int(bond.GetEndAtomIdx()),
+                _ORDERS.get(str(bond.GetBondType()), _UNKNOWN),
+            )
+            for bond in molecule.GetBonds()
+        ],
     )
 
 
-def _read_v2000(lines: list[str]) -> tuple[list[AtomRow], list[BondRow]]:
-    atom_count, bond_count = int(lines[3][0:3]), int(lines[3][3:6])
-    if len(lines) < 4 + atom_count + bond_count:
-        raise RecordError(f"{atom_count} atoms and {bond_count} bonds are announced and fewer are there")
-    charges = _read_charges(lines[4 + atom_count + bond_count :])
-    atoms = []
-    for i, line in enumerate(lines[4 : 4 + atom_count]):
-        element = find_element(line[31:34])
-        code = int(line[36:39].strip() or 0)
-        charge = charges.get(i, 0) if charges else _CHARGES.get(code, 0)
-        place = (float(line[0:10]), float(line[10:20]), float(line[20:30]))
-        atoms.append((f"{element}{i + 1}", element, *place, float(charge)))
-    bonds = [
-        (int(line[0:3]) - 1, int(line[3:6]) - 1, _ORDERS.get(int(line[6:9]), _UNKNOWN))
-        for line in lines[4 + atom_count : 4 + atom_count + bond_count]
-    ]
-    return atoms, bonds
-
-
-def _read_charges(lines: list[str]) -> dict[int, int]:
-    """Formal charges by atom (from 0) of the ``M  CHG`` lines."""
-    charges: dict[int, int] = {}
-    for line in lines:
-        if line.startswith("M  END"):
-            break
-        if line.startswith("M  CHG"):
-            words = line[6:].split()[1:]
-            charges |= {
-                int(atom) - 1: int(charge) for atom, charge in zip(words[::2], words[1::2], strict=False)
-            }
-    return charges
-
-
-def _read_v3000(lines: list[str]) -> tuple[list[AtomRow], list[BondRow]]:
-    atoms: list[AtomRow] = []
-    bonds: list[BondRow] = []
-    places: dict[str, int] = {}
-    block, is_ended = "", False
-    for words in _join_v3000(lines):
-        if words[0] in ("BEGIN", "END"):
-            block = words[1] if words[0] == "BEGIN" else ""
-            is_ended = is_ended or words[:2] == ["END", "CTAB"]
-        elif block == "ATOM":
-            element = find_element(words[1])
-            charge = next((word[4:] for word in words if word.startswith("CHG=")), "0")
-            places[words[0]] = len(atoms)
-            x, y, z = (float(word) for word in words[2:5])
-            atoms.append((f"{element}{len(atoms) + 1}", element, x, y, z, float(charge)))
-        elif block == "BOND":
-            if words[2] not in places or words[3] not in places:
-                raise RecordError("a bond names an atom that is not there")
-            bonds.append((places[words[2]], places[words[3]], _ORDERS.get(int(words[1]), _UNKNOWN)))
-        if len(atoms) > MOST_ATOMS:
-            raise RecordError(f"it holds more than {MOST_ATOMS:,} atoms")
-    if not is_ended:
-        raise RecordError("its table of atoms is cut off")
-    return atoms, bonds
-
-
-def _join_v3000(lines: list[str]) -> Iterator[list[str]]:
-    """The words of each V3000 line, continued lines joined."""
-    joined = ""
-    for line in lines:
-        if line.startswith("M  V30 "):
-            joined += line[7:].rstrip()
-            if joined.endswith("-"):
-                joined = joined[:-1] + " "
-                continue
-            if joined.split():
-                yield joined.split()
-            joined = ""
-
-
-def _read_properties(lines: list[str]) -> dict[str, Scalar]:
-    end = next((i for i, line in enumerate(lines) if line.startswith("M  END")), None)
-    found: dict[str, Scalar] = {}
-    if end is None:
-        return found
-    key: str | None = None
-    values: list[str] = []
-    for line in [*lines[end + 1 :], "> <>"]:
-        field = _FIELD.match(line)
-        if field:
-            if key:
-                found[key] = read_value("\n".join(values))
-            key, values = field[1], []
-        elif key is not None:
-            values.append(line)
-    return found
+def _list_atoms(molecule: Any) -> list[AtomRow]:
+    places = molecule.GetConformer().GetPositions().tolist() if molecule.GetNumAtoms() else []
+    rows: list[AtomRow] = []
+    for number, (atom, (x, y, z)) in enumerate(zip(molecule.GetAtoms(), places, strict=True), 1):
+        is_deuterium = atom.GetAtomicNum() == 1 and atom.GetIsotope() == 2
+        element = "D" if is_deuterium else find_element(atom.GetSymbol())
+        rows.append((f"{element}{number}", element, x, y, z, float(atom.GetFormalCharge())))
+    return rows

@@ -1,8 +1,7 @@
 """Bonds and hydrogens of a ligand in PDBQT, which has neither, from the SMILES that Meeko writes beside it.
 
 ``REMARK SMILES IDX`` pairs atoms of the SMILES with atoms of the file, ``REMARK H PARENT`` atoms of the
-SMILES with the hydrogens that the file has of them, both counted from 1. RDKit reads the SMILES where it is
-installed.
+SMILES with the hydrogens that the file has of them, both counted from 1. RDKit reads the SMILES.
 """
 
 from __future__ import annotations
@@ -12,7 +11,6 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from importlib import import_module
 from typing import Any
 
 from foldnote.results.molecules.molecule import BondRow
@@ -44,7 +42,7 @@ class Chemistry:
 
 
 def find_chemistry(remarks: str, rows: Mapping[int, int], elements: Sequence[str]) -> Chemistry | None:
-    """Formula and bonds of a ligand, or None without a SMILES of just these atoms, or without RDKit.
+    """Formula and bonds of a ligand, or None without a SMILES of just these atoms.
 
     Args:
         remarks: a text with the remarks.
@@ -90,12 +88,10 @@ def _read_pairs(remarks: str, kind: str, rows: Mapping[int, int]) -> list[tuple[
 
 @lru_cache(maxsize=512)
 def _read_graph(smiles: str) -> _Graph | None:
-    try:
-        chem: Any = import_module("rdkit.Chem")
-    except ImportError:
-        return None
-    with import_module("rdkit.rdBase").BlockLogs():
-        molecule = chem.MolFromSmiles(smiles)
+    from rdkit import Chem, rdBase
+
+    with rdBase.BlockLogs():
+        molecule: Any = Chem.MolFromSmiles(smiles)
     if molecule is None or not molecule.GetNumAtoms():
         return None
     atoms = list(molecule.GetAtoms())

@@ -1,4 +1,4 @@
-"""Lists of SMILES, which RDKit reads where it is installed.
+"""Lists of SMILES, read by RDKit.
 
 A SMILES has no coordinates. Where the line gives them besides (CXSMILES) they are taken; else RDKit makes a
 shape, and every molecule says so: it is one of many possible conformers, not a computed result.
@@ -6,10 +6,9 @@ shape, and every molecule says so: it is one of many possible conformers, not a 
 
 from __future__ import annotations
 
-from importlib import import_module
+from dataclasses import replace
 from typing import Any
 
-from foldnote.errors import UnreadableFileError
 from foldnote.results.core.messages import explain
 from foldnote.results.molecules.molecule import Molecule, MoleculeFile, RecordError, require_molecules
 from foldnote.results.molecules.molfile import read_record
@@ -32,24 +31,19 @@ def read_smiles(data: bytes, name: str) -> MoleculeFile:
     the others are flat.
 
     Raises:
-        UnreadableFileError: no line can be read, or RDKit is not installed.
+        UnreadableFileError: no line can be read.
     """
-    try:
-        chem: Any = import_module("rdkit.Chem")
-        import_module("rdkit.Chem.AllChem")
-    except ImportError as exc:
-        raise UnreadableFileError(
-            f"{name} holds SMILES, which RDKit reads; install it: pip install 'foldnote[chem]'."
-        ) from exc
+    from rdkit import rdBase
+
     lines = [line.strip() for line in data.decode("utf-8", "replace").splitlines()]
     wanted = [(place, line) for place, line in enumerate(lines, 1) if line and not line.startswith("#")]
     if wanted and wanted[0][1].split()[0].lower() in ("smiles", "cxsmiles"):
         wanted = wanted[1:]
     molecules, problems = [], []
-    with import_module("rdkit.rdBase").BlockLogs():
+    with rdBase.BlockLogs():
         for index, (place, line) in enumerate(wanted[:_MOST_LINES]):
             try:
-                molecules.append(_read_line(chem, line, name, index))
+                molecules.append(_read_line(line, name, index))
             except (ValueError, RuntimeError) as exc:
                 problems.append(f"Line {place} of {name} cannot be read: {explain(exc)}.")
     if len(wanted) > _MOST_LINES:
@@ -57,28 +51,22 @@ def read_smiles(data: bytes, name: str) -> MoleculeFile:
     return require_molecules(MoleculeFile(tuple(molecules), tuple(problems)), name)
 
 
-def _read_line(chem: Any, line: str, name: str, index: int) -> Molecule:
+def _read_line(line: str, name: str, index: int) -> Molecule:
+    from rdkit import Chem
+
     if len(line) > _MOST_LETTERS:
         raise RecordError(f"it has more than {_MOST_LETTERS:,} letters")
     smiles, title = _split(line)
-    settings = chem.SmilesParserParams()
-    settings.allowCXSMILES, settings.strictCXSMILES, settings.parseName = True, False, False
-    molecule = chem.MolFromSmiles(smiles, settings)
+    options: Any = Chem.SmilesParserParams()
+    options.allowCXSMILES, options.strictCXSMILES, options.parseName = True, False, False
+    molecule: Any = Chem.MolFromSmiles(smiles, options)
     if molecule is None or not molecule.GetNumAtoms():
         raise RecordError("it is not a valid SMILES")
-    molecule, source = _place(chem, molecule, index)
+    molecule, source = _place(molecule, index)
     molecule.SetProp("_Name", title)
-    made = read_record(chem.MolToMolBlock(molecule, forceV3000=molecule.GetNumAtoms() > 999), name, index)
-    return Molecule(
-        name=title,
-        file=name,
-        index=index,
-        format="smiles",
-        properties={"SMILES": smiles.split(" |")[0], "coordinates": source},
-        text=made.text,
-        _atom_rows=made._atom_rows,
-        _bond_rows=made._bond_rows,
-    )
+    block = Chem.MolToMolBlock(molecule, forceV3000=molecule.GetNumAtoms() > 999)
+    properties = {"SMILES": smiles.split(" |")[0], "coordinates": source}
+    return replace(read_record(block, name, index), name=title, format="smiles", properties=properties)
 
 
 def _split(line: str) -> tuple[str, str]:
@@ -90,16 +78,17 @@ def _split(line: str) -> tuple[str, str]:
     return first, rest.strip().split("  ")[0]
 
 
-def _place(chem: Any, molecule: Any, index: int) -> tuple[Any, str]:
+def _place(molecule: Any, index: int) -> tuple[Any, str]:
     """The molecule with coordinates, and where they are from."""
+    from rdkit.Chem import rdDepictor, rdDistGeom, rdmolops
+
     if molecule.GetNumConformers() and molecule.GetConformer().Is3D():
         return molecule, GIVEN
-    shapes: Any = import_module("rdkit.Chem.AllChem")
     if index < _MOST_SHAPES and molecule.GetNumAtoms() <= _MOST_ATOMS_SHAPED:
-        full = chem.AddHs(molecule)
-        how = shapes.ETKDGv3()
+        full = rdmolops.AddHs(molecule)
+        how: Any = rdDistGeom.ETKDGv3()
         how.randomSeed, how.maxIterations, how.timeout = _SEED, 20, 5
-        if shapes.EmbedMolecule(full, how) == 0:
+        if rdDistGeom.EmbedMolecule(full, how) == 0:
             return full, MADE
-    shapes.Compute2DCoords(molecule)
+    rdDepictor.Compute2DCoords(molecule)
     return molecule, FLAT

@@ -1,7 +1,6 @@
-"""The drawing of a small molecule as chemists write it, by RDKit where it is installed.
+"""2D drawings of small molecules by RDKit, which is imported when the first one is drawn.
 
-Nothing is drawn of a molecule whose bonds its file does not tell. RDKit belongs to no room of ours: it is
-imported when a molecule is to be drawn, and its absence is said in words.
+A molecule whose file gives no bonds is not drawn.
 """
 
 from __future__ import annotations
@@ -9,21 +8,14 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from importlib import import_module
-from importlib.util import find_spec
 from typing import Any
 
 from foldnote.results import Molecule
 
 WIDTH, HEIGHT = 320, 220
-MISSING = "2D drawings need RDKit, which is not installed here: pip install 'foldnote[chem]'."
 _MOST_ATOMS = 200
 _SMILES = re.compile(r"^REMARK SMILES (?!IDX)(\S{1,2000})\s*$", re.M)
 _NAMES = re.compile(r"\s(class|xmlns:(rdkit|xlink)|xml:space)='[^']*'")
-
-
-def has_rdkit() -> bool:
-    """Whether molecules can be drawn here."""
-    return find_spec("rdkit") is not None
 
 
 def draw_molecules(molecules: Sequence[Molecule]) -> list[str]:
@@ -32,8 +24,6 @@ def draw_molecules(molecules: Sequence[Molecule]) -> list[str]:
     Poses of one molecule are drawn once and alike. PDBQT files have no bonds; of these, molecules are drawn
     whose SMILES the file carries, as Meeko writes it.
     """
-    if not has_rdkit():
-        return [""] * len(molecules)
     keys = [_find_key(molecule) for molecule in molecules]
     first = dict(zip(reversed(keys), reversed(molecules), strict=True))
     made = {key: _draw_molecule(molecule) for key, molecule in first.items()}

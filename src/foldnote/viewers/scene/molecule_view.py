@@ -17,7 +17,7 @@ from foldnote.results.molecules.smiles import FLAT, MADE
 from foldnote.text import count
 from foldnote.viewers.scene import palette
 from foldnote.viewers.scene.description import Facts
-from foldnote.viewers.scene.drawing import MISSING, draw_molecules, has_rdkit
+from foldnote.viewers.scene.drawing import draw_molecules
 from foldnote.viewers.scene.model import Scene, SceneModel, Step
 from foldnote.viewers.scene.orientation import find_rotation
 
@@ -119,8 +119,6 @@ def describe_molecule(molecule: Molecule) -> Facts:
 
 def note_drawings(molecules: Sequence[Molecule], drawings: Sequence[str]) -> tuple[str, ...]:
     """Why there are no 2D drawings, where there are none."""
-    if not has_rdkit():
-        return (MISSING,)
     if any(drawings):
         return ()
     if all(molecule.format == "pdbqt" for molecule in molecules):
