@@ -35,9 +35,8 @@ from foldnote.viewers.plots.prediction_plots import (
 )
 from foldnote.viewers.render.library import load_script
 from foldnote.viewers.render.py3dmol import render
+from foldnote.viewers.scene.coloring import choose
 from foldnote.viewers.scene.compose import compose
-from foldnote.viewers.scene.display_registry import register_display as register_scene_display
-from foldnote.viewers.scene.display_registry import register_renderer
 from foldnote.viewers.scene.docking_view import compose_poses
 from foldnote.viewers.scene.model import (
     Coloring,
@@ -48,9 +47,9 @@ from foldnote.viewers.scene.model import (
     SceneChain,
     SceneModel,
     Step,
+    register_drawers,
 )
 from foldnote.viewers.scene.molecule_view import compose_molecules
-from foldnote.viewers.scene.options import choose
 from foldnote.viewers.scene.superposed import find_structure, overlay
 
 if TYPE_CHECKING:
@@ -98,8 +97,7 @@ __all__ = [
 
 register_display(lambda result: list(result_bundles(result)))
 register_part_display(show_part)
-register_scene_display(bundle)
-register_renderer(render)
+register_drawers(render, bundle)
 
 
 def __getattr__(name: str) -> Any:

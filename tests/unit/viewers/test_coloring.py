@@ -13,8 +13,7 @@ from foldnote.results import Structure
 from foldnote.viewers import compose
 from foldnote.viewers.render.still_image import HEIGHT, WIDTH, choose_shades, draw_picture
 from foldnote.viewers.render.styles import apply_style, list_paints
-from foldnote.viewers.scene.coloring import color_by_column, find_colorings
-from foldnote.viewers.scene.options import choose
+from foldnote.viewers.scene.coloring import choose, color_by_column, find_colorings
 
 DATA = Path(__file__).parents[1] / "results" / "data"
 FV = (DATA / "trastuzumab_fv_ca.pdb").read_text()

@@ -1,4 +1,4 @@
-"""Ways to colour a structure by what is known of its residues.
+"""Ways to colour a structure by what is known of its residues, and the choice among them.
 
 Only what the structure really has is offered: confidence or a predicted error where there is evidence of one,
 the B-factor column where it differs, as B-factors where the file names an experiment. Numbers are shown in
@@ -22,7 +22,7 @@ import pandas as pd
 from foldnote.errors import ArgumentError
 from foldnote.results import Structure
 from foldnote.viewers.scene import palette
-from foldnote.viewers.scene.model import Coloring, LegendItem
+from foldnote.viewers.scene.model import STYLES, Coloring, LegendItem, Scene, Style
 from foldnote.viewers.scene.traces import ChainTrace, read_traces
 
 Traces = Mapping[str, ChainTrace]
@@ -33,7 +33,7 @@ CONFIDENCE_BANDS = (
     (90.0, "#0053d6", "Very high, above 90"),
     (70.0, "#65cbf3", "High, 70 to 90"),
     (50.0, "#ffdb13", "Low, 50 to 70"),
-    (-np.inf, "#ff7d45", "Very low, below 50"),
+    (-math.inf, "#ff7d45", "Very low, below 50"),
 )
 _HYDROPATHY = {
     "A": 1.8, "R": -4.5, "N": -3.5, "D": -3.5, "C": 2.5, "Q": -3.5, "E": -3.5, "G": -0.4, "H": -3.2, "I": 4.5,
@@ -65,14 +65,13 @@ class Scale:
         share = (value - self.low) / (self.high - self.low) if self.high > self.low else 0.5
         return max(0, min(len(self.colors) - 1, round(share * (len(self.colors) - 1))))
 
-    @property
-    def legend(self) -> tuple[LegendItem, ...]:
-        """The two ends and the middle."""
-        picks = ((0, self.low), (len(self.colors) // 2, (self.low + self.high) / 2), (-1, self.high))
-        return tuple(
-            LegendItem(label=f"{value:.3g}{self.unit}".strip(), color=self.colors[place])
-            for place, value in picks
-        )
+    def make_legend(self, ends: Sequence[str] = ("", "", "")) -> tuple[LegendItem, ...]:
+        """The low end, the middle and the high end, each followed by one of ``ends``."""
+        values = (self.low, (self.low + self.high) / 2, self.high)
+        labels = [
+            f"{value:.3g}{self.unit}{end}".replace("-", "−") for value, end in zip(values, ends, strict=True)
+        ]
+        return _make_legend(labels, (self.colors[0], self.colors[len(self.colors) // 2], self.colors[-1]))
 
 
 def find_colorings(structure: Structure, traces: Traces | None = None) -> tuple[Coloring, ...]:
@@ -87,18 +86,9 @@ def find_colorings(structure: Structure, traces: Traces | None = None) -> tuple[
     """
     if not structure.chains:
         return ()
-    traces = traces if traces is not None else read_traces(structure)
-    makers: tuple[Callable[[Structure, Traces], Coloring | None], ...] = (
-        _by_confidence,
-        _by_error,
-        _by_place,
-        _by_secondary,
-        _by_hydropathy,
-        _by_b_factor,
-    )
-    return tuple(
-        coloring for coloring in (make(structure, traces) for make in makers) if coloring is not None
-    )
+    known = traces if traces is not None else read_traces(structure)
+    made = (make(structure, known) for make in _MAKERS)
+    return tuple(coloring for coloring in made if coloring is not None)
 
 
 def color_by_values(
@@ -109,6 +99,7 @@ def color_by_values(
     source: str = "",
     scale: Scale | None = None,
     unit: str = "",
+    ends: Sequence[str] = ("", "", ""),
 ) -> Coloring:
     """A colouring by any number that residues have.
 
@@ -119,18 +110,19 @@ def color_by_values(
         source: where the numbers are from.
         scale: colours and their ends; without it viridis-like colours from the lowest to the highest value.
         unit: what is written behind a value.
+        ends: what the legend says behind the lowest, the middle and the highest value.
     """
-    known = [v for row in values.values() for v in row if v is not None and np.isfinite(v)]
-    ends = (min(known), max(known)) if known else (0.0, 1.0)
-    scale = scale or Scale(palette.ramp(palette.SEQUENTIAL, _STEPS), *ends, unit)
+    known = [v for row in values.values() for v in row if v is not None and math.isfinite(v)]
+    span = (min(known), max(known)) if known else (0.0, 1.0)
+    scale = scale or Scale(palette.ramp(palette.SEQUENTIAL, _STEPS), *span, unit)
     return Coloring(
         key=key,
         name=name,
         source=source,
         palette=scale.colors,
-        legend=scale.legend,
+        legend=scale.make_legend(ends),
         shades=({chain: tuple(scale.place(v) for v in row) for chain, row in values.items()},),
-        values=({chain: tuple(_round(v) for v in row) for chain, row in values.items()},),
+        values=(_round(values),),
     )
 
 
@@ -182,113 +174,130 @@ def color_by_column(frame: pd.DataFrame, column: str, chains: Sequence[_Numbered
     """
     rows = read_column(frame, column, chains)
     if pd.api.types.is_numeric_dtype(frame[column]) and not pd.api.types.is_bool_dtype(frame[column]):
-        numbers = {name: [_to_number(value) for value in row] for name, row in rows.items()}
-        return color_by_values(str(column), numbers, key=str(column), source="the given table")
+        return color_by_values(str(column), _to_numbers(rows), key=str(column), source="the given table")
     words = list(dict.fromkeys(str(v) for row in rows.values() for v in row if v is not None))
+    places = {word: place for place, word in enumerate(words)}
     colors = tuple(palette.chain_color(index) for index in range(len(words)))
     return Coloring(
         key=str(column),
         name=str(column),
         source="the given table",
         palette=colors,
-        legend=tuple(LegendItem(label=w, color=c) for w, c in zip(words, colors, strict=True)),
-        shades=(
-            {
-                name: tuple(-1 if v is None else words.index(str(v)) for v in row)
-                for name, row in rows.items()
-            },
-        ),
+        legend=_make_legend(words, colors),
+        shades=({name: tuple(places.get(str(v), -1) for v in row) for name, row in rows.items()},),
     )
 
 
-def join_colorings(parts: Sequence[Sequence[Coloring]]) -> tuple[Coloring, ...]:
-    """The colourings that every one of several models has, for a scene of all of them."""
-    shared = [
-        key for key in (c.key for c in parts[0]) if all(any(c.key == key for c in own) for own in parts)
-    ]
-    joined = []
-    for key in shared:
-        same = [next(c for c in own if c.key == key) for own in parts]
-        if all(c.palette == same[0].palette and c.legend == same[0].legend for c in same):
-            shades = tuple(shade for c in same for shade in c.shades)
-            values = tuple(value for c in same for value in c.values)
-            joined.append(same[0].model_copy(update={"shades": shades, "values": values}))
-    return tuple(joined)
+def choose(
+    scene: Scene, color: str | None = None, style: Style | None = None, table: pd.DataFrame | None = None
+) -> Scene:
+    """The same scene in another colouring and style.
+
+    Args:
+        scene: what to show.
+        color: ``chain``, the key of one of the scene's colourings, or a column of ``table``.
+        style: ``cartoon``, ``sticks``, ``spheres`` or ``surface``.
+        table: one row a residue: ``chain``, ``number`` and the column that ``color`` names; numbers
+            make a scale, words a colour each.
+
+    Raises:
+        ArgumentError: the scene has no such colouring, or there is no such style.
+    """
+    if style is not None and style not in STYLES:
+        raise ArgumentError(f"There is no style {style!r}. Choose one of {', '.join(STYLES)}.")
+    if table is not None:
+        if color is None:
+            raise ArgumentError("Say which column of the table gives the colour: color='COLUMN'.")
+        if len(scene.models) != 1:
+            raise ArgumentError("A table colours a scene of one model; this one has several.")
+        made = color_by_column(table, color, scene.models[0].chains)
+        others = [coloring for coloring in scene.colorings if coloring.key != made.key]
+        scene = scene.model_copy(update={"colorings": (*others, made)})
+    known = ["chain", *(coloring.key for coloring in scene.colorings)]
+    if color is not None and color not in known:
+        hint = _explain_no_confidence(known) if color == "confidence" else ""
+        raise ArgumentError(
+            f"This structure cannot be coloured by {color!r}.{hint} "
+            f"Choose one of {', '.join(known)}, or give a table."
+        )
+    changes = {"color": color, "style": style}
+    return scene.model_copy(update={key: value for key, value in changes.items() if value is not None})
+
+
+def _explain_no_confidence(known: Sequence[str]) -> str:
+    if "error" in known:
+        return " It has no pLDDT, but a predicted error: color='error'."
+    advice = (
+        " If you know that its B-factors are pLDDT, say b_factors='plddt'." if "b-factor" in known else ""
+    )
+    return f" It has no confidence: nothing in the result says that there is one.{advice}"
 
 
 def _by_confidence(structure: Structure, _: Traces) -> Coloring | None:
-    frame = structure.plddt
+    frame, confidence = structure.plddt, structure.confidence
     if frame is None:
         return None
-    rows = read_column(frame, "plddt", structure.chains)
-    values = {name: [_to_number(value) for value in row] for name, row in rows.items()}
+    values = _to_numbers(read_column(frame, "plddt", structure.chains))
     floors = [floor for floor, _, _ in CONFIDENCE_BANDS]
-    bands = {
-        name: tuple(-1 if v is None else next(i for i, floor in enumerate(floors) if v > floor) for v in row)
-        for name, row in values.items()
-    }
+    colors = tuple(color for _, color, _ in CONFIDENCE_BANDS)
     return Coloring(
         key="confidence",
         name="Confidence (pLDDT, 0 to 100)",
-        source=structure.confidence.source if structure.confidence else "",
-        palette=tuple(color for _, color, _ in CONFIDENCE_BANDS),
-        legend=tuple(LegendItem(label=label, color=color) for _, color, label in CONFIDENCE_BANDS),
-        shades=(bands,),
-        values=({name: tuple(_round(v) for v in row) for name, row in values.items()},),
+        source=confidence.source if confidence else "",
+        palette=colors,
+        legend=_make_legend([label for _, _, label in CONFIDENCE_BANDS], colors),
+        shades=({name: tuple(_find_band(value, floors) for value in row) for name, row in values.items()},),
+        values=(_round(values),),
     )
+
+
+def _find_band(value: float | None, floors: Sequence[float]) -> int:
+    return -1 if value is None else next(place for place, floor in enumerate(floors) if value > floor)
 
 
 def _by_error(structure: Structure, _: Traces) -> Coloring | None:
     frame = structure.predicted_error
     if frame is None:
         return None
-    rows = read_column(frame, "error", structure.chains)
-    values = {name: [_to_number(value) for value in row] for name, row in rows.items()}
-    made = color_by_values(
+    return color_by_values(
         "Predicted error (Å, lower is better)",
-        values,
+        _to_numbers(read_column(frame, "error", structure.chains)),
         key="error",
         source=structure.b_column.source,
         unit=" Å",
+        ends=(", smallest error", "", ", largest error"),
     )
-    ends = (", smallest error", "", ", largest error")
-    legend = (
-        item.model_copy(update={"label": item.label + end})
-        for item, end in zip(made.legend, ends, strict=True)
-    )
-    return made.model_copy(update={"legend": tuple(legend)})
 
 
 def _by_place(structure: Structure, _: Traces) -> Coloring:
     colors = palette.ramp(palette.RAINBOW, _STEPS)
-    shades = {
-        chain.name: tuple(Scale(colors, 0, max(len(chain) - 1, 1)).place(i) for i in range(len(chain)))
-        for chain in structure.chains
-    }
+    shades = {}
+    for chain in structure.chains:
+        length = len(chain)
+        scale = Scale(colors, 0, max(length - 1, 1))
+        shades[chain.name] = tuple(scale.place(index) for index in range(length))
     ends = ("First residue of the chain", "Middle", "Last residue")
-    legend = zip(ends, (colors[0], colors[_STEPS // 2], colors[-1]), strict=True)
     return Coloring(
         key="rainbow",
         name="N→C (rainbow)",
         palette=colors,
-        legend=tuple(LegendItem(label=label, color=color) for label, color in legend),
+        legend=_make_legend(ends, (colors[0], colors[_STEPS // 2], colors[-1])),
         shades=(shades,),
     )
 
 
 def _by_secondary(structure: Structure, traces: Traces) -> Coloring | None:
-    letters = {
-        c.name: traces[c.name].secondary for c in structure.chains if c.kind == "protein" and c.name in traces
-    }
+    proteins = [chain.name for chain in structure.chains if chain.kind == "protein" and chain.name in traces]
+    letters = {name: traces[name].secondary for name in proteins}
     if not any(letters.values()):
         return None
-    order = tuple(_SECONDARY)
+    colors, order = tuple(color for _, color in _SECONDARY.values()), tuple(_SECONDARY)
     return Coloring(
         key="secondary",
         name="Secondary structure",
         source=structure.secondary_method,
-        palette=tuple(color for _, color in _SECONDARY.values()),
-        legend=tuple(LegendItem(label=label, color=color) for label, color in _SECONDARY.values()),
+        palette=colors,
+        legend=_make_legend([label for label, _ in _SECONDARY.values()], colors),
         shades=({name: tuple(order.index(letter) for letter in row) for name, row in letters.items()},),
     )
 
@@ -297,36 +306,50 @@ def _by_hydropathy(structure: Structure, _: Traces) -> Coloring | None:
     proteins = [chain for chain in structure.chains if chain.kind == "protein"]
     if not proteins:
         return None
-    values = {chain.name: [_HYDROPATHY.get(letter) for letter in chain.sequence] for chain in proteins}
-    scale = Scale(palette.ramp(palette.DIVERGING, _STEPS), -4.5, 4.5)
     made = color_by_values(
-        "Hydrophobicity", values, key="hydrophobicity", source="Kyte and Doolittle 1982", scale=scale
+        "Hydrophobicity",
+        {chain.name: [_HYDROPATHY.get(letter) for letter in chain.sequence] for chain in proteins},
+        key="hydrophobicity",
+        source="Kyte and Doolittle 1982",
+        scale=Scale(palette.ramp(palette.DIVERGING, _STEPS), -4.5, 4.5),
+        ends=(", hydrophilic", "", ", hydrophobic"),
     )
-    words = ("−4.5, hydrophilic", "0", "4.5, hydrophobic")
-    legend = tuple(
-        item.model_copy(update={"label": word}) for item, word in zip(made.legend, words, strict=True)
-    )
-    return made.model_copy(update={"legend": legend, "values": ()})  # the residue's name says the value
+    return made.model_copy(update={"values": ()})  # the residue's name says the value
 
 
 def _by_b_factor(structure: Structure, traces: Traces) -> Coloring | None:
     """The column as B-factors where it is known to be them, else without a unit."""
-    if structure.plddt is not None or structure.b_column.meaning == "error":
+    column = structure.b_column
+    if structure.plddt is not None or column.meaning == "error":
         return None
     values = {name: trace.b_factors for name, trace in traces.items()}
     known = [v for row in values.values() for v in row]
     if not known or max(known) - min(known) < 1e-6:
         return None
-    source = structure.b_column.source
-    if structure.b_column.meaning == "b-factor":
-        return color_by_values("B-factor (Å²)", values, key="b-factor", source=source, unit=" Å²")
-    return color_by_values("B-factor column (meaning not stated)", values, key="b-factor", source=source)
+    is_b_factor = column.meaning == "b-factor"
+    name = "B-factor (Å²)" if is_b_factor else "B-factor column (meaning not stated)"
+    return color_by_values(
+        name, values, key="b-factor", source=column.source, unit=" Å²" if is_b_factor else ""
+    )
+
+
+_MAKERS: tuple[Callable[[Structure, Traces], Coloring | None], ...] = (
+    _by_confidence, _by_error, _by_place, _by_secondary, _by_hydropathy, _by_b_factor,
+)  # fmt: skip
+
+
+def _make_legend(labels: Sequence[str], colors: Sequence[str]) -> tuple[LegendItem, ...]:
+    return tuple(LegendItem(label=label, color=color) for label, color in zip(labels, colors, strict=True))
+
+
+def _to_numbers(rows: Mapping[str, Sequence[object]]) -> dict[str, list[float | None]]:
+    return {name: [_to_number(value) for value in row] for name, row in rows.items()}
 
 
 def _to_number(value: object) -> float | None:
-    number = float(value) if isinstance(value, int | float | np.number) else np.nan
-    return number if np.isfinite(number) else None
+    number = float(value) if isinstance(value, int | float | np.number) else math.nan
+    return number if math.isfinite(number) else None
 
 
-def _round(value: float | None) -> float | None:
-    return None if value is None or not np.isfinite(value) else round(value, 2)
+def _round(values: Values) -> dict[str, tuple[float | None, ...]]:
+    return {name: tuple(v and round(v, 2) for v in map(_to_number, row)) for name, row in values.items()}

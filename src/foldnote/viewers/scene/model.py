@@ -7,11 +7,10 @@ page draws it, a panel of the lab extension can draw the same JSON.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Literal, Self, get_args
 
 from pydantic import BaseModel, ConfigDict, Field
-
-from foldnote.viewers.scene import display_registry
 
 if TYPE_CHECKING:
     from foldnote.viewers.render.py3dmol import SceneView
@@ -186,7 +185,21 @@ class Scene(_Plain):
 
     def py3dmol(self) -> SceneView:
         """A genuine :class:`py3Dmol.view` of this scene: every call that 3Dmol.js knows works on it."""
-        return display_registry.find_renderer()(self)
+        return _drawers[-1][0](self)
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:  # noqa: ARG002
-        return display_registry.find_display()(self)
+        return _drawers[-1][1](self)
+
+
+Renderer = Callable[[Scene], "SceneView"]
+Display = Callable[[Scene], dict[str, str]]
+_drawers: list[tuple[Renderer, Display]] = []
+
+
+def register_drawers(renderer: Renderer, display: Display) -> None:
+    """Draw scenes with ``renderer`` in :meth:`Scene.py3dmol` and with ``display`` in notebooks.
+
+    :mod:`foldnote.viewers` does so when it is imported, before any scene exists: a scene is data and imports
+    nothing that draws it.
+    """
+    _drawers[:] = [(renderer, display)]
