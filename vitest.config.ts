@@ -6,6 +6,7 @@ export default defineConfig({
     globals: true,
     include: ['labextension/tests/**/*.test.{ts,tsx}'],
     setupFiles: ['labextension/tests/setup.ts'],
-    restoreMocks: true
+    restoreMocks: true,
+    server: { deps: { inline: [/@jupyter\//, /@jupyterlab\//, /@microsoft\//] } }
   }
 });

@@ -20,29 +20,21 @@ function readLicences(folder) {
     licenseId: about.license.replace(/^\((.*)\)$/, '$1'),
     extractedText: readFileSync(join(folder, 'LICENSE'), 'utf-8').trim() + '\n'
   };
-  const needed = Object.keys(about.dependencies ?? {}).flatMap(name =>
-    readLicences(findPackage(name, folder))
-  );
+  const needed = Object.keys(about.dependencies ?? {}).flatMap(name => readLicences(findPackage(name, folder)));
   return [own, ...needed];
 }
 
 /** Where node finds a package from a folder. */
 function findPackage(name, from) {
   const paths = createRequire(join(process.cwd(), from, 'package.json')).resolve.paths(name);
-  const found = paths
-    .map(path => join(path, name))
-    .find(path => existsSync(join(path, 'package.json')));
+  const found = paths.map(path => join(path, name)).find(path => existsSync(join(path, 'package.json')));
   if (found === undefined) {
-    throw new Error(
-      `The package ${name}, which ${dirname(from)} needs, is not installed. Run npm ci.`
-    );
+    throw new Error(`The package ${name}, which ${dirname(from)} needs, is not installed. Run npm ci.`);
   }
   return found.startsWith(process.cwd()) ? found.slice(process.cwd().length + 1) : found;
 }
 
-const seen = new Map(
-  readLicences('node_modules/3dmol').map(each => [`${each.name} ${each.versionInfo}`, each])
-);
+const seen = new Map(readLicences('node_modules/3dmol').map(each => [`${each.name} ${each.versionInfo}`, each]));
 const sources = {
   name: '3dmol (code by others)',
   versionInfo: seen.values().next().value.versionInfo,

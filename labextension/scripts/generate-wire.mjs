@@ -13,8 +13,7 @@ const HEADER = `/**
  */
 `;
 
-const python =
-  process.env.PYTHON ?? (existsSync('.venv/bin/python') ? '.venv/bin/python' : 'python3');
+const python = process.env.PYTHON ?? (existsSync('.venv/bin/python') ? '.venv/bin/python' : 'python3');
 const document = execFileSync(python, ['-m', 'foldnote.lab.responses'], {
   encoding: 'utf8',
   maxBuffer: 1 << 28

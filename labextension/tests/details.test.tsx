@@ -6,14 +6,7 @@ import { useState, type ReactElement } from 'react';
 import { DetailsMenu } from '../src/components/DetailsMenu';
 import { JobFacts } from '../src/components/JobRow';
 import { ChoicesModel } from '../src/models/choices';
-import {
-  columnsOf,
-  FIRST_DETAILS,
-  readDetails,
-  spareFacts,
-  toggleDetail,
-  writeDetails
-} from '../src/models/details';
+import { columnsOf, FIRST_DETAILS, readDetails, spareFacts, toggleDetail, writeDetails } from '../src/models/details';
 import { makeJob } from './records';
 
 describe('the details', () => {
@@ -44,9 +37,7 @@ describe('the details', () => {
   });
 
   it('are columns of their own in a table', () => {
-    expect(columnsOf(['tool', 'age', 'reason'])).toBe(
-      'minmax(0, 2fr) [tool] minmax(0, 3fr) [age] minmax(0, 2fr)'
-    );
+    expect(columnsOf(['tool', 'age', 'reason'])).toBe('minmax(0, 2fr) [tool] minmax(0, 3fr) [age] minmax(0, 2fr)');
   });
 });
 
@@ -63,10 +54,7 @@ describe('facts without room', () => {
 
   it('are none that was chosen alone, and not what was asked for beyond the usual', () => {
     expect(spareFacts(['tool', 'duration'], false).size).toBe(0);
-    expect([...spareFacts(['tool', 'notebook', 'hours', 'score'], false).keys()]).toEqual([
-      'hours',
-      'score'
-    ]);
+    expect([...spareFacts(['tool', 'notebook', 'hours', 'score'], false).keys()]).toEqual(['hours', 'score']);
     expect([...spareFacts([...USUAL, 'hours'], false)]).toEqual([
       ['score', 'narrow'],
       ['age', 'medium'],
@@ -85,29 +73,17 @@ describe('JobFacts', () => {
   });
   const now = Date.parse('2026-11-21T10:05:00Z');
   const factsWith = (details: Parameters<typeof columnsOf>[0]): (string | null)[] => {
-    const { container } = render(
-      <JobFacts job={job} toolName="AbodyBuilder" now={now} details={details} />
-    );
+    const { container } = render(<JobFacts job={job} toolName="AbodyBuilder" now={now} details={details} />);
     return [...(container.firstElementChild?.children ?? [])].map(node => node.textContent);
   };
 
   it('shows what it always showed before anybody chooses', () => {
-    expect(factsWith(FIRST_DETAILS)).toEqual([
-      'Complete',
-      'AbodyBuilder',
-      'pTM 0.871',
-      '42 s',
-      '5 min ago'
-    ]);
+    expect(factsWith(FIRST_DETAILS)).toEqual(['Complete', 'AbodyBuilder', 'pTM 0.871', '42 s', '5 min ago']);
   });
 
   it('shows what was chosen, and the status always', () => {
     expect(factsWith([])).toEqual(['Complete']);
-    expect(factsWith(['notebook', 'hours'])).toEqual([
-      'Complete',
-      'panel/first.ipynb',
-      '0.0123 weighted h'
-    ]);
+    expect(factsWith(['notebook', 'hours'])).toEqual(['Complete', 'panel/first.ipynb', '0.0123 weighted h']);
   });
 });
 
@@ -142,9 +118,7 @@ describe('DetailsMenu', () => {
     render(<Chosen />);
     await userEvent.click(screen.getByRole('button', { name: 'Choose what rows show' }));
     await userEvent.click(screen.getByRole('menuitemcheckbox', { name: 'Age' }));
-    expect(screen.getByRole('menuitemcheckbox', { name: 'Age' }).getAttribute('aria-checked')).toBe(
-      'false'
-    );
+    expect(screen.getByRole('menuitemcheckbox', { name: 'Age' }).getAttribute('aria-checked')).toBe('false');
     await userEvent.click(document.body);
     expect(screen.queryByRole('menu')).toBeNull();
   });

@@ -1,7 +1,8 @@
 /** What is told about jobs that end, and how long the page looks for it. */
-import { Attention } from '../src/models/attention';
+import { Attention, type Watched } from '../src/models/attention';
 import { endingNote, Endings, endingSummary } from '../src/models/endings';
 import { EMPTY, type JobsState } from '../src/models/jobs';
+import { Store } from '../src/models/store';
 import { makeJob, SERVICE } from './records';
 
 function stateOf(...jobs: JobsState['jobs']): JobsState {
@@ -20,9 +21,7 @@ describe('Endings', () => {
   });
 
   it('keeps quiet about jobs that were over at first sight', () => {
-    expect(new Endings().note(stateOf(DONE, makeJob({ jobName: 'b', status: 'Stopped' })))).toEqual(
-      []
-    );
+    expect(new Endings().note(stateOf(DONE, makeJob({ jobName: 'b', status: 'Stopped' })))).toEqual([]);
   });
 
   it('keeps quiet about a job that is deleted, and about the next of its name', () => {
@@ -69,13 +68,12 @@ describe('the note of an ending', () => {
 });
 
 /** Jobs that a test sets, and how many watch them. */
-class Jobs {
+class Jobs extends Store<JobsState> implements Watched {
   watchers = 0;
-  readonly state = (): JobsState => this.current;
-  readonly subscribe = (listener: () => void): (() => void) => {
-    this.listener = listener;
-    return () => undefined;
-  };
+
+  constructor() {
+    super(stateOf());
+  }
 
   watch(): () => void {
     this.watchers += 1;
@@ -85,12 +83,8 @@ class Jobs {
   }
 
   set(...jobs: JobsState['jobs']): void {
-    this.current = stateOf(...jobs);
-    this.listener();
+    this.update(stateOf(...jobs));
   }
-
-  private current = stateOf();
-  private listener = (): void => undefined;
 }
 
 describe('Attention', () => {

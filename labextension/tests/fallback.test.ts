@@ -77,9 +77,7 @@ describe('a live widget', () => {
     const heard = vi.fn();
     document.addEventListener('keydown', heard);
     const press = (init: KeyboardEventInit) =>
-      output.node
-        .querySelector('button')
-        ?.dispatchEvent(new KeyboardEvent('keydown', { bubbles: true, ...init }));
+      output.node.querySelector('button')?.dispatchEvent(new KeyboardEvent('keydown', { bubbles: true, ...init }));
     press({ key: 'm' });
     press({ key: 'Enter' });
     expect(heard).not.toHaveBeenCalled();

@@ -5,17 +5,11 @@ import { formatSize } from '../src/models/size';
 import { formatDuration } from '../src/models/time';
 
 describe('figures', () => {
-  it.each(figures.sizes as [number, string][])(
-    'writes %d bytes as %s, as Python does',
-    (bytes, text) => {
-      expect(formatSize(bytes)).toBe(text);
-    }
-  );
+  it.each(figures.sizes as [number, string][])('writes %d bytes as %s, as Python does', (bytes, text) => {
+    expect(formatSize(bytes)).toBe(text);
+  });
 
-  it.each(figures.durations as [number, string][])(
-    'writes %d seconds as %s, as Python does',
-    (seconds, text) => {
-      expect(formatDuration(seconds)).toBe(text);
-    }
-  );
+  it.each(figures.durations as [number, string][])('writes %d seconds as %s, as Python does', (seconds, text) => {
+    expect(formatDuration(seconds)).toBe(text);
+  });
 });

@@ -64,7 +64,7 @@ let model: JobsModel;
 
 beforeEach(() => {
   source = new MemorySource();
-  model = new JobsModel(source, { wait: 40, pause: 1, longest: 60 });
+  model = new JobsModel(source, { wait: 40, pause: 1 });
 });
 
 afterEach(() => model.dispose());
@@ -180,9 +180,7 @@ describe('JobsModel', () => {
   it('loads the jobs of a batch when it is opened', async () => {
     model.toggleBatch('panel');
     expect(model.state().open.get('panel')).toBeNull();
-    await vi.waitFor(() =>
-      expect(names(model.state().open.get('panel') ?? [])).toEqual(['panel-1'])
-    );
+    await vi.waitFor(() => expect(names(model.state().open.get('panel') ?? [])).toEqual(['panel-1']));
     model.toggleBatch('panel');
     expect(model.state().open.has('panel')).toBe(false);
   });
@@ -207,8 +205,9 @@ describe('two questions at once', () => {
 
   beforeEach(async () => {
     held = new HeldSource();
-    model = new JobsModel(held, { wait: 40, pause: 1, longest: 60 });
+    model = new JobsModel(held, { wait: 40, pause: 1 });
     model.watch();
+    await vi.waitFor(() => expect(held.asked.length).toBe(1));
     held.asked[0]?.answer({ body: makeAnswer([makeJob({ jobName: 'first' })]), tag: 't1' });
     await vi.waitFor(() => expect(held.asked.length).toBe(2));
     void model.refresh();

@@ -2,13 +2,7 @@
 import { ChoicesModel } from '../src/models/choices';
 import { againCode, fileCode, jobCode, jobFileCode } from '../src/models/code';
 import { placeRows, rowAt, scrollFor, sliceRows } from '../src/models/layout';
-import {
-  FIRST_CHOICES,
-  listRows,
-  sortJobs,
-  type Choices,
-  type ListRow
-} from '../src/models/listing';
+import { FIRST_CHOICES, listRows, sortJobs, type Choices, type ListRow } from '../src/models/listing';
 import { findScore, formatScore } from '../src/models/score';
 import { Selection } from '../src/models/selection';
 import { formatSize } from '../src/models/size';
@@ -69,11 +63,7 @@ describe('rows', () => {
       makeJob({ jobName: 'b', notebook: '/home/me/y/one.ipynb' })
     ];
     const shown = (choices: Partial<Choices>): readonly string[] =>
-      listRows(
-        { jobs, open: new Map(), folded: new Set() },
-        { ...FIRST_CHOICES, ...choices },
-        NAMING
-      ).map(show);
+      listRows({ jobs, open: new Map(), folded: new Set() }, { ...FIRST_CHOICES, ...choices }, NAMING).map(show);
     expect(shown({ grouping: 'project' })).toEqual(['panel: 1', 'a', 'No project: 1', 'b']);
     expect(shown({ grouping: 'notebook' })).toEqual(['x/one.ipynb: 1', 'a', 'y/one.ipynb: 1', 'b']);
     expect(shown({ grouping: 'tags' })).toEqual(['lead: 1', 'a', 'No tags: 1', 'b']);
@@ -81,11 +71,7 @@ describe('rows', () => {
   });
 
   it('come last where they have no project, however new they are', () => {
-    const jobs = [
-      makeJob({ jobName: 'b' }),
-      makeJob({ jobName: 'a', projectTag: 'panel' }),
-      makeJob({ jobName: 'c' })
-    ];
+    const jobs = [makeJob({ jobName: 'b' }), makeJob({ jobName: 'a', projectTag: 'panel' }), makeJob({ jobName: 'c' })];
     const rows = listRows(
       { jobs, open: new Map(), folded: new Set() },
       { ...FIRST_CHOICES, grouping: 'project' },
@@ -95,8 +81,7 @@ describe('rows', () => {
   });
 
   it('are sorted by name as people count, and by score with the best first', () => {
-    const names = (sort: Choices['sort']): string[] =>
-      sortJobs(JOBS, sort, NAMING.now).map(job => job.jobName);
+    const names = (sort: Choices['sort']): string[] => sortJobs(JOBS, sort, NAMING.now).map(job => job.jobName);
     expect(names('name')).toEqual(['a9', 'a10', 'c']);
     expect(names('score')).toEqual(['a9', 'c', 'a10']);
   });
@@ -195,43 +180,26 @@ describe('figures and code', () => {
       makeJob({ jobName: 'sure', score: { ipTM: 0.9 } }),
       makeJob({ jobName: 'unsure', score: { iptm: 0.2 } })
     ];
-    expect(sortJobs(jobs, 'score', 0).map(job => job.jobName)).toEqual([
-      'sure',
-      'unsure',
-      'strong',
-      'weak',
-      'none'
-    ]);
+    expect(sortJobs(jobs, 'score', 0).map(job => job.jobName)).toEqual(['sure', 'unsure', 'strong', 'weak', 'none']);
   });
 
   it('says sizes as people do', () => {
-    expect([0, 999, 271_400, 5_000_000_000].map(formatSize)).toEqual([
-      '0 B',
-      '999 B',
-      '271 kB',
-      '5 GB'
-    ]);
+    expect([0, 999, 271_400, 5_000_000_000].map(formatSize)).toEqual(['0 B', '999 B', '271 kB', '5 GB']);
   });
 
   it('names the profile only where another one is meant', () => {
     expect(jobCode('a')).toBe('import foldnote as fn\n\nfn.job("a")');
     expect(jobCode('a', 'lab')).toBe('import foldnote as fn\n\nfn.job("a", profile="lab")');
-    expect(jobCode('a', 'lab', null, true)).toBe(
-      'import foldnote as fn\n\nfn.batch("a", profile="lab")'
-    );
+    expect(jobCode('a', 'lab', null, true)).toBe('import foldnote as fn\n\nfn.batch("a", profile="lab")');
     expect(againCode('a')).toBe('import foldnote as fn\n\nfn.form(fn.job("a"))');
     expect(againCode('a', 'lab')).toContain('fn.form(fn.job("a", profile="lab"), profile="lab")');
     expect(jobFileCode('a', 'out/"1".pdb')).toBe('fn.job("a").file("out/\\"1\\".pdb")');
     const client = 'fn.Client("lab").jobs';
-    expect(jobCode('a', 'lab', 'b@x')).toContain(
-      `fn.open_result(${client}.download("a", job_email="b@x"))`
-    );
+    expect(jobCode('a', 'lab', 'b@x')).toContain(`fn.open_result(${client}.download("a", job_email="b@x"))`);
     expect(againCode('a', 'lab', 'b@x')).toContain(
       `job = ${client}.record("a", job_email="b@x")\nfn.form(job.tool_type`
     );
-    expect(jobFileCode('a', 'o.pdb', null, 'b"@x')).toBe(
-      'fn.Client().jobs.download("a", "o.pdb", job_email="b\\"@x")'
-    );
+    expect(jobFileCode('a', 'o.pdb', null, 'b"@x')).toBe('fn.Client().jobs.download("a", "o.pdb", job_email="b\\"@x")');
     expect(fileCode('dir/a".pdb')).toBe('fn.uploaded("dir/a\\".pdb")');
   });
 });

@@ -1,11 +1,5 @@
 import type { JobRecord, OlderAnswer } from '../src/api/answers';
-import {
-  listMembers,
-  memberKey,
-  memberRows,
-  MembersModel,
-  type MembersSource
-} from '../src/models/members';
+import { listMembers, memberKey, memberRows, MembersModel, type MembersSource } from '../src/models/members';
 import { makeJob } from './records';
 
 const PAGE: OlderAnswer = {
@@ -52,19 +46,12 @@ describe('the jobs of the organization', () => {
   });
 
   it('of one name are told apart, and a refusal is kept until they are asked for again', async () => {
-    const [a, b] = ['a@x', 'b@x'].map(email => makeJob({ jobName: 'same', email })) as [
-      JobRecord,
-      JobRecord
-    ];
+    const [a, b] = ['a@x', 'b@x'].map(email => makeJob({ jobName: 'same', email })) as [JobRecord, JobRecord];
     const page: OlderAnswer = { jobs: [a, b], olderKey: null };
     const model = new MembersModel({ ...NO_BATCHES, members: () => Promise.resolve(page) });
     await model.refresh();
     model.choose(memberKey(a));
-    expect([model.chosen(), model.find('same', 'b@x'), model.find('none', 'b@x')]).toEqual([
-      a,
-      b,
-      undefined
-    ]);
+    expect([model.chosen(), model.find('same', 'b@x'), model.find('none', 'b@x')]).toEqual([a, b, undefined]);
     model.noteRefusal(b, 'No.');
     expect([...model.state().refusals]).toEqual([[memberKey(b), 'No.']]);
     await model.refresh();
@@ -99,9 +86,7 @@ describe('the jobs of the organization', () => {
     expect(model.find('row-1', 'a@x')?.jobName).toBe('row-1');
     answer = () => Promise.reject(new Error('Only its owner may see them.'));
     await model.refresh();
-    expect(words()[1]).toContain(
-      'The service does not give its jobs. Only its owner may see them.'
-    );
+    expect(words()[1]).toContain('The service does not give its jobs. Only its owner may see them.');
     answer = () => Promise.resolve({ jobs: [], olderKey: null });
     await model.refresh();
     expect(words()[1]).toContain('does not give the jobs of another member’s batch');

@@ -19,11 +19,7 @@ describe('states', () => {
   });
 
   it('calls queued and running jobs live', () => {
-    const live = makeAnswer([
-      makeJob({ status: 'In Queue' }),
-      makeJob(),
-      makeJob({ status: 'Complete' })
-    ]);
+    const live = makeAnswer([makeJob({ status: 'In Queue' }), makeJob(), makeJob({ status: 'Complete' })]);
     expect(live.jobs.map(isLive)).toEqual([true, true, false]);
   });
 });
@@ -73,11 +69,7 @@ describe('tags', () => {
   });
 
   it('of several jobs are changed where the jobs have them in common', () => {
-    const jobs = [
-      makeJob({ tags: ['a', 'b'] }),
-      makeJob({ tags: ['b', 'c'] }),
-      makeJob({ tags: ['b'] })
-    ];
+    const jobs = [makeJob({ tags: ['a', 'b'] }), makeJob({ tags: ['b', 'c'] }), makeJob({ tags: ['b'] })];
     expect(commonTags(jobs)).toEqual(['b']);
     expect(changeTags(jobs, ['d'])).toEqual({ added: ['d'], removed: ['b'] });
     expect(mixTags(['a', 'b'], ['d'], ['b'])).toEqual(['a', 'd']);
@@ -117,9 +109,7 @@ describe('code', () => {
   });
 
   it('keeps a hostile name a string', () => {
-    expect(jobCode('a")\nimport os #\\')).toBe(
-      'import foldnote as fn\n\nfn.job("a\\")\\nimport os #\\\\")'
-    );
+    expect(jobCode('a")\nimport os #\\')).toBe('import foldnote as fn\n\nfn.job("a\\")\\nimport os #\\\\")');
   });
 });
 
@@ -131,11 +121,7 @@ describe('tools', () => {
   ];
 
   it('lists what can run first, then by name', () => {
-    expect(searchTools(tools, '').map(tool => tool.type)).toEqual([
-      'abodybuilder',
-      'anarci',
-      'zed'
-    ]);
+    expect(searchTools(tools, '').map(tool => tool.type)).toEqual(['abodybuilder', 'anarci', 'zed']);
   });
 
   it('finds every word anywhere', () => {
@@ -155,8 +141,7 @@ describe('tools', () => {
       { tools, service: SERVICE }
     ];
     let asked = 0;
-    const next = (): (typeof answers)[0] =>
-      answers[Math.min(asked++, 1)] ?? { tools, service: SERVICE };
+    const next = (): (typeof answers)[0] => answers[Math.min(asked++, 1)] ?? { tools, service: SERVICE };
     const model = new ToolsModel({ tools: () => Promise.resolve(next()) }, 1);
     await expect(model.load()).resolves.toHaveLength(3);
     expect(model.displayName('anarci')).toBe('ANARCI');

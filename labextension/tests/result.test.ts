@@ -37,15 +37,12 @@ function next<T>(answers: (T | Error)[]): Promise<T> {
 function open(service: Service): { model: ResultModel; past: ResultState[]; end: () => void } {
   const model = new ResultModel(PLACE, service, () => service.listed, [0]);
   const past: ResultState[] = [];
-  model.subscribe(() => past.push(model.state()));
+  model.changed.connect(() => past.push(model.state()));
   return { model, past, end: model.watch() };
 }
 
 /** The state once it is as `isMeant` says. */
-async function once(
-  model: ResultModel,
-  isMeant: (state: ResultState) => boolean
-): Promise<ResultState> {
+async function once(model: ResultModel, isMeant: (state: ResultState) => boolean): Promise<ResultState> {
   await vi.waitFor(() => expect(isMeant(model.state())).toBe(true), 20_000);
   return model.state();
 }

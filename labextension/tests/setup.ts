@@ -20,6 +20,9 @@ vi.stubGlobal(
   }
 );
 
+// jsdom has one medium only, and JupyterLab's components ask for it.
+vi.stubGlobal('matchMedia', () => ({ matches: false, addEventListener: () => undefined }));
+
 // jsdom scrolls nothing.
 Element.prototype.scrollIntoView = () => undefined;
 

@@ -21,12 +21,7 @@ class Server implements FilesSource {
     return this.answer(id, file.size);
   }
 
-  sendPiece(
-    id: string,
-    offset: number,
-    piece: Blob,
-    onProgress: (bytes: number) => void
-  ): Promise<UploadAnswer> {
+  sendPiece(id: string, offset: number, piece: Blob, onProgress: (bytes: number) => void): Promise<UploadAnswer> {
     this.ask(`piece ${offset}`);
     if (!this.received.has(id)) {
       throw new LabRequestError('Unknown.', 404);
@@ -89,7 +84,7 @@ function make(): { server: Server; files: FilesModel; phases: string[] } {
   const server = new Server();
   const files = new FilesModel(server, [0], 4);
   const phases: string[] = [];
-  files.subscribe(() => {
+  files.changed.connect(() => {
     const [upload] = files.state().uploads;
     const phase = upload ? `${upload.phase} ${upload.fraction ?? '?'}` : 'none';
     if (phases.at(-1) !== phase) {
@@ -104,11 +99,7 @@ it('a file is sent in pieces into the folder in front, and passed on', async () 
   await files.open('targets');
   await files.upload([FILE]);
   expect(server.passed).toEqual(['targets/a']);
-  expect(server.asked.filter(each => each.startsWith('piece'))).toEqual([
-    'piece 0',
-    'piece 4',
-    'piece 8'
-  ]);
+  expect(server.asked.filter(each => each.startsWith('piece'))).toEqual(['piece 0', 'piece 4', 'piece 8']);
   expect(phases).toContain('sending 0.8');
   expect(phases).toContain('passing ?');
   expect(files.state().uploads).toEqual([]);
@@ -119,11 +110,7 @@ it('a broken connection is waited for, and what arrived is not sent again', asyn
   server.cuts = 1;
   await files.upload([FILE]);
   expect(phases).toContain('waiting ?');
-  expect(server.asked.filter(each => each.startsWith('piece'))).toEqual([
-    'piece 0',
-    'piece 4',
-    'piece 8'
-  ]);
+  expect(server.asked.filter(each => each.startsWith('piece'))).toEqual(['piece 0', 'piece 4', 'piece 8']);
   expect(server.passed).toHaveLength(1);
 });
 
@@ -144,7 +131,7 @@ it.each([0, 424, 503])('a Jupyter server that is away (%i) is waited for', async
 it('a restarted Jupyter server that has lost it gets the whole again, and the reader is told why', async () => {
   const { server, files } = make();
   const reasons: (string | null | undefined)[] = [];
-  files.subscribe(() => reasons.push(files.state().uploads[0]?.reason));
+  files.changed.connect(() => reasons.push(files.state().uploads[0]?.reason));
   let isForgotten = false;
   server.onAsk = what => {
     if (what === 'piece 8' && !isForgotten) {
@@ -162,7 +149,7 @@ it('a service that is gone is waited for, and the page sends nothing again', asy
   const { server, files } = make();
   server.outages.push('Gone.', 'Gone.');
   const reasons = new Set<string | null>();
-  files.subscribe(() => files.state().uploads.forEach(upload => reasons.add(upload.reason)));
+  files.changed.connect(() => files.state().uploads.forEach(upload => reasons.add(upload.reason)));
   await files.upload([FILE]);
   expect(reasons).toEqual(new Set([null, 'Gone.']));
   expect(server.asked.filter(each => each.startsWith('piece'))).toHaveLength(3);

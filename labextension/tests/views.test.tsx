@@ -1,9 +1,10 @@
 import { fireEvent, render, screen, within } from '@testing-library/react';
 import { userEvent } from '@testing-library/user-event';
-import { useState, useSyncExternalStore, type ReactElement } from 'react';
+import { useState, type ReactElement } from 'react';
 
 import type { JobRecord, ServiceReport } from '../src/api/answers';
 import { JobsView, type JobsViewProps } from '../src/components/JobsView';
+import { useStore } from '../src/components/store';
 import { ToolsView, type ToolsViewProps } from '../src/components/ToolsView';
 import { EMPTY, type JobsState } from '../src/models/jobs';
 import { FIRST_CHOICES } from '../src/models/listing';
@@ -19,7 +20,7 @@ const STATE: JobsState = {
 /** The view with a selection of its own, as the sidebar gives it. */
 function Shown(props: Partial<JobsViewProps> & { readonly state: JobsState }): ReactElement {
   const [selection] = useState(() => new Selection());
-  const selected = useSyncExternalStore(selection.subscribe, selection.state);
+  const selected = useStore(selection);
   const [choices, setChoices] = useState(FIRST_CHOICES);
   const rest: Omit<JobsViewProps, 'state'> = {
     choices,
@@ -59,9 +60,7 @@ const names = (): (string | null)[] =>
   screen.queryAllByRole('row').map(row => row.querySelector('bdi')?.textContent ?? null);
 
 const selectedNames = (): (string | null)[] =>
-  screen
-    .queryAllByRole('row', { selected: true })
-    .map(row => row.querySelector('bdi')?.textContent ?? null);
+  screen.queryAllByRole('row', { selected: true }).map(row => row.querySelector('bdi')?.textContent ?? null);
 
 const JOBS: readonly JobRecord[] = [
   makeJob({ jobName: 'one', progress: 0.42, message: 'Refining' }),
@@ -121,9 +120,7 @@ describe('JobsView', () => {
     await userEvent.keyboard('{End}{Enter}');
     expect(screen.getByLabelText('Log of three')).toBeTruthy();
     const at = grid.getAttribute('aria-activedescendant') ?? '';
-    expect(document.getElementById(at)?.getAttribute('aria-label')).toBe(
-      'three, AbodyBuilder, Failed'
-    );
+    expect(document.getElementById(at)?.getAttribute('aria-label')).toBe('three, AbodyBuilder, Failed');
     await userEvent.keyboard('{Escape}');
     expect(screen.queryByLabelText('Log of three')).toBeNull();
   });
@@ -223,10 +220,7 @@ describe('JobsView', () => {
 
   it.each<[Partial<ServiceReport>, string]>([
     [{ state: 'starting', url: null }, 'Starting the service of this computer'],
-    [
-      { state: 'unreachable', error: 'Connection refused.' },
-      'The service of this computer does not answer'
-    ],
+    [{ state: 'unreachable', error: 'Connection refused.' }, 'The service of this computer does not answer'],
     [
       { state: 'unauthorized', profile: 'lab', isEmbedded: false, error: 'Wrong key.' },
       'The service “lab” refuses the key'
@@ -290,9 +284,7 @@ describe('ToolsView', () => {
   it('parts what runs from what does not, with the reason', () => {
     const state = { tools, service: SERVICE, isAsking: false, lost: null };
     render(<ToolsView {...TOOL_ACTS} state={state} />);
-    expect(
-      within(screen.getByLabelText('Run on this computer')).getByText('AbodyBuilder')
-    ).toBeTruthy();
+    expect(within(screen.getByLabelText('Run on this computer')).getByText('AbodyBuilder')).toBeTruthy();
     expect(screen.getByText('No engine.')).toBeTruthy();
   });
 

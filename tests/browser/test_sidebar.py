@@ -482,9 +482,10 @@ def test_a_cut_network_is_said_and_recovered_from(opened):
     expect(sidebar.get_by_text("No connection to JupyterLab’s server")).to_be_visible()
     expect(sidebar.get_by_role("row", name="rituximab-fv")).to_be_visible()
     opened.picture("sidebar-offline", sidebar)
+    with opened.page.expect_request("**/foldnote/api/refresh**"):
+        sidebar.get_by_role("button", name="Try now").click()
     opened.page.context.set_offline(False)
     opened.page.unroute("**/foldnote/api/**")
-    sidebar.get_by_role("button", name="Try now").click()
     expect(sidebar.get_by_text("No connection to JupyterLab’s server")).to_have_count(0)
 
 

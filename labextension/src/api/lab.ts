@@ -116,11 +116,7 @@ export class LabApi {
     return (await this.requests.post<{ kept: readonly string[] }>('jobs/keep', { names })).kept;
   }
   /** Adds tags to jobs and takes others away; they are kept on the server's computer. */
-  async tag(
-    names: readonly string[],
-    added: readonly string[],
-    removed: readonly string[]
-  ): Promise<void> {
+  async tag(names: readonly string[], added: readonly string[], removed: readonly string[]): Promise<void> {
     await this.requests.post('jobs/tag', { names, added, removed });
   }
 
@@ -167,12 +163,10 @@ export class LabApi {
   }
 
   /** What a person wants to know of one tool. */
-  readonly tool = (type: string): Promise<ToolAnswer> =>
-    this.requests.get(`tools/${encodeURIComponent(type)}`);
+  readonly tool = (type: string): Promise<ToolAnswer> => this.requests.get(`tools/${encodeURIComponent(type)}`);
 
   /** Tools for a task that is described in words. */
-  readonly advise = (prompt: string): Promise<AdviceAnswer> =>
-    this.requests.post('advice', { prompt });
+  readonly advise = (prompt: string): Promise<AdviceAnswer> => this.requests.post('advice', { prompt });
 
   /** A page of the folders and files at the top, or in a folder. */
   files(folder: string | null, offset: number): Promise<FilesAnswer> {

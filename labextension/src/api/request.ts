@@ -85,13 +85,7 @@ export class Requests {
   }
 
   /** Sends bytes as the body, and tells how far it is; `signal` gives it up. */
-  upload<T>(
-    path: string,
-    query: Query,
-    file: Blob,
-    onProgress: OnProgress,
-    signal: AbortSignal
-  ): Promise<T> {
+  upload<T>(path: string, query: Query, file: Blob, onProgress: OnProgress, signal: AbortSignal): Promise<T> {
     return new Promise((done, refuse) => {
       const request = new XMLHttpRequest(); // fetch does not tell how much is sent
       request.open('PUT', this.address(path, query));

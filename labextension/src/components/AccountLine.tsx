@@ -26,16 +26,9 @@ export function AccountLine({ account, claimAddress }: AccountLineProps): ReactE
   return (
     <div className="fn-Account">
       <div className="fn-Account-head">
-        <button
-          type="button"
-          className="fn-Fold"
-          aria-expanded={isOpen}
-          onClick={() => setOpen(before => !before)}
-        >
+        <button type="button" className="fn-Fold" aria-expanded={isOpen} onClick={() => setOpen(before => !before)}>
           <FoldIcon isOpen={isOpen} />
-          <span className={isScarce(account) ? 'fn-Account-scarce' : undefined}>
-            {tellShort(account, trans)}
-          </span>
+          <span className={isScarce(account) ? 'fn-Account-scarce' : undefined}>{tellShort(account, trans)}</span>
         </button>
         {account.canClaim && (
           <a

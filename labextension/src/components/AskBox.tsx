@@ -58,11 +58,7 @@ export function AskBox({ onAsk, toolName, canRun, onChoose }: AskBoxProps): Reac
             }
           }}
         />
-        <button
-          type="submit"
-          className="fn-Button fn-mod-small"
-          disabled={isAsking || prompt.trim() === ''}
-        >
+        <button type="submit" className="fn-Button fn-mod-small" disabled={isAsking || prompt.trim() === ''}>
           {trans.__('Ask')}
         </button>
       </div>
@@ -91,9 +87,7 @@ export function AskBox({ onAsk, toolName, canRun, onChoose }: AskBoxProps): Reac
                 <button type="button" className="fn-Link" onClick={() => onChoose(toolId)}>
                   {toolName(toolId)}
                 </button>
-                {!canRun(toolId) && (
-                  <span className="fn-Tool-method"> {trans.__('· nothing runs it here')}</span>
-                )}
+                {!canRun(toolId) && <span className="fn-Tool-method"> {trans.__('· nothing runs it here')}</span>}
                 <p className="fn-Tool-method">{visibleText(reason)}</p>
               </li>
             ))}

@@ -1,10 +1,12 @@
 /** Chooses what rows of jobs show, in a menu that stays open while one chooses. */
+import { checkIcon } from '@jupyterlab/ui-components';
 import { useEffect, useRef, useState, type KeyboardEvent, type ReactElement } from 'react';
 
+import { columnsIcon } from '../icons';
 import { DETAILS, toggleDetail, type Detail } from '../models/details';
 import { nextIndex } from '../models/selection';
 import { IconButton } from './IconButton';
-import { CheckIcon, ColumnsIcon } from './icons';
+import { Glyph } from './icons';
 import { useWords } from './words';
 
 /** What the menu needs. */
@@ -38,12 +40,11 @@ export function DetailsMenu({ details, onChoose }: DetailsMenuProps): ReactEleme
   return (
     <div className="fn-Details" ref={box}>
       <IconButton
+        icon={columnsIcon}
         label={trans.__('Choose what rows show')}
         isMenuOpen={isOpen}
         onClick={() => setOpen(!isOpen)}
-      >
-        <ColumnsIcon />
-      </IconButton>
+      />
       {isOpen && <Menu details={details} onChoose={onChoose} onClose={close} />}
     </div>
   );
@@ -80,7 +81,13 @@ function Menu(props: DetailsMenuProps & { readonly onClose: () => void }): React
     }
   };
   return (
-    <div className="fn-Details-menu" role="menu" tabIndex={-1} aria-label={trans.__('What rows show')} onKeyDown={onKeyDown}>
+    <div
+      className="fn-Details-menu"
+      role="menu"
+      tabIndex={-1}
+      aria-label={trans.__('What rows show')}
+      onKeyDown={onKeyDown}
+    >
       {DETAILS.map(detail => (
         <div
           key={detail}
@@ -90,7 +97,7 @@ function Menu(props: DetailsMenuProps & { readonly onClose: () => void }): React
           aria-checked={details.includes(detail)}
           onClick={() => onChoose({ details: toggleDetail(details, detail) })}
         >
-          <CheckIcon />
+          <Glyph icon={checkIcon} />
           {words[detail]}
         </div>
       ))}

@@ -33,12 +33,7 @@ export function EnginesView(props: EnginesViewProps): ReactElement {
   }, [isOpen]);
   return (
     <section className="fn-Engines" ref={section} aria-label={trans.__('Engines of this computer')}>
-      <button
-        type="button"
-        className="fn-Fold"
-        aria-expanded={isOpen}
-        onClick={() => props.onOpen(!isOpen)}
-      >
+      <button type="button" className="fn-Fold" aria-expanded={isOpen} onClick={() => props.onOpen(!isOpen)}>
         <FoldIcon isOpen={isOpen} /> {trans.__('Engines of this computer')}
       </button>
       {isOpen && state.complaint !== null && (
@@ -99,18 +94,11 @@ function Engine(props: EnginesViewProps & { readonly engine: EngineRecord }): Re
 }
 
 /** What can be done to the engine now. */
-function EngineButtons(
-  props: EnginesViewProps & { readonly engine: EngineRecord }
-): ReactElement | null {
+function EngineButtons(props: EnginesViewProps & { readonly engine: EngineRecord }): ReactElement | null {
   const { engine } = props;
   const trans = useWords();
   const button = (label: string, word: string, act: (engine: EngineRecord) => void): ReactElement => (
-    <button
-      type="button"
-      className="fn-Button fn-mod-small"
-      aria-label={label}
-      onClick={() => act(engine)}
-    >
+    <button type="button" className="fn-Button fn-mod-small" aria-label={label} onClick={() => act(engine)}>
       {word}
     </button>
   );
@@ -119,8 +107,7 @@ function EngineButtons(
   }
   return (
     <div className="fn-Engine-buttons">
-      {engine.isBusy &&
-        button(trans.__('Cancel the change of %1', engine.name), trans.__('Cancel'), props.onCancel)}
+      {engine.isBusy && button(trans.__('Cancel the change of %1', engine.name), trans.__('Cancel'), props.onCancel)}
       {!engine.isBusy &&
         !engine.isInstalled &&
         button(trans.__('Install %1', engine.name), trans.__('Install …'), props.onInstall)}

@@ -1,4 +1,5 @@
 /** A file or a folder of the account in the list. */
+import { addBelowIcon, deleteIcon, fileIcon, folderIcon } from '@jupyterlab/ui-components';
 import type { MouseEvent, ReactElement } from 'react';
 
 import type { FileRecord } from '../api/answers';
@@ -7,7 +8,7 @@ import { formatSize } from '../models/size';
 import { visibleText } from '../models/text';
 import { formatAge, formatMoment } from '../models/time';
 import { IconButton } from './IconButton';
-import { DeleteIcon, FileIcon, FolderIcon, InsertIcon } from './icons';
+import { Glyph } from './icons';
 import { useWords } from './words';
 
 /** What can be done with files. */
@@ -37,7 +38,7 @@ export function FileItem(props: FileActions & { readonly file: FileRecord }): Re
       onMouseDown={file.isFolder ? undefined : event => props.onPressFile(event, path)}
       title={file.isFolder ? undefined : trans.__('%1: drag it into a cell or a file field', visibleText(path))}
     >
-      {file.isFolder ? <FolderIcon /> : <FileIcon />}
+      {file.isFolder ? <Glyph icon={folderIcon} /> : <Glyph icon={fileIcon} />}
       {file.isFolder ? (
         <button type="button" className="fn-File-name fn-Link" onClick={() => props.onOpenFolder(path)}>
           <bdi>{name}</bdi>
@@ -50,16 +51,17 @@ export function FileItem(props: FileActions & { readonly file: FileRecord }): Re
       </span>
       <span className="fn-File-actions">
         {!file.isFolder && (
-          <IconButton label={trans.__('Insert %1 into the notebook', name)} onClick={() => props.onInsert(path)}>
-            <InsertIcon />
-          </IconButton>
+          <IconButton
+            icon={addBelowIcon}
+            label={trans.__('Insert %1 into the notebook', name)}
+            onClick={() => props.onInsert(path)}
+          />
         )}
         <IconButton
+          icon={deleteIcon}
           label={file.isFolder ? trans.__('Delete the folder %1', name) : trans.__('Delete %1', name)}
           onClick={() => (file.isFolder ? props.onDeleteFolder(path) : props.onDelete(path))}
-        >
-          <DeleteIcon />
-        </IconButton>
+        />
       </span>
     </li>
   );

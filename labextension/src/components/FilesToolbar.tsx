@@ -1,9 +1,10 @@
 /** Above the files: a search, the way to the folder in front, a new folder, an upload. */
+import { closeIcon, fileUploadIcon, newFolderIcon } from '@jupyterlab/ui-components';
 import { useRef, useState, type ReactElement } from 'react';
 
 import { visibleText } from '../models/text';
 import { IconButton } from './IconButton';
-import { CloseIcon, NewFolderIcon, UploadIcon } from './icons';
+import { Glyph } from './icons';
 import { SearchBox } from './SearchBox';
 import { useWords } from './words';
 
@@ -27,12 +28,11 @@ export function FilesToolbar(props: FilesToolbarProps): ReactElement {
       <div className="fn-Toolbar-row">
         <SearchBox label={trans.__('Search files')} value={query} onChange={onQuery} />
         <IconButton
+          icon={newFolderIcon}
           label={trans.__('New folder')}
           isPressed={isNaming}
           onClick={() => setNaming(!isNaming)}
-        >
-          <NewFolderIcon />
-        </IconButton>
+        />
         <UploadButton onUpload={props.onUpload} />
       </div>
       {isNaming && (
@@ -50,10 +50,7 @@ export function FilesToolbar(props: FilesToolbarProps): ReactElement {
 }
 
 /** The folders from the top to the one in front. */
-function Way(props: {
-  readonly folder: string;
-  readonly onOpen: FilesToolbarProps['onOpen'];
-}): ReactElement {
+function Way(props: { readonly folder: string; readonly onOpen: FilesToolbarProps['onOpen'] }): ReactElement {
   const trans = useWords();
   const parts = props.folder.split('/');
   return (
@@ -82,10 +79,7 @@ function Way(props: {
   );
 }
 
-function NewFolder(props: {
-  readonly onName: (name: string) => void;
-  readonly onCancel: () => void;
-}): ReactElement {
+function NewFolder(props: { readonly onName: (name: string) => void; readonly onCancel: () => void }): ReactElement {
   const trans = useWords();
   const [name, setName] = useState('');
   const isGood = /^[^/\\]+$/.test(name.trim()) && !/^\.+$/.test(name.trim());
@@ -119,9 +113,7 @@ function NewFolder(props: {
       <button type="submit" className="fn-Button fn-mod-small" disabled={!isGood}>
         {trans.__('Open')}
       </button>
-      <IconButton label={trans.__('No new folder')} onClick={props.onCancel}>
-        <CloseIcon />
-      </IconButton>
+      <IconButton icon={closeIcon} label={trans.__('No new folder')} onClick={props.onCancel} />
       {name !== '' && !isGood && (
         <p className="fn-Tool-method" id="fn-folder-rule" role="status">
           {trans.__('A folder’s name holds no / and no \\, and more than dots.')}
@@ -137,7 +129,7 @@ function UploadButton(props: { readonly onUpload: FilesToolbarProps['onUpload'] 
   return (
     <>
       <button type="button" className="fn-Button fn-mod-small" onClick={() => input.current?.click()}>
-        <UploadIcon /> {trans.__('Upload')}
+        <Glyph icon={fileUploadIcon} /> {trans.__('Upload')}
       </button>
       <input
         ref={input}

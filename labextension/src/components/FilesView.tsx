@@ -59,13 +59,7 @@ export function FilesView(props: FilesViewProps): ReactElement {
           {complaint}
         </Notice>
       )}
-      <FilesToolbar
-        query={query}
-        folder={folder}
-        onQuery={setQuery}
-        onOpen={props.onOpenFolder}
-        onUpload={onUpload}
-      />
+      <FilesToolbar query={query} folder={folder} onQuery={setQuery} onOpen={props.onOpenFolder} onUpload={onUpload} />
       {state.uploads.map(upload => (
         <UploadRow
           key={upload.id}
@@ -74,9 +68,7 @@ export function FilesView(props: FilesViewProps): ReactElement {
           onDismiss={() => props.onDismiss(upload.id)}
         />
       ))}
-      {files === null && complaint === null && (
-        <Notice tone="busy" title={trans.__('Asking for the files')} isWhole />
-      )}
+      {files === null && complaint === null && <Notice tone="busy" title={trans.__('Asking for the files')} isWhole />}
       {files?.length === 0 && complaint === null && <Nothing isTop={folder === null} />}
       {files !== null && files.length > 0 && shown.length === 0 && (
         <Notice
@@ -111,11 +103,7 @@ function isFound(file: FileRecord, query: string): boolean {
 function Nothing({ isTop }: { readonly isTop: boolean }): ReactElement {
   const trans = useWords();
   return (
-    <Notice
-      tone="plain"
-      title={isTop ? trans.__('No files yet') : trans.__('No files in this folder')}
-      isWhole
-    >
+    <Notice tone="plain" title={isTop ? trans.__('No files yet') : trans.__('No files in this folder')} isWhole>
       {isTop
         ? trans.__('Drop files here from your desktop or from the file browser. Jobs take them by their name.')
         : trans.__('Drop files here. The service keeps a folder as long as files are in it.')}

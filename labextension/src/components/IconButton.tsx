@@ -1,10 +1,13 @@
 /** A button that is only a drawing; its name is read out and shown as a tooltip. */
-import type { ReactElement, ReactNode } from 'react';
+import type { LabIcon } from '@jupyterlab/ui-components';
+import type { ReactElement } from 'react';
+
+import { Glyph } from './icons';
 
 /** What an icon button needs. */
 export interface IconButtonProps {
   readonly label: string;
-  readonly children: ReactNode;
+  readonly icon: LabIcon;
   readonly onClick?: () => void;
   /** The same, for those who want to know where the button is. */
   readonly onPress?: (button: HTMLElement) => void;
@@ -36,7 +39,7 @@ export function IconButton(props: IconButtonProps): ReactElement {
         props.onPress?.(event.currentTarget);
       }}
     >
-      {props.children}
+      <Glyph icon={props.icon} />
     </button>
   );
 }

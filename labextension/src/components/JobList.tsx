@@ -134,11 +134,7 @@ export function JobList(props: JobListProps): ReactElement {
     }
     return isMeant;
   };
-  const actOnJob = (
-    key: string,
-    row: Extract<ListRow, { kind: 'job' }>,
-    isStrong: boolean
-  ): boolean => {
+  const actOnJob = (key: string, row: Extract<ListRow, { kind: 'job' }>, isStrong: boolean): boolean => {
     const name = row.job.jobName;
     const isOpen = isBatch(row.job) ? state.open.has(name) : openLog === row.key;
     if (key === ' ') {
@@ -276,7 +272,8 @@ export function OtherRow(props: {
         {row.kind === 'group' ? (
           <>
             <FoldIcon isOpen={!isFolded} />
-            <bdi title={visibleText(row.hint)}>{visibleText(row.title)}</bdi> <span className="fn-Filter-count">{row.count}</span>
+            <bdi title={visibleText(row.hint)}>{visibleText(row.title)}</bdi>{' '}
+            <span className="fn-Filter-count">{row.count}</span>
           </>
         ) : (
           row.text

@@ -1,4 +1,13 @@
 /** One job in the list: what it is, how it stands, why it failed, and what can be done with it. */
+import {
+  addBelowIcon,
+  caretDownIcon,
+  caretRightIcon,
+  dotsIcon,
+  launchIcon,
+  stopIcon,
+  textEditorIcon
+} from '@jupyterlab/ui-components';
 import { memo, type MouseEvent, type ReactElement } from 'react';
 
 import type { JobRecord } from '../api/answers';
@@ -11,7 +20,7 @@ import { visibleText } from '../models/text';
 import { formatMoment, jobAge, jobDuration } from '../models/time';
 import type { Trans } from '../models/words';
 import { IconButton } from './IconButton';
-import { FoldIcon, InsertIcon, LogIcon, MoreIcon, OpenIcon, StateIcon, StopIcon } from './icons';
+import { StateIcon } from './icons';
 import { LogPane } from './LogPane';
 import { useWords } from './words';
 
@@ -56,11 +65,7 @@ export const JobRow = memo(function JobRow(props: JobRowProps): ReactElement {
   const { job, details, isCurrent, isSelected, isLogOpen, isUnfolded } = props;
   const state = shownState(job);
   const name = visibleText(job.jobName);
-  const marks = [
-    isCurrent && 'fn-mod-current',
-    isSelected && 'fn-mod-selected',
-    job.isLeaving && 'fn-mod-leaving'
-  ]
+  const marks = [isCurrent && 'fn-mod-current', isSelected && 'fn-mod-selected', job.isLeaving && 'fn-mod-leaving']
     .filter(Boolean)
     .join(' ');
   return (
@@ -110,12 +115,11 @@ export function FoldButton(props: {
   const { name, isUnfolded } = props;
   return (
     <IconButton
+      icon={isUnfolded ? caretDownIcon : caretRightIcon}
       label={isUnfolded ? trans.__('Fold %1', name) : trans.__('Show the jobs of %1', name)}
       tabIndex={-1}
       onClick={props.onUnfold}
-    >
-      <FoldIcon isOpen={isUnfolded} />
-    </IconButton>
+    />
   );
 }
 
@@ -205,43 +209,37 @@ function RowActions(props: JobRowProps): ReactElement {
     <div className="fn-JobRow-actions" role="gridcell">
       {job.status === 'Complete' && (
         <IconButton
+          icon={launchIcon}
           label={trans.__('Open the result of %1', name)}
           tabIndex={tabIndex}
           onClick={() => actions.onOpen(job.jobName)}
-        >
-          <OpenIcon />
-        </IconButton>
+        />
       )}
       {isLive(job) && (
         <IconButton
+          icon={stopIcon}
           label={trans.__('Stop %1', name)}
           isDisabled={isPending}
           tabIndex={tabIndex}
           onClick={() => actions.onStop(job.jobName)}
-        >
-          <StopIcon />
-        </IconButton>
+        />
       )}
       {!isBatch(job) && (
         <IconButton
+          icon={textEditorIcon}
           label={isLogOpen ? trans.__('Hide the log of %1', name) : trans.__('Show the log of %1', name)}
           isPressed={isLogOpen}
           tabIndex={tabIndex}
           onClick={() => props.onToggleLog(props.rowKey)}
-        >
-          <LogIcon />
-        </IconButton>
+        />
       )}
       <IconButton
+        icon={addBelowIcon}
         label={trans.__('Insert a cell that loads %1', name)}
         tabIndex={tabIndex}
         onClick={() => actions.onInsert(job.jobName)}
-      >
-        <InsertIcon />
-      </IconButton>
-      <IconButton label={trans.__('More for %1', name)} tabIndex={tabIndex} onPress={openMenu}>
-        <MoreIcon />
-      </IconButton>
+      />
+      <IconButton icon={dotsIcon} label={trans.__('More for %1', name)} tabIndex={tabIndex} onPress={openMenu} />
     </div>
   );
 }
@@ -280,11 +278,7 @@ function More({ job, details, isLogOpen, actions }: JobRowProps): ReactElement {
       {details.includes('tags') && <JobNotes job={job} />}
       {details.includes('progress') && (isRunning ? <Progress job={job} /> : <InBatch job={job} />)}
       {job.error !== null && details.includes('reason') && (
-        <p
-          className={`fn-JobRow-error${isLogOpen ? ' fn-mod-whole' : ''}`}
-          dir="auto"
-          title={visibleText(job.error)}
-        >
+        <p className={`fn-JobRow-error${isLogOpen ? ' fn-mod-whole' : ''}`} dir="auto" title={visibleText(job.error)}>
           {visibleText(job.error)}
         </p>
       )}

@@ -1,11 +1,12 @@
 /** The jobs with their filters, and every state they can be in. */
+import { closeIcon, deleteIcon, downloadIcon, stopIcon } from '@jupyterlab/ui-components';
 import { useCallback, useMemo, useState, type MouseEvent, type ReactElement } from 'react';
 
+import { tagIcon } from '../icons';
 import type { JobsState } from '../models/jobs';
 import { listRows, type Choices } from '../models/listing';
 import type { Selection, SelectionState } from '../models/selection';
 import { countStates, isLive } from '../models/status';
-import { CloseIcon, DeleteIcon, DownloadIcon, StopIcon, TagIcon } from './icons';
 import { IconButton } from './IconButton';
 import { JobList } from './JobList';
 import type { JobActions } from './JobRow';
@@ -64,9 +65,7 @@ export function JobsView(props: JobsViewProps): ReactElement {
       {state.complaint !== null && (
         <div className="fn-Complaint" role="alert">
           <span>{state.complaint}</span>
-          <IconButton label={trans.__('Dismiss')} onClick={props.onDismissComplaint}>
-            <CloseIcon />
-          </IconButton>
+          <IconButton icon={closeIcon} label={trans.__('Dismiss')} onClick={props.onDismissComplaint} />
         </div>
       )}
       {service === null && lost === null && <Loading />}
@@ -200,28 +199,24 @@ function ManyBar(props: JobsViewProps): ReactElement | null {
     <div className="fn-ManyBar" role="toolbar" aria-label={trans.__('Selected jobs')}>
       <span role="status">{trans._n('%1 selected', '%1 selected', names.length)}</span>
       <IconButton
+        icon={downloadIcon}
         label={trans.__('Download the results of the selected jobs')}
         isDisabled={!canDownload}
         onClick={() => props.onDownload(names)}
-      >
-        <DownloadIcon />
-      </IconButton>
-      <IconButton label={trans.__('Tag the selected jobs')} onClick={() => props.onTag(names)}>
-        <TagIcon />
-      </IconButton>
+      />
+      <IconButton icon={tagIcon} label={trans.__('Tag the selected jobs')} onClick={() => props.onTag(names)} />
       <IconButton
+        icon={stopIcon}
         label={trans.__('Stop the selected jobs')}
         isDisabled={!canStop}
         onClick={() => props.onStopMany(names)}
-      >
-        <StopIcon />
-      </IconButton>
-      <IconButton label={trans.__('Delete the selected jobs')} onClick={() => props.onDelete(names)}>
-        <DeleteIcon />
-      </IconButton>
-      <IconButton label={trans.__('Select none')} onClick={() => selection.clear()}>
-        <CloseIcon />
-      </IconButton>
+      />
+      <IconButton
+        icon={deleteIcon}
+        label={trans.__('Delete the selected jobs')}
+        onClick={() => props.onDelete(names)}
+      />
+      <IconButton icon={closeIcon} label={trans.__('Select none')} onClick={() => selection.clear()} />
     </div>
   );
 }

@@ -1,4 +1,5 @@
 /** The end of a job's log; follows it while the job lives. */
+import { Poll } from '@lumino/polling';
 import { useEffect, useRef, useState, type ReactElement } from 'react';
 
 import { sentenceOf, visibleText } from '../models/text';
@@ -28,29 +29,23 @@ export function LogPane({ name, isLive, read, paceMs = PACE_MS }: LogPaneProps):
   const isRead = text !== null || fault !== null;
 
   useEffect(() => {
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    let isOver = false;
-    const follow = async (): Promise<void> => {
-      try {
-        const log = await read(name);
-        if (!isOver) {
-          setText(log);
-          setFault(null);
-        }
-      } catch (error) {
-        if (!isOver) {
-          setFault(sentenceOf(error));
-        }
+    const poll = new Poll<string, unknown>({
+      name: 'foldnote:log',
+      frequency: { interval: paceMs, backoff: true },
+      factory: () => read(name)
+    });
+    poll.ticked.connect((_, { phase, payload }) => {
+      if (phase === 'rejected') {
+        setFault(sentenceOf(payload));
+      } else if (typeof payload === 'string') {
+        setText(payload);
+        setFault(null);
       }
-      if (!isOver && isLive) {
-        timer = setTimeout(() => void follow(), paceMs);
+      if (!isLive && phase !== 'started') {
+        void poll.stop();
       }
-    };
-    void follow();
-    return () => {
-      isOver = true;
-      clearTimeout(timer);
-    };
+    });
+    return () => poll.dispose();
   }, [name, isLive, read, paceMs]);
 
   useEffect(() => {

@@ -1,4 +1,5 @@
 /** A job of another member of the organization in the list: what it is, whose, and what can be done with its result. */
+import { addBelowIcon, dotsIcon, launchIcon } from '@jupyterlab/ui-components';
 import type { MouseEvent, ReactElement } from 'react';
 
 import type { JobRecord } from '../api/answers';
@@ -7,7 +8,7 @@ import type { Detail } from '../models/details';
 import { shownState, stateRow } from '../models/status';
 import { visibleText } from '../models/text';
 import { IconButton } from './IconButton';
-import { InsertIcon, MoreIcon, OpenIcon, StateIcon } from './icons';
+import { StateIcon } from './icons';
 import { FoldButton, JobFacts, openMenu } from './JobRow';
 import { useWords } from './words';
 
@@ -103,25 +104,21 @@ function Buttons(props: MemberRowProps & { readonly name: string }): ReactElemen
       {job.status === 'Complete' && (
         <>
           <IconButton
+            icon={launchIcon}
             label={trans.__('Open the result of %1', name)}
             isDisabled={props.refusal !== undefined}
             tabIndex={tabIndex}
             onClick={() => actions.onOpenOf(job)}
-          >
-            <OpenIcon />
-          </IconButton>
+          />
           <IconButton
+            icon={addBelowIcon}
             label={trans.__('Insert a cell that loads %1', name)}
             tabIndex={tabIndex}
             onClick={() => actions.onInsertOf(job)}
-          >
-            <InsertIcon />
-          </IconButton>
+          />
         </>
       )}
-      <IconButton label={trans.__('More for %1', name)} tabIndex={tabIndex} onPress={openMenu}>
-        <MoreIcon />
-      </IconButton>
+      <IconButton icon={dotsIcon} label={trans.__('More for %1', name)} tabIndex={tabIndex} onPress={openMenu} />
     </div>
   );
 }

@@ -48,10 +48,7 @@ export function MembersView(props: MembersViewProps): ReactElement {
   useEffect(onLoad, [onLoad]);
   const jobs = useMemo(() => state.jobs ?? [], [state.jobs]);
   const members = useMemo(() => listMembers(jobs), [jobs]);
-  const own = useMemo(
-    () => (member === EVERYBODY ? jobs : jobs.filter(job => job.email === member)),
-    [jobs, member]
-  );
+  const own = useMemo(() => (member === EVERYBODY ? jobs : jobs.filter(job => job.email === member)), [jobs, member]);
   const shown = useMemo(() => filterJobs(own, choices, toolName), [own, choices, toolName]);
   const names = Object.fromEntries(members.map(name => [name, visibleText(name)]));
   return (

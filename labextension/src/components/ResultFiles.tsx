@@ -1,11 +1,12 @@
 /** The files of a result: saved, put into code, dragged into a cell or a file field. */
+import { addBelowIcon, downloadIcon, fileIcon } from '@jupyterlab/ui-components';
 import type { MouseEvent, ReactElement } from 'react';
 
 import type { ResultAnswer } from '../api/answers';
 import { formatSize } from '../models/size';
 import { visibleText } from '../models/text';
 import { IconButton } from './IconButton';
-import { DownloadIcon, FileIcon, InsertIcon } from './icons';
+import { Glyph } from './icons';
 import { useWords } from './words';
 
 /** What can be done with a result's files. */
@@ -17,9 +18,7 @@ export interface ResultFileActions {
 }
 
 /** The list. */
-export function ResultFiles(
-  props: ResultFileActions & { readonly files: ResultAnswer['files'] }
-): ReactElement {
+export function ResultFiles(props: ResultFileActions & { readonly files: ResultAnswer['files'] }): ReactElement {
   const { onDownload, onInsertFile, onPressFile } = props;
   const trans = useWords();
   return (
@@ -33,12 +32,8 @@ export function ResultFiles(
             title={trans.__('%1: drag it into a cell or a file field', name)}
             onMouseDown={event => onPressFile(event, file.name)}
           >
-            <FileIcon />
-            <button
-              type="button"
-              className="fn-File-name fn-Link"
-              onClick={() => onDownload(file.name)}
-            >
+            <Glyph icon={fileIcon} />
+            <button type="button" className="fn-File-name fn-Link" onClick={() => onDownload(file.name)}>
               <bdi>{name}</bdi>
             </button>
             <span className="fn-File-facts">
@@ -46,14 +41,11 @@ export function ResultFiles(
             </span>
             <span className="fn-File-actions">
               <IconButton
+                icon={addBelowIcon}
                 label={trans.__('Insert %1 into the notebook', name)}
                 onClick={() => onInsertFile(file.name)}
-              >
-                <InsertIcon />
-              </IconButton>
-              <IconButton label={trans.__('Save %1', name)} onClick={() => onDownload(file.name)}>
-                <DownloadIcon />
-              </IconButton>
+              />
+              <IconButton icon={downloadIcon} label={trans.__('Save %1', name)} onClick={() => onDownload(file.name)} />
             </span>
           </li>
         );

@@ -63,9 +63,7 @@ function Gone(props: ResultNoticeProps & { readonly goneAt: number }): ReactElem
   const { state, goneAt, service, owner, onClose } = props;
   const trans = useWords();
   const where =
-    service === null
-      ? trans.__('The service of this computer')
-      : trans.__('The service “%1”', visibleText(service));
+    service === null ? trans.__('The service of this computer') : trans.__('The service “%1”', visibleText(service));
   const close = { label: trans.__('Close'), onClick: onClose };
   const wasThere = state.job !== undefined;
   const asked = wasThere

@@ -1,4 +1,5 @@
 /** A job in the main area: its result as cells show it, its files, its log, its settings, what was really run. */
+import { addBelowIcon, downloadIcon } from '@jupyterlab/ui-components';
 import { useEffect, useState, type ReactElement } from 'react';
 
 import type { ResultAnswer } from '../api/answers';
@@ -9,7 +10,7 @@ import { isLive, shownState, stateRow } from '../models/status';
 import { sentenceOf, visibleText } from '../models/text';
 import { formatMoment, jobDuration } from '../models/time';
 import { HtmlPane } from './HtmlPane';
-import { DownloadIcon, InsertIcon, StateIcon } from './icons';
+import { Glyph, StateIcon } from './icons';
 import { LogPane } from './LogPane';
 import { Notice } from './Notice';
 import { ResultFiles, type ResultFileActions } from './ResultFiles';
@@ -123,7 +124,7 @@ function Head(props: ResultViewProps): ReactElement {
       </div>
       <div className="fn-Result-actions">
         <button type="button" className="fn-Button" disabled={!isThere} onClick={props.onInsert}>
-          <InsertIcon /> {trans.__('Insert cell')}
+          <Glyph icon={addBelowIcon} /> {trans.__('Insert cell')}
         </button>
         <button type="button" className="fn-Button" disabled={!isThere} onClick={props.onAgain}>
           {trans.__('Change and run again')}
@@ -134,7 +135,7 @@ function Head(props: ResultViewProps): ReactElement {
           disabled={!isThere || job.status !== 'Complete'}
           onClick={() => props.onDownload(null)}
         >
-          <DownloadIcon /> {trans.__('Download')}
+          <Glyph icon={downloadIcon} /> {trans.__('Download')}
         </button>
       </div>
       <p className="fn-Result-facts">{facts.filter(Boolean).join(' · ')}</p>

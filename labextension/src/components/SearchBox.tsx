@@ -1,7 +1,8 @@
 /** A search field with a lens and, while it holds text, a cross that empties it. */
+import { closeIcon, searchIcon } from '@jupyterlab/ui-components';
 import type { ReactElement } from 'react';
 
-import { CloseIcon, SearchIcon } from './icons';
+import { Glyph } from './icons';
 import { IconButton } from './IconButton';
 import { useWords } from './words';
 
@@ -17,7 +18,7 @@ export function SearchBox({ label, value, onChange }: SearchBoxProps): ReactElem
   const trans = useWords();
   return (
     <div className="fn-SearchBox" role="search">
-      <SearchIcon />
+      <Glyph icon={searchIcon} />
       <input
         type="text"
         value={value}
@@ -33,9 +34,7 @@ export function SearchBox({ label, value, onChange }: SearchBoxProps): ReactElem
         }}
       />
       {value !== '' && (
-        <IconButton label={trans.__('Empty the search')} onClick={() => onChange('')}>
-          <CloseIcon />
-        </IconButton>
+        <IconButton icon={closeIcon} label={trans.__('Empty the search')} onClick={() => onChange('')} />
       )}
     </div>
   );

@@ -77,13 +77,9 @@ function lastGood(service: ServiceReport, now: number, trans: Trans): string {
 }
 
 function startingTitle(service: ServiceReport, trans: Trans): string {
-  return service.isEmbedded
-    ? trans.__('Starting the service of this computer')
-    : trans.__('Connecting to the service');
+  return service.isEmbedded ? trans.__('Starting the service of this computer') : trans.__('Connecting to the service');
 }
 
 function nameOf(service: ServiceReport, trans: Trans): string {
-  return service.isEmbedded
-    ? trans.__('The service of this computer')
-    : trans.__('The service “%1”', service.profile);
+  return service.isEmbedded ? trans.__('The service of this computer') : trans.__('The service “%1”', service.profile);
 }

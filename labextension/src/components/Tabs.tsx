@@ -59,12 +59,7 @@ export function Tabs<K extends string>(props: TabsProps<K>): ReactElement {
         </div>
         {props.extra}
       </div>
-      <div
-        className="fn-TabPanel"
-        role="tabpanel"
-        id={panelId}
-        aria-labelledby={tabId(chosen)}
-      >
+      <div className="fn-TabPanel" role="tabpanel" id={panelId} aria-labelledby={tabId(chosen)}>
         {props.children}
       </div>
     </>

@@ -1,9 +1,10 @@
 /** One tool: what it does, by which method, what it takes, whom to cite, and a button for a cell with its form. */
+import { addIcon } from '@jupyterlab/ui-components';
 import type { ReactElement } from 'react';
 
 import type { ToolAnswer, ToolRecord } from '../api/answers';
 import { methodOf } from '../models/tools';
-import { FoldIcon, PlusIcon } from './icons';
+import { FoldIcon, Glyph } from './icons';
 import { ToolFacts } from './ToolFacts';
 import { useWords } from './words';
 
@@ -27,12 +28,7 @@ export function ToolItem(props: ToolItemProps): ReactElement {
       className={`fn-Tool${tool.available ? '' : ' fn-mod-unavailable'}${isOpen ? ' fn-mod-open' : ''}`}
     >
       <div className="fn-Tool-name">
-        <button
-          type="button"
-          className="fn-Fold"
-          aria-expanded={isOpen}
-          onClick={() => props.onToggle(tool.type)}
-        >
+        <button type="button" className="fn-Fold" aria-expanded={isOpen} onClick={() => props.onToggle(tool.type)}>
           <FoldIcon isOpen={isOpen} />
           <bdi>{tool.displayName}</bdi>
         </button>
@@ -44,7 +40,7 @@ export function ToolItem(props: ToolItemProps): ReactElement {
         title={trans.__('Insert a cell with this tool’s form')}
         onClick={() => onNewCell(tool.type)}
       >
-        <PlusIcon /> {trans.__('New cell')}
+        <Glyph icon={addIcon} /> {trans.__('New cell')}
       </button>
       <p className="fn-Tool-text" title={isOpen ? undefined : tool.description}>
         {tool.description}

@@ -1,11 +1,11 @@
 /** A file on its way: what happens to it, how far that is, and what can be done. */
+import { closeIcon, refreshIcon } from '@jupyterlab/ui-components';
 import type { ReactElement } from 'react';
 
 import type { Upload } from '../models/files';
 import { visibleText } from '../models/text';
 import type { Trans } from '../models/words';
 import { IconButton } from './IconButton';
-import { CloseIcon, RefreshIcon } from './icons';
 import { useWords } from './words';
 
 /** What the row needs. */
@@ -30,25 +30,23 @@ export function UploadRow({ upload, onRetry, onDismiss }: UploadRowProps): React
       </bdi>
       <span className="fn-Upload-acts">
         {(hasFailed || phase === 'waiting') && (
-          <IconButton label={trans.__('Try the upload of %1 again', shown)} onClick={onRetry}>
-            <RefreshIcon />
-          </IconButton>
+          <IconButton icon={refreshIcon} label={trans.__('Try the upload of %1 again', shown)} onClick={onRetry} />
         )}
         <IconButton
+          icon={closeIcon}
           label={hasFailed ? trans.__('Forget the upload of %1', shown) : trans.__('Give up the upload of %1', shown)}
           onClick={onDismiss}
-        >
-          <CloseIcon />
-        </IconButton>
+        />
       </span>
-      <p className={hasFailed ? 'fn-JobRow-error fn-mod-whole' : 'fn-Upload-word'} role={hasFailed ? 'alert' : undefined}>
+      <p
+        className={hasFailed ? 'fn-JobRow-error fn-mod-whole' : 'fn-Upload-word'}
+        role={hasFailed ? 'alert' : undefined}
+      >
         {hasFailed ? fault : wordOf(phase, percent, trans)}
       </p>
       {reason !== null && (
         <p className="fn-Upload-word" role="status">
-          {phase === 'passing'
-            ? trans.__('%1 Retrying automatically; nothing has to be sent anew.', reason)
-            : reason}
+          {phase === 'passing' ? trans.__('%1 Retrying automatically; nothing has to be sent anew.', reason) : reason}
         </p>
       )}
       {isMoving && (

@@ -160,11 +160,7 @@ function useResize(box: RefObject<HTMLDivElement>, measure: () => void): void {
 }
 
 /** Keeps what a reader looks at in its place when rows come or go above it; at the top, new rows are shown. */
-function useAnchor(
-  box: RefObject<HTMLDivElement>,
-  rows: readonly Measured[],
-  tops: Float64Array
-): void {
+function useAnchor(box: RefObject<HTMLDivElement>, rows: readonly Measured[], tops: Float64Array): void {
   const anchor = useRef<{ key: string; top: number; tops: Float64Array } | null>(null);
   useLayoutEffect(() => {
     const node = box.current;

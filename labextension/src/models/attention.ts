@@ -4,14 +4,14 @@
  * A page learns of a new job by looking, so something that may have submitted one (a form was clicked, a card appeared)
  * makes it look for a while.
  */
-import type { JobsState } from './jobs';
+import type { ISignal } from '@lumino/signaling';
+
+import type { JobsModel } from './jobs';
 import { isLive } from './status';
 
 /** What is watched: the jobs model. */
-export interface Watched {
-  readonly state: () => JobsState;
-  readonly subscribe: (listener: () => void) => () => void;
-  watch(): () => void;
+export interface Watched extends Pick<JobsModel, 'state' | 'watch'> {
+  readonly changed: ISignal<unknown, void>;
 }
 
 const LINGER_MS = 60_000;
@@ -25,7 +25,7 @@ export class Attention {
   constructor(jobs: Watched, lingerMs: number = LINGER_MS) {
     this.jobs = jobs;
     this.lingerMs = lingerMs;
-    jobs.subscribe(() => this.decide());
+    jobs.changed.connect(() => this.decide());
   }
 
   /** Begins or ends all looking of its own. */

@@ -44,9 +44,7 @@ export function batchWords(job: JobRecord, trans: Trans = PLAIN): string {
 
 function batchSize(job: JobRecord): number {
   const { statuses } = job;
-  const counted = statuses
-    ? statuses['In Queue'] + statuses.Running + statuses.Complete + statuses.Stopped
-    : 0;
+  const counted = statuses ? statuses['In Queue'] + statuses.Running + statuses.Complete + statuses.Stopped : 0;
   return job.batchSize ?? counted;
 }
 

@@ -51,9 +51,7 @@ export function keptJobsCell(names: readonly string[], profile: string | null = 
 /** Code that stands for several jobs. */
 export function jobsValue(names: readonly string[], profile: string | null = null): string {
   const [name = ''] = names;
-  return names.length === 1
-    ? jobValue(name, profile)
-    : `[${names.map(each => jobValue(each, profile)).join(', ')}]`;
+  return names.length === 1 ? jobValue(name, profile) : `[${names.map(each => jobValue(each, profile)).join(', ')}]`;
 }
 
 /** Code that stands for a job or a batch. */

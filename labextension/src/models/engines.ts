@@ -1,4 +1,6 @@
 /** The engines of the server's computer; asked for when somebody looks, and often while one is being changed. */
+import { Poll } from '@lumino/polling';
+
 import type { EngineAction, EngineRecord, EnginesAnswer } from '../api/answers';
 import { Store } from './store';
 import { sentenceOf } from './text';
@@ -55,7 +57,6 @@ export class EnginesModel extends Store<EnginesState> {
 
   /** Asks again. */
   async refresh(): Promise<void> {
-    clearTimeout(this.timer);
     const isBusy = (): boolean => this.state().engines?.some(engine => engine.isBusy) ?? false;
     const wasBusy = isBusy();
     try {
@@ -67,13 +68,14 @@ export class EnginesModel extends Store<EnginesState> {
     if (wasBusy && !isBusy()) {
       this.onEnd();
     }
-    if (isBusy()) {
-      clearTimeout(this.timer);
-      this.timer = setTimeout(() => void this.refresh(), this.busyMs);
-    }
+    void (isBusy() ? this.poll.schedule({ interval: this.busyMs }) : this.poll.stop());
   }
 
   private readonly source: EnginesSource;
   private readonly busyMs: number;
-  private timer: ReturnType<typeof setTimeout> | undefined;
+  private readonly poll = new Poll({
+    name: 'foldnote:engines',
+    auto: false,
+    factory: () => this.refresh()
+  });
 }

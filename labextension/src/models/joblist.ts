@@ -27,10 +27,7 @@ export function mergeAnswer(
 }
 
 /** The jobs with older ones behind; none twice. */
-export function appendOlder(
-  known: readonly JobRecord[],
-  older: readonly JobRecord[]
-): readonly JobRecord[] {
+export function appendOlder(known: readonly JobRecord[], older: readonly JobRecord[]): readonly JobRecord[] {
   const names = new Set(known.map(job => job.jobName));
   return [...known, ...older.filter(job => !names.has(job.jobName))];
 }

@@ -2,6 +2,8 @@
  * What the page knows about jobs. It asks the server extension, never the job service, and only while a view watches and
  * the page can be seen. The server answers when something changed, so that one question lasts long.
  */
+import { Poll } from '@lumino/polling';
+
 import type { JobRecord, JobsAnswer, OlderAnswer, ServiceReport, StatusCounts, Tagged } from '../api/answers';
 import { readSubjobs, type BatchSource } from './batch';
 import { appendOlder, mergeAnswer } from './joblist';
@@ -35,8 +37,6 @@ export interface Pace {
   readonly wait: number;
   /** Between two questions. */
   readonly pause: number;
-  /** The longest pause after failures. */
-  readonly longest: number;
 }
 
 /** Everything a view shows about jobs. */
@@ -61,7 +61,10 @@ export interface JobsState {
   readonly complaint: string | null;
 }
 
-const PACE: Pace = { wait: 25_000, pause: 250, longest: 20_000 };
+const PACE: Pace = { wait: 25_000, pause: 250 };
+
+/** The first pause after a failure; later ones grow to half a minute. */
+const RETRY_MS = 1000;
 
 const ACT_WAIT_MS = 1500;
 
@@ -85,6 +88,13 @@ export class JobsModel extends Store<JobsState> {
     super(EMPTY);
     this.source = source;
     this.pace = pace;
+    this.poll = new Poll({
+      name: 'foldnote:jobs',
+      auto: false,
+      standby: 'never', // the question under way is given up as soon as the page is hidden
+      frequency: { interval: RETRY_MS, backoff: true },
+      factory: () => this.follow()
+    });
     document.addEventListener('visibilitychange', this.onVisibility);
   }
 
@@ -108,7 +118,7 @@ export class JobsModel extends Store<JobsState> {
       await this.source.hurry();
       await this.ask(0);
     } catch (error) {
-      this.fail(error);
+      this.update({ lost: sentenceOf(error) });
     }
     this.begin();
   }
@@ -220,6 +230,7 @@ export class JobsModel extends Store<JobsState> {
     document.removeEventListener('visibilitychange', this.onVisibility);
     this.watchers = 0;
     this.giveUp();
+    this.poll.dispose();
   }
 
   private get isWanted(): boolean {
@@ -228,37 +239,36 @@ export class JobsModel extends Store<JobsState> {
 
   private begin(): void {
     if (this.isWanted && this.asking === null) {
-      const asking = new AbortController();
-      this.asking = asking;
-      void this.follow(asking.signal);
-    }
-  }
-
-  private async follow(signal: AbortSignal): Promise<void> {
-    while (!signal.aborted) {
-      try {
-        await this.ask(this.pace.wait, signal);
-      } catch (error) {
-        this.failUnless(signal, error);
-      }
-      await pause(this.pauseMs(), signal);
-    }
-  }
-
-  private failUnless(signal: AbortSignal, error: unknown): void {
-    if (!signal.aborted) {
-      this.fail(error);
+      this.asking = new AbortController();
+      void this.poll.start();
     }
   }
 
   private giveUp(): void {
     this.asking?.abort();
     this.asking = null;
+    void this.poll.stop();
   }
 
   private pauseIfUnwatched(): void {
     if (!this.isWanted) {
       this.giveUp();
+    }
+  }
+
+  /** Asks once; the poll asks again after a pause, which grows while the server does not answer. */
+  private async follow(): Promise<void> {
+    const signal = this.asking?.signal;
+    try {
+      await this.ask(this.pace.wait, signal);
+      if (!signal?.aborted) {
+        void this.poll.schedule({ interval: this.pace.pause });
+      }
+    } catch (error) {
+      if (!signal?.aborted) {
+        this.update({ lost: sentenceOf(error) });
+        throw error;
+      }
     }
   }
 
@@ -272,7 +282,6 @@ export class JobsModel extends Store<JobsState> {
       }
       if (this.mark === base || answer.body?.isWhole === true) {
         this.mark = answer.tag;
-        this.failures = 0;
         this.take(answer.body);
         return;
       }
@@ -320,8 +329,7 @@ export class JobsModel extends Store<JobsState> {
   }
 
   private forget(names: ReadonlySet<string>): void {
-    const left = (jobs: readonly JobRecord[]): readonly JobRecord[] =>
-      jobs.filter(job => !names.has(job.jobName));
+    const left = (jobs: readonly JobRecord[]): readonly JobRecord[] => jobs.filter(job => !names.has(job.jobName));
     const { jobs, open } = this.state();
     const batches = [...open].map(([name, subjobs]) => [name, subjobs && left(subjobs)] as const);
     this.update({ jobs: left(jobs), open: new Map(batches) });
@@ -336,27 +344,14 @@ export class JobsModel extends Store<JobsState> {
     this.update({ jobs: jobs.map(tagged), open: new Map(batches) });
   }
 
-  private fail(error: unknown): void {
-    this.failures += 1;
-    this.update({ lost: sentenceOf(error) });
-  }
-
-  private pauseMs(): number {
-    const { longest, pause: first } = this.pace;
-    return this.failures === 0 ? first : Math.min(1000 * 2 ** (this.failures - 1), longest);
-  }
-
-  private async act(
-    names: readonly string[],
-    request: () => Promise<readonly string[]>
-  ): Promise<void> {
+  private async act(names: readonly string[], request: () => Promise<readonly string[]>): Promise<void> {
     this.update({ pending: new Set([...this.state().pending, ...names]), complaint: null });
     try {
       const faults = await request();
       if (faults.length > 0) {
         this.update({ complaint: faults.slice(0, 3).join(' ') });
       }
-      await this.ask(ACT_WAIT_MS);
+      await this.ask(Math.min(ACT_WAIT_MS, this.pace.wait));
     } catch (error) {
       this.update({ complaint: sentenceOf(error) });
     } finally {
@@ -371,22 +366,12 @@ export class JobsModel extends Store<JobsState> {
 
   private readonly source: JobsSource;
   private readonly pace: Pace;
+  private readonly poll: Poll;
   private watchers = 0;
-  private failures = 0;
   private asking: AbortController | null = null;
   private mark: string | null = null;
   /** Goes up when another service is meant: answers of the one before are late. */
   private era = 0;
   private olderKey: string | null = null;
   private isBeyondHead = false;
-}
-
-function pause(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise(resolve => {
-    const timer = setTimeout(resolve, ms);
-    signal.addEventListener('abort', () => {
-      clearTimeout(timer);
-      resolve();
-    });
-  });
 }

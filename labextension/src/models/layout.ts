@@ -23,10 +23,7 @@ export const MOST_ROWS = 90;
 const BEYOND_PX = 300;
 
 /** Tops of all rows, and their whole height at the end. */
-export function placeRows(
-  rows: readonly Measured[],
-  heights: ReadonlyMap<string, number>
-): Float64Array {
+export function placeRows(rows: readonly Measured[], heights: ReadonlyMap<string, number>): Float64Array {
   const tops = new Float64Array(rows.length + 1);
   let top = 0;
   rows.forEach((row, index) => {
@@ -62,12 +59,7 @@ export function rowAt(tops: Float64Array, y: number): number {
 }
 
 /** Where to scroll so that the row from `top` to `bottom` is in sight; null when it is already. */
-export function scrollFor(
-  top: number,
-  bottom: number,
-  scrollTop: number,
-  height: number
-): number | null {
+export function scrollFor(top: number, bottom: number, scrollTop: number, height: number): number | null {
   if (top < scrollTop) {
     return top;
   }

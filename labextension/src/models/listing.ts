@@ -147,9 +147,7 @@ function withSubjobs(job: JobRecord, { open }: Listed, { trans = PLAIN }: Naming
   }
   return [
     row,
-    ...subjobs.map(
-      (each): ListRow => ({ kind: 'job', key: `${job.jobName} / ${each.jobName}`, job: each, level: 2 })
-    )
+    ...subjobs.map((each): ListRow => ({ kind: 'job', key: `${job.jobName} / ${each.jobName}`, job: each, level: 2 }))
   ];
 }
 
@@ -200,11 +198,9 @@ function titleOf(
     case 'tool':
       return [toolName(toolType(job))];
     case 'project':
-      return [job.projectTag ?? trans.__("No project")];
+      return [job.projectTag ?? trans.__('No project')];
     case 'notebook':
-      return job.notebook
-        ? [notebookName(job.notebook), job.notebook]
-        : [trans.__('Notebook not known')];
+      return job.notebook ? [notebookName(job.notebook), job.notebook] : [trans.__('Notebook not known')];
     case 'tags':
       return [job.tags?.length ? job.tags.join(', ') : trans.__('No tags')];
     default:
@@ -217,10 +213,7 @@ export function notebookName(path: string | null | undefined): string {
   return (path ?? '').split(/[\\/]/).slice(-2).join('/');
 }
 
-function sortDown(
-  jobs: readonly JobRecord[],
-  value: (job: JobRecord) => number | null
-): readonly JobRecord[] {
+function sortDown(jobs: readonly JobRecord[], value: (job: JobRecord) => number | null): readonly JobRecord[] {
   const valued = jobs.map(job => ({ job, at: value(job) ?? Number.NEGATIVE_INFINITY }));
   return valued.sort((a, b) => b.at - a.at || 0).map(({ job }) => job);
 }
@@ -229,8 +222,6 @@ function sortDown(
 function sortByScore(jobs: readonly JobRecord[]): readonly JobRecord[] {
   const scored = jobs.map(job => ({ job, score: findScore(job) }));
   return scored
-    .sort((a, b) =>
-      a.score && b.score ? compareScores(a.score, b.score) : Number(!a.score) - Number(!b.score)
-    )
+    .sort((a, b) => (a.score && b.score ? compareScores(a.score, b.score) : Number(!a.score) - Number(!b.score)))
     .map(({ job }) => job);
 }

@@ -2,6 +2,8 @@
  * One job and its result, as a tab shows them. What a list tells of the job is taken from there; a job that no list holds
  * (of another service, of a folded batch, deleted since) is asked for by itself, and only while somebody looks.
  */
+import { Poll } from '@lumino/polling';
+
 import type { JobPlace, JobRecord, ResultAnswer } from '../api/answers';
 import { isLive } from './status';
 import { Store } from './store';
@@ -87,7 +89,7 @@ export class ResultModel extends Store<ResultState> {
     void this.fetch();
     return () => {
       this.isWatched = false;
-      clearTimeout(this.timer);
+      void this.poll.stop();
     };
   }
 
@@ -178,21 +180,14 @@ export class ResultModel extends Store<ResultState> {
 
   /** Asks again after a while for what may have changed, while somebody looks. */
   private later(): void {
-    clearTimeout(this.timer);
     const { job, fault, resultFault } = this.state();
     const isOpen = !this.isListed && (fault === null ? job !== undefined && isLive(job) : fault.isPassing);
     if (!this.isWatched || !(isOpen || resultFault?.isPassing)) {
+      void this.poll.stop();
       return;
     }
-    const pauseMs = this.pausesMs[Math.min(this.turns, this.pausesMs.length - 1)] ?? 0;
-    this.timer = setTimeout(() => {
-      if (document.hidden) {
-        this.later();
-        return;
-      }
-      this.turns += 1;
-      void (isOpen ? this.ask() : this.fetch());
-    }, pauseMs);
+    this.next = isOpen ? () => this.ask() : () => this.fetch();
+    void this.poll.schedule({ interval: this.pausesMs[Math.min(this.turns, this.pausesMs.length - 1)] ?? 0 });
   }
 
   private isWatched = false;
@@ -201,7 +196,18 @@ export class ResultModel extends Store<ResultState> {
   private isAsking = false;
   private isFetching = false;
   private turns = 0;
-  private timer: ReturnType<typeof setTimeout> | undefined;
+  private next: () => Promise<void> = () => this.ask();
+  private readonly poll = new Poll({
+    name: 'foldnote:result',
+    auto: false,
+    standby: 'when-hidden',
+    linger: 0,
+    factory: async () => {
+      this.turns += 1;
+      await this.next();
+      this.later(); // at its own pace, or not at all
+    }
+  });
 }
 
 /** Whether a fault passes by itself. */

@@ -1,8 +1,7 @@
-/**
- * A value that views can watch: the smallest thing that React's `useSyncExternalStore` needs.
- */
+/** A value that views and plugins can watch. */
+import { Signal } from '@lumino/signaling';
 
-/** Holds one immutable state and tells listeners when it is replaced. */
+/** Holds one immutable state and emits a signal when it is replaced. */
 export class Store<S> {
   constructor(initial: S) {
     this.current = initial;
@@ -11,22 +10,14 @@ export class Store<S> {
   /** The present state; the same object until something changes. */
   readonly state = (): S => this.current;
 
-  /** Calls `listener` after each change; returns what ends it. */
-  readonly subscribe = (listener: () => void): (() => void) => {
-    this.listeners.add(listener);
-    return () => {
-      this.listeners.delete(listener);
-    };
-  };
+  /** Emitted after each change. */
+  readonly changed = new Signal<this, void>(this);
 
   /** Replaces parts of the state. */
   protected update(change: Partial<S>): void {
     this.current = { ...this.current, ...change };
-    for (const listener of [...this.listeners]) {
-      listener();
-    }
+    this.changed.emit();
   }
 
   private current: S;
-  private readonly listeners = new Set<() => void>();
 }

@@ -26,10 +26,6 @@ export function changeTags(
 }
 
 /** Tags with some more and without others, in alphabetical order. */
-export function mixTags(
-  tags: readonly string[],
-  added: readonly string[],
-  removed: readonly string[]
-): string[] {
+export function mixTags(tags: readonly string[], added: readonly string[], removed: readonly string[]): string[] {
   return [...new Set([...tags, ...added])].filter(tag => added.includes(tag) || !removed.includes(tag)).sort();
 }

@@ -85,10 +85,7 @@ export function searchTools(tools: readonly ToolRecord[], query: string): readon
   const words = query.toLowerCase().split(/\s+/).filter(Boolean);
   return tools
     .filter(tool => words.every(word => haystack(tool).includes(word)))
-    .sort(
-      (a, b) =>
-        Number(b.available) - Number(a.available) || a.displayName.localeCompare(b.displayName)
-    );
+    .sort((a, b) => Number(b.available) - Number(a.available) || a.displayName.localeCompare(b.displayName));
 }
 
 /** How the method that really runs relates to the tool's name, in words; empty when nothing runs it. */

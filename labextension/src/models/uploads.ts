@@ -93,11 +93,7 @@ export class Sending {
     }
   }
 
-  private async sendRest(
-    file: File,
-    begun: UploadAnswer,
-    recover: () => Promise<UploadAnswer>
-  ): Promise<UploadAnswer> {
+  private async sendRest(file: File, begun: UploadAnswer, recover: () => Promise<UploadAnswer>): Promise<UploadAnswer> {
     let now = begun;
     while (now.receivedBytes < file.size) {
       const { id, receivedBytes: offset } = now;
@@ -106,10 +102,7 @@ export class Sending {
       const tell = (bytes: number): void =>
         this.onProgress({ phase: 'sending', fraction: (offset + bytes) / file.size, reason: this.news });
       tell(0);
-      now = await this.persist(
-        () => this.source.sendPiece(id, offset, piece, tell, this.control.signal),
-        recover
-      );
+      now = await this.persist(() => this.source.sendPiece(id, offset, piece, tell, this.control.signal), recover);
     }
     return now;
   }

@@ -60,9 +60,7 @@ class ConnectionForm extends Widget implements Dialog.IBodyWidget<Given> {
     this.url = this.addField(trans.__('Address of the service'), 'url', url, 'https://jobs.example.org/v1');
     this.key = this.addField(trans.__('API key'), 'password', '', '');
     const note = this.node.appendChild(document.createElement('p'));
-    note.textContent = trans.__(
-      'The key is stored on the computer that runs Jupyter and is never shown again.'
-    );
+    note.textContent = trans.__('The key is stored on the computer that runs Jupyter and is never shown again.');
     if (fault !== '') {
       const alert = this.node.appendChild(document.createElement('p'));
       alert.className = 'fn-JobRow-error fn-mod-whole';

@@ -1,8 +1,9 @@
 /** The main-area widget of a job's result. It needs no kernel. */
-import { useMemo, useSyncExternalStore, type ReactElement } from 'react';
+import { useMemo, type ReactElement } from 'react';
 
 import type { JobPlace } from '../api/answers';
 import { ResultView, type ResultViewProps } from '../components/ResultView';
+import { useStore } from '../components/store';
 import { Words } from '../components/words';
 import { dragFrom, type Dragged } from '../dragging';
 import { toolType } from '../models/batch';
@@ -56,7 +57,14 @@ export class ResultPanel extends SeenWidget {
     const { jobs, profiles } = this.options.foldnote;
     if (this.ends.length === 0) {
       const { look } = this.model;
-      this.ends = [jobs.watch(), jobs.subscribe(look), profiles.subscribe(look), this.model.watch()];
+      jobs.changed.connect(look);
+      profiles.changed.connect(look);
+      this.ends = [
+        jobs.watch(),
+        () => jobs.changed.disconnect(look),
+        () => profiles.changed.disconnect(look),
+        this.model.watch()
+      ];
     }
   }
 
@@ -69,7 +77,7 @@ export class ResultPanel extends SeenWidget {
   private readonly options: ResultOptions;
   private readonly model: ResultModel;
   private readonly own = `result${(lastId += 1)}`;
-  private ends: (() => void)[] = [];
+  private ends: (() => unknown)[] = [];
 }
 
 /** The server, and a note in the member's row of what a service refuses. */
@@ -105,10 +113,10 @@ function listed({ jobs, members, profiles }: IFoldnote, { job, member, profile }
 function Content(props: ResultOptions & { readonly model: ResultModel; readonly id: string }): ReactElement {
   const { foldnote, model, place } = props;
   const { api, jobs, profiles, tools, trans } = foldnote;
-  const state = useSyncExternalStore(model.subscribe, model.state);
-  const own = useSyncExternalStore(jobs.subscribe, jobs.state);
-  const known = useSyncExternalStore(profiles.subscribe, profiles.state);
-  useSyncExternalStore(tools.subscribe, tools.state);
+  const state = useStore(model);
+  const own = useStore(jobs);
+  const known = useStore(profiles);
+  useStore(tools);
   const reads = useMemo(
     (): Pick<ResultViewProps, 'readLog' | 'readSettings'> => ({
       readLog: () =>

@@ -1,15 +1,16 @@
 /** The sidebar as a Lumino widget: it watches while it can be seen and hands plain data to the views. */
+import { refreshIcon } from '@jupyterlab/ui-components';
 import type { Message } from '@lumino/messaging';
-import { useCallback, useSyncExternalStore, type ReactElement } from 'react';
+import { useCallback, type ReactElement } from 'react';
 
 import { AccountLine } from '../components/AccountLine';
 import { IconButton } from '../components/IconButton';
-import { RefreshIcon } from '../components/icons';
 import type { JobActions } from '../components/JobRow';
 import { JobsView, type ManyActions } from '../components/JobsView';
 import type { MemberActions } from '../components/MemberRow';
 import { MembersView } from '../components/MembersView';
 import { ServiceBar } from '../components/ServiceBar';
+import { useStore } from '../components/store';
 import { Tabs, type Tab } from '../components/Tabs';
 import { Words } from '../components/words';
 import type { EngineRecord } from '../api/answers';
@@ -93,11 +94,7 @@ export class Sidebar extends SeenWidget {
   protected override render(): ReactElement {
     return (
       <Words.Provider value={this.options.foldnote.trans}>
-        <SidebarContent
-          {...this.options}
-          view={this.shownView}
-          onView={view => this.choose(view)}
-        />
+        <SidebarContent {...this.options} view={this.shownView} onView={view => this.choose(view)} />
       </Words.Provider>
     );
   }
@@ -152,9 +149,9 @@ interface ContentProps extends SidebarOptions {
 function SidebarContent(props: ContentProps): ReactElement {
   const { view, onView, onRefresh, foldnote } = props;
   const { jobs, profiles, trans } = foldnote;
-  const { service, lost } = useSyncExternalStore(jobs.subscribe, jobs.state);
-  const known = useSyncExternalStore(profiles.subscribe, profiles.state);
-  const { account } = useSyncExternalStore(foldnote.account.subscribe, foldnote.account.state);
+  const { service, lost } = useStore(jobs);
+  const known = useStore(profiles);
+  const { account } = useStore(foldnote.account);
   const tabs: readonly Tab<SidebarView>[] = [
     { key: 'jobs', label: trans.__('Jobs') },
     { key: 'tools', label: trans.__('Tools') },
@@ -168,11 +165,7 @@ function SidebarContent(props: ContentProps): ReactElement {
         tabs={tabs}
         chosen={view}
         onChoose={onView}
-        extra={
-          <IconButton label={trans.__('Refresh')} onClick={onRefresh}>
-            <RefreshIcon />
-          </IconButton>
-        }
+        extra={<IconButton icon={refreshIcon} label={trans.__('Refresh')} onClick={onRefresh} />}
       >
         {view === 'jobs' && <JobsTab {...props} />}
         {view === 'tools' && <ToolsTab {...props} />}
@@ -193,16 +186,13 @@ function SidebarContent(props: ContentProps): ReactElement {
 function JobsTab(props: ContentProps): ReactElement {
   const { jobs, members, tools, selection } = props.foldnote;
   const { choices } = props;
-  const state = useSyncExternalStore(jobs.subscribe, jobs.state);
-  const chosen = useSyncExternalStore(choices.subscribe, choices.state);
-  const selected = useSyncExternalStore(selection.subscribe, selection.state);
-  const { tools: known } = useSyncExternalStore(tools.subscribe, tools.state);
-  const toolName = useCallback(
-    (type: string) => known?.find(tool => tool.type === type)?.displayName ?? type,
-    [known]
-  );
+  const state = useStore(jobs);
+  const chosen = useStore(choices);
+  const selected = useStore(selection);
+  const { tools: known } = useStore(tools);
+  const toolName = useCallback((type: string) => known?.find(tool => tool.type === type)?.displayName ?? type, [known]);
   const onOlder = useCallback(() => void jobs.loadOlder(), [jobs]);
-  const team = useSyncExternalStore(members.subscribe, members.state);
+  const team = useStore(members);
   const onLoad = useCallback(() => void members.refresh(), [members]);
   const onOlderOfMembers = useCallback(() => void members.loadOlder(), [members]);
   const onChoose = (change: Partial<Choices>): void => {

@@ -1,8 +1,9 @@
 /** The sidebar's tabs of tools and files: what their models know, handed to views as plain data. */
-import { useSyncExternalStore, type ReactElement } from 'react';
+import { type ReactElement } from 'react';
 
 import { EnginesView } from '../components/EnginesView';
 import { FilesView } from '../components/FilesView';
+import { useStore } from '../components/store';
 import { ToolsView } from '../components/ToolsView';
 import { dragFrom, type Dragged } from '../dragging';
 import { fileCode } from '../models/code';
@@ -13,8 +14,8 @@ import type { SidebarOptions } from './sidebar';
 export function ToolsTab(props: SidebarOptions): ReactElement {
   const { foldnote, onNewCell, onInstall, onRemove, onCancelEngine } = props;
   const { api, engines, tools } = foldnote;
-  const state = useSyncExternalStore(tools.subscribe, tools.state);
-  const found = useSyncExternalStore(engines.subscribe, engines.state);
+  const state = useStore(tools);
+  const found = useStore(engines);
   return (
     <ToolsView
       state={state}
@@ -41,7 +42,7 @@ export function ToolsTab(props: SidebarOptions): ReactElement {
 /** The account's files. */
 export function FilesTab({ foldnote, onInsertFile, onDeleteFile, onDeleteFolder }: SidebarOptions): ReactElement {
   const { files } = foldnote;
-  const state = useSyncExternalStore(files.subscribe, files.state);
+  const state = useStore(files);
   return (
     <FilesView
       state={state}

@@ -121,7 +121,7 @@ function addServiceCommands(app: JupyterFrontEnd, foldnote: IFoldnote): void {
 /** Puts the tools that can run into the palette, when they are known. */
 function offerTools({ tools }: IFoldnote, palette: ICommandPalette): void {
   const offered = new Set<string>();
-  tools.subscribe(() => {
+  tools.changed.connect(() => {
     for (const tool of tools.state().tools ?? []) {
       if (tool.available && !offered.has(tool.type)) {
         offered.add(tool.type);

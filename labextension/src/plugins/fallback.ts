@@ -16,11 +16,7 @@ export const fallbackPlugin: JupyterFrontEndPlugin<void> = {
   autoStart: true,
   requires: [IRenderMimeRegistry],
   optional: [IFoldnote],
-  activate: (
-    app: JupyterFrontEnd,
-    rendermime: IRenderMimeRegistry,
-    foldnote: IFoldnote | null
-  ) => {
+  activate: (app: JupyterFrontEnd, rendermime: IRenderMimeRegistry, foldnote: IFoldnote | null) => {
     const stir = (): void => foldnote?.attention.stir();
     rendermime.addFactory(
       {

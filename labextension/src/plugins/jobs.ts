@@ -291,9 +291,7 @@ function save(address: string): void {
 function addEndingCommands(app: JupyterFrontEnd, foldnote: IFoldnote): void {
   const { jobs, trans } = foldnote;
   const leaving = ({ names }: Meant): readonly string[] =>
-    (names.length > 0 ? names : jobs.state().jobs.map(job => job.jobName)).filter(
-      name => jobs.find(name)?.isLeaving
-    );
+    (names.length > 0 ? names : jobs.state().jobs.map(job => job.jobName)).filter(name => jobs.find(name)?.isLeaving);
   const live = ({ names }: Meant): readonly string[] =>
     names.filter(name => {
       const job = jobs.find(name);
@@ -306,7 +304,11 @@ function addEndingCommands(app: JupyterFrontEnd, foldnote: IFoldnote): void {
     canRun: given => isOwn(given) && live(given).length > 0,
     run: async given => {
       const names = live(given);
-      const title = question(names, name => trans.__('Stop the job %1?', name), count => trans.__('Stop %1 jobs?', count));
+      const title = question(
+        names,
+        name => trans.__('Stop the job %1?', name),
+        count => trans.__('Stop %1 jobs?', count)
+      );
       const body = trans.__('What was computed so far is lost, unless the tool has written it already.');
       if (await isConfirmed(title, body, trans.__('Stop'), trans.__('Cancel'))) {
         await jobs.stop(names);
@@ -319,7 +321,11 @@ function addEndingCommands(app: JupyterFrontEnd, foldnote: IFoldnote): void {
     isThere: isOwn,
     canRun: isOwnAndThere,
     run: async ({ names }) => {
-      const title = question(names, name => trans.__('Delete the job %1?', name), count => trans.__('Delete %1 jobs?', count));
+      const title = question(
+        names,
+        name => trans.__('Delete the job %1?', name),
+        count => trans.__('Delete %1 jobs?', count)
+      );
       const body = trans.__(
         'Records, logs and results are removed from the service for good. What still runs is stopped.'
       );
@@ -374,7 +380,11 @@ function addTagCommand(app: JupyterFrontEnd, foldnote: IFoldnote): void {
     canRun: isOwnAndThere,
     run: async ({ names }) => {
       const tagged = names.flatMap(name => jobs.find(name) ?? []);
-      const title = question(names, name => trans.__('Tags of %1', name), count => trans.__('Tags of %1 jobs', count));
+      const title = question(
+        names,
+        name => trans.__('Tags of %1', name),
+        count => trans.__('Tags of %1 jobs', count)
+      );
       const { button, value } = await InputDialog.getText({
         title,
         label: trans.__(
@@ -390,11 +400,7 @@ function addTagCommand(app: JupyterFrontEnd, foldnote: IFoldnote): void {
   });
 }
 
-function question(
-  names: readonly string[],
-  one: (name: string) => string,
-  many: (count: number) => string
-): string {
+function question(names: readonly string[], one: (name: string) => string, many: (count: number) => string): string {
   const [name = ''] = names;
   return names.length === 1 ? one(visibleText(name)) : many(names.length);
 }

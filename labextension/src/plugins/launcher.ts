@@ -22,7 +22,7 @@ export const launcherPlugin: JupyterFrontEndPlugin<void> = {
       return;
     }
     const carded = new Set<string>();
-    tools.subscribe(() => {
+    tools.changed.connect(() => {
       for (const tool of tools.state().tools ?? []) {
         if (tool.available && !carded.has(tool.type)) {
           carded.add(tool.type);

@@ -10,12 +10,7 @@ import { cardOf } from './launcher';
 
 const RANK = 560; // after Run and Kernel, before Tabs and Settings
 
-const VIEWS = [
-  CommandIDs.showJobs,
-  CommandIDs.showTools,
-  CommandIDs.showFiles,
-  CommandIDs.showEngines
-];
+const VIEWS = [CommandIDs.showJobs, CommandIDs.showTools, CommandIDs.showFiles, CommandIDs.showEngines];
 
 /** The menu. */
 export const menuPlugin: JupyterFrontEndPlugin<void> = {
@@ -54,7 +49,7 @@ export const menuPlugin: JupyterFrontEndPlugin<void> = {
         fillCatalog(app, foldnote, catalog);
       }
     };
-    tools.subscribe(fill);
+    tools.changed.connect(fill);
     fill();
     void app.restored.then(() => tools.load());
   }

@@ -43,12 +43,12 @@ export const modelsPlugin: JupyterFrontEndPlugin<IFoldnote> = {
       void account.load();
     };
     engines.onEnd = () => void tools.refresh();
-    jobs.subscribe(() => account.noteJobs(countJobs(jobs.state())));
-    jobs.subscribe(() => selection.keepOnly(name => jobs.find(name) !== undefined));
+    jobs.changed.connect(() => account.noteJobs(countJobs(jobs.state())));
+    jobs.changed.connect(() => selection.keepOnly(name => jobs.find(name) !== undefined));
     const trans = translator?.load('foldnote') ?? PLAIN;
     const attention = new Attention(jobs);
     const settings = new SettingsModel();
-    settings.subscribe(() => {
+    settings.changed.connect(() => {
       const { hasNotifications, profile, pollSeconds, colors } = settings.state();
       attention.turn(hasNotifications);
       api.pollSeconds = pollSeconds;

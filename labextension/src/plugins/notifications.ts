@@ -41,7 +41,7 @@ export const notificationsPlugin: JupyterFrontEndPlugin<void> = {
     const { jobs, settings } = foldnote;
     const endings = new Endings();
     const count = new TitleCount();
-    jobs.subscribe(() => {
+    jobs.changed.connect(() => {
       const ended = endings.note(jobs.state());
       if (settings.state().hasNotifications) {
         tell(app, foldnote, ended);
@@ -51,7 +51,7 @@ export const notificationsPlugin: JupyterFrontEndPlugin<void> = {
     addBrowserCommand(app, foldnote, registry);
     palette?.addItem({ command: CommandIDs.notifyInBrowser, category: CATEGORY });
     let wasWanted = false;
-    settings.subscribe(() => {
+    settings.changed.connect(() => {
       const isWanted = settings.state().hasBrowserNotifications;
       if (isWanted && !wasWanted && readLeave() !== 'granted') {
         offerLeave(app, foldnote);

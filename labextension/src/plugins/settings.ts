@@ -8,10 +8,7 @@ import { COLORINGS, STANDARD, type Settings, type SettingsModel } from '../model
 export const SETTINGS = 'foldnote:plugin';
 
 /** Keeps the model as the settings editor says, now and whenever that changes. */
-export async function followSettings(
-  registry: ISettingRegistry | null,
-  model: SettingsModel
-): Promise<void> {
+export async function followSettings(registry: ISettingRegistry | null, model: SettingsModel): Promise<void> {
   try {
     const settings = await registry?.load(SETTINGS);
     const read = (): void => model.take(readSettings(settings?.composite ?? {}));

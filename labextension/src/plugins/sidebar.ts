@@ -1,23 +1,12 @@
 /** The sidebar with jobs, tools and files. */
-import {
-  ILayoutRestorer,
-  type JupyterFrontEnd,
-  type JupyterFrontEndPlugin
-} from '@jupyterlab/application';
+import { ILayoutRestorer, type JupyterFrontEnd, type JupyterFrontEndPlugin } from '@jupyterlab/application';
 import { Dialog, ICommandPalette } from '@jupyterlab/apputils';
 import { ISettingRegistry } from '@jupyterlab/settingregistry';
 import { IStateDB } from '@jupyterlab/statedb';
 import { Widget } from '@lumino/widgets';
 
 import type { EngineRecord } from '../api/answers';
-import {
-  CommandIDs,
-  mnemonicOf,
-  readText,
-  type FileArgs,
-  type JobArgs,
-  type NewCellArgs
-} from '../commands';
+import { CommandIDs, mnemonicOf, readText, type FileArgs, type JobArgs, type NewCellArgs } from '../commands';
 import { dragFrom, type Dragged } from '../dragging';
 import { markIcon } from '../icons';
 import { ChoicesModel } from '../models/choices';
@@ -98,8 +87,7 @@ function createSidebar(
     onDrag: (names, event, onClick) => dragFrom(event, () => dragJobs(foldnote, names), onClick),
     onOpenOf: ({ jobName: job, email: member }) => member && run(CommandIDs.openJob, { job, member }),
     onInsertOf: ({ jobName: job, email: member }) => member && run(CommandIDs.loadJob, { job, member }),
-    onDragOf: ({ jobName, email }, event) =>
-      email && dragFrom(event, () => dragResult(foldnote, jobName, email)),
+    onDragOf: ({ jobName, email }, event) => email && dragFrom(event, () => dragResult(foldnote, jobName, email)),
     onDownload: names => run(CommandIDs.downloadJob, { jobs: [...names] }),
     onInsertFile: path => run(CommandIDs.insertFile, { path }),
     onDeleteFile: path => run(CommandIDs.deleteFile, { path }),
@@ -153,7 +141,7 @@ function showCount(sidebar: Sidebar, { jobs, trans }: IFoldnote): void {
       sidebar.title.className = count > 0 ? 'fn-SideTab fn-mod-busy' : 'fn-SideTab';
     }
   };
-  jobs.subscribe(show);
+  jobs.changed.connect(show);
   show();
 }
 

@@ -3,10 +3,11 @@ import type { JupyterFrontEnd, JupyterFrontEndPlugin } from '@jupyterlab/applica
 import { IStatusBar } from '@jupyterlab/statusbar';
 import { ReactWidget } from '@jupyterlab/ui-components';
 import { Signal } from '@lumino/signaling';
-import { useSyncExternalStore, type ReactElement } from 'react';
+import type { ReactElement } from 'react';
 
 import { CommandIDs } from '../commands';
 import { StateIcon } from '../components/icons';
+import { useStore } from '../components/store';
 import { isLive } from '../models/status';
 import { IFoldnote } from '../tokens';
 
@@ -27,7 +28,7 @@ export const statusPlugin: JupyterFrontEndPlugin<void> = {
     const isActive = (): boolean => jobs.state().jobs.some(isLive);
     const changed = new Signal<object, void>(item);
     let was = false;
-    jobs.subscribe(() => {
+    jobs.changed.connect(() => {
       if (isActive() !== was) {
         was = isActive();
         changed.emit();
@@ -45,7 +46,7 @@ export const statusPlugin: JupyterFrontEndPlugin<void> = {
 
 function Count(props: { readonly foldnote: IFoldnote; readonly onShow: () => void }): ReactElement {
   const { jobs, trans } = props.foldnote;
-  const state = useSyncExternalStore(jobs.subscribe, jobs.state);
+  const state = useStore(jobs);
   const live = state.jobs.filter(isLive);
   const running = live.filter(job => job.status === 'Running').length;
   const waiting = live.length - running;

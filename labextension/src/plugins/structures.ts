@@ -3,12 +3,7 @@
  * stays one choice away, and of other JSON files it stays the first.
  */
 import type { JupyterFrontEnd, JupyterFrontEndPlugin } from '@jupyterlab/application';
-import {
-  ABCWidgetFactory,
-  DocumentWidget,
-  type DocumentRegistry,
-  type IDocumentWidget
-} from '@jupyterlab/docregistry';
+import { ABCWidgetFactory, DocumentWidget, type DocumentRegistry, type IDocumentWidget } from '@jupyterlab/docregistry';
 
 import { proteinIcon } from '../icons';
 import { FILE_KINDS } from '../models/filetypes';
@@ -51,11 +46,7 @@ export const structuresPlugin: JupyterFrontEndPlugin<void> = {
 };
 
 class StructureFactory extends ABCWidgetFactory<IDocumentWidget<StructurePanel>> {
-  constructor(
-    app: JupyterFrontEnd,
-    foldnote: IFoldnote,
-    options: DocumentRegistry.IWidgetFactoryOptions
-  ) {
+  constructor(app: JupyterFrontEnd, foldnote: IFoldnote, options: DocumentRegistry.IWidgetFactoryOptions) {
     super(options);
     this.app = app;
     this.foldnote = foldnote;
