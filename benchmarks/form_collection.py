@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ipywidgets.widgets import widget as registry
+from ipywidgets import Widget
 
 from foldnote.forms import SchemaForm
 from foldnote.forms.fields.field import is_same
@@ -94,21 +94,21 @@ def _try(path: Path) -> Outcome | None:
         return None
     if not isinstance(schema, dict):
         return None
-    before = set(registry._instances)
+    Widget.close_all()
     signal.signal(signal.SIGPROF, _stop)
     signal.setitimer(signal.ITIMER_PROF, _MOST_S)
     begun = time.process_time()
     build_s, models, fault = 0.0, 0, ""
     try:
         form = SchemaForm(schema)
-        build_s, models = time.process_time() - begun, len(registry._instances) - len(before)
+        build_s = time.process_time() - begun
+        models = len(Widget.get_manager_state()["state"])
         fault = "; ".join(_list_faults(schema, form))
     except Exception as error:  # noqa: BLE001 - whatever goes wrong is what is looked for
         fault = f"{type(error).__name__}: {error}"
     finally:
         signal.setitimer(signal.ITIMER_PROF, 0)
-    for model in set(registry._instances) - before:
-        registry._instances.pop(model, None)
+    Widget.close_all()
     return Outcome(path.stem, build_s, models, fault)
 
 
@@ -127,7 +127,7 @@ def _list_faults(schema: dict[str, Any], form: SchemaForm) -> Iterator[str]:
         yield "it has no static rendering"
     folded = [field for field in form.section.walk() if isinstance(field, ObjectField)]
     for field in folded[:_MOST_OPENED]:
-        field._open()
+        field.focus_at(next(iter(field.spec.schema.get("properties") or ("",))))
     if not _holds(form.value, value):
         yield "opening its folded objects takes something away"
 

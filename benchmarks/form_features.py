@@ -128,18 +128,19 @@ def passes(generator: Generator, trial: Trial) -> bool:
 
 def measure(build: Callable[[], Any]) -> dict[str, float]:
     """Milliseconds (median), widget models, and kB of their first states."""
-    from ipywidgets.widgets import widget as registry
+    from ipywidgets import Widget
 
     build()
-    spent, made = [], []
+    spent, made = [], {}
     for _ in range(RUNS):
-        before = set(registry._instances)
+        before = Widget.get_manager_state()["state"].keys()
         begun = time.perf_counter()
         form = build()
         spent.append((time.perf_counter() - begun) * 1000)
-        made = [model for key, model in registry._instances.items() if key not in before]
+        states = Widget.get_manager_state()["state"]
+        made = {key: model["state"] for key, model in states.items() if key not in before}
         del form
-    size = sum(len(json.dumps(model.get_state(), default=str)) for model in made)
+    size = sum(len(json.dumps(state, default=str)) for state in made.values())
     return {"ms": statistics.median(spent), "models": len(made), "kB": size / 1000}
 
 

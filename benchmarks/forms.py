@@ -18,7 +18,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from ipywidgets.widgets import widget as registry
+from ipywidgets import Widget
 
 from foldnote import catalog
 from foldnote.forms import Form
@@ -63,10 +63,11 @@ def median_ms(work: Callable[[], object]) -> float:
 
 def models_and_kilobytes(build: Callable[[], Form]) -> tuple[int, float]:
     """Widget models of one form, and the size of their first states as JSON in kB."""
-    before = set(registry._instances)
+    before = Widget.get_manager_state()["state"].keys()
     form = build()
-    made = [model for key, model in registry._instances.items() if key not in before]
-    size = sum(len(json.dumps(model.get_state(), default=str)) for model in made)
+    states = Widget.get_manager_state()["state"]
+    made = [model["state"] for key, model in states.items() if key not in before]
+    size = sum(len(json.dumps(state, default=str)) for state in made)
     del form
     return len(made), size / 1000
 

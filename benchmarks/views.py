@@ -122,7 +122,7 @@ def plain_html(text: str) -> str:
     view.addModel(text, "pdb")
     view.setStyle({"cartoon": {"color": "spectrum"}})
     view.zoomTo()
-    html: str = view._make_html()
+    html: str = view.write_html()
     return html
 
 

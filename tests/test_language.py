@@ -11,7 +11,14 @@ from pathlib import Path
 ROOT = Path(__file__).parent.parent
 GLOSSARY = tomllib.loads((ROOT / "docs/glossary.toml").read_text())
 SOURCES = sorted((ROOT / "src/foldnote").rglob("*.py"))
-SCRIPTS = sorted((ROOT / "labextension/src").rglob("*.ts*"))
+SCRIPTS = sorted(
+    [
+        *(ROOT / "labextension/src").rglob("*.ts*"),
+        *(ROOT / "src/foldnote/viewers/assets").glob("*.js"),
+        *(ROOT / "src/foldnote/catalog/tools").glob("*.json"),
+        *(ROOT / "notebooks").glob("*.ipynb"),
+    ]
+)
 DOCS = [ROOT / name for name in ("README.md", "CONTRIBUTING.md")] + sorted((ROOT / "docs").glob("*.md"))
 
 

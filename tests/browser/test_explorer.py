@@ -68,7 +68,7 @@ def explorer(chromium, server):
 
 def test_what_python_chooses_is_marked(explorer):
     page, shown = explorer
-    expect(shown.locator(".fne-bar")).to_contain_text("2 residues chosen")
+    expect(shown.locator(".fne-bar")).to_contain_text("2 residues selected")
     assert shown.locator(".fne-cell[aria-selected=true]").count() == 2
     expect(shown.locator(".fne-table tbody tr")).to_have_count(2)
     page.page.wait_for_function(_IS_MARKED, timeout=30_000)
@@ -83,21 +83,21 @@ def test_a_choice_in_the_sequence_and_in_the_plot_reaches_the_others(explorer):
     page.page.mouse.down()
     page.page.mouse.move(last["x"] + 3, last["y"] + 5)
     page.page.mouse.up()
-    expect(shown.locator(".fne-bar")).to_contain_text("5 residues chosen")
+    expect(shown.locator(".fne-bar")).to_contain_text("5 residues selected")
     plot = shown.locator(".fne-plot svg").first
     plot.click(position={"x": plot.bounding_box()["width"] - 3, "y": 40})
-    expect(shown.locator(".fne-bar")).to_contain_text("1 residue chosen")
+    expect(shown.locator(".fne-bar")).to_contain_text("1 residue selected")
     expect(shown.locator(".fne-table tbody")).to_contain_text("127")
 
 
 def test_the_keyboard_chooses(explorer):
     page, shown = explorer
     shown.get_by_role("button", name="Clear").click()
-    expect(shown.locator(".fne-bar")).to_contain_text("0 residues chosen")
+    expect(shown.locator(".fne-bar")).to_contain_text("0 residues selected")
     shown.locator(".fne-sequence").focus()
     for key in ("ArrowRight", "Space", "ArrowRight", "Space"):
         page.page.keyboard.press(key)
-    expect(shown.locator(".fne-bar")).to_contain_text("2 residues chosen")
+    expect(shown.locator(".fne-bar")).to_contain_text("2 residues selected")
     assert page.accessibility_faults(".fne-explorer") == []
 
 
@@ -119,9 +119,9 @@ def test_residues_picked_in_the_picture_fill_a_forms_field_and_typed_ones_are_pi
         page.page.mouse.click(place["x"], place["y"])
         if shown.locator(".fne-cell[aria-selected=true]").count():
             break
-    expect(shown.locator(".fne-bar")).to_contain_text("1 residue chosen")
+    expect(shown.locator(".fne-bar")).to_contain_text("1 residue selected")
     picked = shown.locator(".fne-table tbody tr td").all_inner_texts()[:2]
     expect(field).to_have_value(f"{picked[0]}: {picked[1]}", timeout=30_000)
     field.fill("L: 1-3")
-    expect(shown.locator(".fne-bar")).to_contain_text("3 residues chosen", timeout=30_000)
+    expect(shown.locator(".fne-bar")).to_contain_text("3 residues selected", timeout=30_000)
     page.picture("explorer-form", page.page.locator(".jp-Notebook"))

@@ -429,7 +429,7 @@ def test_hostile_names_are_text(filled):
 
 
 def test_the_status_bar_and_the_tab_count_unfinished_jobs(filled):
-    expect(filled.page.get_by_role("button", name="3 jobs run, 1 waits")).to_be_visible()
+    expect(filled.page.get_by_role("button", name="3 running, 1 queued")).to_be_visible()
     tab = filled.page.locator(".lm-TabBar-tab.fn-SideTab")
     expect(tab).to_have_attribute("data-count", "4")
 

@@ -6,6 +6,7 @@ Windows, and see the system as it is.
 """
 
 import builtins
+import inspect
 import os
 import sys
 import types
@@ -52,7 +53,7 @@ def is_ours(scope):
 
 def is_called_by_ours():
     """Whether a module of foldnote called, itself or by way of pathlib and shutil."""
-    frame = sys._getframe(2)
+    frame = inspect.currentframe().f_back.f_back
     while frame is not None and frame.f_globals.get("__name__") in ("pathlib", "os", "shutil"):
         frame = frame.f_back
     return frame is not None and is_ours(frame.f_globals)

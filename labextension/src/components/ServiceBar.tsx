@@ -30,7 +30,7 @@ export function ServiceBar({ service, isLost, state, onChoose, onConnect }: Serv
   const chosen = state.chosen ?? active ?? service?.profile ?? EMBEDDED;
   const names = state.profiles.length > 0 ? state.profiles.map(profile => profile.name) : [chosen];
   const isFirst = service === null || (service.state === 'starting' && !service.isEmbedded);
-  const word = isLost ? trans.__('Not known') : isFirst ? trans.__('Connecting') : words[service.state];
+  const word = isLost ? trans.__('Disconnected') : isFirst ? trans.__('Connecting') : words[service.state];
   return (
     <div className="fn-ServiceBar">
       <span className={`fn-Dot fn-mod-${isLost ? 'starting' : (service?.state ?? 'starting')}`} aria-hidden="true" />

@@ -79,7 +79,7 @@ export function ToolsView(props: ToolsViewProps): ReactElement {
             {...section}
           />
           {query === '' && props.engines}
-          <ToolSection title={trans.__('Known, but nothing runs them here')} tools={others} {...section} />
+          <ToolSection title={trans.__('Not available on this computer')} tools={others} {...section} />
           {found.length === 0 && (
             <Notice
               tone="plain"

@@ -51,8 +51,8 @@ function Count(props: { readonly foldnote: IFoldnote; readonly onShow: () => voi
   const running = live.filter(job => job.status === 'Running').length;
   const waiting = live.length - running;
   const words = [
-    running > 0 && trans._n('%1 job runs', '%1 jobs run', running),
-    waiting > 0 && trans._n('%1 waits', '%1 wait', waiting)
+    running > 0 && trans.__('%1 running', running),
+    waiting > 0 && trans.__('%1 queued', waiting)
   ];
   return (
     <button

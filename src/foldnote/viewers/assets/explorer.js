@@ -193,9 +193,9 @@ function addTable(parent, residues, choice) {
       const [chain, number, letter, plddt] = residues[index], line = make('tr', '', body);
       for (const text of [chain, number, letter]) make('td', '', line, text);
       if (hasConfidence) make('td', '', line, typeof plddt === 'number' ? plddt : '');
-      const drop = make('button', '', make('td', '', line), 'Leave out');
+      const drop = make('button', '', make('td', '', line), 'Remove');
       drop.type = 'button';
-      drop.setAttribute('aria-label', `Leave out ${letter} ${number} of chain ${chain}`);
+      drop.setAttribute('aria-label', `Remove ${letter} ${number} of chain ${chain}`);
       drop.onclick = () => choice.pick(index, { ctrlKey: true });
     }
   };
@@ -261,7 +261,7 @@ async function render({ model, el }) {
   shows.push(addSequence(side, residues, choice), addConfidence(side, residues, choice), addErrors(side, model.get('_pae'), choice), addTable(side, residues, choice));
   const follow = () => {
     const chosen = choice.read();
-    said.textContent = chosen.size === 1 ? '1 residue chosen' : `${chosen.size} residues chosen`;
+    said.textContent = chosen.size === 1 ? '1 residue selected' : `${chosen.size} residues selected`;
     clear.disabled = chosen.size === 0;
     for (const show of shows) show(chosen);
   };

@@ -1,4 +1,4 @@
-"""What was run, and which files came of it, in words.
+"""The provenance of a result and its files, as a summary.
 
 The method that really ran stands first; where it is another one than the tool is named after, that is said in
 the same line.
