@@ -22,12 +22,21 @@ from sqlalchemy.pool import QueuePool
 
 from foldnote.errors import ConfigurationError
 from foldnote.service.store.migrations import migrate
-from foldnote.service.store.space import make_shrinkable, prepare_new, reclaim
+from foldnote.service.store.space import (
+    empty_log,
+    make_shrinkable,
+    prepare_new,
+    quiet_time_s,
+    reclaim,
+    rewrite,
+)
 
 Found = TypeVar("Found")
 BUSY_TIMEOUT_S = 10.0
 _REPEAT_AFTER_S = (0.0, 0.05, 0.2, 0.5)
 _NO_ROOM_BYTES = 1 << 20
+_REST_FACTOR = 20
+"""Rests between two rewritings last so many times as long as the rewriting before."""
 _PRAGMAS = (
     "synchronous=FULL", "foreign_keys=ON", "temp_store=MEMORY", "cache_size=-8000", "secure_delete=FAST"
 )  # fmt: skip
@@ -72,6 +81,9 @@ class Database:
         self._on_full = on_full
         self.path = path
         self._lock = threading.Lock()
+        self._waiting_writers: deque[None] = deque()
+        self._rewritten_version = -1
+        self._next_rewrite = 0.0
         self._prepare()
         self._readers = self._engine(pool_size=8, begin="BEGIN")
         self._writer = self._engine(pool_size=1, begin="BEGIN IMMEDIATE")
@@ -125,8 +137,20 @@ class Database:
         Raises:
             StorageFaultError: the database cannot be written now; nothing was changed.
         """
-        with self._translated(), self._lock, self._writer.connect() as connection, connection.begin():
+        with (
+            self._translated(),
+            self._hold_lock(),
+            self._writer.connect() as connection,
+            connection.begin(),
+        ):
             yield connection
+
+    @contextmanager
+    def _hold_lock(self) -> Iterator[None]:
+        self._waiting_writers.append(None)
+        with self._lock:
+            self._waiting_writers.pop()
+            yield
 
     def repeat_while_full(self, act: Callable[[], Found]) -> Found:
         """Do `act` again, some times, when there was no room for it: the ballast has made some.
@@ -185,24 +209,50 @@ class Database:
         """
         with closing(self._connect()) as connection:
             try:
-                row: tuple[int, int, int] = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+                return empty_log(connection)
             except sqlite3.OperationalError as exc:
                 raise StorageFaultError(str(exc), is_full=self._is_full(exc)) from exc
-        return row[0] == 0
 
     def reclaim(self, stop: threading.Event, *, keeps_log: bool = False) -> bool:
-        """Take what deleted rows left out of the files, until `stop`; False when some is left.
+        """Remove what deleted rows left in the files, until `stop`; False when some is left.
 
-        `keeps_log`: the log's file stays as long as it is, for a disk that is full.
+        A large database is rewritten only when nobody writes (`space.rewrite`); until then it gives False.
+
+        Args:
+            stop: set when it is to end.
+            keeps_log: the log's file keeps its length, for a disk that is full.
 
         Raises:
             StorageFaultError: the disk is full or fails.
         """
         with closing(self._connect()) as connection:
             try:
-                return reclaim(connection, self._lock, stop, keeps_log=keeps_log)
+                is_done = reclaim(connection, self._lock, stop, keeps_log=keeps_log)
+                return not keeps_log and self._rewrite(connection, stop) and is_done
             except sqlite3.DatabaseError as exc:
                 raise StorageFaultError(str(exc), is_full=self._is_full(exc)) from exc
+
+    def _rewrite(self, connection: sqlite3.Connection, stop: threading.Event) -> bool:
+        """Rewrite the database when nobody writes, and not more than a twentieth of the time."""
+        version, quiet_s = self.version(), quiet_time_s(connection)
+        if version == self._rewritten_version:
+            return True
+        if time.monotonic() < self._next_rewrite or stop.wait(quiet_s):
+            return False
+        if quiet_s and self.version() != version:
+            return False
+        began = time.monotonic()
+        is_done = rewrite(
+            connection,
+            self.path,
+            self._lock,
+            lambda: stop.is_set() or bool(quiet_s and self._waiting_writers),
+        )
+        ended = time.monotonic()
+        self._next_rewrite = ended + _REST_FACTOR * (ended - began)
+        if is_done:
+            self._rewritten_version = self.version()
+        return is_done and empty_log(connection)
 
     def _connect(self) -> sqlite3.Connection:
         connection = sqlite3.connect(

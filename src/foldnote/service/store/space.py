@@ -1,7 +1,10 @@
-"""What deleted rows leave in the database's files: SQLite keeps freed pages, and their content, by itself.
+"""Remove what deleted rows leave in the database's files; SQLite by itself keeps freed pages as they are.
 
-Content inside of pages is overwritten when it is deleted (`secure_delete=FAST`). Whole pages that became free
-are taken out of the file (`auto_vacuum=INCREMENTAL`), and the log is emptied, some time after a deletion.
+SQLite zeroes a deleted cell (`secure_delete=FAST`). Freed pages are cut off the file
+(`auto_vacuum=INCREMENTAL`) and the log is emptied some time after a deletion. What remains are copies of
+cells in the unused space of pages that SQLite rebalanced: no setting of SQLite prevents them, and only
+`VACUUM` removes them. It holds writers up for about a second per 50 MB, so that a large database is rewritten
+when nobody writes, and a writer who comes before SQLite copies the pages back interrupts it.
 """
 
 from __future__ import annotations
@@ -9,8 +12,10 @@ from __future__ import annotations
 import logging
 import shutil
 import sqlite3
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from pathlib import Path
-from threading import Event, Lock
+from threading import Event
 
 log = logging.getLogger(__name__)
 _INCREMENTAL = 2
@@ -18,8 +23,15 @@ _PAGES_AT_ONCE = 1000
 """Taken out of the file by one transaction; others wait for about 30 ms."""
 _FEW_PAGES = 200
 """The same on a full disk, so that the log stays short."""
-_REWRITTEN_BYTES = 16 << 20
-"""A database of so many bytes is written anew after deletions, which takes a fraction of a second."""
+_REWRITTEN_AT_ONCE_BYTES = 16 << 20
+"""Rewriting so little takes a fraction of a second."""
+_REWRITTEN_BYTES_PER_S = 32 << 20
+"""A cautious estimate for one slow disk and a busy processor."""
+_QUIET_FACTOR = 3
+"""Nobody has written for so many times as long as rewriting will take."""
+_IN_MEMORY_BYTES = 64 << 20
+"""A larger database is rewritten through a temporary file, which SQLite unlinks as it opens it."""
+_INSTRUCTIONS_BETWEEN_CHECKS = 1000
 _PAUSE_S = 0.02
 _MOST_WAIT_MS = 200
 
@@ -47,12 +59,14 @@ def prepare_new(connection: sqlite3.Connection) -> None:
     connection.execute("PRAGMA auto_vacuum=INCREMENTAL")
 
 
-def reclaim(connection: sqlite3.Connection, lock: Lock, stop: Event, *, keeps_log: bool) -> bool:
+def reclaim(
+    connection: sqlite3.Connection, lock: AbstractContextManager[object], stop: Event, *, keeps_log: bool
+) -> bool:
     """Take freed pages out of the file and empty the log; False when some are left for another time.
 
     Args:
         connection: one of its own, without a transaction.
-        lock: what every writer holds.
+        lock: held by every writer.
         stop: set when it is to end.
         keeps_log: leave the log's file as long as it is, since its space could not be had again.
 
@@ -62,20 +76,65 @@ def reclaim(connection: sqlite3.Connection, lock: Lock, stop: Event, *, keeps_lo
     connection.execute(f"PRAGMA busy_timeout={_MOST_WAIT_MS}")
     is_possible = _ask(connection, "auto_vacuum") == _INCREMENTAL
     pages = _FEW_PAGES if keeps_log else _PAGES_AT_ONCE
-    ending = "RESTART" if keeps_log else "TRUNCATE"
+    how = "RESTART" if keeps_log else "TRUNCATE"
     while is_possible and (left := _ask(connection, "freelist_count")) and not stop.wait(_PAUSE_S):
         with lock:
             connection.executescript(f"PRAGMA incremental_vacuum({pages})")  # `execute` takes one page
             if keeps_log:
-                connection.execute(f"PRAGMA wal_checkpoint({ending})").fetchone()
+                empty_log(connection, how)
         if _ask(connection, "freelist_count") >= left:
             break
-    size = _ask(connection, "page_count") * _ask(connection, "page_size")
-    if not keeps_log and size <= _REWRITTEN_BYTES and not stop.is_set():
+    is_empty = empty_log(connection, how)
+    return not keeps_log and is_empty and not (is_possible and _ask(connection, "freelist_count"))
+
+
+def quiet_time_s(connection: sqlite3.Connection) -> float:
+    """Seconds without a commit after which the database may be rewritten; 0 for a small one."""
+    size = _size(connection)
+    return 0.0 if size <= _REWRITTEN_AT_ONCE_BYTES else _QUIET_FACTOR * size / _REWRITTEN_BYTES_PER_S
+
+
+def rewrite(
+    connection: sqlite3.Connection,
+    path: Path,
+    lock: AbstractContextManager[object],
+    is_wanted: Callable[[], bool],
+) -> bool:
+    """Write all pages anew without the copies of cells in their unused space; False when it was not done.
+
+    Args:
+        connection: one of its own, without a transaction.
+        path: the database's file.
+        lock: held by every writer.
+        is_wanted: asked while it can still be interrupted; True interrupts it.
+
+    Raises:
+        sqlite3.OperationalError: the disk is full or fails, or another process is writing.
+    """
+    if 3 * _size(connection) > shutil.disk_usage(path.parent).free:
+        return False
+    connection.execute(f"PRAGMA temp_store={'MEMORY' if _size(connection) <= _IN_MEMORY_BYTES else 'FILE'}")
+    connection.set_progress_handler(is_wanted, _INSTRUCTIONS_BETWEEN_CHECKS)
+    try:
         with lock:
-            connection.execute("VACUUM")  # pages that cells were moved out of keep copies of them
-    busy, *_ = connection.execute(f"PRAGMA wal_checkpoint({ending})").fetchone()
-    return not keeps_log and not busy and not (is_possible and _ask(connection, "freelist_count"))
+            connection.execute("VACUUM")
+    except sqlite3.OperationalError as exc:
+        if exc.sqlite_errorcode != sqlite3.SQLITE_INTERRUPT:
+            raise
+        return False
+    finally:
+        connection.set_progress_handler(None, 0)
+    return True
+
+
+def empty_log(connection: sqlite3.Connection, how: str = "TRUNCATE") -> bool:
+    """Copy the log into the database; False when a reader keeps a part of it."""
+    busy, *_ = connection.execute(f"PRAGMA wal_checkpoint({how})").fetchone()
+    return not busy
+
+
+def _size(connection: sqlite3.Connection) -> int:
+    return _ask(connection, "page_count") * _ask(connection, "page_size")
 
 
 def _ask(connection: sqlite3.Connection, pragma: str) -> int:
