@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from result_archives import SHARED, needs_shared
 
-from foldnote.results import open_result, superpose
+from foldnote.results import Structure, open_result, superpose
 
 pytestmark = needs_shared
 
@@ -92,17 +92,17 @@ def test_the_borders_are_those_that_the_file_itself_names():
 def test_confidence_per_atom_is_that_of_the_score_file_but_for_rounding():
     result = open_result(SHARED / "alphafold3-server-protein-dna-zn.zip")
     model = result.models[0]
-    own = model._book.look_up(model.pae.source).plddt
+    own = json.loads(result.read(model.pae.source))["atom_plddts"]
 
-    assert model.confidence.atoms["plddt"].tolist() == pytest.approx(own.tolist(), abs=0.11)
+    assert model.confidence.atoms["plddt"].tolist() == pytest.approx(own, abs=0.11)
 
 
 def test_confidence_per_residue_is_the_score_files_own():
     result = open_result(SHARED / "colabfold-dimer.zip")
     model = result.models[0]
-    own = model._book.look_up(model.files[0]).plddt
+    own = json.loads(result.read(model.pae.source))["plddt"]
 
-    assert model.plddt["plddt"].tolist() == pytest.approx(own.tolist())
+    assert model.plddt["plddt"].tolist() == pytest.approx(own)
 
 
 def test_the_confidence_of_a_ligand_is_the_mean_over_its_atoms_in_the_file_of_tokens():
@@ -116,6 +116,15 @@ def test_the_confidence_of_a_ligand_is_the_mean_over_its_atoms_in_the_file_of_to
     assert residues[~residues["is_polymer"]]["plddt"].tolist() == pytest.approx([100 * tokens[638:].mean()])
     assert residues["plddt"].tolist()[:638] == pytest.approx((100 * tokens[:638]).tolist(), abs=0.051)
     assert "of ligands, the mean over their atoms in" in model.confidence.source
+
+
+def test_a_bare_file_of_boltz_has_no_confidence_of_its_ligand():
+    with zipfile.ZipFile(SHARED / "boltz-protein-dna-ligand.zip") as archive:
+        text = archive.read("predictions/prot_dna_ligand/prot_dna_ligand_model_0.cif").decode()
+    confidence = Structure("renamed.cif", "mmcif", text).confidence
+
+    assert confidence.residues["plddt"].isna().tolist() == [False] * 638 + [True]
+    assert confidence.source.endswith("; ligands have none without values of their atoms")
 
 
 def test_a_ligand_of_which_the_file_declares_nothing_has_the_mean_of_its_b_factors():

@@ -43,6 +43,53 @@ def test_an_ideal_helix_is_a_helix():
     assert "".join(assign_secondary(trace)[1:-1]) == "H" * 18
 
 
+def write_boltz(b_factors):
+    """A protein of ten residues and a ligand of three atoms as Boltz declares their pLDDT."""
+    parsed = gemmi.read_pdb_string(FV)
+    parsed[0].remove_chain("L")
+    del parsed[0]["H"][10:]
+    ligand = gemmi.Residue()
+    ligand.name, ligand.seqid, ligand.het_flag = "LIG", gemmi.SeqId("1"), "H"
+    for name in ("C1", "C2", "O3"):
+        atom = gemmi.Atom()
+        atom.name, atom.element, atom.occ = name, gemmi.Element(name[0]), 1
+        ligand.add_atom(atom)
+    chain = gemmi.Chain("Z")
+    chain.add_residue(ligand)
+    parsed[0].add_chain(chain)
+    parsed.setup_entities()
+    parsed.entities[0].full_sequence = [residue.name for residue in parsed[0]["H"]]
+    parsed.assign_label_seq_id()
+    atoms = [atom for chain in parsed[0] for residue in chain for atom in residue]
+    for atom, value in zip(atoms, b_factors, strict=True):
+        atom.b_iso = value
+    block = parsed.make_mmcif_document().sole_block()
+    block.init_loop("_ma_qa_metric.", ["id", "name", "type"]).add_row(["1", "pLDDT", "pLDDT"])
+    tags = ["label_asym_id", "label_seq_id", "metric_id", "metric_value"]
+    local = block.init_loop("_ma_qa_metric_local.", tags)
+    for chain in parsed[0]:
+        for place, residue in enumerate(chain, 1):
+            value = "0.98" if residue.name == "LIG" else "0.8"
+            local.add_row([residue.subchain, str(place), "1", value])
+    return Structure("x.cif", "mmcif", block.as_string())
+
+
+def test_a_ligand_without_values_of_its_atoms_has_no_confidence():
+    confidence = write_boltz([1] * 13).confidence
+
+    assert confidence.residues["plddt"].tolist() == pytest.approx([80] * 10 + [float("nan")], nan_ok=True)
+    assert confidence.atoms is None
+    assert confidence.source.endswith("; ligands have none without values of their atoms")
+
+
+def test_a_ligand_has_the_mean_of_its_atoms_b_factors():
+    confidence = write_boltz([80] * 10 + [98, 70, 60]).confidence
+
+    assert confidence.residues["plddt"].tolist() == pytest.approx([80] * 10 + [76])
+    assert confidence.atoms["plddt"].tolist()[-3:] == [98, 70, 60]
+    assert "the mean over the atoms' B-factors" in confidence.source
+
+
 def test_zero_b_factors_are_no_confidence():
     assert Structure("fv.pdb", "pdb", FV).plddt is None
 

@@ -6,8 +6,9 @@ of the same prediction, the file names of a program that is known to write pLDDT
 pLDDT. Without evidence there is none, and where two sources contradict each other neither is believed. Only
 a user who says what the column holds needs no evidence, and the source says so.
 
-A ligand's pLDDT is the mean over its atoms wherever values of atoms are known: in mmCIF, Boltz declares that
-of a ligand's first atom, Chai-1 none at all.
+A ligand's pLDDT is the mean over its atoms: their B-factors, or the values of a score file. Where neither is
+there, a ligand of several atoms has none, because what an mmCIF declares of it need not be the mean: Boltz-1
+declares the value of the first atom, Chai-1 none at all.
 """
 
 from __future__ import annotations
@@ -320,7 +321,7 @@ def _has_finer_b_factors(layout: _Layout, local: Floats) -> bool:
 def _average_ligands(
     layout: _Layout, local: Floats, atoms: Floats | None, claims: ReadClaims
 ) -> tuple[Floats, str]:
-    """The values outside polymers, on the scale of ``local``: means over atoms where those are known."""
+    """Values outside polymers, on the scale of ``local``: means over atoms, NaN where those are not known."""
     declared = "the file's own quality metric per residue"
     if not np.any(~layout.is_polymer & ((layout.sizes > 1) | ~np.isfinite(local))):
         return local, declared
@@ -334,7 +335,8 @@ def _average_ligands(
             scale = _find_scale(local) / _find_scale(claim.values)
             filled = np.where(np.isfinite(spread[0]), spread[0] * scale, local)
             return filled, f"{declared}; of ligands, the mean over their atoms in {claim.source}"
-    return local, f"{declared}, of ligands as the file has it"
+    is_single = layout.is_polymer | (layout.sizes == 1)
+    return np.where(is_single, local, np.nan), f"{declared}; ligands have none without values of their atoms"
 
 
 def _find_scale(values: Floats) -> float:
