@@ -1,0 +1,66 @@
+"""The panel in a browser whose computer is in another time zone than the server: days and times are the reader's."""
+
+import re
+from datetime import UTC, datetime, time, timedelta
+from zoneinfo import ZoneInfo
+
+import pytest
+from lab_page import LabPage
+from playwright.sync_api import expect
+from service_records import jobs_body, make_job, tools_body
+
+ZONES = ("Pacific/Kiritimati", "America/St_Johns")  # 14 hours ahead of UTC, and 3.5 or 2.5 behind it
+SECOND = timedelta(seconds=1)
+
+
+def moment(when, zone):
+    """A time as Chromium writes it in English."""
+    local = when.astimezone(zone)
+    hour = f"{(local.hour + 11) % 12 + 1}:{local:%M:%S} {'AM' if local.hour < 12 else 'PM'}"
+    return f"{local.month}/{local.day}/{local.year}, {hour}"
+
+
+def spaced(text):
+    return text.replace("\u202f", " ")
+
+
+@pytest.mark.parametrize("chromium_elsewhere", ZONES, indirect=True)
+def test_days_begin_and_times_are_told_where_the_reader_is(chromium_elsewhere, server, request):
+    zone = ZoneInfo(request.node.callspec.params["chromium_elsewhere"])
+    context = chromium_elsewhere.new_context(viewport={"width": 1600, "height": 1000})
+    context.set_default_timeout(60_000)
+    lab = LabPage(context, server)
+    today = datetime.combine(datetime.now(zone), time(), zone)
+    yesterday = datetime.combine(today.date() - timedelta(days=1), time(), zone)
+    created = {
+        "now": datetime.now(UTC),
+        "first-of-today": today,
+        "last-of-yesterday": today - SECOND,
+        "first-of-yesterday": yesterday,
+        "day-before": yesterday - SECOND,
+    }
+    jobs = [make_job(name, created=when.astimezone(UTC)) for name, when in created.items()]
+    lab.answer("jobs", jobs_body(*jobs))
+    lab.answer("tools", tools_body())
+    lab.open()
+    assert lab.page.evaluate("Intl.DateTimeFormat().resolvedOptions().timeZone") == zone.key
+    sidebar = lab.show_sidebar("jobs", 500)
+    for name, when in created.items():
+        told = sidebar.locator(f"[data-job='{name}'] time").get_attribute("title")
+        assert spaced(told) == f"Submitted {moment(when, zone)}"
+    sidebar.get_by_label("Group").select_option("day")
+    expect(sidebar.locator(".fn-OtherRow")).to_have_count(3)
+    before = (yesterday - SECOND).strftime("%A, %B %-d, %Y")
+    rows = sidebar.locator("[data-key]").all_inner_texts()
+    told = [re.split(r"\s*\n\s*|\s{2,}", row.strip())[0] for row in rows]
+    names = list(created)
+    assert [row.removesuffix(" 1").removesuffix(" 2") for row in told] == [
+        "Today",
+        *names[:2],
+        "Yesterday",
+        *names[2:4],
+        before,
+        names[4],
+    ]
+    lab.picture(f"time-zone-{zone.key.split('/')[1]}", sidebar)
+    context.close()
