@@ -1,7 +1,7 @@
 """Hash files, write files atomically and lock them: the one place for each, on every operating system.
 
-Locks of the job queue are not here: they belong to descriptors that child processes inherit
-(``foldnote.service.runner.locking``).
+The lock of a job's run is not here: it is a descriptor that the service hands to the process that runs the
+engine (``foldnote.service.runner.locking``).
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from uuid import uuid4
 
@@ -69,13 +69,18 @@ def write_atomically(
 
 
 def sync(path: Path) -> None:
-    """Wait until a file, or the names in a folder, are on the disk, where the file system can tell."""
-    with suppress(OSError):
-        descriptor = os.open(path, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
+    """Wait until a file, or the names in a folder, are on the disk; Windows has no such call for folders.
+
+    Raises:
+        OSError: it cannot be opened, or the disk reports a fault.
+    """
+    if os.name == "nt" and path.is_dir():
+        return
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
 
 
 @contextmanager

@@ -50,6 +50,17 @@ def test_a_write_that_fails_keeps_the_old_file_and_leaves_nothing_else(tmp_path)
     assert [(each.name, each.read_text()) for each in tmp_path.iterdir()] == [("a.txt", "old")]
 
 
+def test_writing_again_leaves_no_draft(tmp_path):
+    for content in (b"1", b"2"):
+        io.write_atomically(tmp_path / "a", content, is_durable=True)
+    assert [(each.name, each.read_bytes()) for each in tmp_path.iterdir()] == [("a", b"2")]
+
+
+def test_a_folder_that_is_not_there_is_not_synced_silently(tmp_path):
+    with pytest.raises(FileNotFoundError):
+        io.sync(tmp_path / "absent")
+
+
 def test_readers_never_see_a_part(tmp_path):
     path = io.write_atomically(tmp_path / "a", b"0" * 1_000_000)
     is_over = threading.Event()

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from foldnote import settings
 from foldnote.errors import ConfigurationError
+from foldnote.io import sync
 from foldnote.ownership import check_owner
 from foldnote.service.backups.swapping import finish_restore
 from foldnote.service.config import ServiceConfig
@@ -36,7 +37,6 @@ from foldnote.service.layout import CONTENTS, DATABASE, JOBS, KEY_FILE, OBJECTS
 from foldnote.service.lock import FolderLock
 from foldnote.service.queue.dispatcher import Dispatcher
 from foldnote.service.queue.executors.local import LocalExecutor
-from foldnote.service.runner.attempt import sync_folder
 from foldnote.service.store import opening
 from foldnote.service.store.quotas import Quotas
 from foldnote.service.store.store import Store
@@ -163,7 +163,7 @@ def _make_folder(folder: Path) -> None:
         check_owner(folder, None, "Give another --data-dir")
         for each in (folder, *new):
             with contextlib.suppress(PermissionError):
-                sync_folder(each.parent)
+                sync(each.parent)
     except OSError as exc:
         sentence = f"The data folder {folder} cannot be made: {exc.strerror}. Give another --data-dir."
         raise ConfigurationError(sentence) from exc

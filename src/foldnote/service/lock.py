@@ -1,14 +1,14 @@
-"""One service per folder, and one backup of it at a time: advisory locks that die with their holders."""
+"""One service per folder, and one backup of it at a time."""
 
 from __future__ import annotations
 
-import fcntl
-import os
+import math
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from pathlib import Path
 
 from foldnote.errors import ConfigurationError
+from foldnote.io import hold_lock
 
 _BACKUP_LOCK = "backup.lock"
 
@@ -19,24 +19,22 @@ class FolderLock:
     def __init__(self, folder: Path, what: str) -> None:
         self._path = folder / "service.lock"
         self._what = what
-        self._descriptor: int | None = None
+        self._held = ExitStack()
 
     def try_take(self) -> bool:
-        """Take the lock; False when another process has it."""
-        descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            os.close(descriptor)
-            return False
-        self._descriptor = descriptor
-        return True
+        """Take the lock; False when another process has it.
+
+        Raises:
+            OSError: the lock cannot be made.
+        """
+        return self._held.enter_context(hold_lock(self._path))
 
     def take(self) -> None:
         """Take the lock.
 
         Raises:
             ConfigurationError: another service has it.
+            OSError: the lock cannot be made.
         """
         if not self.try_take():
             raise ConfigurationError(
@@ -46,9 +44,7 @@ class FolderLock:
 
     def release(self) -> None:
         """Give the lock back."""
-        if self._descriptor is not None:
-            os.close(self._descriptor)
-            self._descriptor = None
+        self._held.close()
 
 
 @contextmanager
@@ -58,31 +54,14 @@ def keep_contents(folder: Path) -> Iterator[None]:
     Raises:
         OSError: the lock cannot be made.
     """
-    descriptor = _open_backup_lock(folder)
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX)
+    with hold_lock(folder / _BACKUP_LOCK, timeout_s=math.inf):
         yield
-    finally:
-        os.close(descriptor)
 
 
-@contextmanager
-def may_remove_contents(folder: Path) -> Iterator[bool]:
+def may_remove_contents(folder: Path) -> AbstractContextManager[bool]:
     """Whether no backup of the data folder is being made, nor begins before the block ends.
 
     Raises:
         OSError: the lock cannot be made.
     """
-    descriptor = _open_backup_lock(folder)
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        yield False
-    else:
-        yield True
-    finally:
-        os.close(descriptor)
-
-
-def _open_backup_lock(folder: Path) -> int:
-    return os.open(folder / _BACKUP_LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    return hold_lock(folder / _BACKUP_LOCK)

@@ -24,6 +24,7 @@ from foldnote.client.core.pacing import poll_delays
 from foldnote.client.core.progress import ProgressCallback, measure
 from foldnote.client.local import cache
 from foldnote.errors import ArchiveError, BadRequestError, JobFailedError, ProtocolError, ResultError
+from foldnote.io import hash_file
 from foldnote.models import BatchStatus, Job
 
 _RESULT_TIMEOUT_S = 330.0  # the service may hold the request for about 290 s while it builds an archive
@@ -184,7 +185,7 @@ def _verify(part: Path, answer: ServiceResponse, *, is_archive: bool) -> str:
     announced = announced_hash(answer.headers)
     if announced is None and is_archive and not zipfile.is_zipfile(part):
         raise ArchiveError("The download is no whole ZIP archive. Try again.")
-    found = answer.sha256 or cache.hash_file(part)
+    found = answer.sha256 or hash_file(part)
     if found != (announced or found):
         raise ArchiveError("The download is damaged: its SHA-256 is not the announced one. Try again.")
     return found

@@ -15,8 +15,9 @@ from pathlib import Path
 from uuid import uuid4
 
 import foldnote
-from foldnote.client.local.cache import hash_file, is_intact, write_hash
+from foldnote.client.local.cache import is_intact, write_hash
 from foldnote.errors import FoldnoteError
+from foldnote.io import hash_file
 
 _MOST_SHOWN = 8
 

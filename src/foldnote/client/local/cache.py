@@ -6,7 +6,6 @@ content that it belongs to. What was not used for longest goes first when the fo
 
 from __future__ import annotations
 
-import hashlib
 import os
 import shutil
 import time
@@ -19,6 +18,7 @@ from uuid import uuid4
 from foldnote import settings
 from foldnote.client.local.locks import lock
 from foldnote.errors import ArchiveError
+from foldnote.io import hash_file
 
 _YOUNG_S = 3600.0
 _GB = 1e9
@@ -69,12 +69,6 @@ def _connection(source: Path, target: Path) -> None:
     beside.hardlink_to(source)
     beside.replace(target)
     beside.unlink(missing_ok=True)  # a replacement of a link by one of the same file does nothing
-
-
-def hash_file(path: Path) -> str:
-    """SHA-256 (hex) of a file."""
-    with path.open("rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
 def publish(part: Path, place: Path, sha256: str) -> None:

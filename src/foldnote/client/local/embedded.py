@@ -15,16 +15,15 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import IO, Any
 from urllib.request import ProxyHandler, build_opener
 
 import foldnote
 from foldnote import settings
-from foldnote.client.local.locks import lock
 from foldnote.errors import EmbeddedServiceError, UnsupportedSystemError
+from foldnote.io import hold_lock
 from foldnote.models import RuntimeInfo, read_runtime
 
 _LOOK_EVERY_S = 0.05
@@ -168,27 +167,9 @@ def _launch() -> tuple[subprocess.Popen[bytes], int]:
         return _spawn(log), log.tell()
 
 
-@contextmanager
-def _starting(deadline: float) -> Iterator[bool]:
+def _starting(deadline: float) -> AbstractContextManager[bool]:
     """Wait for one's turn to start the service; True when it came before the time was over."""
-    path = settings.runtime_dir() / "start.lock"
-    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-    try:
-        while not (has_turn := _try_lock(descriptor)) and time.monotonic() < deadline:
-            time.sleep(_LOOK_EVERY_S)
-        yield has_turn
-    finally:
-        os.close(descriptor)
-
-
-def _try_lock(descriptor: int) -> bool:
-    try:
-        lock(descriptor)
-    except BlockingIOError:
-        return False
-    except OSError:  # a file system without locks: the service's own lock leaves one alive
-        return True
-    return True
+    return hold_lock(settings.runtime_dir() / "start.lock", max(0.0, deadline - time.monotonic()))
 
 
 def _spawn(log: IO[bytes]) -> subprocess.Popen[bytes]:

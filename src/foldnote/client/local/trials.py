@@ -8,17 +8,16 @@ first one does not see.
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
 from pydantic import SecretStr
 
 from foldnote import settings
-from foldnote.client.local.locks import lock
 from foldnote.errors import ConfigurationError
+from foldnote.io import hold_lock, write_atomically
 from foldnote.models.account import Credential, read_credential
 
 _OWN_PROFILES = (settings.EMBEDDED, settings.ENVIRONMENT, "given")
@@ -64,21 +63,13 @@ def try_hold() -> Iterator[bool]:
     Raises:
         ConfigurationError: nothing can be kept here, so that no key must be asked for.
     """
-    try:
-        descriptor = os.open(settings.config_dir() / "trials.lock", os.O_RDWR | os.O_CREAT, 0o600)
-    except OSError as exc:
-        raise ConfigurationError(f"A trial key cannot be kept in {settings.config_dir()}: {exc}.") from exc
-    try:
+    with ExitStack() as stack:
         try:
-            lock(descriptor)
-        except BlockingIOError:
-            yield False
-            return
-        except OSError:  # a file system without locks: two kernels at once are the rarer evil
-            pass
-        yield True
-    finally:
-        os.close(descriptor)
+            is_held = stack.enter_context(hold_lock(settings.config_dir() / "trials.lock"))
+        except OSError as exc:
+            folder = settings.config_dir()
+            raise ConfigurationError(f"A trial key cannot be kept in {folder}: {exc}.") from exc
+        yield is_held
 
 
 def _name(service: str) -> str:
@@ -99,11 +90,7 @@ def _read() -> dict[str, Any]:
 
 
 def _write(known: dict[str, Any]) -> None:
-    draft = _path().with_suffix(f".{os.getpid()}")
     try:
-        descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-        with os.fdopen(descriptor, "w", encoding="utf-8") as stream:
-            json.dump(known, stream)
-        os.replace(draft, _path())
+        write_atomically(_path(), json.dumps(known), is_private=True)
     except OSError as exc:
         raise ConfigurationError(f"The trial key's data cannot be kept in {_path()}: {exc}.") from exc

@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from foldnote.client.core.operations import AsyncApi
-from foldnote.forms.jobs.job_name import hash_file, name_folder
+from foldnote.forms.jobs.job_name import name_folder
+from foldnote.io import hash_file
 
 Say = Callable[[str], None]
 _tasks: set[asyncio.Task[Any]] = set()

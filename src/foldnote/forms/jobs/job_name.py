@@ -5,7 +5,6 @@ Files of this computer count with their contents and under the names that they w
 
 from __future__ import annotations
 
-import hashlib
 import sys
 from functools import lru_cache
 from pathlib import Path
@@ -15,6 +14,7 @@ from foldnote.client.inputs.file_values import FileValue, LocalFile
 from foldnote.client.local.ledger import identify
 from foldnote.client.submission.job_submission import uploads_in
 from foldnote.forms.files.file_reference import local_path
+from foldnote.io import hash_file
 from foldnote.models.names import propose_job_name
 
 if TYPE_CHECKING:
@@ -51,12 +51,6 @@ def name_upload(path: Path, digest: str) -> str:
 def name_folder(digest: str) -> str:
     """The folder for contents with this SHA-256 (hex)."""
     return f"foldnote-{digest[:12]}"
-
-
-def hash_file(path: Path) -> str:
-    """SHA-256 (hex) of a file."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _send(value: Any, digests: dict[str, str], largest_bytes: int) -> Any:

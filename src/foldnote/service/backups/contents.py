@@ -21,6 +21,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import BinaryIO
 
+from foldnote import io
 from foldnote.errors import ConfigurationError
 
 DESCRIPTION = "backup.json"
@@ -131,8 +132,7 @@ def hash_file(path: Path) -> str:
     """The SHA-256 of a file in hex; empty where a link or a folder is in its place."""
     if path.is_symlink() or not path.is_file():
         return ""
-    with path.open("rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()
+    return io.hash_file(path)
 
 
 def copy_stream(source: BinaryIO, target: Path) -> tuple[str, int]:

@@ -17,6 +17,7 @@ from typing import BinaryIO
 
 import foldnote
 from foldnote.errors import ConfigurationError
+from foldnote.io import sync
 from foldnote.service.backups.contents import (
     DESCRIPTION,
     SUMS,
@@ -60,7 +61,7 @@ def make_backup(data: Path, target: Path) -> Backup:
             backup = _Maker(data, draft).make()
         os.sync()  # one for all: a sync of each of many thousand files takes minutes
         draft.rename(target)
-        files.sync_folder(draft.parent)
+        sync(draft.parent)
     except OSError as exc:
         raise ConfigurationError(
             f"The backup {target} could not be written: {files.without_path(exc)}. Nothing of it was kept."

@@ -14,8 +14,8 @@ import shutil
 from pathlib import Path
 
 from foldnote.errors import ConfigurationError
+from foldnote.io import sync
 from foldnote.service.layout import CONTENTS
-from foldnote.service.runner.attempt import sync_folder
 
 log = logging.getLogger(__name__)
 _DRAFT, _READY, _MOVED = "restore-draft", "restore-ready-", "restore-moved-"
@@ -44,7 +44,7 @@ def swap(data: Path, moment: str) -> Path | None:
     word = re.sub("[^0-9TZ]", "", moment)
     os.sync()  # of all that was staged; one for each of its files takes minutes
     (data / _DRAFT).rename(data / f"{_READY}{word}")
-    sync_folder(data)
+    sync(data)
     finish_restore(data)
     kept = data / f"{_KEPT}{word}"
     return kept if kept.exists() else None
@@ -61,11 +61,11 @@ def finish_restore(data: Path) -> None:
         word = ready.name.removeprefix(_READY)
         _move_contents(data, data / f"{_KEPT}{word}")
         ready.rename(data / f"{_MOVED}{word}")
-        sync_folder(data)
+        sync(data)
     for moved in sorted(data.glob(f"{_MOVED}*")):
         _move_contents(moved, data)
         moved.rmdir()
-        sync_folder(data)
+        sync(data)
         log.info("The backup is in place in %s.", data)
 
 
@@ -88,5 +88,5 @@ def _move_contents(source: Path, target: Path) -> None:
     for name in names:
         (source / name).rename(target / name)
     if names:
-        sync_folder(source)
-        sync_folder(target)
+        sync(source)
+        sync(target)

@@ -6,7 +6,6 @@ files will be written by other people.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import re
 import shutil
@@ -18,6 +17,7 @@ from typing import Any, Literal, get_args
 
 from foldnote import settings
 from foldnote.errors import EngineError
+from foldnote.io import hash_bytes, hash_file
 from foldnote.models.tool import ToolEngine
 from foldnote.service.engines.locks import LockSource, read_lock
 
@@ -133,7 +133,7 @@ class Engine:
             self.environment.probe,
             min(sys.version_info[:2], newest_python(self)),
         ]
-        return hashlib.sha256(json.dumps(content).encode()).hexdigest()
+        return hash_bytes(json.dumps(content).encode())
 
     def is_current(self, record: dict[str, Any]) -> bool:
         """Whether an installation, whole or begun, was made from this recipe and this lock."""
@@ -277,7 +277,7 @@ def _make_engine(folder: Path, content: dict[str, Any]) -> Engine:
 def _digest_lock(folder: Path, lock: LockSource) -> str:
     path = folder / lock.file
     read_lock(path)
-    return hashlib.sha256(path.read_bytes()).hexdigest()
+    return hash_file(path)
 
 
 def _texts(value: Any, key: str) -> tuple[str, ...]:

@@ -10,7 +10,6 @@ events go to the caller.
 from __future__ import annotations
 
 import errno
-import fcntl
 import json
 import os
 import shutil
@@ -24,6 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from foldnote.errors import EngineInstallError
+from foldnote.io import hold_lock
 from foldnote.service.engines.engine import (
     ENVIRONMENT,
     READY,
@@ -353,14 +353,11 @@ def _require_python(engine: Engine) -> str:
 @contextmanager
 def _lock(engine: Engine) -> Iterator[None]:
     """One installer at a time for an engine; the kernel frees the lock of one that died."""
-    path = engine.home.with_name(f".{engine.name}.lock")
-    with path.open("w") as stream:
-        try:
-            fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError as exc:
+    with hold_lock(engine.home.with_name(f".{engine.name}.lock")) as is_held:
+        if not is_held:
             raise EngineInstallError(
                 f"The engine {engine.name} is being installed or removed by another process. Wait for it."
-            ) from exc
+            )
         yield
 
 

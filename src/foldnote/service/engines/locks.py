@@ -8,7 +8,6 @@ of what was installed is recorded.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -18,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from foldnote.errors import EngineError
+from foldnote.io import hash_bytes
 
 BUILD_TOOLS = ("setuptools", "wheel")
 """What packages without a wheel are built with."""
@@ -79,7 +79,7 @@ class LockedStep:
     def key(self) -> str:
         """Hash of all that it says."""
         said = [*self.arguments, self.requirements] if self.requirements else self.arguments
-        return hashlib.sha256(json.dumps(said).encode()).hexdigest()
+        return hash_bytes(json.dumps(said).encode())
 
 
 def read_lock(path: Path) -> tuple[Locked, ...]:

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import BinaryIO
 
-from foldnote.service.runner.attempt import sync_folder
+from foldnote.io import sync
 
 _NO_LINKS = frozenset({errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK, errno.EXDEV})
 YOUNG_S = 7200.0
@@ -33,7 +33,7 @@ class ObjectStore:
         self._folder = folder
         self._drafts = folder / "drafts"
         self._drafts.mkdir(mode=0o700, parents=True, exist_ok=True)
-        sync_folder(folder.parent)
+        sync(folder.parent)
         self._lock = threading.Lock()
         self._synced: set[Path] = set()
         """Folders without a name that a power cut could take; an earlier process may have left such names."""
@@ -133,7 +133,7 @@ class ObjectStore:
     def _sync(self, folder: Path) -> None:
         """Make the names in it durable, unless they are."""
         if folder not in self._synced:
-            sync_folder(folder)
+            sync(folder)
             self._synced.add(folder)
 
     @staticmethod

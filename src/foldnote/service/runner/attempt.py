@@ -35,6 +35,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal, Self
 
+from foldnote.io import write_atomically
 from foldnote.service.runner.log_tail import read_tail
 from foldnote.service.runner.untrusted import read_regular
 
@@ -272,7 +273,7 @@ def read_progress(attempt_dir: Path) -> tuple[float | None, str | None]:
 def write_progress(attempt_dir: Path, fraction: float | None, message: str | None) -> None:
     """Publish the newest progress; it is worth nothing after a power cut, so it is not synced."""
     content = {"fraction": fraction, "message": message, "updated": now()}
-    publish(attempt_dir / PROGRESS, json.dumps(content).encode(), is_durable=False)
+    write_json(attempt_dir / PROGRESS, content, is_durable=False)
 
 
 def read_log(attempt_dir: Path, max_lines: int | None = None) -> str:
@@ -307,37 +308,14 @@ def read_json(path: Path) -> dict[str, Any] | None:
 
 def write_json(path: Path, content: Mapping[str, Any], *, is_durable: bool = True) -> None:
     """Publish ``content`` as ``path``, in ASCII: a lone surrogate of a user's text has no other encoding."""
-    publish(path, json.dumps(content).encode(), is_durable=is_durable)
-
-
-def publish(path: Path, content: bytes, *, is_durable: bool = True) -> None:
-    """Write ``content`` as ``path``, seen whole or not at all; if durable, also after a power cut."""
-    draft = path.with_name(f".{path.name}.{os.getpid()}")
-    with draft.open("wb", buffering=0) as stream:
-        if stream.write(content) < len(content):
-            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(draft))
-        if is_durable:
-            os.fsync(stream.fileno())
-    draft.rename(path)
-    if is_durable:
-        sync_folder(path.parent)
+    write_atomically(path, json.dumps(content), is_durable=is_durable)
 
 
 def publish_mark(path: Path, content: bytes) -> None:
     """Publish a file that says most by being there; on a full disk it is empty, which needs no room."""
     try:
-        publish(path, content)
+        write_atomically(path, content, is_durable=True)
     except OSError as exc:
         if exc.errno not in (errno.ENOSPC, errno.EDQUOT):
             raise
-        path.with_name(f".{path.name}.{os.getpid()}").unlink(missing_ok=True)
         path.touch()
-
-
-def sync_folder(folder: Path) -> None:
-    """Make the names in ``folder`` durable."""
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

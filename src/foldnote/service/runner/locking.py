@@ -1,7 +1,8 @@
 """The lock of an attempt: an advisory lock that the kernel frees when its holder dies, however it dies.
 
-It belongs to the open file, so a descriptor handed to a child keeps it without a gap. It says only whether
-somebody holds the attempt, not who.
+It is not ``foldnote.io.hold_lock``, which ends with the process that took it: this one belongs to the open
+file. The service takes it and sends the descriptor to the runner, so there is no moment without a holder, and
+it outlives the service. It says only whether somebody holds the attempt, not who.
 """
 
 from __future__ import annotations

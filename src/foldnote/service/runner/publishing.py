@@ -22,6 +22,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from foldnote.io import hash_bytes
 from foldnote.service.runner import attempt as files
 from foldnote.service.runner import untrusted
 from foldnote.service.runner.attempt import AttemptSpec
@@ -263,7 +264,7 @@ def _make_manifest(
         "manifestVersion": 1,
         "job": {"jobName": spec.job_name, "type": spec.tool, **seed},
         "settings": ran if is_shown else None,
-        "settingsSha256": hashlib.sha256(settings.encode()).hexdigest(),
+        "settingsSha256": hash_bytes(settings.encode()),
         **(used.describe(spec.settings) if is_shown else {}),
         "inputs": _list_inputs(spec, check),
         "engine": dict(spec.engine),

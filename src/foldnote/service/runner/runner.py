@@ -21,6 +21,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from foldnote.errors import EngineError
+from foldnote.io import write_atomically
 from foldnote.service.runner import attempt as files
 from foldnote.service.runner.attempt import AttemptSpec, Outcome, OutcomeState
 from foldnote.service.runner.deadline import Deadline, LateError, StoppedError
@@ -148,7 +149,7 @@ def run_attempt(attempt_dir: Path) -> Outcome:
 def _note_trouble(attempt_dir: Path) -> None:
     """Leave the traceback beside the attempt; on a full disk not even that."""
     with contextlib.suppress(OSError):
-        files.publish(attempt_dir / files.RUNNER_LOG, traceback.format_exc().encode(), is_durable=False)
+        write_atomically(attempt_dir / files.RUNNER_LOG, traceback.format_exc())
 
 
 def _run_engine(spec: AttemptSpec) -> EngineExit:

@@ -17,7 +17,8 @@ from urllib.parse import quote
 
 import sqlalchemy as sa
 
-from foldnote.service.runner.attempt import publish, set_aside
+from foldnote.io import write_atomically
+from foldnote.service.runner.attempt import set_aside
 from foldnote.service.store.database import DamagedDatabaseError, Database
 from foldnote.service.store.schema import identity
 
@@ -53,11 +54,11 @@ def begin_run(database: Database) -> None:
     """
     beside_it = beside(database.path, "-run")
     names = [*_read_names(beside_it), secrets.token_hex(8)]
-    publish(beside_it, " ".join(names).encode())
+    write_atomically(beside_it, " ".join(names), is_durable=True)
     with database.write() as connection:
         connection.execute(sa.update(identity).values(run=names[-1]))
     if database.checkpoint():
-        publish(beside_it, names[-1].encode())
+        write_atomically(beside_it, names[-1], is_durable=True)
 
 
 def beside(database: Path, ending: str) -> Path:
@@ -112,7 +113,7 @@ def _take_back(database: Path, wal: Path) -> None:
     for aside in sorted(database.parent.glob(f"{database.name}{_ASIDE}*")):
         names = aside.name.partition(_ASIDE)[2].split("-")
         if run and run in names:
-            publish(beside(database, "-run"), " ".join(names).encode())
+            write_atomically(beside(database, "-run"), " ".join(names), is_durable=True)
             beside(database, "-shm").unlink(missing_ok=True)
             aside.rename(wal)
             log.warning("The newest changes of %s are back: they were in %s.", database, aside)

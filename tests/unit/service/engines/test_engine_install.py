@@ -1,6 +1,5 @@
 """The installer makes, resumes, proves and removes real environments; packages come from a local folder."""
 
-import fcntl
 import os
 import subprocess
 import sys
@@ -11,6 +10,7 @@ import pytest
 from fault_layer import FaultLayer
 
 from foldnote.errors import EngineInstallError
+from foldnote.io import hold_lock
 from foldnote.service.engines import Engine, read_engine
 from foldnote.service.engines.engine import read_ready
 from foldnote.service.engines.install import install, remove
@@ -119,8 +119,7 @@ def test_the_environment_of_the_user_does_not_reach_pip(make_engine, monkeypatch
 def test_two_installers_do_not_meet(make_engine):
     engine = make_engine("firstpart==1.0")
     engine.home.mkdir(parents=True)
-    with engine.home.with_name(".tiny.lock").open("w") as stream:
-        fcntl.flock(stream, fcntl.LOCK_EX)
+    with hold_lock(engine.home.with_name(".tiny.lock")):
         _, error = install_and_listen(engine)
     assert "by another process" in error.message
 

@@ -47,13 +47,6 @@ def test_nothing_published_reads_as_nothing(tmp_path):
     assert files.read_log(tmp_path) == ""
 
 
-def test_publishing_leaves_no_draft(tmp_path):
-    files.publish(tmp_path / "x", b"1")
-    files.publish(tmp_path / "x", b"2")
-    assert [path.name for path in tmp_path.iterdir()] == ["x"]
-    assert (tmp_path / "x").read_bytes() == b"2"
-
-
 def test_the_last_lines_of_a_log(tmp_path):
     (tmp_path / files.LOG).write_bytes(b"a\nb\n\xffc\n")
     assert files.read_log(tmp_path, 2) == "b\n\ufffdc\n"

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import hashlib
-import os
 import secrets
 from pathlib import Path
 
-from foldnote.service.runner.attempt import sync_folder
+from foldnote.io import hash_bytes, write_atomically
 
 KEY_PREFIX = "fn_"
 
@@ -19,7 +17,7 @@ def make_key() -> str:
 
 def hash_key(key: str) -> str:
     """What is stored of a key. One round is enough for 256 random bits."""
-    return hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest()
+    return hash_bytes(key.encode("utf-8", "surrogatepass"))
 
 
 def read_or_make_key_file(path: Path) -> str:
@@ -37,12 +35,5 @@ def read_or_make_key_file(path: Path) -> str:
     except FileNotFoundError:
         pass
     key = make_key()
-    draft = path.with_name(f".{path.name}.{os.getpid()}")
-    descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-    with os.fdopen(descriptor, "w") as stream:
-        stream.write(key + "\n")
-        stream.flush()
-        os.fsync(stream.fileno())
-    draft.rename(path)
-    sync_folder(path.parent)
+    write_atomically(path, key + "\n", is_private=True, is_durable=True)
     return key
