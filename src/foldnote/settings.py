@@ -21,7 +21,7 @@ from pydantic import SecretStr
 
 from foldnote import io
 from foldnote.errors import ConfigurationError
-from foldnote.ownership import make_own
+from foldnote.ownership import check_way, make_own
 
 if TYPE_CHECKING:
     from tomlkit import TOMLDocument
@@ -131,6 +131,7 @@ def engines_dir() -> Path:
     """Folder of the engines' environments; made if absent."""
     chosen = option("engines_dir")
     path = Path(chosen).expanduser() if chosen else data_dir() / "engines"
+    check_way(path, "Set FOLDNOTE_ENGINES_DIR to another folder")
     path.mkdir(mode=0o700, parents=True, exist_ok=True)
     return path
 

@@ -6,6 +6,7 @@ As root, the attempts are made by another user; otherwise the modes of all folde
 import os
 import stat
 import subprocess
+import sys
 import tempfile
 from pathlib import Path
 
@@ -143,6 +144,110 @@ def test_an_address_that_another_user_laid_out_is_not_asked(foreign, tmp_path):
     )
     with pytest.raises(ConfigurationError, match="belongs to another user"):
         Client("embedded").jobs.list()
+
+
+RUN_AS = """
+import os, sys
+from pathlib import Path
+from foldnote import settings
+from foldnote.client.local.embedded import find_service
+from foldnote.errors import ConfigurationError
+os.setgroups([])
+os.setgid(int(sys.argv[1]))
+os.setuid(int(sys.argv[1]))
+os.chdir("/")
+for folder in (settings.runtime_dir, settings.data_dir, settings.engines_dir, find_service):
+    try:
+        print(folder.__name__, folder())
+    except ConfigurationError as exc:
+        print("refused:", exc)
+"""
+VICTIM = 64_321
+
+
+@pytest.fixture
+def crowded():
+    """A folder where everybody can write, as /tmp is."""
+    with tempfile.TemporaryDirectory(prefix="crowded-") as folder:
+        Path(folder).chmod(0o1777)
+        yield Path(folder)
+
+
+def plant(*command):
+    done = run_as_stranger(*command)
+    assert done.returncode == 0, done.stderr
+
+
+def look_as_victim(**options):
+    """What a user whose folders lie below a planted path is told, a line a folder."""
+    done = subprocess.run(
+        [sys.executable, "-c", RUN_AS, str(VICTIM)],
+        env={name: value for name, value in os.environ.items() if not name.startswith(("FOLDNOTE_", "XDG_"))}
+        | {name: str(value) for name, value in options.items()},
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout.splitlines()
+
+
+needs_root = pytest.mark.skipif(not IS_ROOT, reason="only root can act as two users")
+
+
+@needs_root
+@pytest.mark.parametrize("planted", [".local", ".local/share", ".local/share/foldnote"])
+def test_folders_below_one_that_another_user_made_in_tmp_are_refused(crowded, planted):
+    plant("/bin/sh", "-c", f"umask 0; mkdir -p {crowded / planted}")
+    lines = look_as_victim(HOME=crowded)
+    assert len(lines) == 4
+    assert all("refused:" in line and "belongs to another user" in line for line in lines)
+
+
+@needs_root
+def test_a_link_of_another_user_does_not_lead_to_their_service(crowded):
+    """A link to a folder of root, where everybody can write, would lead to an address that others laid out."""
+    plant("/bin/mkdir", "-pm", "777", str(crowded / ".local/share/foldnote"))
+    plant("/bin/ln", "-s", str(crowded), str(crowded / ".local/share/foldnote/run"))
+    assert all(line.startswith("refused:") for line in look_as_victim(HOME=crowded))
+
+
+@needs_root
+def test_a_home_that_is_a_link_of_another_user_is_refused(crowded):
+    own = crowded / "own"
+    own.mkdir()
+    own.chmod(0o755)
+    os.chown(own, VICTIM, VICTIM)
+    plant("/bin/ln", "-s", str(own), str(crowded / "link"))
+    assert all(line.startswith("refused:") for line in look_as_victim(FOLDNOTE_HOME=crowded / "link"))
+    assert (stat.S_IMODE(own.stat().st_mode), list(own.iterdir())) == (0o755, [])
+
+
+@needs_root
+def test_engines_of_another_user_in_tmp_are_not_run(crowded):
+    plant("/bin/mkdir", str(crowded / "engines"))
+    home = {"FOLDNOTE_HOME": crowded / "home", "FOLDNOTE_ENGINES_DIR": crowded / "engines"}
+    lines = look_as_victim(**home)
+    assert [line.startswith("refused:") for line in lines] == [False, False, True, False]
+    assert "FOLDNOTE_ENGINES_DIR" in lines[2]
+
+
+@needs_root
+def test_own_folders_and_links_in_tmp_are_used(crowded):
+    lines = look_as_victim(FOLDNOTE_HOME=crowded / "home")
+    assert lines[:2] == [f"runtime_dir {crowded / 'home/run'}", f"data_dir {crowded / 'home/data'}"]
+    link = crowded / "link"
+    link.symlink_to("home/../home")
+    os.chown(link, VICTIM, VICTIM, follow_symlinks=False)
+    assert look_as_victim(FOLDNOTE_HOME=link)[0] == f"runtime_dir {link / 'run'}"
+
+
+@needs_root
+def test_a_folder_of_root_where_everybody_can_write_is_refused(crowded):
+    (crowded / "run").mkdir()
+    (crowded / "run").chmod(0o777)
+    lines = look_as_victim(FOLDNOTE_HOME=crowded)
+    assert lines[0].startswith("refused: Everybody can write")
 
 
 def test_a_service_takes_no_data_folder_of_another_user(foreign, tmp_path):

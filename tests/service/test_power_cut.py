@@ -138,7 +138,7 @@ import os, sys
 from pathlib import Path
 from foldnote.service.files import objects
 store = objects.ObjectStore(Path(sys.argv[1]))
-objects.sync_folder = lambda folder: os._exit(9)
+objects.sync = lambda folder: os._exit(9)
 store.put_bytes(sys.argv[2].encode())
 """
 """A process that dies when a content has its name and the name is not yet on the disk."""

@@ -81,7 +81,7 @@ def test_an_adopted_result_stays_where_it_was(objects, tmp_path):
 
 def test_every_folder_on_the_way_to_a_content_is_synced(objects, tmp_path, monkeypatch):
     synced = []
-    monkeypatch.setattr("foldnote.service.files.objects.sync_folder", synced.append)
+    monkeypatch.setattr("foldnote.service.files.objects.sync", synced.append)
     sha256 = objects.put_bytes(b"one")
     assert synced == [tmp_path / "objects", objects.path(sha256).parent]
 
