@@ -2,8 +2,10 @@
 
 import json
 
+import ipywidgets as widgets
 import pytest
 from form_builders import label_of, make_form
+from page import Page
 
 from foldnote.forms import FieldKind, kind_for, kinds, read_specs, register_kind
 from foldnote.forms.fields.kinds.text import TextField
@@ -128,7 +130,7 @@ def test_number_and_truth_are_different_choices():
 
 def test_ticked_boxes_give_the_values_in_the_order_of_the_schema():
     form = make_form({"r": {"type": "array", "items": {"enum": ["H1", "H2", "H3"]}}})
-    boxes = form.fields["r"]._boxes
+    boxes = form.fields["r"].boxes
     boxes[2].value = True
     boxes[0].value = True
     assert form.value == {"r": ["H1", "H3"]}
@@ -136,28 +138,28 @@ def test_ticked_boxes_give_the_values_in_the_order_of_the_schema():
 
 def test_very_many_choices_become_a_list():
     form = make_form({"r": {"type": "array", "items": {"enum": [f"v{n}" for n in range(40)]}}}, r=["v3"])
-    assert form.fields["r"]._list.index == (3,)
-    form.fields["r"]._list.index = (1, 39)
+    assert form.fields["r"].control.index == (3,)
+    form.fields["r"].control.index = (1, 39)
     assert form.value == {"r": ["v1", "v39"]}
 
 
 def test_a_switch_without_default_is_sent_only_when_on():
     form = make_form({"s": {"type": "boolean"}})
     assert form.value == {}
-    form.fields["s"]._box.value = True
+    form.fields["s"].control.value = True
     assert form.value == {"s": True}
 
 
 def test_lists_on_lines():
     form = make_form({"l": {"type": "array", "items": {"type": "string"}, "x-foldnote": {"role": "smiles"}}})
-    form.fields["l"].line.value = "CCO\n\n c1ccccc1 "
+    form.fields["l"].control.value = "CCO\n\n c1ccccc1 "
     assert form.value == {"l": ["CCO", "c1ccccc1"]}
     assert "2 molecules" in label_of(form, "l")
 
 
 def test_words_are_parted_by_commas_and_may_hold_spaces():
     form = make_form({"c": {"type": "array", "items": {"type": "string"}, "x-foldnote": {"role": "chains"}}})
-    form.fields["c"].line.value = "H L, A"
+    form.fields["c"].control.value = "H L, A"
     assert form.value == {"c": ["H L", "A"]}
     assert "2 entries: “H L”, “A”" in label_of(form, "c")
 
@@ -216,7 +218,7 @@ def test_a_file_of_this_computer_is_said_in_words(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "target.pdb").write_text("ATOM\n" * 40)
     form = make_form({"f": FILE})
-    box = form.fields["f"]._box
+    box = form.fields["f"].control
     assert "target.pdb" in box.options
     box.value = "target.pdb"
     assert "file on this computer, 200 B; uploaded at Submit" in label_of(form, "f")
@@ -229,38 +231,39 @@ def test_type_ahead_offers_fitting_files_and_folders(tmp_path, monkeypatch):
     for name in ("a.pdb", "b.csv", ".hidden.pdb", "in/c.pdb"):
         (tmp_path / name).write_text("x")
     form = make_form({"f": FILE})
-    assert form.fields["f"]._box.options == ("a.pdb", "in/")
-    form.fields["f"]._box.value = "in/"
-    assert form.fields["f"]._box.options == ("in/c.pdb",)
+    assert form.fields["f"].control.options == ("a.pdb", "in/")
+    form.fields["f"].control.value = "in/"
+    assert form.fields["f"].control.options == ("in/c.pdb",)
 
 
 def test_a_wrong_extension_and_a_path_to_nothing_are_explained(tmp_path):
     form = make_form({"f": FILE})
-    form.fields["f"]._box.value = "target.cif"
+    form.fields["f"].control.value = "target.cif"
     assert "A .pdb file is wanted here; this is .cif." in label_of(form, "f")
-    form.fields["f"]._box.value = f"{tmp_path}/none.pdb"
+    form.fields["f"].control.value = f"{tmp_path}/none.pdb"
     assert "does not exist on this computer" in label_of(form, "f")
 
 
 def test_pasted_contents_reach_the_value_and_no_widget_keeps_them():
     form = make_form({"f": FILE})
     field = form.fields["f"]
-    field._paste.click()
-    area, use = field._area
+    page = Page(field.widget)
+    page.press("paste text")
+    area = page.find(widgets.Textarea, "Contents of")
     area.value = "ATOM      1  N   GLU H   1      11.104  13.207  10.567  1.00 20.00           N\nEND\n"
-    use.click()
+    page.press("Use this text")
     assert form.value["f"].startswith("ATOM")
     assert area.value == ""
-    assert field._box.value == "(pasted text, 83 B)"
-    assert field.widget.children == (field._box, field.links)
+    assert field.control.value == "(pasted text, 83 B)"
+    assert field.widget.children == (field.control, field.links)
 
 
 def test_contents_set_by_code_stay_out_of_the_widgets():
     contents = "ATOM\nEND\n"
     form = make_form({"f": FILE, "g": {"type": "array", "items": FILE}}, f=contents, g=["a.pdb", contents])
     assert form.value == {"f": contents, "g": ["a.pdb", contents]}
-    assert "ATOM" not in form.fields["f"]._box.value
-    assert "ATOM" not in form.fields["g"].line.value
+    assert "ATOM" not in form.fields["f"].control.value
+    assert "ATOM" not in form.fields["g"].control.value
 
 
 def test_a_secret_is_dots_and_appears_in_no_rendering():

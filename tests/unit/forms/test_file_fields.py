@@ -8,10 +8,12 @@ from importlib.resources import files
 from pathlib import Path
 
 import gemmi
+import ipywidgets as widgets
 import pandas as pd
 import pytest
 from engine_folder import write_probe_engine
 from form_builders import label_of, make_form, make_tool
+from page import Page, send
 from starlette.testclient import TestClient
 
 from foldnote import catalog
@@ -98,8 +100,8 @@ def test_a_file_from_the_browser_lies_beside_the_notebook_and_in_no_widget(tmp_p
     form = make_form({"f": PDB})
     field = form.fields["f"]
     for content in (b"ATOM one\n", b"ATOM one\n", b"ATOM two\n"):
-        field._choose.click()
-        box = field.chooser._from_browser
+        Page(field.widget).press("choose…")
+        box = Page(field.chooser.widget).find(widgets.FileUpload, "Upload from your computer")
         box.value = (
             {
                 "name": "../t.pdb",
@@ -123,12 +125,13 @@ def test_an_upload_of_the_right_kind_is_chosen_from_a_list():
     form = make_form({"f": PDB})
     form.offer_uploads((UploadedFile.of("a.pdb", 1200), UploadedFile.of("x.csv", 10)))
     field = form.fields["f"]
-    field._choose.click()
-    assert [text for text, _ in field.chooser._uploads.options] == [
+    Page(field.widget).press("choose…")
+    uploads = Page(field.widget).find(widgets.Dropdown, "Uploads at the service")
+    assert [text for text, _ in uploads.options] == [
         "choose one of 1 upload…",
         "a.pdb · 1.2 kB",
     ]
-    field.chooser._uploads.index = 1
+    uploads.index = 1
     assert form.value == {"f": "a.pdb"}
 
 
@@ -139,12 +142,12 @@ def test_a_file_of_an_earlier_job_is_chosen_from_its_outputs(client):
     anything = {"type": "string", "x-foldnote": {"role": "file"}}
     form = Form(make_tool({"f": anything}), client)
     field = form.fields["f"]
-    field._choose.click()
-    assert 'data-job="made-before"' in field.chooser._jobs.value
+    Page(field.widget).press("choose…")
+    assert any('data-job="made-before"' in getattr(part, "value", "") for part in Page(field.widget).shown)
     listed = asyncio.run(field.chooser.list_files("made-before"))
     path = re.search(r'data-path="([^"]+[.]json)"', listed)[1]
     message = {"kind": "jobFile", "field": field.mark, "job": "made-before", "path": path}
-    form.surface._hear(None, message, [])
+    send(form, message)
     assert field.chooser is None
     assert form.value["f"].startswith("made-before/")
     assert "of the job made-before, " in said(form)

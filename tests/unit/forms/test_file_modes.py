@@ -9,6 +9,7 @@ import json
 import pytest
 from engine_folder import write_probe_engine
 from form_builders import label_of
+from page import Page, send
 from starlette.testclient import TestClient
 
 import foldnote as fn
@@ -146,7 +147,7 @@ def test_a_row_of_a_batch_has_the_file_of_the_form(client, mode):
 def test_what_is_dropped_stays_what_it_was(client, message, mode):
     form = make_form(client)
     form.offer_uploads(("x.pdb", "made/x.pdb"))
-    form.surface._hear(None, message | {"field": form.fields["pdbFile"].mark}, [])
+    send(form, message | {"field": form.fields["pdbFile"].mark})
     form.offer_uploads(())
     assert MODES[mode][2] in label_of(form, "pdbFile")
     assert form.submit().settings["pdbFile"].startswith(MODES[mode][1])
@@ -162,7 +163,7 @@ def test_a_local_file_that_is_gone_is_not_taken_for_an_upload(client, tmp_path):
 def test_an_upload_and_a_local_file_of_one_name_stand_beside_each_other(client):
     form = Form(catalog.tool("align-pdbs"), client)
     form.set(pdbFiles=[uploaded("x.pdb"), LocalFile("x.pdb"), inline(PDB)])
-    form.fields["pdbFiles"]._lines.value += "\nmade/x.pdb"
+    form.fields["pdbFiles"].control.value += "\nmade/x.pdb"
     files = form.submit().settings["pdbFiles"]
     assert files[0] == "x.pdb"
     assert files[1].startswith("foldnote-")
@@ -273,9 +274,9 @@ def test_a_batch_is_judged_anew_when_one_of_its_files_changes(client, tmp_path):
     form.batch_table.add_text("pdbFile\nlate.pdb\n")
     (tmp_path / "late.pdb").write_text(PDB)
     form.batch_table.press()
-    assert "under the name of an upload" in form.batch_table._said.value
+    assert "under the name of an upload" in Page(form.widget).text
     form.batch_table.press()
-    assert "Submit 2 jobs" in form.batch_table._send.description
+    assert "Submit 2 jobs" in Page(form.widget).text
     (tmp_path / "x.pdb").write_text(OTHER + "REMARK\n")
     form.batch_table.press()
     assert form.batch is None

@@ -2,6 +2,7 @@
 
 import pytest
 from form_builders import label_of, make_form, make_tool
+from page import classes_of
 
 from foldnote import catalog
 from foldnote.errors import SettingsError
@@ -22,7 +23,7 @@ def test_a_field_that_does_not_apply_is_hidden_unsent_and_comes_back_as_typed():
     assert form.value["mask"] == "3-9"
     form.set(task="scan")
     assert "mask" not in form.value
-    assert "foldnote-hidden" in form.fields["mask"].widget._dom_classes
+    assert "foldnote-hidden" in classes_of(form.fields["mask"].widget)
     form.set(task="mask")
     assert form.value["mask"] == "3-9"
 
@@ -65,19 +66,19 @@ def test_empty_required_fields_are_counted_calmly_until_someone_insists():
 
 def test_a_changed_value_is_marked_and_counted_on_the_fold():
     form = make_form(TASK)
-    assert form.frame._fold.description == "1 more setting"
+    assert form.frame.fold.description == "1 more setting"
     form.fields["depth"].widget.value = "5"
     assert "fn-changed" in label_of(form, "depth")
     assert "The default is 3" in label_of(form, "depth")
-    assert form.frame._fold.description == "1 more setting · 1 changed"
+    assert form.frame.fold.description == "1 more setting · 1 changed"
 
 
 def test_the_advanced_group_opens_by_click_and_when_a_field_in_it_is_at_fault():
     form = make_form(TASK)
     assert form.frame.is_folded
-    form.frame._fold.click()
+    form.frame.fold.click()
     assert not form.frame.is_folded
-    form.frame._fold.click()
+    form.frame.fold.click()
     form.fields["depth"].widget.value = "x"
     form.frame.attention.click()
     assert not form.frame.is_folded

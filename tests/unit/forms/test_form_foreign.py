@@ -1,6 +1,7 @@
 """Forms of tools that came from other services' catalogs: the same kinds of fields, hidden by the same rules."""
 
 import pytest
+from page import classes_of
 
 from foldnote.catalog.foreign import read_catalog, read_foreign_tool
 from foldnote.forms import Form
@@ -22,7 +23,7 @@ def form():
 
 
 def is_hidden(form, name):
-    return "foldnote-hidden" in form.fields[name].widget._dom_classes
+    return "foldnote-hidden" in classes_of(form.fields[name].widget)
 
 
 def test_a_parameter_is_shown_when_all_its_conditionals_hold(form):

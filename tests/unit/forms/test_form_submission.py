@@ -4,9 +4,11 @@ import asyncio
 import logging
 
 import httpx
+import ipywidgets as widgets
 import pytest
 from engine_folder import write_probe_engine
 from form_builders import label_of, make_tool
+from page import Page, classes_of
 from starlette.testclient import TestClient
 
 from foldnote import catalog
@@ -54,7 +56,7 @@ def test_submit_sends_the_job_once_and_tells_whoever_asked(client):
     assert told == [job]
     assert names_of(client) == [job.job_name] == [form.job_name]
     assert f"Submitted as {job.job_name}." in form.frame.message.value
-    assert "foldnote-busy" not in form.frame.submit._dom_classes
+    assert "foldnote-busy" not in classes_of(form.frame.submit)
 
 
 def test_a_second_click_with_the_same_settings_makes_no_second_job(client):
@@ -87,7 +89,7 @@ def test_the_verdict_of_the_service_stands_at_its_field_until_it_is_changed(clie
     assert form.submit() is None
     assert "not uploaded" in label_of(form, "pdbFile")
     assert "the field is marked" in form.frame.message.value
-    form.fields["pdbFile"]._box.value = "other.pdb"
+    form.fields["pdbFile"].control.value = "other.pdb"
     assert "fn-error" not in label_of(form, "pdbFile")
 
 
@@ -115,7 +117,7 @@ def test_a_service_that_cannot_be_reached_is_said_in_words_and_the_form_stays_us
         assert form.submit() is None
     assert 'role="alert"' in form.frame.message.value
     assert "submit again when the service answers" in form.frame.message.value
-    assert "foldnote-busy" not in form.frame.submit._dom_classes
+    assert "foldnote-busy" not in classes_of(form.frame.submit)
 
 
 def test_a_fault_of_ours_in_a_click_is_shown_and_logged(client, caplog):
@@ -143,7 +145,7 @@ async def test_in_a_running_loop_the_button_is_off_while_sending_and_a_double_cl
         told = []
         form = make_form(client, values=ABB, on_submit=told.append)
         task = form.submit()
-        assert "foldnote-busy" in form.frame.submit._dom_classes
+        assert "foldnote-busy" in classes_of(form.frame.submit)
         assert form.frame.submit.description == "Sending…"
         assert form.submit() is None
         job = await asyncio.wait_for(task, 20)
@@ -185,8 +187,8 @@ async def test_in_a_notebook_a_file_field_offers_the_uploads_of_the_account(app)
             if form.known_uploads():
                 break
             await asyncio.sleep(0.02)
-        assert "kept.pdb" in form.fields["pdbFile"]._box.options
-        form.fields["pdbFile"]._box.value = "kept.pdb"
+        assert "kept.pdb" in form.fields["pdbFile"].control.options
+        form.fields["pdbFile"].control.value = "kept.pdb"
         assert "upload kept.pdb" in label_of(form, "pdbFile")
 
 
@@ -274,11 +276,11 @@ def test_a_batch_is_priced_first_and_submitted_by_a_second_press(client):
     form = make_form(client, values=ABB)
     form.frame.add_row.click()
     form.batch_table.add_text("heavy\nEVQLVESGGGLVQP\nEVQLVESGGGLVQPGGSL\n")
-    form.batch_table._send.click()
+    form.batch_table.press()
     assert names_of(client) == []
-    assert "It counts as 3 jobs" in form.batch_table._said.value
-    assert form.batch_table._send.description == "Submit 3 jobs"
-    form.batch_table._send.click()
+    assert "It counts as 3 jobs" in Page(form.widget).text
+    assert Page(form.widget).find(widgets.Button, "Submit 3 jobs")
+    form.batch_table.press()
     assert names_of(client) == [form.batch.job_name]
     assert len(client.batches.get(form.batch.job_name).subjobs()) == 3
 
@@ -287,9 +289,9 @@ def test_a_batch_that_changed_after_its_price_is_priced_again(client):
     form = make_form(client, values=ABB)
     form.frame.add_row.click()
     form.batch_table.add_text("heavy\nEVQLVESGGGLVQP\n")
-    form.batch_table._send.click()
+    form.batch_table.press()
     form.set(light="DIQMTQ")
-    assert form.batch_table._send.description == "Check and price 2 jobs"
+    assert Page(form.widget).find(widgets.Button, "Check and price 2 jobs")
 
 
 async def test_a_name_that_another_job_has_is_said_once_typing_has_ended(app, client):
@@ -360,7 +362,7 @@ async def test_a_refusal_that_comes_after_an_edit_marks_no_field(client):
     form = make_form(client, "af2bind", values={"pdbFile": "none.pdb", "chain": "A"})
     sending = form.submit()
     await asyncio.sleep(0)  # the settings are on their way
-    form.fields["pdbFile"]._box.value = "other.pdb"
+    form.fields["pdbFile"].control.value = "other.pdb"
     await sending
     assert "fn-error" not in label_of(form, "pdbFile")
     assert "none.pdb" in form.frame.message.value
@@ -370,23 +372,23 @@ def test_a_verdict_on_the_rows_goes_when_the_form_changes(client):
     form = make_form(client, values=ABB)
     form.frame.add_row.click()
     form.batch_table.add_text("heavy\nEVQLVESGGGLVQP\n")
-    form.batch_table._send.click()
-    assert "2 jobs" in form.batch_table._said.value
+    form.batch_table.press()
+    assert "It counts as 2 jobs" in Page(form.widget).text
     form.set(light="DIQMTQ")
-    assert form.batch_table._said.value == ""
-    assert form.batch_table._preview is None
+    assert "It counts as 2 jobs" not in Page(form.widget).text
+    assert Page(form.widget).find(widgets.Button, "Check and price 2 jobs")
 
 
 def test_a_csv_of_id_and_vh_is_a_batch_whose_jobs_have_these_names(client):
     form = Form(catalog.tool("abodybuilder"), client, values=ABB)
     form.frame.add_row.click()
-    form.batch_table._remove(1)
+    Page(form.widget).press("Remove last row")
     assert form.batch_table.add_text(
         "id,VH,VL\nmAb 1,EVQLVESGGGLVQP,DIQMTQ\nmAb2,EVQLVESGGGLVQPGGSL,DIQMTQ\n"
     )
-    assert ">mAb-1</td>" in form.batch_table._table.value
-    form.batch_table._send.click()
-    form.batch_table._send.click()
+    assert " mAb-1 " in Page(form.widget).text
+    form.batch_table.press()
+    form.batch_table.press()
     assert {job.job_name for job in form.batch.subjobs()} == {"mAb-1", "mAb2"}
 
 
@@ -402,7 +404,7 @@ def test_a_csv_of_id_and_vh_is_a_batch_whose_jobs_have_these_names(client):
 def test_a_table_that_means_two_things_is_refused_in_a_sentence(client, text, sentence):
     form = make_form(client, values=ABB)
     assert not form.batch_table.add_text(text)
-    assert sentence in form.batch_table._said.value
+    assert sentence in Page(form.widget).text
 
 
 @pytest.mark.parametrize("has_file", [False, True])

@@ -2,8 +2,10 @@
 
 from importlib.resources import files
 
+import ipywidgets as widgets
 import pytest
 from form_builders import label_of, make_form, make_tool
+from page import Page, send
 
 from foldnote.forms import Form, SchemaForm
 from foldnote.forms.fields.field import Field
@@ -23,7 +25,7 @@ def ask(
 ) -> None:
     """Send what the page sends."""
     mark = field.mark if isinstance(field, Field) else field
-    form.surface._hear(None, {"kind": kind, "field": mark, **more}, [memoryview(data) for data in buffers])
+    send(form, {"kind": kind, "field": mark, **more}, [memoryview(data) for data in buffers])
 
 
 def span_of(**schema):
@@ -96,7 +98,7 @@ def test_a_locked_field_is_not_reset_from_the_page():
 )
 def test_what_is_no_message_of_ours_changes_nothing(message):
     form = make_form({"a": {"type": "number", "default": 1}}, a=2)
-    form.surface._hear(None, message, [])
+    send(form, message)
     assert form.value == {"a": 2}
 
 
@@ -120,8 +122,7 @@ def test_a_file_of_an_earlier_job_is_held_by_its_name():
 def test_a_job_that_is_dropped_without_a_service_is_said_to_have_no_files_here():
     form = make_form({"target": FILE})
     ask(form, "job", form.fields["target"], job="made.structure")
-    chooser = form.fields["target"].chooser
-    assert "The files of made.structure cannot be listed" in chooser._said.value
+    assert "The files of made.structure cannot be listed" in Page(form.fields["target"].chooser.widget).text
     assert form.value == {}
 
 
@@ -129,7 +130,7 @@ def test_the_uploads_are_offered_under_a_line_that_asks_to_choose():
     form = make_form({"target": FILE})
     form.offer_uploads(("known.pdb",))
     form.fields["target"].open_chooser()
-    offered = form.fields["target"].chooser._uploads
+    offered = Page(form.widget).find(widgets.Dropdown, "Uploads at the service")
     assert offered.index == 0
     assert offered.options[0][0] == "choose one of 1 upload…"
     offered.index = 1

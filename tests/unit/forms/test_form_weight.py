@@ -4,7 +4,7 @@ import json
 
 import ipywidgets as widgets
 from form_builders import make_form
-from ipywidgets.widgets import widget as registry
+from page import model_ids
 
 from foldnote.forms.ui import compact_widgets
 
@@ -12,10 +12,11 @@ FORTY = {f"f{number}": {"type": "number", "minimum": 0, "maximum": 10, "default"
 
 
 def states_of(build):
-    before = set(registry._instances)
+    before = model_ids()
     form = build()
     assert form.widget
-    return [model.get_state() for key, model in registry._instances.items() if key not in before]
+    states = widgets.Widget.get_manager_state()["state"]
+    return [state["state"] for key, state in states.items() if key not in before]
 
 
 def test_a_form_of_forty_fields_stays_small():

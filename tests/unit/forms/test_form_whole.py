@@ -2,9 +2,11 @@
 
 import json
 
+import ipywidgets as widgets
 import pandas as pd
 import pytest
 from form_builders import label_of, make_form, make_tool
+from page import Page, classes_of
 
 from foldnote import catalog
 from foldnote.errors import FoldnoteError
@@ -23,7 +25,7 @@ TOOL = {
 
 def test_what_was_changed_is_listed_and_each_default_can_be_put_back():
     form = make_form(TOOL, heavy="EVQ")
-    assert "foldnote-hidden" in form.frame.changes.button._dom_classes
+    assert "foldnote-hidden" in classes_of(form.frame.changes.button)
     form.fields["count"].widget.value = "5"
     form.fields["mode"].widget.index = 1
     assert form.frame.changes.button.description == "2 changed"
@@ -44,11 +46,11 @@ def test_a_long_form_can_be_searched_and_a_short_one_has_no_search():
     form = make_form({f"setting{number}": {"type": "string"} for number in range(20)})
     form.frame.search.value = "setting1"
     shown = [
-        name for name, field in form.fields.items() if "foldnote-unsought" not in field.widget._dom_classes
+        name for name, field in form.fields.items() if "foldnote-unsought" not in classes_of(field.widget)
     ]
     assert len(shown) == 11
     form.frame.search.value = ""
-    assert not any("foldnote-unsought" in field.widget._dom_classes for field in form.fields.values())
+    assert not any("foldnote-unsought" in classes_of(field.widget) for field in form.fields.values())
 
 
 def test_json_is_what_would_be_sent_without_secrets():
@@ -172,7 +174,7 @@ def test_rows_are_judged_one_by_one_with_what_the_form_says_beside_them():
     assert form.batch_table.add_text("heavy\tcount\nDIQ\t3\nQQQ\t50\n")
     assert [row["count"] for row in form.batch_table.settings()] == [2, 3, 50]
     assert form.batch_table.verdicts() == ["", "", "count: 50 is too large; the most is 9."]
-    assert form.batch_table._send.description == "1 row needs attention"
+    assert Page(form.widget).find(widgets.Button, "1 row needs attention")
     form.fields["mode"].widget.index = 1
     assert form.batch_table.settings()[1]["mode"] == "b"
     assert form.batch_table.settings()[0]["mode"] == "a"
@@ -188,7 +190,7 @@ def test_nothing_is_added_while_the_form_needs_attention():
     form = Form(catalog.tool("abodybuilder"))
     form.frame.add_row.click()
     assert form.batch_table.rows == []
-    assert "need attention" in form.batch_table._said.value
+    assert "need attention" in Page(form.widget).text
 
 
 def test_what_concerns_the_settings_as_a_whole_is_said_below_them():

@@ -1,7 +1,7 @@
 """Schemas that are large or have no end: what nobody looks at is held as data and not built."""
 
 import pytest
-from ipywidgets.widgets import widget as registry
+from page import classes_of, model_ids
 
 from foldnote.forms import SchemaForm
 from foldnote.forms.fields.field import is_same
@@ -39,9 +39,9 @@ def long(names=700):
 
 
 def models_of(build):
-    before = set(registry._instances)
+    before = model_ids()
     form = build()
-    return form, len(set(registry._instances) - before)
+    return form, len(model_ids() - before)
 
 
 @pytest.mark.parametrize("schema", [endless(), long()], ids=["endless", "long"])
@@ -62,7 +62,7 @@ def test_an_object_that_is_not_built_holds_its_default_and_gets_its_fields_when_
     last = form.fields["manager59"]
     assert last.inside() == ()
     assert form.value["manager59"] == {"files": ["59.toml"], "label": "dependency"}
-    last._fold.click()
+    last.fold.click()
     inside = {field.spec.name: field for field in last.inside()}
     assert inside["files"].widget.value == "59.toml"
     opened = form.value["manager59"]
@@ -79,7 +79,7 @@ def test_what_code_sets_in_an_object_that_is_not_built_is_held_exactly_and_judge
     assert last.inside() == ()
     assert form.value["manager59"] == {"limit": -1}
     assert [problem.field for problem in form.problems] == ["manager59.limit"]
-    assert "1 field needs attention" in last._fold.description
+    assert "1 field needs attention" in last.fold.description
     assert not form.show_errors()
     inside = {field.spec.name: field for field in last.inside()}
     assert "too small" in inside["limit"].widget.description
@@ -124,7 +124,7 @@ def test_a_search_finds_settings_that_are_not_shown_yet():
     form.frame.search.value = "rule 655"
     field = form.fields["rule655"]
     assert field in form.section.shown
-    assert "foldnote-unsought" not in field.widget._dom_classes
+    assert "foldnote-unsought" not in classes_of(field.widget)
     field.widget.value = "3"
     assert form.value["rule655"] == 3
 
@@ -135,7 +135,7 @@ def test_a_search_finds_an_object_by_the_names_inside_it():
     form = SchemaForm({"type": "object", "properties": others | {"box": box}})
     form.frame.search.value = "padding"
     shown = [
-        name for name, field in form.fields.items() if "foldnote-unsought" not in field.widget._dom_classes
+        name for name, field in form.fields.items() if "foldnote-unsought" not in classes_of(field.widget)
     ]
     assert shown == ["box"]
 

@@ -19,11 +19,11 @@ def file_field(*extensions):
 @pytest.mark.parametrize("smiles", [ASPIRIN, "C/C=C/C", "CCO"])
 def test_a_tool_that_takes_smiles_gets_them_as_contents(smiles):
     form = Form(catalog.tool("vina"))
-    form.fields["ligandFile"]._box.value = smiles
+    form.fields["ligandFile"].control.value = smiles
     assert form.value["ligandFile"] == f"{smiles}\n"
     assert isinstance(form.value["ligandFile"], Contents)
     assert f"the molecule of the SMILES {smiles}" in label_of(form, "ligandFile")
-    assert form.fields["ligandFile"]._box.value == smiles
+    assert form.fields["ligandFile"].control.value == smiles
     assert f"fn.inline({smiles + chr(10)!r})" in form.code()
     assert not [problem for problem in form.problems if problem.field == "ligandFile"]
 

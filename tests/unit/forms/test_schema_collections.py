@@ -12,6 +12,7 @@ from pathlib import Path
 import nbformat
 import pytest
 from form_builders import label_of
+from page import classes_of
 
 from foldnote.forms import SchemaForm
 from foldnote.forms.fields.field import is_same
@@ -40,7 +41,7 @@ def without_hidden(form, value):
     """The value as the form sends it: names that only another condition knows are left out."""
     if not form.is_of_object:
         return value
-    hidden = {name for name, field in form.fields.items() if "foldnote-hidden" in field.widget._dom_classes}
+    hidden = {name for name, field in form.fields.items() if "foldnote-hidden" in classes_of(field.widget)}
     return {name: item for name, item in value.items() if name not in hidden}
 
 

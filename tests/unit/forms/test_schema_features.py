@@ -2,6 +2,7 @@
 
 import pytest
 from form_builders import label_of, make_form
+from page import Page, classes_of
 
 from foldnote.forms import SchemaForm
 
@@ -11,7 +12,7 @@ def form_of(properties, required=(), **more):
 
 
 def is_shown(form, name):
-    return "foldnote-hidden" not in form.fields[name].widget._dom_classes
+    return "foldnote-hidden" not in classes_of(form.fields[name].widget)
 
 
 def messages(form):
@@ -39,7 +40,7 @@ def inner(form, *path):
 def test_text_numbers_and_switches_are_read_as_their_type(schema, typed, value):
     form = form_of({"x": schema})
     field = form.fields["x"]
-    (getattr(field, "_box", None) or field.widget).value = typed
+    field.control.value = typed
     assert form.value == {"x": value}
     assert type(form.value["x"]) is type(value)
 
@@ -100,7 +101,7 @@ def test_an_optional_object_is_folded_and_sent_once_something_in_it_is_given():
     }
     form = form_of({"box": box})
     assert form.value == {}
-    form.fields["box"]._fold.click()
+    form.fields["box"].fold.click()
     assert form.value == {}
     inner(form, "box", "size").widget.value = "5"
     assert form.value == {"box": {"size": 5, "unit": "nm"}}
@@ -124,7 +125,7 @@ def test_a_list_of_scalars_begins_with_its_default(items, text, value):
 
 def test_a_list_of_an_enum_is_ticked():
     form = form_of({"x": {"type": "array", "items": {"enum": ["H1", "H2", "H3"]}, "uniqueItems": True}})
-    for box in form.fields["x"]._boxes[1:]:
+    for box in form.fields["x"].boxes[1:]:
         box.value = True
     assert form.value == {"x": ["H2", "H3"]}
 
@@ -134,11 +135,11 @@ def test_rows_of_objects_are_added_moved_and_removed():
     form = form_of({"rows": {"type": "array", "items": row}})
     rows = form.fields["rows"]
     for name in ("a", "b", "c"):
-        rows._add.click()
+        rows.control.click()
         inner(form, "rows", -1, "name").widget.value = name
-    rows._rows[2].up.click()
+    rows.rows[2].up.click()
     assert [item["name"] for item in form.value["rows"]] == ["a", "c", "b"]
-    rows._rows[0].remove.click()
+    rows.rows[0].remove.click()
     assert form.value == {"rows": [{"name": "c"}, {"name": "b"}]}
     inner(form, "rows", 1, "name").widget.value = ""
     assert list(messages(form)) == ["rows.1.name"]
@@ -154,8 +155,8 @@ def test_a_map_of_scalars_is_written_line_by_line_and_one_of_objects_in_rows():
         }
     )
     form.fields["residues"].widget.value = "H: 26 27\nL: 50"
-    form.fields["chains"]._add.click()
-    form.fields["chains"]._rows[0].key.value = "H"
+    form.fields["chains"].control.click()
+    form.fields["chains"].rows[0].key.value = "H"
     inner(form, "chains", 0, "length").widget.value = "120"
     assert form.value == {"residues": {"H": "26 27", "L": "50"}, "chains": {"H": {"length": 120}}}
 
@@ -180,7 +181,7 @@ def test_defaults_of_every_level_are_there_from_the_start():
     }
     form = form_of({"box": box, "rows": {"type": "array", "items": row, "default": [{"n": 7}]}})
     assert form.value == {"box": {"a": 1, "b": "z"}, "rows": [{"n": 7}]}
-    form.fields["rows"]._add.click()
+    form.fields["rows"].control.click()
     assert form.value["rows"] == [{"n": 7}, {"n": 2}]
 
 
@@ -254,10 +255,10 @@ def test_conditions_in_all_of_stand_side_by_side():
         {"a": {"type": "boolean"}, "b": {"type": "boolean"}}, allOf=[when("a", "x"), when("b", "y")]
     )
     assert not is_shown(form, "x")
-    form.fields["a"]._box.value = True
+    form.fields["a"].control.value = True
     assert is_shown(form, "x")
     assert not is_shown(form, "y")
-    form.fields["b"]._box.value = True
+    form.fields["b"].control.value = True
     assert set(messages(form)) == {"x", "y"}
 
 
@@ -285,7 +286,7 @@ def test_a_field_that_a_condition_forbids_is_hidden_and_not_sent():
         **{"if": {"properties": {"fast": {"const": True}}}, "then": {"properties": {"steps": False}}},
     )
     assert form.value == {"fast": False, "steps": 9}
-    form.fields["fast"]._box.value = True
+    form.fields["fast"].control.value = True
     assert form.value == {"fast": True}
     assert not is_shown(form, "steps")
 
@@ -359,21 +360,21 @@ def test_a_union_without_a_mark_is_chosen_by_its_kind():
         {"x": {"anyOf": [{"type": "number", "minimum": 0}, {"type": "array", "items": {"type": "string"}}]}}
     )
     field = form.fields["x"]
-    assert [label for label, _ in field._choice.options] == ["not set", "number", "list"]
-    field._choice.index = 1
+    assert [label for label, _ in field.control.options] == ["not set", "number", "list"]
+    field.control.index = 1
     field.inside()[0].widget.value = "-1"
     assert "too small" in field.inside()[0].widget.description
-    field._choice.index = 2
+    field.control.index = 2
     field.inside()[0].widget.value = "a\nb"
     assert form.value == {"x": ["a", "b"]}
     form.set(x=3)
-    assert field._choice.index == 1
+    assert field.control.index == 1
     assert form.value == {"x": 3}
 
 
 def test_several_types_are_chosen_too():
     form = form_of({"x": {"type": ["string", "integer"]}}, ["x"])
-    form.fields["x"]._choice.index = 1
+    form.fields["x"].control.index = 1
     form.fields["x"].inside()[0].widget.value = "5"
     assert form.value == {"x": 5}
 
@@ -425,7 +426,7 @@ def test_a_part_without_a_form_says_which_and_takes_json(schema, why):
 def test_a_schema_without_end_is_opened_level_by_level():
     tree = {"type": "object", "properties": {"name": {"type": "string"}, "next": {"$ref": "#/$defs/tree"}}}
     form = form_of({"root": {"$ref": "#/$defs/tree"}}, ["root"], **{"$defs": {"tree": tree}})
-    inner(form, "root", "next")._fold.click()
+    inner(form, "root", "next").fold.click()
     inner(form, "root", "next", "name").widget.value = "leaf"
     assert form.value == {"root": {"next": {"name": "leaf"}}}
 
@@ -570,8 +571,7 @@ def test_a_dependent_schema_describes_a_field_anew_inside_an_object_too():
     assert "Name on the card" in inner(form, "box", "name").widget.description
     inner(form, "box", "name").widget.value = "A"
     assert messages(form).keys() == {"box.name"}
-    shown = list(form.fields["box"]._body.children)
-    assert inner(form, "box", "name").widget in shown
+    assert inner(form, "box", "name").widget in Page(form.fields["box"].widget).shown
 
 
 def test_a_default_that_only_a_condition_gives_is_written_into_the_code():

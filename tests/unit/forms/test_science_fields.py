@@ -67,7 +67,7 @@ def test_no_table_is_read_of_what_is_elsewhere_or_no_table(tmp_path):
 
 def test_a_mask_is_shown_on_its_sequence():
     form = make_form({"heavy": SEQUENCE, "mask": MASK}, heavy=VH)
-    form.fields["mask"]._line.value = "26 to 33"
+    form.fields["mask"].control.value = "26 to 33"
     assert form.value["mask"] == "26-33"
     assert "8 residues of 43 masked: GFNIKDTY" in said(form, "mask")
     strip = form.fields["mask"].widget.children[1].value
@@ -90,10 +90,10 @@ def test_a_sequence_without_a_mask_is_shown_unmarked():
 
 def test_molecules_are_checked_line_by_line():
     form = make_form({"m": MOLECULES})
-    form.fields["m"].line.value = "CCO\nC1CC\nbenzene"
+    form.fields["m"].control.value = "CCO\nC1CC\nbenzene"
     assert "Line 2:" in said(form, "m")
     assert "Line 3:" in said(form, "m")
-    form.fields["m"].line.value = "CCO\nc1ccccc1"
+    form.fields["m"].control.value = "CCO\nc1ccccc1"
     assert form.value == {"m": ["CCO", "c1ccccc1"]}
     assert "2 molecules" in said(form, "m")
     assert form.problems == ()
@@ -103,14 +103,14 @@ def test_molecules_come_from_a_column_of_a_dataframe():
     form = make_form({"m": MOLECULES})
     form.set(m=pd.DataFrame({"smiles": ["CCO", None, "CC"]})["smiles"])
     assert form.value == {"m": ["CCO", "CC"]}
-    assert form.fields["m"].line.value == "CCO\nCC"
+    assert form.fields["m"].control.value == "CCO\nCC"
 
 
 def test_one_molecule_is_checked_as_typed():
     form = make_form({"m": {"type": "string", "x-foldnote": {"role": "smiles"}}})
-    form.fields["m"].line.value = "CC(C"
+    form.fields["m"].control.value = "CC(C"
     assert "parenthesis without its partner" in said(form, "m")
-    form.fields["m"].line.value = "CC(C)O"
+    form.fields["m"].control.value = "CC(C)O"
     assert form.value == {"m": "CC(C)O"}
 
 

@@ -91,13 +91,13 @@ def test_chains_are_ticked_or_typed(form):
     ]
     field.ticks.boxes["L"].value = True
     field.ticks.boxes["H"].value = True
-    assert field.line.value == "L, H"
+    assert field.control.value == "L, H"
     assert "2 chains, 227 residues" in said(form, "chains")
-    field.line.value = "H L"
+    field.control.value = "H L"
     assert form.value["chains"] == ["H L"]
     field.ticks.boxes["H"].value = False
     assert form.value["chains"] == ["L"]
-    field.line.value = "H, Q"
+    field.control.value = "H, Q"
     assert "has no chain 'Q'" in said(form, "chains")
 
 
@@ -109,18 +109,18 @@ def test_pasted_contents_offer_their_chains_too(form):
 
 
 def test_ranges_of_residues_are_written_out_as_the_file_numbers_them(form):
-    form.fields["map"].line.value = "H: 27-38, 105\nL: 50"
+    form.fields["map"].control.value = "H: 27-38, 105\nL: 50"
     assert form.value["map"] == {"H": "27 28 29 30 35 36 37 38 105", "L": "50"}
     assert "H: 9 residues, GFNIKDTYS; L: 1 residue" in said(form, "map")
     assert form.problems == ()
 
 
 def test_residues_that_a_chain_lacks_are_told(form):
-    form.fields["map"].line.value = "H: 105 200"
+    form.fields["map"].control.value = "H: 105 200"
     assert "Chain H of trastuzumab-fv.pdb has no residue 200. It has 1 to 128." in said(form, "map")
-    form.fields["map"].line.value = "A: 1"
+    form.fields["map"].control.value = "A: 1"
     assert "has no chain" in said(form, "map")
-    form.fields["map"].line.value = "H: 38-27"
+    form.fields["map"].control.value = "H: 38-27"
     assert "runs backwards" in said(form, "map")
 
 

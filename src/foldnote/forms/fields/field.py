@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import count
 from types import NoneType
@@ -19,6 +20,7 @@ import ipywidgets as widgets
 from foldnote.client.inputs.file_values import FileValue, LocalFile
 from foldnote.errors import FoldnoteError
 from foldnote.forms.schema.spec import MISSING, FieldSpec
+from foldnote.forms.ui import compact_widgets
 from foldnote.forms.ui.label import Excerpt, Notice, read_parts, write_label
 from foldnote.forms.ui.shared_styles import Looks
 from foldnote.models.verdict import Problem
@@ -80,6 +82,9 @@ class Field(ABC):
     width: Literal["", "broad", "wide"] = ""
     """How much of the form's width the field takes: one column, two, or all of it."""
 
+    control: Any = None
+    """The widget that a person changes, labelled by its description; by default the whole field."""
+
     has_brief_help = False
     """Whether only the first sentence of the description is shown; the tooltip has all of it."""
 
@@ -101,6 +106,8 @@ class Field(ABC):
         self._is_writing = False
         self._classes: dict[str, bool] = {}
         self.widget: widgets.DOMWidget = self.build()
+        if self.control is None:
+            self.control = self.widget
         self.widget.add_class("foldnote-field")
         if self.width:
             self.widget.add_class(f"foldnote-{self.width}")
@@ -146,11 +153,8 @@ class Field(ABC):
             told = f"{self.spec.title} cannot be of the type {kind}: give text, numbers, lists or dicts."
             raise FoldnoteError(told)
         self._is_cleared = self.is_at_start = False
-        self._is_writing = True
-        try:
+        with self.writing():
             self.render(MISSING if value is None and self.spec.nullable else value)
-        finally:
-            self._is_writing = False
         self._kept = MISSING if value is MISSING else self.keep(value)
 
     def keep(self, value: Any) -> Any:
@@ -186,11 +190,9 @@ class Field(ABC):
         read = other.read()
         typed = getattr(other.widget, "value", None)
         if read.errors and isinstance(typed, str) and isinstance(getattr(self.widget, "value", None), str):
-            self._kept, self.is_at_start, self._is_writing = MISSING, False, True
-            try:
+            self._kept, self.is_at_start = MISSING, False
+            with self.writing():
                 self.widget.value = typed
-            finally:
-                self._is_writing = False
         else:
             self.write(read.value)
 
@@ -235,7 +237,7 @@ class Field(ABC):
 
     def set_label(self, label: str) -> None:
         """Put the label's HTML where this kind has it."""
-        self.widget.description = label
+        self.control.description = label
 
     def set_class(self, name: str, is_on: bool) -> None:
         """Add or remove a CSS class of the field."""
@@ -249,7 +251,7 @@ class Field(ABC):
 
     def focus(self) -> None:
         """Put the cursor into the field."""
-        self.widget.focus()
+        self.control.focus()
 
     def focus_at(self, _path: str) -> None:
         """Put the cursor where the problem with this path is; fields that hold fields go into them."""
@@ -282,6 +284,26 @@ class Field(ABC):
     def differs(self, value: Any) -> bool:
         """Whether ``value`` is another one than the schema's default; False where there is none."""
         return self.spec.default is not MISSING and not is_same(value, self.initial)
+
+    def make_line(self, hint: str = "", *classes: str, rows: int = 0) -> Any:
+        """Make the field's control: one line of text, or a box of ``rows`` lines; it calls `changed`."""
+        style = self.host.looks.text
+        self.control = (
+            compact_widgets.Textarea(rows=rows, style=style, placeholder=hint, **self.look(*classes))
+            if rows
+            else compact_widgets.Text(style=style, placeholder=hint, **self.look(*classes))
+        )
+        self.control.observe(self.changed, "value")
+        return self.control
+
+    @contextmanager
+    def writing(self) -> Iterator[None]:
+        """Change the control meanwhile without taking it for a person's change."""
+        was_writing, self._is_writing = self._is_writing, True
+        try:
+            yield
+        finally:
+            self._is_writing = was_writing
 
     def look(self, *classes: str) -> dict[str, Any]:
         """Arguments that every control with a tied label takes."""

@@ -70,7 +70,7 @@ class Frame:
         self.changes = Changes(looks, actions.reset, self._show_changes)
         self.search: widgets.Text | None = None
         self.message = looks.html("", "foldnote-message")
-        self._fold: widgets.Button | None = None
+        self.fold: widgets.Button | None = None
         self._advanced: widgets.Box | None = None
         self._groups: dict[str, widgets.Box] = {}
         self.show_tool(tool)
@@ -122,13 +122,13 @@ class Frame:
 
     def show_fold(self) -> None:
         """How many advanced settings there are, and how many differ from their defaults."""
-        if self._fold is None or self._advanced is None:
+        if self.fold is None or self._advanced is None:
             return
         inside = [field for field in self._section.everything if field.spec.group == "advanced"]
         changed = sum(field.is_changed for field in inside)
         told = f" · {changed} changed" if changed else ""
-        self._fold.description = f"{count(len(inside), 'more setting')}{told}"
-        self._fold.icon = "caret-right" if self.is_folded else "caret-down"
+        self.fold.description = f"{count(len(inside), 'more setting')}{told}"
+        self.fold.icon = "caret-right" if self.is_folded else "caret-down"
 
     @property
     def is_folded(self) -> bool:
@@ -238,11 +238,11 @@ class Frame:
                 continue
             box = self._groups[group] = self.looks.box([], "foldnote-group")
             if group == "advanced":
-                self._fold = self.looks.button("", "foldnote-fold", tooltip="Show or hide more settings")
-                self._fold.on_click(self._toggle_fold)
+                self.fold = self.looks.button("", "foldnote-fold", tooltip="Show or hide more settings")
+                self.fold.on_click(self._toggle_fold)
                 self._advanced = box
                 box.add_class("foldnote-hidden")
-                built += [self._fold, box]
+                built += [self.fold, box]
             else:
                 heading = f'<div class="fn-group" role="heading" aria-level="3">{title}</div>'
                 built += [self.looks.html(heading, "foldnote-group-title"), box]

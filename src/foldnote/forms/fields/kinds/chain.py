@@ -12,7 +12,6 @@ from foldnote.forms.fields.kinds.offered import OfferedField, Offers
 from foldnote.forms.fields.kinds.ticks import Ticks
 from foldnote.forms.files.structure_outline import Outline, OutlineChain, find_outline
 from foldnote.forms.schema.spec import MISSING
-from foldnote.forms.ui import compact_widgets
 from foldnote.text import count
 
 _MOST_TICKS: Final = 24
@@ -65,17 +64,8 @@ class ChainsField(WordsField):
 
     def build(self) -> widgets.DOMWidget:
         """The line; boxes to tick come with a structure."""
-        self._line = compact_widgets.Text(
-            style=self.host.looks.text, placeholder="e.g. H, L", **self.look("path")
-        )
-        self._line.observe(self.changed, "value")
-        self.ticks = Ticks[str](self._line, self.host.looks, self._tick)
+        self.ticks = Ticks[str](self.make_line("e.g. H, L", "path"), self.host.looks, self._tick)
         return self.ticks.widget
-
-    @property
-    def line(self) -> Any:
-        """The control that holds the text."""
-        return self._line
 
     def describe(self, value: Any) -> Reading:
         """Say which chains these are, and which the structure lacks."""
@@ -98,14 +88,6 @@ class ChainsField(WordsField):
         self._offer(read.value)
         super().express(read, problems)
 
-    def set_label(self, label: str) -> None:
-        """The label belongs to the line."""
-        self._line.description = label
-
-    def focus(self) -> None:
-        """Put the cursor into the line."""
-        self._line.focus()
-
     def _offer(self, value: Any) -> None:
         outline = outline_for(self)
         chains = [chain for chain in outline.chains if chain.is_polymer] if outline else []
@@ -120,9 +102,6 @@ class ChainsField(WordsField):
         else:
             left = [" ".join(one for one in entry.split() if one != name) for entry in entries]
             entries = [entry for entry in left if entry]
-        was_writing, self._is_writing = self._is_writing, True
-        try:
+        with self.writing():
             self.render(entries or MISSING)
-        finally:
-            self._is_writing = was_writing
         self.changed()

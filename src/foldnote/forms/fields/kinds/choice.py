@@ -95,31 +95,32 @@ class ManyChoicesField(Field):
         self._head = looks.html("", "foldnote-part")
         self._foot = looks.html("", "foldnote-part")
         if len(labels) > _MOST_BOXES:
-            self._list = compact_widgets.SelectMultiple(
+            self.control = compact_widgets.SelectMultiple(
                 options=enumerate_labels(labels), layout=looks.layout, style=looks.description
             )
-            self._list.observe(self.changed, "index")
-            self._boxes: list[widgets.Checkbox] = []
-            return looks.box([self._head, self._list, self._foot], "foldnote-many")
-        self._boxes = [
+            self.control.observe(self.changed, "index")
+            self.boxes: list[widgets.Checkbox] = []
+            return looks.box([self._head, self.control, self._foot], "foldnote-many")
+        self.boxes = [
             compact_widgets.Checkbox(
                 False, description=label, indent=False, layout=looks.layout, style=looks.checkbox
             )
             for label in labels
         ]
-        for box in self._boxes:
+        self.control = self.boxes[0] if self.boxes else None
+        for box in self.boxes:
             box.observe(self.changed, "value")
-        ticks = looks.box(list(self._boxes), "foldnote-ticks")
+        ticks = looks.box(list(self.boxes), "foldnote-ticks")
         return looks.box([self._head, ticks, self._foot], "foldnote-many")
 
     def parse(self) -> Reading:
         """The ticked values in the schema's order."""
-        if self._boxes:
+        if self.boxes:
             ticked = [
-                choice.value for choice, box in zip(self._choices, self._boxes, strict=True) if box.value
+                choice.value for choice, box in zip(self._choices, self.boxes, strict=True) if box.value
             ]
         else:
-            ticked = [self._choices[index].value for index in self._list.index]
+            ticked = [self._choices[index].value for index in self.control.index]
         has_default = isinstance(self.spec.default, list)
         return Reading(ticked if ticked or has_default else self.blank)
 
@@ -127,11 +128,11 @@ class ManyChoicesField(Field):
         """Tick what is in ``value``."""
         wanted = value if isinstance(value, list | tuple) else []
         on = [any(is_same(choice.value, item) for item in wanted) for choice in self._choices]
-        if self._boxes:
-            for box, is_on in zip(self._boxes, on, strict=True):
+        if self.boxes:
+            for box, is_on in zip(self.boxes, on, strict=True):
                 box.value = is_on
         else:
-            self._list.index = tuple(index for index, is_on in enumerate(on) if is_on)
+            self.control.index = tuple(index for index, is_on in enumerate(on) if is_on)
 
     def show(self, notice: Notice) -> None:
         """Head and foot stand around the boxes."""
@@ -142,10 +143,6 @@ class ManyChoicesField(Field):
         self._foot.value = f'<span class="fn-foot">{write_foot(self._parts, notice)}</span>'
         self.set_class("foldnote-wrong", bool(notice.errors))
 
-    def focus(self) -> None:
-        """Put the cursor on the first box."""
-        (self._boxes[0] if self._boxes else self._list).focus()
-
 
 class SwitchField(Field):
     """Yes or no, as a box to tick; unticked and without a default it is not sent."""
@@ -153,22 +150,22 @@ class SwitchField(Field):
     def build(self) -> widgets.DOMWidget:
         """The box, and a line below it for help and errors."""
         looks = self.host.looks
-        self._box = compact_widgets.Checkbox(
+        self.control = compact_widgets.Checkbox(
             False, description=self.spec.title, indent=False, layout=looks.layout, style=looks.checkbox
         )
-        self._box.observe(self.changed, "value")
+        self.control.observe(self.changed, "value")
         self._foot = looks.html("", "foldnote-part")
-        return looks.box([self._box, self._foot], "foldnote-switch")
+        return looks.box([self.control, self._foot], "foldnote-switch")
 
     def parse(self) -> Reading:
         """True, False, or nothing where False was never chosen and is no default."""
-        is_on = bool(self._box.value)
+        is_on = bool(self.control.value)
         is_given = is_on or self.spec.required or self.spec.default is not MISSING
         return Reading(is_on if is_given else MISSING)
 
     def render(self, value: Any) -> None:
         """Tick the box for True."""
-        self._box.value = value is True
+        self.control.value = value is True
 
     def describe(self, value: Any) -> Reading:
         """A value that is neither yes nor no is named, for the box cannot show it."""
@@ -179,10 +176,6 @@ class SwitchField(Field):
         mark = self._parts.changed if notice.is_changed else ""
         self._foot.value = f'<span class="fn-foot">{mark}{write_foot(self._parts, notice)}</span>'
         self.set_class("foldnote-wrong", bool(notice.errors))
-
-    def focus(self) -> None:
-        """Put the cursor on the box."""
-        self._box.focus()
 
 
 def enumerate_labels(labels: list[str]) -> list[tuple[str, int]]:

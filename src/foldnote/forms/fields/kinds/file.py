@@ -167,21 +167,21 @@ class FileField(ChoosingField):
         self._typed_value: Any = ""
         """What the text in the line was taken for when it was first read."""
         endings = join_words([f".{extension}" for extension in self.spec.extensions])
-        self._box = compact_widgets.Combobox(
+        self.control = compact_widgets.Combobox(
             options=self._suggest(""),
             placeholder=f"path or upload{f' ({endings})' if endings else ''}",
             style=looks.text,
             **self.look("path"),
         )
-        self._box.observe(self._typed, "value")
+        self.control.observe(self._typed, "value")
         self._paste = looks.button("paste text", "foldnote-link", tooltip="Paste the file's contents instead")
         self._paste.on_click(self._toggle_paste)
         self._area: list[widgets.Widget] = []
-        return self.make_box(self._box, self._paste)
+        return self.make_box(self.control, self._paste)
 
     def parse(self) -> Reading:
         """The path, name or contents, said in words."""
-        text = self._pasted.reveal(self._box.value.strip())
+        text = self._pasted.reveal(self.control.value.strip())
         if text != self._typed_value and f"{text}\n" != self._typed_value:
             self._typed_value = text
         self._typed_value = settle(self._typed_value, self.host.known_uploads(), self.spec.extensions)
@@ -205,23 +205,15 @@ class FileField(ChoosingField):
 
     def render(self, value: Any) -> None:
         """The path or name; contents under a short name."""
-        self._box.value = "" if value is MISSING else self._pasted.hide(str(value))
-
-    def set_label(self, label: str) -> None:
-        """The label belongs to the line."""
-        self._box.description = label
-
-    def focus(self) -> None:
-        """Put the cursor into the line."""
-        self._box.focus()
+        self.control.value = "" if value is MISSING else self._pasted.hide(str(value))
 
     def refresh_suggestions(self) -> None:
         """Offer what the account and this computer hold now."""
-        self._box.options = self._suggest(self._box.value)
+        self.control.options = self._suggest(self.control.value)
 
     def _typed(self, change: Any) -> None:
         if not self._is_writing:
-            self._box.options = self._suggest(str(change["new"]))
+            self.control.options = self._suggest(str(change["new"]))
         self.changed()
 
     def _suggest(self, text: str) -> list[str]:
@@ -251,7 +243,7 @@ class FileField(ChoosingField):
     def _use_text(self, area: widgets.Textarea) -> None:
         text = str(area.value)
         if text.strip():
-            self._box.value = self._pasted.hide(text if "\n" in text else f"{text}\n")
+            self.control.value = self._pasted.hide(text if "\n" in text else f"{text}\n")
         self._close_paste()
 
     def _close_paste(self) -> None:
@@ -268,11 +260,11 @@ class FileField(ChoosingField):
         self._hold(value)
         if self.chooser is not None:
             self.close_chooser()
-            self._box.focus()
+            self.control.focus()
 
     def arrange(self) -> None:
         """The line, its links, and what is open below them."""
-        self.widget.children = (self._box, self.links, *self.panel, *self._area)
+        self.widget.children = (self.control, self.links, *self.panel, *self._area)
 
 
 class FilesField(ChoosingField, LinesField):
@@ -286,24 +278,7 @@ class FilesField(ChoosingField, LinesField):
         self._pasted = PastedTexts()
         self._seen: list[Any] = []
         """The files as they were read last: a line that stays keeps its kind of file."""
-        self._lines = compact_widgets.Textarea(
-            rows=3, style=self.host.looks.text, placeholder=self.hint(), **self.look("path", "lines")
-        )
-        self._lines.observe(self.changed, "value")
-        return self.make_box(self._lines)
-
-    @property
-    def line(self) -> Any:
-        """The control that holds the text."""
-        return self._lines
-
-    def set_label(self, label: str) -> None:
-        """The label belongs to the lines."""
-        self._lines.description = label
-
-    def focus(self) -> None:
-        """Put the cursor into the lines."""
-        self._lines.focus()
+        return self.make_box(self.make_line(self.hint(), "path", "lines", rows=3))
 
     def take(self, value: str) -> None:
         """Hold the chosen file beside those that are there."""
@@ -314,7 +289,7 @@ class FilesField(ChoosingField, LinesField):
 
     def arrange(self) -> None:
         """The lines, their link, and what is open below them."""
-        self.widget.children = (self._lines, self.links, *self.panel)
+        self.widget.children = (self.control, self.links, *self.panel)
 
     def hint(self) -> str:
         """What stands in the empty box."""

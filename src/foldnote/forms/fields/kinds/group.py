@@ -33,16 +33,16 @@ class ObjectField(HolderField):
         self._is_open = False
         self._head = looks.html("", "foldnote-part")
         self._body = looks.box([], "foldnote-group", "foldnote-inner")
-        self._fold: widgets.Button | None = None
+        self.fold: widgets.Button | None = None
         is_row = self.spec.name.isdecimal()
         parts: list[widgets.Widget] = [] if is_row else [self._head]
         self._is_recursive = self._recurs()
         if self._is_recursive or not (self.spec.required or is_row):
-            self._fold = looks.button("", "foldnote-subfold", tooltip=f"Open or close {self.spec.title}")
-            self._fold.on_click(self._toggle)
-            parts.insert(0, self._fold)
+            self.fold = looks.button("", "foldnote-subfold", tooltip=f"Open or close {self.spec.title}")
+            self.fold.on_click(self._toggle)
+            parts.insert(0, self.fold)
         widget = looks.box([*parts, self._body], "foldnote-object")
-        if self._fold is None:
+        if self.fold is None:
             self._make()
             self._is_open = True
         else:
@@ -97,14 +97,11 @@ class ObjectField(HolderField):
         """Begin with ``value``, and where it is silent with the defaults of the fields inside."""
         held = self.as_object(value)
         self._is_there = isinstance(held, Mapping)
-        self._is_writing = True
-        try:
+        with self.writing():
             if isinstance(held, Mapping) and self._is_at_hand(held):
                 self._make().reset(held)
             elif self._section is not None:
                 self._section.reset({})
-        finally:
-            self._is_writing = False
         self._is_given = self._is_cleared = self.is_touched = False
         self.is_at_start = True
         is_shown = isinstance(held, Mapping) and self._section is not None
@@ -115,17 +112,17 @@ class ObjectField(HolderField):
         """The title's own words here, the rest at the fields inside."""
         notice = self.notice_of(read, problems)
         self.set_class("foldnote-wrong", bool(notice.errors))
-        head = "" if self._fold is not None else self.write_head(notice)
+        head = "" if self.fold is not None else self.write_head(notice)
         self._head.value = head + foot(self, notice)
         inside = [problem for problem in problems if problem.field]
         if self._section is not None:
             self._section.express(self._section.last, inside)
-        if self._fold is not None:
+        if self.fold is not None:
             wrong, _ = self.count(inside)
             told = f" · {count(wrong, 'field needs', 'fields need')} attention" if wrong else ""
             is_set = read.value is not MISSING and read.value is not None
-            self._fold.description = f"{self.spec.title}{told or (' · set' if is_set else '')}"
-            self._fold.icon = "caret-down" if self._is_open else "caret-right"
+            self.fold.description = f"{self.spec.title}{told or (' · set' if is_set else '')}"
+            self.fold.icon = "caret-down" if self._is_open else "caret-right"
 
     def count(self, problems: Sequence[Problem]) -> tuple[int, int]:
         """The sums of the fields inside, and this one if it is at fault itself."""
@@ -140,8 +137,8 @@ class ObjectField(HolderField):
 
     def focus(self) -> None:
         """Put the cursor on the fold, or into the first field."""
-        if self._fold is not None and not self._is_open:
-            self._fold.focus()
+        if self.fold is not None and not self._is_open:
+            self.fold.focus()
         elif self.inside():
             self.inside()[0].focus()
 
@@ -214,7 +211,7 @@ class ObjectField(HolderField):
         self._open()
         self._is_open = not self._is_open
         (self._body.remove_class if self._is_open else self._body.add_class)("foldnote-hidden")
-        if self._fold is not None:
-            self._fold.icon = "caret-down" if self._is_open else "caret-right"
+        if self.fold is not None:
+            self.fold.icon = "caret-down" if self._is_open else "caret-right"
         if is_new:
             self.host.field_changed(self)

@@ -15,7 +15,6 @@ import ipywidgets as widgets
 
 from foldnote.forms.fields.field import Field, Reading
 from foldnote.forms.schema.spec import MISSING, FieldSpec
-from foldnote.forms.ui import compact_widgets
 from foldnote.forms.wording import in_one_line
 from foldnote.text import count
 
@@ -33,24 +32,15 @@ class LinesField(Field):
 
     def build(self) -> widgets.DOMWidget:
         """A box of several lines."""
-        box = compact_widgets.Textarea(
-            rows=3, style=self.host.looks.text, placeholder=self.hint(), **self.look("lines")
-        )
-        box.observe(self.changed, "value")
-        return box
+        return self.make_line(self.hint(), "lines", rows=3)
 
     def hint(self) -> str:
         """What stands in the empty box."""
         return "one a line"
 
-    @property
-    def line(self) -> Any:
-        """The control that holds the text."""
-        return self.widget
-
     def parse(self) -> Reading:
         """The lines that are not empty."""
-        lines = [line.strip() for line in self.line.value.splitlines() if line.strip()]
+        lines = [line.strip() for line in self.control.value.splitlines() if line.strip()]
         return self.describe([_unquote(line) for line in lines]) if lines else Reading(self.empty())
 
     def empty(self) -> Any:
@@ -64,7 +54,7 @@ class LinesField(Field):
     def render(self, value: Any) -> None:
         """One item a line."""
         items = value if isinstance(value, list | tuple) else [] if value is MISSING else [value]
-        self.line.value = "\n".join(_quote(item, _LINE_ENDS) for item in items)
+        self.control.value = "\n".join(_quote(item, _LINE_ENDS) for item in items)
 
 
 class WordsField(Field):
@@ -73,18 +63,11 @@ class WordsField(Field):
     def build(self) -> widgets.DOMWidget:
         """One text box."""
         hint = "e.g. H, L" if self.spec.role in ("chain", "chains") else "comma-separated"
-        box = compact_widgets.Text(style=self.host.looks.text, placeholder=hint, **self.look())
-        box.observe(self.changed, "value")
-        return box
-
-    @property
-    def line(self) -> Any:
-        """The control that holds the text."""
-        return self.widget
+        return self.make_line(hint)
 
     def parse(self) -> Reading:
         """The entries; numbers where the schema wants numbers."""
-        text = self.line.value
+        text = self.control.value
         if self.spec.items.get("type") != "string":
             return self._parse_numbers(text.replace(",", " ").replace(";", " ").split())
         words = [word.strip() for word in _WORD.findall(text) if word.strip()]
@@ -102,7 +85,7 @@ class WordsField(Field):
     def render(self, value: Any) -> None:
         """The entries with commas between."""
         items = value if isinstance(value, list | tuple) else [] if value is MISSING else [value]
-        self.line.value = ", ".join(_quote(item, _TORN_BY) for item in items)
+        self.control.value = ", ".join(_quote(item, _TORN_BY) for item in items)
 
     def _parse_numbers(self, words: list[str]) -> Reading:
         if not words:
@@ -120,21 +103,12 @@ class MappingField(Field):
     def build(self) -> widgets.DOMWidget:
         """A box of several lines."""
         hint = "H: 26 27 28\nL: 50 51" if self.spec.role == "residues" else "name: value"
-        box = compact_widgets.Textarea(
-            rows=2, style=self.host.looks.text, placeholder=hint, **self.look("lines")
-        )
-        box.observe(self.changed, "value")
-        return box
-
-    @property
-    def line(self) -> Any:
-        """The control that holds the text."""
-        return self.widget
+        return self.make_line(hint, "lines", rows=2)
 
     def parse(self) -> Reading:
         """The map, or the first line that is not ``name: value``."""
         found: dict[str, Any] = {}
-        for number, key, value in _read_map(self.line.value):
+        for number, key, value in _read_map(self.control.value):
             if key is None:
                 return Reading(errors=(f"Line {number}: write a name, a colon and a value, as in H: 26 27",))
             if key in found:
@@ -150,7 +124,7 @@ class MappingField(Field):
     def render(self, value: Any) -> None:
         """One name a line."""
         pairs = value.items() if isinstance(value, dict) else ()
-        self.line.value = "\n".join(f"{_write_key(key)}: {self._write_value(item)}" for key, item in pairs)
+        self.control.value = "\n".join(f"{_write_key(key)}: {self._write_value(item)}" for key, item in pairs)
 
     def describe(self, value: Any) -> Reading:
         """A value that is no map is named, for the box cannot show it."""
@@ -179,12 +153,8 @@ class JsonField(Field):
 
     def build(self) -> widgets.DOMWidget:
         """A box of several lines."""
-        box = compact_widgets.Textarea(
-            rows=3, style=self.host.looks.text, placeholder="JSON", **self.look("lines")
-        )
-        box.observe(self.changed, "value")
         self._why = explain_json(self.spec)
-        return box
+        return self.make_line("JSON", "lines", rows=3)
 
     def parse(self) -> Reading:
         """The JSON value, or where it is broken; and why there is no form for it."""

@@ -12,9 +12,7 @@ from foldnote.catalog.sequences import clean_sequence
 from foldnote.forms.fields.field import Reading
 from foldnote.forms.fields.kinds.text import TextField
 from foldnote.forms.schema.spec import MISSING
-from foldnote.forms.ui import compact_widgets
 from foldnote.forms.ui.stylesheet import read_style
-from foldnote.forms.wording import in_one_line
 from foldnote.text import count
 
 _RANGE: Final = re.compile(r"(\d{1,5})\s*(?:-|\u2013|\.\.|to)\s*(\d{1,5})")
@@ -26,24 +24,16 @@ class MaskField(TextField):
     """A range such as ``97-105``, and below it the sequence with the range marked."""
 
     width = "wide"
+    takes_empty_text = False
 
     def build(self) -> widgets.DOMWidget:
         """A line; the sequence stands below it once there is one."""
-        self._line = compact_widgets.Text(
-            style=self.host.looks.text, placeholder=self.hint(), **self.look("path")
-        )
-        self._line.observe(self.changed, "value")
         self._strip: widgets.HTML | None = None
-        return self.host.looks.box([self._line], "foldnote-file")
+        return self.host.looks.box([self.make_line(self.hint(), "path")], "foldnote-file")
 
     def hint(self) -> str:
         """What stands in the empty line."""
         return "start-end, e.g. 97-105"
-
-    def parse(self) -> Reading:
-        """The range, spelled as tools take it."""
-        text = self._line.value.strip()
-        return self.describe(text) if text else Reading("" if self.spec.default == "" else self.blank)
 
     def describe(self, value: Any) -> Reading:
         """Say how many residues are masked, and which."""
@@ -62,35 +52,23 @@ class MaskField(TextField):
         """Spelling is forgiven to code too."""
         return self.describe(value).value
 
-    def render(self, value: Any) -> None:
-        """The range as text."""
-        self._line.value = "" if value is MISSING else value if isinstance(value, str) else in_one_line(value)
-
     def express(self, read: Reading, problems: Any) -> None:
         """Show the mask on its sequence before anything is said."""
         sequence = self._sequence()
         if sequence and len(sequence) <= _LONGEST_SHOWN:
             if self._strip is None:
                 self._strip = self.host.looks.html("", "foldnote-part")
-                self.widget.children = (self._line, self._strip)
+                self.widget.children = (self.control, self._strip)
             drawn = f"<style>{read_style('science')}</style>" + draw_mask(
                 sequence, read.value if isinstance(read.value, str) else ""
             )
             if self._strip.value != drawn:
                 self._strip.value = drawn
         elif self._strip is not None:
-            self.widget.children = (self._line,)
+            self.widget.children = (self.control,)
             self._strip.close()
             self._strip = None
         super().express(read, problems)
-
-    def set_label(self, label: str) -> None:
-        """The label belongs to the line."""
-        self._line.description = label
-
-    def focus(self) -> None:
-        """Put the cursor into the line."""
-        self._line.focus()
 
     def _sequence(self) -> str:
         name = self.spec.notes.get("of")

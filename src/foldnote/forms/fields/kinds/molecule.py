@@ -19,8 +19,6 @@ from foldnote.catalog.checks.molecule import find_smiles_fault
 from foldnote.forms.fields.field import Field, Reading
 from foldnote.forms.fields.kinds.listing import LinesField
 from foldnote.forms.fields.kinds.text import TextField
-from foldnote.forms.schema.spec import MISSING
-from foldnote.forms.ui import compact_widgets
 from foldnote.forms.ui.stylesheet import read_style
 from foldnote.forms.wording import in_one_line
 from foldnote.text import count
@@ -90,7 +88,6 @@ class _Drawing:
 
     def __init__(self, field: Field, line: widgets.Widget) -> None:
         self._field = field
-        self.line: Any = line
         self.widget = field.host.looks.box([line], "foldnote-file")
         self._picture: widgets.HTML | None = None
 
@@ -99,7 +96,7 @@ class _Drawing:
         drawn = write_drawings(molecules) if molecules and has_rdkit() else ""
         if drawn and self._picture is None:
             self._picture = self._field.host.looks.html("", "foldnote-part")
-            self.widget.children = (self.line, self._picture)
+            self.widget.children = (*self.widget.children, self._picture)
         if self._picture is not None and self._picture.value != drawn:
             self._picture.value = drawn
 
@@ -108,51 +105,26 @@ class MoleculeField(TextField):
     """One molecule."""
 
     width = "broad"
+    takes_empty_text = False
 
     def build(self) -> widgets.DOMWidget:
         """A line, and the drawing below it."""
-        line = compact_widgets.Text(
-            style=self.host.looks.text, placeholder=self.hint(), **self.look("path", "lines")
-        )
-        line.observe(self.changed, "value")
-        self._drawing = _Drawing(self, line)
+        self._drawing = _Drawing(self, self.make_line(self.hint(), "path", "lines"))
         return self._drawing.widget
-
-    @property
-    def line(self) -> Any:
-        """The control that holds the text."""
-        return self._drawing.line
 
     def hint(self) -> str:
         """What stands in the empty line."""
         return super().hint() or "SMILES, e.g. CC(=O)Oc1ccccc1C(=O)O"
-
-    def parse(self) -> Reading:
-        """The text without the white space around it."""
-        text = self.line.value.strip()
-        return self.describe(text) if text else Reading("" if self.spec.default == "" else self.blank)
 
     def describe(self, value: Any) -> Reading:
         """Say what is wrong with it."""
         fault = find_fault(value) if isinstance(value, str) and value else None
         return Reading(value, (fault,) if fault else ())
 
-    def render(self, value: Any) -> None:
-        """The SMILES as text."""
-        self.line.value = "" if value is MISSING else value if isinstance(value, str) else in_one_line(value)
-
     def express(self, read: Reading, problems: Any) -> None:
         """Draw the molecule."""
         self._drawing.show([read.value] if isinstance(read.value, str) and read.value else [])
         super().express(read, problems)
-
-    def set_label(self, label: str) -> None:
-        """The label belongs to the line."""
-        self.line.description = label
-
-    def focus(self) -> None:
-        """Put the cursor into the line."""
-        self.line.focus()
 
 
 class MoleculesField(LinesField):
@@ -160,17 +132,8 @@ class MoleculesField(LinesField):
 
     def build(self) -> widgets.DOMWidget:
         """A box of several lines, and the drawings below it."""
-        box = compact_widgets.Textarea(
-            rows=3, style=self.host.looks.text, placeholder=self.hint(), **self.look("path", "lines")
-        )
-        box.observe(self.changed, "value")
-        self._drawing = _Drawing(self, box)
+        self._drawing = _Drawing(self, self.make_line(self.hint(), "path", "lines", rows=3))
         return self._drawing.widget
-
-    @property
-    def line(self) -> Any:
-        """The control that holds the text."""
-        return self._drawing.line
 
     def hint(self) -> str:
         """What stands in the empty box."""
@@ -193,14 +156,6 @@ class MoleculesField(LinesField):
         """Draw the molecules."""
         self._drawing.show([str(item) for item in read.value] if isinstance(read.value, list) else [])
         super().express(read, problems)
-
-    def set_label(self, label: str) -> None:
-        """The label belongs to the lines."""
-        self.line.description = label
-
-    def focus(self) -> None:
-        """Put the cursor into the lines."""
-        self.line.focus()
 
 
 def read_column(value: Any) -> Any:

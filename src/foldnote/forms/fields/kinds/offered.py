@@ -42,10 +42,7 @@ class OfferedField(TextField):
 
     def build(self) -> widgets.DOMWidget:
         """A line; the list is made when there is something to choose."""
-        self._line = compact_widgets.Text(
-            style=self.host.looks.text, placeholder=self.hint(), **self.look("path")
-        )
-        self._line.observe(self.changed, "value")
+        self._line = self.make_line(self.hint(), "path")
         self._list: widgets.Dropdown | None = None
         self._listed: tuple[str, ...] = ()
         return self.host.looks.box([self._line], "foldnote-file")
@@ -74,18 +71,6 @@ class OfferedField(TextField):
         self._offer()
         super().express(read, problems)
 
-    def set_label(self, label: str) -> None:
-        """The label belongs to what is shown."""
-        self._shown.description = label
-
-    def focus(self) -> None:
-        """Put the cursor into what is shown."""
-        self._shown.focus()
-
-    @property
-    def _shown(self) -> Any:
-        return self.widget.children[0]
-
     def _offer(self) -> None:
         found = self.offers()
         if found is None or not found.values:
@@ -100,27 +85,22 @@ class OfferedField(TextField):
         if text not in self._listed:
             self._listed += (text,)
             labels.append(f"{in_one_line(text, 40)} (not in {found.source})")
-        was_writing, self._is_writing = self._is_writing, True
-        try:
+        with self.writing():
             options = tuple(enumerate_labels(labels))
             if tuple(self._list.options) != options:
                 self._list.options = options
             self._list.index = self._listed.index(text)
             self._list.disabled = self._line.disabled
-        finally:
-            self._is_writing = was_writing
         self._show(self._list)
 
     def _show(self, control: widgets.Widget) -> None:
-        if self.widget.children != (control,):
+        if self.control is not control:
+            self.control = control
             self.widget.children = (control,)
 
     def _chosen(self, change: Any) -> None:
         if self._is_writing or change["new"] is None:
             return
-        self._is_writing = True
-        try:
+        with self.writing():
             self._line.value = self._listed[change["new"]]
-        finally:
-            self._is_writing = False
         self.changed()

@@ -18,7 +18,6 @@ from foldnote.forms.fields.kinds.text import TextField
 from foldnote.forms.fields.kinds.ticks import Ticks
 from foldnote.forms.files.structure_outline import ChainRegion, Outline, OutlineChain
 from foldnote.forms.schema.spec import MISSING
-from foldnote.forms.ui import compact_widgets
 from foldnote.text import count
 
 _SHOWN_LETTERS: Final = 30
@@ -74,20 +73,9 @@ class ResidueMapField(MappingField):
 
     def build(self) -> widgets.DOMWidget:
         """The lines; boxes to tick come with a structure."""
-        self._lines = compact_widgets.Textarea(
-            rows=2,
-            style=self.host.looks.text,
-            placeholder="H: 26-33 52A\nL: 50 51",
-            **self.look("path", "lines"),
-        )
-        self._lines.observe(self.changed, "value")
-        self.ticks = Ticks[tuple[str, ChainRegion]](self._lines, self.host.looks, self._tick)
+        line = self.make_line("H: 26-33 52A\nL: 50 51", "path", "lines", rows=2)
+        self.ticks = Ticks[tuple[str, ChainRegion]](line, self.host.looks, self._tick)
         return self.ticks.widget
-
-    @property
-    def line(self) -> Any:
-        """The control that holds the text."""
-        return self._lines
 
     def parse(self) -> Reading:
         """The map with its ranges written out, or the first thing that is wrong."""
@@ -127,14 +115,6 @@ class ResidueMapField(MappingField):
             read = Reading(MISSING, readout=_tell_extents(outline_for(self)))
         super().express(read, problems)
 
-    def set_label(self, label: str) -> None:
-        """The label belongs to the lines."""
-        self._lines.description = label
-
-    def focus(self) -> None:
-        """Put the cursor into the lines."""
-        self._lines.focus()
-
     def _offer(self, value: Any) -> None:
         outline, held = outline_for(self), _split(value)
         offered = [
@@ -150,11 +130,8 @@ class ResidueMapField(MappingField):
         held = _split(self.read().value)
         others = [residue for residue in held.get(name, []) if residue not in stretch.residues]
         held[name] = [*others, *stretch.residues] if is_on else others
-        was_writing, self._is_writing = self._is_writing, True
-        try:
+        with self.writing():
             self.render({chain: " ".join(residues) for chain, residues in held.items() if residues})
-        finally:
-            self._is_writing = was_writing
         self.changed()
 
 

@@ -55,19 +55,19 @@ class RowsField(HolderField):
     def build(self) -> widgets.DOMWidget:
         """The title, the rows, and a button that adds one."""
         looks = self.looks
-        self._rows: list[ItemRow] = []
+        self.rows: list[ItemRow] = []
         self._is_given = False
         self._head = looks.html("", "foldnote-part")
         self._list = looks.box([], "foldnote-rows")
-        self._add = looks.button(
+        self.control = looks.button(
             f"Add {self._item_name}", "foldnote-add", icon="plus", tooltip=f"Add to {self.spec.title}"
         )
-        self._add.on_click(lambda _button: self.add())
-        return looks.box([self._head, self._list, self._add], "foldnote-object")
+        self.control.on_click(lambda _button: self.add())
+        return looks.box([self._head, self._list, self.control], "foldnote-object")
 
     def inside(self) -> Sequence[Field]:
         """The fields of the rows."""
-        return [row.field for row in self._rows]
+        return [row.field for row in self.rows]
 
     def parts(self, _value: Any) -> dict[Any, Field]:
         """The fields of the rows."""
@@ -75,9 +75,9 @@ class RowsField(HolderField):
 
     def parse(self) -> Reading:
         """The list, with what is wrong in each row."""
-        if not self._rows:
+        if not self.rows:
             return Reading(self.empty())
-        readings = [row.field.read() for row in self._rows]
+        readings = [row.field.read() for row in self.rows]
         inner = [
             below(self.name_row(position), problem)
             for position, read in enumerate(readings)
@@ -118,7 +118,7 @@ class RowsField(HolderField):
     def add(self, value: Any = MISSING) -> ItemRow:
         """A row more at the end; without a value it begins with the schema's defaults."""
         row = self._make_row(value)
-        self._rows.append(row)
+        self.rows.append(row)
         self._place()
         if not self._is_writing:
             self._is_given = True
@@ -128,7 +128,7 @@ class RowsField(HolderField):
 
     def remove(self, row: ItemRow) -> None:
         """Take a row away."""
-        self._rows.remove(row)
+        self.rows.remove(row)
         self._is_given = True
         self._place()
         row.widget.close()
@@ -136,9 +136,9 @@ class RowsField(HolderField):
 
     def move(self, row: ItemRow, step: int) -> None:
         """One place up or down."""
-        place = self._rows.index(row)
-        target = min(max(place + step, 0), len(self._rows) - 1)
-        self._rows.insert(target, self._rows.pop(place))
+        place = self.rows.index(row)
+        target = min(max(place + step, 0), len(self.rows) - 1)
+        self.rows.insert(target, self.rows.pop(place))
         self._place()
         self.changed()
         (row.up if step < 0 and target else row.down).focus()
@@ -150,25 +150,21 @@ class RowsField(HolderField):
         self._head.value = style + self.write_head(notice) + foot(self, notice)
         self.set_class("foldnote-wrong", bool(notice.errors))
         shared = self._share(problems)
-        for position, row in enumerate(self._rows):
+        for position, row in enumerate(self.rows):
             row.field.express(row.field.read(), shared.get(self.name_row(position), ()))
 
     def count(self, problems: Sequence[Problem]) -> tuple[int, int]:
         """The sums of the rows, and this one if it is at fault itself."""
         wrong, pristine = super().count([problem for problem in problems if not problem.field])
         shared = self._share(problems)
-        for position, row in enumerate(self._rows):
+        for position, row in enumerate(self.rows):
             counted = row.field.count(shared.pop(self.name_row(position), ()))
             wrong, pristine = wrong + counted[0], pristine + counted[1]
         return wrong + len(shared), pristine
 
-    def focus(self) -> None:
-        """Put the cursor on the button that adds."""
-        self._add.focus()
-
     def focus_at(self, path: str) -> None:
         """Put the cursor into the row that the path names."""
-        for position, row in enumerate(self._rows):
+        for position, row in enumerate(self.rows):
             name = self.name_row(position)
             if path == name or path.startswith(f"{name}."):
                 row.field.focus_at(path[len(name) + 1 :])
@@ -178,8 +174,8 @@ class RowsField(HolderField):
     def lock(self) -> None:
         """Nothing can be added either."""
         super().lock()
-        self._add.disabled = True
-        for row in self._rows:
+        self.control.disabled = True
+        for row in self.rows:
             for button in (row.up, row.down, row.remove):
                 button.disabled = True
 
@@ -196,28 +192,28 @@ class RowsField(HolderField):
 
     def _make_row(self, value: Any) -> ItemRow:
         schema = {"title": "Value", **self._item_schema()}
-        spec = read_spec((*self.spec.path, str(len(self._rows))), schema, self.spec.root, required=True)
+        spec = read_spec((*self.spec.path, str(len(self.rows))), schema, self.spec.root, required=True)
         field = kind_for(spec).build(spec, self)
         if value is not MISSING:
             field.write(value)
         return ItemRow(field, self)
 
     def _fill(self, items: list[Any]) -> None:
-        old = self._rows
-        self._rows = []
+        old = self.rows
+        self.rows = []
         for item in items[:_MOST_ROWS]:
-            self._rows.append(self._make_row(item))
+            self.rows.append(self._make_row(item))
         self._place()
         for row in old:
             row.widget.close()
 
     def _place(self) -> None:
-        for position, row in enumerate(self._rows):
-            row.show_place(position, len(self._rows), self.noun)
-        self._list.children = [row.widget for row in self._rows]
+        for position, row in enumerate(self.rows):
+            row.show_place(position, len(self.rows), self.noun)
+        self._list.children = [row.widget for row in self.rows]
 
     def _share(self, problems: Sequence[Problem]) -> dict[str, tuple[Problem, ...]]:
-        names = [self.name_row(position) for position in range(len(self._rows))]
+        names = [self.name_row(position) for position in range(len(self.rows))]
         return share((problem for problem in problems if problem.field), names)
 
     def _tell(self, number: int) -> str:
@@ -245,16 +241,16 @@ class EntriesField(RowsField):
     def parse(self) -> Reading:
         """The object; a name that is missing or there twice is said."""
         read = super().parse()
-        names = [self.name_row(position) for position in range(len(self._rows))]
+        names = [self.name_row(position) for position in range(len(self.rows))]
         doubled = {name for name in names if names.count(name) > 1}
         errors = [f"The name {name!r} is given twice." for name in sorted(doubled)]
-        blank = [position for position, row in enumerate(self._rows) if not self._has_name(row)]
+        blank = [position for position, row in enumerate(self.rows) if not self._has_name(row)]
         errors += [f"Entry {position + 1} needs a name." for position in blank]
         return Reading(read.value, tuple(errors), None, read.readout, read.inner)
 
     def name_row(self, position: int) -> str:
         """The name that the entry has."""
-        key = self._rows[position].key
+        key = self.rows[position].key
         return str(key.value) if key is not None else ""
 
     def render(self, value: Any) -> None:

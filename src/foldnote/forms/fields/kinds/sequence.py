@@ -13,7 +13,6 @@ from foldnote.forms.biology.plausibility import find_caution
 from foldnote.forms.biology.sequence_text import SequenceText, read_sequence
 from foldnote.forms.fields.field import Field, Reading
 from foldnote.forms.schema.spec import MISSING
-from foldnote.forms.ui import compact_widgets
 from foldnote.forms.ui.label import Excerpt
 from foldnote.text import count
 
@@ -27,15 +26,11 @@ class SequenceField(Field):
 
     def build(self) -> widgets.DOMWidget:
         """A monospaced box that grows with its text."""
-        box = compact_widgets.Textarea(
-            rows=3, style=self.host.looks.text, placeholder=self._hint(), **self.look("sequence")
-        )
-        box.observe(self.changed, "value")
-        return box
+        return self.make_line(self._hint(), "sequence", rows=3)
 
     def parse(self) -> Reading:
         """The cleaned chains, what they amount to, and the first wrong letter."""
-        return self._judge(read_sequence(self.widget.value, self._separator))
+        return self._judge(read_sequence(self.control.value, self._separator))
 
     def describe(self, value: Any) -> Reading:
         """A value set by code, looked at like a typed one."""
@@ -55,7 +50,7 @@ class SequenceField(Field):
 
     def render(self, value: Any) -> None:
         """The text as it was given."""
-        self.widget.value = "" if value is MISSING else str(value)
+        self.control.value = "" if value is MISSING else str(value)
 
     @property
     def _chains(self) -> dict[str, Any] | None:

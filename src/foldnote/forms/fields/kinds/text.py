@@ -33,12 +33,13 @@ _INTEGER = re.compile(r"[+-]?\d+")
 class TextField(Field):
     """Text on one line."""
 
+    takes_empty_text = True
+    """Whether an emptied line is the text of no letters where the default is a text."""
+
     def build(self) -> widgets.DOMWidget:
         """One text box."""
         self.width = "wide" if (self.spec.schema.get("maxLength") or 0) > 200 else ""
-        box = compact_widgets.Text(style=self.host.looks.text, placeholder=self.hint(), **self.look())
-        box.observe(self.changed, "value")
-        return box
+        return self.make_line(self.hint())
 
     def hint(self) -> str:
         """What stands in the empty box: the default, else an example of the schema's."""
@@ -49,11 +50,11 @@ class TextField(Field):
 
     def parse(self) -> Reading:
         """The text without the white space around it."""
-        text = self.widget.value.strip()
+        text = self.control.value.strip()
         if text:
             return self.describe(text)
-        default = self.spec.default
-        return Reading("" if isinstance(default, str) else self.blank)
+        is_text = self.takes_empty_text and isinstance(self.spec.default, str)
+        return Reading("" if is_text else self.blank)
 
     def describe(self, value: Any) -> Reading:
         """Say at once where the text does not have the schema's format."""
@@ -62,7 +63,8 @@ class TextField(Field):
 
     def render(self, value: Any) -> None:
         """Text as it is; anything else as JSON."""
-        self.widget.value = "" if value is MISSING else value if isinstance(value, str) else json.dumps(value)
+        text = "" if value is MISSING else value if isinstance(value, str) else json.dumps(value, default=str)
+        self.control.value = text
 
 
 class SecretField(TextField):
@@ -83,13 +85,11 @@ class NumberField(TextField):
         self._span = find_span(self.spec)
         has_default = self.spec.default not in (MISSING, None)
         hint = f"default {in_one_line(self.spec.default)}" if has_default else self.hint()
-        box = compact_widgets.Text(style=self.host.looks.text, placeholder=hint, **self.look("number"))
-        box.observe(self.changed, "value")
-        return box
+        return self.make_line(hint, "number")
 
     def parse(self) -> Reading:
         """An int where no decimals were typed, else a float."""
-        text = self.widget.value.strip().replace("−", "-")
+        text = self.control.value.strip().replace("−", "-")
         if not text:
             return Reading(self.blank)
         if _INTEGER.fullmatch(text):
@@ -111,14 +111,16 @@ class NumberField(TextField):
     def set_label(self, label: str) -> None:
         """The page makes a slider of the span, where the range is short; it stands beside the box."""
         if self._span is not None:
-            label += f'<span class="fn-span" title="{self._span} {escape(self.widget.value.strip())}"></span>'
+            label += (
+                f'<span class="fn-span" title="{self._span} {escape(self.control.value.strip())}"></span>'
+            )
         super().set_label(label)
 
     def render(self, value: Any) -> None:
         """The number as it would be typed."""
         is_number = isinstance(value, int | float) and not isinstance(value, bool)
         if is_number:
-            self.widget.value = number_text(value)
+            self.control.value = number_text(value)
         else:
             super().render(value)
 

@@ -73,12 +73,12 @@ class VariantField(HolderField):
         labels = [label_option(schema) for schema in self._schemas]
         if self._has_none:
             labels.insert(0, "nothing (null)" if self.spec.required else "not set")
-        self._choice = compact_widgets.Dropdown(
+        self.control = compact_widgets.Dropdown(
             options=enumerate_labels(labels), index=0, style=looks.description, **self.look("choice", "field")
         )
-        self._choice.observe(self._chosen, "index")
+        self.control.observe(self._chosen, "index")
         self._foot = looks.html("", "foldnote-part")
-        self._widget = looks.box([self._choice, self._foot], "foldnote-object")
+        self._widget = looks.box([self.control, self._foot], "foldnote-object")
         self._show_chosen()
         return self._widget
 
@@ -106,12 +106,12 @@ class VariantField(HolderField):
     def render(self, value: Any) -> None:
         """Choose the form that ``value`` has."""
         if value is MISSING or (value is None and self._has_none):
-            self._choice.index = 0
+            self.control.index = 0
             field = self._field()
             if field is not None:
                 field.reset()
         else:
-            self._choice.index = self._find(value) + self._has_none
+            self.control.index = self._find(value) + self._has_none
             field = self._field()
             if field is not None:
                 field.write(value)
@@ -125,7 +125,7 @@ class VariantField(HolderField):
         """Title and help at the choice, what is wrong at the chosen form."""
         notice = self.notice_of(read, ())
         mark = self._parts.changed if notice.is_changed else ""
-        self._choice.description = self._parts.head(is_required=notice.is_required) + mark
+        self.control.description = self._parts.head(is_required=notice.is_required) + mark
         self._foot.value = foot(self, notice)
         field = self._field()
         if field is not None:
@@ -135,10 +135,6 @@ class VariantField(HolderField):
         """As the chosen form counts."""
         field = self._field()
         return field.count(problems) if field is not None else super().count(problems)
-
-    def focus(self) -> None:
-        """Put the cursor on the choice."""
-        self._choice.focus()
 
     def focus_at(self, path: str) -> None:
         """Put the cursor into the chosen form."""
@@ -151,10 +147,10 @@ class VariantField(HolderField):
     def lock(self) -> None:
         """Nothing else can be chosen either."""
         super().lock()
-        self._choice.disabled = True
+        self.control.disabled = True
 
     def _position(self) -> int:
-        return int(self._choice.index) - self._has_none
+        return int(self.control.index) - self._has_none
 
     def _field(self) -> Field | None:
         position = self._position()
@@ -189,7 +185,7 @@ class VariantField(HolderField):
 
     def _show_chosen(self) -> None:
         field = self._field()
-        shown = [self._choice, self._foot, *([field.widget] if field is not None else [])]
+        shown = [self.control, self._foot, *([field.widget] if field is not None else [])]
         if list(self._widget.children) != shown:
             self._widget.children = shown
 
