@@ -18,12 +18,12 @@ from foldnote.viewers.display.bundles import (
     default_view,
     join_bundles,
     result_bundles,
+    show_result,
     table_bundle,
 )
 from foldnote.viewers.display.grid import Grid, make_grid
 from foldnote.viewers.display.page import write_page
 from foldnote.viewers.display.parts import show_part
-from foldnote.viewers.display.show import show_result
 from foldnote.viewers.layouts import register_view, unregister_view
 from foldnote.viewers.plots.plot import Plot
 from foldnote.viewers.plots.prediction_plots import (

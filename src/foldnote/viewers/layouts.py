@@ -71,15 +71,14 @@ def _load_entry_point(tool: str) -> View | None:
 
 def find_job_name(result: Result) -> str:
     """The job whose result it is, by its manifest or what the client knows of the job; "" where unknown."""
-    if result.manifest and result.manifest.job_name:
-        return result.manifest.job_name
-    job = result.origin.get("job", {})
-    return str(job.get("JobName") or job.get("jobName") or "")
+    return _find_origin(result, result.manifest.job_name if result.manifest else "", "JobName", "jobName")
 
 
 def find_tool_type(result: Result) -> str:
     """The tool whose result it is, by its manifest or what the client knows of the job; "" where unknown."""
-    if result.manifest and result.manifest.tool:
-        return result.manifest.tool
+    return _find_origin(result, result.manifest.tool if result.manifest else "", "Type", "type")
+
+
+def _find_origin(result: Result, stated: str | None, *spellings: str) -> str:
     job = result.origin.get("job", {})
-    return str(job.get("Type") or job.get("type") or "")
+    return stated or next((str(job[name]) for name in spellings if job.get(name)), "")

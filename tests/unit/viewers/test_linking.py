@@ -51,7 +51,7 @@ def test_what_a_field_holds_is_chosen_and_so_is_what_is_typed_into_it(explorer):
     form = make_form(designed={"H": "5-7"})
     explorer.fill(form, "designed")
     assert explorer.text == "H:5-7"
-    form.fields["designed"].line.value = "L: 1 2"
+    form.fields["designed"].control.value = "L: 1 2"
     assert explorer.text == "L:1-2"
     form.set(designed={"H": "9", "L": "3"})
     assert explorer.selection == [("H", "9"), ("L", "3")]
@@ -60,7 +60,7 @@ def test_what_a_field_holds_is_chosen_and_so_is_what_is_typed_into_it(explorer):
 def test_what_is_half_typed_changes_no_choice(explorer):
     form = make_form(designed={"H": "5"})
     explorer.fill(form, "designed")
-    form.fields["designed"].line.value = "H: 5 six"
+    form.fields["designed"].control.value = "H: 5 six"
     assert explorer.text == "H:5"
 
 

@@ -28,59 +28,51 @@ def is_notebook() -> bool:
     return getattr(get_ipython(), "kernel", None) is not None
 
 
-def publish(bundle: Mapping[str, Any], display_id: str | None = None, *, is_update: bool = False) -> None:
-    """Send a mime bundle to the front end, under a name that allows it to be replaced."""
-    from IPython.display import publish_display_data
-
-    transient = {"display_id": display_id} if display_id else None
-    publish_display_data(dict(bundle), transient=transient, update=is_update)  # type: ignore[no-untyped-call]
-
-
-def show_live(bundle: Mapping[str, Any]) -> None:
-    """Show a widget's bundle, marked so that its saved HTML stands in when the kernel is gone."""
-    LiveOutput().show(bundle)
-
-
-class LiveOutput:
-    """An output that shows a widget, and whose saved text can be renewed while the widget stays."""
+class CellOutput:
+    """An output of a cell that can be replaced after it was shown."""
 
     def __init__(self) -> None:
-        self._display_id = _new_display_id()
+        self._display_id = f"foldnote-{uuid.uuid4().hex}"
         self._is_shown = False
 
     def show(self, bundle: Mapping[str, Any]) -> None:
-        """Show a widget's bundle, marked so that its saved HTML stands in when the kernel is gone."""
+        """Show a mime bundle in the running cell."""
         self._is_shown = True
-        publish(_mark(bundle), self._display_id)
+        self._publish(bundle, is_update=False)
 
     def update(self, bundle: Mapping[str, Any]) -> None:
-        """Replace what the notebook keeps; nothing happens before the first showing."""
+        """Replace what is shown, in every cell that shows it; nothing happens before the first showing."""
         if self._is_shown:
-            publish(_mark(bundle), self._display_id, is_update=True)
+            self._publish(bundle, is_update=True)
+
+    def _publish(self, bundle: Mapping[str, Any], *, is_update: bool) -> None:
+        from IPython.display import publish_display_data
+
+        transient = {"display_id": self._display_id}
+        publish_display_data(dict(bundle), transient=transient, update=is_update)  # type: ignore[no-untyped-call]
 
 
-def _mark(bundle: Mapping[str, Any]) -> Mapping[str, Any]:
-    is_widget = "application/vnd.jupyter.widget-view+json" in bundle
-    return {WIDGET_MIME: {"version": 1}, **bundle} if is_widget else bundle
+class LiveOutput(CellOutput):
+    """An output that shows a widget; the lab extension shows its saved HTML when the kernel is gone."""
 
-
-def _new_display_id() -> str:
-    return f"foldnote-{uuid.uuid4().hex}"
+    def _publish(self, bundle: Mapping[str, Any], *, is_update: bool) -> None:
+        is_widget = "application/vnd.jupyter.widget-view+json" in bundle
+        super()._publish(
+            {WIDGET_MIME: {"version": 1}, **bundle} if is_widget else bundle, is_update=is_update
+        )
 
 
 class ResultSlot:
     """A place in a cell's outputs for a result that is not there yet."""
 
     def __init__(self) -> None:
-        self._display_id = _new_display_id()
-        self._is_shown = False
+        self._output = CellOutput()
         self.bundle: Mapping[str, Any] = {}
         """The result's layout; empty before it is there."""
 
     def show(self) -> None:
-        """Take the place; what was filled in before is shown at once."""
-        self._is_shown = True
-        publish(self.bundle or {"text/html": "", "text/plain": ""}, self._display_id)
+        """Take a place in the running cell; what was filled in before is shown at once."""
+        self._output.show(self.bundle or {"text/html": "", "text/plain": ""})
 
     def fill(self, result: Result) -> None:
         """Put the result's layout into the place.
@@ -95,8 +87,7 @@ class ResultSlot:
     def put(self, bundle: Mapping[str, Any]) -> None:
         """Put a mime bundle into the place."""
         self.bundle = bundle
-        if self._is_shown:
-            publish(self.bundle, self._display_id, is_update=True)
+        self._output.update(bundle)
 
 
 @contextmanager
@@ -105,12 +96,12 @@ def show_progress(job: Job) -> Iterator[Callable[[Job], None]]:
     if not is_notebook():
         yield _print_progress
         return
-    slot_id = _new_display_id()
-    publish(_picture(job), slot_id)
-    yield lambda record: publish(_picture(record), slot_id, is_update=True)
+    output = CellOutput()
+    output.show(_make_bundle(job))
+    yield lambda record: output.update(_make_bundle(record))
 
 
-def _picture(job: Job) -> dict[str, str]:
+def _make_bundle(job: Job) -> dict[str, str]:
     return {"text/html": write_card(job), "text/plain": write_plain_card(job)}
 
 

@@ -12,12 +12,11 @@ from collections.abc import Iterator
 import pandas as pd
 
 from foldnote.errors import UnreadableFileError
-from foldnote.results import Result
+from foldnote.results import Region, Result
 from foldnote.results.batch import find_batch_table, stack_tables
 from foldnote.results.naming.file_kinds import is_working_file, structure_order
 from foldnote.text import count
-from foldnote.viewers.display.regions import list_regions
-from foldnote.viewers.scene.docking_view import CONTACTS_TITLE, tidy_contacts
+from foldnote.viewers.scene.docking_view import CONTACTS_TITLE
 
 NamedTable = tuple[str, pd.DataFrame]
 
@@ -43,10 +42,15 @@ def list_tables(result: Result) -> Iterator[NamedTable]:
         yield "Scores of every file", result.score_table
     if result.poses:
         yield "Poses", result.pose_table
-        contacts = result.contact_table
-        if len(contacts):
-            yield CONTACTS_TITLE, tidy_contacts(contacts)
+        yield from list_contacts(result)
     yield from _list_files(result)
+
+
+def list_contacts(result: Result) -> list[NamedTable]:
+    """The table of what poses touch, without the places of atoms; none where nothing is touched."""
+    contacts = result.contact_table
+    places = ["ligand_row", "x", "y", "z", "ligand_x", "ligand_y", "ligand_z"]
+    return [] if contacts.empty else [(CONTACTS_TITLE, contacts.drop(columns=places))]
 
 
 def _list_files(result: Result) -> Iterator[NamedTable]:
@@ -70,3 +74,26 @@ def _read(result: Result, name: str) -> pd.DataFrame | None:
         return result.tables[name]
     except UnreadableFileError:
         return None
+
+
+def list_regions(regions: tuple[Region, ...]) -> pd.DataFrame:
+    """The regions of a numbering.
+
+    Returns:
+        One row a region: ``chain``, ``region``, ``sequence``, ``first`` and ``last`` (positions of the
+        scheme), ``scheme``, ``cdr_definition`` str, ``residues`` int64.
+    """
+    rows = [
+        {
+            "chain": region.chain,
+            "region": region.label if region.is_cdr else region.name,
+            "sequence": region.sequence,
+            "residues": len(region.sequence),
+            "first": region.positions[0],
+            "last": region.positions[-1],
+            "scheme": region.scheme,
+            "cdr_definition": region.definition,
+        }
+        for region in regions
+    ]
+    return pd.DataFrame(rows)

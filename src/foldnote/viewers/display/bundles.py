@@ -17,16 +17,17 @@ from foldnote.errors import ArgumentError, UnreadableFileError
 from foldnote.results import Alignment, Molecule, Result, Structure
 from foldnote.results.molecules.molecule_files import make_property_table
 from foldnote.results.naming.file_kinds import is_working_file
-from foldnote.viewers.display.batches import list_jobs, list_tables
+from foldnote.viewers.display.batches import list_contacts, list_jobs, list_tables
 from foldnote.viewers.display.geometry_notes import note_geometry
 from foldnote.viewers.display.summary import write_files, write_summary
 from foldnote.viewers.layouts import find_tool_type, find_view
+from foldnote.viewers.plots.plot import Plot
 from foldnote.viewers.plots.prediction_plots import plot_coverage, plot_pae, plot_plddt
 from foldnote.viewers.render.caption import write_notes
 from foldnote.viewers.render.html import read_asset
 from foldnote.viewers.render.py3dmol import render
 from foldnote.viewers.scene.compose import compose
-from foldnote.viewers.scene.docking_view import CONTACTS_TITLE, compose_poses, tidy_contacts
+from foldnote.viewers.scene.docking_view import compose_poses
 from foldnote.viewers.scene.model import Scene
 from foldnote.viewers.scene.molecule_view import compose_molecules
 from foldnote.viewers.tables.table import write_plain_table, write_table
@@ -67,6 +68,16 @@ def result_bundles(result: Result) -> list[Bundle]:
     Without a function for the tool it is :func:`default_view`; where the function fails, that and the reason.
     """
     return [part for part in [*_tool_bundles(result), _summary_bundle(result)] if part]
+
+
+def show_result(result: Result) -> list[Bundle]:
+    """Show the whole layout of ``result`` in the running cell and return its mime bundles."""
+    from IPython.display import publish_display_data
+
+    bundles = result_bundles(result)
+    for part in bundles:
+        publish_display_data(dict(part))  # type: ignore[no-untyped-call]
+    return bundles
 
 
 def default_view(result: Result, without: Collection[str] = ()) -> list[Bundle]:
@@ -179,9 +190,8 @@ def _read_molecules(result: Result, name: str) -> Sequence[Molecule]:
 def _molecule_tables(result: Result) -> tuple[set[str], list[Bundle]]:
     """One table of poses and one of contacts, or one of molecules, and the files that they speak of."""
     if result.poses:
-        poses, contacts = result.pose_table, result.contact_table
-        tables = [table_bundle(poses, "Poses")]
-        tables += [] if contacts.empty else [table_bundle(tidy_contacts(contacts), CONTACTS_TITLE)]
+        named = [("Poses", result.pose_table), *list_contacts(result)]
+        tables = [table_bundle(table, title) for title, table in named]
         return {pose.file for pose in result.poses}, tables
     molecules = list_molecules(result)
     if len(molecules) < 2:
@@ -193,11 +203,11 @@ def _molecule_tables(result: Result) -> tuple[set[str], list[Bundle]]:
 
 def _design_tables(result: Result) -> list[Bundle]:
     """The sequences of files whose headers carry figures, as sequence designers write them."""
-    found = []
-    for name, alignment in result.alignments.items():
-        if _is_designed(alignment):
-            found.append(table_bundle(alignment.to_frame().drop(columns="description"), name))
-    return found
+    return [
+        table_bundle(alignment.to_frame().drop(columns="description"), name)
+        for name, alignment in result.alignments.items()
+        if _is_designed(alignment)
+    ]
 
 
 def _is_designed(alignment: Alignment) -> bool:
@@ -206,12 +216,11 @@ def _is_designed(alignment: Alignment) -> bool:
 
 
 def _title(result: Result, structure: Structure | None) -> str:
-    name = result.manifest.job_name if result.manifest else ""
+    name = (result.manifest and result.manifest.job_name) or result.name
     if structure is None:
-        return name or result.name
-    others = len(result.structures) - 1
-    more = f" (first of {others + 1} structures)" if others else ""
-    name = name or result.name
+        return name
+    structures = len(result.structures)
+    more = f" (first of {structures} structures)" if structures > 1 else ""
     return f"{name} · {structure.name}{more}" if name != structure.name else f"{name}{more}"
 
 
@@ -234,11 +243,14 @@ def _plot_bundles(result: Result) -> list[Bundle]:
     )
     if aligned is not None:
         plots.append(plot_coverage(aligned))
-    found = [plot._repr_mimebundle_() for plot in plots if plot is not None]
-    if not found:
-        return []
+    return join_plots(plots)
+
+
+def join_plots(plots: Sequence[Plot | None]) -> list[Bundle]:
+    """One bundle of plots side by side; none without any."""
+    found = [bundle(plot) for plot in plots if plot is not None]
     joined = join_bundles(found)
-    return [joined | {"text/html": f'<div class="fnv-plots">{joined["text/html"]}</div>'}]
+    return [joined | {"text/html": f'<div class="fnv-plots">{joined["text/html"]}</div>'}] if found else []
 
 
 def _score_table(result: Result) -> Bundle:

@@ -19,7 +19,14 @@ from foldnote.results import (
     Structure,
     Superposition,
 )
-from foldnote.viewers.display.bundles import Bundle, bundle, join_bundles, message_bundle, table_bundle
+from foldnote.viewers.display.bundles import (
+    Bundle,
+    bundle,
+    join_bundles,
+    join_plots,
+    message_bundle,
+    table_bundle,
+)
 from foldnote.viewers.plots.prediction_plots import plot_coverage, plot_pae, plot_plddt
 from foldnote.viewers.scene.compose import compose
 from foldnote.viewers.scene.molecule_view import compose_molecules
@@ -37,13 +44,8 @@ def show_part(item: Any) -> Bundle:
 
 
 def _show_model(model: Model) -> Bundle:
-    parts = [bundle(compose(model.structure))]
     plots = [plot_plddt([model]), plot_pae(model.pae) if model.pae is not None else None]
-    found = [bundle(plot) for plot in plots if plot is not None]
-    if found:
-        joined = join_bundles(found)
-        parts.append(joined | {"text/html": f'<div class="fnv-plots">{joined["text/html"]}</div>'})
-    return join_bundles(parts)
+    return join_bundles([bundle(compose(model.structure)), *join_plots(plots)])
 
 
 def _show_alignment(alignment: Alignment) -> Bundle:

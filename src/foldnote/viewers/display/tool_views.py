@@ -12,11 +12,10 @@ import pandas as pd
 
 from foldnote.errors import UnreadableFileError
 from foldnote.results import Result, find_metric
+from foldnote.viewers.display.batches import list_contacts, list_regions
 from foldnote.viewers.display.bundles import default_view, table_bundle
-from foldnote.viewers.display.regions import list_regions
 from foldnote.viewers.layouts import register_ours
 from foldnote.viewers.plots.prediction_plots import plot_distribution
-from foldnote.viewers.scene.docking_view import CONTACTS_TITLE, tidy_contacts
 
 _FEWEST_TO_PLOT = 10
 NUMBERING_TOOLS = ("anarci", "antibody-annotation")
@@ -45,10 +44,9 @@ def show_docking(result: Result) -> list[Any]:
     usual = default_view(result, without=files)
     place = 1 if result.structure else 0
     plots = [plot_distribution(table, scored)] if scored and len(table) >= _FEWEST_TO_PLOT else []
-    contacts = result.contact_table
-    touched = [] if contacts.empty else [table_bundle(tidy_contacts(contacts), CONTACTS_TITLE)]
-    tables = [table_bundle(table.reset_index(drop=True), "Poses"), *touched]
-    return [*usual[:place], *tables, *plots, *usual[place:]]
+    tables = [("Poses", table.reset_index(drop=True)), *list_contacts(result)]
+    bundles = [table_bundle(frame, title) for title, frame in tables]
+    return [*usual[:place], *bundles, *plots, *usual[place:]]
 
 
 def _repeats(result: Result, name: str, poses: pd.DataFrame) -> bool:

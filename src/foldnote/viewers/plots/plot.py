@@ -15,13 +15,14 @@ import pandas as pd
 
 from foldnote.errors import ArgumentError, ConfigurationError
 from foldnote.viewers.plots.drawing import Drawing
+from foldnote.viewers.plots.figure import draw, make_axes, save_figure
+from foldnote.viewers.plots.svg import write_image, write_svg
 from foldnote.viewers.render.html import read_asset
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _SUFFIXES = (".svg", ".pdf", ".png", ".html")
-_PIXELS_PER_INCH = 80
 _MISSING = (
     "Figures are drawn by matplotlib, which is not installed here: pip install 'foldnote[plots]'. "
     "Without it a plot is shown in cells and saved as .svg and .html."
@@ -47,7 +48,7 @@ class Plot:
     @property
     def svg(self) -> str:
         """The drawing of the cell, in dark ink on a white ground."""
-        return self.drawing.to_svg()
+        return write_svg(self.drawing)
 
     def to_matplotlib(self, ax: Axes | None = None) -> Axes:
         """Draw the plot with matplotlib, in the style that is set there.
@@ -62,12 +63,11 @@ class Plot:
             ConfigurationError: matplotlib is not installed.
         """
         try:
-            from matplotlib import pyplot
+            ax = ax or make_axes(self.drawing)
         except ImportError as exc:
             raise ConfigurationError(_MISSING) from exc
-        if ax is None:
-            ax = pyplot.subplots(figsize=self._size_in, layout="constrained")[1]
-        return self._draw(ax)
+        draw(self.drawing, self.title, ax)
+        return ax
 
     def save(self, path: str | Path, *, dpi: int = 300) -> Path:
         """Write the plot into a file, as its suffix says, and return its path.
@@ -93,7 +93,7 @@ class Plot:
             place.write_text(self._write_page(), "utf-8")
             return place
         try:
-            self._save_figure(place, dpi)
+            save_figure(self.drawing, self.title, place, dpi)
         except ImportError as exc:
             if suffix != ".svg":
                 raise ConfigurationError(_MISSING) from exc
@@ -105,31 +105,12 @@ class Plot:
         return (
             f'<figure class="fnv-view fnv-plot" style="width: {self.drawing.width}px">'
             f"<style>{read_asset('scene.css')}</style>"
-            f'<p class="fnv-head">{escape(self.title)}</p>{self.drawing.to_html(self.words)}'
+            f'<p class="fnv-head">{escape(self.title)}</p>{write_image(self.drawing, self.words)}'
             f"<figcaption>{escape(self.words)}</figcaption></figure>"
         )
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:  # noqa: ARG002
         return {"text/html": self.to_html(), "text/plain": f"{self.title}: {self.words}"}
-
-    @property
-    def _size_in(self) -> tuple[float, float]:
-        return self.drawing.width / _PIXELS_PER_INCH, self.drawing.height / _PIXELS_PER_INCH
-
-    def _draw(self, ax: Axes) -> Axes:
-        self.drawing.draw(ax)
-        ax.set_title(self.title)
-        return ax
-
-    def _save_figure(self, place: Path, dpi: int) -> None:
-        import matplotlib
-        from matplotlib.figure import Figure
-
-        figure = Figure(figsize=self._size_in, layout="constrained")
-        self._draw(figure.add_subplot())
-        # Text stays text: in SVG as such, in PDF in embedded TrueType fonts.
-        with matplotlib.rc_context({"svg.fonttype": "none", "pdf.fonttype": 42}):
-            figure.savefig(place, dpi=dpi)
 
     def _write_page(self) -> str:
         title, words = escape(self.title), escape(self.words)

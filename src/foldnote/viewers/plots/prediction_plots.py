@@ -87,7 +87,7 @@ def plot_pae(pae: Pae, title: str = "Predicted aligned error") -> Plot:
 
 def shade_pae(pae: Pae) -> Raster:
     """The matrix alone, for a picture that something else is drawn over."""
-    return Raster(pae.matrix, 0.0, _PAE_TOP_A, _PAE_COLORS, "Predicted aligned error (Å)", "+")
+    return Raster(pae.matrix, 0.0, _PAE_TOP_A, _PAE_COLORS, "Predicted aligned error (Å)", has_more=True)
 
 
 def plot_coverage(alignment: Alignment) -> Plot:

@@ -83,11 +83,6 @@ def compose_poses(
     )
 
 
-def tidy_contacts(contacts: pd.DataFrame) -> pd.DataFrame:
-    """The table of contacts without the places of its atoms, for people."""
-    return contacts.drop(columns=["ligand_row", "x", "y", "z", "ligand_x", "ligand_y", "ligand_z"])
-
-
 def _make_model(pose: Pose, place: int) -> SceneModel:
     return make_molecule_model(pose.molecule, place, pose.ligand or pose.molecule.name or f"Pose {place + 1}")
 

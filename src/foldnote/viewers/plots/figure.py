@@ -1,0 +1,100 @@
+"""A drawing on axes of matplotlib, which is imported here and nowhere else."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from foldnote.viewers.plots.drawing import Band, Bars, Border, Curve, Dots, Drawing, Mark, Raster
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_PIXELS_PER_INCH = 80
+
+
+def make_axes(drawing: Drawing) -> Axes:
+    """The axes of a new figure of pyplot, in the shape of the drawing.
+
+    Raises:
+        ImportError: matplotlib is not installed.
+    """
+    from matplotlib import pyplot
+
+    return pyplot.subplots(figsize=_find_size(drawing), layout="constrained")[1]
+
+
+def save_figure(drawing: Drawing, title: str, path: Path, dpi: int) -> None:
+    """Write a figure of its own in the format of the path's suffix.
+
+    Raises:
+        ImportError: matplotlib is not installed.
+    """
+    import matplotlib
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=_find_size(drawing), layout="constrained")
+    draw(drawing, title, figure.add_subplot())
+    # Text stays text: in SVG as such, in PDF in embedded TrueType fonts.
+    with matplotlib.rc_context({"svg.fonttype": "none", "pdf.fonttype": 42}):
+        figure.savefig(path, dpi=dpi)
+
+
+def draw(drawing: Drawing, title: str, axes: Axes) -> None:
+    """Draw everything on the axes, and name these."""
+    x, y = drawing.x, drawing.y
+    ends = {"xlim": (x.low, x.high), "ylim": (y.low, y.high)}
+    axes.set(**ends, xlabel=x.label, ylabel=y.label, title=title)
+    for mark in drawing.marks:
+        _draw_mark(mark, axes)
+    axes.set(**ends)
+    for axis, wanted in ((axes.xaxis, x), (axes.yaxis, y)):
+        if wanted.ticks:
+            axis.set_ticks(wanted.ticks, labels=wanted.names or None)
+    if len(axes.get_legend_handles_labels()[0]) > 1:
+        axes.legend(reverse=True)  # the best model is drawn last, above the others
+
+
+def _find_size(drawing: Drawing) -> tuple[float, float]:
+    return drawing.width / _PIXELS_PER_INCH, drawing.height / _PIXELS_PER_INCH
+
+
+def _draw_mark(mark: Mark, axes: Axes) -> None:
+    ink = axes.xaxis.label.get_color()
+    match mark:
+        case Band():
+            axes.axhspan(mark.low, mark.high, color=mark.color, alpha=0.16, linewidth=0)
+        case Curve():
+            style = (0, tuple(part / mark.width for part in mark.dash)) if mark.dash else "-"
+            (line,) = axes.plot(mark.xs, mark.ys, color=mark.color or ink, label=mark.name or None)
+            line.set(linewidth=mark.width, linestyle=style)
+        case Dots():
+            axes.scatter(mark.xs, mark.ys, color=mark.color, alpha=0.8, linewidths=0)
+        case Bars():
+            axes.bar(
+                mark.edges[:-1], mark.heights, np.diff(mark.edges) * 0.96, align="edge", color=mark.color
+            )
+        case Border():
+            across = axes.axvline if mark.axis == "x" else axes.axhline
+            across(mark.place, color=ink, linestyle=(0, (3, 3)), linewidth=1, alpha=0.6)
+        case Raster():
+            _draw_raster(mark, axes)
+
+
+def _draw_raster(raster: Raster, axes: Axes) -> None:
+    """All values of the matrix as one image, with a scale of its colours."""
+    from matplotlib.colors import LinearSegmentedColormap
+
+    (left, right), (bottom, top) = axes.get_xlim(), axes.get_ylim()
+    image = axes.imshow(
+        raster.matrix,
+        cmap=LinearSegmentedColormap.from_list("foldnote", raster.colors),
+        vmin=raster.low,
+        vmax=raster.high,
+        extent=(left, right, bottom, top),
+        aspect="equal" if abs(right - left) == abs(top - bottom) else "auto",
+        interpolation="nearest",
+    )
+    axes.figure.colorbar(image, ax=axes, label=raster.label, extend="max" if raster.has_more else "neither")

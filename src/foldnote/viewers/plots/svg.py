@@ -1,0 +1,157 @@
+"""A drawing as SVG, for cells and pages, without a library.
+
+A cell holds it as an image: sanitisers of notebooks that are not trusted take SVG elements out of HTML, and
+leave images. Its style follows the theme through the ``color-scheme`` of the page.
+"""
+
+from __future__ import annotations
+
+import base64
+from html import escape
+
+import numpy as np
+
+from foldnote.viewers.plots.drawing import Band, Bars, Border, Curve, Dots, Drawing, Mark, Raster
+
+_LEFT, _RIGHT, _TOP, _BOTTOM = 52, 12, 10, 40
+_SCALE_PX = 62
+"""Room for a scale of colours."""
+_DOT_PX = 4
+_LIGHT = "svg{color:#222;background:#fff}"
+_DARK = "@media(prefers-color-scheme:dark){svg{color:#ddd;background:#111}}"
+
+
+def write_svg(drawing: Drawing) -> str:
+    """The drawing in dark ink on a white ground."""
+    return _Writer(drawing).write(_LIGHT)
+
+
+def write_image(drawing: Drawing, label: str) -> str:
+    """The drawing as an image, described by ``label``, with the words that appear under the pointer."""
+    writer = _Writer(drawing)
+    size = f'width="{drawing.width}" height="{drawing.height}"'
+    source = _encode("svg+xml", writer.write(_LIGHT + _DARK).encode())
+    image = f'<img alt="{escape(label)}" {size} src="{source}">'
+    return f'<div class="fnv-plane">{image}{"".join(map(writer.write_words, drawing.marks))}</div>'
+
+
+def _encode(kind: str, data: bytes) -> str:
+    return f"data:image/{kind};base64,{base64.b64encode(data).decode('ascii')}"
+
+
+class _Writer:
+    """Writes one drawing: pixels of its plane, and the marks in them."""
+
+    def __init__(self, drawing: Drawing) -> None:
+        has_scale = any(isinstance(mark, Raster) for mark in drawing.marks)
+        self._drawing = drawing
+        self._width = drawing.width - _LEFT - (_SCALE_PX if has_scale else _RIGHT)
+        self._height = drawing.height - _TOP - _BOTTOM
+
+    def _x(self, value: float) -> float:
+        axis = self._drawing.x
+        return round(_LEFT + _share(value, axis.low, axis.high) * self._width, 1)
+
+    def _y(self, value: float) -> float:
+        axis = self._drawing.y
+        return round(_TOP + (1 - _share(value, axis.low, axis.high)) * self._height, 1)
+
+    def write(self, style: str) -> str:
+        """The marks below the frame and the axes."""
+        x, y, width, height = self._drawing.x, self._drawing.y, self._drawing.width, self._drawing.height
+        bottom = _TOP + self._height
+        parts = [f"<style>{style}</style>", *map(self._write_mark, self._drawing.marks)]
+        size = f'x="{_LEFT}" y="{_TOP}" width="{self._width}" height="{self._height}"'
+        parts.append(f'<rect {size} fill="none" stroke="currentColor" opacity="0.5"/>')
+        parts += [_text(name, self._x(value), bottom + 15) for value, name in x.marks]
+        parts += [_text(name, _LEFT - 6, self._y(value) + 4, "end") for value, name in y.marks]
+        parts.append(_text(x.label, _LEFT + self._width / 2, height - 6))
+        parts.append(_text(y.label, 12, _TOP + self._height / 2, turn=True))
+        return (
+            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" '
+            f'height="{height}" font-size="11" fill="currentColor" font-family="system-ui, sans-serif">'
+            f"{''.join(parts)}</svg>"
+        )
+
+    def _write_mark(self, mark: Mark) -> str:
+        match mark:
+            case Band():
+                top, bottom = self._y(mark.high), self._y(mark.low)
+                place = f'x="{_LEFT}" y="{top}" width="{self._width}" height="{bottom - top:.1f}"'
+                return f'<rect {place} fill="{mark.color}" opacity="0.16"/>'
+            case Curve():
+                return self._write_curve(mark)
+            case Dots():
+                places = zip(map(self._x, mark.xs), map(self._y, mark.ys), strict=True)
+                dots = (f'<circle cx="{x}" cy="{y}" r="{_DOT_PX}"/>' for x, y in places)
+                return f'<g fill="{mark.color}" opacity="0.8">{"".join(dots)}</g>'
+            case Bars():
+                boxes = (
+                    f'<rect x="{left}" y="{top}" width="{width:.1f}" height="{height:.1f}"/>'
+                    for left, top, width, height in self._list_boxes(mark)
+                )
+                return f'<g fill="{mark.color}">{"".join(boxes)}</g>'
+            case Border():
+                x, y = self._x(mark.place), self._y(mark.place)
+                across = f"M{x} {_TOP}v{self._height}" if mark.axis == "x" else f"M{_LEFT} {y}h{self._width}"
+                return f'<path d="{across}" stroke="currentColor" stroke-dasharray="3 3" opacity="0.6"/>'
+            case Raster():
+                return self._write_raster(mark)
+
+    def _write_curve(self, curve: Curve) -> str:
+        runs: list[list[str]] = [[]]
+        for x, y in zip(curve.xs, curve.ys, strict=True):
+            if np.isfinite(y):
+                runs[-1].append(f"{self._x(x)},{self._y(y)}")
+            elif runs[-1]:
+                runs.append([])
+        dash = f' stroke-dasharray="{" ".join(map(str, curve.dash))}"' if curve.dash else ""
+        look = f'fill="none" stroke="{curve.color or "currentColor"}" stroke-width="{curve.width}"{dash}'
+        return "".join(f'<polyline points="{" ".join(run)}" {look}/>' for run in runs if run)
+
+    def _write_raster(self, raster: Raster) -> str:
+        """The matrix, and beside it the scale with its low end, middle and high end."""
+        left, middle = _LEFT + self._width + 10, (raster.low + raster.high) / 2
+        names = (f"{raster.high:g}{'+' if raster.has_more else ''}", f"{middle:g}", f"{raster.low:g}")
+        tops = (_TOP + 9, _TOP + 4 + self._height / 2, _TOP + self._height)
+        return "".join(
+            [
+                self._write_png(raster.to_png(), _LEFT, self._width),
+                self._write_png(raster.scale_png(), left, 10),
+                *(_text(name, left + 14, top, "start") for name, top in zip(names, tops, strict=True)),
+                _text(raster.label, left + 48, _TOP + self._height / 2, turn=True),
+            ]
+        )
+
+    def _write_png(self, png: bytes, left: float, width: float) -> str:
+        size = f'x="{left}" y="{_TOP}" width="{width}" height="{self._height}" preserveAspectRatio="none"'
+        return f'<image {size} style="image-rendering:pixelated" href="{_encode("png", png)}"/>'
+
+    def _list_boxes(self, mark: Dots | Bars) -> list[tuple[float, float, float, float]]:
+        """Left, top, width and height of each dot or bar in pixels."""
+        if isinstance(mark, Dots):
+            places = zip(map(self._x, mark.xs), map(self._y, mark.ys), strict=True)
+            return [(x - _DOT_PX, y - _DOT_PX, 2 * _DOT_PX, 2 * _DOT_PX) for x, y in places]
+        bottom, lefts = self._y(self._drawing.y.low), list(map(self._x, mark.edges))
+        sides = zip(lefts, lefts[1:], map(self._y, mark.heights), strict=False)
+        return [(left, top, max(1.0, right - left - 1), bottom - top) for left, right, top in sides]
+
+    def write_words(self, mark: Mark) -> str:
+        """What appears where the pointer is over a dot or bar, as places in per cent of the image."""
+        if not isinstance(mark, Dots | Bars):
+            return ""
+        x, y = 100 / self._drawing.width, 100 / self._drawing.height
+        return "".join(
+            f'<i style="left:{left * x:.1f}%;top:{top * y:.1f}%;width:{width * x:.1f}%;'
+            f'height:{height * y:.1f}%" title="{escape(title)}"></i>'
+            for (left, top, width, height), title in zip(self._list_boxes(mark), mark.titles, strict=True)
+        )
+
+
+def _share(value: float, low: float, high: float) -> float:
+    return (value - low) / (high - low) if high != low else 0.5
+
+
+def _text(text: str, x: float, y: float, anchor: str = "middle", *, turn: bool = False) -> str:
+    place = f'transform="translate({x} {y}) rotate(-90)"' if turn else f'x="{x}" y="{y}"'
+    return f'<text {place} text-anchor="{anchor}">{escape(text)}</text>'
