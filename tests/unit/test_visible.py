@@ -29,4 +29,4 @@ def test_what_the_command_line_prints_is_visible(capsys):
     tell("error \u202e")
     out, err = capsys.readouterr()
     assert (out, err) == ("name \\x1b[2J\n", "error \\u202e\n")
-    assert format_table(["a"], [["\x1b"]]) == ["a", r"\x1b"]
+    assert format_table(["a"], [["\x1b"]]) == "a\n" + r"\x1b"

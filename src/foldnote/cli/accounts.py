@@ -1,4 +1,4 @@
-"""Commands about the account behind the key: what is left of it, and a trial key for who has none.
+"""Commands about the account that the key belongs to: its trial, and a trial key for those without one.
 
 A key is never printed. The claim link is: it is meant for the person who runs the command.
 """
@@ -9,25 +9,24 @@ import argparse
 from typing import TYPE_CHECKING
 
 from foldnote.cli.connection import connect
-from foldnote.cli.exit_codes import Exit
-from foldnote.cli.printing import print_json, show
+from foldnote.cli.printing import report
 
 if TYPE_CHECKING:
     from foldnote.models import Account
 
 
 def run_account(options: argparse.Namespace) -> int:
-    """Print what is known of the account."""
-    return _print(connect(options).account.get(), as_json=options.json)
+    """Print what is known about the account."""
+    return _print(connect(options).account.get(), options)
 
 
 def run_provision(options: argparse.Namespace) -> int:
     """Ask for a trial key, once, and print how to claim it."""
-    return _print(connect(options).account.provision(), as_json=options.json)
+    return _print(connect(options).account.provision(), options)
 
 
-def _print(account: Account, *, as_json: bool) -> int:
-    told = {
+def _print(account: Account, options: argparse.Namespace) -> int:
+    content = {
         "service": account.service,
         "profile": account.profile,
         "hasKey": account.has_key,
@@ -42,20 +41,15 @@ def _print(account: Account, *, as_json: bool) -> int:
         "weightedHours": account.weighted_hours,
         "allowanceWeightedHours": account.allowance_weighted_hours,
     }
-    if as_json:
-        print_json(told)
-        return Exit.DONE
     words = {
         "service": account.service,
         "profile": account.profile,
         "key": "kept" if account.has_key else "none; `foldnote provision` asks for a trial key",
         "account": account.email,
         "trial": account.tier,
-        "key dies": f"{account.expires_at:%Y-%m-%d}, unless it is claimed" if account.expires_at else None,
+        "key expires": f"{account.expires_at:%Y-%m-%d}, unless it is claimed" if account.expires_at else None,
         "claim it at": None if account.is_claimed else account.claim_url,
         "jobs left": None if account.jobs_left is None else f"{account.jobs_left} of {account.jobs_allowed}",
     }
-    for name, value in words.items():
-        if value is not None:
-            show(f"{name}: {value}")
-    return Exit.DONE
+    text = "\n".join(f"{name}: {value}" for name, value in words.items() if value is not None)
+    return report(options, content, text)

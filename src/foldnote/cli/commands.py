@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from foldnote.cli import accounts, completion, files, jobs, machine, profiles, results, submitting, tools
+from foldnote.cli import accounts, files, jobs, machine, profiles, results, submitting, tools
 from foldnote.cli.connection import add_connection, add_names
 
 
@@ -64,5 +64,5 @@ COMMANDS: tuple[Command, ...] = (
     Command("delete", "Delete jobs and their results.", add_names, jobs.run_delete),
     Command("files", "List, upload or delete files of the account.", files.add_files, files.run_files),
     Command("completion", "Print what a shell needs to complete these commands.",
-            completion.add_completion, completion.run_completion),
+            machine.add_completion, machine.run_completion),
 )  # fmt: skip

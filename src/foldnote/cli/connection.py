@@ -1,6 +1,6 @@
-"""What commands that ask a service have in common: which one, how it is told, and which names it knows.
+"""What commands that use a service have in common: its options, its client, and completion of names.
 
-The names that the shell is offered come from this computer only: a completion never waits for a service.
+Names are completed from local data only, so that a completion never waits for a service.
 """
 
 from __future__ import annotations
@@ -20,37 +20,37 @@ def connect(options: argparse.Namespace) -> Client:
 
 
 def add_connection(parser: argparse.ArgumentParser) -> None:
-    """``--profile`` and ``--json``."""
+    """Add ``--profile`` and ``--json``."""
     profile = parser.add_argument("--profile", help="which service; by default the active profile's")
     complete_by(profile, offer_profiles)
     add_json(parser)
 
 
 def add_json(parser: argparse.ArgumentParser) -> None:
-    """``--json``."""
+    """Add ``--json``."""
     parser.add_argument("--json", action="store_true", help="print one JSON document for programs")
 
 
 def add_tool(parser: argparse.ArgumentParser) -> None:
-    """A tool's type."""
+    """Add the argument for a tool's type."""
     complete_by(parser.add_argument("tool", help="the tool's type, see `foldnote tools`"), offer_tools)
 
 
 def add_name(parser: argparse.ArgumentParser) -> None:
-    """One job's name."""
+    """Add the argument for one job's name."""
     complete_by(parser.add_argument("name", help="the job's or batch's name"), offer_jobs)
     add_connection(parser)
 
 
 def add_names(parser: argparse.ArgumentParser) -> None:
-    """Names of jobs."""
+    """Add the arguments for names of jobs."""
     names = parser.add_argument("names", nargs="+", metavar="name", help="names of jobs and batches")
     complete_by(names, offer_jobs)
     add_connection(parser)
 
 
 def complete_by(action: argparse.Action, offer: Any) -> None:
-    """Let the shell offer what ``offer`` gives for this argument; argcomplete looks for the attribute."""
+    """Complete this argument with what ``offer`` returns; argcomplete reads the attribute."""
     action.completer = offer  # type: ignore[attr-defined]
 
 

@@ -1,4 +1,4 @@
-"""What works on this machine, and what to do where something does not."""
+"""Diagnosis: whether the parts of foldnote work on this machine, and what to do where one does not."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+import foldnote
 from foldnote import settings
 from foldnote.cli.printing import describe_failure
 from foldnote.errors import FoldnoteError, UnsupportedSystemError
@@ -16,13 +17,13 @@ from foldnote.errors import FoldnoteError, UnsupportedSystemError
 
 @dataclass(frozen=True)
 class DoctorFinding:
-    """One thing that was looked at.
+    """The state of one part.
 
     Attributes:
-        what: the thing.
+        what: the part.
         is_good: whether it is as it should be.
         found: what was found, in words.
-        advice: what to do; empty when nothing is to do.
+        advice: what to do; empty when there is nothing to do.
         is_needed: whether foldnote does not work without it.
     """
 
@@ -34,28 +35,20 @@ class DoctorFinding:
 
 
 def examine() -> list[DoctorFinding]:
-    """Everything, in the order in which a user meets it."""
-    findings: list[DoctorFinding] = []
-    for check in (_python, _folders, _extension, _viewer, _profile, _service, _engines, _keyring):
-        findings.extend(_run(check))
-    return findings
+    """Check every part, in the order in which a user meets them."""
+    checks = (_python, _folders, _extension, _viewer, _profile, _service, _engines, _keyring)
+    return [finding for check in checks for finding in _run(check)]
 
 
 def _run(check: Callable[[], list[DoctorFinding]]) -> list[DoctorFinding]:
     try:
         return check()
     except (FoldnoteError, OSError) as exc:
-        return [DoctorFinding(check.__name__.strip("_"), is_good=False, found=describe_failure(exc))]
+        return [DoctorFinding(check.__name__.strip("_"), False, describe_failure(exc))]
 
 
 def _python() -> list[DoctorFinding]:
-    import foldnote
-
-    return [
-        DoctorFinding(
-            "foldnote", is_good=True, found=f"{foldnote.__version__}, Python {sys.version.split()[0]}"
-        )
-    ]
+    return [DoctorFinding("foldnote", True, f"{foldnote.__version__}, Python {sys.version.split()[0]}")]
 
 
 def _folders() -> list[DoctorFinding]:
@@ -64,53 +57,37 @@ def _folders() -> list[DoctorFinding]:
     advice = (
         "" if free_gb > 5 else "Engines and results need some gigabytes: make room, or set FOLDNOTE_HOME."
     )
-    return [
-        DoctorFinding(
-            "data folder", is_good=free_gb > 1, found=f"{folder}, {free_gb:.0f} GB free", advice=advice
-        )
-    ]
+    return [DoctorFinding("data folder", free_gb > 1, f"{folder}, {free_gb:.0f} GB free", advice)]
 
 
 def _extension() -> list[DoctorFinding]:
     listed = Path(sys.prefix) / "share/jupyter/labextensions/foldnote/package.json"
-    enabled = Path(sys.prefix) / "etc/jupyter/jupyter_server_config.d/foldnote.json"
-    again = "Install foldnote again into the environment that runs JupyterLab."
     version = json.loads(listed.read_text("utf-8"))["version"] if listed.is_file() else ""
+    is_enabled = (Path(sys.prefix) / "etc/jupyter/jupyter_server_config.d/foldnote.json").is_file()
+    again = "Install foldnote again into the environment that runs JupyterLab."
+    found = "enabled" if is_enabled else "not enabled"
     return [
         DoctorFinding(
             "JupyterLab extension", bool(version), version or "not installed", "" if version else again
         ),
-        DoctorFinding(
-            "Jupyter server extension",
-            enabled.is_file(),
-            "enabled" if enabled.is_file() else "not enabled",
-            "" if enabled.is_file() else again,
-        ),
+        DoctorFinding("Jupyter server extension", is_enabled, found, "" if is_enabled else again),
     ]
 
 
 def _viewer() -> list[DoctorFinding]:
-    script = Path(__file__).parent.parent / "static" / "3Dmol-min.js"
-    there = script.is_file()
-    advice = "" if there else "Build the front end: npm ci && npm run build:prod"
-    return [
-        DoctorFinding(
-            "3Dmol.js", there, "bundled" if there else "missing; structures cannot be drawn", advice
-        )
-    ]
+    if (Path(__file__).parent.parent / "static/3Dmol-min.js").is_file():
+        return [DoctorFinding("3Dmol.js", True, "bundled")]
+    advice = "Build the front end: npm ci && npm run build:prod"
+    return [DoctorFinding("3Dmol.js", False, "missing; structures cannot be drawn", advice)]
 
 
 def _profile() -> list[DoctorFinding]:
     profile = settings.active_profile()
-    where = profile.base_url or "this machine"
+    found = f"{profile.name}: {profile.base_url or 'this machine'}"
     if profile.is_embedded or settings.api_key(profile) is not None:
-        return [DoctorFinding("profile", is_good=True, found=f"{profile.name}: {where}")]
+        return [DoctorFinding("profile", True, found)]
     advice = f"Store one: foldnote profile key {profile.name}"
-    return [
-        DoctorFinding(
-            "profile", is_good=False, found=f"{profile.name}: {where}, without a key", advice=advice
-        )
-    ]
+    return [DoctorFinding("profile", False, f"{found}, without a key", advice)]
 
 
 def _service() -> list[DoctorFinding]:
@@ -119,7 +96,7 @@ def _service() -> list[DoctorFinding]:
     with Client() as client:
         counts = client.jobs.list(limit=1).statuses
     found = f"answers; {counts.running} running, {counts.in_queue} in the queue, {counts.complete} complete"
-    return [DoctorFinding("service", is_good=True, found=found)]
+    return [DoctorFinding("service", True, found)]
 
 
 def _engines() -> list[DoctorFinding]:
@@ -143,14 +120,8 @@ def _keyring() -> list[DoctorFinding]:
         import keyring
         from keyring.backends import fail
     except ImportError:
-        return [
-            DoctorFinding("keyring", is_good=True, found="not installed; keys are kept in a private file")
-        ]
+        return [DoctorFinding("keyring", True, "not installed; keys are kept in a private file")]
     backend = keyring.get_keyring()
-    if isinstance(backend, fail.Keyring):
-        return [
-            DoctorFinding(
-                "keyring", is_good=True, found="no backend works here; keys are kept in a private file"
-            )
-        ]
-    return [DoctorFinding("keyring", is_good=True, found=str(backend.name))]
+    works = not isinstance(backend, fail.Keyring)
+    found = str(backend.name) if works else "no backend works here; keys are kept in a private file"
+    return [DoctorFinding("keyring", True, found)]

@@ -1,4 +1,4 @@
-"""The command for files of the account: listed, uploaded, deleted."""
+"""The command ``files``: list, upload and delete files of the account."""
 
 from __future__ import annotations
 
@@ -6,16 +6,17 @@ import argparse
 
 from foldnote.cli.connection import add_connection, connect
 from foldnote.cli.exit_codes import Exit
-from foldnote.cli.printing import print_json, print_table, show, tell
+from foldnote.cli.printing import format_table, print_json, report, show, tell
 from foldnote.errors import ArgumentError
 from foldnote.models.moment import tell_local
+from foldnote.text import format_size
 
 
 def add_files(parser: argparse.ArgumentParser) -> None:
-    """Arguments of ``files``."""
+    """Add the arguments of ``files``."""
     parser.add_argument("action", choices=("list", "upload", "delete"), nargs="?", default="list")
     parser.add_argument("paths", nargs="*", metavar="PATH",
-                        help="files here to upload, or files at the service to delete")  # fmt: skip
+                        help="local files to upload, or files at the service to delete")  # fmt: skip
     parser.add_argument("--folder", help="the folder at the service")
     parser.add_argument("--name", help="for upload of one file: its name at the service")
     parser.add_argument("--limit", type=int, default=100, help="for list: how many (default 100)")
@@ -36,21 +37,15 @@ def run_files(options: argparse.Namespace) -> int:
 
 
 def _list(options: argparse.Namespace) -> int:
-    from foldnote.text import format_size
-
     page = connect(options).files.list(limit=options.limit, folder=options.folder)
     if options.json:
         print_json([file.model_dump(mode="json", by_alias=True) for file in page.files])
         return Exit.DONE
+    sizes = ["" if file.file_size is None else format_size(file.file_size) for file in page.files]
     rows = [
-        (
-            file.path,
-            "" if file.file_size is None else format_size(file.file_size),
-            tell_local(file.upload_time),
-        )
-        for file in page.files
+        (file.path, size, tell_local(file.upload_time)) for file, size in zip(page.files, sizes, strict=True)
     ]
-    print_table(("FILE", "SIZE", "UPLOADED"), rows)
+    show(format_table(("FILE", "SIZE", "UPLOADED"), rows))
     if page.has_more:
         tell(f"There are {page.total}; --limit shows more, at most 100.")
     return Exit.DONE
@@ -59,12 +54,9 @@ def _list(options: argparse.Namespace) -> int:
 def _upload(options: argparse.Namespace) -> int:
     if options.name and len(options.paths) > 1:
         raise ArgumentError("--name goes with one file only.")
-    client = connect(options)
-    stored = [
-        str(client.files.upload(path, options.name, options.folder, progress=True)) for path in options.paths
-    ]
-    print_json({"uploaded": stored}) if options.json else show("\n".join(stored))
-    return Exit.DONE
+    upload = connect(options).files.upload
+    stored = [str(upload(path, options.name, options.folder, progress=True)) for path in options.paths]
+    return report(options, {"uploaded": stored}, "\n".join(stored))
 
 
 def _delete(options: argparse.Namespace) -> int:

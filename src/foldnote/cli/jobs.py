@@ -1,4 +1,4 @@
-"""Commands about jobs that exist: listed, watched, waited for, stopped, deleted."""
+"""Commands about existing jobs: list, watch, wait for, stop and delete them, and read their logs."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from foldnote.cli.connection import add_connection, add_name, add_names, complete_by, connect, offer_jobs
 from foldnote.cli.exit_codes import Exit
-from foldnote.cli.printing import format_table, print_json, report_change, show, state_of, tell
+from foldnote.cli.printing import format_table, print_json, report, report_change, show, state_of, tell
 from foldnote.models.moment import tell_local
 from foldnote.models.texts import visible
 from foldnote.text import format_duration
@@ -25,7 +25,7 @@ _TITLES = ("JOB", "TOOL", "STATUS", "CREATED", "TOOK", "REASON")
 
 
 def add_jobs(parser: argparse.ArgumentParser) -> None:
-    """Options of ``jobs``."""
+    """Add the arguments of ``jobs``."""
     parser.add_argument("--limit", type=int, default=30, help="how many (default 30)")
     complete_by(parser.add_argument("--batch", help="the subjobs of this batch"), offer_jobs)
     parser.add_argument("--watch", action="store_true", help="renew the table until no job is unfinished")
@@ -35,7 +35,7 @@ def add_jobs(parser: argparse.ArgumentParser) -> None:
 
 
 def run_jobs(options: argparse.Namespace) -> int:
-    """Print jobs; with ``--watch`` again and again."""
+    """List jobs; with ``--watch``, until none is unfinished."""
     client = connect(options)
     if options.watch:
         return _watch(client, options)
@@ -43,7 +43,7 @@ def run_jobs(options: argparse.Namespace) -> int:
     if options.json:
         print_json([job.to_wire() for job in page.jobs])
         return Exit.DONE
-    show("\n".join(_tabulate(page.jobs)))
+    show(_tabulate(page.jobs))
     if page.start_key:
         tell("There are more; --limit shows them.")
     return Exit.DONE
@@ -59,7 +59,7 @@ def _watch(client: Client, options: argparse.Namespace) -> int:
         changed = [job for job in jobs if known.get(job.job_name) != job]
         known |= {job.job_name: job for job in jobs}
         if is_live:
-            drawn = _redraw(_tabulate(jobs), drawn)
+            drawn = _redraw(_tabulate(jobs).splitlines(), drawn)
         for job in reversed(changed if not is_live else []):
             print_json(job.to_wire()) if options.json else show(_line(job))
         sys.stdout.flush()
@@ -72,7 +72,7 @@ def _watch(client: Client, options: argparse.Namespace) -> int:
 
 
 def _redraw(lines: Sequence[str], drawn: int) -> int:
-    """Write a table over the one before; gives its number of lines."""
+    """Draw a table over the previous one; returns its number of lines."""
     import shutil
 
     size = shutil.get_terminal_size()
@@ -82,7 +82,7 @@ def _redraw(lines: Sequence[str], drawn: int) -> int:
     return len(shown)
 
 
-def _tabulate(jobs: Sequence[Job]) -> list[str]:
+def _tabulate(jobs: Sequence[Job]) -> str:
     return format_table(_TITLES, [_row(job) for job in jobs])
 
 
@@ -105,7 +105,7 @@ def _line(job: Job) -> str:
 
 
 def add_wait(parser: argparse.ArgumentParser) -> None:
-    """Options of ``wait``."""
+    """Add the arguments of ``wait``."""
     parser.add_argument("--timeout", type=float, metavar="SECONDS", help="end the waiting; the jobs go on")
     parser.add_argument("--quiet", action="store_true", help="no progress on standard error")
     add_names(parser)
@@ -120,7 +120,7 @@ def run_wait(options: argparse.Namespace) -> int:
     else:
         handles = client.jobs.wait(options.names, options.timeout, note)
         ended = [handles[name].record for name in dict.fromkeys(options.names)]
-    print_jobs(ended, as_json=options.json)
+    print_jobs(ended, options)
     return Exit.DONE if all(is_good(job) for job in ended) else Exit.JOB_FAILED
 
 
@@ -132,7 +132,7 @@ def is_good(job: Job) -> bool:
 
 
 def add_log(parser: argparse.ArgumentParser) -> None:
-    """Options of ``logs``."""
+    """Add the arguments of ``logs``."""
     parser.add_argument("--lines", type=int, default=200, help="the last so many lines (default 200)")
     parser.add_argument("--follow", "-f", action="store_true", help="go on until the job is finished")
     add_name(parser)
@@ -143,8 +143,7 @@ def run_log(options: argparse.Namespace) -> int:
     jobs = connect(options).jobs
     if not options.follow:
         text = jobs.logs(options.name, options.lines)
-        print_json({"log": text}) if options.json else show(text)
-        return Exit.DONE
+        return report(options, {"log": text}, text)
     parts = []
     for part in jobs.follow_log(options.name, options.lines):
         parts.append(part)
@@ -163,7 +162,7 @@ def run_stop(options: argparse.Namespace) -> int:
     for name in options.names:
         client.jobs.stop(name)
         stopped.append(client.jobs.get(name).record)
-    print_jobs(stopped, as_json=options.json)
+    print_jobs(stopped, options)
     return Exit.DONE
 
 
@@ -179,10 +178,7 @@ def run_delete(options: argparse.Namespace) -> int:
     return Exit.DONE
 
 
-def print_jobs(jobs: Sequence[Job], *, as_json: bool) -> None:
-    """Jobs, a line each or as a JSON array."""
-    if as_json:
-        print_json([job.to_wire() for job in jobs])
-        return
-    for job in jobs:
-        show(f"{job.job_name}: {state_of(job)}{f'  {job.error}' if job.error else ''}")
+def print_jobs(jobs: Sequence[Job], options: argparse.Namespace) -> None:
+    """Print jobs, one per line or as a JSON array."""
+    lines = [f"{job.job_name}: {state_of(job)}{f'  {job.error}' if job.error else ''}" for job in jobs]
+    report(options, [job.to_wire() for job in jobs], "\n".join(lines))

@@ -1,4 +1,4 @@
-"""Commands about this machine: JupyterLab, the service, engines, and what is wrong here."""
+"""Commands about this machine: JupyterLab, the service, engines, diagnosis, and completion in the shell."""
 
 from __future__ import annotations
 
@@ -9,17 +9,24 @@ import sys
 from dataclasses import asdict
 
 from foldnote.cli.connection import add_json as add_json
-from foldnote.cli.printing import print_json, show
+from foldnote.cli.exit_codes import Exit
+from foldnote.cli.printing import report
 from foldnote.errors import ArgumentError, UnsupportedSystemError
+
+_COMPLETION = {
+    "bash": '# Add to ~/.bashrc:  eval "$(foldnote completion bash)"',
+    "zsh": '# Add to ~/.zshrc, after compinit:  eval "$(foldnote completion zsh)"',
+    "fish": "# Write to a file:  foldnote completion fish > ~/.config/fish/completions/foldnote.fish",
+}
 
 
 def add_rest(parser: argparse.ArgumentParser) -> None:
-    """Arguments that another program or parser reads."""
+    """Accept any arguments; another program or parser reads them."""
     parser.add_argument("arguments", nargs=argparse.REMAINDER)
 
 
 def run_lab(options: argparse.Namespace) -> int:
-    """Become JupyterLab, in the Python that foldnote is installed in."""
+    """Run JupyterLab in the Python environment of foldnote, in place of this process."""
     command = [sys.executable, "-m", "jupyterlab", *options.arguments]
     if hasattr(os, "geteuid") and os.geteuid() == 0 and "--allow-root" not in command:
         command.append("--allow-root")
@@ -50,7 +57,7 @@ def _require_posix() -> None:
 
 
 def add_engines(parser: argparse.ArgumentParser) -> None:
-    """Arguments of ``engines``."""
+    """Add the arguments of ``engines``."""
     parser.add_argument("action", choices=("list", "install", "remove"), nargs="?", default="list")
     parser.add_argument("names", nargs="*", metavar="ENGINE")
     parser.add_argument(
@@ -83,15 +90,27 @@ def run_engines(options: argparse.Namespace) -> int:
 
 
 def run_doctor(options: argparse.Namespace) -> int:
-    """Check everything, and say what to do where something is wrong."""
+    """Check the installation, and say what to do where something is wrong."""
     from foldnote.cli.doctor import examine
 
     findings = examine()
-    if options.json:
-        print_json([asdict(finding) for finding in findings])
-    else:
-        for finding in findings:
-            show(f"{'ok ' if finding.is_good else '-- '} {finding.what}: {finding.found}")
-            if finding.advice:
-                show(f"      {finding.advice}")
-    return 0 if all(finding.is_good or not finding.is_needed for finding in findings) else 1
+    lines = []
+    for finding in findings:
+        lines.append(f"{'ok ' if finding.is_good else '-- '} {finding.what}: {finding.found}")
+        lines += [f"      {finding.advice}"] if finding.advice else []
+    report(options, [asdict(finding) for finding in findings], "\n".join(lines))
+    return Exit.DONE if all(each.is_good or not each.is_needed for each in findings) else Exit.JOB_FAILED
+
+
+def add_completion(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of ``completion``."""
+    parser.add_argument("shell", choices=tuple(_COMPLETION))
+
+
+def run_completion(options: argparse.Namespace) -> int:
+    """Print the script with which a shell completes the other commands."""
+    from argcomplete.shell_integration import shellcode
+
+    print(_COMPLETION[options.shell])
+    print(shellcode(["foldnote"], shell=options.shell).strip())
+    return Exit.DONE

@@ -1,59 +1,57 @@
-"""What a command prints: results on standard output, everything else on standard error.
+"""What commands print: results on standard output, everything else on standard error.
 
-With ``--json`` standard output is one JSON document, of a failure too.
+With ``--json`` standard output is one JSON document, also for a failure.
 """
 
 from __future__ import annotations
 
+import argparse
 import json
 import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from foldnote.cli.exit_codes import Exit, ExitMeaning
 from foldnote.errors import FoldnoteError, JobError, JobFailedError, ServiceError, SettingsError
 from foldnote.models.texts import visible
 
 if TYPE_CHECKING:
-    from foldnote.cli.exit_codes import ExitMeaning
     from foldnote.models import Job
 
 
+def report(options: argparse.Namespace, content: Any, text: object) -> int:
+    """Print a command's outcome: ``content`` as JSON, or ``text``; returns exit code 0."""
+    print_json(content) if options.json else show(text)
+    return Exit.DONE
+
+
 def print_json(content: Any) -> None:
-    """One JSON document on standard output."""
+    """Print one JSON document on standard output."""
     print(json.dumps(content, default=str))
 
 
 def show(text: object) -> None:
-    """Text on standard output; control characters that others put into it are spelt out."""
+    """Print text on standard output, control characters escaped."""
     print(visible(str(text)))
 
 
 def tell(sentence: str) -> None:
-    """A sentence for a person, on standard error; control characters in it are spelt out."""
+    """Print a sentence for a person on standard error, control characters escaped."""
     print(visible(sentence), file=sys.stderr)
 
 
-def format_table(titles: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
-    """Columns as wide as they need to be; the last one may run on."""
-    titles, rows = _make_visible(titles), [_make_visible(row) for row in rows]
+def format_table(titles: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """Align the columns of a table; the last one is not padded."""
+    titles, *rows = ([visible(cell) for cell in row] for row in (titles, *rows))
     widths = [max(len(row[column]) for row in (titles, *rows)) for column in range(len(titles))]
-    return [
+    return "\n".join(
         "  ".join(text.ljust(width) for text, width in zip(row, widths, strict=True)).rstrip()
         for row in (titles, *rows)
-    ]
-
-
-def _make_visible(cells: Sequence[str]) -> list[str]:
-    return [visible(cell) for cell in cells]
-
-
-def print_table(titles: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """A table on standard output."""
-    show("\n".join(format_table(titles, rows)))
+    )
 
 
 def state_of(job: Job) -> str:
-    """Status and progress in a few words; a batch's state is its own."""
+    """The status and progress of a job, or of a batch as a whole."""
     if job.batch_status is not None and job.batch_size and job.statuses:
         done = job.statuses.complete + job.statuses.stopped
         return f"{job.batch_status} {done}/{job.batch_size}"
@@ -62,12 +60,12 @@ def state_of(job: Job) -> str:
 
 
 def report_change(job: Job) -> None:
-    """A job's new state, as a line on standard error."""
+    """Print a job's new state as a line on standard error."""
     tell(f"{job.job_name}: {state_of(job)}  {job.message or ''}".rstrip())
 
 
 def print_failure(exc: BaseException, row: ExitMeaning, *, as_json: bool) -> None:
-    """What went wrong: the sentence, and with ``--json`` the same as data."""
+    """Print the message of an exception, and with ``--json`` its details."""
     sentence = describe_failure(exc)
     tail = exc.log_tail if isinstance(exc, JobFailedError) else ""
     if tail.strip():
@@ -78,7 +76,7 @@ def print_failure(exc: BaseException, row: ExitMeaning, *, as_json: bool) -> Non
 
 
 def describe_failure(exc: BaseException) -> str:
-    """The sentence for a person."""
+    """The message of an exception for a person."""
     if isinstance(exc, FoldnoteError):
         return exc.message
     if isinstance(exc, OSError):
@@ -92,12 +90,7 @@ def _details(exc: BaseException) -> dict[str, Any]:
     if isinstance(exc, JobError) and exc.job is not None:
         return {"job": exc.job.to_wire()}
     if isinstance(exc, ServiceError):
-        found = {
-            "status": exc.status,
-            "code": exc.code,
-            "field": exc.field,
-            "row": exc.row,
-            "retryAfterSeconds": exc.retry_after_s,
-        }
+        found = {name: getattr(exc, name) for name in ("status", "code", "field", "row")}
+        found["retryAfterSeconds"] = exc.retry_after_s
         return {name: value for name, value in found.items() if value is not None}
     return {}

@@ -1,4 +1,4 @@
-"""Commands about profiles: which services are known, which one is used, and the keys for them.
+"""The command ``profile``: the known services, the one in use, and their keys.
 
 A key comes from a prompt that does not show it, or from standard input; it is never an argument, which other
 users of a machine can read, and it is never printed.
@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING
 
 from foldnote import settings
 from foldnote.cli.connection import add_json, complete_by, offer_profiles
-from foldnote.cli.exit_codes import Exit
-from foldnote.cli.printing import print_json, show, tell
+from foldnote.cli.printing import report, tell
 from foldnote.errors import ArgumentError
 
 if TYPE_CHECKING:
@@ -22,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def add_profile(parser: argparse.ArgumentParser) -> None:
-    """Arguments of ``profile``."""
+    """Add the arguments of ``profile``."""
     parser.add_argument("action", choices=tuple(_ACTIONS), nargs="?", default="list")
     complete_by(parser.add_argument("name", nargs="?", help="the profile's name"), offer_profiles)
     parser.add_argument("base_url", nargs="?", help="address of the service, for `add`")
@@ -54,13 +53,12 @@ def _list(options: argparse.Namespace) -> int:
         }
         for row in rows
     ]
-    if options.json:
-        print_json(found)
-        return Exit.DONE
-    for row in found:
-        key = "" if row["has_key"] else "  (no key)"
-        show(f"{'*' if row['active'] else ' '} {row['name']}  {row['base_url'] or 'this machine'}{key}")
-    return Exit.DONE
+    lines = [
+        f"{'*' if row['active'] else ' '} {row['name']}  {row['base_url'] or 'this machine'}"
+        + ("" if row["has_key"] else "  (no key)")
+        for row in found
+    ]
+    return report(options, found, "\n".join(lines))
 
 
 def _add(options: argparse.Namespace) -> int:
@@ -70,11 +68,8 @@ def _add(options: argparse.Namespace) -> int:
     told: dict[str, object] = {"name": profile.name, "base_url": profile.base_url}
     if options.key:
         return _store_key(options, told)
-    if options.json:
-        print_json(told)
-    else:
-        show(f"{profile.name} is {profile.base_url}. Next: foldnote profile key {profile.name}")
-    return Exit.DONE
+    text = f"{profile.name} is {profile.base_url}. Next: foldnote profile key {profile.name}"
+    return report(options, told, text)
 
 
 def _key(options: argparse.Namespace) -> int:
@@ -92,32 +87,28 @@ def _store_key(options: argparse.Namespace, told: dict[str, object]) -> int:
     if not key.strip():
         raise ArgumentError("No key was given; nothing is changed.")
     place = settings.store_api_key(options.name, SecretStr(key.strip()))
-    print_json(told | {"kept_in": place}) if options.json else show(f"The key is kept in {place}.")
-    return Exit.DONE
+    return report(options, told | {"kept_in": place}, f"The key is kept in {place}.")
 
 
 def _use(options: argparse.Namespace) -> int:
     profile = settings.use_profile(options.name)
     told = {"name": profile.name, "base_url": profile.base_url, "active": True}
-    print_json(told) if options.json else show(f"{profile.name} is used from now on.")
+    code = report(options, told, f"{profile.name} is used from now on.")
     if settings.active_profile().name != profile.name:
         tell(
             "FOLDNOTE_BASE_URL or FOLDNOTE_PROFILE of this shell says otherwise; they win while they are set."
         )
-    return Exit.DONE
+    return code
 
 
 def _remove(options: argparse.Namespace) -> int:
     settings.remove_profile(options.name)
-    if options.json:
-        print_json({"removed": options.name})
-    else:
-        show(f"{options.name} and its key are forgotten; its jobs stay where they are.")
-    return Exit.DONE
+    text = f"{options.name} and its key are removed; its jobs stay at the service."
+    return report(options, {"removed": options.name}, text)
 
 
 def _test(options: argparse.Namespace) -> int:
-    """Whether the service answers, takes the key, and what it runs."""
+    """Check that the service answers and accepts the key."""
     from foldnote.client import Client
 
     with Client(options.name) as client:
@@ -130,14 +121,9 @@ def _test(options: argparse.Namespace) -> int:
             "tools_available": sum(tool.available for tool in tools),
             "jobs": jobs,
         }
-    if options.json:
-        print_json(told)
-    else:
-        show(
-            f"{options.name} answers and takes the key."
-            f" It runs {told['tools_available']} of {len(tools)} tools."
-        )
-    return Exit.DONE
+    runs = f"{told['tools_available']} of {len(tools)} tools"
+    text = f"{options.name} answers and accepts the key. It runs {runs}."
+    return report(options, told, text)
 
 
 _ACTIONS: dict[str, Callable[[argparse.Namespace], int]] = {

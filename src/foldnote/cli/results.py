@@ -1,4 +1,4 @@
-"""The command that fetches what a job left behind: archive, single files, provenance, a batch's table."""
+"""The command ``results``: fetch a job's archive, single files, provenance or the table of a batch."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from foldnote.cli.connection import add_name, connect
 from foldnote.cli.exit_codes import Exit
-from foldnote.cli.printing import print_json, show
+from foldnote.cli.printing import print_json, report
 from foldnote.errors import ArchiveError, ArgumentError
 from foldnote.models.texts import visible
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def add_results(parser: argparse.ArgumentParser) -> None:
-    """Options of ``results``."""
+    """Add the arguments of ``results``."""
     parser.add_argument("--to", type=Path, default=Path(), metavar="FOLDER", help="where to (default: here)")
     parser.add_argument("--file", help="one file of the result instead of the archive")
     parser.add_argument("--pdbs-only", action="store_true", help="the structure files only")
@@ -35,7 +35,7 @@ def add_results(parser: argparse.ArgumentParser) -> None:
 
 
 def run_results(options: argparse.Namespace) -> int:
-    """Fetch a result, and say where it lies."""
+    """Fetch a result, and print where it was written."""
     client = connect(options)
     if options.table:
         return _print_table(client, options)
@@ -51,11 +51,9 @@ def run_results(options: argparse.Namespace) -> int:
     else:
         source = job.download(options.file, pdbs_only=options.pdbs_only, progress=True)
         paths = [_copy(source, options.to / source.name)]
-    if options.json:
-        print_json({"path": str(paths[0] if len(paths) == 1 else options.to), "paths": list(map(str, paths))})
-    else:
-        show("\n".join(map(str, paths)))
-    return Exit.DONE
+    names = list(map(str, paths))
+    place = names[0] if len(names) == 1 else str(options.to)
+    return report(options, {"path": place, "paths": names}, "\n".join(names))
 
 
 def _copy(source: Path, target: Path) -> Path:

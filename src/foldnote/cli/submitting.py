@@ -12,20 +12,20 @@ from foldnote.cli.arguments import add_settings, fields_of, read_given, read_tab
 from foldnote.cli.connection import add_connection, add_tool, complete_by, connect, offer_jobs, offer_tools
 from foldnote.cli.exit_codes import Exit
 from foldnote.cli.jobs import is_good
-from foldnote.cli.printing import print_json, report_change, show, state_of, tell
+from foldnote.cli.printing import report, report_change, state_of, tell
 from foldnote.errors import ArgumentError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from foldnote.client import BatchHandle, Client
+    from foldnote.client import BatchHandle
     from foldnote.client.inputs.batch_table import Rows
     from foldnote.client.submission.preview import Preview
     from foldnote.models import Job, Tool
 
 
 def add_submit(parser: argparse.ArgumentParser) -> None:
-    """Options of ``submit``."""
+    """Add the arguments of ``submit``."""
     add_tool(parser)
     add_settings(parser)
     parser.add_argument("--name", help="the job's name; by default made of tool and settings")
@@ -52,12 +52,11 @@ def run_submit(options: argparse.Namespace) -> int:
         tool, settings, job_name=options.name, project_tag=options.project, again=options.again
     )
     record = job.finish(on_change=report_change) if options.wait else job.record
-    _print_job(record, as_json=options.json)
-    return Exit.DONE
+    return _print_job(record, options)
 
 
 def add_batch(parser: argparse.ArgumentParser) -> None:
-    """Options of ``batch``."""
+    """Add the arguments of ``batch``."""
     complete_by(parser.add_argument("tool", nargs="?", help="the tool's type"), offer_tools)
     parser.add_argument("table", nargs="?", type=Path,
                         help="CSV, TSV or JSON (an array, or an object a line); - for a pipe")  # fmt: skip
@@ -104,15 +103,11 @@ def run_batch(options: argparse.Namespace) -> int:
         again=options.again,
     )
     if options.preview:
-        print_json(_as_data(preview)) if options.json else show(preview)
+        report(options, _as_data(preview), preview)
         return Exit.DONE if preview.is_valid else Exit.BAD_INPUT
     tell("\n".join(preview.summary()))
     _ask(preview, is_allowed=options.yes)
-    return _end(_send(client, preview), options)
-
-
-def _send(client: Client, preview: Preview) -> BatchHandle:
-    return client.batches.send(preview)
+    return _end(client.batches.send(preview), options)
 
 
 def _read_rows(options: argparse.Namespace, tool: Tool) -> Rows:
@@ -189,9 +184,9 @@ def _end(batch: BatchHandle, options: argparse.Namespace) -> int:
             f"{counts.stopped} of {counts.total} jobs failed or were stopped:"
             f" foldnote batch --retry {batch.job_name} tries them again."
         )
-    _print_job(record, as_json=options.json)
+    _print_job(record, options)
     return Exit.DONE if is_good(record) or not options.wait else Exit.JOB_FAILED
 
 
-def _print_job(job: Job, *, as_json: bool) -> None:
-    print_json(job.to_wire()) if as_json else show(f"{job.job_name}: {state_of(job)}")
+def _print_job(job: Job, options: argparse.Namespace) -> int:
+    return report(options, job.to_wire(), f"{job.job_name}: {state_of(job)}")

@@ -1,14 +1,15 @@
-"""Commands about tools: which there are, what they take, and whether settings are right."""
+"""Commands about tools: list them, describe their settings, and validate settings."""
 
 from __future__ import annotations
 
 import argparse
+import json
 from typing import TYPE_CHECKING
 
 from foldnote.cli.arguments import add_settings, read_given
 from foldnote.cli.connection import add_connection, add_tool, connect
 from foldnote.cli.exit_codes import Exit
-from foldnote.cli.printing import print_json, print_table, show
+from foldnote.cli.printing import format_table, print_json, report, show
 from foldnote.errors import ArgumentError
 
 if TYPE_CHECKING:
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def add_tools(parser: argparse.ArgumentParser) -> None:
-    """Options of ``tools``."""
+    """Add the arguments of ``tools``."""
     parser.add_argument("words", nargs="*", help="only tools in whose description all of these words occur")
     parser.add_argument("--available", action="store_true", help="only the tools that run at the service")
     add_connection(parser)
@@ -29,15 +30,13 @@ def run_tools(options: argparse.Namespace) -> int:
         for tool in connect(options).tools.list()
         if (tool.available or not options.available) and _matches(tool, options.words)
     ]
-    if options.json:
-        print_json([tool.to_wire() for tool in rows])
-        return Exit.DONE
     table = [
         (tool.type, "yes" if tool.available else "no", tool.engine.method if tool.engine else "", tool.family)
         for tool in rows
     ]
-    print_table(("TOOL", "RUNS", "METHOD", "FAMILY"), table)
-    return Exit.DONE
+    return report(
+        options, [tool.to_wire() for tool in rows], format_table(("TOOL", "RUNS", "METHOD", "FAMILY"), table)
+    )
 
 
 def _matches(tool: Tool, words: list[str]) -> bool:
@@ -48,24 +47,20 @@ def _matches(tool: Tool, words: list[str]) -> bool:
 
 
 def add_schema(parser: argparse.ArgumentParser) -> None:
-    """Options of ``schema``."""
+    """Add the arguments of ``schema``."""
     add_tool(parser)
     add_connection(parser)
 
 
 def run_schema(options: argparse.Namespace) -> int:
-    """Print what a tool takes."""
+    """Print the settings of a tool."""
     schema = connect(options).tools.get(options.tool).settings_schema
-    if options.json:
-        print_json(schema)
-        return Exit.DONE
     required = schema.get("required", [])
     rows = []
     for name, field in schema.get("properties", {}).items():
         need = "yes" if name in required and "default" not in field else ""
         rows.append((name, _kind(field), need, str(field.get("default", "")), field.get("description", "")))
-    print_table(("SETTING", "TYPE", "NEEDED", "DEFAULT", "MEANING"), rows)
-    return Exit.DONE
+    return report(options, schema, format_table(("SETTING", "TYPE", "NEEDED", "DEFAULT", "MEANING"), rows))
 
 
 def _kind(field: dict[str, object]) -> str:
@@ -81,7 +76,7 @@ def _kind(field: dict[str, object]) -> str:
 
 
 def add_example(parser: argparse.ArgumentParser) -> None:
-    """Options of ``example``."""
+    """Add the arguments of ``example``."""
     add_tool(parser)
     parser.add_argument("--job", action="store_true", help="the whole submission, not the settings alone")
     add_connection(parser)
@@ -97,17 +92,11 @@ def run_example(options: argparse.Namespace) -> int:
     if not example:
         raise ArgumentError(f"The service gives no example for {options.tool}; see `foldnote schema`.")
     content = example if options.job else example.get("settings", example)
-    if options.json:
-        print_json(content)
-    else:
-        import json
-
-        print(json.dumps(content, indent=2))
-    return Exit.DONE
+    return report(options, content, json.dumps(content, indent=2))
 
 
 def add_validate(parser: argparse.ArgumentParser) -> None:
-    """Options of ``validate``."""
+    """Add the arguments of ``validate``."""
     add_tool(parser)
     add_settings(parser)
     add_connection(parser)
@@ -127,7 +116,7 @@ def run_validate(options: argparse.Namespace) -> int:
             (str(row.index), "yes" if row.valid else "no", row.field or "", row.error or "")
             for row in verdict.results
         ]
-        print_table(("ROW", "VALID", "SETTING", "REASON"), rows)
+        show(format_table(("ROW", "VALID", "SETTING", "REASON"), rows))
     elif verdict.valid:
         show("valid")
     else:
