@@ -100,7 +100,7 @@ def test_confidence_per_atom_is_that_of_the_score_file_but_for_rounding():
 def test_confidence_per_residue_is_the_score_files_own():
     result = open_result(SHARED / "colabfold-dimer.zip")
     model = result.models[0]
-    own = json.loads(result.read(model.pae.source))["plddt"]
+    own = json.loads(result.read(next(name for name in model.files if "_scores_" in name)))["plddt"]
 
     assert model.plddt["plddt"].tolist() == pytest.approx(own)
 
