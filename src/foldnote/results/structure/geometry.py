@@ -109,6 +109,12 @@ def _find_clashes(structure: gemmi.Structure) -> list[_Row]:
     for symbol, radius in _RADII_A.items():
         search.set_radius(gemmi.Element(symbol), radius - OVERLAP_A / 2)
     contacts = sorted(search.find_contacts(neighbours), key=lambda contact: contact.dist)
+    # Residue numbers do not tell the order: 111C and 111E have the same one.
+    positions = {
+        (chain.name, str(residue.seqid)): position
+        for chain in model
+        for position, residue in enumerate(chain)
+    }
     nearest: dict[_Row, _Row] = {}
     bonded: set[_Row] = set()
     for found in contacts:
@@ -118,7 +124,9 @@ def _find_clashes(structure: gemmi.Structure) -> list[_Row]:
         pair = (*who[:2], *whom[:2])
         if _is_bond(one.atom.element.name, other.atom.element.name, found.dist):
             bonded.add(pair)
-        elif pair not in bonded and _is_clash(one, other, found.dist):
+        elif pair not in bonded and _is_clash(
+            one, other, found.dist, abs(positions[who[:2]] - positions[whom[:2]])
+        ):
             nearest.setdefault(pair, (CLASH, *who, *whom, round(float(found.dist), 3), "Å"))
     return list(nearest.values())
 
@@ -127,15 +135,17 @@ def _is_bond(first: str, second: str, distance: float) -> bool:
     return 1.0 < distance < _BONDS_A.get("".join(sorted((first, second))), 0.0)
 
 
-def _is_clash(one: gemmi.CRA, other: gemmi.CRA, distance: float) -> bool:
+def _is_clash(one: gemmi.CRA, other: gemmi.CRA, distance: float, apart: int) -> bool:
+    """Whether two atoms clash that are ``distance`` Å and ``apart`` residues of the file apart."""
     first, second = one.atom.element.name, other.atom.element.name
     if first not in _RADII_A or second not in _RADII_A:
         return False
     if {first, second} <= {"N", "O", "S"}:
         return distance < _HYDROGEN_BOND_A + (0.4 if "S" in (first, second) else 0)
     names = {one.atom.name, other.atom.name}
-    apart = abs((one.residue.seqid.num or 0) - (other.residue.seqid.num or 0))
-    if names == {"C", "N"} and apart == 2 and one.chain.name == other.chain.name:
+    numbers_apart = abs((one.residue.seqid.num or 0) - (other.residue.seqid.num or 0))
+    is_after_next = one.chain.name == other.chain.name and apart == 2 and numbers_apart <= 2
+    if names == {"C", "N"} and is_after_next:
         return distance < _FOUR_BONDS_A
     return distance <= _RADII_A[first] + _RADII_A[second] - OVERLAP_A
 
