@@ -99,7 +99,7 @@ def test_the_manifest_hashes_each_output(run):
 
 
 def test_the_log_holds_both_streams_and_no_progress(run):
-    log = files.read_log(run("chatter-4").folder)
+    log = (run("chatter-4").folder / files.LOG).read_text()
     assert sorted(log.split("\n")) == ["", "line 0", "line 1", "line 2", "line 3"]
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from foldnote.service.queue.executors import Gone, LocalExecutor
+from foldnote.service.queue.executors import LocalExecutor
 from foldnote.service.runner import attempt as files
 from foldnote.service.runner import processes
 from foldnote.service.runner.attempt import AttemptSpec, Outcome, prepare_attempt
@@ -101,7 +101,8 @@ def test_a_killed_runner_is_told_at_once(executor, make_attempt, ended):
     os.kill(start_and_find_runner(executor, spec), signal.SIGKILL)
     wait_until(lambda: ended, "the hint")
     wait_until(lambda: executor.revoke(spec.folder), "the end of a copy that was about to become the engine")
-    assert isinstance(executor.find(spec.folder), Gone)
+    state = executor.poll(spec.folder)
+    assert (state.alive, state.outcome) == (False, None)
 
 
 def test_a_killed_starter_leaves_its_runners_alone_and_is_replaced(executor, make_attempt):
@@ -132,7 +133,7 @@ def test_the_starter_ends_with_the_service_and_its_runners_do_not(make_attempt, 
         "import sys\n"
         "from pathlib import Path\n"
         "from foldnote.service.runner.attempt import read_spec\n"
-        "from foldnote.service.queue.executors import Gone, LocalExecutor\n"
+        "from foldnote.service.queue.executors import LocalExecutor\n"
         "from foldnote.settings import process_environment\n"
         "executor = LocalExecutor(process_environment())\n"
         "executor.submit(read_spec(Path(sys.argv[1])))\n"

@@ -61,7 +61,7 @@ def test_special_files_in_the_place_of_files_hold_nothing_up(run, kind):
     assert time.monotonic() - began < 10
     assert (outcome.state, outcome.score) == ("succeeded", None)
     assert members(spec) == ["a.txt", "manifest.json", "job.log"]
-    assert files.read_log(spec.folder) == "said\n"
+    assert (spec.folder / files.LOG).read_text() == "said\n"
 
 
 def test_outputs_that_are_a_link_are_not_followed(run, tmp_path):
@@ -115,7 +115,7 @@ def test_more_bytes_than_the_limit_are_not_kept(run):
     code = "os.truncate(os.open(out / 'big', os.O_CREAT | os.O_RDWR), 8 << 30)"
     spec, outcome = run(code, output_limit_bytes=1 << 20)
     assert outcome.state == "failed"
-    assert outcome.error.endswith("outputs/ holds 8 GB; this service keeps 1 MB of a job.")
+    assert outcome.error.endswith("outputs/ holds 8.59 GB; this service keeps 1.05 MB of a job.")
     assert json.loads((spec.folder / files.MANIFEST).read_text())["state"] == "failed"
 
 
@@ -130,7 +130,7 @@ def test_a_score_that_is_too_large_is_left_out_with_a_note(run):
     code = OUTPUT + "open('score.json', 'w').write(json.dumps({str(n): n for n in range(300_000)}))"
     _, outcome = run(code)
     assert (outcome.state, outcome.score) == ("succeeded", None)
-    assert outcome.note.startswith("The tool's score.json was left out: it is larger than 64 kB")
+    assert outcome.note.startswith("The tool's score.json was left out: it is larger than 65.5 kB")
 
 
 def test_a_thousand_figures_are_shown_and_the_rest_is_told(run):

@@ -12,6 +12,7 @@ import threading
 import time
 from collections import Counter, deque
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from foldnote.errors import EngineError
@@ -20,8 +21,7 @@ from foldnote.service.disk import Disk
 from foldnote.service.domain.tool_registry import Toolbox
 from foldnote.service.files.conditions import is_passing
 from foldnote.service.files.objects import ObjectStore
-from foldnote.service.queue import capacity, outcomes, ownership
-from foldnote.service.queue.active import Active, Live
+from foldnote.service.queue import outcomes, ownership
 from foldnote.service.queue.cleanup import Cleanup
 from foldnote.service.queue.executors.protocol import Capacity, Executor
 from foldnote.service.queue.launching import Launcher
@@ -35,6 +35,26 @@ log = logging.getLogger(__name__)
 _FAULT_PAUSE_S = 1.0
 _LEAST = Capacity(1, 0)
 """Without room for this nothing is looked for: every run takes a core."""
+
+
+@dataclass
+class WatchedAttempt:
+    """What is kept in memory of a running attempt; a restart needs nothing of it."""
+
+    claim: Claim
+    folder: Path
+    need: Capacity
+    look_at: float
+    interval_s: float
+    is_cancelled: bool = False
+
+
+@dataclass(frozen=True)
+class Live:
+    """What a running job reports: fraction (0 to 1) and message, each None until it is known."""
+
+    progress: float | None
+    message: str | None
 
 
 class Dispatcher:
@@ -72,7 +92,7 @@ class Dispatcher:
         self._on_ended = on_ended
         self._disk = disk
         self._has_space = disk.has_space if disk is not None else lambda: True
-        self._active: dict[int, Active] = {}
+        self._active: dict[int, WatchedAttempt] = {}
         self._live: dict[int, Live] = {}
         self._cleanup = Cleanup(root, store, objects, disk)
         self._woken = threading.Event()
@@ -157,7 +177,7 @@ class Dispatcher:
 
     # ends and claims
 
-    def _advance(self, ended: Sequence[tuple[Active, JobEnd]]) -> None:
+    def _advance(self, ended: Sequence[tuple[WatchedAttempt, JobEnd]]) -> None:
         """Commit what ended and claim what fits, in one transaction; then start what was claimed."""
         while ended or self._has_fitting():
             moved = self._store.queue.advance(
@@ -176,7 +196,7 @@ class Dispatcher:
     def _has_fitting(self) -> bool:
         return self._chooser()(self._store.queue.waiting) is not None
 
-    def _chooser(self, ended: Sequence[tuple[Active, JobEnd]] = ()) -> Chooser:
+    def _chooser(self, ended: Sequence[tuple[WatchedAttempt, JobEnd]] = ()) -> Chooser:
         """Chooses the oldest job of the owner with the fewest runs, while it fits beside those that go on."""
         over = {active.claim.job_id for active, _ in ended}
         going = [active for active in self._active.values() if active.claim.job_id not in over]
@@ -199,7 +219,7 @@ class Dispatcher:
         return choose
 
     def _can_start(self, taken: Sequence[Capacity], need: Capacity) -> bool:
-        return capacity.has_room(need, taken, self._whole, self._workers)
+        return has_room(need, taken, self._whole, self._workers)
 
     def _launch(self, claim: Claim) -> None:
         try:
@@ -226,7 +246,7 @@ class Dispatcher:
         self._watch(claim)
 
     def _watch(self, claim: Claim) -> None:
-        self._active[claim.job_id] = Active(
+        self._active[claim.job_id] = WatchedAttempt(
             claim=claim,
             folder=self._root / claim.folder,
             need=self._launcher.need(claim.type),
@@ -245,7 +265,7 @@ class Dispatcher:
             if active.folder in folders:
                 active.look_at = 0.0
 
-    def _look_at_due(self) -> list[tuple[Active, JobEnd]]:
+    def _look_at_due(self) -> list[tuple[WatchedAttempt, JobEnd]]:
         """Look at those whose time has come; gives those that ended, with their results kept."""
         moment = time.monotonic()
         ended = []
@@ -264,7 +284,7 @@ class Dispatcher:
                     ended.append((active, ending))
         return ended
 
-    def _look_at(self, active: Active) -> JobEnd | None:
+    def _look_at(self, active: WatchedAttempt) -> JobEnd | None:
         state = self._executor.poll(active.folder)
         outcome = ownership.take_outcome(state, active.claim, active.folder)
         if outcome is not None:
@@ -275,14 +295,14 @@ class Dispatcher:
             self._note_progress(active, Live(state.progress, state.message))
         return None
 
-    def _note_progress(self, active: Active, live: Live) -> None:
+    def _note_progress(self, active: WatchedAttempt, live: Live) -> None:
         is_new = live != self._live.get(active.claim.job_id)
         self._live[active.claim.job_id] = live
         slower = min(active.interval_s * 1.3, self._pace.poll_max_s)
         active.interval_s = max(self._pace.poll_min_s, active.interval_s / 2) if is_new else slower
         active.look_at = time.monotonic() + active.interval_s
 
-    def _give_up(self, active: Active) -> None:
+    def _give_up(self, active: WatchedAttempt) -> None:
         """Nobody holds the attempt: make sure that nothing of it runs, then let it go."""
         if not self._executor.revoke(active.folder):
             active.look_at = time.monotonic() + self._pace.poll_min_s
@@ -290,7 +310,7 @@ class Dispatcher:
         self._forget(active)
         self._lose(active.claim, outcomes.LOST_SENTENCE)
 
-    def _end(self, active: Active, outcome: Outcome) -> JobEnd | None:
+    def _end(self, active: WatchedAttempt, outcome: Outcome) -> JobEnd | None:
         """How the job ends; None when the attempt is lost, which is seen to."""
         ending = None
         if self._keep_result(active.folder, outcome):
@@ -315,7 +335,7 @@ class Dispatcher:
             self._objects.adopt(source, sha256)
         return self._objects.path(sha256).is_file()
 
-    def _forget(self, active: Active) -> None:
+    def _forget(self, active: WatchedAttempt) -> None:
         self._active.pop(active.claim.job_id, None)
         self._live.pop(active.claim.job_id, None)
 
@@ -352,13 +372,13 @@ class Dispatcher:
         for job_id in marked & self._active.keys():
             self._cancel(self._active[job_id])
 
-    def _cancel(self, active: Active) -> None:
+    def _cancel(self, active: WatchedAttempt) -> None:
         if not active.is_cancelled and self._ask_to_stop(active):
             active.is_cancelled = True
             active.interval_s = self._pace.poll_min_s
             active.look_at = time.monotonic() + active.interval_s
 
-    def _ask_to_stop(self, active: Active) -> bool:
+    def _ask_to_stop(self, active: WatchedAttempt) -> bool:
         """Whether the runner is told; the others must not wait for one that cannot be told."""
         try:
             self._executor.cancel(active.folder, self._pace.grace_s)
@@ -398,3 +418,14 @@ class Dispatcher:
     def counts(self) -> dict[str, int]:
         """For the health report: watched attempts."""
         return {"running": len(self._active)}
+
+
+def has_room(need: Capacity, taken: Sequence[Capacity], whole: Capacity, workers: int | None) -> bool:
+    """Whether one more run fits beside those that run."""
+    if workers is not None and len(taken) >= workers:
+        return False
+    return (
+        need.cores + sum(each.cores for each in taken) <= whole.cores
+        and need.memory_mb + sum(each.memory_mb for each in taken) <= whole.memory_mb
+        and need.gpus + sum(each.gpus for each in taken) <= whole.gpus
+    )

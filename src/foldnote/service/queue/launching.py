@@ -12,7 +12,6 @@ from foldnote.errors import EngineError
 from foldnote.service.domain.tool_registry import Toolbox
 from foldnote.service.engines import Engine, build_attempt
 from foldnote.service.files.objects import ObjectStore
-from foldnote.service.queue import capacity
 from foldnote.service.queue.executors.protocol import Capacity
 from foldnote.service.runner.attempt import NONCE_VARIABLE, AttemptSpec, fit_name, prepare_attempt
 from foldnote.service.store.jobs.queue import Claim
@@ -51,11 +50,11 @@ class Launcher:
         self._toolbox = toolbox
         self._whole = whole
         self._output_bytes = output_bytes
-        self._benches: dict[str, EngineTemplate] = {}
+        self._templates: dict[str, EngineTemplate] = {}
 
     def need(self, tool_type: str) -> Capacity:
         """What one run of the tool takes."""
-        return self._engine_template(tool_type).need
+        return self._find_template(tool_type).need
 
     def prepare(self, claim: Claim) -> AttemptSpec:
         """Write the attempt's folder: what to run and the inputs.
@@ -64,55 +63,55 @@ class Launcher:
             EngineError: no engine can run it here any more.
             OSError: the folder cannot be written, or an input is gone.
         """
-        engine_template = self._engine_template(claim.type)
-        if engine_template.template is None:
-            raise EngineError(engine_template.fault)
+        known = self._find_template(claim.type)
+        if known.template is None:
+            raise EngineError(known.fault)
         places = input_places(claim)
         files: dict[str, tuple[str, ...]] = {}
         for each, place in zip(claim.inputs, places, strict=True):
             files[each.field] = (*files.get(each.field, ()), place)
         spec = replace(
-            engine_template.template,
+            known.template,
             attempt_dir=str(self._root / claim.folder),
             nonce=claim.nonce,
             job_name=claim.name,
             settings=json.loads(claim.normalized),
-            environment={**engine_template.template.environment, NONCE_VARIABLE: claim.nonce},
+            environment={**known.template.environment, NONCE_VARIABLE: claim.nonce},
             files=files,
             output_limit_bytes=self._output_bytes,
             seed=seed_of(claim),
             time_limit_s=min(
-                engine_template.template.time_limit_s,
-                claim.max_runtime_s or engine_template.template.time_limit_s,
+                known.template.time_limit_s,
+                claim.max_runtime_s or known.template.time_limit_s,
             ),
         )
         sources = {p: self._objects.path(each.sha256) for p, each in zip(places, claim.inputs, strict=True)}
         prepare_attempt(spec, sources)
         return spec
 
-    def _engine_template(self, tool_type: str) -> EngineTemplate:
-        engine_template = self._benches.get(tool_type)
-        if engine_template is None or not self._is_good(tool_type, engine_template):
-            engine_template = self._benches[tool_type] = self._look(tool_type)
-        return engine_template
+    def _find_template(self, tool_type: str) -> EngineTemplate:
+        known = self._templates.get(tool_type)
+        if known is None or not self._is_good(tool_type, known):
+            known = self._templates[tool_type] = self._look(tool_type)
+        return known
 
-    def _is_good(self, tool_type: str, engine_template: EngineTemplate) -> bool:
-        is_recent = time.monotonic() - engine_template.looked_at <= _GOOD_S
-        return is_recent and engine_template.registered == self._toolbox.registered_engine(tool_type)
+    def _is_good(self, tool_type: str, known: EngineTemplate) -> bool:
+        is_recent = time.monotonic() - known.looked_at <= _GOOD_S
+        return is_recent and known.registered == self._toolbox.registered_engine(tool_type)
 
     def refresh(self) -> None:
         """Look again at engines that are in use, while nothing waits for it; forget the others."""
         moment = time.monotonic()
-        for tool_type, engine_template in list(self._benches.items()):
-            if moment - engine_template.looked_at > _GOOD_S:
-                del self._benches[tool_type]
-            elif moment - engine_template.looked_at > _FRESH_S:
-                self._benches[tool_type] = self._look(tool_type)
+        for tool_type, known in list(self._templates.items()):
+            if moment - known.looked_at > _GOOD_S:
+                del self._templates[tool_type]
+            elif moment - known.looked_at > _FRESH_S:
+                self._templates[tool_type] = self._look(tool_type)
 
     def _look(self, tool_type: str) -> EngineTemplate:
         registered = self._toolbox.registered_engine(tool_type)
         engine = registered or self._toolbox.engine_of(tool_type)
-        need = capacity.need_of(engine, self._whole)
+        need = need_of(engine, self._whole)
         template, fault = None, f"No engine for {tool_type} is left at this service."
         if engine is not None:
             try:
@@ -128,6 +127,18 @@ class Launcher:
             except EngineError as exc:
                 fault = exc.message
         return EngineTemplate(need, template, fault, registered, time.monotonic())
+
+
+def need_of(engine: Engine | None, whole: Capacity) -> Capacity:
+    """What one run takes; a run that declares more than there is takes all of it, and so runs alone."""
+    if engine is None:
+        return Capacity(0, 0)
+    declared = engine.resources
+    return Capacity(
+        min(max(1, declared.cores), whole.cores),
+        min(declared.memory_mb, whole.memory_mb),
+        min(declared.gpus, whole.gpus),
+    )
 
 
 def input_places(claim: Claim) -> list[str]:

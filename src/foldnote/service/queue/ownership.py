@@ -12,6 +12,7 @@ from pathlib import Path
 
 from foldnote.service.runner import attempt as files
 from foldnote.service.runner.attempt import AttemptState, Outcome
+from foldnote.service.runner.log_tail import read_tail
 from foldnote.service.store.jobs.queue import AttemptLocation, Claim
 
 log = logging.getLogger(__name__)
@@ -64,8 +65,7 @@ def read_own_log(root: Path, attempt: AttemptLocation | None, max_lines: int) ->
     if attempt is None:
         return ""
     folder = root / attempt.folder
-    is_readable = (folder / files.LOG).is_file() and not (folder / files.LOG).is_symlink()
-    return files.read_log(folder, max_lines) if is_readable and has_begun(folder, attempt.nonce) else ""
+    return read_tail(folder / files.LOG, max_lines) if has_begun(folder, attempt.nonce) else ""
 
 
 def _is_own(outcome: Outcome, claim: Claim, folder: Path) -> bool:

@@ -36,7 +36,6 @@ from pathlib import Path
 from typing import Any, Literal, Self
 
 from foldnote.io import write_atomically
-from foldnote.service.runner.log_tail import read_tail
 from foldnote.service.runner.untrusted import read_regular
 
 SPEC = "spec.json"
@@ -274,11 +273,6 @@ def write_progress(attempt_dir: Path, fraction: float | None, message: str | Non
     """Publish the newest progress; it is worth nothing after a power cut, so it is not synced."""
     content = {"fraction": fraction, "message": message, "updated": now()}
     write_json(attempt_dir / PROGRESS, content, is_durable=False)
-
-
-def read_log(attempt_dir: Path, max_lines: int | None = None) -> str:
-    """The log's last ``max_lines`` lines, or all that are read at once; empty when nothing was written."""
-    return read_tail(attempt_dir / LOG, 10**9 if max_lines is None else max_lines)
 
 
 def request_cancel(attempt_dir: Path, grace_s: float = 10.0) -> None:

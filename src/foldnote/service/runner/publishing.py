@@ -22,20 +22,62 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from foldnote.io import hash_bytes
 from foldnote.service.runner import attempt as files
 from foldnote.service.runner import untrusted
-from foldnote.service.runner.attempt import AttemptSpec
-from foldnote.service.runner.used_settings import read_used
+from foldnote.service.runner.attempt import AttemptSpec, OutcomeState
+from foldnote.service.runner.manifest import SMALL_BYTES, make_manifest, read_small
+from foldnote.text import format_size
 
 OWN_NAMES = frozenset({"manifest.json", "score.json", "job.log"})
 """What the service itself puts into an archive, beside what the engine left."""
-SCORE_BYTES = 64 << 10
 MOST_FIGURES = 1000
 _STRANGE = re.compile("[\\\\\x00-\x1f\ud800-\udfff]")
 _CHUNK_BYTES = 1 << 20
 _ZIP64_BYTES = 1 << 31
-_SETTINGS_SHOWN_BYTES = 65_536
+LEAST_ALLOWANCE_S = 5.0
+_LONGEST_ALLOWANCE_S = 600.0
+
+
+class StoppedError(Exception):
+    """The job was stopped."""
+
+
+class LateError(Exception):
+    """The time for it is over."""
+
+
+class Deadline:
+    """How long outputs may be packed: until the job's time limit, or until the job is stopped.
+
+    A run that ended at its limit has an allowance for what it left behind: a tenth of the time limit, at
+    least 5 seconds and at most 10 minutes; one that was stopped has 5 seconds.
+
+    Args:
+        spec: what ran.
+        state: how it ended.
+        began_s: when it began, on the monotonic clock.
+    """
+
+    def __init__(self, spec: AttemptSpec, state: OutcomeState, began_s: float) -> None:
+        allowance = min(_LONGEST_ALLOWANCE_S, max(LEAST_ALLOWANCE_S, spec.time_limit_s / 10))
+        moment = time.monotonic()
+        self._is_stopped = state == "stopped"
+        self._ends_s = moment + (LEAST_ALLOWANCE_S if self._is_stopped else allowance)
+        if state in ("succeeded", "failed"):
+            self._ends_s = max(self._ends_s, began_s + spec.time_limit_s)
+        self._request = spec.folder / files.CANCEL
+
+    def check(self) -> None:
+        """Let the packing go on.
+
+        Raises:
+            StoppedError: the job was stopped meanwhile.
+            LateError: the time is over.
+        """
+        if not self._is_stopped and os.path.lexists(self._request):
+            raise StoppedError
+        if time.monotonic() > self._ends_s:
+            raise LateError
 
 
 class NotKeptError(Exception):
@@ -92,7 +134,7 @@ def publish_result(
 
 def write_manifest(spec: AttemptSpec, state: str, started: str, check: Callable[[], None] | None) -> None:
     """Write ``manifest.json`` beside an attempt without archive; with no ``check``, inputs are not hashed."""
-    manifest = _make_manifest(spec, state, started, [], check)
+    manifest = make_manifest(spec, state, started, [], check)
     files.write_json(spec.folder / files.MANIFEST, manifest, is_durable=False)
 
 
@@ -108,8 +150,8 @@ def find_outputs(spec: AttemptSpec, outputs: int) -> dict[str, str]:
         raise NotKeptError(f"outputs/ has {exc}") from exc
     size = sum(each.size_bytes for each in found)
     if size > spec.output_limit_bytes:
-        limit = in_units(spec.output_limit_bytes)
-        raise NotKeptError(f"outputs/ holds {in_units(size)}; this service keeps {limit} of a job")
+        limit = format_size(spec.output_limit_bytes)
+        raise NotKeptError(f"outputs/ holds {format_size(size)}; this service keeps {limit} of a job")
     return name_members(each.place for each in found)
 
 
@@ -137,9 +179,9 @@ def plain_name(place: str) -> str:
 def read_score(attempt_dir: Path) -> Score:
     """The flat object of figures in the engine's ``score.json``; empty when it is absent or is not one."""
     try:
-        content = _read_small(attempt_dir, "score.json")
+        content = read_small(attempt_dir, "score.json")
     except untrusted.NotRegularError:
-        limit = in_units(SCORE_BYTES)
+        limit = format_size(SMALL_BYTES)
         return Score(
             note=f"The tool's score.json was left out: it is larger than {limit}, or is no regular file."
         )
@@ -157,15 +199,6 @@ def read_score(attempt_dir: Path) -> Score:
         note = f"The tool's score.json has {len(figures):,} figures; the first {MOST_FIGURES:,} are shown."
         figures = dict(list(figures.items())[:MOST_FIGURES])
     return Score(figures or None, note, content)
-
-
-def in_units(size_bytes: int) -> str:
-    """A size in words: 64 kB, 8.0 GB."""
-    for unit, power in (("GB", 30), ("MB", 20), ("kB", 10)):
-        if size_bytes >= 1 << power:
-            shown = size_bytes / (1 << power)
-            return f"{shown:.0f} {unit}" if shown >= 10 or shown.is_integer() else f"{shown:.1f} {unit}"
-    return f"{size_bytes} bytes"
 
 
 class _Packer:
@@ -193,7 +226,7 @@ class _Packer:
             with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
                 rows = [self._add(archive, self._outputs, place, name) for name, place in places.items()]
                 kept = [row for row in rows if row is not None]
-                manifest = _make_manifest(self._spec, state, started, kept, self._check)
+                manifest = make_manifest(self._spec, state, started, kept, self._check)
                 archive.writestr("manifest.json", json.dumps(manifest))
                 if score.content is not None:
                     archive.writestr("score.json", score.content)
@@ -246,79 +279,3 @@ def _describe_member(name: str, status: os.stat_result) -> zipfile.ZipInfo:
 
 def _is_figure(value: object) -> bool:
     return isinstance(value, str | int) or (isinstance(value, float) and math.isfinite(value))
-
-
-def _make_manifest(
-    spec: AttemptSpec,
-    state: str,
-    started: str,
-    outputs: list[dict[str, Any]],
-    check: Callable[[], None] | None,
-) -> dict[str, Any]:
-    used = read_used(spec.folder / files.WORK)
-    ran = {**spec.settings, **used.settings}
-    settings = json.dumps(ran, sort_keys=True)
-    is_shown = len(settings) <= _SETTINGS_SHOWN_BYTES
-    seed = {"seed": used.seed, "seedNote": used.seed_note, "seedOffered": spec.seed}
-    return {
-        "manifestVersion": 1,
-        "job": {"jobName": spec.job_name, "type": spec.tool, **seed},
-        "settings": ran if is_shown else None,
-        "settingsSha256": hash_bytes(settings.encode()),
-        **(used.describe(spec.settings) if is_shown else {}),
-        "inputs": _list_inputs(spec, check),
-        "engine": dict(spec.engine),
-        "notes": _read_notes(spec.folder),
-        "state": state,
-        "started": started,
-        "ended": files.now(),
-        "outputs": outputs,
-    }
-
-
-def _list_inputs(spec: AttemptSpec, check: Callable[[], None] | None) -> list[dict[str, Any]]:
-    """The files that went in, as they are when the run has ended; one that an engine removed has no hash."""
-    return [
-        {"field": field, "name": place.rpartition("/")[2], **_measure(spec, place, check)}
-        for field, places in spec.files.items()
-        for place in places
-    ]
-
-
-def _measure(spec: AttemptSpec, place: str, check: Callable[[], None] | None) -> dict[str, Any]:
-    with untrusted.open_folder(spec.folder) as attempt:
-        descriptor = None if check is None else untrusted.open_file(f"{files.WORK}/{place}", attempt)
-    if check is None or descriptor is None:
-        return {"sizeBytes": None, "sha256": None}
-    digest, size = hashlib.sha256(), 0
-    with os.fdopen(descriptor, "rb", buffering=0) as source:
-        while chunk := source.read(_CHUNK_BYTES):
-            check()
-            digest.update(chunk)
-            size += len(chunk)
-    return {"sizeBytes": size, "sha256": digest.hexdigest()}
-
-
-def _read_notes(attempt_dir: Path) -> list[str]:
-    """What the engine wants to be known of this result: a JSON array of sentences, or nothing."""
-    try:
-        content = json.loads(_read_small(attempt_dir, "notes.json") or b"[]")
-    except (OSError, ValueError, RecursionError):
-        return []
-    return [str(each) for each in content] if isinstance(content, list) else []
-
-
-def _read_small(attempt_dir: Path, name: str) -> bytes | None:
-    """A small file of the work folder; None when there is none.
-
-    Raises:
-        NotRegularError: it is no regular file, or it is larger than SCORE_BYTES.
-    """
-    try:
-        with (
-            untrusted.open_folder(attempt_dir) as attempt,
-            untrusted.open_folder(files.WORK, attempt) as work,
-        ):
-            return untrusted.read_regular(name, SCORE_BYTES, work)
-    except OSError:
-        return None

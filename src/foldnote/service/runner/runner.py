@@ -9,7 +9,6 @@ imports the standard library only, since there is one of it for each running job
 
 from __future__ import annotations
 
-import argparse
 import contextlib
 import os
 import signal
@@ -17,19 +16,20 @@ import socket
 import sys
 import time
 import traceback
-from collections.abc import Sequence
 from pathlib import Path
 
 from foldnote.errors import EngineError
 from foldnote.io import write_atomically
 from foldnote.service.runner import attempt as files
 from foldnote.service.runner.attempt import AttemptSpec, Outcome, OutcomeState
-from foldnote.service.runner.deadline import Deadline, LateError, StoppedError
 from foldnote.service.runner.locking import take_lock
 from foldnote.service.runner.publishing import (
+    Deadline,
+    LateError,
     NotKeptError,
     ResultArchive,
     Score,
+    StoppedError,
     publish_result,
     read_score,
     write_manifest,
@@ -46,22 +46,19 @@ _LOCK_WAIT_S = 2.0
 _ORDER_BYTES = 65_536
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the attempt that the command line names; gives the exit status.
+def main() -> int:
+    """Run the attempt whose folder is the first argument; gives the exit status.
 
     0: it ended and its outcome is published, or there was nothing to do. 75: another runner has it.
     1: the outcome could not be published, and whoever watches will see a lost attempt.
     """
-    parser = argparse.ArgumentParser(prog="foldnote-runner", description="Run one attempt of one job.")
-    parser.add_argument("attempt_dir", type=Path)
-    parser.add_argument("--lock-fd", type=int, help="descriptor that already holds the attempt's lock")
-    options = parser.parse_args(arguments)
-    folder = options.attempt_dir.resolve()
-    lock = options.lock_fd if options.lock_fd is not None else wait_for_lock(folder)
-    if lock is None:
+    folder = Path(sys.argv[1]).resolve()
+    if wait_for_lock(folder) is None:
         return EXIT_BUSY
-    os.set_inheritable(lock, False)
-    return run_held(folder)
+    if not is_spent(folder):
+        _begin(folder)
+        return EXIT_DONE if (folder / files.OUTCOME).exists() else EXIT_UNPUBLISHED
+    return EXIT_DONE
 
 
 def serve(orders: socket.socket) -> int:
@@ -91,14 +88,6 @@ def receive_order(orders: socket.socket) -> tuple[Path, int] | None:
         return None
     os.set_inheritable(descriptors[0], False)
     return Path(os.fsdecode(message)), descriptors[0]
-
-
-def run_held(attempt_dir: Path) -> int:
-    """Run the attempt whose lock the caller holds, unless it is spent; gives the exit status."""
-    if is_spent(attempt_dir):
-        return EXIT_DONE
-    _begin(attempt_dir)
-    return EXIT_DONE if (attempt_dir / files.OUTCOME).exists() else EXIT_UNPUBLISHED
 
 
 def is_spent(attempt_dir: Path) -> bool:

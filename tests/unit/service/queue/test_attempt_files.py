@@ -44,12 +44,6 @@ def test_half_characters_of_an_engine_do_not_come_back_from_the_files(tmp_path):
 def test_nothing_published_reads_as_nothing(tmp_path):
     assert Outcome.read(tmp_path) is None
     assert files.read_progress(tmp_path) == (None, None)
-    assert files.read_log(tmp_path) == ""
-
-
-def test_the_last_lines_of_a_log(tmp_path):
-    (tmp_path / files.LOG).write_bytes(b"a\nb\n\xffc\n")
-    assert files.read_log(tmp_path, 2) == "b\n\ufffdc\n"
 
 
 def test_times_are_rfc_3339_utc():

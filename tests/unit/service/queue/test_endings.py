@@ -2,7 +2,7 @@
 
 import pytest
 
-from foldnote.service.queue.capacity import has_room
+from foldnote.service.queue.dispatcher import has_room
 from foldnote.service.queue.executors import Capacity
 from foldnote.service.queue.launching import input_places, seed_of
 from foldnote.service.queue.outcomes import ending_of, is_exhausted, weighted_hours

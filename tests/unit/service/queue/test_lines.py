@@ -19,27 +19,27 @@ def test_progress_may_come_in_pieces(sorter, tmp_path):
     sorter.feed(1, b'age": "Refining"}\nhello\n')
     sorter.finish()
     assert files.read_progress(tmp_path) == (0.4, "Refining")
-    assert files.read_log(tmp_path) == "hello\n"
+    assert (tmp_path / files.LOG).read_text() == "hello\n"
 
 
 def test_two_streams_do_not_mix_their_lines(sorter, tmp_path):
     sorter.feed(1, b"one ")
     sorter.feed(2, b"two\n")
     sorter.feed(1, b"line\n")
-    assert files.read_log(tmp_path) == "two\none line\n"
+    assert (tmp_path / files.LOG).read_text() == "two\none line\n"
 
 
 def test_a_line_without_an_end_is_kept(sorter, tmp_path):
     sorter.feed(1, b"last words")
     sorter.finish()
-    assert files.read_log(tmp_path) == "last words\n"
+    assert (tmp_path / files.LOG).read_text() == "last words\n"
     assert sorter.last_line == "last words"
 
 
 def test_the_sentence_of_a_failure_is_found_and_logged(sorter, tmp_path):
     sorter.feed(2, b"FOLDNOTE_ERROR Too short.\n")
     assert sorter.error == "Too short."
-    assert "Too short." in files.read_log(tmp_path)
+    assert "Too short." in (tmp_path / files.LOG).read_text()
 
 
 def test_the_log_is_cut_at_its_limit(tmp_path, monkeypatch):
@@ -48,7 +48,7 @@ def test_the_log_is_cut_at_its_limit(tmp_path, monkeypatch):
     for _ in range(5):
         sorter.feed(1, b"12345678\n")
     sorter.close()
-    assert files.read_log(tmp_path).startswith("12345678\n1\n[The log is cut here")
+    assert (tmp_path / files.LOG).read_text().startswith("12345678\n1\n[The log is cut here")
 
 
 @pytest.mark.parametrize(

@@ -29,6 +29,11 @@ def test_more_than_is_read_at_once_begins_with_a_whole_line(log):
     assert len(told.encode()) <= 1000
 
 
+def test_what_is_no_utf_8_is_replaced(log):
+    log.write_bytes(b"a\nb\n\xffc\n")
+    assert read_tail(log, 2) == "b\n\ufffdc\n"
+
+
 def test_one_endless_line_is_cut(log):
     log.write_bytes(b"x" * 5000)
     assert read_tail(log, 3, most_bytes=1000) == "x" * 1000

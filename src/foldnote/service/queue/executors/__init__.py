@@ -7,23 +7,6 @@ of the attempt say how each one goes. Every executor passes the conformance suit
 from __future__ import annotations
 
 from foldnote.service.queue.executors.local import LocalExecutor
-from foldnote.service.queue.executors.protocol import (
-    Alive,
-    Capacity,
-    Executor,
-    Finished,
-    Gone,
-    Handle,
-    Presence,
-)
+from foldnote.service.queue.executors.protocol import Capacity, Executor
 
-__all__ = [
-    "Alive",
-    "Capacity",
-    "Executor",
-    "Finished",
-    "Gone",
-    "Handle",
-    "LocalExecutor",
-    "Presence",
-]
+__all__ = ["Capacity", "Executor", "LocalExecutor"]

@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from foldnote.errors import EngineError
-from foldnote.service.queue.executors.protocol import Alive, Capacity, Finished, Gone, Handle, Presence
+from foldnote.service.queue.executors.protocol import Capacity
 from foldnote.service.queue.executors.starting import StarterDiedError, StarterLink
 from foldnote.service.runner import attempt as files
 from foldnote.service.runner import processes
@@ -54,32 +54,24 @@ class LocalExecutor:
         self._listeners.clear()
         self._starter.close()
 
-    def submit(self, attempt: AttemptSpec) -> Handle:
+    def submit(self, attempt: AttemptSpec) -> None:
         """Start the runner; see the protocol."""
         try:
-            return self._submit(attempt)
+            self._submit(attempt.folder)
         except StarterDiedError:
-            return self._submit(attempt)
+            self._submit(attempt.folder)
 
-    def _submit(self, attempt: AttemptSpec) -> Handle:
-        lock = take_lock(attempt.folder)
-        if lock is None:
-            return Handle(attempt.attempt_dir, "already running")
+    def _submit(self, folder: Path) -> None:
+        lock = take_lock(folder)
+        if lock is None:  # it is running already
+            return
         try:
-            if is_spent(attempt.folder):
-                return Handle(attempt.attempt_dir, "already delivered")
-            return Handle(attempt.attempt_dir, str(self._starter.start(attempt.folder, lock)))
+            if not is_spent(folder):
+                self._starter.start(folder, lock)
         except OSError as exc:
             raise EngineError(f"No runner could be started: {files.without_path(exc)}.") from exc
         finally:
             os.close(lock)
-
-    def find(self, attempt_dir: Path) -> Presence:
-        """Alive, finished or gone; see the protocol."""
-        state = self.poll(attempt_dir)
-        if state.outcome is not None:
-            return Finished(state.outcome)
-        return Alive() if state.alive else Gone()
 
     def poll(self, attempt_dir: Path) -> AttemptState:
         """Progress and outcome as they are now."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from foldnote.service.runner.attempt import AttemptSpec, AttemptState, Outcome
+from foldnote.service.runner.attempt import AttemptSpec, AttemptState
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,35 +18,6 @@ class Capacity:
     memory_mb: int
     """Memory in MB (2**20 bytes)."""
     gpus: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class Handle:
-    """A delivered attempt. Nothing depends on keeping it: the folder finds the attempt again."""
-
-    attempt_dir: str
-    token: str
-    """The transport's own name of the run, for logs: a process id, a batch job's number."""
-
-
-@dataclass(frozen=True, slots=True)
-class Alive:
-    """A runner holds the attempt."""
-
-
-@dataclass(frozen=True, slots=True)
-class Finished:
-    """The outcome is published."""
-
-    outcome: Outcome
-
-
-@dataclass(frozen=True, slots=True)
-class Gone:
-    """No runner holds the attempt and there is no outcome: it never began, or its runner died."""
-
-
-Presence = Alive | Finished | Gone
 
 
 class Executor(Protocol):
@@ -69,7 +40,7 @@ class Executor(Protocol):
         """Let go of what `open` made; attempts go on."""
         ...
 
-    def submit(self, attempt: AttemptSpec) -> Handle:
+    def submit(self, attempt: AttemptSpec) -> None:
         """Start the runner of a prepared attempt; an attempt that was begun or revoked before is left alone.
 
         Raises:
@@ -77,12 +48,8 @@ class Executor(Protocol):
         """
         ...
 
-    def find(self, attempt_dir: Path) -> Presence:
-        """Whether the attempt is alive, finished or gone; works also after a restart of the service."""
-        ...
-
     def poll(self, attempt_dir: Path) -> AttemptState:
-        """Progress and outcome as they are now."""
+        """Progress, outcome, and whether a runner holds the attempt; also after a restart of the service."""
         ...
 
     def cancel(self, attempt_dir: Path, grace_s: float = 10.0) -> None:

@@ -50,8 +50,8 @@ class StarterLink:
         with self._lock:
             self._find_running()
 
-    def start(self, folder: Path, lock: int) -> int:
-        """Start the runner of the attempt whose lock the descriptor `lock` holds; gives its process id.
+    def start(self, folder: Path, lock: int) -> None:
+        """Start the runner of the attempt whose lock the descriptor `lock` holds.
 
         Raises:
             StarterDiedError: it is not known whether the runner began.
@@ -62,7 +62,6 @@ class StarterLink:
             word, _, rest = self._find_running().ask(folder, lock).partition(" ")
         if word != "started":
             raise EngineError(f"No runner could be started: {rest}.")
-        return int(rest)
 
     def close(self) -> None:
         """Let the starter end with its last attempt; runners that have none end now."""

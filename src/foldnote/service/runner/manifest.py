@@ -1,0 +1,150 @@
+"""The manifest of a result: what was really run, on which inputs, with which seed and settings.
+
+Seed and settings are those that the engine reports in ``used.json``: ``{"seed", "settings", "ignored"}``.
+Without it nobody knows whether the seed in ``job.json`` had any effect, and then the manifest names none.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from foldnote.io import hash_bytes
+from foldnote.service.runner import attempt as files
+from foldnote.service.runner import untrusted
+from foldnote.service.runner.attempt import AttemptSpec
+
+SMALL_BYTES = 64 << 10
+"""Largest score and notes that are read."""
+_CHUNK_BYTES = 1 << 20
+_SETTINGS_SHOWN_BYTES = 65_536
+USED = "used.json"
+_USED_BYTES = 1 << 20
+"""Largest ``used.json`` that is read."""
+_NOT_REPORTED = "The engine does not report which seed it used; seedOffered is the one that it was given."
+_NO_SEED = "The engine uses no random seed."
+
+
+@dataclass(frozen=True, slots=True)
+class Used:
+    """What a run used."""
+
+    seed: int | None = None
+    seed_note: str | None = None
+    """Why there is no seed; None where there is one."""
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    """Values that the engine used, of settings that it was given and of others that it computed."""
+    ignored: Mapping[str, str] = field(default_factory=dict)
+    """Settings that had no effect, with the reason."""
+
+    def describe(self, given: Mapping[str, Any]) -> dict[str, Any]:
+        """What the manifest says of the settings; ``given`` are those of ``job.json``."""
+        changed = {
+            name: {"given": given.get(name), "used": value}
+            for name, value in self.settings.items()
+            if name not in given or given[name] != value
+        }
+        return {"settingsChanged": changed, "settingsIgnored": dict(self.ignored)}
+
+
+def read_used(attempt_dir: Path) -> Used:
+    """What the engine reports; a report that cannot be read says nothing. Links are not followed."""
+    content = _read_json(attempt_dir, USED, _USED_BYTES)
+    if not isinstance(content, dict):
+        return Used(seed_note=_NOT_REPORTED)
+    seed, settings, ignored = (content.get(name) for name in ("seed", "settings", "ignored"))
+    is_seed = isinstance(seed, int) and not isinstance(seed, bool)
+    note = _NO_SEED if "seed" in content and seed is None else _NOT_REPORTED
+    return Used(
+        seed=seed if is_seed else None,
+        seed_note=None if is_seed else note,
+        settings=settings if isinstance(settings, dict) else {},
+        ignored={name: str(why) for name, why in ignored.items()} if isinstance(ignored, dict) else {},
+    )
+
+
+def make_manifest(
+    spec: AttemptSpec,
+    state: str,
+    started: str,
+    outputs: list[dict[str, Any]],
+    check: Callable[[], None] | None,
+) -> dict[str, Any]:
+    """The manifest as JSON. ``check`` is called before each MB of an input; without it none is hashed."""
+    used = read_used(spec.folder)
+    ran = {**spec.settings, **used.settings}
+    settings = json.dumps(ran, sort_keys=True)
+    is_shown = len(settings) <= _SETTINGS_SHOWN_BYTES
+    seed = {"seed": used.seed, "seedNote": used.seed_note, "seedOffered": spec.seed}
+    return {
+        "manifestVersion": 1,
+        "job": {"jobName": spec.job_name, "type": spec.tool, **seed},
+        "settings": ran if is_shown else None,
+        "settingsSha256": hash_bytes(settings.encode()),
+        **(used.describe(spec.settings) if is_shown else {}),
+        "inputs": _list_inputs(spec, check),
+        "engine": dict(spec.engine),
+        "notes": _read_notes(spec.folder),
+        "state": state,
+        "started": started,
+        "ended": files.now(),
+        "outputs": outputs,
+    }
+
+
+def _list_inputs(spec: AttemptSpec, check: Callable[[], None] | None) -> list[dict[str, Any]]:
+    """The files that went in, as they are when the run has ended; one that an engine removed has no hash."""
+    return [
+        {"field": field, "name": place.rpartition("/")[2], **_measure(spec, place, check)}
+        for field, places in spec.files.items()
+        for place in places
+    ]
+
+
+def _measure(spec: AttemptSpec, place: str, check: Callable[[], None] | None) -> dict[str, Any]:
+    with untrusted.open_folder(spec.folder) as attempt:
+        descriptor = None if check is None else untrusted.open_file(f"{files.WORK}/{place}", attempt)
+    if check is None or descriptor is None:
+        return {"sizeBytes": None, "sha256": None}
+    digest, size = hashlib.sha256(), 0
+    with os.fdopen(descriptor, "rb", buffering=0) as source:
+        while chunk := source.read(_CHUNK_BYTES):
+            check()
+            digest.update(chunk)
+            size += len(chunk)
+    return {"sizeBytes": size, "sha256": digest.hexdigest()}
+
+
+def _read_notes(attempt_dir: Path) -> list[str]:
+    """What the engine wants to be known of this result: a JSON array of sentences, or nothing."""
+    content = _read_json(attempt_dir, "notes.json", SMALL_BYTES)
+    return [str(each) for each in content] if isinstance(content, list) else []
+
+
+def read_small(attempt_dir: Path, name: str, most_bytes: int = SMALL_BYTES) -> bytes | None:
+    """A small file of the work folder; None when there is none.
+
+    Raises:
+        NotRegularError: it is no regular file, or it is larger than ``most_bytes``.
+    """
+    try:
+        with (
+            untrusted.open_folder(attempt_dir) as attempt,
+            untrusted.open_folder(files.WORK, attempt) as work,
+        ):
+            return untrusted.read_regular(name, most_bytes, work)
+    except OSError:
+        return None
+
+
+def _read_json(attempt_dir: Path, name: str, most_bytes: int) -> Any:
+    """What the file holds; None when it is absent, a link, no regular file, too large or no JSON."""
+    try:
+        return json.loads(read_small(attempt_dir, name, most_bytes) or b"null")
+    except (ValueError, RecursionError):
+        return None
