@@ -27,8 +27,9 @@ from foldnote.forms.schema.secrecy import leave_out_secrets
 from foldnote.forms.schema.spec import MISSING
 from foldnote.forms.submission.cell import cell_key
 from foldnote.forms.submission.checking import Checking
-from foldnote.forms.submission.submission import JOB_NAME, FormSubmission
+from foldnote.forms.submission.submission import FormSubmission
 from foldnote.forms.submission.validation import Judgement, Validator
+from foldnote.forms.submission.verdicts import JOB_NAME, Verdicts
 from foldnote.forms.ui.shared_styles import Looks
 from foldnote.forms.view.code import Marks, write_call
 from foldnote.forms.view.frame import Actions, Frame
@@ -83,20 +84,24 @@ class Form(Observed):
         self.client = client
         self.on_submit = on_submit
         self.on_attach = on_attach
+        self.on_batch = on_batch
         self.looks = Looks()
         self.changed_at = float("-inf")
         """Time of a person's last change here (monotonic clock, seconds)."""
         self._uploads: tuple[str, ...] = ()
         self._shows_errors = False
-        self._verdicts: dict[str, str] = {}
+        self.name_error: str | None = None
+        """What the service said of the job's name."""
+        self._said_by_service: dict[str, str] = {}
         schema = tool.settings_schema
         self.section = Section(read_plan(schema, schema), self)
         self._validator = Validator(tool, self.section)
         self.frame = Frame(tool, self.section, self.looks, self._actions(), has_job=self._has_job)
-        self.submission = FormSubmission(self, cell_key(tool.type))
-        self.checking = Checking(self)
-        self.batch_table = BatchTable(self, on_batch)
-        self.surface = Surface(self)
+        self.verdicts = Verdicts(self)
+        self.submission = FormSubmission(self, self.verdicts, cell_key(tool.type))
+        self.checking = Checking(self, self.submission, self.verdicts)
+        self.batch_table = BatchTable(self, self.verdicts, self._hold_batch)
+        self.surface = Surface(self, self.batch_table, self.verdicts)
         self.frame.show_surface(self.surface.widget)
         self.batch: Any = None
         """Handle of the last batch of this form; None before there is one."""
@@ -106,7 +111,9 @@ class Form(Observed):
             self.frame.job_name.value = job_name
         self._put(self._given)
         self.submission.attach(self._given)
-        self.submission.load_uploads()
+        if any(is_file(field.spec) for field in self.section.walk()):
+            self.bindings.listen(True)
+            self.submission.load_uploads()
         if self._has_job:
             self.checking.learn_cost()
 
@@ -145,7 +152,7 @@ class Form(Observed):
     @property
     def job_name(self) -> str:
         """The name that was typed, else the proposed one."""
-        return self.typed_job_name or propose_name(self, self._judge().normalized)
+        return self.typed_job_name or propose_name(self.tool.type, self._judge().normalized, self.client)
 
     @property
     def typed_job_name(self) -> str:
@@ -212,20 +219,20 @@ class Form(Observed):
         judgement = self._judge()
         self.section.express(judgement.read, judgement.problems)
         self._show_counts(judgement)
-        self.checking.drop_stale(take_snapshot(self, judgement.value))
+        self.verdicts.drop_stale(take_snapshot(self.fields, judgement.value, self.typed_job_name))
         self.batch_table.refresh()
 
     def snapshot(self) -> Snapshot:
         """The typed job name, the settings and the files of this computer as they are now."""
-        return take_snapshot(self, self.value)
+        return take_snapshot(self.fields, self.value, self.typed_job_name)
 
     def show_verdict(self, name: str | None, message: str) -> bool:
         """Say what the service found wrong with ``name``; False where the form has no such field."""
         path = name or ""
         if path == JOB_NAME:
-            self.submission.name_error = message
+            self.name_error = message
         elif first_step(path, self.section.names) in self.section.names:
-            self._verdicts[path] = message
+            self._said_by_service[path] = message
         else:
             return False
         self.refresh()
@@ -261,7 +268,13 @@ class Form(Observed):
         self.note_change()
 
     def follow(self, values: Mapping[str, Any]) -> None:
-        """Take over what bound variables hold now; what does not fit is told at the fields."""
+        """Take over what bound variables hold now; what does not fit is told at the fields.
+
+        Files that the settings name are shown anew where one came, went or changed.
+        """
+        if not values:
+            self.verdicts.look_at_files()
+            return
         for field in self.section.fields:
             if field.spec.name not in values:
                 continue
@@ -270,9 +283,14 @@ class Form(Observed):
                 field.write(values[field.spec.name])
                 field.is_touched = True
             except FoldnoteError as error:
-                self._verdicts[field.spec.name] = error.message
+                self._said_by_service[field.spec.name] = error.message
         self.refresh()
         self.note_change()
+
+    def _hold_batch(self, batch: Any) -> None:
+        self.batch = batch
+        if self.on_batch is not None:
+            self.on_batch(batch)
 
     def announce(self, field: Field) -> None:
         """Read out what is wrong with the field that a person has just changed."""
@@ -301,11 +319,11 @@ class Form(Observed):
         self.refresh()
 
     def _judge(self) -> Judgement:
-        return self._validator.judge(self._verdicts)
+        return self._validator.judge(self._said_by_service)
 
     def _judge_job_name(self) -> str | None:
         typed = self.typed_job_name
-        return self.submission.name_error or (check_job_name(typed) if typed else None)
+        return self.name_error or (check_job_name(typed) if typed else None)
 
     def _take_unknown(self, given: Mapping[str, Any]) -> None:
         """Refuse names that the tool does not have."""
@@ -317,8 +335,8 @@ class Form(Observed):
 
     def _forget_verdict(self, name: str) -> None:
         """The service's verdict on a field, or on what is inside it, is void once it changed."""
-        for path in [path for path in self._verdicts if first_step(path, self.section.names) == name]:
-            del self._verdicts[path]
+        for path in [path for path in self._said_by_service if first_step(path, self.section.names) == name]:
+            del self._said_by_service[path]
 
     def _show_counts(self, judgement: Judgement) -> None:
         wrong_name = self._judge_job_name()
@@ -340,7 +358,7 @@ class Form(Observed):
                 if position in read.state.applying and field.differs(read.readings[position].value)
             ]
         )
-        self.frame.show_job_name(propose_name(self, judgement.normalized), wrong_name)
+        self.frame.show_job_name(propose_name(self.tool.type, judgement.normalized, self.client), wrong_name)
         if self.frame.shown_language:
             self._show_code(self.frame.shown_language)
 
@@ -357,11 +375,11 @@ class Form(Observed):
     def _actions(self) -> Actions:
         return Actions(
             submit=lambda _=None: self.submission.press(),
-            validate=lambda _=None: self.submission.guard(self.checking.press),
-            add_row=lambda _=None: self.submission.guard(self.batch_table.add_current),
+            validate=lambda _=None: self.verdicts.guard(self.checking.press),
+            add_row=lambda _=None: self.verdicts.guard(self.batch_table.add_current),
             copy=lambda _=None: self._toggle_code("Python"),
             copy_json=lambda _=None: self._toggle_code("JSON"),
-            attend=lambda _=None: self.submission.guard(self.show_errors),
+            attend=lambda _=None: self.verdicts.guard(self.show_errors),
             rename=self._on_rename,
             reset=self.reset,
         )
@@ -377,7 +395,7 @@ class Form(Observed):
 
     def _on_rename(self, _change: object = None) -> None:
         self.changed_at = time.monotonic()
-        self.submission.name_error = None
+        self.name_error = None
         self.refresh()
         self.checking.look_up_name()
 

@@ -18,6 +18,7 @@ from foldnote.client import Client, inline, uploaded
 from foldnote.client.inputs.file_values import LocalFile, job_file
 from foldnote.errors import SettingsError
 from foldnote.forms import Form, take_kept, variable
+from foldnote.forms.submission.uploading import upload_files
 from foldnote.service.config import ServiceConfig
 from foldnote.service.http.app import create_app
 
@@ -132,7 +133,7 @@ def test_the_form_of_a_job_has_the_files_that_were_sent(client, mode):
 def test_a_row_of_a_batch_has_the_file_of_the_form(client, mode):
     form = make_form(client, pdbFile=MODES[mode][0])
     form.batch_table.add_current()
-    row = asyncio.run(form.submission.prepare(form.batch_table.settings()[0]))
+    row = asyncio.run(upload_files(form, form.batch_table.settings()[0]))
     assert row["pdbFile"].startswith(MODES[mode][1])
 
 

@@ -14,6 +14,7 @@ from starlette.testclient import TestClient
 from foldnote import catalog
 from foldnote.client import AsyncClient, Client
 from foldnote.forms import Form, cell_key
+from foldnote.forms.submission.uploading import upload_files
 from foldnote.service.config import ServiceConfig
 from foldnote.service.http.app import create_app
 
@@ -299,7 +300,7 @@ async def test_a_name_that_another_job_has_is_said_once_typing_has_ended(app, cl
     form = make_form(client, values=ABB | {"light": "DIQ"})
     form.frame.job_name.value = "fv"
     async with asyncio.timeout(30):
-        while not form.submission.name_error:
+        while not form.name_error:
             await asyncio.sleep(0.05)
     assert "There is a job fv already" in form.frame.job_name.description
     form.frame.job_name.value = "fv-2"
@@ -325,7 +326,7 @@ def test_files_inside_objects_and_rows_are_uploaded_too(client, tmp_path):
     tool = make_tool({"rows": rows, "one": {"type": "object", "properties": {"pdb": file}}})
     value = {"rows": [{"pdb": str(path), "n": 1}], "one": {"pdb": str(path)}}
     form = Form(tool, client, values=value)
-    sent = asyncio.run(form.submission.prepare())
+    sent = asyncio.run(upload_files(form, form.value))
     assert sent["rows"][0] == {"pdb": sent["one"]["pdb"], "n": 1}
     assert sent["one"]["pdb"].endswith("target.pdb")
     assert not sent["one"]["pdb"].startswith("/")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 import ipywidgets as widgets
 
@@ -21,23 +21,44 @@ from foldnote.forms.fields.kinds.file import is_file
 from foldnote.forms.fields.snapshot import Snapshot, take_snapshot
 from foldnote.forms.files.file_reference import settle, tell_file
 from foldnote.forms.jobs.background_calls import call, start
+from foldnote.forms.submission.filled_form import FilledForm, StatusLine
+from foldnote.forms.submission.uploading import upload_files
+from foldnote.forms.submission.verdicts import Verdicts
 from foldnote.forms.ui import compact_widgets
+from foldnote.forms.ui.shared_styles import Looks
 from foldnote.forms.ui.stylesheet import read_style
 from foldnote.forms.wording import in_one_line
 from foldnote.text import count
-
-if TYPE_CHECKING:
-    from foldnote.forms.form import Form
 
 _MOST_SHOWN = 50
 _MOST_COLUMNS = 6
 
 
+class BatchFrame(StatusLine, Protocol):
+    """Where a form has room for its batch."""
+
+    def show_batch(self, parts: list[widgets.Widget]) -> None:
+        """Show the widgets of the batch."""
+
+
+class BatchForm(FilledForm, Protocol):
+    """A form that completes the rows of a batch."""
+
+    @property
+    def looks(self) -> Looks:
+        """The form's shared models."""
+
+    @property
+    def frame(self) -> BatchFrame:
+        """Where the form has room for its batch."""
+
+
 class BatchTable:
     """The batch of one form; its widgets are made when it is first opened."""
 
-    def __init__(self, form: Form, on_submit: Callable[[Any], object] | None = None) -> None:
+    def __init__(self, form: BatchForm, verdicts: Verdicts, on_submit: Callable[[Any], object]) -> None:
         self._form = form
+        self._verdicts = verdicts
         self.on_submit = on_submit
         self.rows: list[dict[str, Any]] = []
         """Settings of each row, without those that the form says."""
@@ -146,14 +167,14 @@ class BatchTable:
 
     def _snapshot(self) -> Snapshot:
         """What the rows would send."""
-        return take_snapshot(self._form, {"rows": self.settings()})._replace(job_name="")
+        return take_snapshot(self._form.fields, {"rows": self.settings()})
 
     async def _price(self) -> None:
         form = self._form
         self._say("The service judges the rows…")
         try:
             priced = self._snapshot()
-            rows = [await form.submission.prepare(settings) for settings in priced.settings["rows"]]
+            rows = [await upload_files(form, settings) for settings in priced.settings["rows"]]
             found = await call(form.client.batches, "preview", form.tool, rows, names=self.job_names())
         except Exception as error:  # noqa: BLE001 - the edge of a task: nothing may vanish
             self._tell(error)
@@ -177,9 +198,7 @@ class BatchTable:
         finally:
             self._is_busy = False
         self._say(f"Submitted as the batch {batch.job_name}.")
-        self._form.batch = batch
-        if self.on_submit is not None:
-            self._form.submission.guard(lambda: self.on_submit and self.on_submit(batch))
+        self._verdicts.guard(lambda: self.on_submit(batch))
 
     def _take(self, rows: list[dict[str, Any]], names: Sequence[str] = ()) -> None:
         self.names += list(names) or [""] * len(rows)

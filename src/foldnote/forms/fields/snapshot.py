@@ -5,15 +5,13 @@ A file of this computer counts with its time and size: its path may stay while i
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
 
 from foldnote.client.inputs.file_values import FileValue, LocalFile
+from foldnote.forms.fields.field import Field
 from foldnote.forms.fields.kinds.file import is_file
 from foldnote.forms.files.file_reference import local_path
-
-if TYPE_CHECKING:
-    from foldnote.forms.form import Form
 
 
 class Snapshot(NamedTuple):
@@ -29,15 +27,14 @@ class Snapshot(NamedTuple):
         return self._replace(files={path: _stamp(path) for path in self.files})
 
 
-def take_snapshot(form: Form, settings: dict[str, Any]) -> Snapshot:
-    """The snapshot of ``form`` while it holds ``settings``."""
-    fields = form.fields
+def take_snapshot(fields: Mapping[str, Field], settings: dict[str, Any], job_name: str = "") -> Snapshot:
+    """The snapshot of ``settings``, of which ``fields`` tell which ones are files."""
     paths = {
         path
         for name, value in settings.items()
         for path in _find_paths(value, is_open=name in fields and is_file(fields[name].spec))
     }
-    return Snapshot(form.typed_job_name, settings, {path: _stamp(path) for path in sorted(paths)})
+    return Snapshot(job_name, settings, {path: _stamp(path) for path in sorted(paths)})
 
 
 def _find_paths(value: Any, *, is_open: bool) -> Iterator[str]:

@@ -11,15 +11,12 @@ import weakref
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 from foldnote.client.inputs.file_values import LocalFile
 from foldnote.errors import FoldnoteError
 from foldnote.forms.fields.field import is_same
 from foldnote.forms.schema.spec import MISSING
-
-if TYPE_CHECKING:
-    from foldnote.forms.form import Form
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,10 +42,17 @@ def variable(name: str) -> Variable:
     return Variable(name)
 
 
+class Follower(Protocol):
+    """A form that follows variables."""
+
+    def follow(self, values: Mapping[str, Any]) -> None:
+        """Take over what variables hold now, and look at the files that the settings name."""
+
+
 class Bindings:
     """The fields of a form that follow variables."""
 
-    def __init__(self, form: Form) -> None:
+    def __init__(self, form: Follower) -> None:
         self._form = weakref.ref(form)
         self._bound: dict[str, Variable] = {}
         self._seen: dict[str, Any] = {}
@@ -88,9 +92,7 @@ class Bindings:
             value = bound.read()
             if value is not MISSING and not is_same(value, self._seen[name]):
                 news[name] = self._seen[name] = value
-        if news:
-            form.follow(news)
-        form.checking.look_at_files()
+        form.follow(news)
 
     def tell(self, name: str) -> str:
         """What is said at a field: which variable it follows."""

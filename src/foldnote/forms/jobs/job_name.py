@@ -8,7 +8,7 @@ from __future__ import annotations
 import sys
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from foldnote.client.inputs.file_values import FileValue, LocalFile
 from foldnote.client.local.ledger import identify
@@ -17,25 +17,22 @@ from foldnote.forms.files.file_reference import local_path
 from foldnote.io import hash_file
 from foldnote.models.names import propose_job_name
 
-if TYPE_CHECKING:
-    from foldnote.forms.form import Form
-
 _READ_BYTES: Final = 50_000_000
 """Up to this size a file is read for the name of its job while the form is filled."""
 
 
-def propose_name(form: Form, settings: dict[str, Any]) -> str:
+def propose_name(tool_type: str, settings: dict[str, Any], client: Any) -> str:
     """The name of the job that ``settings``, with defaults filled in, will be."""
-    return propose_job_name(form.tool.type, identify_settings(form, settings))
+    return propose_job_name(tool_type, identify_settings(tool_type, settings, client))
 
 
-def identify_settings(form: Form, settings: dict[str, Any]) -> str:
-    """What the client's ledger remembers such a job by."""
+def identify_settings(tool_type: str, settings: dict[str, Any], client: Any) -> str:
+    """What the ledger of ``client`` (None without one) remembers such a job by."""
     digests: dict[str, str] = {}
     sent = _send(settings, digests, _READ_BYTES)
-    if form.client is not None and any(isinstance(value, str | list | dict) for value in sent.values()):
-        digests = uploads_in(sent, form.client.ledger) | digests
-    return identify(form.tool.type, sent, None, digests)
+    if client is not None and any(isinstance(value, str | list | dict) for value in sent.values()):
+        digests = uploads_in(sent, client.ledger) | digests
+    return identify(tool_type, sent, None, digests)
 
 
 def as_sent(settings: dict[str, Any]) -> dict[str, Any]:

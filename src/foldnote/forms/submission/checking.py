@@ -9,19 +9,19 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from foldnote import catalog
 from foldnote.client.submission.preview import Experience, learn
 from foldnote.errors import FoldnoteError, NotFoundError
 from foldnote.forms.fields.field import is_same
-from foldnote.forms.fields.snapshot import Snapshot
 from foldnote.forms.jobs.background_calls import call, has_running_loop, start
 from foldnote.forms.jobs.job_name import identify_settings
+from foldnote.forms.submission.filled_form import FilledForm
+from foldnote.forms.submission.submission import FormSubmission
+from foldnote.forms.submission.uploading import upload_files
+from foldnote.forms.submission.verdicts import Verdicts
 from foldnote.text import count, format_duration
-
-if TYPE_CHECKING:
-    from foldnote.forms.form import Form
 
 _SETTLE_S = 0.5
 """Seconds without a change after which a typed name is looked up."""
@@ -33,24 +33,22 @@ _log = logging.getLogger("foldnote.forms")
 class Checking:
     """The questions of one form."""
 
-    def __init__(self, form: Form) -> None:
+    def __init__(self, form: FilledForm, submission: FormSubmission, verdicts: Verdicts) -> None:
         self._form = form
+        self._submission = submission
+        self._verdicts = verdicts
         self._asked_at = 0.0
         self.is_validating = False
-        self._judged: Snapshot | None = None
-        """The settings that the verdict below the buttons is on; None while none stands there."""
-        self._shown: Snapshot | None = None
-        """The settings as the fields last showed them."""
 
     def press(self) -> None:
         """Validate as the button asks."""
-        if self.is_as_shown():
+        if self._verdicts.is_as_shown():
             self.validate()
 
     def validate(self) -> Any:
         """Have the service judge the settings: its verdict stands at the field that it names."""
         form = self._form
-        if self.is_validating or form.submission.is_sending or not form.show_errors():
+        if self.is_validating or self._submission.is_sending or not form.show_errors():
             return None
         if form.client is None:
             form.frame.say(
@@ -59,39 +57,6 @@ class Checking:
             return None
         self.is_validating = True
         return start(self._validate())
-
-    def say_verdict(self, text: str, kind: str, judged: Snapshot | None = None, more: str = "") -> None:
-        """Show a verdict on the settings as they were ``judged``; it goes as soon as they change."""
-        self._form.frame.say(text, kind=kind, more=more)
-        self._judged = judged or self._form.snapshot()
-
-    def drop_stale(self, now: Snapshot) -> None:
-        """Take note of what the form shows, and take a verdict away that was on other settings."""
-        self._shown = now
-        if self._judged is not None and not is_same(now, self._judged):
-            self._judged = None
-            self._form.frame.say("")
-
-    def look_at_files(self) -> None:
-        """Show the files of this computer anew where one came, went or changed."""
-        if self._shown is not None and self._shown.restamped() != self._shown:
-            self._form.refresh()
-
-    def is_as_shown(self) -> bool:
-        """Whether the form still means what it shows; if not, it is shown and said.
-
-        A text that was taken for an upload may have become the path of a file of this computer since.
-        """
-        shown, form = self._shown, self._form
-        if shown is None or is_same(shown.settings, form.value):
-            return True
-        form.refresh()
-        form.frame.say(
-            "A file came to this computer under a name that was shown as an upload, so nothing was sent. Look"
-            " at the field, then press the button again.",
-            kind="bad",
-        )
-        return False
 
     def look_up_name(self) -> None:
         """Say at the job's name if another job has it, once typing has ended."""
@@ -118,12 +83,12 @@ class Checking:
         form = self._form
         judged = form.snapshot()
         try:
-            settings = await form.submission.prepare()
+            settings = await upload_files(form, judged.settings)
             verdict = await call(
                 form.client.jobs, "validate", form.tool.type, settings, job_name=form.job_name
             )
         except Exception as error:  # noqa: BLE001 - the edge of a task: nothing may vanish
-            form.submission.tell_fault(error, judged=judged)
+            self._verdicts.tell_fault(error, judged=judged)
             return
         finally:
             self.is_validating = False
@@ -133,11 +98,11 @@ class Checking:
             return
         if verdict.valid:
             said = "The service finds nothing wrong with these settings. Nothing was submitted."
-            self.say_verdict(said, "well")
+            self._verdicts.say(said, "well")
             return
         said = verdict.error or "The service refuses these settings and does not say why."
         is_shown = form.show_verdict(verdict.field, said)
-        self.say_verdict("The service found this wrong; the field is marked." if is_shown else said, "bad")
+        self._verdicts.say("The service found this wrong; the field is marked." if is_shown else said, "bad")
 
     async def _look_up(self, name: str, asked_at: float) -> None:
         form = self._form
@@ -152,16 +117,19 @@ class Checking:
             _log.info("Whether the name %s is free could not be asked: %s", name, error)
             return
         if form.typed_job_name == name and not self._is_own_job(job):
-            form.submission.name_error = f"There is a job {name} already. Choose another name."
+            form.name_error = f"There is a job {name} already. Choose another name."
             form.refresh()
 
     def _is_own_job(self, job: Any) -> bool:
         """Whether ``job`` is what these settings became before."""
         form = self._form
-        if form.submission.job is not None and form.submission.job.job_name == job.job_name:
+        if self._submission.job is not None and self._submission.job.job_name == job.job_name:
             return True
         normalized = catalog.check(form.tool, form.value).normalized
-        return bool(form.client.ledger.find(identify_settings(form, normalized)) == job.job_name)
+        return bool(
+            form.client.ledger.find(identify_settings(form.tool.type, normalized, form.client))
+            == job.job_name
+        )
 
     async def _learn(self) -> None:
         form = self._form

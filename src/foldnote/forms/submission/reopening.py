@@ -6,18 +6,16 @@ What a job was run with lies at the service, whatever this computer has under th
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from foldnote import catalog
 from foldnote.client.inputs.file_values import LocalFile
 from foldnote.forms.fields.kinds.file import ChoosingField
 from foldnote.forms.jobs.job_name import as_sent
-
-if TYPE_CHECKING:
-    from foldnote.forms.form import Form
+from foldnote.forms.submission.filled_form import FilledForm
 
 
-def take_kept(form: Form, but: Collection[str] = ()) -> None:
+def take_kept(form: FilledForm, but: Collection[str] = ()) -> None:
     """Take the files of all settings, except those named, for files that the service has."""
     for field in form.section.fields:
         for inside in field.walk() if field.spec.name not in but else ():
@@ -26,7 +24,7 @@ def take_kept(form: Form, but: Collection[str] = ()) -> None:
     form.refresh()
 
 
-def show_kept(form: Form, job: Any, given: Mapping[str, Any]) -> bool:
+def show_kept(form: FilledForm, job: Any, given: Mapping[str, Any]) -> bool:
     """Put the settings of ``job`` into the form where the ``given`` values are still its own; say whether.
 
     A file of this computer is the job's where its contents are those that were uploaded; it stays shown.
@@ -51,7 +49,7 @@ def _has_local(value: Any) -> bool:
     return isinstance(value, LocalFile)
 
 
-def _is_job(form: Form, head: str) -> bool:
+def _is_job(form: FilledForm, head: str) -> bool:
     """Whether a job of this name is known here, and no folder of uploads is."""
     if form.client is None:
         return False

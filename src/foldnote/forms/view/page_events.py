@@ -15,22 +15,23 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final, Protocol
 
 import anywidget
 import traitlets
 
 from foldnote.client.inputs.file_values import FileValue, JobFile, LocalFile
 from foldnote.errors import FoldnoteError
+from foldnote.forms.batch.batch_table import BatchTable
 from foldnote.forms.fields.field import Field
 from foldnote.forms.fields.kinds.chooser import save_beside_notebook
 from foldnote.forms.fields.kinds.file import ChoosingField
 from foldnote.forms.files.contents import UploadedFile, remember
 from foldnote.forms.jobs.background_calls import start
 from foldnote.forms.jobs.job_files import fetch_texts
-
-if TYPE_CHECKING:
-    from foldnote.forms.form import Form
+from foldnote.forms.submission.filled_form import FilledForm
+from foldnote.forms.submission.verdicts import Verdicts
+from foldnote.forms.ui.shared_styles import Looks
 
 _log = logging.getLogger(__name__)
 _MOST_TABLE_BYTES: Final = 10_000_000
@@ -65,11 +66,24 @@ class SurfaceWidget(anywidget.AnyWidget):
     """Profile of the service that files are sent to; empty where the Jupyter server cannot know it."""
 
 
+class PageForm(FilledForm, Protocol):
+    """A form whose page sends files."""
+
+    @property
+    def looks(self) -> Looks:
+        """The form's shared models."""
+
+    def offer_uploads(self, names: tuple[str, ...]) -> None:
+        """Let file fields offer ``names``."""
+
+
 class Surface:
     """The page of one form."""
 
-    def __init__(self, form: Form) -> None:
+    def __init__(self, form: PageForm, batch: BatchTable, verdicts: Verdicts) -> None:
         self._form = form
+        self._batch = batch
+        self._verdicts = verdicts
         self.widget = SurfaceWidget(
             _esm=pack_script(),
             profile=_name_profile(form.client),
@@ -92,7 +106,7 @@ class Surface:
         """Do what the page asks; a message that is none of ours is left alone."""
         answer = self._answers.get(str(message.get("kind"))) if isinstance(message, Mapping) else None
         if answer is not None:
-            self._form.submission.guard(lambda: answer(message, buffers))
+            self._verdicts.guard(lambda: answer(message, buffers))
 
     def _find(self, message: Mapping[str, Any]) -> Field | None:
         mark = message.get("field")
@@ -162,7 +176,7 @@ class Surface:
             return
         found = Path(path).expanduser()
         if found.is_file() and found.stat().st_size <= _MOST_TABLE_BYTES:
-            self._form.batch_table.add_text(found.read_text(encoding="utf-8-sig", errors="replace"))
+            self._batch.add_text(found.read_text(encoding="utf-8-sig", errors="replace"))
         else:
             self._form.frame.say(f"{path} is not there for this kernel, or larger than 10 MB.", kind="bad")
 
@@ -175,7 +189,7 @@ class Surface:
 
     def _take_rows(self, message: Mapping[str, Any], _buffers: Sequence[Any]) -> None:
         """A table that was dropped on the batch."""
-        self._form.batch_table.add_text(str(message.get("text") or "").removeprefix("\ufeff"))
+        self._batch.add_text(str(message.get("text") or "").removeprefix("\ufeff"))
 
     def _open_job(self, message: Mapping[str, Any], _buffers: Sequence[Any]) -> None:
         """List the files of a job in the tree of the field's chooser."""

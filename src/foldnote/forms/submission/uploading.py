@@ -1,0 +1,68 @@
+"""Upload the files of this computer that a form's settings name."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from typing import Any
+
+from foldnote.client.inputs.file_values import LocalFile, name_uploads
+from foldnote.errors import FoldnoteError
+from foldnote.forms.fields.container import HolderField
+from foldnote.forms.fields.field import Field
+from foldnote.forms.fields.kinds.file import is_file
+from foldnote.forms.fields.kinds.variant import VariantField
+from foldnote.forms.files.file_reference import local_path, settle
+from foldnote.forms.jobs.background_calls import call
+from foldnote.forms.jobs.job_name import name_folder
+from foldnote.forms.submission.filled_form import FilledForm
+from foldnote.io import hash_file
+
+
+async def upload_files(form: FilledForm, settings: Mapping[str, Any]) -> dict[str, Any]:
+    """The settings with the files of this computer uploaded and named as the service has them.
+
+    A file is uploaded into a folder named by its contents: the same file always has the same name there, and
+    a run with other contents another one.
+
+    Raises:
+        FoldnoteError: a file is not on this computer, or the service does not take it.
+    """
+    fields, sent = form.fields, dict(settings)
+    for name, value in sent.items():
+        if name in fields:
+            sent[name] = await _send_field(form, fields[name], value)
+    return dict(name_uploads(form.tool, sent))  # the fields have said what each text means
+
+
+async def _send_field(form: FilledForm, field: Field, value: Any) -> Any:
+    """The value with every file in it uploaded, however deep it lies."""
+    if is_file(field.spec):
+        return await _send(form, value)
+    if not isinstance(field, HolderField):
+        return value
+    if isinstance(field, VariantField):
+        return await _send_field(form, field.inside()[0], value) if field.inside() else value
+    parts = field.parts(value)
+    if isinstance(value, dict):
+        return {
+            name: await _send_field(form, parts[name], item) if name in parts else item
+            for name, item in value.items()
+        }
+    if isinstance(value, list) and len(parts) == len(value):
+        return [await _send_field(form, parts[place], item) for place, item in enumerate(value)]
+    return value
+
+
+async def _send(form: FilledForm, value: Any) -> Any:
+    if isinstance(value, list):
+        return [await _send(form, item) for item in value]
+    file = settle(value, form.known_uploads())
+    if not isinstance(file, LocalFile):
+        return file
+    path = local_path(file)
+    if path is None:
+        raise FoldnoteError(f"There is no file {str(file)!r} on this computer, so nothing was sent.")
+    form.frame.show_sending(f"Uploading {path.name}…")
+    folder = name_folder(await asyncio.to_thread(hash_file, path))
+    return str(await call(form.client.files, "upload", path, folder=folder))
