@@ -7,6 +7,7 @@ from collections import Counter
 from pathlib import Path
 
 import foldnote
+import foldnote.notebook
 from foldnote import errors
 
 ROOT = Path(__file__).parent.parent
@@ -79,6 +80,10 @@ def test_public_names_are_sorted_and_resolve():
     assert foldnote.__all__ == sorted(foldnote.__all__)
     for name in foldnote.__all__:
         assert getattr(foldnote, name) is not None
+
+
+def test_every_verb_of_the_notebook_is_a_public_name():
+    assert set(foldnote.notebook.__all__) == set(foldnote.__all__) - {"AsyncClient", "Client", "__version__"}
 
 
 def test_one_version():

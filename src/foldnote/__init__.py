@@ -4,6 +4,7 @@
 Nothing heavy is imported until one of these names is used.
 """
 
+# ruff: noqa: F403, F405  (the verbs stand in `__all__` of foldnote.notebook, which type checkers follow)
 from __future__ import annotations
 
 from importlib import import_module
@@ -11,63 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from foldnote.client import AsyncClient, Client
-    from foldnote.notebook import (
-        account,
-        batch,
-        batches,
-        connect,
-        form,
-        inline,
-        job,
-        jobs,
-        pipeline,
-        provision,
-        recommend,
-        screen,
-        stage,
-        submit,
-        submit_batch,
-        tool,
-        tools,
-        upload,
-        uploaded,
-        validate,
-        variable,
-        view,
-    )
-    from foldnote.results import open_result
-
-_HOMES = {
-    "AsyncClient": "foldnote.client",
-    "Client": "foldnote.client",
-    "_jupyter_labextension_paths": "foldnote.lab",
-    "_jupyter_server_extension_points": "foldnote.lab",
-    "account": "foldnote.notebook",
-    "batch": "foldnote.notebook",
-    "batches": "foldnote.notebook",
-    "connect": "foldnote.notebook",
-    "explore": "foldnote.notebook",
-    "form": "foldnote.notebook",
-    "grid": "foldnote.notebook",
-    "inline": "foldnote.notebook",
-    "job": "foldnote.notebook",
-    "jobs": "foldnote.notebook",
-    "open_result": "foldnote.notebook",
-    "pipeline": "foldnote.notebook",
-    "provision": "foldnote.notebook",
-    "recommend": "foldnote.notebook",
-    "screen": "foldnote.notebook",
-    "stage": "foldnote.notebook",
-    "submit": "foldnote.notebook",
-    "submit_batch": "foldnote.notebook",
-    "tool": "foldnote.notebook",
-    "tools": "foldnote.notebook",
-    "upload": "foldnote.notebook",
-    "uploaded": "foldnote.notebook",
-    "validate": "foldnote.notebook",
-    "variable": "foldnote.notebook",
-    "view": "foldnote.notebook",
-}
+    from foldnote.notebook import *
 
 __all__ = [
     "AsyncClient",
@@ -100,6 +45,14 @@ __all__ = [
     "view",
 ]
 
+_HOMES = {
+    "AsyncClient": "foldnote.client",
+    "Client": "foldnote.client",
+    "_jupyter_labextension_paths": "foldnote.lab",
+    "_jupyter_server_extension_points": "foldnote.lab",
+}
+"""Names that are not verbs of the notebook."""
+
 
 def __getattr__(name: str) -> Any:
     if name == "__version__":
@@ -109,8 +62,9 @@ def __getattr__(name: str) -> Any:
             return version("foldnote")
         except PackageNotFoundError:  # run from a source tree that was never installed
             return "0+source"
-    if name in _HOMES:
-        return getattr(import_module(_HOMES[name]), name)
+    home = _HOMES.get(name, "foldnote.notebook")
+    if name in __all__ or name in _HOMES:
+        return getattr(import_module(home), name)
     raise AttributeError(f"module 'foldnote' has no attribute {name!r}")
 
 

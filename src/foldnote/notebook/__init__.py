@@ -10,10 +10,14 @@ from __future__ import annotations
 from foldnote.client import inline as _inline
 from foldnote.client import uploaded as _uploaded
 from foldnote.forms import variable as _variable
-from foldnote.notebook.batch_verbs import NotebookPreview, batch, batches, submit_batch
+from foldnote.notebook.batch_verbs import NotebookPreview as NotebookPreview
+from foldnote.notebook.batch_verbs import batch, batches, submit_batch
 from foldnote.notebook.connection import connect
-from foldnote.notebook.form_verbs import NotebookForm, form
-from foldnote.notebook.live_outputs import NotebookBatch, NotebookJob, NotebookRun
+from foldnote.notebook.form_verbs import NotebookForm as NotebookForm
+from foldnote.notebook.form_verbs import form
+from foldnote.notebook.live_outputs import NotebookBatch as NotebookBatch
+from foldnote.notebook.live_outputs import NotebookJob as NotebookJob
+from foldnote.notebook.live_outputs import NotebookRun as NotebookRun
 from foldnote.notebook.pipeline_verbs import account, pipeline, provision, recommend, screen, stage
 from foldnote.notebook.submission_verbs import submit, upload, validate
 from foldnote.notebook.verbs import verb
@@ -26,11 +30,6 @@ uploaded = verb(_uploaded)
 variable = verb(_variable)
 
 __all__ = [
-    "NotebookBatch",
-    "NotebookForm",
-    "NotebookJob",
-    "NotebookPreview",
-    "NotebookRun",
     "account",
     "batch",
     "batches",

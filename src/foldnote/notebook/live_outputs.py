@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from foldnote.client import BatchHandle, JobHandle, PipelineRun
 from foldnote.models import Job, JobStatus
@@ -19,9 +19,11 @@ if TYPE_CHECKING:
     from foldnote.results import Result
     from foldnote.viewers import JobCard
 
+Handle = TypeVar("Handle", bound="LiveHandle")
+
 
 class LiveHandle(JobHandle):
-    """What waits with its progress in the cell.
+    """A handle that waits with its progress in the cell.
 
     In a notebook a job is looked at by its card as well as by code, so what it says of itself is what was
     last seen of it, and looking again gives the same job.
@@ -80,22 +82,14 @@ class NotebookJob(LiveHandle, JobHandle):
     """A job in a notebook: shown, it is a live card with its result below; used, it is a ``JobHandle``."""
 
     def _ipython_display_(self) -> None:
-        if not is_notebook():
-            print(repr(self))  # noqa: T201  IPython's terminal shows what is printed
-            return
-        slot = ResultSlot()
-        _show(make_card(self, slot), slot)
+        _show(self, make_card)
 
 
 class NotebookBatch(LiveHandle, BatchHandle):
     """A batch in a notebook: shown, it is a live card with a table of what came out below."""
 
     def _ipython_display_(self) -> None:
-        if not is_notebook():
-            print(repr(self))  # noqa: T201  IPython's terminal shows what is printed
-            return
-        slot = ResultSlot()
-        _show(make_batch_card(self, slot), slot)
+        _show(self, make_batch_card)
 
     def _hold_job(self, job: Job) -> JobHandle:
         return make_live(super()._hold_job(job))
@@ -108,9 +102,13 @@ class NotebookRun(LiveHandle, PipelineRun):
         return make_live(super()._hold_job(job))
 
 
-def _show(card: JobCard, slot: ResultSlot) -> None:
-    """Show a card in a cell, and below it the place of the result."""
-    output = LiveOutput()
+def _show(handle: Handle, make: Callable[[Handle, ResultSlot], JobCard]) -> None:
+    """Show a job's card in a cell, and below it the place of the result."""
+    if not is_notebook():
+        print(repr(handle))  # noqa: T201  IPython's terminal shows what is printed
+        return
+    slot, output = ResultSlot(), LiveOutput()
+    card = make(handle, slot)
     output.show(card._repr_mimebundle_())
     slot.show()
     if not card.job.is_final:  # the notebook keeps the card as it ended, above its result
