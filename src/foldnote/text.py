@@ -1,4 +1,4 @@
-"""Sizes, durations, counts and lists as people read them: the same in cells, panel, CLI and docs.
+"""Text for people: sizes, durations, counts and lists, the same everywhere; text of others, made visible.
 
 The panel's TypeScript (``labextension/src/models/size.ts`` and ``time.ts``) follows the same rules; both are
 tested against ``tests/data/figures.json``.
@@ -6,10 +6,14 @@ tested against ``tests/data/figures.json``.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+from unicodedata import category
 
 _UNITS = ("kB", "MB", "GB", "TB")
 _MINUTE, _HOUR, _DAY = 60, 3600, 86400
+_ESCAPED = frozenset(("Cc", "Cf", "Cs", "Zl", "Zp"))
+_KEPT = "\n\t"
 
 
 def format_size(size_bytes: float) -> str:
@@ -44,6 +48,33 @@ def join_words(words: Sequence[str], last: str = "or") -> str:
     if len(words) < 2:
         return "".join(words)
     return f"{', '.join(words[:-1])} {last} {words[-1]}"
+
+
+def visible(text: str) -> str:
+    r"""``text`` for a terminal: characters that move its cursor or change its direction are escaped.
+
+    Control and format characters (Unicode categories Cc, Cf, Cs, Zl, Zp) become escapes such as ``\x1b`` and
+    ``\u202e``; line ends and tabs stay, and a lone carriage return ends a line.
+    """
+    if text.isascii() and text.isprintable():
+        return text
+    lines = text.replace("\r\n", "\n").replace("\r", "\n")
+    return "".join(
+        ascii(letter)[1:-1] if category(letter) in _ESCAPED and letter not in _KEPT else letter
+        for letter in lines
+    )
+
+
+def texts_in(value: Any) -> Iterator[str]:
+    """The texts in ``value``, also those in its lists and in the values of its objects; no keys."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        for item in value.values():
+            yield from texts_in(item)
+    elif isinstance(value, list | tuple):
+        for item in value:
+            yield from texts_in(item)
 
 
 def _pair(whole: int, large: tuple[int, str], small: tuple[int, str]) -> str:

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from foldnote.cli.printing import format_table, show, tell
-from foldnote.models.texts import visible
+from foldnote.text import visible
 
 
 @given(st.text(alphabet=st.characters()))

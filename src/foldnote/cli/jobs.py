@@ -12,8 +12,7 @@ from foldnote.cli.connection import add_connection, add_name, add_names, complet
 from foldnote.cli.exit_codes import Exit
 from foldnote.cli.printing import format_table, print_json, report, report_change, show, state_of, tell
 from foldnote.models.moment import tell_local
-from foldnote.models.texts import visible
-from foldnote.text import format_duration
+from foldnote.text import format_duration, visible
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

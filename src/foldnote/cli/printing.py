@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from foldnote.cli.exit_codes import Exit, ExitMeaning
 from foldnote.errors import FoldnoteError, JobError, JobFailedError, ServiceError, SettingsError
-from foldnote.models.texts import visible
+from foldnote.text import visible
 
 if TYPE_CHECKING:
     from foldnote.models import Job

@@ -13,7 +13,7 @@ from foldnote.cli.connection import add_name, connect
 from foldnote.cli.exit_codes import Exit
 from foldnote.cli.printing import print_json, report
 from foldnote.errors import ArchiveError, ArgumentError
-from foldnote.models.texts import visible
+from foldnote.text import visible
 
 if TYPE_CHECKING:
     from foldnote.client import Client, JobHandle

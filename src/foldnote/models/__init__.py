@@ -7,7 +7,6 @@ has one Python form afterwards. Nothing here does I/O; unknown fields are kept, 
 from __future__ import annotations
 
 from foldnote.models.account import Account, Credential, TrialLimits, read_credential
-from foldnote.models.fault import ErrorBody
 from foldnote.models.file import FilePage, FileRecord, UploadReceipt, read_file_page
 from foldnote.models.job import Job, JobPage, StatusCounts, read_job, read_job_answer, read_job_page
 from foldnote.models.names import JOB_NAME_PATTERN, check_job_name, clean_job_name, propose_job_name
@@ -21,7 +20,7 @@ from foldnote.models.runtime_file import RuntimeInfo, read_runtime, write_runtim
 from foldnote.models.status import BatchStatus, JobStatus, read_batch_status, read_status
 from foldnote.models.submission import Receipt, Submission, read_receipt
 from foldnote.models.tool import Tool, ToolEngine, ToolOrigin
-from foldnote.models.verdict import BatchVerdict, Problem, RowVerdict, Verdict, read_verdict
+from foldnote.models.verdict import BatchVerdict, ErrorBody, Problem, RowVerdict, Verdict, read_verdict
 
 __all__ = [
     "JOB_NAME_PATTERN",

@@ -1,4 +1,4 @@
-"""What validation says: one problem, one verdict, one verdict a row."""
+"""What a service says of wrong input: problems, verdicts on jobs and batches, and the body of a refusal."""
 
 from __future__ import annotations
 
@@ -55,6 +55,23 @@ class BatchVerdict(WireModel):
     valid_count: int = Field(alias="valid_count")
     """Rows that are valid; ``valid`` is true when it equals ``count``."""
     results: tuple[RowVerdict, ...]
+
+
+class ErrorBody(WireModel):
+    """What the service says when it refuses; more keys may stand beside these."""
+
+    error: str
+    """One sentence: what is wrong and what would be right."""
+    code: str
+    """Stable word in snake case for programs."""
+    field: str | None = None
+    """Dotted path of the field at fault; null when no single one is."""
+    row: int | None = None
+    """0-based row of a batch; null outside batches."""
+
+    def to_wire(self) -> dict[str, object]:
+        """The body without the keys that do not apply."""
+        return self.model_dump(mode="json", by_alias=True, exclude_none=True)
 
 
 def read_verdict(answer: object) -> Verdict | BatchVerdict:

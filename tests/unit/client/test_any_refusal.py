@@ -27,7 +27,7 @@ from foldnote.models.deployed import (
     read_deployed_tool,
     read_finetuned_models,
 )
-from foldnote.models.pipeline import PipelineReceipt, read_pipeline_receipt, read_run_receipt
+from foldnote.models.submission import PipelineReceipt, read_pipeline_receipt, read_run_receipt
 
 json_values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(),

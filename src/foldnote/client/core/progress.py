@@ -14,8 +14,7 @@ from html import escape
 from typing import Any, Protocol, TextIO
 
 from foldnote.models import Job, JobStatus
-from foldnote.models.texts import visible
-from foldnote.text import format_duration, format_size
+from foldnote.text import format_duration, format_size, visible
 
 ProgressCallback = Callable[[int, int | None], None]
 """Told the bytes that are done, and the bytes in all (None where nobody knows)."""

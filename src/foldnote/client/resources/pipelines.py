@@ -38,7 +38,7 @@ from foldnote.models import (
     check_job_name,
     propose_job_name,
 )
-from foldnote.models.pipeline import read_pipeline_receipt, read_run_receipt
+from foldnote.models.submission import read_pipeline_receipt, read_run_receipt
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -29,7 +29,7 @@ from foldnote.models import (
     propose_job_name,
     read_receipt,
 )
-from foldnote.models.texts import texts_in
+from foldnote.text import texts_in
 
 _LONGEST_PATH = 512
 _MOST_TEXT = 40

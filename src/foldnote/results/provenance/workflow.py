@@ -12,9 +12,9 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 from foldnote.errors import UnreadableFileError
-from foldnote.models.texts import texts_in
 from foldnote.results.archives.archive import BROKEN
 from foldnote.results.provenance.manifest import Manifest, read_manifest
+from foldnote.text import texts_in
 
 if TYPE_CHECKING:
     from foldnote.results.result import Result

@@ -9,7 +9,7 @@ from fastapi import Depends, Request
 from fastapi.responses import JSONResponse
 from pydantic import BaseModel, ValidationError
 
-from foldnote.models.fault import ErrorBody
+from foldnote.models.verdict import ErrorBody
 from foldnote.models.wire import WireModel
 from foldnote.service.composition import Service
 from foldnote.service.disk import require_space
