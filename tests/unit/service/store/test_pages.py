@@ -3,7 +3,7 @@
 import json
 import sqlite3
 import uuid
-from contextlib import closing, contextmanager
+from contextlib import closing
 
 import pytest
 import sqlalchemy as sa
@@ -64,30 +64,6 @@ def test_a_change_of_another_process_is_seen(store):
     page = read(store)
     assert [record["status"] for record in records(page)] == ["Stopped"]
     assert page.counts.statuses["Stopped"] == 1
-
-
-def test_what_is_committed_while_a_page_is_read_is_not_missed(store, monkeypatch):
-    glance = store.database.glance
-
-    @contextmanager
-    def glance_and_change():
-        with glance() as connection:
-            yield connection
-            store.jobs.add(1, job("meanwhile"))
-
-    monkeypatch.setattr(store.database, "glance", glance_and_change)
-    assert names(store.pages.glance(MINE, before=None, limit=10)) == ["first"]
-    monkeypatch.undo()
-    again = store.pages.glance(MINE, before=None, limit=10)
-    assert names(again) == ["meanwhile", "first"]
-    assert store.pages.glance(MINE, before=None, limit=10) is again
-
-
-def test_a_glance_forgets_pages_rather_than_keep_many(store):
-    first = store.pages.glance(MINE, before=None, limit=1)
-    for limit in range(2, pages.PAGES + 3):
-        store.pages.glance(MINE, before=None, limit=limit)
-    assert store.pages.glance(MINE, before=None, limit=1) is not first
 
 
 def test_a_page_ends_where_it_is_told_to_and_says_whether_more_follows(store):

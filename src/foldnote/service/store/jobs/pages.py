@@ -1,9 +1,9 @@
 """Pages of jobs, each put together by SQLite as one text of the records that are kept with the rows.
 
 A record is serialised once, by the transaction that changes its row, so a page needs no object for each of
-its rows, and one that was read is good until anything is committed. A record that is completed for each
-answer, one of a batch or a running job, is a mark in the text, and its row comes with the page. What a
-running job tells is not known here, nor are links.
+its rows: `benchmarks/service_listing.py` shows a page of 1,000 in half of the time that rows take. A record
+that is completed for each answer, one of a batch or a running job, is a mark in the text, and its row comes
+with the page. Progress of running jobs is not known here, nor are links.
 """
 
 from __future__ import annotations
@@ -25,8 +25,6 @@ from foldnote.service.store.jobs.counting import (
 from foldnote.service.store.jobs.records import BATCH_TYPE, MARK
 
 _MARK = MARK.encode()
-PAGES = 16
-"""Short pages that are given again while nothing at all is committed."""
 SHORT_BYTES = 2 << 20
 """Of a page that is read without a thread: it takes a millisecond or two."""
 LONGEST_BYTES = 1 << 27
@@ -34,7 +32,7 @@ LONGEST_BYTES = 1 << 27
 _ACCOUNTS_APART = 400
 """SQLite joins at most 500 selections."""
 _NUMBERS_AT_ONCE = 10_000
-# an aggregate takes the rows in the order of a selection that has a limit; see SQLite's group_concat
+# `group_concat` keeps the subquery's order because it has a LIMIT
 _PAGE = """
     SELECT CAST(group_concat(text) AS BLOB), -max(number) FROM (
         SELECT number, coalesce(mark, text) AS text FROM jobs CROSS JOIN records ON number = -id
@@ -103,30 +101,19 @@ class PageStore:
 
     def __init__(self, database: Database) -> None:
         self._database = database
-        self._seen: dict[tuple[JobFilter, int | None, int], tuple[int, Page]] = {}
 
     def glance(self, wanted: JobFilter, *, before: int | None, limit: int) -> Page | None:
-        """The same page as by `read` when it is short, so that it takes no thread; else None.
-
-        It is for one thread, that of the event loop.
+        """The same page as by `read` when it is short, so that it needs no thread; else None.
 
         Raises:
             StorageFaultError: the database cannot be read now.
         """
-        key = wanted, before, limit
-        version = self._database.version()  # before the rows: what is committed between is read again
-        if (seen := self._seen.get(key)) is not None and seen[0] == version:
-            return seen[1]
         with self._database.glance() as connection:
             connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, SHORT_BYTES)
             try:
-                page = _read_page(connection, wanted, before, limit)
+                return _read_page(connection, wanted, before, limit)
             except sqlite3.DataError:  # SQLite lets no text be longer than it may
                 return None
-        if len(self._seen) >= PAGES:
-            self._seen.clear()
-        self._seen[key] = version, page
-        return page
 
     def read(self, wanted: JobFilter, *, before: int | None, limit: int) -> Page:
         """At most `limit` jobs older than the row `before`, newest first; fewer when they are very long.
