@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import gc
 import json
 import os
 import signal
@@ -36,8 +35,6 @@ from foldnote.service.logs import start_logging
 from foldnote.service.options import add_limit_arguments, read_limits
 from foldnote.service.store.database import DamagedDatabaseError, StorageFaultError
 
-_TURN_S = 0.0005
-"""How long a thread may keep the others waiting: a job's start must not wait for a listing's answer."""
 GRACEFUL_S = 5
 _IDLE_LOOK_S = 10.0
 
@@ -57,7 +54,6 @@ class Server(uvicorn.Server):
         await super().startup(sockets)
         if self.should_exit:
             return
-        gc.freeze()  # what is loaded now stays: to look through it takes 20 ms, in the middle of an answer
         service: Service = self._app.state.service
         self._announce.ready(service)
         if service.config.embedded:
@@ -154,7 +150,6 @@ def _serve(config: ServiceConfig, as_json: bool) -> int:
         app,
         Announcer(f"http://{shown}:{port}", as_json=as_json),
     )
-    sys.setswitchinterval(_TURN_S)
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, server.handle_exit)  # uvicorn raises the signal again when it is done
     server.run([listener])
