@@ -34,9 +34,9 @@ from foldnote.service.engines.engine import (
     find_python,
 )
 from foldnote.service.engines.launch import make_environment
-from foldnote.service.engines.locks import LockedStep, explain_other_hash, read_report
+from foldnote.service.engines.locks import explain_other_hash, read_report
 from foldnote.service.engines.pip import PipRun, explain_failure, tells_full_disk
-from foldnote.service.engines.plan import plan_first, plan_last
+from foldnote.service.engines.plan import PipStep, plan_first, plan_last
 from foldnote.service.files.conditions import is_full
 from foldnote.service.runner.attempt import now, write_json
 from foldnote.settings import process_environment
@@ -174,7 +174,7 @@ class _Installation:
         elapsed_s = time.monotonic() - self._began
         self._report(InstallEvent(self._engine.name, message, fraction, elapsed_s, is_milestone))
 
-    def _run_steps(self, steps: Sequence[LockedStep], before: int, total: int) -> None:
+    def _run_steps(self, steps: Sequence[PipStep], before: int, total: int) -> None:
         for number, step in enumerate(steps, before + 1):
             if step.key not in self._done:
                 self._run_step(number, total, step)
@@ -238,7 +238,7 @@ class _Installation:
             )
         self._write_done()
 
-    def _run_step(self, number: int, total: int, step: LockedStep) -> None:
+    def _run_step(self, number: int, total: int, step: PipStep) -> None:
         place = f"step {number} of {total}"
         title = f"{place}: {step.title}"
         share = (number - 1) / (total + 1)
@@ -259,7 +259,7 @@ class _Installation:
             )
         self._remember_files(step)
 
-    def _arguments(self, step: LockedStep) -> tuple[str, ...]:
+    def _arguments(self, step: PipStep) -> tuple[str, ...]:
         home = self._engine.home
         if not self._engine.lock_digest:
             return step.arguments
@@ -268,7 +268,7 @@ class _Installation:
         wanted = ("-r", str(home / REQUIREMENTS)) if step.requirements else ()
         return ("--report", str(home / REPORT), *step.arguments, *wanted)
 
-    def _remember_files(self, step: LockedStep) -> None:
+    def _remember_files(self, step: PipStep) -> None:
         """Which files of which packages were installed, with their hashes, as pip reports them."""
         try:
             report = json.loads((self._engine.home / REPORT).read_text("utf-8"))

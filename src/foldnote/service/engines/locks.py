@@ -1,23 +1,21 @@
 """Locks: every package of an engine's environment, with its version and the SHA-256 of each of its files.
 
 A lock is a requirements file for all platforms and Pythons, made by ``scripts/lock-engines`` from the steps
-of ``engine.toml``. Here it is read and turned into what ``pip install`` gets; pip itself compares the hashes.
+of ``engine.toml``. Here it is read, and what pip says of its packages; pip itself compares the hashes.
 Packages whose builds differ from index to index, such as torch, are pinned by version only, and the hash
 of what was installed is recorded.
 """
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
 
 from foldnote.errors import EngineError
-from foldnote.io import hash_bytes
 
 BUILD_TOOLS = ("setuptools", "wheel")
 """What packages without a wheel are built with."""
@@ -64,24 +62,6 @@ class Locked:
         return self.text.splitlines()[0].rstrip(" \\")
 
 
-@dataclass(frozen=True, slots=True)
-class LockedStep:
-    """One ``pip install``."""
-
-    title: str
-    arguments: tuple[str, ...]
-    requirements: str = ""
-    """What stands in the requirements file that pip gets; empty for none."""
-    is_checked: bool = False
-    """Whether pip compares hashes."""
-
-    @property
-    def key(self) -> str:
-        """Hash of all that it says."""
-        said = [*self.arguments, self.requirements] if self.requirements else self.arguments
-        return hash_bytes(json.dumps(said).encode())
-
-
 def read_lock(path: Path) -> tuple[Locked, ...]:
     """The packages of a lock.
 
@@ -121,62 +101,6 @@ def normalize(name: str) -> str:
 def is_library(source: LockSource, name: str) -> bool:
     """Whether only some builds of the unhashed packages need it."""
     return any(fnmatch(name, pattern) for pattern in source.libraries)
-
-
-def first_steps(
-    source: LockSource, requirements: Sequence[str], lock: Sequence[Locked], *, with_hashes: bool = True
-) -> tuple[LockedStep, ...]:
-    """What is installed in any case: unhashed packages, then the wheels, then what has to be built.
-
-    Args:
-        source: what ``engine.toml`` says of the lock.
-        requirements: those of ``steps``; they give the versions of the unhashed packages.
-        lock: its packages.
-        with_hashes: whether pip compares hashes, or installs whatever build has the version.
-    """
-    pinned = [each for each in requirements if name_of(each) in source.unhashed]
-    always = [each for each in lock if not is_library(source, each.name)]
-    built = [each for each in always if each.name in source.built]
-    wheels = [each for each in always if each.name not in source.built]
-    return (
-        *(LockedStep(f"pip install {each}", ("--no-deps", each)) for each in pinned),
-        _locked_step(wheels, ("--only-binary", ":all:"), with_hashes),
-        *([_locked_step(built, ("--no-build-isolation",), with_hashes)] if built else []),
-    )
-
-
-def last_steps(
-    source: LockSource,
-    requirements: Sequence[str],
-    lock: Sequence[Locked],
-    needed: Collection[str],
-    *,
-    with_hashes: bool = True,
-) -> tuple[LockedStep, ...]:
-    """What the installed builds of the unhashed packages need beyond the rest.
-
-    The libraries of the lock come in when ``needed``, the packages that those builds declare, has one of
-    them. The last step brings in what another build than the lock's wants; usually that is nothing.
-    """
-    pinned = tuple(each for each in requirements if name_of(each) in source.unhashed)
-    libraries = [each for each in lock if is_library(source, each.name)]
-    wanted = bool({each.name for each in libraries}.intersection(needed))
-    return (
-        *([_locked_step(libraries, ("--only-binary", ":all:"), with_hashes)] if wanted else []),
-        *([LockedStep(f"pip install {' '.join(pinned)}, with what it needs", pinned)] if pinned else []),
-    )
-
-
-def _locked_step(packages: Sequence[Locked], arguments: tuple[str, ...], with_hashes: bool) -> LockedStep:
-    texts = [each.text if with_hashes else each.without_hashes for each in packages]
-    count = len({each.name for each in packages})
-    what = f"{count} locked package{'s' if count > 1 else ''}"
-    return LockedStep(
-        f"pip install {what}, {'each with its hash' if with_hashes else 'without their hashes'}",
-        ("--no-deps", *(("--require-hashes",) if with_hashes else ()), *arguments),
-        "\n".join(texts) + "\n",
-        with_hashes,
-    )
 
 
 def name_of(requirement: str) -> str:

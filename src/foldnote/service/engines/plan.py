@@ -2,27 +2,63 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
 from importlib.metadata import distributions
 
+from foldnote.io import hash_bytes
 from foldnote.service.engines.engine import ENVIRONMENT, Engine
-from foldnote.service.engines.locks import LockedStep, first_steps, last_steps, name_of, normalize, read_lock
+from foldnote.service.engines.locks import Locked, is_library, name_of, normalize, read_lock
+from foldnote.text import count
 
 
-def plan_first(engine: Engine, *, with_hashes: bool) -> tuple[LockedStep, ...]:
-    """What is installed in any case.
+@dataclass(frozen=True, slots=True)
+class PipStep:
+    """One ``pip install``."""
+
+    title: str
+    arguments: tuple[str, ...]
+    requirements: str = ""
+    """What stands in the requirements file that pip gets; empty for none."""
+    is_checked: bool = False
+    """Whether pip compares hashes."""
+
+    @property
+    def key(self) -> str:
+        """Hash of all that it says."""
+        said = [*self.arguments, self.requirements] if self.requirements else self.arguments
+        return hash_bytes(json.dumps(said).encode())
+
+
+def plan_first(engine: Engine, *, with_hashes: bool) -> tuple[PipStep, ...]:
+    """What is installed in any case: unhashed packages, then the wheels, then what has to be built.
+
+    Args:
+        engine: what is installed; the versions of its unhashed packages are those of its ``steps``.
+        with_hashes: whether pip compares hashes, or installs whatever build has the version.
 
     Raises:
         EngineError: the lock cannot be read.
     """
     lock = engine.environment.lock
     if lock is None:
-        return tuple(LockedStep(f"pip install {' '.join(step)}", step) for step in engine.environment.steps)
-    packages = read_lock(engine.folder / lock.file)
-    return first_steps(lock, _requirements(engine), packages, with_hashes=with_hashes)
+        return tuple(PipStep(f"pip install {' '.join(step)}", step) for step in engine.environment.steps)
+    always = [each for each in read_lock(engine.folder / lock.file) if not is_library(lock, each.name)]
+    built = [each for each in always if each.name in lock.built]
+    wheels = [each for each in always if each.name not in lock.built]
+    return (
+        *(PipStep(f"pip install {each}", ("--no-deps", each)) for each in _pinned(engine)),
+        _locked_step(wheels, ("--only-binary", ":all:"), with_hashes),
+        *([_locked_step(built, ("--no-build-isolation",), with_hashes)] if built else []),
+    )
 
 
-def plan_last(engine: Engine, *, with_hashes: bool) -> tuple[LockedStep, ...]:
-    """What the builds that are installed now need beyond that.
+def plan_last(engine: Engine, *, with_hashes: bool) -> tuple[PipStep, ...]:
+    """What the builds of the unhashed packages that are installed now need beyond that.
+
+    The libraries of the lock come in when those builds declare one of them. The last step brings in what
+    another build than the lock's wants; usually that is nothing.
 
     Raises:
         EngineError: the lock cannot be read.
@@ -30,12 +66,20 @@ def plan_last(engine: Engine, *, with_hashes: bool) -> tuple[LockedStep, ...]:
     lock = engine.environment.lock
     if lock is None:
         return ()
-    packages = read_lock(engine.folder / lock.file)
-    return last_steps(lock, _requirements(engine), packages, _declared(engine), with_hashes=with_hashes)
+    pinned = _pinned(engine)
+    libraries = [each for each in read_lock(engine.folder / lock.file) if is_library(lock, each.name)]
+    is_wanted = bool({each.name for each in libraries} & _declared(engine))
+    return (
+        *([_locked_step(libraries, ("--only-binary", ":all:"), with_hashes)] if is_wanted else []),
+        *([PipStep(f"pip install {' '.join(pinned)}, with what it needs", pinned)] if pinned else []),
+    )
 
 
-def _requirements(engine: Engine) -> tuple[str, ...]:
-    return tuple(each for step in engine.environment.steps for each in step)
+def _pinned(engine: Engine) -> tuple[str, ...]:
+    """The requirements of the unhashed packages."""
+    lock = engine.environment.lock
+    every = (each for step in engine.environment.steps for each in step)
+    return tuple(each for each in every if lock and name_of(each) in lock.unhashed)
 
 
 def _declared(engine: Engine) -> frozenset[str]:
@@ -47,4 +91,15 @@ def _declared(engine: Engine) -> frozenset[str]:
         for found in distributions(path=[str(folder) for folder in folders])
         if lock and normalize(found.metadata["Name"] or "") in lock.unhashed
         for requirement in found.requires or ()
+    )
+
+
+def _locked_step(packages: Sequence[Locked], arguments: tuple[str, ...], with_hashes: bool) -> PipStep:
+    texts = [each.text if with_hashes else each.without_hashes for each in packages]
+    what = count(len({each.name for each in packages}), "locked package")
+    return PipStep(
+        f"pip install {what}, {'each with its hash' if with_hashes else 'without their hashes'}",
+        ("--no-deps", *(("--require-hashes",) if with_hashes else ()), *arguments),
+        "\n".join(texts) + "\n",
+        with_hashes,
     )
