@@ -168,3 +168,18 @@ def test_what_stands_beside_the_rooms_imports_none_of_them():
     modules = {path.stem for path in (ROOT / "src/foldnote").glob("[a-z]*.py")}
     assert {name.rpartition(".")[2] for name in basis["source_modules"]} == modules
     assert {name.rpartition(".")[2] for name in basis["forbidden_modules"]} >= ROOMS
+
+
+def test_no_room_imports_the_package_itself():
+    """What a lower room calls in a higher one stands in ``foldnote.late``."""
+    tops = ("__init__.py", "__main__.py", "cli", "notebook")
+    importers = [
+        path
+        for path, tree in TREES.items()
+        if path.relative_to(ROOT / "src/foldnote").parts[0] not in tops
+        and any(
+            isinstance(node, ast.Import) and any(each.name == "foldnote" for each in node.names)
+            for node in ast.walk(tree)
+        )
+    ]
+    assert name_all(importers) == []

@@ -56,12 +56,9 @@ _HOMES = {
 
 def __getattr__(name: str) -> Any:
     if name == "__version__":
-        from importlib.metadata import PackageNotFoundError, version
+        from foldnote.late import find_version
 
-        try:
-            return version("foldnote")
-        except PackageNotFoundError:  # run from a source tree that was never installed
-            return "0+source"
+        return find_version()
     home = _HOMES.get(name, "foldnote.notebook")
     if name in __all__ or name in _HOMES:
         return getattr(import_module(home), name)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from uuid import uuid4
 
@@ -84,14 +84,16 @@ def sync(path: Path) -> None:
 
 
 @contextmanager
-def hold_lock(path: Path, timeout_s: float = 0) -> Iterator[bool]:
+def hold_lock(path: Path, timeout_s: float = 0, *, is_temporary: bool = False) -> Iterator[bool]:
     """Hold the lock file ``path``, which ends with its holder, however that dies.
 
-    The file stays. Where the file system has no locks, a file that names its holder stands for the lock.
+    Where the file system has no locks, a file that names its holder stands for the lock.
 
     Args:
         path: a file that is used for nothing else; made if absent, with its folder, for this user alone.
         timeout_s: how long to wait for another holder.
+        is_temporary: remove the file afterwards where the system lets a held file be removed. Somebody who
+            waits for it notices that it is gone, and makes it anew.
 
     Yields:
         Whether the lock is held; False when another holder kept it for ``timeout_s``.
@@ -110,4 +112,7 @@ def hold_lock(path: Path, timeout_s: float = 0) -> Iterator[bool]:
     try:
         yield True
     finally:
+        if is_temporary:
+            with suppress(OSError):  # Windows removes no open file: the next holder tries
+                path.unlink()
         lock.release()

@@ -6,6 +6,8 @@ import stat
 import subprocess
 import sys
 import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -96,3 +98,31 @@ def test_a_lock_has_one_holder_and_is_free_when_that_is_killed(tmp_path):
 def test_a_lock_is_shared_by_no_two_threads(tmp_path):
     with io.hold_lock(tmp_path / "a.lock"), io.hold_lock(tmp_path / "a.lock") as is_held_again:
         assert not is_held_again
+
+
+def test_a_temporary_lock_leaves_no_file(tmp_path):
+    path = tmp_path / "a.lock"
+    with (
+        io.hold_lock(path, is_temporary=True) as is_held,
+        io.hold_lock(path, is_temporary=True) as is_held_again,
+    ):
+        assert (is_held, is_held_again) == (True, False)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_holder_of_a_temporary_lock_that_was_waited_for_is_followed_by_one(tmp_path):
+    """The file is removed while others wait for it: whoever comes next must not share it with a third."""
+    path, holders, most = tmp_path / "a.lock", [], []
+
+    def hold():
+        with io.hold_lock(path, 30, is_temporary=True) as is_held:
+            assert is_held
+            holders.append(1)
+            most.append(len(holders))
+            time.sleep(0.01)
+            holders.pop()
+
+    with ThreadPoolExecutor(8) as pool:
+        for done in [pool.submit(hold) for _ in range(24)]:
+            done.result()
+    assert most == [1] * 24

@@ -7,26 +7,24 @@ part begins again at its start when it breaks off: by itself, from the disk, and
 Repeating it does no harm, since a file replaces one of its name.
 
 What came, and a note of what it is, lie in the cache folder, so that a Jupyter server that is started again
-goes on with them. A lock on the note keeps servers of one user apart.
+goes on with them. A lock beside the note keeps servers of one user apart.
 """
 
 from __future__ import annotations
 
 import asyncio
 import json
-import os
 import re
 import secrets
 import time
 from collections.abc import Awaitable, Callable, Iterator
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import asdict, dataclass, field
 from itertools import chain, repeat
 from pathlib import Path
 from typing import Self
 
 from foldnote import settings
-from foldnote.client.local.locks import lock
 from foldnote.errors import (
     BadRequestError,
     ConfigurationError,
@@ -37,6 +35,7 @@ from foldnote.errors import (
     ServiceFaultError,
     TransportError,
 )
+from foldnote.io import hold_lock, write_atomically
 from foldnote.lab.responses import UploadAnswer
 
 MOST_BYTES = 20 * 1024**3
@@ -87,8 +86,8 @@ class UploadSession:
     id: str
     wish: Wish
     path: Path
-    note: int
-    """Open file with what ``_note`` writes, locked."""
+    hold: ExitStack
+    """Holds the upload's lock until it is closed."""
     received_bytes: int = 0
     sent_bytes: int | None = None
     waiting: str | None = None
@@ -103,25 +102,28 @@ class UploadSession:
         name = secrets.token_urlsafe(16)
         path = folder / name
         path.touch(mode=0o600)
-        upload = cls(name, wish, path, _open_note(path, os.O_CREAT))
+        upload = cls(name, wish, path, _hold(path))
         upload._write_note()
         return upload
 
     @classmethod
     def find(cls, path: Path) -> Self | None:
         """What a server that ended left at ``path``; None when there is none, or another server has it."""
+        note = _note_of(path)
+        if not note.is_file():
+            return None
         try:
-            note = _open_note(path)
+            hold = _hold(path)
         except OSError:
             return None
         try:
-            os.lseek(note, 0, os.SEEK_SET)
-            content = json.loads(os.read(note, _MOST_NOTE_BYTES))
-            upload = cls(path.name, Wish(**content["wish"]), path, note, value=content["value"])
+            with note.open("rb") as stream:
+                content = json.loads(stream.read(_MOST_NOTE_BYTES))
+            upload = cls(path.name, Wish(**content["wish"]), path, hold, value=content["value"])
             size = upload.wish.size_bytes
             upload.received_bytes = size if upload.value else min(path.stat().st_size, size)
         except (OSError, ValueError, KeyError, TypeError):
-            os.close(note)
+            hold.close()
             return None
         return upload
 
@@ -189,17 +191,16 @@ class UploadSession:
         """Do nothing more; what came stays for a server that is started again."""
         if self.task is not None:
             self.task.cancel()
-        os.close(self.note)
+        self.hold.close()
 
     def close(self) -> None:
         """Give everything up."""
-        self.leave()
         _remove(self.path)
+        self.leave()
 
     def _write_note(self) -> None:
-        content = json.dumps({"wish": asdict(self.wish), "value": self.value}).encode()
-        os.lseek(self.note, 0, os.SEEK_SET)
-        os.ftruncate(self.note, os.write(self.note, content))
+        content = json.dumps({"wish": asdict(self.wish), "value": self.value})
+        write_atomically(_note_of(self.path), content, is_private=True)
 
     async def _wait(self, is_news: Callable[[], bool]) -> None:
         """Wait for the end of passing on, for news of it, or for a moment."""
@@ -309,8 +310,8 @@ class Uploads:
         for path in [*self._left()]:
             with suppress(OSError):
                 if time.time() - _changed_at(path) > KEPT_S:
-                    os.close(_open_note(path))  # nobody else goes on with it
-                    _remove(path)
+                    with _hold(path):  # nobody else goes on with it
+                        _remove(path)
 
 
 def _explain(exc: Exception) -> str:
@@ -325,27 +326,29 @@ def _write_at(path: Path, offset: int, piece: bytes) -> None:
         stream.write(piece)
 
 
-def _open_note(path: Path, flags: int = 0) -> int:
-    """The note of the upload at ``path``, locked.
+def _note_of(path: Path) -> Path:
+    """Where it stands what the upload at ``path`` is."""
+    return path.with_suffix(".json")
+
+
+def _hold(path: Path) -> ExitStack:
+    """The lock of the upload at ``path``, held until it is closed.
 
     Raises:
-        OSError: there is none, or another server has locked it.
+        OSError: another server holds it.
     """
-    note = os.open(path.with_suffix(".json"), os.O_RDWR | flags, 0o600)
-    try:
-        lock(note)
-    except OSError:
-        os.close(note)
-        raise
-    return note
+    stack = ExitStack()
+    if not stack.enter_context(hold_lock(path.with_suffix(".lock"), is_temporary=True)):
+        raise BlockingIOError(f"another server goes on with {path.name}")
+    return stack
 
 
 def _changed_at(path: Path) -> float:
     """When something of the upload came last, in seconds since 1970."""
-    places = (path, path.with_suffix(".json"))
+    places = (path, _note_of(path))
     return max(each.stat().st_mtime for each in places if each.exists())
 
 
 def _remove(path: Path) -> None:
     path.unlink(missing_ok=True)
-    path.with_suffix(".json").unlink(missing_ok=True)
+    _note_of(path).unlink(missing_ok=True)

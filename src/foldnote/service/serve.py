@@ -21,9 +21,9 @@ import uvicorn
 from fastapi import FastAPI
 from pydantic import SecretStr
 
-import foldnote
 from foldnote import settings
 from foldnote.errors import ConfigurationError, FoldnoteError
+from foldnote.late import find_version
 from foldnote.models.runtime_file import RUNTIME_FILE, RuntimeInfo, read_runtime, write_runtime
 from foldnote.service.composition import Service
 from foldnote.service.config import ServiceConfig
@@ -88,7 +88,7 @@ class Announcer:
             url=self._url,
             key=SecretStr(service.local_key),
             pid=os.getpid(),
-            version=foldnote.__version__,
+            version=find_version(),
             started=datetime.now(UTC),
         )
         if service.config.embedded:

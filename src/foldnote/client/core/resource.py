@@ -10,7 +10,7 @@ from foldnote.errors import FoldnoteError
 
 
 class Resource:
-    """A noun of the interface; its operations are generators over the link."""
+    """A noun of the interface; its operations are generators over the connection."""
 
     _connection: ServiceConnection
 

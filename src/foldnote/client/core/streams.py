@@ -1,9 +1,9 @@
 """Write each stream once, and serve it as an iterator or an asynchronous iterator.
 
-A stream is an operation that gives several values, each as soon as it has it: it yields ``Give(value)``
+A stream is an operation that gives several values, each as soon as it has it: it yields ``Emit(value)``
 beside the effects of ``operations``. The ``stream`` descriptor makes the method that a user calls: on a
-synchronous face it returns an iterator, on an asynchronous face an asynchronous one, and type checkers know
-which. Nothing is asked of the world before the first value is asked for, nor between two of them.
+synchronous client it returns an iterator, on an asynchronous client an asynchronous one, and type checkers
+know which. Nothing is requested before the first value is asked for, nor between two of them.
 """
 
 from __future__ import annotations

@@ -6,7 +6,6 @@ service gives; only then does it get its place in the cache folder, from where i
 
 from __future__ import annotations
 
-import hashlib
 import re
 import zipfile
 from collections.abc import Callable, Mapping
@@ -24,7 +23,7 @@ from foldnote.client.core.pacing import poll_delays
 from foldnote.client.core.progress import ProgressCallback, measure
 from foldnote.client.local import cache
 from foldnote.errors import ArchiveError, BadRequestError, JobFailedError, ProtocolError, ResultError
-from foldnote.io import hash_file
+from foldnote.io import hash_bytes, hash_file
 from foldnote.models import BatchStatus, Job
 
 _RESULT_TIMEOUT_S = 330.0  # the service may hold the request for about 290 s while it builds an archive
@@ -170,7 +169,7 @@ def _place(connection: ServiceConnection, job: Job, options: Mapping[str, object
     ended = job.completed.isoformat() if job.completed else ""
     created = job.created.isoformat() if job.created else ""
     identity = repr((connection.service, job.job_name, created, ended, sorted(options.items())))
-    folder = cache.results_dir() / hashlib.sha256(identity.encode()).hexdigest()[:32]
+    folder = cache.results_dir() / hash_bytes(identity.encode())[:32]
     folder.mkdir(parents=True, exist_ok=True)
     wanted = Path(str(options.get("fileName") or f"{job.job_name}.zip")).name
     return folder / (re.sub(r"[^A-Za-z0-9_.+ -]", "_", wanted).lstrip(".") or "result.zip")

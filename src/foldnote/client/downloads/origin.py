@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import platform
 from typing import Any
 
@@ -10,6 +9,7 @@ from foldnote import catalog
 from foldnote.client.core.connection import ServiceConnection
 from foldnote.client.inputs.file_values import is_file_field
 from foldnote.client.local.ledger import Ledger
+from foldnote.io import hash_bytes
 from foldnote.models import Job, Tool
 
 
@@ -52,7 +52,7 @@ def _list_inputs(connection: ServiceConnection, job: Job) -> list[dict[str, Any]
 def _describe(text: str, uploads: dict[str, str]) -> dict[str, Any]:
     if "\n" in text:
         content = text.encode()
-        digest = hashlib.sha256(content).hexdigest()
+        digest = hash_bytes(content)
         return {"name": "inline", "sizeBytes": len(content), "sha256": digest}
     return {"name": text, "sizeBytes": None, "sha256": uploads.get(text)}
 

@@ -6,7 +6,6 @@ done once.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import shutil
 from collections.abc import Sequence
@@ -14,10 +13,10 @@ from contextlib import suppress
 from pathlib import Path
 from uuid import uuid4
 
-import foldnote
+from foldnote import late
 from foldnote.client.local.cache import is_intact, write_hash
 from foldnote.errors import FoldnoteError
-from foldnote.io import hash_file
+from foldnote.io import hash_bytes, hash_file
 
 _MOST_SHOWN = 8
 
@@ -31,11 +30,11 @@ def unpack_selected(archive: Path, patterns: Sequence[str]) -> Path:
     """
     status = archive.stat()
     wanted = [sorted(patterns), status.st_ino, status.st_mtime_ns, status.st_size]
-    folder = archive.parent / f"selected-{hashlib.sha256(json.dumps(wanted).encode()).hexdigest()[:16]}"
+    folder = archive.parent / f"selected-{hash_bytes(json.dumps(wanted).encode())[:16]}"
     if is_intact(folder, _hash_files):
         return folder
     shutil.rmtree(folder, ignore_errors=True)  # damaged, or left by a version that noted no hash
-    result = foldnote.open_result(archive)  # the package knows who reads results
+    result = late.load("open_result")(archive)
     if not result.match(patterns):
         names = [file.name for file in result.files]
         more = f" and {len(names) - _MOST_SHOWN} more" if len(names) > _MOST_SHOWN else ""
@@ -59,4 +58,4 @@ def _hash_files(folder: Path) -> str:
     """SHA-256 (hex) over names and contents of all files in a folder."""
     files = sorted(path for path in folder.rglob("*") if path.is_file())
     told = [[str(path.relative_to(folder)), hash_file(path)] for path in files]
-    return hashlib.sha256(json.dumps(told).encode()).hexdigest()
+    return hash_bytes(json.dumps(told).encode())

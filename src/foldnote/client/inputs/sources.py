@@ -6,7 +6,6 @@ their objects and never imported for anything else: who has such an object has i
 
 from __future__ import annotations
 
-import hashlib
 import io
 import tempfile
 from collections.abc import Callable, Iterator
@@ -16,6 +15,7 @@ from pathlib import Path, PurePosixPath
 from typing import IO, Any
 
 from foldnote.errors import FoldnoteError
+from foldnote.io import hash_bytes, hash_file
 
 Source = str | Path | bytes | IO[bytes] | object
 _MMCIF = (".cif", ".mmcif", ".pdbx")
@@ -52,7 +52,7 @@ def open_source(source: Source, name: str | None = None) -> tuple[bytes | Path, 
         source = write(source, PurePosixPath(name or name_source(source)).suffix.lower()).encode()
     if isinstance(source, bytes | bytearray | memoryview):
         content = bytes(source)
-        return content, hashlib.sha256(content).hexdigest()
+        return content, hash_bytes(content)
     if isinstance(source, str | Path):
         path = Path(source).expanduser()
         if not path.is_file():
@@ -66,8 +66,8 @@ def open_source(source: Source, name: str | None = None) -> tuple[bytes | Path, 
             "upload() takes a path, bytes, an open binary file, a gemmi or biotite structure, a structure of"
             f" a result, or a DataFrame, not {kind}."
         )
-    with _told(str(path)), path.open("rb") as stream:
-        return path, hashlib.file_digest(stream, "sha256").hexdigest()
+    with _told(str(path)):
+        return path, hash_file(path)
 
 
 @contextmanager

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -11,6 +10,7 @@ from typing import Any
 from foldnote import catalog
 from foldnote.client.inputs.file_values import FileValue, StageFile, find_doubts, is_file_field
 from foldnote.errors import FoldnoteError, SettingsError
+from foldnote.io import hash_bytes
 from foldnote.models import Problem, Tool, check_job_name
 
 Inputs = Mapping[str, Any]
@@ -60,7 +60,7 @@ class Pipeline:
     def digest(self) -> str:
         """SHA-256 (hex) of its stages."""
         rows = [stage.to_wire() for stage in self.stages]
-        return hashlib.sha256(json.dumps(rows, sort_keys=True, default=str).encode()).hexdigest()
+        return hash_bytes(json.dumps(rows, sort_keys=True, default=str).encode())
 
     def __repr__(self) -> str:
         steps = " → ".join(f"{stage.name} ({stage.tool})" for stage in self.stages)

@@ -16,9 +16,8 @@ from stat import S_ISDIR
 from uuid import uuid4
 
 from foldnote import settings
-from foldnote.client.local.locks import lock
 from foldnote.errors import ArchiveError
-from foldnote.io import hash_file
+from foldnote.io import hash_file, hold_lock
 
 _YOUNG_S = 3600.0
 _GB = 1e9
@@ -45,9 +44,9 @@ def keep_content(place: Path, sha256: str) -> None:
     with suppress(OSError):  # a file system without hard links keeps each file by itself
         kept.parent.mkdir(exist_ok=True)
         if kept.is_file() and hash_file(kept) == sha256:
-            _connection(kept, place)
+            _share(kept, place)
         else:
-            _connection(place, kept)
+            _share(place, kept)
 
 
 def take_content(sha256: str, place: Path) -> bool:
@@ -57,14 +56,14 @@ def take_content(sha256: str, place: Path) -> bool:
         if hash_file(kept) != sha256:  # somebody wrote to a file that is shared
             kept.unlink()
             return False
-        _connection(kept, place)
+        _share(kept, place)
         write_hash(place, sha256)
     except OSError:
         return False
     return True
 
 
-def _connection(source: Path, target: Path) -> None:
+def _share(source: Path, target: Path) -> None:
     beside = target.with_name(f"{target.name}.{uuid4().hex}.link")
     beside.hardlink_to(source)
     beside.replace(target)
@@ -142,7 +141,7 @@ def claim_part(place: Path) -> Iterator[Path]:
     stays for the next try if it can be told what it belongs to.
     """
     part = place.with_name(f"{place.name}.part")
-    with _try_hold(place.with_name(f"{place.name}.lock")) as is_mine:
+    with hold_lock(place.with_name(f"{place.name}.lock"), is_temporary=True) as is_mine:
         if not is_mine:
             part = place.with_name(f"{place.name}.{uuid4().hex}.part")
         elif read_mark(part) is None:
@@ -157,34 +156,6 @@ def claim_part(place: Path) -> Iterator[Path]:
             if not (is_mine and is_good and _is_resumable(part)):
                 part.unlink(missing_ok=True)
                 mark_of(part).unlink(missing_ok=True)
-
-
-@contextmanager
-def _try_hold(path: Path) -> Iterator[bool]:
-    """Hold a lock that others see; False when somebody else does.
-
-    It is a file of its own, since Windows replaces no file that is open, and goes with its holder.
-    """
-    with path.open("ab") as held:
-        try:
-            lock(held.fileno())
-            is_mine = _is_at(held.fileno(), path)
-        except OSError:  # somebody else's, or a file system without locks
-            is_mine = False
-        try:
-            yield is_mine
-        finally:
-            if is_mine:
-                with suppress(OSError):  # Windows, which deletes no open file: the next holder tries
-                    path.unlink()
-
-
-def _is_at(descriptor: int, path: Path) -> bool:
-    """Whether the open file is still the one at ``path``, and not one that its last holder deleted."""
-    try:
-        return os.path.samestat(os.fstat(descriptor), path.stat())
-    except FileNotFoundError:
-        return False
 
 
 def _is_resumable(part: Path) -> bool:

@@ -20,10 +20,10 @@ from pathlib import Path
 from typing import IO, Any
 from urllib.request import ProxyHandler, build_opener
 
-import foldnote
 from foldnote import settings
 from foldnote.errors import EmbeddedServiceError, UnsupportedSystemError
 from foldnote.io import hold_lock
+from foldnote.late import find_version
 from foldnote.models import RuntimeInfo, read_runtime
 
 _LOOK_EVERY_S = 0.05
@@ -57,13 +57,13 @@ def ensure_service() -> RuntimeInfo:
 
 def _find_or_start() -> RuntimeInfo:
     running = find_service()
-    if running is not None and not is_older(running.version, foldnote.__version__):
+    if running is not None and not is_older(running.version, find_version()):
         return running
     limit_s: float = settings.option("service_start_timeout_s")
     deadline = time.monotonic() + limit_s
     with _starting(deadline) as is_first:
         running = find_service()  # somebody else may have started it meanwhile
-        if running is not None and is_older(running.version, foldnote.__version__):
+        if running is not None and is_older(running.version, find_version()):
             end_service(running, deadline)
             running = None
         if running is not None:

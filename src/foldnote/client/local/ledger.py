@@ -10,7 +10,6 @@ is put aside, and the next call begins a new one.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import sqlite3
 import zlib
@@ -21,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from foldnote import settings
+from foldnote.io import hash_bytes
 
 _DAMAGED = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 _LARGEST_SHEET_BYTES = 20_000_000
@@ -59,7 +59,7 @@ def identify(
     content = {"tool": tool_type, "settings": job_settings, "name": job_name}
     if uploads:
         content["uploads"] = dict(uploads)
-    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
+    return hash_bytes(json.dumps(content, sort_keys=True).encode())
 
 
 class Ledger:

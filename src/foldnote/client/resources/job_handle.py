@@ -11,7 +11,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-import foldnote
+from foldnote import late
 from foldnote.client.core import job_pages
 from foldnote.client.core.connection import ServiceConnection
 from foldnote.client.core.operations import (
@@ -224,9 +224,9 @@ class JobHandleOperations:
         if job.is_failed:
             raise (yield from explain_failure(self._connection, job))
         path = yield from fetch(self._connection, job, None, patterns, pdbs_only, progress)
-        # the package knows who reads results
+        open_result = late.load("open_result")
         result: Result = yield Run(
-            lambda: foldnote.open_result(
+            lambda: open_result(
                 path, self.job_name if patterns else None, describe_origin(self._connection, job)
             )
         )

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from foldnote import late
+
 Bundle = Mapping[str, Any]
 _displays: list[Callable[[Any], list[Bundle]]] = []
 _part_displays: list[Callable[[Any], Bundle]] = []
@@ -40,7 +42,5 @@ class NotebookRepr:
 
 def _find(registered: list[Callable[[Any], Any]]) -> Callable[[Any], Any] | None:
     if not registered:
-        import foldnote
-
-        _ = foldnote.view  # the package knows who draws, and loads it, which registers it
+        late.load("show_result")  # the room that draws registers its functions when it is loaded
     return registered[-1] if registered else None

@@ -15,9 +15,9 @@ from contextlib import closing
 from pathlib import Path
 from typing import BinaryIO
 
-import foldnote
 from foldnote.errors import ConfigurationError
 from foldnote.io import sync
+from foldnote.late import find_version
 from foldnote.service.backups.contents import (
     DESCRIPTION,
     SUMS,
@@ -94,7 +94,7 @@ class _Maker:
             with (self._data / KEY_FILE).open("rb") as key:
                 self._copy(key, KEY_FILE)
         self._note(DATABASE, hash_file(self._target / DATABASE), (self._target / DATABASE).stat().st_size)
-        backup = Backup(made, foldnote.__version__, jobs, uploads, self._size_bytes, tuple(sorted(missing)))
+        backup = Backup(made, find_version(), jobs, uploads, self._size_bytes, tuple(sorted(missing)))
         write_description(self._target, backup)
         self._sums[DESCRIPTION] = hash_file(self._target / DESCRIPTION)
         lines = "".join(f"{sha256}  {name}\n" for name, sha256 in sorted(self._sums.items()))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from fastapi import APIRouter, Response
 from fastapi.responses import JSONResponse
 
-from foldnote import __version__
+from foldnote.late import find_version
 from foldnote.models.wire import WireModel
 from foldnote.service.http.routes.responses import Here, answers, errors
 
@@ -27,4 +27,4 @@ class Health(WireModel):
 def check_health(service: Here) -> Response:
     """Ask the database, and say that all is well."""
     service.store.queue.has_unfinished()
-    return JSONResponse({"status": "ok", "version": __version__, **service.dispatcher.counts()})
+    return JSONResponse({"status": "ok", "version": find_version(), **service.dispatcher.counts()})

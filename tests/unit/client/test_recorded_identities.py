@@ -1,0 +1,49 @@
+"""What foldnote 0.1 made of a submission: identity and name. A change would submit old notebooks' jobs once more."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from foldnote import catalog
+from foldnote.client.local.ledger import Ledger
+from foldnote.client.submission import batch_submission, job_submission
+
+RECORDED = json.loads((Path(__file__).parent / "recorded_identities.json").read_text())
+HEAVY = "EVQLVESGGGLVQPGGSLRLSCAASGFNIKDTYIHWVRQAPGKGLEWVARIYPTNGYTRYADSVKGRFTISADTSKNTAYLQMNSLRAEDTAVYYCSRWGGDGFYAMDYWGQGTLVTVSS"
+
+
+@pytest.fixture
+def ledger(tmp_path):
+    return Ledger(tmp_path / "ledger.db")
+
+
+def prepare(ledger, tool_type, settings, job_name=None):
+    return job_submission.prepare(ledger, catalog.tool(tool_type), settings, job_name, None)
+
+
+@pytest.mark.parametrize("tool_type", sorted(catalog.tools()))
+def test_of_the_example_of_a_tool(ledger, tool_type):
+    attempt = prepare(ledger, tool_type, catalog.tool(tool_type).example_job["settings"])
+    assert [attempt.identity, attempt.name] == RECORDED[tool_type]
+
+
+def test_of_a_submission_with_a_wished_name(ledger):
+    attempt = prepare(ledger, "anarci", {"sequence": HEAVY}, "mine")
+    assert [attempt.identity, attempt.name] == RECORDED["with a name"]
+
+
+def test_of_a_submission_with_a_file_that_was_uploaded_from_here(ledger):
+    ledger.remember_upload("folder/x.pdb", "ab" * 32)
+    attempt = prepare(ledger, "af2bind", {"pdbFile": "folder/x.pdb", "chain": "A"})
+    assert [attempt.identity, attempt.name] == RECORDED["with an upload"]
+
+
+@pytest.mark.parametrize(
+    ("key", "name", "names"), [("batch", None, None), ("named batch", "mine", ["a", "b"])]
+)
+def test_of_a_batch(ledger, key, name, names):
+    rows = [{"sequence": HEAVY}, {"sequence": HEAVY, "scheme": "kabat"}]
+    limits = batch_submission.BatchLimits()
+    attempt = batch_submission.prepare(ledger, catalog.tool("anarci"), rows, name, names, None, limits)
+    assert [attempt.identity, attempt.name] == RECORDED[key]
