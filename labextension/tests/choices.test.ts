@@ -1,0 +1,76 @@
+/** How a person wants to see the list, kept between visits. */
+import { ChoicesModel, type Keeper } from '../src/models/choices';
+import { DETAILS, FIRST_DETAILS, readDetails, toggleDetail, writeDetails } from '../src/models/details';
+import { FIRST_CHOICES, GROUPS, SORTS, WHOSE } from '../src/models/listing';
+import { STATES } from '../src/models/status';
+import { forSeeds } from './random';
+
+/** Keeps values as JupyterLab's state database does: as JSON. */
+class Memory implements Keeper {
+  text: string | undefined;
+
+  fetch(): Promise<unknown> {
+    return Promise.resolve(this.text === undefined ? undefined : JSON.parse(this.text));
+  }
+
+  save(_id: string, value: Record<string, string | null>): Promise<void> {
+    this.text = JSON.stringify(value);
+    return Promise.resolve();
+  }
+}
+
+it('choices are there at the next visit, a search is not', async () => {
+  const memory = new Memory();
+  await forEachSeed(async choices => {
+    new ChoicesModel(memory).choose({ ...choices, query: 'lost' });
+    const next = new ChoicesModel(memory);
+    await next.restore();
+    expect(next.state()).toEqual({ ...choices, query: '' });
+  });
+});
+
+async function forEachSeed(check: (choices: typeof FIRST_CHOICES) => Promise<void>): Promise<void> {
+  const made: (typeof FIRST_CHOICES)[] = [];
+  forSeeds(random => {
+    made.push({
+      query: '',
+      state: random.pick([null, ...STATES.map(row => row.state)]),
+      sort: random.pick(SORTS),
+      grouping: random.pick(GROUPS),
+      whose: random.pick(WHOSE),
+      details: random.some(DETAILS)
+    });
+  });
+  for (const choices of made) {
+    await check(choices);
+  }
+}
+
+it.each([undefined, null, 7, 'newest', [], { sort: 'wrong', state: 3, details: null, grouping: {} }])(
+  'what was kept by another version is passed over: %o',
+  async kept => {
+    const model = new ChoicesModel({ fetch: () => Promise.resolve(kept), save: () => Promise.resolve() });
+    await model.restore();
+    expect(model.state()).toEqual(FIRST_CHOICES);
+  }
+);
+
+it('without a place to keep them, choices hold for the visit', async () => {
+  const model = new ChoicesModel();
+  await model.restore();
+  model.choose({ sort: 'name' });
+  expect(model.state().sort).toBe('name');
+});
+
+describe('details', () => {
+  it('are shown and hidden one by one, in their fixed order', () => {
+    const without = toggleDetail(FIRST_DETAILS, 'tool');
+    expect(without).not.toContain('tool');
+    expect(toggleDetail(without, 'tool')).toEqual(FIRST_DETAILS);
+  });
+
+  it('may be none at all', () => {
+    expect(readDetails(writeDetails([]))).toEqual([]);
+    expect(readDetails(undefined)).toEqual(FIRST_DETAILS);
+  });
+});

@@ -1,0 +1,80 @@
+/** The Python that is written into cells. What it does when it runs is tested in JupyterLab. */
+import {
+  againCode,
+  fileCode,
+  formCode,
+  jobCode,
+  jobFileCode,
+  jobsValue,
+  jobValue,
+  keptJobsCell,
+  keptJobsLine,
+  keptResultLine
+} from '../src/models/code';
+import { forSeeds } from './random';
+
+const IMPORT = 'import foldnote as fn\n\n';
+
+describe('code of a form', () => {
+  it('names the profile only where one is given', () => {
+    expect(formCode('anarci')).toBe(`${IMPORT}fn.form("anarci")`);
+    expect(formCode('anarci', 'lab')).toBe(`${IMPORT}fn.form("anarci", profile="lab")`);
+  });
+
+  it('takes over the settings of a job, also of a member', () => {
+    expect(againCode('fold')).toBe(`${IMPORT}fn.form(fn.job("fold"))`);
+    expect(againCode('fold', 'lab')).toBe(`${IMPORT}fn.form(fn.job("fold", profile="lab"), profile="lab")`);
+    expect(againCode('fold', 'lab', 'a@x')).toBe(
+      `${IMPORT}job = fn.Client("lab").jobs.record("fold", job_email="a@x")\n` +
+        'fn.form(job.tool_type, **job.settings, profile="lab")'
+    );
+    expect(againCode('fold', null, 'a@x')).toContain('fn.Client().jobs.record(');
+  });
+});
+
+describe('code of a job', () => {
+  it.each([
+    [jobCode('fold'), 'fn.job("fold")'],
+    [jobCode('fold', 'lab'), 'fn.job("fold", profile="lab")'],
+    [jobCode('screen', null, null, true), 'fn.batch("screen")'],
+    [jobCode('fold', 'lab', 'a@x'), 'fn.open_result(fn.Client("lab").jobs.download("fold", job_email="a@x"))'],
+    [jobCode('fold', null, 'a@x'), 'fn.open_result(fn.Client().jobs.download("fold", job_email="a@x"))']
+  ])('shows it: %s', (code, value) => {
+    expect(code).toBe(IMPORT + value);
+  });
+
+  it('stands for one or several', () => {
+    expect(jobValue('a', null, true)).toBe('fn.batch("a")');
+    expect(jobsValue(['a'])).toBe('fn.job("a")');
+    expect(jobsValue(['a', 'b'], 'lab')).toBe('[fn.job("a", profile="lab"), fn.job("b", profile="lab")]');
+  });
+
+  it('keeps one under a name and shows it, and several without showing them', () => {
+    expect(keptJobsLine(['a'])).toBe('job = fn.job("a")');
+    expect(keptJobsLine(['a', 'b'])).toBe('jobs = [fn.job("a"), fn.job("b")]');
+    expect(keptJobsCell(['a'])).toBe(`${IMPORT}job = fn.job("a")\njob`);
+    expect(keptJobsCell(['a', 'b'])).toBe(`${IMPORT}jobs = [fn.job("a"), fn.job("b")]`);
+    expect(keptResultLine('a', 'm@x', 'lab')).toBe(
+      'result = fn.open_result(fn.Client("lab").jobs.download("a", job_email="m@x"))'
+    );
+  });
+});
+
+describe('code of a file', () => {
+  it('is that of an upload, of a result, or of a result of a member', () => {
+    expect(fileCode('set/a.pdb')).toBe('fn.uploaded("set/a.pdb")');
+    expect(jobFileCode('fold', 'model.pdb', 'lab')).toBe('fn.job("fold", profile="lab").file("model.pdb")');
+    expect(jobFileCode('fold', 'model.pdb', null, 'a@x')).toBe(
+      'fn.Client().jobs.download("fold", "model.pdb", job_email="a@x")'
+    );
+  });
+});
+
+it('any name stays one string literal, which reads as the name', () => {
+  forSeeds(random => {
+    const name = random.text(30);
+    const [, literal = ''] = /^fn\.job\((.*)\)$/s.exec(jobValue(name)) ?? [];
+    expect(JSON.parse(literal)).toBe(name);
+    expect(literal).not.toContain('\n');
+  });
+});

@@ -1,0 +1,322 @@
+/** The small parts of which the views are made: tabs, lists, search, notices, icons. */
+import { refreshIcon } from '@jupyterlab/ui-components';
+import { act, fireEvent, render, screen } from '@testing-library/react';
+import { userEvent } from '@testing-library/user-event';
+import { useState, type ReactElement } from 'react';
+
+import { HtmlPane } from '../src/components/HtmlPane';
+import { IconButton } from '../src/components/IconButton';
+import { FoldIcon, StateIcon } from '../src/components/icons';
+import { LogPane } from '../src/components/LogPane';
+import { Notice } from '../src/components/Notice';
+import { SearchBox } from '../src/components/SearchBox';
+import { Select } from '../src/components/Select';
+import { ServiceBar, type ServiceBarProps } from '../src/components/ServiceBar';
+import { useStore } from '../src/components/store';
+import { Tabs } from '../src/components/Tabs';
+import { Store } from '../src/models/store';
+import { STATES } from '../src/models/status';
+import { SERVICE } from './records';
+
+describe('tabs', () => {
+  type Key = 'a' | 'b' | 'c';
+
+  function Shown(): ReactElement {
+    const [chosen, setChosen] = useState<Key>('a');
+    const tabs = (['a', 'b', 'c'] as const).map(key => ({ key, label: `Tab ${key}` }));
+    return (
+      <Tabs id="test" label="Letters" tabs={tabs} chosen={chosen} onChoose={setChosen}>
+        <p>view of {chosen}</p>
+      </Tabs>
+    );
+  }
+
+  const chosen = (): string | null => screen.getByRole('tab', { selected: true }).textContent;
+
+  it('show one view, labelled by its tab', async () => {
+    render(<Shown />);
+    await userEvent.click(screen.getByRole('tab', { name: 'Tab b' }));
+    expect(screen.getByRole('tabpanel', { name: 'Tab b' }).textContent).toBe('view of b');
+    expect(screen.getByRole('tab', { name: 'Tab b' }).getAttribute('aria-controls')).toBe('fn-panel-test');
+  });
+
+  it('are chosen with the arrows, around the ends, and take the focus along', async () => {
+    render(<Shown />);
+    screen.getByRole('tab', { name: 'Tab a' }).focus();
+    await userEvent.keyboard('{ArrowLeft}');
+    expect(chosen()).toBe('Tab c');
+    expect(document.activeElement?.textContent).toBe('Tab c');
+    await userEvent.keyboard('{ArrowRight}{ArrowRight}');
+    expect(chosen()).toBe('Tab b');
+  });
+
+  it('are one stop of the Tab key', () => {
+    render(<Shown />);
+    const stops = screen.getAllByRole('tab').map(tab => tab.tabIndex);
+    expect(stops).toEqual([0, -1, -1]);
+  });
+
+  it('leave other keys to the view', async () => {
+    render(<Shown />);
+    screen.getByRole('tab', { name: 'Tab a' }).focus();
+    await userEvent.keyboard('x{ArrowDown}');
+    expect(chosen()).toBe('Tab a');
+  });
+});
+
+describe('a drop-down list', () => {
+  it('gives the value that was chosen', async () => {
+    const onChoose = vi.fn();
+    const words = { one: 'First', two: 'Second' };
+    render(<Select label="Order" values={['one', 'two']} words={words} chosen="one" onChoose={onChoose} />);
+    await userEvent.selectOptions(screen.getByRole('combobox', { name: 'Order' }), 'Second');
+    expect(onChoose).toHaveBeenCalledWith('two');
+  });
+});
+
+describe('a search field', () => {
+  function Shown({ onKey }: { readonly onKey?: () => void }): ReactElement {
+    const [value, setValue] = useState('');
+    return (
+      <div onKeyDown={onKey}>
+        <SearchBox label="Search" value={value} onChange={setValue} />
+      </div>
+    );
+  }
+
+  it('is emptied with its cross, which is there only while it holds text', async () => {
+    render(<Shown />);
+    expect(screen.queryByRole('button')).toBeNull();
+    await userEvent.type(screen.getByRole('textbox'), 'fold');
+    await userEvent.click(screen.getByRole('button', { name: 'Empty the search' }));
+    expect(screen.getByRole<HTMLInputElement>('textbox').value).toBe('');
+  });
+
+  it('keeps an Escape that empties it to itself, and no other', async () => {
+    const keys: string[] = [];
+    render(<Shown onKey={() => keys.push('seen')} />);
+    await userEvent.type(screen.getByRole('textbox'), 'a{Escape}');
+    expect(screen.getByRole<HTMLInputElement>('textbox').value).toBe('');
+    const before = keys.length;
+    await userEvent.keyboard('{Escape}');
+    expect(keys.length).toBe(before + 1);
+  });
+});
+
+describe('a notice', () => {
+  it('interrupts a reader only for an error', () => {
+    render(<Notice tone="warning" title="Slow" />);
+    render(<Notice tone="error" title="Broken" />);
+    expect(screen.getByRole('status').textContent).toBe('Slow');
+    expect(screen.getByRole('alert').textContent).toBe('Broken');
+  });
+
+  it('offers what to do next before what else can be done', async () => {
+    const acts: string[] = [];
+    const offer = (label: string) => ({ label, onClick: () => void acts.push(label) });
+    render(<Notice tone="plain" title="None" action={offer('Try')} others={[offer('Look'), offer('Close')]} />);
+    expect(screen.getAllByRole('button').map(button => button.textContent)).toEqual(['Try', 'Look', 'Close']);
+    await userEvent.click(screen.getByRole('button', { name: 'Look' }));
+    expect(acts).toEqual(['Look']);
+  });
+});
+
+describe('a button with an icon', () => {
+  it('has a name, a tooltip and says that it opens a menu', () => {
+    render(<IconButton icon={refreshIcon} label="More" isMenuOpen={false} />);
+    const button = screen.getByRole('button', { name: 'More' });
+    expect(button.title).toBe('More');
+    expect(button.getAttribute('aria-haspopup')).toBe('menu');
+    expect(button.getAttribute('aria-expanded')).toBe('false');
+  });
+
+  it('does not press or open the row that it stands in', async () => {
+    const onRow = vi.fn();
+    const onClick = vi.fn();
+    render(
+      <div onClick={onRow} onMouseDown={onRow} onDoubleClick={onRow}>
+        <IconButton icon={refreshIcon} label="Stop" onClick={onClick} />
+      </div>
+    );
+    await userEvent.dblClick(screen.getByRole('button'));
+    expect(onClick).toHaveBeenCalledTimes(2);
+    expect(onRow).not.toHaveBeenCalled();
+  });
+
+  it('tells where it is', () => {
+    const onPress = vi.fn();
+    render(<IconButton icon={refreshIcon} label="More" onPress={onPress} />);
+    fireEvent.click(screen.getByRole('button'));
+    expect(onPress).toHaveBeenCalledWith(screen.getByRole('button'));
+  });
+});
+
+describe('icons', () => {
+  it('of the states differ in shape', () => {
+    const shapes = STATES.map(({ state }) => render(<StateIcon state={state} />).container.innerHTML);
+    expect(new Set(shapes.map(html => html.replace(/fn-mod-\w+|data-icon="[^"]*"/g, ''))).size).toBe(STATES.length);
+  });
+
+  it('of a fold point elsewhere when it is open', () => {
+    const [open, closed] = [true, false].map(isOpen => render(<FoldIcon isOpen={isOpen} />).container.innerHTML);
+    expect(open).not.toBe(closed);
+  });
+
+  it('take the colour of the text', () => {
+    for (const { state } of STATES) {
+      expect(render(<StateIcon state={state} />).container.innerHTML).toContain('currentColor');
+    }
+  });
+});
+
+describe('the service bar', () => {
+  const profiles = [
+    { name: 'embedded', url: null, isActive: true },
+    { name: 'lab', url: 'https://lab.example.org', isActive: false }
+  ];
+  const bar = (props: Partial<ServiceBarProps> = {}): ReactElement => (
+    <ServiceBar
+      service={SERVICE}
+      isLost={false}
+      state={{ profiles, chosen: null }}
+      onChoose={vi.fn()}
+      onConnect={vi.fn()}
+      {...props}
+    />
+  );
+  const word = (): string | null => screen.getByRole('status').textContent;
+
+  it.each([
+    ['ok', 'Connected'],
+    ['unreachable', 'No answer'],
+    ['unauthorized', 'Key refused'],
+    ['starting', 'Starting']
+  ] as const)('says of a service that is %s: %s', (state, said) => {
+    render(bar({ service: { ...SERVICE, state } }));
+    expect(word()).toBe(said);
+  });
+
+  it('says that it is connecting before the first answer, and to a remote service that starts', () => {
+    const { rerender } = render(bar({ service: null }));
+    expect(word()).toBe('Connecting');
+    rerender(bar({ service: { ...SERVICE, state: 'starting', isEmbedded: false } }));
+    expect(word()).toBe('Connecting');
+  });
+
+  it('claims nothing while the Jupyter server is lost', () => {
+    render(bar({ isLost: true }));
+    expect(word()).toBe('Disconnected');
+  });
+
+  it('chooses another service, or leads to a new connection', async () => {
+    const [onChoose, onConnect] = [vi.fn(), vi.fn()];
+    render(bar({ onChoose, onConnect }));
+    const list = screen.getByRole<HTMLSelectElement>('combobox', { name: 'Service' });
+    expect([...list.options].map(option => option.text)).toEqual(['This computer', 'lab', 'Connect to a service …']);
+    await userEvent.selectOptions(list, 'lab');
+    await userEvent.selectOptions(list, 'Connect to a service …');
+    expect(onChoose.mock.calls).toEqual([['lab']]);
+    expect(onConnect).toHaveBeenCalledOnce();
+  });
+
+  it('shows the service that answers while the profiles are not known', () => {
+    render(bar({ state: { profiles: [], chosen: null }, service: { ...SERVICE, profile: 'lab' } }));
+    expect(screen.getByRole<HTMLSelectElement>('combobox').value).toBe('lab');
+  });
+});
+
+describe('a log', () => {
+  it('of a job that lives is read again and again, and no more when the pane is closed', async () => {
+    let read = 0;
+    const next = (): Promise<string> => Promise.resolve(`line ${(read += 1)}`);
+    const { unmount } = render(<LogPane name="fold" isLive read={next} paceMs={5} />);
+    await screen.findByText('line 3');
+    unmount();
+    const before = read;
+    await new Promise(resolve => setTimeout(resolve, 40));
+    expect(read).toBe(before);
+  });
+
+  it('of a job that ended is read once', async () => {
+    const read = vi.fn(() => Promise.resolve('the end'));
+    render(<LogPane name="fold" isLive={false} read={read} paceMs={5} />);
+    await screen.findByText('the end');
+    await new Promise(resolve => setTimeout(resolve, 40));
+    expect(read).toHaveBeenCalledOnce();
+  });
+
+  it('that cannot be read says why, and is tried again while the job lives', async () => {
+    let fault: Error | null = new Error('No answer.');
+    const read = (): Promise<string> => (fault ? Promise.reject(fault) : Promise.resolve('back'));
+    render(<LogPane name="fold" isLive read={read} paceMs={5} />);
+    await screen.findByText('The log cannot be read. No answer.');
+    fault = null;
+    await screen.findByText('back');
+  });
+
+  it.each([
+    [true, 'Nothing written yet.'],
+    [false, 'The job wrote no log.']
+  ])('that is empty is said to be so (live: %s)', async (isLive, text) => {
+    render(<LogPane name="fold" isLive={isLive} read={() => Promise.resolve(' \n')} />);
+    await screen.findByText(text);
+  });
+
+  it('shows what was asked for last when the job changes', async () => {
+    const answers = new Map<string, (text: string) => void>();
+    const read = (name: string): Promise<string> => new Promise(answer => answers.set(name, answer));
+    const { rerender } = render(<LogPane name="first" isLive={false} read={read} />);
+    await vi.waitFor(() => expect(answers.has('first')).toBe(true));
+    rerender(<LogPane name="second" isLive={false} read={read} />);
+    await vi.waitFor(() => expect(answers.has('second')).toBe(true));
+    answers.get('second')?.('log of the second');
+    await screen.findByText('log of the second');
+    answers.get('first')?.('log of the first');
+    await new Promise(resolve => setTimeout(resolve, 20));
+    expect(screen.queryByText('log of the first')).toBeNull();
+  });
+});
+
+describe('a pane of HTML', () => {
+  it('runs the scripts of foldnote’s own HTML, anew for other HTML', () => {
+    const html = (count: number): string => `<p>${count}</p><script>document.body.dataset.ran = '${count}'</script>`;
+    const { container, rerender } = render(<HtmlPane html={html(1)} />);
+    expect(container.querySelector('p')?.textContent).toBe('1');
+    rerender(<HtmlPane html={html(2)} />);
+    expect(container.querySelector('p')?.textContent).toBe('2');
+    expect(container.querySelectorAll('script')).toHaveLength(1);
+  });
+});
+
+describe('a view of a model', () => {
+  class Counter extends Store<{ readonly count: number }> {
+    add(): void {
+      this.update({ count: this.state().count + 1 });
+    }
+  }
+
+  it('is drawn again after each change, and no longer listens when it is gone', () => {
+    const counter = new Counter({ count: 0 });
+    let drawn = 0;
+    const Shown = (): ReactElement => {
+      drawn += 1;
+      return <p>{useStore(counter).count}</p>;
+    };
+    const { container, unmount } = render(<Shown />);
+    act(() => counter.add());
+    expect(container.textContent).toBe('1');
+    const before = drawn;
+    unmount();
+    counter.add();
+    expect(drawn).toBe(before);
+  });
+
+  it('shows another model when it is given one', () => {
+    const [first, second] = [new Counter({ count: 1 }), new Counter({ count: 10 })];
+    const Shown = ({ store }: { readonly store: Counter }): ReactElement => <p>{useStore(store).count}</p>;
+    const { container, rerender } = render(<Shown store={first} />);
+    rerender(<Shown store={second} />);
+    act(() => second.add());
+    expect(container.textContent).toBe('11');
+  });
+});

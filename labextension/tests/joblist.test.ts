@@ -1,0 +1,96 @@
+/** The jobs as a page holds them, against a service that is played in memory. */
+import type { JobRecord, JobsAnswer } from '../src/api/answers';
+import { appendOlder, mergeAnswer } from '../src/models/joblist';
+import { makeJob } from './records';
+import { forSeeds, type Random } from './random';
+
+const HEAD = 4;
+const STATUSES: readonly JobRecord['status'][] = ['In Queue', 'Running', 'Complete', 'Stopped'];
+
+/** A service with jobs, newest first, of which it tells the newest ones only. */
+class Service {
+  jobs: JobRecord[] = [];
+  private made = 0;
+
+  submit(): void {
+    this.made += 1;
+    const created = new Date(Date.UTC(2026, 10, 1) + this.made * 60_000).toISOString();
+    this.jobs = [makeJob({ jobName: `job-${this.made}`, created }), ...this.jobs];
+  }
+
+  change(random: Random): void {
+    const at = random.below(Math.min(HEAD, this.jobs.length));
+    this.jobs = this.jobs.map((job, index) => (index === at ? { ...job, status: random.pick(STATUSES) } : job));
+  }
+
+  delete(random: Random): void {
+    const at = random.below(Math.min(HEAD, this.jobs.length));
+    this.jobs = this.jobs.filter((_, index) => index !== at);
+  }
+
+  act(random: Random): void {
+    const acts = this.jobs.length === 0 ? ['submit'] : ['submit', 'change', 'change', 'delete'];
+    const act = random.pick(acts);
+    if (act === 'submit') {
+      this.submit();
+    } else if (act === 'change') {
+      this.change(random);
+    } else {
+      this.delete(random);
+    }
+  }
+
+  head(): readonly JobRecord[] {
+    return this.jobs.slice(0, HEAD);
+  }
+}
+
+type Answer = Pick<JobsAnswer, 'jobs' | 'removed' | 'isWhole' | 'olderKey'>;
+
+/** What is other than `before`. */
+function difference(before: readonly JobRecord[], now: readonly JobRecord[], olderKey: string | null): Answer {
+  const names = new Set(now.map(job => job.jobName));
+  return {
+    jobs: now.filter(job => !before.includes(job)),
+    removed: before.map(job => job.jobName).filter(name => !names.has(name)),
+    isWhole: false,
+    olderKey
+  };
+}
+
+it('differences lead a page to what the service has', () => {
+  forSeeds(random => {
+    const service = new Service();
+    let known: readonly JobRecord[] = [];
+    for (let turn = 0; turn < 20; turn += 1) {
+      const before = service.jobs;
+      service.act(random);
+      known = mergeAnswer(known, difference(before, service.jobs, null));
+      expect(known).toEqual(service.jobs);
+    }
+  });
+});
+
+it('a whole answer replaces the newest jobs and keeps the pages of older ones behind', () => {
+  forSeeds(random => {
+    const service = new Service();
+    for (let count = 0; count < 10; count += 1) {
+      service.submit();
+    }
+    const known = appendOlder(service.head(), service.jobs);
+    service.act(random);
+    const merged = mergeAnswer(known, { jobs: service.head(), removed: [], isWhole: true, olderKey: 'k' });
+    expect(merged).toEqual(service.jobs);
+  });
+});
+
+it('no page of older jobs shows a job twice', () => {
+  forSeeds(random => {
+    const jobs = Array.from({ length: 12 }, (_, index) => makeJob({ jobName: `${index}` }));
+    const known = random.some(jobs);
+    const names = appendOlder(known, jobs).map(job => job.jobName);
+    expect(new Set(names).size).toBe(names.length);
+    expect(names.slice(0, known.length)).toEqual(known.map(job => job.jobName));
+    expect(names).toHaveLength(jobs.length);
+  });
+});

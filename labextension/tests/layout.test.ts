@@ -1,0 +1,83 @@
+/** Where the rows of a long list stand. */
+import { MOST_ROWS, placeRows, rowAt, scrollFor, sliceRows, type Measured } from '../src/models/layout';
+import { forSeeds, type Random } from './random';
+
+const rowsOf = (count: number, guess = 20): Measured[] =>
+  Array.from({ length: count }, (_, index) => ({ key: `${index}`, guess }));
+
+describe('rows', () => {
+  it('stand below one another, as high as was measured, else as was guessed', () => {
+    const tops = placeRows(rowsOf(4), new Map([['1', 50]]));
+    expect([...tops]).toEqual([0, 20, 70, 90, 110]);
+  });
+
+  it('of an empty list take no room', () => {
+    const tops = placeRows([], new Map());
+    expect([...tops]).toEqual([0]);
+    expect(sliceRows(tops, 0, 500)).toEqual({ start: 0, end: 0, before: 0, after: 0 });
+  });
+
+  it('are found by their height, the first above all and the last below all', () => {
+    const tops = placeRows(rowsOf(3), new Map());
+    expect([-5, 0, 19, 20, 59, 60, 1000].map(y => rowAt(tops, y))).toEqual([0, 0, 0, 1, 2, 2, 2]);
+  });
+});
+
+describe('scrolling', () => {
+  it.each([
+    ['is not needed for a row in sight', 100, 120, 90, null],
+    ['goes up to the top of a row above', 50, 70, 90, 50],
+    ['goes down until the end of a row below is seen', 300, 320, 90, 120],
+    ['is not needed for a row that ends where the view ends', 270, 290, 90, null],
+    ['shows the beginning of the list rather than nothing', -10, 500, 0, -10]
+  ])('%s', (_, top, bottom, scrollTop, to) => {
+    expect(scrollFor(top, bottom, scrollTop, 200)).toBe(to);
+  });
+});
+
+/** Rows of random heights, and where somebody looks. */
+function scene(random: Random): { rows: Measured[]; tops: Float64Array; top: number; height: number } {
+  const rows = Array.from({ length: 1 + random.below(400) }, (_, index) => ({
+    key: `${index}`,
+    guess: 10 + random.below(90)
+  }));
+  const heights = new Map(random.some(rows).map(row => [row.key, 10 + random.below(300)] as const));
+  const tops = placeRows(rows, heights);
+  return { rows, tops, top: random.below(tops[rows.length] ?? 1), height: 100 + random.below(1500) };
+}
+
+it('whatever is looked at, the rows in sight are drawn, few others, and the whole keeps its height', () => {
+  forSeeds(random => {
+    const { rows, tops, top, height } = scene(random);
+    const { start, end, before, after } = sliceRows(tops, top, height);
+    const whole = tops[rows.length] ?? 0;
+    expect(before + ((tops[end] ?? 0) - (tops[start] ?? 0)) + after).toBeCloseTo(whole);
+    expect(end - start).toBeLessThanOrEqual(MOST_ROWS);
+    expect(start).toBeLessThanOrEqual(rowAt(tops, top));
+    if (end - start < MOST_ROWS) {
+      expect(end).toBeGreaterThan(rowAt(tops, Math.min(top + height, whole - 1)));
+    }
+  });
+});
+
+it('a row at a height holds that height', () => {
+  forSeeds(random => {
+    const { rows, tops } = scene(random);
+    const y = random.below(tops[rows.length] ?? 1);
+    const index = rowAt(tops, y);
+    expect(tops[index]).toBeLessThanOrEqual(y);
+    expect(tops[index + 1]).toBeGreaterThan(y);
+  });
+});
+
+it('after scrolling to a row no scrolling is needed, unless it is higher than the view', () => {
+  forSeeds(random => {
+    const { rows, tops, top, height } = scene(random);
+    const index = random.below(rows.length);
+    const [from, to] = [tops[index] ?? 0, tops[index + 1] ?? 0];
+    const scrolled = scrollFor(from, to, top, height) ?? top;
+    if (to - from <= height) {
+      expect(scrollFor(from, to, scrolled, height)).toBeNull();
+    }
+  });
+});

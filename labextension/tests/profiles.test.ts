@@ -1,0 +1,79 @@
+/** Which service is meant, and what code must name to reach it. */
+import type { ProfileRecord, ProfilesAnswer } from '../src/api/answers';
+import { EMBEDDED, ProfilesModel, servicePlace, serviceTitle } from '../src/models/profiles';
+
+const profile = (name: string, isActive = false): ProfileRecord => ({
+  name,
+  url: `https://${name}.example.org`,
+  isActive
+});
+
+class Source {
+  profile: string | null = null;
+  answer: () => Promise<ProfilesAnswer> = () =>
+    Promise.resolve({ profiles: [profile(EMBEDDED, true), profile('lab'), profile('hosted')] });
+
+  profiles(): Promise<ProfilesAnswer> {
+    return this.answer();
+  }
+}
+
+let source: Source;
+let model: ProfilesModel;
+
+beforeEach(async () => {
+  source = new Source();
+  model = new ProfilesModel(source);
+  await model.load();
+});
+
+it('the one that notebooks use is meant until somebody chooses, and code names none', () => {
+  expect([model.meant(), model.isMeant(null), model.isMeant(EMBEDDED), model.isMeant('lab')]).toEqual([
+    EMBEDDED,
+    true,
+    true,
+    false
+  ]);
+  expect(model.forCode()).toBeNull();
+});
+
+it('a chosen one is meant by every request and named in code', () => {
+  const onChange = vi.fn();
+  model.onChange = onChange;
+  model.choose('lab');
+  model.choose('lab');
+  expect(source.profile).toBe('lab');
+  expect(onChange).toHaveBeenCalledOnce();
+  expect([model.meant(), model.forCode(), model.isMeant(EMBEDDED)]).toEqual(['lab', 'lab', false]);
+});
+
+it('code for a job of another service names that service, unless notebooks use it anyway', () => {
+  model.choose('lab');
+  expect([model.forCode('hosted'), model.forCode(EMBEDDED)]).toEqual(['hosted', null]);
+});
+
+it('the choice is taken back', () => {
+  model.choose('lab');
+  model.choose(null);
+  expect([source.profile, model.meant()]).toEqual([null, EMBEDDED]);
+});
+
+it('profiles that cannot be asked for stay as they were', async () => {
+  source.answer = () => Promise.reject(new Error('No answer.'));
+  await model.load();
+  expect(model.state().profiles).toHaveLength(3);
+});
+
+it('nothing is known before the first answer', () => {
+  const fresh = new ProfilesModel(source);
+  expect([fresh.meant(), fresh.isMeant('lab')]).toEqual([null, false]);
+});
+
+it.each([
+  [null, 'This computer', 'on this computer'],
+  [EMBEDDED, 'This computer', 'on this computer'],
+  ['lab', 'lab', 'at lab'],
+  ['a\u202eb', 'a\ufffdb', 'at a\ufffdb']
+])('the service of the profile %s is called %s', (name, title, place) => {
+  expect([serviceTitle(name), servicePlace(name)]).toEqual([title, place]);
+});

@@ -1,0 +1,126 @@
+/** Texts from elsewhere, scores, states and tags. */
+import { findScore, compareScores, formatScore } from '../src/models/score';
+import { countStates, isLive, shownState, STATES, stateRow } from '../src/models/status';
+import { changeTags, commonTags, mixTags, readTags } from '../src/models/tags';
+import { sentenceOf, visibleText } from '../src/models/text';
+import { PLAIN } from '../src/models/words';
+import { makeJob } from './records';
+import { forSeeds } from './random';
+
+describe('a text from elsewhere', () => {
+  it('shows what it hides', () => {
+    expect(visibleText('a\u0000b\u202ec\u200bd\u2028e\r\n')).toBe('a\ufffdb\ufffdc\ufffdd\ufffde\ufffd\ufffd');
+  });
+
+  it('stays as it is where everything can be seen', () => {
+    for (const text of ['trastuzumab', 'Fv–1 (β)', '漢字', '🧬', 'a b']) {
+      expect(visibleText(text)).toBe(text);
+    }
+  });
+
+  it('is read the same when it is shown twice', () => {
+    forSeeds(random => {
+      const shown = visibleText(random.text(40));
+      expect(visibleText(shown)).toBe(shown);
+    });
+  });
+
+  it.each([
+    [new Error('Gone.'), 'Gone.'],
+    ['plain', 'plain'],
+    [null, 'null']
+  ])('says what went wrong: %o', (error, sentence) => {
+    expect(sentenceOf(error)).toBe(sentence);
+  });
+});
+
+describe('words', () => {
+  it('take their values, and keep a sign without one', () => {
+    expect(PLAIN.__('%2 of %1, %3', 'a', 'b')).toBe('b of a, %3');
+  });
+
+  it('agree with the number', () => {
+    expect([0, 1, 2].map(count => PLAIN._n('%1 job', '%1 jobs', count))).toEqual(['0 jobs', '1 job', '2 jobs']);
+  });
+
+  it('do not read a value as a sign', () => {
+    expect(PLAIN.__('%1 and %2', '%2', 'b')).toBe('%2 and b');
+  });
+});
+
+describe('a score', () => {
+  const scored = (score: Record<string, number | string | null>) => findScore(makeJob({ score }));
+
+  it('is the most telling of the known metrics, whatever its spelling', () => {
+    expect(scored({ ptm: 0.5, 'ranking-score': 0.9 })).toMatchObject({ name: 'ranking score', value: 0.9 });
+    expect(scored({ Mean_pLDDT: 88 })).toMatchObject({ name: 'mean pLDDT', value: 88 });
+  });
+
+  it('is not a count, a time or a text', () => {
+    expect(scored({ residues: 120, seconds: 3, verdict: 'good' })).toBeNull();
+    expect(findScore(makeJob({ score: null }))).toBeNull();
+  });
+
+  it('of an unknown program counts where it calls itself one', () => {
+    const score = scored({ 'my-confidence': 3 });
+    expect(score).toMatchObject({ name: 'my-confidence', higher: null });
+  });
+
+  it('is written with three digits and a short name', () => {
+    expect(formatScore({ name: 'pTM', value: 0.87123, higher: true, rank: 0 })).toBe('pTM 0.871');
+    expect(formatScore({ name: 'a very long score name', value: 1e-7, higher: null, rank: 0 })).toBe(
+      'a very long s… 1e-7'
+    );
+  });
+
+  it('compares within one metric only, the better one first', () => {
+    const energy = [-7, -9.5, -8].flatMap(value => scored({ affinity: value }) ?? []);
+    expect(energy.sort(compareScores).map(score => score.value)).toEqual([-9.5, -8, -7]);
+    const confidence = [0.2, 0.9].flatMap(value => scored({ iptm: value }) ?? []);
+    const mixed = [...energy, ...confidence].sort(compareScores);
+    expect(mixed.map(score => score.value)).toEqual([0.9, 0.2, -9.5, -8, -7]);
+  });
+});
+
+describe('states', () => {
+  it('are each in the table, in the order of a life', () => {
+    expect(STATES.map(row => row.state)).toEqual(['queued', 'running', 'complete', 'stopped', 'failed']);
+    for (const row of STATES) {
+      expect(stateRow(row.state)).toBe(row);
+    }
+  });
+
+  it('tell whether a job can still change', () => {
+    const jobs = (['In Queue', 'Running', 'Complete', 'Stopped'] as const).map(status => makeJob({ status }));
+    expect(jobs.map(isLive)).toEqual([true, true, false, false]);
+    expect(jobs.map(shownState)).toEqual(['queued', 'running', 'complete', 'stopped']);
+    expect([...countStates(jobs).values()]).toEqual([1, 1, 1, 1, 0]);
+  });
+});
+
+describe('tags', () => {
+  const ALL = ['a', 'b', 'c', 'd'];
+
+  it('that are changed are afterwards what was wanted of what jobs have in common', () => {
+    forSeeds(random => {
+      const jobs = Array.from({ length: 1 + random.below(4) }, () => makeJob({ tags: random.some(ALL) }));
+      const wanted = random.some(ALL);
+      const { added, removed } = changeTags(jobs, wanted);
+      const after = jobs.map(job => ({ ...job, tags: mixTags(job.tags ?? [], added, removed) }));
+      expect(commonTags(after).filter(tag => !wanted.includes(tag))).toEqual([]);
+      expect(wanted.every(tag => commonTags(after).includes(tag))).toBe(true);
+    });
+  });
+
+  it('of one job only are left alone when several are tagged', () => {
+    const [first, second] = [makeJob({ tags: ['a', 'own'] }), makeJob({ tags: ['a'] })];
+    const { added, removed } = changeTags([first, second], ['new']);
+    expect(mixTags(first.tags ?? [], added, removed)).toEqual(['new', 'own']);
+    expect(mixTags(second.tags ?? [], added, removed)).toEqual(['new']);
+  });
+
+  it('are read between commas, without spaces around', () => {
+    expect(readTags(' , a  b ,\tc,a b,')).toEqual(['a b', 'c']);
+    expect(readTags('')).toEqual([]);
+  });
+});
