@@ -1,0 +1,137 @@
+/** The engines of this computer: listed, installed, removed. */
+import { render, screen } from '@testing-library/react';
+import { userEvent } from '@testing-library/user-event';
+import type { ReactElement } from 'react';
+
+import type { EngineAction, EngineRecord, EnginesAnswer } from '../src/api/answers';
+import { EnginesView, type EnginesViewProps } from '../src/components/EnginesView';
+import { EnginesModel, type EnginesState } from '../src/models/engines';
+import { makeEngine } from './records';
+
+function view(state: Partial<EnginesState>, acts: Partial<EnginesViewProps> = {}): ReactElement {
+  const rest = { onInstall: vi.fn(), onRemove: vi.fn(), onCancel: vi.fn(), onOpen: vi.fn() };
+  return <EnginesView {...rest} {...acts} state={{ engines: null, isOpen: true, complaint: null, ...state }} />;
+}
+
+const buttons = (): (string | null)[] =>
+  screen
+    .getAllByRole('button')
+    .slice(1)
+    .map(button => button.getAttribute('aria-label'));
+
+describe('the list of engines', () => {
+  it('is folded until somebody opens it', async () => {
+    const onOpen = vi.fn();
+    render(view({ isOpen: false, engines: [makeEngine()] }, { onOpen }));
+    expect(screen.queryByText('ANARCI')).toBeNull();
+    await userEvent.click(screen.getByRole('button', { name: 'Engines of this computer', expanded: false }));
+    expect(onOpen).toHaveBeenCalledWith(true);
+  });
+
+  it('says that it looks for them, and why it finds none', () => {
+    const { rerender } = render(view({}));
+    expect(screen.getByText('Looking for engines')).toBeTruthy();
+    rerender(view({ complaint: 'No answer.' }));
+    expect(screen.getByText('No answer.')).toBeTruthy();
+    expect(screen.queryByText('Looking for engines')).toBeNull();
+  });
+
+  it('says what an engine runs, under which licence, and what it takes', () => {
+    render(view({ engines: [makeEngine()] }));
+    expect(screen.getByText('Runs anarci · Licence: BSD-3-Clause · Takes at least 200 MB')).toBeTruthy();
+  });
+
+  it.each<[string, Partial<EngineRecord>, string[]]>([
+    ['that is not installed', {}, ['Install anarci']],
+    ['that is installed', { isInstalled: true, hasFiles: true }, ['Remove anarci']],
+    ['of which a part is there', { hasFiles: true }, ['Install anarci', 'Remove anarci']],
+    ['that is being changed', { isBusy: true, hasFiles: true }, ['Cancel the change of anarci']],
+    ['that has no environment of its own', { hasEnvironment: false, how: 'Put it on PATH.' }, []]
+  ])('offers for an engine %s what can be done', (_, change, labels) => {
+    render(view({ engines: [makeEngine(change)] }));
+    expect(buttons()).toEqual(labels);
+  });
+
+  it('hands over the engine that is meant', async () => {
+    const onInstall = vi.fn();
+    const engines = [makeEngine(), makeEngine({ name: 'vina', method: 'Vina' })];
+    render(view({ engines }, { onInstall }));
+    await userEvent.click(screen.getByRole('button', { name: 'Install vina' }));
+    expect(onInstall).toHaveBeenCalledWith(engines[1]);
+  });
+
+  it('shows how far a change is, and how it failed', () => {
+    const busy = makeEngine({ isBusy: true, fraction: 0.25, message: 'Downloading' });
+    const { rerender } = render(view({ engines: [busy] }));
+    expect(screen.getByRole('progressbar').getAttribute('aria-valuenow')).toBe('25');
+    rerender(view({ engines: [makeEngine({ message: 'No space left.', hasFailed: true })] }));
+    expect(screen.getByRole('status').className).toContain('error');
+  });
+});
+
+/** An installer that is done after some questions. */
+class Installer {
+  asked = 0;
+  done: [string, EngineAction][] = [];
+  fault: Error | null = null;
+  private turns = 0;
+
+  engines(): Promise<EnginesAnswer> {
+    this.asked += 1;
+    this.turns -= 1;
+    return this.fault
+      ? Promise.reject(this.fault)
+      : Promise.resolve({ engines: [makeEngine({ isBusy: this.turns > 0 })] });
+  }
+
+  changeEngine(name: string, action: EngineAction): Promise<void> {
+    this.done.push([name, action]);
+    this.turns = 4;
+    return Promise.resolve();
+  }
+}
+
+describe('the model of engines', () => {
+  let installer: Installer;
+  let model: EnginesModel;
+
+  beforeEach(() => {
+    installer = new Installer();
+    model = new EnginesModel(installer, 1);
+  });
+
+  it('asks once while nothing changes', async () => {
+    model.show(true);
+    await vi.waitFor(() => expect(model.state().engines).toHaveLength(1));
+    await new Promise(done => setTimeout(done, 30));
+    expect(installer.asked).toBe(1);
+  });
+
+  it('follows a change to its end, tells of it, and then asks no more', async () => {
+    const ends: number[] = [];
+    model.onEnd = () => void ends.push(installer.asked);
+    await model.change('anarci', 'install');
+    await vi.waitFor(() => expect(ends).toHaveLength(1));
+    const { asked } = installer;
+    await new Promise(done => setTimeout(done, 30));
+    expect(installer.asked).toBe(asked);
+    expect(installer.done).toEqual([['anarci', 'install']]);
+  });
+
+  it('says why a change was refused, also after the list was read again', async () => {
+    installer.changeEngine = () => Promise.reject(new Error('Not while a job runs.'));
+    await model.change('anarci', 'remove');
+    expect(model.state().complaint).toBe('Not while a job runs.');
+    await model.refresh();
+    expect(model.state().complaint).toBeNull();
+  });
+
+  it('goes on after a question that failed in the middle of a change', async () => {
+    await model.change('anarci', 'install');
+    installer.fault = new Error('No answer.');
+    await vi.waitFor(() => expect(model.state().complaint).toBe('No answer.'));
+    installer.fault = null;
+    await vi.waitFor(() => expect(model.state().engines?.[0]?.isBusy).toBe(false));
+    expect(model.state().complaint).toBeNull();
+  });
+});

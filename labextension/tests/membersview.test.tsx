@@ -1,0 +1,144 @@
+/** The jobs of the organization on screen, by mouse and by keyboard. */
+import { fireEvent, render, screen } from '@testing-library/react';
+import { userEvent } from '@testing-library/user-event';
+import { useState, type ReactElement } from 'react';
+
+import type { JobRecord, OlderAnswer } from '../src/api/answers';
+import { MembersView, type MembersViewProps } from '../src/components/MembersView';
+import { useStore } from '../src/components/store';
+import { FIRST_DETAILS } from '../src/models/details';
+import { MembersModel } from '../src/models/members';
+import { makeJob } from './records';
+
+const BATCH = makeJob({ jobName: 'screen', type: 'batch', tool: 'anarci', batchSize: 2, email: 'b@x' });
+const JOBS: readonly JobRecord[] = [
+  makeJob({ jobName: 'fold', status: 'Complete', email: 'a@x' }),
+  makeJob({ jobName: 'fold', status: 'Complete', email: 'b@x' }),
+  BATCH,
+  makeJob({ jobName: 'lost', email: null, status: 'Stopped', error: 'No chain.' })
+];
+
+class Organization {
+  jobs: readonly JobRecord[] = JOBS;
+  fault: Error | null = null;
+
+  members(): Promise<OlderAnswer> {
+    return this.fault ? Promise.reject(this.fault) : Promise.resolve({ jobs: this.jobs, olderKey: null });
+  }
+
+  subjobs(): Promise<OlderAnswer> {
+    const jobs = ['row-1', 'row-0'].map(jobName => makeJob({ jobName, status: 'Complete' }));
+    return Promise.resolve({ jobs, olderKey: null });
+  }
+}
+
+function Shown(props: { readonly source: Organization; readonly acts: Partial<MembersViewProps> }): ReactElement {
+  const [model] = useState(() => new MembersModel(props.source));
+  const [onLoad] = useState(() => () => void model.refresh());
+  const state = useStore(model);
+  return (
+    <MembersView
+      state={state}
+      details={FIRST_DETAILS}
+      toolName={type => type}
+      onLoad={onLoad}
+      onOlder={() => void model.loadOlder()}
+      onChoose={vi.fn()}
+      onChooseJob={key => model.choose(key)}
+      onUnfoldOf={batch => model.toggleBatch(batch)}
+      onOpenOf={vi.fn()}
+      onInsertOf={vi.fn()}
+      onDragOf={vi.fn()}
+      {...props.acts}
+    />
+  );
+}
+
+async function show(acts: Partial<MembersViewProps> = {}, source = new Organization()): Promise<HTMLElement> {
+  render(<Shown source={source} acts={acts} />);
+  const grid = await screen.findByRole('treegrid', { name: 'Jobs of the organization' });
+  grid.focus();
+  return grid;
+}
+
+const rows = (): (string | null)[] => screen.getAllByRole('row').map(row => row.getAttribute('aria-label'));
+const chosen = (): (string | null | undefined)[] =>
+  screen.queryAllByRole('row', { selected: true }).map(row => row.getAttribute('aria-label'));
+
+it('jobs of one name are told apart by their owners', async () => {
+  await show();
+  expect(rows()).toEqual([
+    'fold, abodybuilder, Complete, a@x',
+    'fold, abodybuilder, Complete, b@x',
+    'screen, anarci, Running, b@x',
+    'lost, abodybuilder, Failed, Owner unknown'
+  ]);
+});
+
+it('one member’s jobs are shown alone', async () => {
+  await show();
+  await userEvent.selectOptions(screen.getByRole('combobox', { name: 'Member' }), 'a@x');
+  expect(rows()).toEqual(['fold, abodybuilder, Complete, a@x']);
+});
+
+it('they are searched and filtered like one’s own', async () => {
+  await show();
+  await userEvent.type(screen.getByLabelText('Search jobs'), 'anarci');
+  expect(rows()).toEqual(['screen, anarci, Running, b@x']);
+  await userEvent.click(screen.getByRole('button', { name: 'Complete, 2 jobs' }));
+  expect(screen.getByText('No job matches')).toBeTruthy();
+});
+
+it('the keyboard goes through them and opens a result', async () => {
+  const onOpenOf = vi.fn();
+  await show({ onOpenOf });
+  await userEvent.keyboard('{Home}{ArrowDown}{Enter}');
+  expect(chosen()).toEqual(['fold, abodybuilder, Complete, b@x']);
+  expect(onOpenOf).toHaveBeenCalledWith(JOBS[1]);
+});
+
+it('a batch is unfolded and folded with the arrows', async () => {
+  await show();
+  await userEvent.keyboard('{Home}{ArrowDown}{ArrowDown}{ArrowRight}');
+  await screen.findByRole('row', { name: /^row-0/ });
+  expect(
+    rows()
+      .slice(2, 5)
+      .map(label => label?.split(',')[0])
+  ).toEqual(['screen', 'row-0', 'row-1']);
+  await userEvent.keyboard('{ArrowLeft}');
+  expect(screen.queryByRole('row', { name: /^row-0/ })).toBeNull();
+});
+
+it('a press chooses a row and may become a drag, a press on a button may not', async () => {
+  const onDragOf = vi.fn();
+  await show({ onDragOf });
+  fireEvent.mouseDown(screen.getByRole('row', { name: 'fold, abodybuilder, Complete, a@x' }));
+  expect(chosen()).toEqual(['fold, abodybuilder, Complete, a@x']);
+  expect(onDragOf).toHaveBeenCalledOnce();
+  fireEvent.mouseDown(screen.getAllByRole('button', { name: 'Open the result of fold' })[0] ?? document.body);
+  expect(onDragOf).toHaveBeenCalledOnce();
+});
+
+it('a job without an owner has nothing that can be done', async () => {
+  await show();
+  expect(screen.queryByRole('button', { name: 'More for lost' })).toBeNull();
+  expect(screen.getByText('No chain.')).toBeTruthy();
+});
+
+it('that the service does not answer is said, and it is asked again on demand', async () => {
+  const source = new Organization();
+  source.fault = new Error('No answer.');
+  render(<Shown source={source} acts={{}} />);
+  await screen.findByText('No answer.');
+  source.fault = null;
+  await userEvent.click(screen.getByRole('button', { name: 'Try now' }));
+  await screen.findByRole('treegrid');
+});
+
+it('that nobody has submitted a job is said', async () => {
+  const source = new Organization();
+  source.jobs = [];
+  render(<Shown source={source} acts={{}} />);
+  expect(await screen.findByText('Nobody in your organization has submitted a job.')).toBeTruthy();
+});

@@ -1,0 +1,198 @@
+/** A result's tab: what is shown of the job, of its files, its log and settings, and what is said where there is none. */
+import { render, screen, within } from '@testing-library/react';
+import { userEvent } from '@testing-library/user-event';
+import type { ReactElement } from 'react';
+
+import { ResultView, type ResultViewProps } from '../src/components/ResultView';
+import type { ResultState } from '../src/models/result';
+import { makeJob } from './records';
+
+const NOW = Date.parse('2026-11-21T10:05:00Z');
+const DONE = makeJob({
+  jobName: 'fold',
+  status: 'Complete',
+  completed: '2026-11-21T10:01:05.000Z',
+  score: { ptm: 0.8 }
+});
+const RESULT = {
+  title: 'fold',
+  html: '<p>A structure</p>',
+  files: [{ name: 'model.pdb', kind: 'structure', sizeBytes: 271_400 }],
+  manifest: '{"method": "X"}'
+};
+const STATE: ResultState = { job: DONE, seenAt: NOW, goneAt: null, fault: null, result: RESULT, resultFault: null };
+
+function view(state: Partial<ResultState> = {}, change: Partial<ResultViewProps> = {}): ReactElement {
+  const props: Omit<ResultViewProps, 'state'> = {
+    id: 'test',
+    name: 'fold',
+    toolName: 'AbodyBuilder',
+    owner: null,
+    service: null,
+    isElsewhere: false,
+    elsewhere: [],
+    now: NOW,
+    readLog: () => Promise.resolve('line of the log'),
+    readSettings: () => Promise.resolve('{"heavy": "EVQL"}'),
+    onInsert: vi.fn(),
+    onAgain: vi.fn(),
+    onDownload: vi.fn(),
+    onInsertFile: vi.fn(),
+    onPressFile: vi.fn(),
+    onRetry: vi.fn(),
+    onClose: vi.fn()
+  };
+  return <ResultView {...props} {...change} state={{ ...STATE, ...state }} />;
+}
+
+const press = (name: string | RegExp): Promise<void> => userEvent.click(screen.getByRole('button', { name }));
+const go = (name: string): Promise<void> => userEvent.click(screen.getByRole('tab', { name }));
+const facts = (): string => document.querySelector('.fn-Result-facts')?.textContent ?? '';
+
+describe('a complete job', () => {
+  it('shows its result and what is known of it in one line', () => {
+    render(view());
+    expect(screen.getByText('A structure')).toBeTruthy();
+    expect(facts()).toMatch(/^AbodyBuilder · Complete · 1 min · pTM 0.8 · /);
+  });
+
+  it('says whose it is and where, when that is not here', () => {
+    render(view({}, { owner: 'a\u202e@x', isElsewhere: true, service: 'lab' }));
+    expect(facts()).toMatch(/^A job of a\ufffd@x · at lab · /);
+  });
+
+  it('is put into a cell, run again and downloaded', async () => {
+    const [onInsert, onAgain, onDownload] = [vi.fn(), vi.fn(), vi.fn()];
+    render(view({}, { onInsert, onAgain, onDownload }));
+    await press('Insert cell');
+    await press('Change and run again');
+    await press('Download');
+    expect([onInsert, onAgain].map(act => act.mock.calls.length)).toEqual([1, 1]);
+    expect(onDownload).toHaveBeenCalledWith(null);
+  });
+
+  it('lists its files with kind and size, to be saved or used', async () => {
+    const [onDownload, onInsertFile] = [vi.fn(), vi.fn()];
+    render(view({}, { onDownload, onInsertFile }));
+    await go('Files');
+    expect(screen.getByRole('listitem').textContent).toContain('structure · 271 kB');
+    await press('Save model.pdb');
+    await press('model.pdb');
+    await press('Insert model.pdb into the notebook');
+    expect(onDownload.mock.calls).toEqual([['model.pdb'], ['model.pdb']]);
+    expect(onInsertFile).toHaveBeenCalledWith('model.pdb');
+  });
+
+  it('shows its log, its settings and its provenance', async () => {
+    render(view());
+    await go('Log');
+    await screen.findByText('line of the log');
+    await go('Settings');
+    await screen.findByText('{"heavy": "EVQL"}');
+    await go('Provenance');
+    expect(screen.getByLabelText('Manifest').textContent).toBe('{"method": "X"}');
+  });
+
+  it('says when its result does not say what was run', async () => {
+    render(view({ result: { ...RESULT, manifest: '' } }));
+    await go('Provenance');
+    expect(screen.getByText('No manifest')).toBeTruthy();
+  });
+
+  it('says why its settings cannot be shown', async () => {
+    render(view({}, { readSettings: () => Promise.reject(new Error('Only its owner may see them.')) }));
+    await go('Settings');
+    expect((await screen.findByRole('alert')).textContent).toContain('Only its owner may see them.');
+  });
+});
+
+describe('a job without a result', () => {
+  it('that waits or runs says so, and how far it is', () => {
+    const { rerender } = render(view({ job: makeJob({ status: 'In Queue' }), result: null }));
+    expect(screen.getByText('Waiting for its turn')).toBeTruthy();
+    rerender(view({ job: makeJob({ progress: 0.4, message: 'Refining' }), result: null }));
+    expect(screen.getByText('40 % · Refining')).toBeTruthy();
+    expect(screen.getByRole<HTMLButtonElement>('button', { name: 'Download' }).disabled).toBe(true);
+  });
+
+  it('that failed says why, and that there is none', () => {
+    render(view({ job: makeJob({ status: 'Stopped', error: 'No heavy chain.' }), result: null }));
+    expect(screen.getByText('No heavy chain.')).toBeTruthy();
+    expect(screen.getByText('No result')).toBeTruthy();
+  });
+
+  it('says that it is fetched', () => {
+    render(view({ result: null }));
+    expect(screen.getByText('Fetching the result')).toBeTruthy();
+  });
+
+  it.each([
+    [true, 'The result cannot be fetched now', 'Too busy. Retrying automatically.', 'Try now'],
+    [false, 'The result cannot be shown', 'Too busy.', 'Try again']
+  ])('says why it cannot be had (passing: %s)', async (isPassing, title, text, label) => {
+    const onRetry = vi.fn();
+    render(view({ result: null, resultFault: { sentence: 'Too busy.', isPassing } }, { onRetry }));
+    expect(screen.getByText(title)).toBeTruthy();
+    expect(screen.getByText(text)).toBeTruthy();
+    await press(label);
+    expect(onRetry).toHaveBeenCalledOnce();
+  });
+});
+
+describe('a job that is not there', () => {
+  const GONE = { job: undefined, result: null, goneAt: NOW };
+
+  it('is looked for before anything is said', () => {
+    render(view({ job: undefined, result: null }));
+    expect(screen.getByText('Looking for the job')).toBeTruthy();
+    expect(screen.queryByRole('tab')).toBeNull();
+  });
+
+  it('may be at another service, where one can look', async () => {
+    const onLook = vi.fn();
+    render(view(GONE, { service: 'lab', elsewhere: [{ place: 'at hosted', onLook }] }));
+    expect(screen.getByText('There is no such job')).toBeTruthy();
+    expect(screen.getByRole('status').textContent).toContain('The service “lab” has no job of this name');
+    await press('Look at hosted');
+    expect(onLook).toHaveBeenCalledOnce();
+  });
+
+  it('of a member is said to be none of that member', () => {
+    render(view(GONE, { owner: 'a@x' }));
+    expect(screen.getByRole('status').textContent).toContain('no job of this name of a@x');
+  });
+
+  it('keeps what was read of it, and can be closed', async () => {
+    const onClose = vi.fn();
+    render(view({ goneAt: NOW }, { onClose }));
+    expect(screen.getByText('This job is not there any more')).toBeTruthy();
+    expect(screen.getByText(/stays until this tab is closed/)).toBeTruthy();
+    expect(screen.getByText('A structure')).toBeTruthy();
+    expect(screen.getByRole<HTMLButtonElement>('button', { name: 'Insert cell' }).disabled).toBe(true);
+    await press('Close');
+    expect(onClose).toHaveBeenCalledOnce();
+  });
+});
+
+describe('a service that does not answer', () => {
+  const fault = { sentence: 'No answer.', isPassing: true };
+
+  it('is said above a job that may have changed, with the time of what is shown', () => {
+    render(view({ job: makeJob(), result: null, fault }));
+    const notice = within(document.querySelector<HTMLElement>('.fn-Result-trouble') ?? document.body);
+    expect(notice.getByText('The service does not answer')).toBeTruthy();
+    expect(notice.getByText(/No answer\. Retrying automatically\. What is shown was heard at/)).toBeTruthy();
+  });
+
+  it('does not matter to a job that is complete', () => {
+    render(view({ fault }));
+    expect(screen.queryByText('The service does not answer')).toBeNull();
+  });
+
+  it('that refuses is not waited for', () => {
+    render(view({ job: undefined, result: null, fault: { sentence: 'Wrong key.', isPassing: false } }));
+    expect(screen.getByText('The service cannot be asked for this job')).toBeTruthy();
+    expect(screen.getByText('Wrong key.')).toBeTruthy();
+    expect(screen.getByRole('button', { name: 'Close' })).toBeTruthy();
+  });
+});
