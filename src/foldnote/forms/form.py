@@ -163,7 +163,7 @@ class Form(Observed):
         """Put values into fields, hidden ones too; None empties a field that takes no null.
 
         Raises:
-            SettingsError: a name is no setting of this tool; then nothing was changed.
+            SettingsError: a name is not a setting of this tool; then nothing was changed.
         """
         self._put(self.bindings.take({**(values or {}), **more}))
 

@@ -1,7 +1,7 @@
 """A form over any JSON Schema: values, verdicts and code, and nothing to submit.
 
 The schema may come from anywhere: a file, a pydantic model's ``model_json_schema()``, another program. One
-whose value is no object becomes a form of one field.
+whose value is not an object becomes a form of one field.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from foldnote.errors import FoldnoteError
+from foldnote.errors import ArgumentError
 from foldnote.forms.fields.field import is_same
 from foldnote.forms.form import Form
 from foldnote.forms.schema.resolution import resolve, says_object
@@ -38,7 +38,7 @@ class SchemaForm(Form):
             value: what the form begins with; by default the schema's defaults.
 
         Raises:
-            FoldnoteError: the file cannot be read, or holds no schema.
+            ArgumentError: the file cannot be read, or holds no schema.
         """
         self.schema: dict[str, Any] = read_schema(schema)
         plain = resolve(self.schema, self.schema)
@@ -83,18 +83,18 @@ def read_schema(source: Mapping[str, Any] | str | Path) -> dict[str, Any]:
     """The schema itself, or the one that a file holds.
 
     Raises:
-        FoldnoteError: the file cannot be read, or holds no schema.
+        ArgumentError: the file cannot be read, or holds no schema.
     """
     if isinstance(source, Mapping):
         return dict(source)
     try:
         read = json.loads(Path(source).expanduser().read_text(encoding="utf-8"))
     except OSError as error:
-        raise FoldnoteError(f"The schema {str(source)!r} could not be read: {error.strerror}.") from error
+        raise ArgumentError(f"The schema {str(source)!r} could not be read: {error.strerror}.") from error
     except ValueError as error:
-        raise FoldnoteError(f"The schema {str(source)!r} is no JSON: {error}.") from error
+        raise ArgumentError(f"The schema {str(source)!r} is not valid JSON: {error}.") from error
     if not isinstance(read, dict):
-        raise FoldnoteError(f"The file {str(source)!r} holds no JSON Schema: an object was expected.")
+        raise ArgumentError(f"The file {str(source)!r} does not hold a JSON Schema: an object was expected.")
     return read
 
 

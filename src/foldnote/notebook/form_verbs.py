@@ -113,8 +113,8 @@ def form(
     Raises:
         UnknownToolError: the service has no such tool.
         SettingsError: ``values`` names a setting that the tool does not have.
-        ArgumentError: the job is a batch, or two different names are given.
-        FoldnoteError: the file cannot be read, or holds no schema.
+        ArgumentError: the job is a batch, two different names are given, or the file cannot be read or does
+            not hold a schema.
     """
     if isinstance(subject, Mapping | Path) or (isinstance(subject, str) and subject.endswith(".json")):
         return KeptSchemaForm(subject, values)

@@ -157,7 +157,7 @@ def test_lists_on_lines():
     assert "2 molecules" in label_of(form, "l")
 
 
-def test_words_are_parted_by_commas_and_may_hold_spaces():
+def test_words_are_separated_by_commas_and_may_hold_spaces():
     form = make_form({"c": {"type": "array", "items": {"type": "string"}, "x-foldnote": {"role": "chains"}}})
     form.fields["c"].control.value = "H L, A"
     assert form.value == {"c": ["H L", "A"]}

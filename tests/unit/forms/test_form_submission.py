@@ -269,7 +269,7 @@ def test_validate_shows_the_services_verdict_at_the_field_that_it_names_and_subm
     assert "not uploaded" in label_of(form, "pdbFile")
     form = make_form(client, values=ABB)
     form.frame.validate.click()
-    assert "finds nothing wrong" in form.frame.message.value
+    assert "service accepts these settings" in form.frame.message.value
     assert names_of(client) == []
 
 
@@ -332,7 +332,7 @@ def test_files_inside_objects_and_rows_are_uploaded_too(client, tmp_path):
     assert not sent["one"]["pdb"].startswith("/")
 
 
-GOOD_VERDICT = "finds nothing wrong"
+GOOD_VERDICT = "service accepts these settings"
 
 
 @pytest.mark.parametrize("edit", ["type", "set", "reset", "rename"])
@@ -398,7 +398,7 @@ def test_a_csv_of_id_and_vh_is_a_batch_whose_jobs_have_these_names(client):
     [
         ("id,name,VH\na,b,EVQ\n", "Only one column can name the jobs"),
         ("heavy,VH\nEVQ,EVQ\n", "heavy and VH are both the setting heavy"),
-        ("colour,VH\nred,EVQ\n", "is no setting of this tool"),
+        ("colour,VH\nred,EVQ\n", "is not a setting of this tool"),
         (">a\nEVQLVESGG\n", "needs the settings heavy, light"),
     ],
 )

@@ -52,7 +52,7 @@ def test_a_column_that_the_table_lacks_is_told(table):
 
 
 @pytest.mark.parametrize("text", ["a;b\n1;2\n", "a,b\n1,2\n", "\ufeffa\tb\n1\t2\n", "\n a, b\n1,2\n"])
-def test_heads_of_tables_are_read_however_they_are_parted(text, tmp_path):
+def test_heads_of_tables_are_read_whatever_separates_their_cells(text, tmp_path):
     path = tmp_path / "table.csv"
     path.write_text(text, encoding="utf-8")
     assert find_table(str(path)).columns == ("a", "b")

@@ -11,13 +11,13 @@ LETTERS = st.text("ACDEFGHIKLMNPQRSTVWY", min_size=1, max_size=80)
 def test_white_space_and_case_are_forgiven_and_told():
     read = read_sequence(" evq lve\n sgg\t")
     assert read.chains == ("EVQLVESGG",)
-    assert read.notes == ("read as capitals",)
+    assert read.notes == ("converted to upper case",)
 
 
 def test_a_fasta_header_goes_and_is_told():
     read = read_sequence(">1N8Z_H heavy\nEVQ\nLVE\n")
     assert (read.chains, read.names) == (("EVQLVE",), ("1N8Z_H heavy",))
-    assert read.notes == ("FASTA header “1N8Z_H heavy” left out",)
+    assert read.notes == ("FASTA header “1N8Z_H heavy” removed",)
 
 
 def test_several_records_are_chains():
@@ -34,7 +34,7 @@ def test_other_digits_and_signs_stay_to_be_pointed_at():
     assert read_sequence("EVQ1LVE*").chains == ("EVQ1LVE*",)
 
 
-def test_chains_are_parted_only_where_the_field_takes_chains():
+def test_chains_are_separated_only_where_the_field_takes_chains():
     assert read_sequence("EVQ:DIQ").chains == ("EVQ:DIQ",)
     assert read_sequence("EVQ:\nDIQ:", ":").chains == ("EVQ", "DIQ", "")
 

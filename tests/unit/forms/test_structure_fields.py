@@ -121,7 +121,7 @@ def test_residues_that_a_chain_lacks_are_told(form):
     form.fields["map"].control.value = "A: 1"
     assert "has no chain" in said(form, "map")
     form.fields["map"].control.value = "H: 38-27"
-    assert "runs backwards" in said(form, "map")
+    assert "is in descending order" in said(form, "map")
 
 
 def test_cdrs_are_offered_where_the_numbering_shows_its_scheme(form):

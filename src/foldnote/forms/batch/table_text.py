@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from foldnote.catalog.wording import find_near
-from foldnote.errors import FoldnoteError
+from foldnote.errors import ArgumentError
 from foldnote.forms.schema.spec import FieldSpec
 
 _YES = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
@@ -43,17 +43,17 @@ def read_table(text: str, specs: Iterable[FieldSpec]) -> list[TableRow]:
     """The rows of a table whose first line names its columns.
 
     Raises:
-        FoldnoteError: there is no row, or a column is neither a setting nor a name.
+        ArgumentError: there is no row, or a column is neither a setting nor a name.
     """
     specs = tuple(specs)
     lines = text.lstrip("\ufeff").strip("\r\n")
     rows = [row for row in csv.reader(io.StringIO(lines), delimiter=_find_delimiter(lines)) if any(row)]
     if len(rows) < 2:
-        raise FoldnoteError("A table needs a first line with the names of settings and a line for each job.")
+        raise ArgumentError("A table needs a first line with the names of settings and a line for each job.")
     columns = _find_columns([name.strip() for name in rows[0]], specs)
     for number, row in enumerate(rows[1:], start=1):
         if len(row) > len(columns):
-            raise FoldnoteError(f"Row {number} has {len(row)} cells, but there are {len(columns)} columns.")
+            raise ArgumentError(f"Row {number} has {len(row)} cells, but there are {len(columns)} columns.")
     return [_read_row([cell.strip() for cell in row], columns) for row in rows[1:]]
 
 
@@ -94,7 +94,7 @@ def match_columns(names: Iterable[str], specs: Iterable[FieldSpec]) -> tuple[dic
     """The column of each setting that one of ``names`` means, and the column of the jobs' names, if any.
 
     Raises:
-        FoldnoteError: a column is neither a setting nor a name, or two mean the same.
+        ArgumentError: a column is neither a setting nor a name, or two mean the same.
     """
     names = list(names)
     pairs = list(zip(names, _find_columns(names, tuple(specs)), strict=True))
@@ -107,11 +107,11 @@ def _find_columns(names: list[str], specs: tuple[FieldSpec, ...]) -> list[FieldS
     found = [_find_column(name, specs) for name in names]
     settings = [spec.name for spec in found if spec is not None]
     if found.count(None) > 1:
-        raise FoldnoteError(f"Only one column can name the jobs; these are: {', '.join(names)}.")
+        raise ArgumentError(f"Only one column can name the jobs; these are: {', '.join(names)}.")
     for spec in specs:
         if settings.count(spec.name) > 1:
             doubled = [name for name, known in zip(names, found, strict=True) if known is spec]
-            raise FoldnoteError(f"The columns {' and '.join(doubled)} are both the setting {spec.name}.")
+            raise ArgumentError(f"The columns {' and '.join(doubled)} are both the setting {spec.name}.")
     return found
 
 
@@ -128,7 +128,7 @@ def _find_column(name: str, specs: tuple[FieldSpec, ...]) -> FieldSpec | None:
         hint = (
             f" Did you mean {near[0]}?" if near else f" The settings are: {', '.join(s.name for s in specs)}."
         )
-        raise FoldnoteError(f"The column {name[:60]!r} is no setting of this tool.{hint}")
+        raise ArgumentError(f"The column {name[:60]!r} is not a setting of this tool.{hint}")
     return found
 
 

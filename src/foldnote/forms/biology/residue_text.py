@@ -44,7 +44,7 @@ def read_residues(text: str, chain: OutlineChain | None = None, place: str = "")
             part = _find(word, chain, place)
         else:
             return ResidueText(
-                fault=f"{word[:20]!r} is no residue number. Write 26 27 52A, or a range: 26-33."
+                fault=f"{word[:20]!r} is not a residue number. Write 26 27 52A, or a range: 26-33."
             )
         if part.fault:
             return part
@@ -67,7 +67,7 @@ def _find(residue: str, chain: OutlineChain | None, place: str) -> ResidueText:
 def _expand(first: str, last: str, chain: OutlineChain | None, place: str) -> ResidueText:
     start, end = number_of(first), number_of(last)
     if end < start:
-        return ResidueText(fault=f"{first}-{last} runs backwards: write the smaller number first.")
+        return ResidueText(fault=f"{first}-{last} is in descending order: write the smaller number first.")
     if chain is None:
         if not (first + last).replace("-", "").isdigit() or end - start > _LONGEST:
             return ResidueText(fault=f"{first}-{last} can be written out only where the structure is known.")

@@ -61,15 +61,15 @@ def _split(letters: str, separator: str | None) -> tuple[str, ...]:
 
 def _header_note(name: str) -> str:
     shown = name if len(name) <= 40 else f"{name[:39]}…"
-    return f"FASTA header “{shown}” left out" if shown else "FASTA header left out"
+    return f"FASTA header “{shown}” removed" if shown else "FASTA header removed"
 
 
 def _clean(text: str) -> tuple[str, tuple[str, ...]]:
     notes = []
     unnumbered = _LINE_NUMBER.sub("", text)
     if unnumbered != text:
-        notes.append("line numbers left out")
+        notes.append("line numbers removed")
     letters = re.sub(r"\s+", "", unnumbered)
     if letters != letters.upper():
-        notes.append("read as capitals")
+        notes.append("converted to upper case")
     return letters.upper(), tuple(notes)

@@ -18,7 +18,7 @@ from typing import Any, Literal, Protocol
 import ipywidgets as widgets
 
 from foldnote.client.inputs.file_values import FileValue, LocalFile
-from foldnote.errors import FoldnoteError
+from foldnote.errors import ArgumentError
 from foldnote.forms.schema.spec import MISSING, FieldSpec
 from foldnote.forms.ui import compact_widgets
 from foldnote.forms.ui.label import Excerpt, Notice, read_parts, write_label
@@ -37,7 +37,7 @@ class Reading:
 
     value: Any = MISSING
     errors: tuple[str, ...] = ()
-    """Why the control's contents are no value, in words; the catalog is not asked then."""
+    """Why the control's contents are not a value, in words; the catalog is not asked then."""
     excerpt: Excerpt | None = None
     readout: str = ""
     """What the contents amount to: ``120 residues``, ``upload target.pdb, 204 kB``."""
@@ -146,12 +146,12 @@ class Field(ABC):
         """Hold exactly ``value``; `MISSING` empties the field.
 
         Raises:
-            FoldnoteError: the value is an object that no setting can be.
+            ArgumentError: the value is an object that no setting can be.
         """
         if not (isinstance(value, _PLAIN) or value is MISSING or hasattr(value, "tolist")):
             kind = type(value).__name__
             told = f"{self.spec.title} cannot be of the type {kind}: give text, numbers, lists or dicts."
-            raise FoldnoteError(told)
+            raise ArgumentError(told)
         self._is_cleared = self.is_at_start = False
         with self.writing():
             self.render(MISSING if value is None and self.spec.nullable else value)

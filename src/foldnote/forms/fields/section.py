@@ -33,7 +33,7 @@ class SectionReading:
     """One a field, whether it applies or not."""
     state: State
     value: dict[str, Any]
-    """The fields that apply and hold something, and the names that are no fields."""
+    """The fields that apply and hold something, and the names that are not fields."""
     inner: tuple[Problem, ...]
     """What the fields that apply have to say against themselves; paths begin at the section."""
 
@@ -43,7 +43,7 @@ class Section:
 
     Attributes:
         fields: every field, those of other conditions too.
-        extra: names and values of the object that are no fields; they are kept and sent.
+        extra: names and values of the object that are not fields; they are kept and sent.
     """
 
     def __init__(self, plan: Plan, host: FieldHost) -> None:
@@ -274,7 +274,7 @@ class Section:
             field.focus_at(path[len(name) + 1 :] if field is not self.more else path)
 
     def keep_extra(self, given: Mapping[str, Any]) -> None:
-        """Take in names that are no fields, beside those that are there."""
+        """Take in names that are not fields, beside those that are there."""
         more = self.more.read().value if self.more is not None else self.extra
         self._write_extra({**(more if isinstance(more, Mapping) else {}), **given})
 

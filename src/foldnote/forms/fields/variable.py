@@ -14,7 +14,7 @@ from pathlib import PurePath
 from typing import Any, Protocol
 
 from foldnote.client.inputs.file_values import LocalFile
-from foldnote.errors import FoldnoteError
+from foldnote.errors import ArgumentError
 from foldnote.forms.fields.field import is_same
 from foldnote.forms.schema.spec import MISSING
 
@@ -35,10 +35,10 @@ def variable(name: str) -> Variable:
     """A variable of the notebook for a field to follow: ``fn.form(tool, heavy=fn.variable("my_sequence"))``.
 
     Raises:
-        FoldnoteError: this is no name of a variable.
+        ArgumentError: this is not the name of a variable.
     """
     if not isinstance(name, str) or not name.isidentifier():
-        raise FoldnoteError(f"variable() takes the name of a variable in quotation marks, not {name!r:.80}.")
+        raise ArgumentError(f"variable() takes the name of a variable in quotation marks, not {name!r:.80}.")
     return Variable(name)
 
 

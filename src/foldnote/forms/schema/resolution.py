@@ -27,7 +27,7 @@ _TIGHTEST: Final[Mapping[str, Callable[[Any, Any], Any]]] = {
 def resolve(schema: Any, root: Mapping[str, Any]) -> dict[str, Any]:
     """``schema`` with local references followed; keywords beside a ``$ref`` win over the target's.
 
-    The parts of an ``allOf`` that say one thing about a value that is no object are put into one.
+    The parts of an ``allOf`` that say one thing about a value that is not an object are put into one.
     """
     merged = _dereference(schema, root)
     parts = merged.get("allOf")

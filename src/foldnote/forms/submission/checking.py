@@ -97,12 +97,12 @@ class Checking:
             form.frame.say("The settings changed while the service judged them. Press Validate again.")
             return
         if verdict.valid:
-            said = "The service finds nothing wrong with these settings. Nothing was submitted."
+            said = "The service accepts these settings. Nothing was submitted."
             self._verdicts.say(said, "well")
             return
         said = verdict.error or "The service refuses these settings and does not say why."
         is_shown = form.show_verdict(verdict.field, said)
-        self._verdicts.say("The service found this wrong; the field is marked." if is_shown else said, "bad")
+        self._verdicts.say("The service refuses a setting; the field is marked." if is_shown else said, "bad")
 
     async def _look_up(self, name: str, asked_at: float) -> None:
         form = self._form

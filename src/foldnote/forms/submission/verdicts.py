@@ -109,7 +109,7 @@ def _read_verdicts(error: Exception) -> list[tuple[str, str]]:
 def _tell(error: Exception) -> str:
     if isinstance(error, FoldnoteError):
         return error.message
-    return f"foldnote itself failed, and that is a fault of ours: {type(error).__name__}: {error}"
+    return f"Internal error in foldnote, please report it: {type(error).__name__}: {error}"
 
 
 def _advise(error: Exception, profile: str) -> str:

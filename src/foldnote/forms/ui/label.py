@@ -146,6 +146,9 @@ def _bounds(spec: FieldSpec) -> str:
 
 def _bound_size(spec: FieldSpec, least: str, most: str, noun: str) -> str:
     """The limits of a length in words."""
+    if spec.schema.get(least) == spec.schema.get(most) and str(spec.schema.get(least)) not in spec.help:
+        exact = spec.schema.get(least)
+        return f"Exactly {count(exact, noun)}." if isinstance(exact, int) and exact > 0 else ""
     bounds = [
         f"{word} {count(size, noun)}"
         for word, size in (("at least", spec.schema.get(least)), ("at most", spec.schema.get(most)))

@@ -158,7 +158,7 @@ class SwitchField(Field):
         return looks.box([self.control, self._foot], "foldnote-switch")
 
     def parse(self) -> Reading:
-        """True, False, or nothing where False was never chosen and is no default."""
+        """True, False, or nothing where False was never chosen and is not the default."""
         is_on = bool(self.control.value)
         is_given = is_on or self.spec.required or self.spec.default is not MISSING
         return Reading(is_on if is_given else MISSING)

@@ -90,7 +90,7 @@ class ObjectField(HolderField):
             self._section.reset({})
 
     def keep(self, value: Any) -> Any:
-        """The fields inside keep what they were given; what waits for them, or is no object, is kept here."""
+        """The fields inside keep their values; one that waits for them, or is not an object, is kept here."""
         return MISSING if isinstance(self.as_object(value), Mapping) and self._section is not None else value
 
     def start_with(self, value: Any) -> None:

@@ -127,7 +127,7 @@ class MappingField(Field):
         self.control.value = "\n".join(f"{_write_key(key)}: {self._write_value(item)}" for key, item in pairs)
 
     def describe(self, value: Any) -> Reading:
-        """A value that is no map is named, for the box cannot show it."""
+        """A value that is not a map is named, for the box cannot show it."""
         return Reading(value, readout="" if isinstance(value, dict) else f"holds {in_one_line(value)}")
 
     @property

@@ -32,7 +32,7 @@ class Offers:
 
 
 class OfferedField(TextField):
-    """One text, chosen from what a file of the same form holds."""
+    """One text, selected from what a file of the same form holds."""
 
     noun = "value"
 

@@ -105,7 +105,7 @@ class RowsField(HolderField):
         self._fill(list(value) if isinstance(value, list | tuple) else [])
 
     def keep(self, value: Any) -> Any:
-        """The rows keep their items; only what is no list is kept here."""
+        """The rows keep their items; only what is not a list is kept here."""
         is_shown = isinstance(value, list | tuple) and len(value) <= _MOST_ROWS
         return MISSING if is_shown else value
 
@@ -259,7 +259,7 @@ class EntriesField(RowsField):
         self._fill(list(value.items()) if isinstance(value, Mapping) else [])
 
     def keep(self, value: Any) -> Any:
-        """The rows keep their values; only what is no object is kept here."""
+        """The rows keep their values; only what is not an object is kept here."""
         return MISSING if isinstance(value, Mapping) and len(value) <= _MOST_ROWS else value
 
     @property
