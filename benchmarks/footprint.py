@@ -22,6 +22,7 @@ from packaging.utils import canonicalize_name
 
 HERE = Path(__file__).parent.parent
 BASE = ("jupyterlab", "pandas", "numpy")
+HEAVY = ("rdkit", "matplotlib")
 LIMIT_MB = 120
 LIMIT_WITH_CHEMISTRY_AND_PLOTS_MB = 350
 FIRST_USES = {
@@ -44,9 +45,10 @@ def main() -> None:
     root = parser.parse_args().root.resolve()
     project = tomllib.loads((root / "pyproject.toml").read_text())["project"]
     extras = project["optional-dependencies"]
-    report_size(root, project["dependencies"], LIMIT_MB, "foldnote")
-    more = [*project["dependencies"], *extras.get("chem", ()), *extras.get("plots", ())]
-    report_size(root, more, LIMIT_WITH_CHEMISTRY_AND_PLOTS_MB, "foldnote[chem,plots]")
+    light = [each for each in project["dependencies"] if not each.startswith(HEAVY)]
+    report_size(root, light, LIMIT_MB, "foldnote without RDKit and matplotlib")
+    whole = [*project["dependencies"], *extras.get("chem", ()), *extras.get("plots", ())]
+    report_size(root, whole, LIMIT_WITH_CHEMISTRY_AND_PLOTS_MB, "foldnote with RDKit and matplotlib")
     for what, (limit_s, code) in FIRST_USES.items():
         figure_s = time_code(root, code)
         print(f"{what}: {figure_s * 1000:.0f} ms, limit {limit_s * 1000:.0f} ms  {judge(figure_s, limit_s)}")

@@ -351,7 +351,7 @@ class ArchiveError(ResultError):
 
 
 class UnreadableFileError(ResultError):
-    """One file of a result cannot be read as what its name says."""
+    """One file of a result is not of the format that its name says."""
 
 
 class EngineError(FoldnoteError):

@@ -85,9 +85,9 @@ def sync(path: Path) -> None:
 
 @contextmanager
 def hold_lock(path: Path, timeout_s: float = 0, *, is_temporary: bool = False) -> Iterator[bool]:
-    """Hold the lock file ``path``, which ends with its holder, however that dies.
+    """Hold a lock on the file ``path``; the lock ends with its process, however that ends.
 
-    Where the file system has no locks, a file that names its holder stands for the lock.
+    Where the file system has no locks, a file that names its holder is the lock.
 
     Args:
         path: a file that is used for nothing else; made if absent, with its folder, for this user alone.

@@ -33,7 +33,7 @@ def make_own(path: Path, remedy: str = _REMEDY, *, below: Path | None = None) ->
         OSError: it cannot be made.
         ConfigurationError: another user could read or replace what is in it.
     """
-    check_way(path, remedy)  # before anything is made where somebody else wants it
+    check_way(path, remedy)  # before anything is created where another user wants it
     path.mkdir(mode=0o700, parents=True, exist_ok=True)
     found, user = path.stat(), _user()
     check_owner(path, found, remedy)
@@ -52,7 +52,7 @@ def make_own(path: Path, remedy: str = _REMEDY, *, below: Path | None = None) ->
 def check_owner(path: Path, found: os.stat_result | None = None, remedy: str = _REMEDY) -> None:
     """Let pass a folder of this user or of root, to which no other user can have led.
 
-    Root may also use one of another user that nobody else can write, as mounted folders of containers are.
+    Root may also use another user's folder that only its owner can write, such as a mount of a container.
 
     Raises:
         OSError: there is no such folder.

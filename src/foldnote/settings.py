@@ -219,7 +219,7 @@ def active_profile(name: str | None = None) -> Profile:
             return profile
     known = ", ".join(profile.name for profile in profiles())
     raise ConfigurationError(
-        f"There is no profile {wanted!r}. Known: {known}. Profiles stand in config.toml."
+        f"There is no profile {wanted!r}. Known: {known}. Profiles are kept in config.toml."
     )
 
 

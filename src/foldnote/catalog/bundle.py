@@ -2,7 +2,7 @@
 
 A connected service's own catalog wins over this one; which engine runs a tool here is the service's
 knowledge. A file setting of an example job that names a file of ``examples/`` gets that file's contents, so
-that each example can be submitted as it stands.
+that each example can be submitted unchanged.
 """
 
 from __future__ import annotations

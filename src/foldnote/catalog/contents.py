@@ -1,6 +1,6 @@
 """What can be seen in a file's contents without a library: does a PDB have atoms, a table its columns.
 
-Light on purpose: it runs at each keystroke and tells a wrong file from a right one. Reading files for
+Light on purpose: it runs at each keystroke and only recognises wrong files. Reading files for
 their science is not done here, and whether an upload exists is the service's question.
 """
 
@@ -15,12 +15,12 @@ from typing import Final
 
 _ATOM_RECORDS = ("ATOM", "HETATM")
 _LONGEST_HEADER = 100_000
-"""Characters of a table's first row that are read; beyond lies no table."""
+"""Characters of a table's first row that are read; a longer one is not a table."""
 _CHUNK = 1 << 16
 _MOST_KEPT = 1 << 20
 """Characters of a text whose chains are remembered from one keystroke to the next."""
 _MOST_NAMES = 100_000
-"""Different names of a Clustal alignment that are told apart."""
+"""Different names of a Clustal alignment that are distinguished."""
 
 
 def is_inline(value: str) -> bool:
@@ -77,7 +77,7 @@ def read_columns(text: str, delimiter: str) -> tuple[str, ...]:
 
 
 def list_sequence_names(text: str) -> Iterator[str]:
-    """Names of the sequences in a FASTA, Clustal or PHYLIP text, one by one; none where none can be told."""
+    """Names of the sequences in a FASTA, Clustal or PHYLIP text, if it is one of these."""
     lines = (line for line in read_lines(text) if line.strip())
     first = next(lines, "")
     if first.startswith(">"):

@@ -58,7 +58,7 @@ class Survey:
     """One schema and the extents of its parts, each found when it is asked for and then kept.
 
     Args:
-        schema: plain JSON without a container that stands at two places; it must not change.
+        schema: plain JSON in which no container is shared; it must not change.
     """
 
     def __init__(self, schema: _Tree) -> None:

@@ -1,4 +1,4 @@
-"""What of a Python value JSON can carry, and where it holds something else.
+"""Which parts of a Python value JSON can represent, and where the others are.
 
 Settings come from notebooks, where a value may be anything: a tuple, an array, NaN, a list that holds
 itself. Everything that looks into values afterwards may rely on what is read here: plain lists, dicts with
@@ -17,7 +17,7 @@ NOT_FINITE: Final = "not_finite"
 NOT_JSON: Final = "not_json"
 TOO_DEEP: Final = "too_deep"
 TOO_LARGE: Final = "too_large"
-"""A value that is too large to be held against its schema; it stands in the place of a broken keyword."""
+"""Reported in place of a broken keyword for a value that is too large to be validated."""
 MOST_LEVELS: Final = 100
 MOST_PARTS: Final = 200_000
 MOST_LETTERS: Final = 100_000
@@ -27,7 +27,7 @@ _LARGEST_BITS = 1023
 """A whole number with more bits is infinite to everyone who reads JSON numbers as doubles."""
 _EXACT_BITS = 63
 _HALVES = {half: half - 0xD800 + 0xF0000 for half in range(0xD800, 0xE000)}
-"""Halves of characters, which no encoding takes, each to one private character."""
+"""Lone surrogates, which no encoding accepts, each mapped to one private-use character."""
 
 
 class Odd(NamedTuple):

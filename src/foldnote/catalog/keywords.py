@@ -1,4 +1,4 @@
-"""JSON Schema's own keywords, of draft 2020-12: which of them a value breaks, as plain records.
+"""Validate values against JSON Schema draft 2020-12, and report each broken keyword as a plain record.
 
 The only module that knows the validator. It is compiled code that loads in a few milliseconds, which counts
 because each notebook and each service waits for it once. No reference is fetched from anywhere, ``format``
@@ -123,8 +123,8 @@ class Rules:
     def find_faults(self, plain: Plain) -> list[SchemaFault]:
         """Every keyword that the value breaks, wrong types first, then in the order of the schema.
 
-        Of what lies in an odd part only a wrong type is told, and where schema and value are large together
-        only the first keyword that it breaks. Nothing is found by a schema that could not be compiled.
+        Inside a part that is not JSON only a wrong type is reported; where schema and value are both large,
+        only the first broken keyword. Nothing is found by a schema that could not be compiled.
         """
         if self._validator is None:
             return []
@@ -270,7 +270,7 @@ def _step(at: Any, key: str | int | None) -> tuple[Any, int]:
 
 
 def _list_keys(at: Any, key: str | int | None) -> list[Any]:
-    """Keys or positions that ``key`` of a path may stand for in a dict or list."""
+    """Keys or positions that ``key`` of a path may refer to in a dict or list."""
     if isinstance(at, list):
         return [key] if isinstance(key, int) and key < len(at) else []
     if not isinstance(at, dict):
@@ -307,7 +307,7 @@ def _look_up(root: Any, reference: str) -> Any:
 
 
 def _leave(_address: str) -> dict[str, Any]:
-    """What stands for a schema elsewhere: one that takes everything."""
+    """Replace a remote schema by one that accepts everything."""
     return {}
 
 
@@ -351,7 +351,7 @@ def _list_paths(at: Any, path: Path, wanted: Any) -> Iterator[Path]:
 
 
 def _name_as_given(plain: Plain, path: Path) -> Path:
-    """The same path by the keys that were given, some of which had halves of characters."""
+    """The same path by the keys as given, some of which had lone surrogates."""
     at, given = plain.value, plain.given
     names: list[str | int] = []
     for key in path:

@@ -196,7 +196,7 @@ def _find_unknown(prepared: Prepared, settings: Mapping[str, Any]) -> Iterator[F
 
 
 def _check_rest(rules: Rules, normalized: Mapping[str, Any]) -> Iterator[Finding]:
-    """What concerns several fields; what concerns one has been told."""
+    """Faults that concern several fields; those of one field are reported already."""
     faults = rules.find_faults(read_plain(dict(normalized)))
     told = (finding for fault in faults if fault.place[0] not in PLAIN for finding in _tell_rest(fault))
     yield from dict.fromkeys(told)
@@ -208,7 +208,7 @@ def _tell_rest(fault: SchemaFault) -> Iterator[Finding]:
 
 
 def tell_faults(rules: Rules, plain: Plain) -> list[Problem]:
-    """What one schema finds in a value, once for each place; paths begin at the value."""
+    """The faults of a value by one schema, one for each place; paths begin at the value."""
     told: dict[Path, Finding] = {}
     for path, words in _tell_each(rules.find_faults(plain)):
         told.setdefault(path, Finding(_printable(".".join(map(str, path))), *words))
@@ -216,7 +216,7 @@ def tell_faults(rules: Rules, plain: Plain) -> list[Problem]:
 
 
 def _tell_each(faults: list[SchemaFault], unit: str = "") -> Iterator[tuple[Path, tuple[str, str]]]:
-    """Faults with their sentences and codes; a name that is missing is told where it is missing."""
+    """Faults with their messages and codes; a missing name is reported where it is missing."""
     for fault in faults:
         yield from _tell_absent(fault) or [(fault.path, tell_fault(fault, unit))]
 
@@ -239,12 +239,12 @@ def _tell_absent(fault: SchemaFault) -> list[tuple[Path, tuple[str, str]]]:
 
 
 def _name_key(key: object) -> str:
-    """A key as text; keys that are none, which only Python has, by their kind."""
+    """A key as text; a key that is not text, which only Python allows, by its type."""
     return key if isinstance(key, str) else name_kind(key)
 
 
 def _printable(key: object) -> str:
-    """A key as it can be sent in an answer: short, and without halves of characters."""
+    """A key as it can be sent in an answer: short, and without lone surrogates."""
     return _name_key(key)[:100].encode("utf-8", "backslashreplace").decode()
 
 

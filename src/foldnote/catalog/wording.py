@@ -1,6 +1,6 @@
 """JSON Schema's standard errors in plain words: what is wrong with a value, and what would be right.
 
-One row a keyword. Rules of our own are told where they are checked (`foldnote.catalog.checks`).
+One row a keyword. Messages of our own rules are in `foldnote.catalog.checks`.
 """
 
 from __future__ import annotations

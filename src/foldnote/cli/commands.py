@@ -20,7 +20,7 @@ class Command:
         add_arguments: declares its arguments and options.
         run: what it does; gives the exit code.
         aliases: other names.
-        reads_arguments: whether ``run`` parses what follows the name; it stands in ``arguments`` then.
+        reads_arguments: whether ``run`` parses the rest of the command line itself, as ``arguments``.
     """
 
     name: str

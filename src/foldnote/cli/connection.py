@@ -62,7 +62,7 @@ def offer_tools(**_: object) -> list[str]:
 
 
 def offer_jobs(**_: object) -> list[str]:
-    """The jobs that were submitted from here, newest first."""
+    """The jobs submitted from this computer, newest first."""
     from foldnote import settings
     from foldnote.client.local.ledger import Ledger
 

@@ -163,7 +163,7 @@ def _ask(preview: Preview, *, is_allowed: bool) -> None:
     """Ask before much is spent.
 
     Raises:
-        ArgumentError: the answer is no, or nobody can be asked.
+        ArgumentError: the user declined, or standard input is not a terminal.
     """
     from foldnote import settings
 

@@ -36,7 +36,7 @@ class Credential(WireModel):
     tier: str = ""
     """Name of the trial."""
     expires_at: Moment = None
-    """UTC; the key dies then unless it is claimed. Null where a deployment does not say."""
+    """UTC; the key expires then unless it is claimed. Null where a deployment does not say."""
     limits: TrialLimits = Field(default_factory=TrialLimits)
     claim_url: str = Field(default="", repr=False)
     """For a person: opens the page that claims the account. Whoever has it can claim the account."""
@@ -66,16 +66,16 @@ def read_credential(answer: object) -> Credential:
 
 @dataclass(frozen=True)
 class Account:
-    """What is known of the account that the key belongs to, as far as the service tells.
+    """The account that the key belongs to, as far as the service reports it.
 
     Attributes:
         service: address of the service; ``embedded`` for this user's own.
         profile: name of the profile.
         has_key: whether a key is sent.
-        email: the account's address; None where nothing tells it.
+        email: the account's address; None where it is unknown.
         tier: name of the trial that the key was given out under; None for other keys.
-        is_claimed: whether a person has claimed the trial; None for other keys, or where nothing tells it.
-        expires_at: when an unclaimed key dies, UTC; None for other keys.
+        is_claimed: whether a person has claimed the trial; None for other keys, or where it is unknown.
+        expires_at: when an unclaimed key expires, UTC; None for other keys.
         claim_url: for a person: opens the page that claims the account. Whoever has it can claim the
             account, so that no repr shows it; None for other keys.
         jobs_allowed: jobs that the account may have, in all (unclaimed) or this month; None for no limit that

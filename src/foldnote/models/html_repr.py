@@ -1,7 +1,7 @@
-"""How a record looks in a cell and in a terminal: a small table, everything in it escaped.
+"""Small tables that show a record in a cell or a terminal, with all text escaped.
 
-Nothing of ours is styled by class: these tables stand in any front end and in saved notebooks. JupyterLab
-aligns cells to the right, so each says its own side.
+Styles are inline, not by class, because the tables appear in any front end and in saved notebooks. JupyterLab
+aligns cells to the right, so each cell sets its own alignment.
 """
 
 from __future__ import annotations

@@ -77,7 +77,7 @@ class Job(WireModel):
     statuses: StatusCounts | None = None
     """Subjobs by status of a batch parent."""
     failed: int | None = None
-    """Of a batch parent's stopped subjobs those that failed by themselves; null where nothing tells it."""
+    """The stopped subjobs of a batch parent that failed by themselves; null where it is unknown."""
     result_url: str | None = None
     """Link to the aggregated archive of a batch parent; null until it is built."""
 
@@ -176,7 +176,7 @@ def read_job(answer: object) -> Job:
         ProtocolError: it is not a job record.
     """
     if _is_plain(answer):
-        with suppress(ValidationError):  # what is not quite plain is read with patience
+        with suppress(ValidationError):  # other spellings are read below
             return Job.model_validate(answer)
     fields = lower_first(read_object(answer, "a job"))
     for foreign, ours in FOREIGN_KEYS.items():
@@ -259,9 +259,9 @@ def _read_index_map(fields: Mapping[str, Any]) -> list[Any]:
 
 
 def _read_word(word: object) -> tuple[JobStatus, bool]:
-    """The status, and whether the word is one that nobody knows: one such job must not hide all others.
+    """The status, and whether the word is unknown: one such job must not hide all others.
 
-    It counts as running, since nothing says that it is over.
+    An unknown status counts as running, since it may not be final.
     """
     try:
         return read_status(word), False

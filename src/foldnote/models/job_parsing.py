@@ -1,7 +1,7 @@
 """Job records straight from the bytes of an answer, where nothing has to be translated.
 
 Lists of thousands of jobs are read here, without an object for each brace between the bytes and the records.
-Only what has the interface's own spelling is taken; everything else is left to ``job``, which has patience.
+Only the interface's own spelling is read here; ``job`` reads all others.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def read_plain_page(body: bytes) -> JobPage | None:
 
 @contextmanager
 def _without_collecting(is_many: bool) -> Iterator[None]:
-    """Thousands of new records are no garbage: looking for some among them doubles the time."""
+    """Collecting garbage among thousands of new records would double the time."""
     was_on = is_many and gc.isenabled()
     if was_on:
         gc.disable()
@@ -56,7 +56,7 @@ def _without_collecting(is_many: bool) -> Iterator[None]:
 
 
 def _is_plain(job: Job) -> bool:
-    """Whether a record that was read as it stands means what it says."""
+    """Whether a record that was read without translation is right."""
     extra, counts = job.__pydantic_extra__, job.statuses
     if extra and _has_foreign(extra):
         return False

@@ -1,4 +1,4 @@
-"""Times as records hold them: in UTC, whatever zone or none a service writes."""
+"""Times in records: always in UTC, whatever zone a service writes."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from pydantic import AfterValidator, AwareDatetime
 
 
 def to_utc(value: datetime | None) -> datetime | None:
-    """A time in UTC, which one without a zone is taken to be in.
+    """Convert a time to UTC; one without a zone is taken as UTC.
 
-    None for the year 1, in which some services write times that have not come, and for what UTC cannot hold.
+    None for the year 1, which some services write for times that have not come, and for times that overflow.
     """
     if value is None or value.year <= 1:
         return None
@@ -24,15 +24,15 @@ def to_utc(value: datetime | None) -> datetime | None:
 
 
 def tell_local(value: datetime | None) -> str:
-    """A time in the zone of this computer with its distance from UTC, ``2026-11-01 01:30:00-02:30``.
+    """A time in the zone of this computer with its offset from UTC, ``2026-11-01 01:30:00-02:30``.
 
-    The distance tells the hour apart that comes twice when clocks are put back. Empty for None.
+    The offset distinguishes the hour that occurs twice when clocks are set back. Empty for None.
     """
     if value is None:
         return ""
     try:
         local = value.astimezone()
-    except (OverflowError, OSError, ValueError):  # too near to the ends of the calendar for this zone
+    except (OverflowError, OSError, ValueError):  # outside the calendar in this zone
         local = value
     return local.isoformat(sep=" ", timespec="seconds")
 

@@ -1,6 +1,6 @@
 """How a running embedded service is found: one small private file.
 
-The service writes it when it is ready, whoever needs the service reads it. It holds the key of the
+The service writes it when it is ready, and clients read it. It holds the key of the
 machine's own user, so only that user can read it. This is the one place in ``models`` that names a file;
 it is here because both sides, which do not know each other, must agree on it.
 """

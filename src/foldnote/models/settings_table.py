@@ -1,4 +1,4 @@
-"""What a tool takes, one row a setting, in words; read from its JSON Schema as it stands."""
+"""The settings and outputs of a tool as rows of words, read from its JSON Schema."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ def find_note(row: Mapping[str, Any] | None, schema: Mapping[str, Any], key: str
 
 
 def list_outputs(outputs: Any) -> Iterator[tuple[str, str, str, str]]:
-    """Name, meaning, unit and better direction of each output; what is not written so is passed over.
+    """Name, meaning, unit and better direction of each output; malformed rows are skipped.
 
     Args:
-        outputs: what a catalog says of them: objects with ``name``, ``description``, ``unit`` and ``better``
+        outputs: from a catalog: objects with ``name``, ``description``, ``unit`` and ``better``
             (``higher``, ``lower`` or ``none``).
     """
     for row in outputs if isinstance(outputs, list) else ():

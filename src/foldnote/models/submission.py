@@ -39,8 +39,8 @@ class Receipt(WireModel):
 def read_receipt(answer: object, sent: Submission) -> Receipt:
     """The receipt in ``answer``, which some deployments give as a bare sentence.
 
-    What the answer lacks, or has as something else than text, is taken from the submission that was ``sent``:
-    the job is there, whatever is said of it.
+    Fields that are missing or are not text are taken from the submission that was ``sent``: the job exists
+    anyway.
     """
     known = {"message": "", "jobName": sent.job_name, "type": sent.type, "status": "In Queue"}
     if isinstance(answer, Mapping):

@@ -92,7 +92,7 @@ class Tool(WireModel):
     settings_schema: dict[str, Any] = Field(default_factory=dict, alias="schema")
     """JSON Schema 2020-12 of the settings object."""
     example_job: dict[str, Any] | None = None
-    """A submission that is valid as it stands; null when the service gives none."""
+    """A valid submission; null when the service gives none."""
     _origin: ToolOrigin = PrivateAttr(default_factory=ToolOrigin)
 
     @property

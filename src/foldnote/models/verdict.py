@@ -58,7 +58,7 @@ class BatchVerdict(WireModel):
 
 
 class ErrorBody(WireModel):
-    """What the service says when it refuses; more keys may stand beside these."""
+    """The body of a refusal; other keys may accompany these."""
 
     error: str
     """One sentence: what is wrong and what would be right."""

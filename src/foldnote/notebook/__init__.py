@@ -1,8 +1,8 @@
 """The verbs of a notebook, put together from all rooms: ``fn.form``, ``fn.submit``, ``fn.job``, ``fn.view``.
 
-Only this room and the command line see the whole house. It holds no logic of its own beyond what shows
-where: a form or a job is a live widget, and below it an output that the notebook keeps, so that a result is
-still there when the notebook is opened again without its kernel.
+Only this room and the command line see the whole house. Its only logic is where things are
+shown: a form or a job is a live widget with a saved output below it, so that the result is still visible when
+the notebook is opened again without its kernel.
 """
 
 from __future__ import annotations

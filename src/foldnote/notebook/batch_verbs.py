@@ -110,7 +110,7 @@ def submit_batch(
         **settings: settings of every row.
 
     Raises:
-        FoldnoteError: the table cannot be read so, or the answer was no; also what
+        FoldnoteError: the table cannot be read, or the user declined; also what
             ``client.batches.submit`` raises.
         BatchSettingsError: rows break a rule; its ``to_frame()`` has the verdict on each row.
     """
@@ -176,7 +176,7 @@ def _ask_before(preview: Preview) -> None:
     """Ask whether a large batch is meant.
 
     Raises:
-        ArgumentError: it is not, or nobody can be asked.
+        ArgumentError: the user declined, or cannot be asked.
     """
     if preview.existing or not preview.is_valid:
         return

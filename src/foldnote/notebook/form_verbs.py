@@ -22,7 +22,7 @@ from foldnote.viewers.card.output import ResultSlot
 
 
 class NotebookForm(KeptForm):
-    """A form whose job card stands at its end and whose result is kept below it."""
+    """A form with its job card at its end and its result below."""
 
     def __init__(self, tool: Tool, client: Client, values: Mapping[str, Any], job_name: str | None) -> None:
         """Build the form; nothing is sent."""

@@ -25,8 +25,8 @@ Handle = TypeVar("Handle", bound="LiveHandle")
 class LiveHandle(JobHandle):
     """A handle that waits with its progress in the cell.
 
-    In a notebook a job is looked at by its card as well as by code, so what it says of itself is what was
-    last seen of it, and looking again gives the same job.
+    In a notebook both the card and code update a job, so the handle shows the record that was seen last, and
+    waiting returns the same handle.
     """
 
     def _seen(self, record: Job) -> Self:
@@ -42,7 +42,7 @@ class LiveHandle(JobHandle):
 
         Raises:
             JobFailedError: the run failed; the log's end is in the exception.
-            JobStoppedError: somebody stopped it.
+            JobStoppedError: it was stopped.
             WaitTimeoutError: it was not final in time.
         """
         with show_progress(self.record) if progress else nullcontext() as show:
@@ -66,7 +66,7 @@ class LiveHandle(JobHandle):
         Args:
             patterns: only the files whose names match one of these (``*.pdb``); by default all.
             pdbs_only: fetch the structure files only.
-            progress: whether the cell shows it, or what is told of the bytes that are there.
+            progress: whether the cell shows it, or a callback that receives the bytes so far.
 
         Raises:
             JobFailedError: the run failed; the log's end is in the exception.

@@ -1,4 +1,4 @@
-"""The verbs around jobs: which tool to take, whose account it is, tools in a row, ligands at once."""
+"""The verbs around jobs: recommendations, the account, pipelines and screening."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ def recommend(
     """The tools that fit a task described in words, best first, each with its reason.
 
     Args:
-        prompt: what is wanted; sequences in it are used.
+        prompt: the task; sequences in it are used.
         inputs: molecules, each with one of ``sequence``, ``smiles`` and ``ccd``, and perhaps a ``role``.
         profile: which service; by default the active profile's.
 
     Raises:
-        RouterDisabledError: the service recommends nothing to this account.
+        RouterDisabledError: recommendations are not enabled for this account.
         ServiceError: the service refused.
     """
     return connection.find_client(profile).router.ask(prompt, inputs)
@@ -32,7 +32,7 @@ def recommend(
 
 @verb
 def account(*, profile: str | None = None) -> Account:
-    """Whose key is used, and what is left of its jobs and hours, as far as the service tells.
+    """The account of the key in use, with its remaining jobs and hours where the service reports them.
 
     Raises:
         UnauthorizedError: the key is wrong or has expired.
@@ -43,14 +43,14 @@ def account(*, profile: str | None = None) -> Account:
 
 @verb
 def provision(*, profile: str | None = None) -> Account:
-    """A trial key for a service where you have none: asked for once, kept, and shown nowhere.
+    """Request a trial key, once, and keep it without showing it.
 
     ``fn.provision().claim_url`` is the address at which you claim the account; whoever has it can do that.
 
     Raises:
         ConfigurationError: the profile has a key of its own, or the key could not be kept.
-        RateLimitedError: the service has given out as many keys as it does in an hour.
-        ServiceFaultError: it gives out none now.
+        RateLimitedError: the service has reached its hourly limit of new keys.
+        ServiceFaultError: it issues none now.
     """
     return connection.find_client(profile).account.provision()
 

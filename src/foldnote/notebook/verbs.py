@@ -1,7 +1,7 @@
-"""What all verbs of a notebook do first: answer a call that cannot be meant with one sentence.
+"""The checks that all verbs of a notebook make first: a call that cannot be right raises one sentence.
 
-Only the shape of a call is judged here: how many arguments stand without a name, which names there are, and
-whether what has to be text is text. What the values mean is judged where they are used.
+Only the form of a call is checked here: the number of positional arguments, the names of the others, and
+the types of arguments. Their values are checked where they are used.
 """
 
 from __future__ import annotations

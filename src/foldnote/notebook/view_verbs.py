@@ -100,7 +100,7 @@ def view(
     pairing: PairingMethod = "auto",
     b_factors: StatedMeaning | None = None,
 ) -> Scene:
-    """A structure as a Scene: plain data that a cell draws, and ``.py3dmol()`` gives as a py3Dmol view.
+    """A structure as a Scene: plain data that a cell draws; ``.py3dmol()`` returns a py3Dmol view.
 
     Args:
         item: a result (its first structure, CDRs marked where a numbering is there, or a receptor with its
@@ -114,13 +114,13 @@ def view(
         table: one row a residue, with ``chain``, ``number`` and the column that ``color`` names.
         pairing: how residues of several structures are paired: ``auto`` (by residue number where they share
             a numbering, else by sequence), ``numbers``, ``sequence`` or ``structure``.
-        b_factors: what you know of the B-factor column of one structure, where the file does not say it:
-            ``plddt``, or ``error`` in Å. The legend says that you said so.
+        b_factors: the meaning of one structure's B-factor column, where the file does not state it:
+            ``plddt``, or ``error`` in Å. The legend says that you stated it.
 
     Raises:
         UnreadableFileError: the structure cannot be read, or cannot be superposed on the first.
         ArgumentError: the structure cannot be coloured so, there is no such style or pairing, or B-factors
-            cannot be what is said of them.
+            cannot have the stated meaning.
     """
     stated = item if b_factors is None else _state(item, b_factors)
     return choose(_find_scene(stated, pairing), color, style, table)
@@ -161,7 +161,7 @@ def explore(
 
     Raises:
         UnreadableFileError: the structure cannot be read.
-        ArgumentError: it has no chains, or B-factors cannot be what is said of them.
+        ArgumentError: it has no chains, or the B-factors cannot have the stated meaning.
     """
     from foldnote.viewers.explorer.explorer import explore as make_explorer
 
@@ -173,7 +173,7 @@ def explore(
 
 
 def _state(item: Viewable | Sequence[Viewable], b_factors: StatedMeaning) -> Structure | Model:
-    """One structure or model with what the user says of its B-factors."""
+    """One structure or model with the meaning that the user states for its B-factors."""
     if not isinstance(item, Result | Structure | Model | str | Path):
         raise ArgumentError("b_factors is about one structure; give a structure, model, result or path.")
     found = item.models[0] if isinstance(item, Result) and item.models else item

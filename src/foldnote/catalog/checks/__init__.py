@@ -22,7 +22,7 @@ CHECKS: Final[Mapping[str, CheckRow]] = {
 def run_checks(value: Any, place: CheckContext) -> Iterator[Finding]:
     """What the checks named in the field's notes find.
 
-    Names that are not ours are passed over, as are rules for another kind of value: a foreign schema may
+    Unknown names are skipped, as are rules for another kind of value: a foreign schema may
     allow a number where a file is named.
     """
     for name in place.notes.get("check") or ():

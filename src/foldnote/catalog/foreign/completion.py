@@ -1,7 +1,7 @@
-"""What a foreign catalog leaves open, taken from the bundled one; the service's own word always wins.
+"""Complete a foreign catalog from the bundled one; what the service states itself always wins.
 
 Fields that the service lists are completed, fields that it does not list are not added. What was filled in is
-told, so that nobody takes our words for the service's.
+returned, so that our words are not taken for the service's.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def _fill_rules(field: dict[str, Any], bundled: Mapping[str, Any]) -> None:
     _fill(field, bundled, ("type", "format"))
     if field.get("type") == "array":
         _fill(field, bundled, ("items",))
-    if not any(key in field for key in (*_OPTIONS, *_LIMITS)):  # limits of both together would be nobody's
+    if not any(key in field for key in (*_OPTIONS, *_LIMITS)):  # limits of both are not to be mixed
         rules = {key: bundled[key] for key in (*_OPTIONS, *_LIMITS) if key in bundled}
         if "default" not in field or _fits_all([field["default"]], rules):
             field.update(copy.deepcopy(rules))

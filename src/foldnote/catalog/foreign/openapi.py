@@ -60,7 +60,7 @@ def _flatten(schema: Mapping[str, Any], schemas: Mapping[str, Any], depth: int =
 
 
 def _merge(base: dict[str, Any], more: dict[str, Any]) -> dict[str, Any]:
-    """Both objects' fields; what both say otherwise, as ``more`` says it."""
+    """Merge two objects; where both have a field, ``more`` wins."""
     fields = [part["properties"] for part in (base, more) if isinstance(part.get("properties"), Mapping)]
     required = [*_as_list(base.get("required")), *_as_list(more.get("required"))]
     names = dict.fromkeys(name for name in required if isinstance(name, str))

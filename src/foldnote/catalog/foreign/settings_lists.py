@@ -1,6 +1,6 @@
 """Foreign tools whose settings are a list of rows: the plain ``settings`` form and the richer ``parameters``.
 
-A field that always applies and is required stands in ``required``; one whose ``conditionals`` say when it
+A field that always applies and is required is listed in ``required``; one whose ``conditionals`` say when it
 applies is required only then (``if``/``then``), and notes the condition under ``x-foldnote.appliesIf``.
 """
 
