@@ -33,7 +33,6 @@ from foldnote.forms.submission.verdicts import JOB_NAME, Verdicts
 from foldnote.forms.ui.shared_styles import Looks
 from foldnote.forms.view.code import Marks, write_call
 from foldnote.forms.view.frame import Actions, Frame
-from foldnote.forms.view.observers import Observed
 from foldnote.forms.view.page_events import Surface
 from foldnote.forms.view.static_table import write_static_html, write_static_text
 from foldnote.models.names import check_job_name
@@ -43,7 +42,7 @@ from foldnote.models.verdict import Problem
 JobHook = Callable[[Any], object]
 
 
-class Form(Observed):
+class Form:
     """A tool's settings as a form in a notebook cell.
 
     ``on_submit(job)`` is called with the handle of a job that this form submitted, ``on_attach(job)`` with
@@ -82,6 +81,7 @@ class Form(Observed):
         """
         self.tool = tool
         self.client = client
+        self._observers: list[Callable[[], object]] = []
         self.on_submit = on_submit
         self.on_attach = on_attach
         self.on_batch = on_batch
@@ -291,6 +291,15 @@ class Form(Observed):
         self.batch = batch
         if self.on_batch is not None:
             self.on_batch(batch)
+
+    def observe(self, function: Callable[[], object]) -> None:
+        """Call ``function()`` after every change of a value, by hand or by code."""
+        self._observers.append(function)
+
+    def note_change(self) -> None:
+        """Tell observers that a value changed."""
+        for function in self._observers:
+            function()
 
     def announce(self, field: Field) -> None:
         """Read out what is wrong with the field that a person has just changed."""

@@ -6,7 +6,7 @@ last of ours takes anything and offers it as JSON, so every schema has a form.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -30,7 +30,13 @@ class FieldKind:
     """Makes the field; the host is the form that it stands in."""
 
 
+_bundled: list[FieldKind] = []
 _added: list[FieldKind] = []
+
+
+def bundle_kinds(kinds: Iterable[FieldKind]) -> None:
+    """Try ``kinds`` after those of users; `foldnote.forms.fields.kinds` calls it as it is imported."""
+    _bundled[:] = kinds
 
 
 def register_kind(kind: FieldKind) -> FieldKind:
@@ -46,10 +52,8 @@ def forget_kind(name: str) -> None:
 
 def kinds() -> tuple[FieldKind, ...]:
     """All rows, in the order in which they are tried."""
-    from foldnote.forms.fields.kinds import BUNDLED_KINDS
-
     names = {kind.name for kind in _added}
-    return (*_added, *(kind for kind in BUNDLED_KINDS if kind.name not in names))
+    return (*_added, *(kind for kind in _bundled if kind.name not in names))
 
 
 def kind_for(spec: FieldSpec) -> FieldKind:

@@ -10,10 +10,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+import ipywidgets as widgets
+
 from foldnote.catalog.json_values import read_plain
 from foldnote.catalog.validation import tell_faults
 from foldnote.forms.fields.field import Field, FieldHost, Reading, is_same
-from foldnote.forms.fields.lazy_field import WaitingField
 from foldnote.forms.fields.registry import kind_for
 from foldnote.forms.schema.plan import Plan, State, read_plan
 from foldnote.forms.schema.spec import MISSING
@@ -36,6 +37,27 @@ class SectionReading:
     """The fields that apply and hold something, and the names that are not fields."""
     inner: tuple[Problem, ...]
     """What the fields that apply have to say against themselves; paths begin at the section."""
+
+
+class WaitingField(Field):
+    """What a setting holds before its field is built: data without a control; it draws and judges nothing."""
+
+    def build(self) -> widgets.DOMWidget:
+        """One empty widget that all of a form share, and that is never shown."""
+        return self.host.looks.nothing
+
+    def parse(self) -> Reading:
+        """Nothing, or what an empty control means."""
+        return Reading(self.blank)
+
+    def render(self, value: Any) -> None:
+        """There is nothing to show it in."""
+
+    def set_label(self, label: str) -> None:
+        """There is nothing to say it at."""
+
+    def set_class(self, name: str, is_on: bool) -> None:
+        """There is nothing to mark."""
 
 
 class Section:

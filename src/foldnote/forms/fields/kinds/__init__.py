@@ -8,19 +8,18 @@ from __future__ import annotations
 
 from foldnote.forms.fields.kinds.chain import ChainField, ChainsField
 from foldnote.forms.fields.kinds.choice import ChoiceField, ConstField, ManyChoicesField, SwitchField
-from foldnote.forms.fields.kinds.column import ColumnField
 from foldnote.forms.fields.kinds.file import FileField, FilesField, is_file
-from foldnote.forms.fields.kinds.group import ObjectField
+from foldnote.forms.fields.kinds.group import ObjectField, PlacesField, has_places
 from foldnote.forms.fields.kinds.listing import MOST_LEVELS, JsonField, LinesField, MappingField, WordsField
 from foldnote.forms.fields.kinds.mask import MaskField
 from foldnote.forms.fields.kinds.molecule import MoleculeField, MoleculesField
-from foldnote.forms.fields.kinds.places import PlacesField, has_places
+from foldnote.forms.fields.kinds.offered import ColumnField
 from foldnote.forms.fields.kinds.residues import ResidueMapField, ResiduesField
 from foldnote.forms.fields.kinds.rows import EntriesField, RowsField
 from foldnote.forms.fields.kinds.sequence import SequenceField
 from foldnote.forms.fields.kinds.text import NumberField, SecretField, TextField
 from foldnote.forms.fields.kinds.variant import VariantField, read_options
-from foldnote.forms.fields.registry import FieldKind
+from foldnote.forms.fields.registry import FieldKind, bundle_kinds
 from foldnote.forms.schema.resolution import find_discriminator, list_types, resolve, says_object
 from foldnote.forms.schema.spec import FieldSpec, read_item_choices
 
@@ -82,7 +81,7 @@ def _is_deep(spec: FieldSpec) -> bool:
 
 _NAMING = ("properties", "required", "if", "dependentSchemas", "dependentRequired")
 
-BUNDLED_KINDS: tuple[FieldKind, ...] = (
+_BUNDLED: tuple[FieldKind, ...] = (
     FieldKind(
         "file",
         "A file: a path of the Jupyter server, an upload, an earlier job's output, or pasted text.",
@@ -214,3 +213,6 @@ def _has_texts(spec: FieldSpec) -> bool:
 def _is_short(spec: FieldSpec) -> bool:
     """Whether the items are short words that fit on one line, such as chain names."""
     return spec.role in ("chain", "chains", "column", "residues")
+
+
+bundle_kinds(_BUNDLED)

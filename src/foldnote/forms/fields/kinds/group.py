@@ -1,4 +1,4 @@
-"""An object inside the settings: its fields in a group of their own.
+"""An object, or a list whose places differ, inside the settings: its fields in a group of their own.
 
 An object that need not be there is folded and built when it is opened; with a value that it begins with or
 is given it is built at once, as long as the form has room. It is sent once something in it differs from what
@@ -12,11 +12,11 @@ from typing import Any
 
 import ipywidgets as widgets
 
-from foldnote.forms.fields.container import HolderField, foot
+from foldnote.forms.fields.container import HolderField, absent, foot
 from foldnote.forms.fields.field import Field, Reading, is_same
 from foldnote.forms.fields.section import Section, share
 from foldnote.forms.schema.plan import read_plan
-from foldnote.forms.schema.spec import MISSING
+from foldnote.forms.schema.spec import MISSING, FieldSpec
 from foldnote.models.verdict import Problem
 from foldnote.text import count, join_words
 
@@ -215,3 +215,54 @@ class ObjectField(HolderField):
             self.fold.icon = "caret-down" if self._is_open else "caret-right"
         if is_new:
             self.host.field_changed(self)
+
+
+def list_places(schema: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """The schemas of a list's places, as ``prefixItems`` or an older draft's ``items`` say them."""
+    found = schema.get("prefixItems") or schema.get("items")
+    places = found if isinstance(found, list) else []
+    return [place if isinstance(place, Mapping) else {} for place in places]
+
+
+class PlacesField(ObjectField):
+    """A list with a field for each of its first places; what follows them is kept as it is."""
+
+    def parse(self) -> Reading:
+        """The list up to the last place that holds something; a gap before it is told."""
+        read = super().parse()
+        if not isinstance(read.value, Mapping):
+            return read
+        last = max((int(name) for name in read.value), default=-1)
+        names = [str(place) for place in range(last + 1)]
+        gaps = [absent(name) for name in names if name not in read.value]
+        more = len(names) - len(list_places(self.spec.schema))
+        return Reading(
+            [read.value.get(name) for name in names],
+            readout=f"and {count(more, 'item')} more, kept as they are" if more > 0 else "",
+            inner=(*read.inner, *gaps),
+        )
+
+    def parts(self, value: Any) -> dict[Any, Field]:
+        """The fields of the places that a value has."""
+        if not isinstance(value, list):
+            return {}
+        return {int(name): field for name, field in super().parts(self.as_object(value)).items()}
+
+    def as_object(self, value: Any) -> Any:
+        """The items by their places."""
+        is_list = isinstance(value, list | tuple)
+        return {str(place): item for place, item in enumerate(value)} if is_list else MISSING
+
+    def make_section(self) -> Section:
+        """A section whose names are the places."""
+        places = list_places(self.spec.schema)
+        least = self.spec.schema.get("minItems")
+        needed = range(min(len(places), least if isinstance(least, int) else 0))
+        names = {str(place): {"title": f"Place {place + 1}", **schema} for place, schema in enumerate(places)}
+        schema = {"properties": names, "required": [str(place) for place in needed]}
+        return Section(read_plan(schema, self.spec.root, self.spec.path), self)
+
+
+def has_places(spec: FieldSpec) -> bool:
+    """Whether a list's places differ."""
+    return spec.type == "array" and bool(list_places(spec.schema))

@@ -14,6 +14,7 @@ import ipywidgets as widgets
 from foldnote.forms.fields.field import Reading
 from foldnote.forms.fields.kinds.choice import enumerate_labels
 from foldnote.forms.fields.kinds.text import TextField
+from foldnote.forms.files.table_head import TableHead, find_table
 from foldnote.forms.schema.spec import MISSING
 from foldnote.forms.ui import compact_widgets
 from foldnote.forms.wording import in_one_line
@@ -104,3 +105,42 @@ class OfferedField(TextField):
         with self.writing():
             self._line.value = self._listed[change["new"]]
         self.changed()
+
+
+class ColumnField(OfferedField):
+    """One column by its name, offered with what its first cell holds."""
+
+    noun = "column"
+
+    def hint(self) -> str:
+        """What stands in the empty line."""
+        return "name of a column" if self.spec.notes.get("of") else super().hint()
+
+    def offers(self) -> Offers | None:
+        """The columns of the table."""
+        table = self._table()
+        if table is None:
+            return None
+        examples = [
+            table.examples[index] if index < len(table.examples) else ""
+            for index in range(len(table.columns))
+        ]
+        return Offers(
+            table.name,
+            table.columns,
+            tuple(_label(name, example) for name, example in zip(table.columns, examples, strict=True)),
+            tuple(f"first cell: {_cut(example, 40)}" if example else "" for example in examples),
+        )
+
+    def _table(self) -> TableHead | None:
+        name = self.spec.notes.get("of")
+        held: Any = self.host.raw_value(name) if isinstance(name, str) else MISSING
+        return find_table(held, self.host.known_uploads())
+
+
+def _label(name: str, example: str) -> str:
+    return f"{name} · {_cut(example, 24)}" if example else name
+
+
+def _cut(text: str, limit: int) -> str:
+    return text if len(text) <= limit else f"{text[: limit - 1]}…"
