@@ -3,15 +3,19 @@
 As root, the attempts are made by another user; otherwise the modes of all folders and files are judged.
 """
 
+import json
 import os
+import signal
 import stat
 import subprocess
 import sys
 import tempfile
+import time
 from pathlib import Path
 
 import pytest
 from fastapi.testclient import TestClient
+from probe_engine import write_probe_engine
 from served import SETTINGS, Served
 
 from foldnote import settings
@@ -192,6 +196,42 @@ def look_as_victim(**options):
     return done.stdout.splitlines()
 
 
+RUN_JOB = """
+import json, os
+from foldnote.client import Client
+from foldnote.client.local.embedded import ensure_service
+info = ensure_service()
+with Client("embedded") as client:
+    job = client.jobs.submit("anarci", {"sequence": "EVQLV"}).wait(100)
+    print(json.dumps([info.pid, info.url, info.key.get_secret_value(), job.status, len(client.jobs.list())]))
+"""
+
+
+def start_as(user, code, **options):
+    """A Python program of another user, who may read all where root's Python or checkout is closed to others."""
+    programs = (*Path(settings.__file__).parents, *Path(sys.executable).resolve().parents)
+    is_closed = any(not folder.stat().st_mode & stat.S_IXOTH for folder in programs)
+    caps = ["--inh-caps=+dac_read_search", "--ambient-caps=+dac_read_search"] if is_closed else []
+    return subprocess.Popen(
+        [
+            "setpriv",
+            f"--reuid={user}",
+            f"--regid={user}",
+            "--clear-groups",
+            *caps,
+            sys.executable,
+            "-c",
+            code,
+        ],
+        env={name: value for name, value in os.environ.items() if not name.startswith(("FOLDNOTE_", "XDG_"))}
+        | {name: str(value) for name, value in options.items()},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        cwd="/",
+    )
+
+
 needs_root = pytest.mark.skipif(not IS_ROOT, reason="only root can act as two users")
 
 
@@ -248,6 +288,33 @@ def test_a_folder_of_root_where_everybody_can_write_is_refused(crowded):
     (crowded / "run").chmod(0o777)
     lines = look_as_victim(FOLDNOTE_HOME=crowded)
     assert lines[0].startswith("refused: Everybody can write")
+
+
+@needs_root
+def test_two_users_of_one_machine_have_a_service_each(crowded):
+    write_probe_engine(crowded / "engines", tools=("anarci",), memory_mb=16)
+    homes = {user: crowded / f"home-{user}" for user in (VICTIM, VICTIM + 1)}
+    programs = []
+    for user, home in homes.items():
+        home.mkdir(mode=0o700)
+        os.chown(home, user, user)
+        options = {"HOME": home, "TMPDIR": crowded, "FOLDNOTE_ENGINE_PATH": crowded / "engines"}
+        programs.append(start_as(user, RUN_JOB, **options))
+    told = [program.communicate(timeout=120) for program in programs]
+    assert [program.returncode for program in programs] == [0, 0], told
+    first, second = (json.loads(out) for out, _ in told)
+    for pid, *_ in (first, second):
+        os.kill(pid, signal.SIGTERM)
+    assert [row[3:] for row in (first, second)] == [["Complete", 1], ["Complete", 1]]
+    assert not set(first[:3]) & set(second[:3])
+    wait_until_gone([first[0], second[0]])
+    assert {path.name for path in crowded.iterdir()} == {"engines", *(home.name for home in homes.values())}
+
+
+def wait_until_gone(pids):
+    until = time.monotonic() + 30
+    while any(Path(f"/proc/{pid}").exists() for pid in pids) and time.monotonic() < until:
+        time.sleep(0.1)
 
 
 def test_a_service_takes_no_data_folder_of_another_user(foreign, tmp_path):

@@ -14,7 +14,8 @@ from probe_engine import write_probe_engine
 
 from foldnote.service.engines import build_attempt, load_engines
 from foldnote.service.runner import attempt as files
-from foldnote.service.runner.attempt import AttemptSpec, Outcome, prepare_attempt
+from foldnote.service.runner import processes
+from foldnote.service.runner.attempt import AttemptSpec, Outcome, prepare_attempt, scratch_folder
 from foldnote.service.runner.locking import take_lock
 from foldnote.service.runner.runner import EXIT_BUSY
 
@@ -162,3 +163,17 @@ def test_the_runner_needs_only_light_modules():
     code = f"import sys, foldnote.service.runner.runner; print(sorted({heavy} & set(sys.modules)))"
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert result.stdout.strip() == "[]"
+
+
+def test_a_scratch_folder_that_somebody_planted_is_not_used(make_attempt, tmp_path):
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "elsewhere" / "kept").touch()
+    spec = make_attempt("output-1")
+    scratch_folder(spec.nonce).symlink_to(tmp_path / "elsewhere")
+    try:
+        start_runner(spec)
+        processes.end_attempt(spec.nonce)
+    finally:
+        scratch_folder(spec.nonce).unlink()
+    assert Outcome.read(spec.folder).state == "lost"
+    assert [path.name for path in (tmp_path / "elsewhere").iterdir()] == ["kept"]
