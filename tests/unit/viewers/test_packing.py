@@ -7,7 +7,17 @@ import json
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foldnote.viewers.render.compression import pack, turn, turn_back
+from foldnote.viewers.render.compression import pack, turn
+
+
+def turn_back(pieces):
+    """The text of :func:`turn`, as the page reads it."""
+    return "\n".join(piece if isinstance(piece, str) else read_columns(*piece) for piece in pieces)
+
+
+def read_columns(length, letters):
+    lines = len(letters) // length
+    return "\n".join(letters[line::lines] for line in range(lines))
 
 
 @given(st.text())

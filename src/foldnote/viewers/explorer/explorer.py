@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import base64
 import uuid
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from importlib.resources import files
+from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
 import anywidget
-import numpy as np
 import pandas as pd
 import traitlets
 
@@ -170,13 +171,11 @@ class Explorer(anywidget.AnyWidget):
     def text(self) -> str:
         """The chosen residues in words, such as ``H:30-32,35 L:50``."""
         chosen = {tuple(pair) for pair in self.selection}
-        parts = []
-        for chain in self._model.chains:
-            runs = _find_runs([(chain.name, number) in chosen for number in chain.numbers])
-            spans = [_write_span(chain.numbers[a], chain.numbers[b - 1]) for a, b in runs]
-            if spans:
-                parts.append(f"{chain.name}:{','.join(spans)}")
-        return " ".join(parts)
+        named = {
+            chain.name: _write_spans(chain.numbers, [(chain.name, n) in chosen for n in chain.numbers])
+            for chain in self._model.chains
+        }
+        return " ".join(f"{name}:{spans}" for name, spans in named.items() if spans)
 
 
 def explore(item: Structure | Model, *, title: str = "") -> Explorer:
@@ -194,15 +193,13 @@ def explore(item: Structure | Model, *, title: str = "") -> Explorer:
 
 
 def _find_confidence(scene: Scene) -> dict[Residue, float]:
-    coloring = next((c for c in scene.colorings if c.key == "confidence" and c.values), None)
-    if coloring is None:
-        return {}
-    found = {}
-    for chain in scene.models[0].chains:
-        for number, value in zip(chain.numbers, coloring.values[0].get(chain.name, ()), strict=False):
-            if value is not None:
-                found[chain.name, number] = value
-    return found
+    known = next((c.values[0] for c in scene.colorings if c.key == "confidence" and c.values), {})
+    return {
+        (chain.name, number): value
+        for chain in scene.models[0].chains
+        for number, value in zip(chain.numbers, known.get(chain.name, ()), strict=False)
+        if value is not None
+    }
 
 
 def _pack_pae(pae: Pae | None, keys: list[Residue]) -> dict[str, Any]:
@@ -221,11 +218,9 @@ def _pack_pae(pae: Pae | None, keys: list[Residue]) -> dict[str, Any]:
     }
 
 
-def _find_runs(flags: list[bool]) -> list[tuple[int, int]]:
-    """Beginnings and ends of the stretches of ``True``."""
-    edges = np.flatnonzero(np.diff(np.array([False, *flags, False]).astype(int)))
-    return [(int(a), int(b)) for a, b in zip(edges[::2], edges[1::2], strict=True)]
-
-
-def _write_span(first: str, last: str) -> str:
-    return first if first == last else f"{first}-{last}"
+def _write_spans(numbers: Sequence[str], flags: Sequence[bool]) -> str:
+    """The chosen ones of a chain's residues, ``5-7,9``."""
+    runs = [
+        list(run) for is_chosen, run in groupby(zip(numbers, flags, strict=True), itemgetter(1)) if is_chosen
+    ]
+    return ",".join(run[0][0] if len(run) == 1 else f"{run[0][0]}-{run[-1][0]}" for run in runs)

@@ -10,7 +10,6 @@ from __future__ import annotations
 import base64
 import gzip
 import json
-from collections.abc import Sequence
 from itertools import groupby
 from typing import Any
 
@@ -28,7 +27,7 @@ def pack(data: Any) -> str:
 
 
 def turn(text: str) -> list[Piece]:
-    """The text in pieces that compress well; :func:`turn_back` makes the text of them."""
+    """The text in pieces that compress well; ``turnBack`` of ``scene_parts.js`` makes the text of them."""
     pieces: list[Piece] = []
     plain: list[str] = []
     for length, run in groupby(text.split("\n"), len):
@@ -44,13 +43,3 @@ def turn(text: str) -> list[Piece]:
     if plain:
         pieces.append("\n".join(plain))
     return pieces
-
-
-def turn_back(pieces: Sequence[Piece]) -> str:
-    """The text that :func:`turn` was given."""
-    return "\n".join(piece if isinstance(piece, str) else _read_columns(*piece) for piece in pieces)
-
-
-def _read_columns(length: int, letters: str) -> str:
-    count = len(letters) // length
-    return "\n".join(letters[line::count] for line in range(count))

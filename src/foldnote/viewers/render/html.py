@@ -41,12 +41,14 @@ from foldnote.viewers.render.styles import (
     select_residues,
 )
 from foldnote.viewers.scene import palette
-from foldnote.viewers.scene.model import Coloring, Scene, SceneModel, Step
+from foldnote.viewers.scene.model import Scene, SceneModel, Step
 
 LIBRARY_VERSION = "2.5.5"
 SERVED_LIBRARY = f"foldnote/api/static/3Dmol-min.js?v={LIBRARY_VERSION}"
 """Where the notebook server serves 3Dmol.js, below its base URL."""
 
+_LOOK = {"name", "palette", "shades", "values"}
+_MARK = {"label", "chain", "numbers"}
 _NOT_RUN = (
     "The 3D view is drawn by a script that has not run here. If this notebook is yours, trust it "
     "(Trust Notebook in the command palette) or run the cell again. "
@@ -163,7 +165,7 @@ def _make_payload(scene: Scene) -> dict[str, Any]:
         "unknown": palette.UNKNOWN,
         "touched": palette.TOUCHED,
         "models": [_pack_model(model) for model in scene.models],
-        "marks": [_list_marks(model) for model in scene.models],
+        "marks": [[mark.model_dump(include=_MARK) for mark in model.highlights] for model in scene.models],
         "bases": list_bases(scene),
         "chain": {
             "paints": list_paints(scene, None),
@@ -171,7 +173,7 @@ def _make_payload(scene: Scene) -> dict[str, Any]:
             "targets": _list_targets(scene),
         },
         "legends": write_legends(scene),
-        "looks": {coloring.key: _pack_look(coloring) for coloring in scene.colorings},
+        "looks": {each.key: each.model_dump(include=_LOOK) for each in scene.colorings},
         "steps": [_pack_step(scene, step, drawings) for step in scene.steps],
         "drawings": drawings,
         "noun": scene.step_noun,
@@ -180,19 +182,6 @@ def _make_payload(scene: Scene) -> dict[str, Any]:
         "labels": list_labels(scene),
         "others": list_others(scene),
     }
-
-
-def _pack_look(coloring: Coloring) -> dict[str, Any]:
-    return {
-        "name": coloring.name,
-        "palette": coloring.palette,
-        "shades": coloring.shades,
-        "values": coloring.values,
-    }
-
-
-def _list_marks(model: SceneModel) -> list[dict[str, Any]]:
-    return [{"label": h.label, "chain": h.chain, "numbers": list(h.numbers)} for h in model.highlights]
 
 
 def _list_targets(scene: Scene) -> list[Any]:

@@ -1,17 +1,18 @@
 """Map a Scene to 3Dmol.js styles: the representation and colour of each residue.
 
 One place decides it for all who draw: the py3Dmol view that Python code goes on with, and the page on which
-a reader chooses another colouring or style. What a paint becomes in each style stands in :func:`dress`, and
-once more in ``scene.js`` for choices that are made on the page.
+a reader chooses another colouring or style. What a paint becomes in each style stands in :func:`apply_style`,
+and once more in ``scene.js`` for choices that are made on the page.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from foldnote.viewers.scene import palette
-from foldnote.viewers.scene.model import Coloring, Highlight, Scene, SceneModel, Style
+from foldnote.viewers.scene.model import Coloring, Highlight, Scene, SceneChain, SceneModel, Style
 
 Selection = dict[str, Any]
 Ink = dict[str, Any]
@@ -56,9 +57,23 @@ def select_residues(index: int, model: SceneModel, chain: str, numbers: tuple[st
 
 def list_paints(scene: Scene, coloring: Coloring | None) -> list[Paint]:
     """The paints of all polymers, in the order in which they are laid on."""
+    polymers = _list_polymers(scene)
+    if coloring is not None:
+        return [
+            (
+                one.selection,
+                _make_ink(one.model, palette.UNKNOWN, _shade_residues(one, coloring)),
+                one.options,
+            )
+            for one in polymers
+        ]
     paints: list[Paint] = []
     for index, model in enumerate(scene.models):
-        paints += _paint_chains(index, model) if coloring is None else _paint_residues(index, model, coloring)
+        own = {one.chain.name: one for one in polymers if one.index == index}
+        paints += [(one.selection, {"color": one.chain.color}, one.options) for one in own.values()]
+        for mark in model.highlights:
+            options = {**(own[mark.chain].options if mark.chain in own else {}), "thickness": _CDR_THICKNESS}
+            paints.append((select_highlight(index, model, mark), {"color": mark.color}, options))
     return paints
 
 
@@ -68,14 +83,17 @@ def list_bases(scene: Scene) -> list[tuple[int, str, Selection, str, list[Any], 
     Model and name of the chain, its selection, the property by which 3Dmol.js knows a residue, what that is
     for each residue, and the extra options of a cartoon.
     """
-    found = []
-    for index, model in enumerate(scene.models):
-        traces = _find_traces(model)
-        for chain in model.chains:
-            names = [_name_residue(model, number) for number in chain.numbers]
-            who, options = _select_polymer(index, model, chain.name), _mark_trace(model, chain.name, traces)
-            found.append((index, chain.name, who, _number_key(model), names, options))
-    return found
+    return [
+        (
+            one.index,
+            one.chain.name,
+            one.selection,
+            _number_key(one.model),
+            [_name_residue(one.model, number) for number in one.chain.numbers],
+            one.options,
+        )
+        for one in _list_polymers(scene)
+    ]
 
 
 def list_surfaces(scene: Scene, coloring: Coloring | None) -> list[tuple[Selection, Ink]]:
@@ -83,11 +101,10 @@ def list_surfaces(scene: Scene, coloring: Coloring | None) -> list[tuple[Selecti
     if coloring is not None:
         return [(who, ink) for who, ink, _ in list_paints(scene, coloring)]
     found = []
-    for index, model in enumerate(scene.models):
-        for chain in model.chains:
-            own = (h for h in model.highlights if h.chain == chain.name)
-            colors = {_name_residue(model, number): h.color for h in own for number in h.numbers}
-            found.append((_select_polymer(index, model, chain.name), _make_ink(model, chain.color, colors)))
+    for one in _list_polymers(scene):
+        marks = (mark for mark in one.model.highlights if mark.chain == one.chain.name)
+        colors = {_name_residue(one.model, number): mark.color for mark in marks for number in mark.numbers}
+        found.append((one.selection, _make_ink(one.model, one.chain.color, colors)))
     return found
 
 
@@ -106,20 +123,14 @@ def list_others(scene: Scene) -> list[tuple[Selection, dict[str, Any]]]:
     found: list[tuple[Selection, dict[str, Any]]] = []
     for index, model in enumerate(scene.models):
         if model.is_molecule:
-            found.append(
-                ({"model": index}, {"stick": {"radius": 0.2, **_keep_elements({"color": model.color})}})
-            )
-        if model.ligands:
-            found.append(
-                (
-                    {"model": index, "resn": _name_components(model, model.ligands)},
-                    {"stick": {"radius": 0.22}},
-                )
-            )
-        if model.ions:
-            found.append(
-                ({"model": index, "resn": _name_components(model, model.ions)}, {"sphere": {"scale": 0.5}})
-            )
+            look = {"stick": {"radius": 0.2, **_keep_elements({"color": model.color})}}
+            found.append(({"model": index}, look))
+        for names, look in (
+            (model.ligands, {"stick": {"radius": 0.22}}),
+            (model.ions, {"sphere": {"scale": 0.5}}),
+        ):
+            if names:
+                found.append(({"model": index, "resn": _name_components(model, names)}, look))
     return found
 
 
@@ -156,59 +167,45 @@ def _thickness(options: dict[str, Any]) -> dict[str, float]:
     return {"thickness": options["thickness"]} if "thickness" in options else {}
 
 
-def _paint_chains(index: int, model: SceneModel) -> list[Paint]:
-    traces = _find_traces(model)
-    paints: list[Paint] = [
-        (
-            _select_polymer(index, model, chain.name),
-            {"color": chain.color},
-            _mark_trace(model, chain.name, traces),
-        )
-        for chain in model.chains
-    ]
-    for highlight in model.highlights:
-        options = _mark_trace(model, highlight.chain, traces) | {"thickness": _CDR_THICKNESS}
-        paints.append((select_highlight(index, model, highlight), {"color": highlight.color}, options))
-    return paints
+@dataclass(frozen=True)
+class _Polymer:
+    """A chain of the model at ``index``, its selection without ligands and water, and its cartoon."""
+
+    index: int
+    model: SceneModel
+    chain: SceneChain
+    selection: Selection
+    options: dict[str, Any]
 
 
-def _paint_residues(index: int, model: SceneModel, coloring: Coloring) -> list[Paint]:
-    traces = _find_traces(model)
-    shades = coloring.shades[index] if index < len(coloring.shades) else {}
-    paints: list[Paint] = []
-    for chain in model.chains:
-        colors = {
-            _name_residue(model, number): coloring.palette[shade]
-            for number, shade in zip(chain.numbers, shades.get(chain.name, ()), strict=False)
-            if shade >= 0
-        }
-        who, options = _select_polymer(index, model, chain.name), _mark_trace(model, chain.name, traces)
-        paints.append((who, _make_ink(model, palette.UNKNOWN, colors), options))
-    return paints
+def _list_polymers(scene: Scene) -> list[_Polymer]:
+    found = []
+    for index, model in enumerate(scene.models):
+        others = _name_components(model, [*model.ligands, *model.ions, *model.waters])
+        without = {"not": {"resn": others}} if others else {}
+        for chain in model.chains:
+            trace = {"trace": True} if chain.is_trace else {}
+            options = {"beads": _BEAD_RADIUS_A} if model.is_reduced else trace
+            found.append(_Polymer(index, model, chain, select(index, chain.name) | without, options))
+    return found
+
+
+def _shade_residues(one: _Polymer, coloring: Coloring) -> dict[Any, str]:
+    """The colour of each residue that the colouring says something of."""
+    shades = coloring.shades[one.index] if one.index < len(coloring.shades) else {}
+    pairs = zip(one.chain.numbers, shades.get(one.chain.name, ()), strict=False)
+    return {
+        _name_residue(one.model, number): coloring.palette[shade] for number, shade in pairs if shade >= 0
+    }
 
 
 def _make_ink(model: SceneModel, color: str, colors: dict[Any, str]) -> Ink:
     return {"color": color} | ({"colorscheme": {"prop": _number_key(model), "map": colors}} if colors else {})
 
 
-def _select_polymer(index: int, model: SceneModel, chain: str) -> Selection:
-    others = _name_components(model, [*model.ligands, *model.ions, *model.waters])
-    return select(index, chain) | ({"not": {"resn": others}} if others else {})
-
-
 def _name_components(model: SceneModel, names: Sequence[str]) -> list[str]:
     """Residue names as 3Dmol.js reads them: of a PDB file three letters, where CHARMM writes four."""
     return list(dict.fromkeys(name[:3] if model.format == "pdb" else name for name in names))
-
-
-def _find_traces(model: SceneModel) -> set[str]:
-    return {chain.name for chain in model.chains if chain.is_trace}
-
-
-def _mark_trace(model: SceneModel, chain: str, traces: set[str]) -> dict[str, Any]:
-    if model.is_reduced:
-        return {"beads": _BEAD_RADIUS_A}
-    return {"trace": True} if chain in traces else {}
 
 
 def _number_key(model: SceneModel) -> str:

@@ -6,6 +6,7 @@ Contacts and hydrogen bonds are those of :func:`foldnote.results.find_contacts`.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import gemmi
 import numpy as np
@@ -65,7 +66,13 @@ def compose_poses(
     contacts = [measure_contacts(pocket, pose) for pose in taken]
     drawings = draw_molecules([pose.molecule for pose in taken])
     receptor = scene.models[0].model_copy(update={"ligands": _drop_poses(structure, scene.models[0], taken)})
-    models = [receptor, *(_make_model(pose, place) for place, pose in enumerate(taken))]
+    names = [
+        pose.ligand or pose.molecule.name or f"Pose {place}" for place, pose in enumerate(taken, start=1)
+    ]
+    ligands = [
+        make_molecule_model(pose.molecule, i, name)
+        for i, (pose, name) in enumerate(zip(taken, names, strict=True))
+    ]
     steps = [
         _make_step(pose, place, found, drawing)
         for place, (pose, found, drawing) in enumerate(zip(taken, contacts, drawings, strict=True))
@@ -74,17 +81,13 @@ def compose_poses(
     more = [f"{count(left, 'pose')} more are in the result."] if left else []
     return scene.model_copy(
         update={
-            "models": tuple(models),
+            "models": (receptor, *ligands),
             "steps": tuple(steps),
             "facts": (*scene.facts, *_describe_poses(taken, contacts), ("Criterion", CRITERION)),
             "notes": (*scene.notes, *more, *note_drawings([pose.molecule for pose in taken], drawings)),
             "color": "chain",
         }
     )
-
-
-def _make_model(pose: Pose, place: int) -> SceneModel:
-    return make_molecule_model(pose.molecule, place, pose.ligand or pose.molecule.name or f"Pose {place + 1}")
 
 
 def _make_step(pose: Pose, place: int, contacts: pd.DataFrame, drawing: str) -> Step:
@@ -101,19 +104,14 @@ def _make_step(pose: Pose, place: int, contacts: pd.DataFrame, drawing: str) -> 
     )
 
 
-def _list_bonds(contacts: pd.DataFrame) -> list[dict[str, object]]:
-    found: list[dict[str, object]] = contacts[contacts["kind"] == "hydrogen bond"].to_dict("records")  # type: ignore[assignment]
-    return found
+def _list_bonds(contacts: pd.DataFrame) -> list[Any]:
+    return list(contacts[contacts["kind"] == "hydrogen bond"].itertuples(index=False))
 
 
-def _make_line(bond: dict[str, object]) -> Line:
-    return Line.model_validate(
-        {
-            "start": [round(float(str(bond[axis])), 3) for axis in "xyz"],
-            "end": [round(float(str(bond[f"ligand_{axis}"])), 3) for axis in "xyz"],
-            "label": f"{bond['distance']:.1f} Å",
-        }
-    )
+def _make_line(bond: Any) -> Line:
+    start, end = (bond.x, bond.y, bond.z), (bond.ligand_x, bond.ligand_y, bond.ligand_z)
+    places = [[round(float(part), 3) for part in place] for place in (start, end)]
+    return Line.model_validate({"start": places[0], "end": places[1], "label": f"{bond.distance:.1f} Å"})
 
 
 def _describe_step(pose: Pose, contacts: pd.DataFrame) -> Facts:
@@ -134,13 +132,12 @@ def _describe_step(pose: Pose, contacts: pd.DataFrame) -> Facts:
     return (*facts, ("Criterion", CRITERION))
 
 
-def _write_bond(bond: dict[str, object]) -> str:
+def _write_bond(bond: Any) -> str:
     """``MET A 318 N → N5, 2.9 Å, 153°``; the arrow leads from the donor to the acceptor."""
-    arrow = {"receptor": "→", "ligand": "←"}.get(str(bond["donor"]), "↔")
-    angle = float(str(bond["angle"]))
-    told = f", {angle:.0f}°" if np.isfinite(angle) else ""
-    where = f"{bond['residue']} {bond['chain']} {bond['number']} {bond['atom']}"
-    return f"{where} {arrow} {bond['ligand_atom']}, {bond['distance']:.1f} Å{told}"
+    arrow = {"receptor": "→", "ligand": "←"}.get(bond.donor, "↔")
+    angle = f", {bond.angle:.0f}°" if np.isfinite(bond.angle) else ""
+    where = f"{bond.residue} {bond.chain} {bond.number} {bond.atom}"
+    return f"{where} {arrow} {bond.ligand_atom}, {bond.distance:.1f} Å{angle}"
 
 
 def _name_pose(pose: Pose) -> str:
@@ -167,15 +164,15 @@ def _describe_poses(poses: Sequence[Pose], contacts: Sequence[pd.DataFrame]) -> 
 
 def _drop_poses(structure: Structure, model: SceneModel, poses: Sequence[Pose]) -> tuple[str, ...]:
     """The receptor's ligands without those that are the poses themselves, as in the file of a complex."""
-    places = [_read_heavy(pose) for pose in poses]
-    centres = [own.mean(axis=0) for own in places if len(own)]
-    same = {name for name, centre in _list_ligands(structure) if any(_is_near(centre, c) for c in centres)}
+    atoms = [pose.molecule.atoms for pose in poses]
+    heavy = [frame.loc[frame["element"] != "H", ["x", "y", "z"]].to_numpy(np.float64) for frame in atoms]
+    centres = [own.mean(axis=0) for own in heavy if len(own)]
+    same = {
+        name
+        for name, centre in _list_ligands(structure)
+        if any(np.linalg.norm(centre - other) < _SAME_PLACE_A for other in centres)
+    }
     return tuple(name for name in model.ligands if name not in same)
-
-
-def _read_heavy(pose: Pose) -> Points:
-    atoms = pose.molecule.atoms
-    return atoms.loc[atoms["element"] != "H", ["x", "y", "z"]].to_numpy(np.float64)
 
 
 def _list_ligands(structure: Structure) -> list[tuple[str, Points]]:
@@ -186,7 +183,3 @@ def _list_ligands(structure: Structure) -> list[tuple[str, Points]]:
             if heavy and residue.entity_type != gemmi.EntityType.Polymer:
                 found.append((residue.name, np.mean(heavy, axis=0)))
     return found
-
-
-def _is_near(a: Points, b: Points) -> bool:
-    return bool(np.linalg.norm(a - b) < _SAME_PLACE_A)
