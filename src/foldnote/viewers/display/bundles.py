@@ -41,7 +41,7 @@ class Displayable(Protocol):
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> Any: ...
 
 
-Item = Result | Structure | Scene | pd.DataFrame | Displayable
+Item = Result | Structure | Scene | pd.DataFrame | Displayable | Mapping[str, Any]
 
 
 def bundle(item: Item, *, title: str = "") -> Bundle:
@@ -51,6 +51,8 @@ def bundle(item: Item, *, title: str = "") -> Bundle:
         UnreadableFileError: a structure's file is damaged or holds no atoms.
         ArgumentError: the item does not show itself as HTML.
     """
+    if isinstance(item, Mapping):
+        return _check_bundle(item, "A mime bundle without text/html cannot be shown.")
     if isinstance(item, Result):
         return join_bundles(result_bundles(item))
     if isinstance(item, pd.DataFrame):
@@ -119,7 +121,7 @@ def _tool_bundles(result: Result) -> list[Bundle]:
         view = find_view(tool)
         if view is None:
             return default_view(result)
-        return [_check_bundle(item) if isinstance(item, Mapping) else bundle(item) for item in view(result)]
+        return [bundle(item) for item in view(result)]
     except Exception as exc:  # noqa: BLE001 - a layout is anybody's code, and the result is there all the same
         reason = str(exc) or type(exc).__name__
         note = f"The layout for {tool} could not be used, so this is the usual one. Reason: {reason}"
@@ -130,16 +132,15 @@ def _ask_bundle(item: Displayable) -> Bundle:
     """The bundle of something that shows itself, with words in any case."""
     ask = getattr(item, "_repr_mimebundle_", None)
     found = ask() if callable(ask) else None
-    data: dict[str, Any] = (found[0] if isinstance(found, tuple) else found) or {}
-    if not data.get("text/html"):
-        raise ArgumentError(f"{type(item).__name__} does not show itself as HTML.")
-    return _check_bundle({"text/plain": repr(item), **data})
+    data = found[0] if isinstance(found, tuple) else found
+    refusal = f"{type(item).__name__} does not show itself as HTML."
+    return _check_bundle({"text/plain": repr(item), **(data or {})}, refusal)
 
 
-def _check_bundle(data: Mapping[str, Any]) -> Bundle:
+def _check_bundle(data: Mapping[str, Any], refusal: str) -> Bundle:
     """The two parts that every output has."""
     if not data.get("text/html"):
-        raise ArgumentError("A mime bundle without text/html cannot be shown.")
+        raise ArgumentError(refusal)
     return {"text/html": str(data["text/html"]), "text/plain": str(data.get("text/plain", ""))}
 
 

@@ -49,12 +49,13 @@ def overlay(
         _tint(scene.models[0], place, name, words)
         for place, (scene, name, words) in enumerate(zip(scenes, names, said, strict=True))
     )
-    facts = [(model.label, f"{_count_residues(model)}; {w}") for model, w in zip(models, said, strict=True)]
+    lengths = [count(sum(chain.length for chain in model.chains), "residue") for model in models]
+    facts = [(name, f"{length}; {words}") for name, length, words in zip(names, lengths, said, strict=True)]
     return Scene(
         models=models,
         title=title or f"{count(len(models), 'structure')} superposed on {names[0]}",
         facts=tuple(facts),
-        notes=_explain_alignment(fits),
+        notes=(_STRUCTURAL,) if any(fit.pairing == "structure" for fit in fits) else (),
         rotation=scenes[0].rotation,
         height_px=height_px,
     )
@@ -125,17 +126,9 @@ def _tint(model: SceneModel, place: int, name: str, words: str) -> SceneModel:
     return model.model_copy(update={"label": name, "chains": chains, "highlights": ()})
 
 
-def _count_residues(model: SceneModel) -> str:
-    return count(sum(chain.length for chain in model.chains), "residue")
-
-
 def _describe_fit(fit: Superposition, reference: str) -> str:
     score = "" if fit.tm_score is None else f", TM-score {fit.tm_score:.3f}"
     return (
         f"RMSD {fit.rmsd:.2f} Å over {count(fit.aligned, 'pair')} by {fit.pairing} "
         f"({fit.coverage:.0%} of {reference}){score}, {fit.identity:.0%} identical"
     )
-
-
-def _explain_alignment(fits: Sequence[Superposition]) -> tuple[str, ...]:
-    return (_STRUCTURAL,) if any(fit.pairing == "structure" for fit in fits) else ()

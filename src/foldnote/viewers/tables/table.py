@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from foldnote.results import Metric, find_metric
+from foldnote.results import find_metric
 from foldnote.text import count
 from foldnote.viewers.render.compression import pack
 from foldnote.viewers.render.html import read_asset, write_json
@@ -31,8 +31,8 @@ MOST_BYTES = 2_000_000
 def write_table(frame: pd.DataFrame, title: str = "", *, rows: int = SHOWN_ROWS) -> str:
     """The table as HTML, with every value escaped; ``rows`` of them stand in it before a script has run."""
     heading = f"<p><b>{escape(title)}</b> <span>{escape(_write_shape(frame, rows))}</span></p>"
-    body = _first_rows(frame, rows).to_html(
-        max_cols=SHOWN_COLUMNS, border=0, escape=True, index=False, na_rep="", float_format=_write_float
+    body = _name_index(frame.head(rows)).to_html(
+        max_cols=SHOWN_COLUMNS, border=0, escape=True, index=False, na_rep="", float_format="{:.4g}".format
     )
     return (
         f'<div class="fnv-table" style="overflow-x:auto">'
@@ -43,7 +43,7 @@ def write_table(frame: pd.DataFrame, title: str = "", *, rows: int = SHOWN_ROWS)
 
 def write_plain_table(frame: pd.DataFrame, title: str = "", *, rows: int = SHOWN_ROWS) -> str:
     """The first ``rows`` rows as text."""
-    body = _first_rows(frame, rows).to_string(max_cols=SHOWN_COLUMNS, index=False, na_rep="")
+    body = _name_index(frame.head(rows)).to_string(max_cols=SHOWN_COLUMNS, index=False, na_rep="")
     return f"{title} {_write_shape(frame, rows)}\n{body}".strip()
 
 
@@ -79,15 +79,13 @@ def _say_cut(kept: int, rows: int) -> str:
 
 def _describe_column(name: object, values: pd.Series[Any]) -> Mapping[str, Any]:
     metric = find_metric(str(name))
-    better = {True: "higher", False: "lower", None: ""}[metric.higher_is_better if metric else None]
-    about = "" if metric is None else _explain(metric, better)
+    better, about = "", ""
+    if metric is not None:
+        better = {True: "higher", False: "lower", None: ""}[metric.higher_is_better]
+        unit = f" ({metric.unit})" if metric.unit else ""
+        direction = f" {better.capitalize()} is better." if better else ""
+        about = f"{metric.label}{unit}: {metric.definition}{direction}"
     return {"name": str(name), "isNumber": _is_number(values), "better": better, "about": about}
-
-
-def _explain(metric: Metric, better: str) -> str:
-    unit = f" ({metric.unit})" if metric.unit else ""
-    direction = f" {better.capitalize()} is better." if better else ""
-    return f"{metric.label}{unit}: {metric.definition}{direction}"
 
 
 def _is_number(values: pd.Series[Any]) -> bool:
@@ -118,10 +116,6 @@ def _name_index(frame: pd.DataFrame) -> pd.DataFrame:
     return frame.reset_index(drop=bool(clash))
 
 
-def _first_rows(frame: pd.DataFrame, rows: int) -> pd.DataFrame:
-    return _name_index(frame.head(rows))
-
-
 def _count_shape(frame: pd.DataFrame) -> str:
     return f"{count(len(frame), 'row')} × {count(len(frame.columns), 'column')}"
 
@@ -129,7 +123,3 @@ def _count_shape(frame: pd.DataFrame) -> str:
 def _write_shape(frame: pd.DataFrame, rows: int) -> str:
     shape = _count_shape(frame)
     return f"{shape}; the first {rows} are shown" if len(frame) > rows else shape
-
-
-def _write_float(value: float) -> str:
-    return f"{value:.4g}"
