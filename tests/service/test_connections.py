@@ -158,5 +158,11 @@ def test_uvicorn_still_has_what_the_connection_builds_on(name):
     assert inspect.isfunction(getattr(connections.Connection.__mro__[1], name, None)), name
 
 
+@pytest.mark.parametrize("name", ["disconnected", "expected_content_length", "flow", "response_started"])
+def test_uvicorn_still_has_what_the_sending_of_files_builds_on(name):
+    """When this fails after an upgrade, read RequestResponseCycle again beside file_responses.py."""
+    assert name in connections.RequestResponseCycle.__init__.__code__.co_names, name
+
+
 def test_the_service_speaks_with_the_limited_connection():
     assert issubclass(SendingProtocol, connections.Connection)

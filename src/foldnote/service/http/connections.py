@@ -1,7 +1,8 @@
 """Connections: how many there may be, how long a head and a body may take, and upgrades that nobody needs.
 
-The only module that builds on the inside of uvicorn, whose HTTP protocol knows none of these limits. Which
-version it was tried with stands in `pyproject.toml`, what it needs of it in a test.
+The only module that overrides private methods of uvicorn, whose HTTP protocol has none of these limits and
+gives an application no way to its transport. `pyproject.toml` bounds uvicorn's version; a test names what is
+needed of it.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import resource
 from typing import Any, ClassVar
 
 import httptools
+from starlette.types import ASGIApp
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 
 __all__ = ["Connection", "RequestResponseCycle", "find_capacity", "hush_accept_errors", "raise_file_limit"]
@@ -89,6 +91,13 @@ class Connection(HttpToolsProtocol):
     _idle_since: float | None = None
     _turned_away: ClassVar[int] = 0
     """How many still have a moment to read why they were turned away."""
+
+    def extend_app(self, app: ASGIApp, _cycle: RequestResponseCycle) -> ASGIApp:
+        """The application that answers one request; subclasses offer it extensions."""
+        return app
+
+    def _start_asgi_task(self, cycle: RequestResponseCycle, app: ASGIApp) -> None:  # type: ignore[override]
+        super()._start_asgi_task(cycle, self.extend_app(app, cycle))  # type: ignore[arg-type]
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Take the connection, or turn it away where there are too many."""
