@@ -1,4 +1,4 @@
-"""What a public function or method raises itself stands in the ``Raises:`` section of its docstring.
+"""What a public function or method raises itself is in the ``Raises:`` section of its docstring.
 
 pydoclint and ruff's DOC501 are not used: the first forbids naming errors that a callee raises, and both report an
 exception that the same function catches again.
@@ -13,18 +13,7 @@ from foldnote import errors
 
 ROOT = Path(__file__).parent.parent / "src/foldnote"
 SOURCES = sorted(ROOT.rglob("*.py"))
-NOT_YET = {
-    "client/downloads/download.py",
-    "client/resources/job_handle.py",
-    "client/watching/waiting.py",
-    "lab/uploads.py",
-    "results/molecules/molfile.py",
-    "results/tables/arrays.py",
-    "service/http/routes/recommending.py",
-    "service/options.py",
-    "service/runner/attempt.py",
-    "viewers/card/watch.py",
-}
+NOT_YET = {"client/watching/waiting.py", "lab/uploads.py"}
 NESTED = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Lambda
 
 
@@ -46,10 +35,11 @@ def name_of(expression):
     return name if name.lstrip("_")[:1].isupper() else None
 
 
-def is_caught(name, handler):
+def is_caught(name, handler, groups):
     if handler.type is None:
         return True
-    kinds = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]
+    caught = groups.get(getattr(handler.type, "id", None), handler.type)
+    kinds = caught.elts if isinstance(caught, ast.Tuple) else [caught]
     return any(kind == name or is_subclass(name, kind) for kind in map(name_of, kinds))
 
 
@@ -58,7 +48,15 @@ def is_subclass(name, kind):
     return isinstance(one, type) and isinstance(other, type) and issubclass(one, other)
 
 
-def list_raised(nodes):
+def find_groups(body):
+    """Tuples of exceptions that a module has a name for, as in ``except _BROKEN``."""
+    named = [node for node in body if isinstance(node, ast.Assign) and isinstance(node.value, ast.Tuple)]
+    return {
+        target.id: node.value for node in named for target in node.targets if isinstance(target, ast.Name)
+    }
+
+
+def list_raised(nodes, groups):
     """Names of the exceptions that leave these statements by a ``raise`` of their own."""
     for node in nodes:
         if isinstance(node, NESTED):
@@ -66,11 +64,12 @@ def list_raised(nodes):
         if isinstance(node, ast.Raise) and node.exc is not None and (name := name_of(node.exc)):
             yield name
         if isinstance(node, ast.Try):
-            tried = list_raised(node.body)
-            yield from (name for name in tried if not any(is_caught(name, each) for each in node.handlers))
-            yield from list_raised([*node.handlers, *node.orelse, *node.finalbody])
+            for name in list_raised(node.body, groups):
+                if not any(is_caught(name, each, groups) for each in node.handlers):
+                    yield name
+            yield from list_raised([*node.handlers, *node.orelse, *node.finalbody], groups)
         else:
-            yield from list_raised(ast.iter_child_nodes(node))
+            yield from list_raised(ast.iter_child_nodes(node), groups)
 
 
 def list_documented(docstring):
@@ -80,9 +79,11 @@ def list_documented(docstring):
 
 
 def find_undocumented(path):
-    for name, function in list_public_functions(ast.parse(path.read_text()).body):
+    body = ast.parse(path.read_text()).body
+    groups = find_groups(body)
+    for name, function in list_public_functions(body):
         documented = list_documented(ast.get_docstring(function) or "") | {"NotImplementedError"}
-        missing = sorted(set(list_raised(function.body)) - documented)
+        missing = sorted(set(list_raised(function.body, groups)) - documented)
         if missing:
             yield f"{name}: {', '.join(missing)}"
 

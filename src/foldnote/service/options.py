@@ -32,7 +32,11 @@ def _read_positive(text: str) -> int:
 
 
 def read_amount(text: str) -> float:
-    """A finite number that is not negative."""
+    """A finite number that is not negative.
+
+    Raises:
+        ValueError: the text is no such number.
+    """
     amount = float(text)
     if not math.isfinite(amount) or amount < 0:
         raise ValueError(text)
@@ -40,7 +44,11 @@ def read_amount(text: str) -> float:
 
 
 def read_rate(text: str) -> float:
-    """A finite number above zero."""
+    """A finite number above zero.
+
+    Raises:
+        ValueError: the text is no such number.
+    """
     rate = read_amount(text)
     if rate == 0:
         raise ValueError(text)

@@ -40,6 +40,7 @@ def result_link(connection: ServiceConnection, job_name: str, options: Mapping[s
         NotFoundError: there is no such job, or no such file in its result.
         BadRequestError: the job is not finished.
         JobFailedError: the archive of a batch could not be built.
+        ProtocolError: the answer has no link.
     """
     body = {"jobName": job_name, **options}
     while True:

@@ -338,7 +338,13 @@ class AsyncJobHandle(AsyncApi, JobHandleOperations):
 def finish(
     connection: ServiceConnection, job_name: str, timeout_s: float | None, on_change: Watcher | None
 ) -> Operation[Job]:
-    """The record of a job that ended well; see ``JobHandleOperations.finish``."""
+    """The record of a job that ended well; see ``JobHandleOperations.finish``.
+
+    Raises:
+        JobFailedError: the run failed, or the archive of a batch could not be built.
+        JobStoppedError: it was stopped.
+        WaitTimeoutError: it was not final in time.
+    """
     done = yield from waiting.wait_all(connection, [job_name], timeout_s, on_change)
     job = done[job_name]
     if job.is_failed:

@@ -156,7 +156,11 @@ def find_watcher(source: JobSource) -> Watcher | None:
 
 
 def read_record(answer: Any) -> Job:
-    """The job record in an answer: the record itself or the ``record`` of a handle."""
+    """The job record in an answer: the record itself or the ``record`` of a handle.
+
+    Raises:
+        TypeError: the answer holds no job record.
+    """
     job = answer if isinstance(answer, Job) else answer.record
     if not isinstance(job, Job):
         raise TypeError(f"{type(answer).__name__} holds no job record")

@@ -62,7 +62,11 @@ class RouterAnswer(WireModel):
     openapi_extra=takes(RouterRequest),
 )
 async def route_model(request: Request, caller: Admitted, service: Here) -> Response:  # noqa: ARG001  the key is required
-    """Rank the tools of this service for a task; nothing leaves this machine."""
+    """Rank the tools of this service for a task; nothing leaves this machine.
+
+    Raises:
+        RefusalError: recommendations are not enabled.
+    """
     if not service.config.has_router:
         sentence = "Recommendations are not enabled at this service. GET /tools lists what there is."
         raise RefusalError(403, "router_disabled", sentence)
