@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from foldnote.errors import FoldnoteError, UnreadableFileError
+from foldnote.errors import ArgumentError, UnreadableFileError
 from foldnote.results.core.numeric import Floats
 from foldnote.results.metrics.registry import find_metric
 from foldnote.results.prediction.model import Model
@@ -134,14 +134,14 @@ def make_distribution(frame: pd.DataFrame, name: str, *, bins: int | None = None
         bins: number of bins; by default by the rule of Freedman and Diaconis, at most 100.
 
     Raises:
-        FoldnoteError: there is no such column, or it holds no finite numbers.
+        ArgumentError: there is no such column, or it holds no finite numbers.
     """
     if name not in frame.columns:
-        raise FoldnoteError(f"The table has no column {name!r}; it has {', '.join(map(str, frame.columns))}.")
+        raise ArgumentError(f"The table has no column {name!r}; it has {', '.join(map(str, frame.columns))}.")
     numbers = pd.to_numeric(frame[name], errors="coerce").to_numpy(np.float64, na_value=np.nan)
     values = numbers[np.isfinite(numbers)]
     if len(values) == 0:
-        raise FoldnoteError(f"The column {name!r} holds no numbers to draw.")
+        raise ArgumentError(f"The column {name!r} holds no numbers to draw.")
     counts, edges = np.histogram(values, bins=bins or _count_bins(values))
     metric = find_metric(name)
     return Distribution(

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import pandas as pd
 
-from foldnote.errors import FoldnoteError
+from foldnote.errors import ArgumentError
 from foldnote.results.metrics.registry import find_metric
 from foldnote.results.result import Result
 
@@ -30,20 +30,20 @@ def rank_table(
         ``rank_before``.
 
     Raises:
-        FoldnoteError: there is no such column, it holds no numbers, or nothing tells the direction.
+        ArgumentError: there is no such column, it holds no numbers, or nothing tells the direction.
     """
     for column in filter(None, (by, within)):
         if column not in frame.columns:
-            raise FoldnoteError(
+            raise ArgumentError(
                 f"The table has no column {column!r}; it has {', '.join(map(str, frame.columns))}."
             )
     values = pd.to_numeric(frame[by], errors="coerce")
     if values.notna().sum() == 0:
-        raise FoldnoteError(f"The column {by!r} holds no numbers to rank by.")
+        raise ArgumentError(f"The column {by!r} holds no numbers to rank by.")
     metric = find_metric(by)
     direction = metric.higher_is_better if higher_is_better is None and metric else higher_is_better
     if direction is None:
-        raise FoldnoteError(
+        raise ArgumentError(
             f"Whether a higher {by!r} is better is not known; pass higher_is_better=True or False."
         )
     grouped = values if within is None else values.groupby(frame[within])

@@ -156,6 +156,15 @@ def test_an_experiment_in_a_result_gets_no_note(tmp_path):
     assert not [note for note in compose_result(fn.open_result(place)).notes if "geometry" in note]
 
 
+@pytest.mark.parametrize("place", ["9999.999", "     nan", "     inf"])
+def test_atoms_that_are_implausibly_far_apart_take_no_memory(place):
+    line = "ATOM      1  {}   ALA A{:4d}    {}{}{}"
+    text = "\n".join([line.format("CA", 1, *["   0.000"] * 3), line.format("CA", 9, *[place] * 3)])
+    structure = Structure("x.pdb", "pdb", text + "\n")
+
+    assert structure.geometry.empty
+
+
 PLACES = st.one_of(st.floats(-20, 20), st.sampled_from([float("nan"), float("inf"), 9999.999, 0.0]))
 ATOMS = st.tuples(
     st.sampled_from([*BACKBONE, "CB", "SG"]), st.sampled_from(["ALA", "GLY", "CYS", "PRO", "DAL", "A", "HOH", "LIG"]),

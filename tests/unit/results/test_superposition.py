@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from result_archives import DATA, FV, open_fold
 
-from foldnote.errors import BadRequestError, UnreadableFileError
+from foldnote.errors import ArgumentError, UnreadableFileError
 from foldnote.results import Structure, superpose
 from foldnote.results.comparison.fitting import find_scale, find_tm_score, fit, measure_rmsd
 
@@ -166,7 +166,7 @@ def test_unrelated_chains_are_refused_and_the_way_on_is_named():
 
 
 def test_an_unknown_pairing_is_refused_with_the_known_ones():
-    with pytest.raises(BadRequestError, match="'auto', 'numbers', 'sequence', 'structure'"):
+    with pytest.raises(ArgumentError, match="'auto', 'numbers', 'sequence', 'structure'"):
         superpose(structure(FV), structure(FV), pairing="shape")
 
 

@@ -14,7 +14,7 @@ import gemmi
 import numpy as np
 import pandas as pd
 
-from foldnote.errors import BadRequestError, UnreadableFileError
+from foldnote.errors import ArgumentError, UnreadableFileError
 from foldnote.results.comparison.chain_assignment import assign_chains, assign_chains_by_structure, gather
 from foldnote.results.comparison.fitting import find_tm_score, fit
 from foldnote.results.comparison.pairing import (
@@ -122,7 +122,7 @@ def superpose(
             structural alignment of the Cα atoms that maximizes the TM-score; proteins only.
 
     Raises:
-        BadRequestError: there is no such pairing.
+        ArgumentError: there is no such pairing.
         UnreadableFileError: a file is damaged, or fewer than three residues can be paired.
     """
     first, second = _as_structure(fixed), _as_structure(mobile)
@@ -133,7 +133,7 @@ def superpose(
         pairings = assign_chains(ours, theirs, _PAIR_CHAINS[pairing])
     else:
         names = ", ".join(repr(name) for name in [*_PAIR_CHAINS, "structure"])
-        raise BadRequestError(f"There is no pairing {pairing!r}. Choose one of {names}.")
+        raise ArgumentError(f"There is no pairing {pairing!r}. Choose one of {names}.")
     if sum(len(each.rows) for each in pairings) < _LEAST_PAIRS:
         reason = _explain_failure(ours, theirs, pairing)
         raise UnreadableFileError(f"{second.name} cannot be superposed on {first.name}: {reason}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import gemmi
@@ -10,6 +11,7 @@ import numpy as np
 from foldnote.results.core.numeric import Floats
 from foldnote.results.structure.residues import find_letter
 from foldnote.results.structure.structure import Structure
+from foldnote.results.structure.walk import walk_polymers
 
 _FURTHEST_A = 1e6
 _CENTRES = {"protein": "CA", "DNA": "C3'", "RNA": "C3'"}
@@ -50,21 +52,24 @@ def read_traces(structure: Structure) -> list[CentralAtoms]:
         UnreadableFileError: the structure's file is damaged or holds no atoms.
     """
     kinds = {each.name: each.kind for each in structure.chains}
-    found = (_read_trace(chain, kinds.get(chain.name, "")) for chain in structure.to_gemmi()[0])
+    found = (
+        _read_trace(chain.name, residues, kinds.get(chain.name, ""))
+        for chain, residues in walk_polymers(structure.to_gemmi()[0])
+    )
     return [trace for trace in found if trace is not None]
 
 
-def _read_trace(chain: gemmi.Chain, kind: str) -> CentralAtoms | None:
+def _read_trace(chain: str, residues: Sequence[gemmi.Residue], kind: str) -> CentralAtoms | None:
     wanted = _CENTRES.get(kind, "C3'")
     found = [
         (residue, atom)
-        for residue in chain.get_polymer().first_conformer()
+        for residue in residues
         if (atom := residue.find_atom(wanted, "*")) is not None and _has_position(atom)
     ]
     if not kind or not found:
         return None
     return CentralAtoms(
-        chain=chain.name,
+        chain=chain,
         kind="protein" if kind == "protein" else "nucleic",
         letters="".join(find_letter(residue.name) for residue, _ in found),
         numbers=tuple(str(residue.seqid) for residue, _ in found),

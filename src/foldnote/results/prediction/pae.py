@@ -18,6 +18,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from foldnote.results.core.html_repr import NotebookRepr
+from foldnote.results.structure.walk import walk_residues
 from foldnote.results.tables.arrays import Array
 
 TOKEN_COLUMNS = ["chain", "number", "residue", "atom"]
@@ -165,13 +166,11 @@ def list_tokens(structure: gemmi.Structure) -> pd.DataFrame:
     A standard residue of a polymer is one token; every heavy atom of anything else is one of its own.
     """
     rows: list[tuple[str, str, str, str]] = []
-    for chain in structure[0]:
-        for residue in chain:
-            where = (chain.name, str(residue.seqid), residue.name)
-            if residue.entity_type == gemmi.EntityType.Polymer and _is_standard(residue):
-                rows.append((*where, ""))
-            elif residue.entity_type != gemmi.EntityType.Water:
-                rows += [(*where, atom.name) for atom in residue if not atom.is_hydrogen()]
+    for where, residue in walk_residues(structure[0]):
+        if residue.entity_type == gemmi.EntityType.Polymer and _is_standard(residue):
+            rows.append((*where, ""))
+        elif residue.entity_type != gemmi.EntityType.Water:
+            rows += [(*where, atom.name) for atom in residue if not atom.is_hydrogen()]
     return pd.DataFrame(rows, columns=TOKEN_COLUMNS).astype("str")
 
 

@@ -14,6 +14,7 @@ import pandas as pd
 from foldnote.errors import UnreadableFileError
 from foldnote.results.core.messages import explain
 from foldnote.results.structure.residues import find_role
+from foldnote.results.structure.walk import walk_residues
 
 COLUMNS = (
     "model", "chain", "number", "residue", "atom", "element", "altloc", "x", "y", "z",
@@ -38,16 +39,14 @@ def make_atom_frame(structure: gemmi.Structure) -> pd.DataFrame:
     """The atoms of every model; the columns are those of :meth:`foldnote.results.Structure.to_frame`."""
     rows = []
     for number, model in enumerate(structure, 1):
-        for chain in model:
-            for residue in chain:
-                kind = find_residue_kind(residue)
-                where = (number, chain.name, str(residue.seqid), residue.name)
-                for atom in residue:
-                    place = atom.pos
-                    rows.append(
-                        (*where, atom.name, atom.element.name, atom.altloc.strip("\0"),
-                         place.x, place.y, place.z, atom.occ, atom.b_iso, atom.charge, kind)
-                    )  # fmt: skip
+        for where, residue in walk_residues(model):
+            kind = find_residue_kind(residue)
+            for atom in residue:
+                place = atom.pos
+                rows.append(
+                    (number, *where, atom.name, atom.element.name, atom.altloc.strip("\0"),
+                     place.x, place.y, place.z, atom.occ, atom.b_iso, atom.charge, kind)
+                )  # fmt: skip
     frame = pd.DataFrame(rows, columns=list(COLUMNS))
     texts = ["chain", "number", "residue", "atom", "element", "altloc", "kind"]
     return frame.astype(dict.fromkeys(texts, "str")).astype({"model": np.int64, "charge": np.int64})

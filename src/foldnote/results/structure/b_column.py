@@ -16,9 +16,10 @@ from typing import Literal, get_args
 import gemmi
 import pandas as pd
 
-from foldnote.errors import BadRequestError
+from foldnote.errors import ArgumentError
 from foldnote.results.naming.families import strip_packing
 from foldnote.results.structure.confidence import read_stated_confidence
+from foldnote.results.structure.walk import walk_residues
 
 Meaning = Literal["plddt", "b-factor", "error", "unknown"]
 StatedMeaning = Literal["plddt", "error"]
@@ -85,21 +86,21 @@ def check_stated(structure: gemmi.Structure, name: str, meaning: str, found: BCo
         found: what the file says.
 
     Raises:
-        BadRequestError: there is no such meaning, the file says another one, or the values cannot have it.
+        ArgumentError: there is no such meaning, the file says another one, or the values cannot have it.
     """
     if meaning not in get_args(StatedMeaning):
-        raise BadRequestError(f"B-factors can be said to be 'plddt' or 'error', not {meaning!r}.")
+        raise ArgumentError(f"B-factors can be said to be 'plddt' or 'error', not {meaning!r}.")
     if meaning == "plddt" and found.meaning == "error":
-        raise BadRequestError(f"The B-factors of {name} are no pLDDT: they are errors in Å ({found.source}).")
+        raise ArgumentError(f"The B-factors of {name} are no pLDDT: they are errors in Å ({found.source}).")
     if meaning == "plddt":
         read_stated_confidence(structure, name)
     elif read_errors(structure) is None:
-        raise BadRequestError(f"The B-factors of {name} cannot be errors: they are negative or all equal.")
+        raise ArgumentError(f"The B-factors of {name} cannot be errors: they are negative or all equal.")
 
 
 def has_spread(structure: gemmi.Structure) -> bool:
     """Whether the atoms of the first model differ in their B-factors."""
-    values = [atom.b_iso for chain in structure[0] for residue in chain for atom in residue]
+    values = [atom.b_iso for _, residue in walk_residues(structure[0]) for atom in residue]
     return bool(values) and max(values) - min(values) > _SMALLEST_SPREAD
 
 
@@ -111,9 +112,8 @@ def read_errors(structure: gemmi.Structure) -> pd.DataFrame | None:
         negative or all equal, which errors are not.
     """
     rows = [
-        (chain.name, str(residue.seqid), residue.name, sum(atom.b_iso for atom in residue) / len(residue))
-        for chain in structure[0]
-        for residue in chain
+        (*where, sum(atom.b_iso for atom in residue) / len(residue))
+        for where, residue in walk_residues(structure[0])
         if residue.entity_type == gemmi.EntityType.Polymer and len(residue)
     ]
     frame = pd.DataFrame(rows, columns=["chain", "number", "residue", "error"]).astype({"error": "float64"})

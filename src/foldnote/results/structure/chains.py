@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import gemmi
@@ -56,14 +57,10 @@ def find_ligand_kind(residue: gemmi.Residue) -> str:
     return "ion" if len(residue) == 1 else find_residue_kind(residue)
 
 
-def read_chain(chain: gemmi.Chain) -> Chain | None:
-    """A chain's polymer as plain data; None where it has none."""
-    polymer = chain.get_polymer()
-    if len(polymer) == 0:
-        return None
-    residues = list(polymer.first_conformer())
+def read_chain(name: str, residues: Sequence[gemmi.Residue]) -> Chain:
+    """The residues of a chain's polymer as plain data."""
     return Chain(
-        name=chain.name,
+        name=name,
         kind=find_chain_kind(residues),
         sequence="".join(find_letter(residue.name) for residue in residues),
         numbers=tuple(str(residue.seqid) for residue in residues),

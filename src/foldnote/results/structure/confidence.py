@@ -22,10 +22,11 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from foldnote.errors import BadRequestError
+from foldnote.errors import ArgumentError
 from foldnote.results.core.html_repr import NotebookRepr
 from foldnote.results.core.numeric import Floats, scale_to_hundred
 from foldnote.results.naming.families import EITHER_SCALE
+from foldnote.results.structure.walk import walk_residues
 
 _TOLERANCE = 0.51
 """Largest difference, on the scale 0 to 100, between a score file's values and their copy in a B-factor."""
@@ -161,7 +162,7 @@ def read_stated_confidence(structure: gemmi.Structure, name: str) -> Confidence:
     """The B-factors as pLDDT because the user says that they are.
 
     Raises:
-        BadRequestError: they cannot be one: negative, above 100, or all equal.
+        ArgumentError: they cannot be one: negative, above 100, or all equal.
     """
     layout = _read_layout(structure)
     found = _take_b_factors(layout, "B-factors, taken as pLDDT because the user said so")
@@ -172,7 +173,7 @@ def read_stated_confidence(structure: gemmi.Structure, name: str) -> Confidence:
             if len(values) and not _is_constant(values)
             else "they are all equal"
         )
-        raise BadRequestError(f"The B-factors of {name} cannot be a pLDDT: {seen}.")
+        raise ArgumentError(f"The B-factors of {name} cannot be a pLDDT: {seen}.")
     return found
 
 
@@ -183,19 +184,17 @@ def _read_layout(structure: gemmi.Structure) -> _Layout:
     keys: list[tuple[str, str]] = []
     values: list[float] = []
     central: list[float] = []
-    for chain in structure[0]:
-        for residue in chain:
-            if residue.entity_type == gemmi.EntityType.Water or not len(residue):
-                continue
-            where = (chain.name, str(residue.seqid), residue.name)
-            is_polymer = residue.entity_type == gemmi.EntityType.Polymer
-            keys.append((residue.subchain, str(residue.label_seq) if is_polymer else ""))
-            atoms += [(*where, atom.name) for atom in residue]
-            values += [atom.b_iso for atom in residue]
-            owner += [len(residues)] * len(residue)
-            residues.append((*where, is_polymer))
-            named = (atom.b_iso for atom in residue if atom.name in _CENTRAL)
-            central.append(next(named, np.nan) if is_polymer else np.nan)
+    for where, residue in walk_residues(structure[0]):
+        if residue.entity_type == gemmi.EntityType.Water or not len(residue):
+            continue
+        is_polymer = residue.entity_type == gemmi.EntityType.Polymer
+        keys.append((residue.subchain, str(residue.label_seq) if is_polymer else ""))
+        atoms += [(*where, atom.name) for atom in residue]
+        values += [atom.b_iso for atom in residue]
+        owner += [len(residues)] * len(residue)
+        residues.append((*where, is_polymer))
+        named = (atom.b_iso for atom in residue if atom.name in _CENTRAL)
+        central.append(next(named, np.nan) if is_polymer else np.nan)
     return _Layout(
         residues=pd.DataFrame(residues, columns=["chain", "number", "residue", "is_polymer"]),
         atoms=pd.DataFrame(atoms, columns=["chain", "number", "residue", "atom"]),

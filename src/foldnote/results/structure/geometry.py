@@ -17,6 +17,7 @@ import pandas as pd
 
 from foldnote.results.core.numeric import Floats
 from foldnote.results.structure.residues import find_parent, find_role
+from foldnote.results.structure.walk import walk_polymers, walk_residues
 
 TWISTED, CIS, CHIRALITY, CLASH = "twisted peptide", "cis peptide", "wrong chirality", "clash"
 FROM_PLANAR_DEGREES = 30.0
@@ -40,6 +41,8 @@ _FURTHEST_A = 1e5
 _ATOMS = ("N", "CA", "C", "CB")
 _NOWHERE = [float("nan")] * 3
 _SEARCHED_A = 4.0
+_MOST_CELLS = 5_000_000
+"""Cells of the search's grid, 24 bytes each, beyond which coordinates are not plausible: a cube of 680 Å."""
 
 _Row = tuple[str | float, ...]
 
@@ -47,7 +50,7 @@ _Row = tuple[str | float, ...]
 def find_outliers(structure: gemmi.Structure) -> pd.DataFrame:
     """The outliers of the first model's polymers; the columns are those of ``Structure.geometry``."""
     rows: list[_Row] = []
-    chains = [(chain.name, list(chain.get_polymer().first_conformer())) for chain in structure[0]]
+    chains = [(chain.name, residues) for chain, residues in walk_polymers(structure[0])]
     if sum(len(residues) for _, residues in chains) <= MOST_RESIDUES:
         for name, residues in chains:
             proteins = [residue for residue in residues if find_role(residue) in ("protein", "")]
@@ -100,8 +103,8 @@ def _find_clashes(structure: gemmi.Structure) -> list[_Row]:
     model.remove_ligands_and_waters()
     alone = gemmi.Structure()
     alone.add_model(model)
-    places = [atom.pos.tolist() for chain in model for residue in chain for atom in residue]
-    if not places or not (np.abs(np.array(places)) < _FURTHEST_A).all():
+    places = [atom.pos.tolist() for _, residue in walk_residues(model) for atom in residue]
+    if not places or not np.prod(np.ptp(np.array(places), axis=0) / _SEARCHED_A + 1) < _MOST_CELLS:
         return []
     neighbours = gemmi.NeighborSearch(alone, _SEARCHED_A).populate()
     search = gemmi.ContactSearch(_SEARCHED_A)

@@ -45,6 +45,7 @@ from foldnote.results.structure.formats import (
     read_structure_text,
 )
 from foldnote.results.structure.geometry import find_outliers
+from foldnote.results.structure.walk import walk_polymers, walk_residues
 
 
 class Structure(NotebookRepr):
@@ -109,7 +110,7 @@ class Structure(NotebookRepr):
                 Å, lower is better).
 
         Raises:
-            BadRequestError: there is no such meaning, or the values cannot have it.
+            ArgumentError: there is no such meaning, or the values cannot have it.
             UnreadableFileError: the file is damaged or holds no atoms.
         """
         check_stated(self._parsed, self.name, meaning, self._declared_column)
@@ -212,8 +213,7 @@ class Structure(NotebookRepr):
         Raises:
             UnreadableFileError: the file is damaged or holds no atoms.
         """
-        found = (read_chain(chain) for chain in self._parsed[0])
-        return tuple(chain for chain in found if chain is not None)
+        return tuple(read_chain(chain.name, residues) for chain, residues in walk_polymers(self._parsed[0]))
 
     @cached_property
     def ligands(self) -> tuple[Ligand, ...]:
@@ -223,9 +223,8 @@ class Structure(NotebookRepr):
             UnreadableFileError: the file is damaged or holds no atoms.
         """
         return tuple(
-            Ligand(residue.name, chain.name, str(residue.seqid), len(residue), find_ligand_kind(residue))
-            for chain in self._parsed[0]
-            for residue in chain
+            Ligand(residue.name, where.chain, where.number, len(residue), find_ligand_kind(residue))
+            for where, residue in walk_residues(self._parsed[0])
             if residue.entity_type not in (gemmi.EntityType.Polymer, gemmi.EntityType.Water)
         )
 
@@ -236,7 +235,7 @@ class Structure(NotebookRepr):
         Raises:
             UnreadableFileError: the file is damaged or holds no atoms.
         """
-        return sum(count_waters(residue) for chain in self._parsed[0] for residue in chain)
+        return sum(count_waters(residue) for _, residue in walk_residues(self._parsed[0]))
 
     @property
     def water_names(self) -> tuple[str, ...]:
@@ -246,7 +245,7 @@ class Structure(NotebookRepr):
             UnreadableFileError: the file is damaged or holds no atoms.
         """
         water = gemmi.EntityType.Water
-        return tuple(sorted({r.name for chain in self._parsed[0] for r in chain if r.entity_type == water}))
+        return tuple(sorted({r.name for _, r in walk_residues(self._parsed[0]) if r.entity_type == water}))
 
     @cached_property
     def confidence(self) -> Confidence | None:
