@@ -95,7 +95,7 @@ class ScriptedService:
     def __init__(self) -> None:
         self.asked: list[Asked] = []
         self.connections = 0
-        self._script: dict[tuple[str, str], list[Answer]] = {}
+        self.script: dict[tuple[str, str], list[Answer]] = {}
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
         self._thread.start()
@@ -104,7 +104,7 @@ class ScriptedService:
 
     def on(self, method: str, path: str, *said: Answer) -> None:
         """What a route answers, in turn; the last one for ever."""
-        self._script[method, path] = list(said)
+        self.script[method, path] = list(said)
 
     def count(self, method: str, path: str) -> int:
         return sum(asked.method == method and asked.path.split("?")[0] == path for asked in self.asked)
@@ -137,7 +137,7 @@ class ScriptedService:
                     headers[label.lower()] = text.strip()
                 body = await reader.readexactly(int(headers.get("content-length", 0)))
                 self.asked.append(Asked(method, path, headers, body))
-                said = self._script.get(
+                said = self.script.get(
                     (method, path.split("?")[0]), [answers({"error": "no such route"}, 404)]
                 )
                 await (said.pop(0) if len(said) > 1 else said[0])(writer, {"headers": headers, "body": body})

@@ -85,12 +85,12 @@ def hasty(monkeypatch):
 def test_any_answer_to_any_call_is_a_value_or_an_exception_of_the_tree(
     scripted: ScriptedService, hasty, shape
 ):
-    scripted._script = Everything(SHAPES[shape])
+    scripted.script = Everything(SHAPES[shape])
     with Client(base_url=scripted.url, api_key=KEY) as client:
         for name, call in CALLS.items():
             scripted.asked.clear()
             if name == "tools.list":
-                scripted._script.catalog = [SHAPES[shape]]
+                scripted.script.catalog = [SHAPES[shape]]
             try:
                 told = repr(call(client))
             except FoldnoteError as exc:

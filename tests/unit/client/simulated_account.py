@@ -37,9 +37,9 @@ class SimulatedAccount:
                 return function()
         self.asked.append(self.now)
         self.now += 0.01
-        return self.refusal or self._answer(effect)
+        return self.refusal or self.answer(effect)
 
-    def _answer(self, call: Call) -> ServiceResponse:
+    def answer(self, call: Call) -> ServiceResponse:
         params = call.params
         if "jobName" in params:
             if params["jobName"] not in self.names:

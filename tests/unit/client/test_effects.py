@@ -39,10 +39,10 @@ class CountingAwaited(Counting, Awaited):
 
 async def value(api, *outcomes):
     if api is CountingAtOnce:
-        counting = api(ScriptedWorld(*outcomes))
-        return counting, counting.count("one", more=10)
-    counting = api(ScriptedAsyncWorld(*outcomes))
-    return counting, await counting.count("one", more=10)
+        world = ScriptedWorld(*outcomes)
+        return world, api(world).count("one", more=10)
+    world = ScriptedAsyncWorld(*outcomes)
+    return world, await api(world).count("one", more=10)
 
 
 FACES = pytest.mark.parametrize("api", [CountingAtOnce, CountingAwaited])
@@ -50,10 +50,10 @@ FACES = pytest.mark.parametrize("api", [CountingAtOnce, CountingAwaited])
 
 @FACES
 async def test_outcomes_go_back_into_the_steps(api):
-    counting, result = await value(api, 1, 2)
+    world, result = await value(api, 1, 2)
     assert result == 13
-    assert [call.url for call in counting._transport.calls] == ["one", "two"]
-    assert counting._transport.pauses == [0.5]
+    assert [call.url for call in world.calls] == ["one", "two"]
+    assert world.pauses == [0.5]
 
 
 @FACES
@@ -64,9 +64,9 @@ async def test_a_lost_answer_is_raised_inside_the_steps(api):
 @FACES
 @pytest.mark.parametrize("fault", [NotFoundError("no"), ZeroDivisionError(), KeyboardInterrupt()])
 async def test_whatever_ends_the_steps_closes_them(api, fault):
-    transport = ScriptedWorld if api is CountingAtOnce else ScriptedAsyncWorld
-    counting = api(transport())
-    counting._transport.perform = failing(fault, awaited=api is CountingAwaited)
+    world = ScriptedWorld() if api is CountingAtOnce else ScriptedAsyncWorld()
+    counting = api(world)
+    world.perform = failing(fault, awaited=api is CountingAwaited)
     with pytest.raises(type(fault)):
         await settle(counting)
     assert counting.closed

@@ -58,7 +58,7 @@ def test_threads_take_each_token_once():
 
 def test_all_links_of_a_process_share_one_bucket():
     links = [ServiceConnection(Profile("a", "http://a")), ServiceConnection(Profile("b", "http://b"))]
-    assert links[0]._bucket is links[1]._bucket is shared_bucket()
+    assert links[0].bucket is links[1].bucket is shared_bucket()
 
 
 def test_waiting_slows_down_to_its_limit_and_is_never_in_step():

@@ -141,7 +141,7 @@ def test_another_job_of_the_same_name_is_looked_at_anew():
 def test_jobs_of_a_member_are_asked_for_with_that_member():
     account = SimulatedAccount(["a", "b", "c"])
     params = []
-    account._answer = lambda call: (
+    account.answer = lambda call: (
         params.append(call.params) or ServiceResponse(200, {}, b'{"jobs": [], "statuses": {}}')
     )
     run(Jobs.poll.steps(Jobs(account.connection, account), "abc", job_email="ada@lab.org"), account)

@@ -37,9 +37,10 @@ class CountingAwaited(Awaited, Counting): ...
 @pytest.fixture(params=["at once", "awaited"])
 def make(request):
     def api(*outcomes):
-        if request.param == "at once":
-            return CountingAtOnce(ScriptedWorld(*outcomes))
-        return CountingAwaited(ScriptedAsyncWorld(*outcomes))
+        world = ScriptedWorld(*outcomes) if request.param == "at once" else ScriptedAsyncWorld(*outcomes)
+        made = CountingAtOnce(world) if request.param == "at once" else CountingAwaited(world)
+        made.world = world
+        return made
 
     return api
 
@@ -59,9 +60,9 @@ async def leave(values):
 async def test_nothing_is_asked_before_a_value_is(make):
     api = make(says({}), says({}, 201))
     values = api.count(2)
-    assert api._transport.calls == []
-    assert (await step(values), len(api._transport.calls)) == (200, 1)
-    assert (await step(values), len(api._transport.calls)) == (201, 2)
+    assert api.world.calls == []
+    assert (await step(values), len(api.world.calls)) == (200, 1)
+    assert (await step(values), len(api.world.calls)) == (201, 2)
 
 
 async def test_it_ends_with_its_steps(make):

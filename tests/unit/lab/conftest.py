@@ -64,7 +64,7 @@ async def server_app(tmp_path: Path, registry: SessionRegistry, monkeypatch) -> 
     server.initialize(argv=[], new_httpserver=False, find_extensions=False)
     server.web_app.settings["foldnote_desks"] = registry
     yield server
-    await server._cleanup()
+    await server._cleanup()  # noqa: SLF001  Jupyter Server has no public name for it
     ServerApp.clear_instance()
 
 

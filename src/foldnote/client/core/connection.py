@@ -98,7 +98,7 @@ class ServiceConnection:
         self.profile = profile
         self._address = address
         self._is_fixed = address is not None
-        self._bucket = shared_bucket()
+        self.bucket = shared_bucket()
         self.timeout_s: float = settings.option("request_timeout_s")
         self._answer_bytes = int(settings.option("largest_answer_mb") * 1e6)
         self._download_bytes = int(settings.option("largest_download_gb") * 1e9)
@@ -188,7 +188,7 @@ class ServiceConnection:
         while True:
             address = yield from self.locate(again=moved)
             call = self._call(method, path, address, options)
-            pause_s = self._bucket.reserve()
+            pause_s = self.bucket.reserve()
             if pause_s:  # also a pause of nothing gives the processor away, for milliseconds where it is busy
                 yield Sleep(pause_s)
             try:

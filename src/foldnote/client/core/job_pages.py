@@ -9,7 +9,7 @@ from operator import attrgetter
 from foldnote.client.core.connection import ServiceConnection
 from foldnote.client.core.error_mapping import read_json, understand
 from foldnote.client.core.operations import Operation
-from foldnote.errors import BadRequestError, NotFoundError
+from foldnote.errors import ArgumentError, BadRequestError, NotFoundError
 from foldnote.models import Job, JobPage, read_job_answer, read_job_page
 from foldnote.models.job_parsing import read_plain_job, read_plain_page
 
@@ -44,12 +44,11 @@ def check_limit(limit: object) -> int:
     """The most rows of a list, as given.
 
     Raises:
-        BadRequestError: it is no whole number from 1.
+        ArgumentError: it is no whole number from 1.
     """
     if isinstance(limit, bool) or not isinstance(limit, int) or limit < 1:
-        raise BadRequestError(
-            f"limit is {limit!r}; it must be a whole number from 1. A large one gives all: limit=1_000_000.",
-            status=400,
+        raise ArgumentError(
+            f"limit is {limit!r}; it must be a whole number from 1. A large one gives all: limit=1_000_000."
         )
     return limit
 

@@ -11,7 +11,7 @@ from foldnote.client.core.operations import Operation, Sleep
 from foldnote.client.core.pacing import poll_delays
 from foldnote.client.watching.poller import FEW, find_poller
 from foldnote.errors import (
-    BadRequestError,
+    ArgumentError,
     FoldnoteError,
     NotFoundError,
     RateLimitedError,
@@ -198,7 +198,7 @@ class WaitLimit:
     def __init__(self, timeout_s: float | None, clock: Callable[[], float] = time.monotonic) -> None:
         if isinstance(timeout_s, bool) or not isinstance(timeout_s, int | float | None):
             told = f"timeout_s is {timeout_s!r}; it must be a number of seconds, or None for no limit."
-            raise BadRequestError(told, status=400)
+            raise ArgumentError(told)
         self._timeout_s = timeout_s
         self._clock = clock
         self._deadline = None if timeout_s is None else clock() + timeout_s
