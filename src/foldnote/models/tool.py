@@ -103,7 +103,7 @@ class Tool(WireModel):
     def with_origin(self, origin: ToolOrigin) -> Tool:
         """The same tool, with the word on where it comes from."""
         copy = self.model_copy()
-        copy._origin = origin
+        copy._origin = origin  # noqa: SLF001  its own class
         return copy
 
     @property

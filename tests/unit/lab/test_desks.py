@@ -56,7 +56,7 @@ async def test_a_page_that_goes_away_keeps_nobody_asking(jupyter, registry):
     with pytest.raises(httpx.ReadTimeout):
         await jupyter.get(f"jobs?since={tag}&wait_s=50", headers=LOGIN, timeout=0.3)
     async with asyncio.timeout(10):
-        while poller._lookers:
+        while poller.lookers:
             await asyncio.sleep(0.02)
 
 

@@ -118,5 +118,5 @@ def absent(path: str = "") -> Problem:
 
 def foot(field: HolderField, notice: Notice) -> str:
     """The lines below the title."""
-    written = write_foot(field._parts, notice)
+    written = write_foot(field._parts, notice)  # noqa: SLF001  of the class in this module
     return f'<span class="fn-foot">{written}</span>' if written else ""

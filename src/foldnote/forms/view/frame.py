@@ -133,7 +133,7 @@ class Frame:
     @property
     def is_folded(self) -> bool:
         """Whether the advanced group is closed."""
-        return self._advanced is not None and "foldnote-hidden" in self._advanced._dom_classes
+        return self._advanced is not None and "foldnote-hidden" in self._advanced._dom_classes  # noqa: SLF001  ipywidgets has no public name
 
     def unfold(self) -> None:
         """Open the advanced group."""
