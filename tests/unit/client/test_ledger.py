@@ -1,6 +1,8 @@
 """The ledger: a memory that helps and never harms."""
 
+import shutil
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import pandas as pd
 import pytest
@@ -112,3 +114,41 @@ def test_the_table_of_a_batch_is_found_again_as_it_was(tmp_path, table):
     ledger.remember_sheet("b", sheet.write())
     found = join_results(Sheet.read(ledger.sheet("b")), {})
     pd.testing.assert_frame_equal(found, join_results(sheet, {}))
+
+
+RECORDED = Path(__file__).parent / "ledger-0.1.db"
+"""Written by foldnote 0.1 from a notebook, for its own service and for ``https://lab.example.org``."""
+PLAIN = "a948a0a27988b1f0cfcacc9337115d4972841a56e5755bf8b65e04329fa8233e"
+NAMED = "e61b9b40af0159c654ca5bbf9dfdec41a56c82be6b8992d0c2a5b3095507d871"
+
+
+@pytest.fixture
+def recorded(tmp_path):
+    path = tmp_path / "ledger.db"
+    shutil.copy(RECORDED, path)
+    return path
+
+
+def test_a_ledger_of_0_1_still_leads_to_its_jobs(recorded):
+    ledger = Ledger(recorded)
+    assert identify("anarci", {"sequence": "EVQL", "scheme": "imgt"}) == PLAIN
+    assert identify("anarci", {"sequence": "EVQL"}, "wished") == NAMED
+    assert (ledger.find(PLAIN), ledger.find(NAMED)) == ("anarci-1", "wished")
+    assert ledger.identities("anarci-1") == {PLAIN}
+    assert set(ledger.job_names()) == {"anarci-1", "wished"}
+    assert Ledger(recorded, "https://lab.example.org").find(PLAIN) == "anarci-of-the-lab"
+
+
+def test_a_ledger_of_0_1_keeps_its_cells_notebooks_uploads_and_tables(recorded):
+    ledger, lab = Ledger(recorded), Ledger(recorded, "https://lab.example.org")
+    assert ledger.cell_job("cell-1") == "wished"
+    assert ledger.notebooks() == dict.fromkeys(["anarci-1", "wished"], "/home/ada/antibodies.ipynb")
+    assert ledger.uploads() == {"folder/target.pdb": "ab" * 32}
+    assert lab.uploads() == {"folder/target.pdb": "cd" * 32}
+    assert ledger.sheet("batch-1") == "name,sequence\nα,EVQL\n"
+
+
+def test_a_ledger_of_0_1_is_gone_on_with(recorded):
+    Ledger(recorded).remember("new", "anarci-2", "anarci")
+    assert Ledger(recorded).job_names()[0] == "anarci-2"
+    assert not recorded.with_suffix(".damaged").exists()
