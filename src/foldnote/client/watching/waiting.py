@@ -196,6 +196,11 @@ class WaitLimit:
     """How long waiting goes on: until a time-out, and through outages of limited length."""
 
     def __init__(self, timeout_s: float | None, clock: Callable[[], float] = time.monotonic) -> None:
+        """Begin the time.
+
+        Raises:
+            ArgumentError: ``timeout_s`` is not a number.
+        """
         if isinstance(timeout_s, bool) or not isinstance(timeout_s, int | float | None):
             told = f"timeout_s is {timeout_s!r}; it must be a number of seconds, or None for no limit."
             raise ArgumentError(told)
