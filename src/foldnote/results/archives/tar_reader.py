@@ -23,12 +23,12 @@ from foldnote.results.archives.archive import (
     SMALL_BYTES,
     Archive,
     Member,
+    Window,
     check_amount,
     check_name,
     is_skipped,
 )
 from foldnote.results.archives.compression import open_packed
-from foldnote.results.archives.window import Window
 from foldnote.results.core.messages import explain
 
 _PIECE_BYTES = 1024**2

@@ -14,9 +14,16 @@ from pathlib import Path
 from typing import IO
 
 from foldnote.errors import ArchiveError
-from foldnote.results.archives.archive import BROKEN, Archive, Member, check_amount, check_name, is_skipped
+from foldnote.results.archives.archive import (
+    BROKEN,
+    Archive,
+    Member,
+    Window,
+    check_amount,
+    check_name,
+    is_skipped,
+)
 from foldnote.results.archives.salvage import salvage
-from foldnote.results.archives.window import Window
 from foldnote.results.core.messages import explain
 
 

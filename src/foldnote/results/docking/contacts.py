@@ -17,8 +17,7 @@ import numpy as np
 import pandas as pd
 
 from foldnote.results.core.numeric import Floats
-from foldnote.results.docking.bonding import Roles, find_roles
-from foldnote.results.docking.polar_atoms import find_residue_role
+from foldnote.results.docking.bonding import Roles, find_residue_role, find_roles
 from foldnote.results.docking.poses import Pose
 from foldnote.results.molecules.molecule import Molecule
 from foldnote.results.structure.residues import find_parent

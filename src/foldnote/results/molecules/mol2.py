@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 
-from foldnote.results.core.messages import explain
 from foldnote.results.molecules.molecule import (
     AtomRow,
     BondRow,
@@ -16,7 +15,7 @@ from foldnote.results.molecules.molecule import (
     MoleculeFile,
     RecordError,
     find_element,
-    require_molecules,
+    read_records,
 )
 
 _MARK = "@<TRIPOS>"
@@ -33,13 +32,9 @@ def read_mol2(data: bytes, name: str) -> MoleculeFile:
     """
     text = data.decode("utf-8", "replace").replace("\r\n", "\n")
     records = re.split(rf"^(?={_MARK}MOLECULE)", text, flags=re.M)
-    molecules, problems = [], []
-    for index, record in enumerate(part for part in records if part.startswith(f"{_MARK}MOLECULE")):
-        try:
-            molecules.append(_read_record(record, name, index))
-        except (ValueError, IndexError, OverflowError) as exc:
-            problems.append(f"Record {index + 1} of {name} cannot be read: {explain(exc)}.")
-    return require_molecules(MoleculeFile(tuple(molecules), tuple(problems)), name)
+    found = (part for part in records if part.startswith(f"{_MARK}MOLECULE"))
+    labelled = ((f"Record {index}", record) for index, record in enumerate(found, 1))
+    return read_records(labelled, lambda record, index: _read_record(record, name, index), name)
 
 
 def _read_record(record: str, name: str, index: int) -> Molecule:

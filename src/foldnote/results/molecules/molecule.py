@@ -8,10 +8,11 @@ here: no aromaticity, no hydrogens, no charges that the file does not give.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from math import isfinite
+from typing import TypeVar
 
 import gemmi
 import numpy as np
@@ -19,10 +20,12 @@ import pandas as pd
 
 from foldnote.errors import UnreadableFileError
 from foldnote.results.core.html_repr import NotebookRepr
+from foldnote.results.core.messages import explain
 from foldnote.results.core.numeric import Floats
 from foldnote.results.tables.tabular import Scalar
 
 MOST_ATOMS = 100_000
+T = TypeVar("T")
 
 AtomRow = tuple[str, str, float, float, float, float]
 BondRow = tuple[int, int, float]
@@ -206,12 +209,25 @@ def read_value(text: str) -> Scalar:
     return stripped
 
 
-def require_molecules(found: MoleculeFile, name: str) -> MoleculeFile:
-    """``found`` when something in it can be read.
+def read_records(
+    records: Iterable[tuple[str, T]], read: Callable[[T, int], Molecule], name: str
+) -> MoleculeFile:
+    """Read what can be read of a file, with a sentence for each record that cannot.
+
+    Args:
+        records: what each record is called, such as ``Record 2``, and what ``read`` makes a molecule of.
+        read: takes a record and its index from 0.
+        name: the file's name.
 
     Raises:
-        UnreadableFileError: nothing can.
+        UnreadableFileError: no record can be read.
     """
-    if not found.molecules:
-        raise UnreadableFileError(found.problems[0] if found.problems else f"{name} holds no molecule.")
-    return found
+    molecules, problems = [], []
+    for index, (label, record) in enumerate(records):
+        try:
+            molecules.append(read(record, index))
+        except (ValueError, IndexError, OverflowError, RuntimeError) as exc:
+            problems.append(f"{label} of {name} cannot be read: {explain(exc)}.")
+    if not molecules:
+        raise UnreadableFileError(problems[0] if problems else f"{name} holds no molecule.")
+    return MoleculeFile(tuple(molecules), tuple(problems))

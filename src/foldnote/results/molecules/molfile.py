@@ -14,8 +14,8 @@ from foldnote.results.molecules.molecule import (
     MoleculeFile,
     RecordError,
     find_element,
+    read_records,
     read_value,
-    require_molecules,
 )
 
 _ORDERS = {"SINGLE": 1.0, "DOUBLE": 2.0, "TRIPLE": 3.0, "AROMATIC": 1.5}
@@ -31,17 +31,15 @@ def read_sdf(data: bytes, name: str) -> MoleculeFile:
     from rdkit import Chem, rdBase
 
     text = data.decode("utf-8", "replace").replace("\r\n", "\n").replace("\r", "\n")
-    molecules, problems = [], []
     with rdBase.BlockLogs():
         supplier: Any = Chem.SDMolSupplier()
         supplier.SetData(text, sanitize=False, removeHs=False, strictParsing=False)
-        records = (supplier.GetItemText(place) for place in range(len(supplier)))
-        for index, (place, record) in enumerate((p, r) for p, r in enumerate(records) if _is_filled(r)):
-            try:
-                molecules.append(_read_record(supplier[place], record, name, index))
-            except (ValueError, RuntimeError) as exc:
-                problems.append(f"Record {index + 1} of {name} cannot be read: {exc}.")
-    return require_molecules(MoleculeFile(tuple(molecules), tuple(problems)), name)
+        texts = [supplier.GetItemText(place) for place in range(len(supplier))]
+        filled = [place for place, record in enumerate(texts) if _is_filled(record)]
+        records = ((f"Record {index}", place) for index, place in enumerate(filled, 1))
+        return read_records(
+            records, lambda place, index: _read_record(supplier[place], texts[place], name, index), name
+        )
 
 
 def _is_filled(record: str) -> bool:

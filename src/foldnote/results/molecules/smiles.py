@@ -9,8 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from foldnote.results.core.messages import explain
-from foldnote.results.molecules.molecule import Molecule, MoleculeFile, RecordError, require_molecules
+from foldnote.results.molecules.molecule import Molecule, MoleculeFile, RecordError, read_records
 from foldnote.results.molecules.molfile import read_record
 
 SMILES_SUFFIXES = (".smi", ".smiles", ".cxsmiles")
@@ -39,16 +38,13 @@ def read_smiles(data: bytes, name: str) -> MoleculeFile:
     wanted = [(place, line) for place, line in enumerate(lines, 1) if line and not line.startswith("#")]
     if wanted and wanted[0][1].split()[0].lower() in ("smiles", "cxsmiles"):
         wanted = wanted[1:]
-    molecules, problems = [], []
+    records = [(f"Line {place}", line) for place, line in wanted[:_MOST_LINES]]
     with rdBase.BlockLogs():
-        for index, (place, line) in enumerate(wanted[:_MOST_LINES]):
-            try:
-                molecules.append(_read_line(line, name, index))
-            except (ValueError, RuntimeError) as exc:
-                problems.append(f"Line {place} of {name} cannot be read: {explain(exc)}.")
+        found = read_records(records, lambda line, index: _read_line(line, name, index), name)
     if len(wanted) > _MOST_LINES:
-        problems.append(f"Of {name} the first {_MOST_LINES:,} molecules are read.")
-    return require_molecules(MoleculeFile(tuple(molecules), tuple(problems)), name)
+        note = f"Of {name} the first {_MOST_LINES:,} molecules are read."
+        return replace(found, problems=(*found.problems, note))
+    return found
 
 
 def _read_line(line: str, name: str, index: int) -> Molecule:
