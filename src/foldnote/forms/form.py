@@ -145,9 +145,7 @@ class Form:
     @property
     def problems(self) -> tuple[Problem, ...]:
         """Everything that is wrong now, in the order of the fields; the job's name last."""
-        wrong_name = self._judge_job_name()
-        own = (Problem(field=JOB_NAME, message=wrong_name),) if wrong_name else ()
-        return (*self._judge().problems, *own)
+        return self._list_problems(self._judge())
 
     @property
     def job_name(self) -> str:
@@ -214,13 +212,14 @@ class Form:
         """
         return self.submission.submit()
 
-    def refresh(self) -> None:
-        """Read all fields, judge them, and say so at each."""
+    def refresh(self) -> tuple[Problem, ...]:
+        """Read all fields, judge them, and say so at each; gives all problems as `problems` does."""
         judgement = self._judge()
         self.section.express(judgement.read, judgement.problems)
         self._show_counts(judgement)
         self.verdicts.drop_stale(take_snapshot(self.fields, judgement.value, self.typed_job_name))
         self.batch_table.refresh()
+        return self._list_problems(judgement)
 
     def snapshot(self) -> Snapshot:
         """The typed job name, the settings and the files of this computer as they are now."""
@@ -242,8 +241,7 @@ class Form:
     def show_errors(self) -> bool:
         """Whether nothing is wrong; if something is, say so at every field and go to the first."""
         self._shows_errors = True
-        self.refresh()
-        problems = self.problems
+        problems = self.refresh()
         if problems:
             self.go_to(problems[0].field)
         return not problems
@@ -329,6 +327,11 @@ class Form:
 
     def _judge(self) -> Judgement:
         return self._validator.judge(self._said_by_service)
+
+    def _list_problems(self, judgement: Judgement) -> tuple[Problem, ...]:
+        wrong_name = self._judge_job_name()
+        own = (Problem(field=JOB_NAME, message=wrong_name),) if wrong_name else ()
+        return (*judgement.problems, *own)
 
     def _judge_job_name(self) -> str | None:
         typed = self.typed_job_name

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from foldnote.forms.fields.field import Field, Reading, tell
-from foldnote.forms.ui.label import REQUIRED, Notice, write_foot
+from foldnote.forms.ui.label import Notice, write_foot
 from foldnote.forms.ui.shared_styles import Looks
 from foldnote.forms.wording import in_one_line
 from foldnote.models.verdict import Problem
@@ -77,11 +77,12 @@ class HolderField(Field):
 
     def write_head(self, notice: Notice) -> str:
         """The title with its marks."""
-        parts = self._parts
-        star = REQUIRED if notice.is_required else ""
-        mark = parts.changed if notice.is_changed else ""
-        name = f'<span class="fn-name" title="{parts.tip}">{parts.name}{star}</span>'
-        return f'<span class="fn-label">{name}{mark}</span>'
+        return f'<span class="fn-label">{self._parts.head(notice)}</span>'
+
+    def write_foot(self, notice: Notice) -> str:
+        """The lines below the title."""
+        written = write_foot(self._parts, notice)
+        return f'<span class="fn-foot">{written}</span>' if written else ""
 
     def notice_of(self, read: Reading, problems: Sequence[Problem]) -> Notice:
         """What the field itself has to say; what is wrong inside it left out."""
@@ -114,9 +115,3 @@ def all_of(read: Reading) -> list[Problem]:
 def absent(path: str = "") -> Problem:
     """A value is still to come at ``path``."""
     return Problem(field=path, message="Required.", code="missing_field")
-
-
-def foot(field: HolderField, notice: Notice) -> str:
-    """The lines below the title."""
-    written = write_foot(field._parts, notice)  # noqa: SLF001  of the class in this module
-    return f'<span class="fn-foot">{written}</span>' if written else ""

@@ -22,7 +22,7 @@ from foldnote.errors import ArgumentError
 from foldnote.forms.schema.spec import MISSING, FieldSpec
 from foldnote.forms.ui import compact_widgets
 from foldnote.forms.ui.label import Excerpt, Notice, read_parts, write_label
-from foldnote.forms.ui.shared_styles import Looks
+from foldnote.forms.ui.shared_styles import Looks, set_class
 from foldnote.models.verdict import Problem
 
 ABSENT_CODES = ("missing_field", "required")
@@ -244,10 +244,7 @@ class Field(ABC):
         if self._classes.get(name, False) == is_on:
             return
         self._classes[name] = is_on
-        if is_on:
-            self.widget.add_class(name)
-        else:
-            self.widget.remove_class(name)
+        set_class(self.widget, name, is_on)
 
     def focus(self) -> None:
         """Put the cursor into the field."""

@@ -14,6 +14,7 @@ from typing import Any, Protocol
 
 from foldnote.client.core.operations import AsyncApi
 from foldnote.errors import FoldnoteError, NotFoundError
+from foldnote.forms.fields.snapshot import Snapshot
 from foldnote.forms.files.contents import UploadedFile
 from foldnote.forms.jobs.background_calls import call, has_running_loop, start
 from foldnote.forms.submission.cell import CellKey
@@ -129,7 +130,7 @@ class FormSubmission:
     async def _send(self) -> Any:
         sent = self._form.snapshot()
         try:
-            job = await self._post()
+            job = await self._post(sent)
         except Exception as error:  # noqa: BLE001 - the edge of a task: nothing may vanish
             self._verdicts.tell_fault(error, judged=sent)
             return None
@@ -139,10 +140,9 @@ class FormSubmission:
         self._verdicts.guard(lambda: self._take(job))
         return job
 
-    async def _post(self) -> Any:
-        form = self._form
-        wished = form.typed_job_name or None
-        settings = await upload_files(form, form.value)
+    async def _post(self, sent: Snapshot) -> Any:
+        form, wished = self._form, sent.job_name or None
+        settings = await upload_files(form, sent.settings)
         form.frame.show_sending("Sending…")
         job = await call(form.client.jobs, "submit", form.tool, settings, job_name=wished)
         if job.status is JobStatus.STOPPED:  # failed or stopped: who submits it again wants another run

@@ -22,8 +22,7 @@ _LIMITS = {
     "exclusiveMaximum": "below",
 }
 
-
-REQUIRED = '<span class="fn-required" title="Required">*</span>'
+_REQUIRED = '<span class="fn-required" title="Required">*</span>'
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,10 +61,11 @@ class LabelParts:
     tip: str = ""
     """The setting's key, shown on hovering over its name."""
 
-    def head(self, *, is_required: bool) -> str:
+    def head(self, notice: Notice) -> str:
         """The name with its marks."""
-        star = REQUIRED if is_required else ""
-        return f'<span class="fn-name" title="{self.tip}">{self.name}{star}</span>{self.marks}'
+        star = _REQUIRED if notice.is_required else ""
+        changed = self.changed if notice.is_changed else ""
+        return f'<span class="fn-name" title="{self.tip}">{self.name}{star}</span>{self.marks}{changed}'
 
 
 def read_parts(spec: FieldSpec, *, is_brief: bool = False, mark: str = "") -> LabelParts:
@@ -87,9 +87,7 @@ def read_parts(spec: FieldSpec, *, is_brief: bool = False, mark: str = "") -> La
 
 def write_label(parts: LabelParts, notice: Notice) -> str:
     """The whole label."""
-    mark = parts.changed if notice.is_changed else ""
-    head = parts.head(is_required=notice.is_required)
-    return f"{head}{mark}<span class='fn-foot'>{write_foot(parts, notice)}</span>"
+    return f"{parts.head(notice)}<span class='fn-foot'>{write_foot(parts, notice)}</span>"
 
 
 def write_foot(parts: LabelParts, notice: Notice) -> str:

@@ -15,6 +15,11 @@ from foldnote.forms.ui import compact_widgets
 _ROOM: Final = 200
 
 
+def set_class(widget: widgets.DOMWidget, name: str, is_on: bool) -> None:
+    """Add or remove a CSS class of ``widget``."""
+    (widget.add_class if is_on else widget.remove_class)(name)
+
+
 class Looks:
     """One of each, and the few plain widgets that are made with them."""
 

@@ -12,7 +12,7 @@ import ipywidgets as widgets
 
 from foldnote.forms.fields.field import Field
 from foldnote.forms.schema.spec import MISSING
-from foldnote.forms.ui.shared_styles import Looks
+from foldnote.forms.ui.shared_styles import Looks, set_class
 from foldnote.forms.wording import in_one_line
 
 _MOST_SHOWN = 60
@@ -40,7 +40,7 @@ class Changes:
         is_news = tuple(fields) != self._fields
         self._fields = tuple(fields)
         self.button.description = f"{len(fields)} changed"
-        (self.button.remove_class if fields else self.button.add_class)("foldnote-hidden")
+        set_class(self.button, "foldnote-hidden", not fields)
         if not fields:
             self._is_open = False
         if is_news or not self._is_open:
@@ -57,7 +57,7 @@ class Changes:
             self.panel = self._looks.box([], "foldnote-changes")
             self._place(self.panel)
         old = self.panel.children
-        (self.panel.remove_class if self._is_open else self.panel.add_class)("foldnote-hidden")
+        set_class(self.panel, "foldnote-hidden", not self._is_open)
         if self._is_open:
             rows: list[widgets.Widget] = [self._row(field) for field in self._fields[:_MOST_SHOWN]]
             if len(self._fields) > 1:

@@ -15,7 +15,7 @@ import ipywidgets as widgets
 
 from foldnote.forms.ui import compact_widgets
 from foldnote.forms.ui.label import LabelParts, Notice, write_label
-from foldnote.forms.ui.shared_styles import Looks
+from foldnote.forms.ui.shared_styles import Looks, set_class
 from foldnote.forms.ui.stylesheet import read_style
 from foldnote.forms.view.changes import Changes
 from foldnote.models.tool import Tool
@@ -72,6 +72,7 @@ class Frame:
         self.message = looks.html("", "foldnote-message")
         self.fold: widgets.Button | None = None
         self._advanced: widgets.Box | None = None
+        self._is_unfolded = False
         self._groups: dict[str, widgets.Box] = {}
         self.show_tool(tool)
         self._build_search()
@@ -109,7 +110,7 @@ class Frame:
         parts = LabelParts("Job name", "", "", "")
         errors = (error,) if error else ()
         self.job_name.description = write_label(parts, Notice(errors))
-        (self.job_name.add_class if error else self.job_name.remove_class)("foldnote-wrong")
+        set_class(self.job_name, "foldnote-wrong", bool(error))
 
     def show_attention(self, wrong: int, pending: int) -> None:
         """How many fields need attention, or calmly how many are still empty."""
@@ -117,8 +118,8 @@ class Frame:
             self.attention.description = f"{count(wrong, 'field needs', 'fields need')} attention"
         elif pending:
             self.attention.description = f"{count(pending, 'required field')} to fill in"
-        _toggle(self.attention, "foldnote-hidden", not (wrong or pending))
-        _toggle(self.attention, "foldnote-calm", not wrong)
+        set_class(self.attention, "foldnote-hidden", not (wrong or pending))
+        set_class(self.attention, "foldnote-calm", not wrong)
 
     def show_fold(self) -> None:
         """How many advanced settings there are, and how many differ from their defaults."""
@@ -133,7 +134,7 @@ class Frame:
     @property
     def is_folded(self) -> bool:
         """Whether the advanced group is closed."""
-        return self._advanced is not None and "foldnote-hidden" in self._advanced._dom_classes  # noqa: SLF001  ipywidgets has no public name
+        return self._advanced is not None and not self._is_unfolded
 
     def unfold(self) -> None:
         """Open the advanced group."""
@@ -229,7 +230,7 @@ class Frame:
         """
         self.submit.description = words or "Submit"
         self.submit.icon = "spinner spin" if words else ""
-        _toggle(self.submit, "foldnote-busy", bool(words))
+        set_class(self.submit, "foldnote-busy", bool(words))
 
     def _build_groups(self) -> list[widgets.Widget]:
         built: list[widgets.Widget] = []
@@ -268,7 +269,8 @@ class Frame:
 
     def _toggle_fold(self, _button: object = None) -> None:
         if self._advanced is not None:
-            _toggle(self._advanced, "foldnote-hidden", not self.is_folded)
+            self._is_unfolded = not self._is_unfolded
+            set_class(self._advanced, "foldnote-hidden", self.is_folded)
             self.show_fold()
 
 
@@ -304,7 +306,3 @@ def tell_method(tool: Tool) -> tuple[str, str]:
 def _mark_code(text: str) -> str:
     """``text`` as HTML, with what stands in backticks as code."""
     return re.sub(r"`([^`]+)`", r"<code>\1</code>", escape(text))
-
-
-def _toggle(widget: widgets.DOMWidget, name: str, is_on: bool) -> None:
-    (widget.add_class if is_on else widget.remove_class)(name)

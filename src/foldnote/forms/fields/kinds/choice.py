@@ -136,10 +136,7 @@ class ManyChoicesField(Field):
 
     def show(self, notice: Notice) -> None:
         """Head and foot stand around the boxes."""
-        mark = self._parts.changed if notice.is_changed else ""
-        self._head.value = (
-            f'<span class="fn-label">{self._parts.head(is_required=notice.is_required)}{mark}</span>'
-        )
+        self._head.value = f'<span class="fn-label">{self._parts.head(notice)}</span>'
         self._foot.value = f'<span class="fn-foot">{write_foot(self._parts, notice)}</span>'
         self.set_class("foldnote-wrong", bool(notice.errors))
 

@@ -12,11 +12,12 @@ from typing import Any
 
 import ipywidgets as widgets
 
-from foldnote.forms.fields.container import HolderField, absent, foot
+from foldnote.forms.fields.container import HolderField, absent
 from foldnote.forms.fields.field import Field, Reading, is_same
 from foldnote.forms.fields.section import Section, share
 from foldnote.forms.schema.plan import read_plan
 from foldnote.forms.schema.spec import MISSING, FieldSpec
+from foldnote.forms.ui.shared_styles import set_class
 from foldnote.models.verdict import Problem
 from foldnote.text import count, join_words
 
@@ -113,7 +114,7 @@ class ObjectField(HolderField):
         notice = self.notice_of(read, problems)
         self.set_class("foldnote-wrong", bool(notice.errors))
         head = "" if self.fold is not None else self.write_head(notice)
-        self._head.value = head + foot(self, notice)
+        self._head.value = head + self.write_foot(notice)
         inside = [problem for problem in problems if problem.field]
         if self._section is not None:
             self._section.express(self._section.last, inside)
@@ -210,7 +211,7 @@ class ObjectField(HolderField):
         is_new = self._section is None
         self._open()
         self._is_open = not self._is_open
-        (self._body.remove_class if self._is_open else self._body.add_class)("foldnote-hidden")
+        set_class(self._body, "foldnote-hidden", not self._is_open)
         if self.fold is not None:
             self.fold.icon = "caret-down" if self._is_open else "caret-right"
         if is_new:

@@ -7,7 +7,7 @@ from typing import Any
 
 import ipywidgets as widgets
 
-from foldnote.forms.fields.container import HolderField, absent, all_of, below, foot
+from foldnote.forms.fields.container import HolderField, absent, all_of, below
 from foldnote.forms.fields.field import Field, Reading
 from foldnote.forms.fields.registry import kind_for
 from foldnote.forms.fields.section import share
@@ -147,7 +147,7 @@ class RowsField(HolderField):
         """What is wrong with the whole above, with a row in the row."""
         notice = self.notice_of(read, problems)
         style = f"<style>{read_style('rows')}</style>"
-        self._head.value = style + self.write_head(notice) + foot(self, notice)
+        self._head.value = style + self.write_head(notice) + self.write_foot(notice)
         self.set_class("foldnote-wrong", bool(notice.errors))
         shared = self._share(problems)
         for position, row in enumerate(self.rows):

@@ -13,7 +13,7 @@ import ipywidgets as widgets
 from foldnote.catalog.json_values import read_plain
 from foldnote.catalog.keywords import Document, Rules
 from foldnote.catalog.validation import tell_faults
-from foldnote.forms.fields.container import HolderField, all_of, foot
+from foldnote.forms.fields.container import HolderField, all_of
 from foldnote.forms.fields.field import Field, Reading
 from foldnote.forms.fields.kinds.choice import enumerate_labels
 from foldnote.forms.fields.registry import kind_for
@@ -124,9 +124,8 @@ class VariantField(HolderField):
     def express(self, read: Reading, problems: Sequence[Problem]) -> None:
         """Title and help at the choice, what is wrong at the chosen form."""
         notice = self.notice_of(read, ())
-        mark = self._parts.changed if notice.is_changed else ""
-        self.control.description = self._parts.head(is_required=notice.is_required) + mark
-        self._foot.value = foot(self, notice)
+        self.control.description = self._parts.head(notice)
+        self._foot.value = self.write_foot(notice)
         field = self._field()
         if field is not None:
             field.express(field.read(), problems)
