@@ -32,7 +32,6 @@ from foldnote.service.http.routes import (
     provisioning,
     recommending,
     results,
-    screening,
     submission,
     tools,
 )
@@ -51,7 +50,6 @@ ROUTERS = (
     discovery.router,
     recommending.router,
     deployment.router,
-    screening.router,
     provisioning.router,
     health.router,
 )

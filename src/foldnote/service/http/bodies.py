@@ -15,8 +15,8 @@ from fastapi.concurrency import run_in_threadpool
 from pydantic import BaseModel, ValidationError
 from pydantic_core import from_json
 
+from foldnote.service.domain.requests import EMAIL_PATTERN, IMAGE_PATTERN, TOOL_PATTERN
 from foldnote.service.faults import RefusalError, bad_request, too_large
-from foldnote.service.http.field_messages import tell
 
 MAX_DEPTH = 64
 MAX_CONTAINERS = 50_000
@@ -26,6 +26,32 @@ _UNCOUNTED = bytes(set(range(256)) - set(b'",{['))
 _LARGE_BYTES = 256 * 1024
 _ROWS = frozenset({"settings", "jobs", "jobNames", "ligands"})
 """Fields of bodies that have an element for each row of a batch."""
+_WORDS = {
+    "string_type": "this must be text",
+    "bool_type": "this must be true or false",
+    "dict_type": "this must be an object",
+    "model_type": "this must be an object",
+    "list_type": "this must be an array",
+    "int_type": "this must be a whole number",
+    "int_parsing": "this must be a whole number",
+    "int_parsing_size": "this number is too large",
+    "int_from_float": "this must be a whole number",
+    "float_type": "this must be a number",
+    "greater_than": "this must be more than {gt:.10g}",
+    "greater_than_equal": "this must be at least {ge:.10g}",
+    "less_than_equal": "this must be at most {le:.10g}",
+    "string_too_long": "this may have at most {max_length} characters",
+    "too_short": "this must have at least {min_length} of them",
+    "too_long": "this may have at most {max_length} of them",
+    "literal_error": "this must be {expected}",
+    "value_error": "{error}",
+}
+"""Messages in place of pydantic's, by its kind of error; in braces keys of the error's context."""
+_PATTERNS = {
+    EMAIL_PATTERN: "this must be an email address",
+    TOOL_PATTERN: "this must be 1 to 63 of a-z, 0-9 and '-', and begin with a letter or digit",
+    IMAGE_PATTERN: "this must be the name of a container image, such as registry.example/tool:1",
+}
 BodyModel = TypeVar("BodyModel", bound=BaseModel)
 
 
@@ -148,7 +174,7 @@ def read_model(value: Any, model: type[BodyModel]) -> BodyModel:
     except ValidationError as exc:
         first = exc.errors(include_url=False, include_input=False)[0]
         field = ".".join(str(part) for part in first["loc"])
-        words = tell(first["type"], first["msg"], first.get("ctx", {}))
+        words = _describe(first["type"], first["msg"], first.get("ctx", {}))
         raise field_refusal(field, first["type"], words, row=_row_of(first["loc"])) from exc
 
 
@@ -163,7 +189,7 @@ def _row_of(path: Sequence[int | str]) -> int | None:
 def parameter_refusal(problem: Mapping[str, Any]) -> RefusalError:
     """400 for a path or query parameter of which a model says this."""
     field = str(problem["loc"][-1])
-    words = tell(problem["type"], problem["msg"], problem.get("ctx", {}))
+    words = _describe(problem["type"], problem["msg"], problem.get("ctx", {}))
     return field_refusal(field, problem["type"], words)
 
 
@@ -172,3 +198,11 @@ def field_refusal(field: str, kind: str, words: str, *, row: int | None = None) 
     if kind == "missing":
         return bad_request(f"{field} is required.", code="missing_field", field=field, row=row)
     return bad_request(f"{field}: {words}.", code="invalid_field", field=field, row=row)
+
+
+def _describe(kind: str, message: str, context: Mapping[str, Any]) -> str:
+    """The message for an error of pydantic, to follow the field's name; its own where there is no other."""
+    if kind == "string_pattern_mismatch":
+        return _PATTERNS.get(context["pattern"], f"this must match {context['pattern']}")
+    words = _WORDS.get(kind)
+    return message[:1].lower() + message[1:] if words is None else words.format(**context)

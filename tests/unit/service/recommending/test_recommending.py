@@ -6,8 +6,7 @@ from hypothesis import strategies as st
 
 from foldnote import catalog
 from foldnote.service.domain.recommending.detection import find_molecules, is_smiles, read_sequence
-from foldnote.service.domain.recommending.ranking import advise, read_task
-from foldnote.service.domain.recommending.vocabulary import patterns
+from foldnote.service.domain.recommending.ranking import advise, patterns, read_task
 
 TOOLS = list(catalog.tools().values())
 PROTEIN = "MKTAYIAKQRQISFVKSHFSRQLEERLGLIEVQAPILSRVGDGTQDNLSGAEKAVQVKVK"

@@ -4,7 +4,7 @@ import pytest
 import sqlalchemy as sa
 
 from foldnote.models.status import JobStatus
-from foldnote.service.http.job_changes import read_mark
+from foldnote.service.http.routes.jobs import read_mark
 from foldnote.service.store.jobs.insertion import NewJob
 from foldnote.service.store.jobs.pages import JobFilter
 from foldnote.service.store.jobs.queue import JobEnd

@@ -9,12 +9,15 @@ points that count most are the words of the reason.
 from __future__ import annotations
 
 import re
+import tomllib
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import cache
+from importlib.resources import files
+from typing import Any
 
 from foldnote.models.tool import Tool
 from foldnote.service.domain.recommending.detection import FoundMolecule, is_heavy_domain
-from foldnote.service.domain.recommending.vocabulary import partner_pattern, patterns, structure_pattern
 
 MOST_ROWS = 4
 SPECIALITIES = frozenset(
@@ -101,16 +104,16 @@ def read_task(
         functions.add("complex-prediction")
     if "protein-protein-docking" in functions:
         functions |= _find_docking(words, modalities)
-        if "small-molecule" in modalities and not partner_pattern().search(words):
+        if "small-molecule" in modalities and not _partner_pattern().search(words):
             functions.remove("protein-protein-docking")
-    has_structure = structure_pattern().search(words) is not None
+    has_structure = _structure_pattern().search(words) is not None
     possible = frozenset({"nanobody"} & modalities - named)
     return Task(prompt, found, frozenset(functions), frozenset(modalities), has_structure, possible)
 
 
 def _find_docking(words: str, modalities: Collection[str]) -> set[str]:
     """Docking of small molecules where one is named, or where nothing says that proteins are docked."""
-    is_meant = "small-molecule" in modalities or not partner_pattern().search(words)
+    is_meant = "small-molecule" in modalities or not _partner_pattern().search(words)
     return {"small-molecule-docking"} if is_meant else set()
 
 
@@ -297,3 +300,31 @@ def _is_named(prompt: str, tool: Tool) -> bool:
 
 def _list(words: Sequence[str]) -> str:
     return words[0] if len(words) == 1 else " and ".join(filter(None, [", ".join(words[:-1]), *words[-1:]]))
+
+
+@cache
+def patterns() -> dict[str, re.Pattern[str]]:
+    """For each function and modality of the catalog a pattern of the words that name it."""
+    rows = _read()
+    return {word: _compile(text) for word, text in (rows["functions"] | rows["modalities"]).items()}
+
+
+@cache
+def _structure_pattern() -> re.Pattern[str]:
+    """Words that imply that a structure is at hand."""
+    return _compile(_read()["structure"])
+
+
+@cache
+def _partner_pattern() -> re.Pattern[str]:
+    """Words that imply docking of proteins to each other."""
+    return _compile(_read()["protein_partners"])
+
+
+def _compile(text: str) -> re.Pattern[str]:
+    return re.compile(text, re.IGNORECASE)
+
+
+def _read() -> dict[str, Any]:
+    text = files("foldnote.service.domain.recommending").joinpath("vocabulary.toml").read_text("utf-8")
+    return tomllib.loads(text)

@@ -1,6 +1,6 @@
 """GET /catalog/… and /getFolders: the words in which other programs for this interface ask what there is.
 
-They say nothing that /tools, /files and the log of a job do not say; public clients of deployed services ask
+They say nothing that /tools and /files do not say; public clients of deployed services ask
 for it here.
 """
 
@@ -18,7 +18,6 @@ from foldnote.models.wire import WireModel
 from foldnote.service.domain.access.gate import Admitted
 from foldnote.service.domain.parameters import Parameter, list_parameters
 from foldnote.service.faults import RefusalError, not_found
-from foldnote.service.http.routes.jobs import DEFAULT_LOG_LINES, JobLog, get_job_log
 from foldnote.service.http.routes.responses import Here, answers, keyed
 
 router = APIRouter(tags=["tools"])
@@ -147,21 +146,6 @@ def get_tool_sheet(
         raise not_found(refusal.sentence, code=refusal.code, field="jobType") from refusal
     sheet = {"parameters": list_parameters(tool.settings_schema), "exampleJob": tool.example_job}
     return JSONResponse(_row(tool) | sheet)
-
-
-@router.get(
-    "/catalog/jobs/{jobName}/logs",
-    summary="Another word for /jobs/{jobName}/log",
-    responses={**answers(JobLog, "The end of the log."), **keyed(400, 404)},
-)
-def get_logs(
-    name: Annotated[str, Path(alias="jobName")],
-    caller: Admitted,
-    service: Here,
-    max_lines: Annotated[int, Query(alias="maxLines", ge=1)] = DEFAULT_LOG_LINES,
-) -> Response:
-    """Give the last lines of a job's log."""
-    return get_job_log(name, caller, service, max_lines)
 
 
 @router.get(

@@ -1,10 +1,16 @@
-"""GET /jobs: one job, or a page of them. Records were serialised when they changed; here they are ended."""
+"""GET /jobs: one job, or a page of them, at once or when something changed; and the log of a job.
+
+Records were serialised when they changed; here those of batches and running jobs are completed.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import asyncio
+import time
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any
 
+import sqlalchemy as sa
 from fastapi import APIRouter, Path, Query, Request, Response
 from fastapi.concurrency import run_in_threadpool
 
@@ -15,7 +21,6 @@ from foldnote.service.composition import Service
 from foldnote.service.domain.access.gate import Admitted, AdmittedByGateway
 from foldnote.service.domain.requests import JobsQuery
 from foldnote.service.faults import job_not_found
-from foldnote.service.http.job_changes import wait_for_change
 from foldnote.service.http.routes.responses import (
     Here,
     absolute,
@@ -27,12 +32,17 @@ from foldnote.service.http.routes.responses import (
 )
 from foldnote.service.queue.ownership import read_own_log
 from foldnote.service.store.accounts.accounts import Caller
+from foldnote.service.store.database import Database
 from foldnote.service.store.jobs.counting import Counts
 from foldnote.service.store.jobs.pages import JobFilter, LiveRow, Page
 from foldnote.service.store.jobs.records import BATCH_TYPE, MARK, add_fields, write_text
+from foldnote.service.store.schema import events
 
 router = APIRouter(tags=["jobs"])
-DEFAULT_LOG_LINES = 10_000
+LONGEST_WAIT_S = 25.0
+"""For a change, so that one who watches need not ask again and again."""
+_LOOK_S = 0.2
+_DEFAULT_LOG_LINES = 10_000
 _BEGIN = b'{"jobs":['
 _FEW = 50
 """Records of batches and running jobs that are completed at once; more of them take a thread."""
@@ -68,7 +78,7 @@ async def get_jobs(request: Request, caller: AdmittedByGateway, service: Here) -
     key, since, mark = asked.start_key, asked.since, None
     before = None if key is None else service.page_keys.read(caller.account_id, key)
     if since is not None:
-        mark = await wait_for_change(request, service, caller.account_id, since, asked.wait_seconds)
+        mark = await _wait_for_change(request, service, caller.account_id, since, asked.wait_seconds)
 
     rows = min(asked.limit, service.config.limits.page_rows)
     if asked.is_own:
@@ -90,6 +100,12 @@ async def get_jobs(request: Request, caller: AdmittedByGateway, service: Here) -
 
 
 @router.get(
+    "/catalog/jobs/{jobName}/logs",
+    name="get_logs",
+    summary="Another word for /jobs/{jobName}/log",
+    responses={**answers(JobLog, "The end of the log."), **keyed(400, 404)},
+)
+@router.get(
     "/jobs/{jobName}/log",
     summary="What the engine wrote",
     responses={**answers(JobLog, "The end of the log."), **keyed(400, 404)},
@@ -98,7 +114,7 @@ def get_job_log(
     name: Annotated[str, Path(alias="jobName")],
     caller: Admitted,
     service: Here,
-    max_lines: Annotated[int, Query(alias="maxLines", ge=1)] = DEFAULT_LOG_LINES,
+    max_lines: Annotated[int, Query(alias="maxLines", ge=1)] = _DEFAULT_LOG_LINES,
 ) -> Response:
     """Give the last lines of a job's log."""
     row = service.store.jobs.find([caller.account_id], name)
@@ -107,6 +123,28 @@ def get_job_log(
     attempt = service.store.queue.find_attempt(row["id"], row["attempt"])
     text = read_own_log(service.config.data_dir / "jobs", attempt, min(max_lines, 10**9))
     return _json(write_text({"log": text}).encode())
+
+
+def read_mark(database: Database, account_ids: Sequence[int]) -> str:
+    """The mark of these accounts' state: their last event, which every change of a job's status writes."""
+    query = sa.select(events.c.id).where(events.c.account_id.in_(account_ids))
+    with database.read() as connection:
+        return str(connection.execute(query.order_by(events.c.id.desc()).limit(1)).scalar() or 0)
+
+
+async def _wait_for_change(
+    request: Request, service: Service, account_id: int, since: str, wait_s: float
+) -> str:
+    """Hold the request until the state is another one than `since`, or the time is over; gives its mark."""
+    database = service.store.database
+    end = time.monotonic() + min(wait_s, LONGEST_WAIT_S)
+    version, mark = None, since
+    while True:
+        if (now := database.version()) != version:
+            version, mark = now, await run_in_threadpool(read_mark, database, [account_id])
+        if mark != since or time.monotonic() >= end or service.is_closing or await request.is_disconnected():
+            return mark
+        await asyncio.sleep(_LOOK_S)
 
 
 def _filter(service: Service, owners: tuple[int, ...], batch: str | None, *, has_subjobs: bool) -> JobFilter:

@@ -1,4 +1,4 @@
-"""POST /submit-job, /submit-batch and /validate-job: handing in, and asking before."""
+"""POST /submit-job, /submit-batch and /virtual-screening queue jobs; /validate-job only checks them."""
 
 from __future__ import annotations
 
@@ -12,8 +12,14 @@ from foldnote.models.submission import Receipt
 from foldnote.models.verdict import BatchVerdict, Verdict
 from foldnote.models.wire import WireModel
 from foldnote.service.disk import require_space
-from foldnote.service.domain.access.gate import Admitted
-from foldnote.service.domain.requests import BatchSubmission, JobPayload, JobSubmission, ListedBatch
+from foldnote.service.domain.access.gate import Admitted, AdmittedClaimed
+from foldnote.service.domain.requests import (
+    BatchSubmission,
+    JobPayload,
+    JobSubmission,
+    ListedBatch,
+    ScreeningSubmission,
+)
 from foldnote.service.faults import BareRefusalError, RefusalError, bad_request
 from foldnote.service.http.bodies import read_json, read_model
 from foldnote.service.http.routes.responses import (
@@ -67,6 +73,20 @@ async def submit_batch(request: Request, caller: Admitted, service: Here) -> Res
     names = await run_in_threadpool(service.intake.submit_batch, caller, batch)
     what = f"{batch.batch_name} with {len(names)} jobs"
     return queued(what, batchName=batch.batch_name, type=batch.type, jobNames=names)
+
+
+@router.post(
+    "/virtual-screening",
+    summary="Dock many ligands to one receptor and rank them",
+    responses={**answers(BatchReceipt, "All ligands are queued."), **keyed(400, 403, 413, 507)},
+    openapi_extra=takes(ScreeningSubmission),
+)
+async def screen(request: Request, caller: AdmittedClaimed, service: Here) -> Response:
+    """Queue a job for each ligand, or none."""
+    wanted = await read_submission(request, service, ScreeningSubmission)
+    tool, names = await run_in_threadpool(service.screening.submit, caller, wanted)
+    what = f"{wanted.batch_name} with {len(names)} ligands"
+    return queued(what, batchName=wanted.batch_name, type=tool, jobNames=names)
 
 
 def _read_batch(value: Any) -> BatchSubmission:
