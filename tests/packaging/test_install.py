@@ -51,6 +51,7 @@ def test_the_wheel_carries_both_extensions_the_catalog_and_the_engines(dist):
     names = zipfile.ZipFile(next(dist.glob("*.whl"))).namelist()
     for part in (
         "foldnote/catalog/tools/abodybuilder.json",
+        "foldnote/results/metrics/metrics.toml",
         "foldnote/service/engines/abodybuilder2/engine.toml",
         "foldnote/service/engines/anarci/run.py",
         "foldnote/static/3Dmol-min.js",

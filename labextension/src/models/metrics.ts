@@ -1,6 +1,6 @@
 /**
  * Known figures by which results are judged, the most telling first: label, whether higher is better, and the
- * names that programs give it. Generated from `foldnote.results.metrics.rows`. Do not edit: run
+ * names that programs give it. Generated from `foldnote/results/metrics/metrics.toml`. Do not edit: run
  * `npm run metrics`.
  */
 export const METRICS: readonly (readonly [label: string, higher: boolean, ...names: string[]])[] = [

@@ -1,8 +1,12 @@
-"""A metric: the columns of the table in :mod:`foldnote.results.metrics.rows`."""
+"""A metric, and the table of those that are known: ``metrics.toml``."""
 
 from __future__ import annotations
 
+import tomllib
+from collections.abc import Mapping
 from dataclasses import dataclass
+from importlib.resources import files
+from typing import Any
 
 
 @dataclass(frozen=True)
@@ -32,5 +36,22 @@ class Metric:
     pattern: str = ""
 
 
-SHARE = (0.0, 1.0)
-POSITIVE = (0.0, None)
+def read_metrics() -> tuple[Metric, ...]:
+    """The rows of the table, in its order."""
+    table = tomllib.loads((files(__package__) / "metrics.toml").read_text("utf-8"))
+    return tuple(_read_metric(row, table["sources"]) for row in table["metric"])
+
+
+def _read_metric(row: Mapping[str, Any], sources: Mapping[str, str]) -> Metric:
+    source = row.get("source", "")
+    return Metric(
+        label=row["label"],
+        unit=row["unit"],
+        higher_is_better=row.get("higher_is_better"),
+        definition=row["definition"],
+        names=tuple(row["names"]),
+        group=row.get("group", "confidence"),
+        range=(row.get("least"), row.get("greatest")),
+        source=sources.get(source, source),
+        pattern=row.get("pattern", ""),
+    )

@@ -1,15 +1,14 @@
 """Known figures of predictions: what each means, its scale, and which direction is better.
 
-One row a metric (:mod:`foldnote.results.metrics.rows`), under the names that programs write. A name that is
-not there is shown as it stands, and nothing is claimed of it.
+One row a metric in ``metrics.toml``, under the names that programs write. A name that is not there is shown
+as it stands, and nothing is claimed of it.
 """
 
 from __future__ import annotations
 
 import re
 
-from foldnote.results.metrics.metric import Metric
-from foldnote.results.metrics.rows import METRICS
+from foldnote.results.metrics.metric import Metric, read_metrics
 
 __all__ = [
     "ENERGY_NAMES",
@@ -21,6 +20,8 @@ __all__ = [
     "find_metric",
     "has_scores",
 ]
+
+METRICS: tuple[Metric, ...] = read_metrics()
 
 RANKING_NAMES = (
     "ranking_score",
