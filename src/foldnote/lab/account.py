@@ -10,7 +10,6 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable
 
-from foldnote.errors import NotFoundError
 from foldnote.lab.responses import AccountAnswer
 from foldnote.models.account import Account
 
@@ -42,16 +41,9 @@ class AccountCache:
         """The account as a page may see it; asked for anew when it is old or ``is_fresh`` is wanted."""
         return describe_account(await self._find(is_fresh))
 
-    async def find_claim(self) -> str:
-        """Where a person claims the account.
-
-        Raises:
-            NotFoundError: there is nothing to claim.
-        """
-        url = (await self._find(False)).claim_url
-        if not url:
-            raise NotFoundError("This account needs no claim: its key is no unclaimed trial key.", status=404)
-        return url
+    async def find_claim(self) -> str | None:
+        """Where a person claims the account; None when there is nothing to claim."""
+        return (await self._find(False)).claim_url or None
 
     async def _find(self, is_fresh: bool) -> Account:
         async with self._asking:

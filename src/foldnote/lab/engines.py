@@ -166,9 +166,12 @@ async def _cancel(tasks: Iterable[asyncio.Task[None]]) -> None:
 
 async def _end(process: asyncio.subprocess.Process) -> None:
     """End a program and the programs that it started; by force where it does not go."""
-    for number in (signal.SIGTERM, signal.SIGKILL):
+    for is_forced in (False, True):
         with suppress(ProcessLookupError):
-            os.killpg(process.pid, number)
+            if sys.platform == "win32":
+                process.kill()
+            else:
+                os.killpg(process.pid, signal.SIGKILL if is_forced else signal.SIGTERM)
         with suppress(TimeoutError):
             async with asyncio.timeout(_END_S):
                 await process.wait()

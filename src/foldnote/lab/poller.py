@@ -63,8 +63,8 @@ class JobPoller:
         self._tag = self._read_tag()
         self._changed = asyncio.Event()
         self._failures = 0
-        self.lookers = 0
-        """Pages that wait for a change now."""
+        self.waiting_pages = 0
+        """How many pages wait for something new."""
         self._wished_s = 0.0
         self._looked_at = float("-inf")
         self._wake = asyncio.Event()
@@ -90,7 +90,7 @@ class JobPoller:
 
     async def look_later(self, tag: str | None, wait_s: float, pause_s: float = 0.0) -> PageResponse:
         """The same, as soon as it is other than at ``tag``, or after ``wait_s`` seconds."""
-        self.lookers += 1
+        self.waiting_pages += 1
         try:
             self.look(tag, pause_s)
             with suppress(TimeoutError):
@@ -99,7 +99,7 @@ class JobPoller:
                         await self._changed.wait()
             return self.look(tag, pause_s)
         finally:
-            self.lookers -= 1
+            self.waiting_pages -= 1
 
     def hurry(self) -> None:
         """Ask now, and without waiting for a change: somebody knows that there is something new."""
@@ -148,7 +148,7 @@ class JobPoller:
         return max(pause_s, self._wished_s, self._allowance.pause_s())
 
     def _is_wanted(self) -> bool:
-        return self.lookers > 0 or time.monotonic() - self._looked_at < self._pace.attention_s
+        return self.waiting_pages > 0 or time.monotonic() - self._looked_at < self._pace.attention_s
 
     async def _run(self) -> None:
         while self._is_wanted():

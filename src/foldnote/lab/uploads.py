@@ -26,11 +26,10 @@ from typing import Self
 
 from foldnote import settings
 from foldnote.errors import (
-    BadRequestError,
+    ArgumentError,
     ConfigurationError,
     EmbeddedServiceError,
     FoldnoteError,
-    NotFoundError,
     RateLimitedError,
     ServiceFaultError,
     TransportError,
@@ -142,13 +141,13 @@ class UploadSession:
         """Put a piece where it belongs; one that is there already changes nothing.
 
         Raises:
-            BadRequestError: pieces before it are missing, or it goes beyond the end.
+            ArgumentError: pieces before it are missing, or it goes beyond the end.
         """
         async with self.lock:
             self.touched = time.monotonic()
             end = offset + len(piece)
             if offset > self.received_bytes or end > self.wish.size_bytes:
-                raise BadRequestError(
+                raise ArgumentError(
                     f"{self.wish.name} is known to byte {self.received_bytes} of {self.wish.size_bytes}; "
                     f"the piece from {offset} to {end} does not fit."
                 )
@@ -169,12 +168,12 @@ class UploadSession:
         A service that is gone or too busy is waited for as long as somebody asks.
 
         Raises:
-            BadRequestError: pieces are missing.
+            ArgumentError: pieces are missing.
             FoldnoteError: the service refuses it. The next call tries again.
         """
         self.touched = time.monotonic()
         if self.received_bytes != self.wish.size_bytes:
-            raise BadRequestError(f"{self.wish.name} is not here as a whole yet.")
+            raise ArgumentError(f"{self.wish.name} is not here as a whole yet.")
         if self.value is None:
             if self.task is None:
                 self.task = asyncio.create_task(self._pass_on(send))
@@ -246,12 +245,12 @@ class Uploads:
         """The upload of ``wish``: the one that was broken off, or a new one.
 
         Raises:
-            BadRequestError: the file is empty or too large.
+            ArgumentError: the file is empty or too large.
         """
         self._forget_old()
         if not 0 < wish.size_bytes <= MOST_BYTES:
             what = "is empty" if wish.size_bytes <= 0 else f"has more than {MOST_BYTES:,} bytes"
-            raise BadRequestError(f"{wish.name} {what} and cannot be uploaded.")
+            raise ArgumentError(f"{wish.name} {what} and cannot be uploaded.")
         self._adopt(wish)
         known = (each for each in self._uploads.values() if each.wish == wish and each.value is None)
         found = next(known, None)
@@ -261,20 +260,14 @@ class Uploads:
             self._uploads[found.id] = found
         return found
 
-    def find(self, name: str, owner: str) -> UploadSession:
-        """The upload of this id.
-
-        Raises:
-            NotFoundError: nobody of this name began it, or it is too long ago.
-        """
+    def find(self, name: str, owner: str) -> UploadSession | None:
+        """The upload of this id; None when nobody of this name began it, or it is too long ago."""
         found = self._uploads.get(name)
         if found is None and _ID.fullmatch(name):
             found = UploadSession.find(self._folder / name)
             if found is not None:
                 self._uploads[name] = found
-        if found is None or found.wish.owner != owner:
-            raise NotFoundError("This upload is not known here any more. Begin it again.")
-        return found
+        return found if found is not None and found.wish.owner == owner else None
 
     def drop(self, upload: UploadSession) -> None:
         """Give an upload up."""

@@ -14,6 +14,7 @@ from traitlets.config import Config
 from foldnote import settings
 from foldnote.client import AsyncClient
 from foldnote.lab.connection import ProfileConnection
+from foldnote.lab.handlers.jobs import REGISTRY
 from foldnote.lab.poller import JobPoller
 from foldnote.lab.session_registry import SessionRegistry
 from foldnote.models.account import Account
@@ -49,7 +50,7 @@ async def registry(service: JobService) -> AsyncIterator[SessionRegistry]:
 
 @pytest.fixture
 async def server_app(tmp_path: Path, registry: SessionRegistry, monkeypatch) -> AsyncIterator[ServerApp]:
-    """A Jupyter server that has our extension and those desks; nothing listens yet."""
+    """A Jupyter server that has our extension and those sessions; nothing listens yet."""
     for name in ("CONFIG", "DATA", "RUNTIME"):
         monkeypatch.setenv(f"JUPYTER_{name}_DIR", str(tmp_path / name.lower()))
     options = {
@@ -62,9 +63,10 @@ async def server_app(tmp_path: Path, registry: SessionRegistry, monkeypatch) -> 
     }
     server = ServerApp(config=Config(options))
     server.initialize(argv=[], new_httpserver=False, find_extensions=False)
-    server.web_app.settings["foldnote_desks"] = registry
+    server.web_app.settings[REGISTRY] = registry
     yield server
-    await server._cleanup()  # noqa: SLF001  Jupyter Server has no public name for it
+    await server.cleanup_extensions()
+    await server.cleanup_kernels()
     ServerApp.clear_instance()
 
 

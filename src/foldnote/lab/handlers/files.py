@@ -95,13 +95,16 @@ class _UploadingHandler(FoldnoteHandler):
 
         self.send_record(await self.ask(upload.finish(send)))
 
-    async def find(self, name: str) -> UploadSession:
+    def find(self, name: str) -> UploadSession:
         """The upload of this id.
 
         Raises:
             HTTPError: it is not known, or another user's.
         """
-        return await self.ask(now(lambda: self.uploads.find(name, self.owner)))
+        found = self.uploads.find(name, self.owner)
+        if found is None:
+            raise fault(404, "This upload is not known here any more. Begin it again.")
+        return found
 
 
 class UploadsHandler(_UploadingHandler):
@@ -126,7 +129,7 @@ class UploadHandler(_UploadingHandler):
     @authorized
     async def get(self, name: str) -> None:
         """How far an upload is."""
-        self.send_record((await self.find(name)).answer())
+        self.send_record(self.find(name).answer())
 
     @web.authenticated
     @authorized
@@ -139,14 +142,14 @@ class UploadHandler(_UploadingHandler):
             raise fault(400, "offset is a number of bytes.")
         if len(piece) > MOST_PIECE_BYTES:
             raise fault(413, f"A piece has at most {MOST_PIECE_BYTES} bytes.")
-        upload = await self.find(name)
+        upload = self.find(name)
         self.send_record(await self.ask(upload.take(int(offset), piece)))
 
     @web.authenticated
     @authorized
     async def delete(self, name: str) -> None:
         """Give an upload up."""
-        self.uploads.drop(await self.find(name))
+        self.uploads.drop(self.find(name))
         self.finish({"message": "The upload is given up."})
 
 
@@ -157,7 +160,7 @@ class UploadEndHandler(_UploadingHandler):
     @authorized
     async def post(self, name: str) -> None:
         """Pass the whole on to the service."""
-        await self.pass_on(await self.find(name))
+        await self.pass_on(self.find(name))
 
 
 class UploadContentsHandler(_UploadingHandler):

@@ -17,6 +17,7 @@ from jupyter_server.base.handlers import APIHandler
 from tornado import web
 
 from foldnote.errors import (
+    ArgumentError,
     BadRequestError,
     ConfigurationError,
     FoldnoteError,
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
     from foldnote.lab.session_registry import SessionRegistry
     from foldnote.models.wire import WireModel
 
-REGISTRY = "foldnote_desks"
+REGISTRY = "foldnote_sessions"
 """Name of the server's setting that holds the session registry; None before the first request."""
 
 LONGEST_DELAY_S = 600
@@ -43,6 +44,7 @@ _Value = TypeVar("_Value")
 
 _STATUSES: tuple[tuple[type[FoldnoteError], int], ...] = (
     (NotFoundError, 404),
+    (ArgumentError, 400),
     (BadRequestError, 400),
     (RateLimitedError, 429),
     (ConfigurationError, 400),

@@ -54,6 +54,8 @@ class ClaimHandler(FoldnoteHandler):
         if self.request.headers.get("Sec-Fetch-Site", "none") not in ("none", "same-origin"):
             raise fault(403, "This link works from JupyterLab only.")
         url = await self.ask(self.session.account.find_claim())
+        if url is None:
+            raise fault(404, "This account needs no claim: its key is no unclaimed trial key.")
         if not url.startswith(("https://", "http://")):
             raise fault(502, "The service gave a claim link that is no web address.")
         self.set_header("Referrer-Policy", "no-referrer")

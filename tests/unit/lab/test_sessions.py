@@ -56,7 +56,7 @@ async def test_a_page_that_goes_away_keeps_nobody_asking(jupyter, registry):
     with pytest.raises(httpx.ReadTimeout):
         await jupyter.get(f"jobs?since={tag}&wait_s=50", headers=LOGIN, timeout=0.3)
     async with asyncio.timeout(10):
-        while poller.lookers:
+        while poller.waiting_pages:
             await asyncio.sleep(0.02)
 
 
@@ -81,7 +81,7 @@ async def test_a_connection_that_does_not_answer_is_not_kept(jupyter):
     assert "far" not in [profile.name for profile in settings.profiles()]
 
 
-async def test_each_profile_has_one_desk(service):
+async def test_each_profile_has_one_session(service):
     registry = SessionRegistry(service.connect, PACE)
     settings.save_profile("other", "https://other.example.org")
     assert registry.find("other") is registry.find("other")
