@@ -6,6 +6,7 @@ import type { EnginesState } from '../models/engines';
 import { formatSize } from '../models/size';
 import { FoldIcon } from './icons';
 import { Notice } from './Notice';
+import { percentOf, ProgressBar } from './ProgressBar';
 import { useWords } from './words';
 
 /** What the view needs. */
@@ -52,7 +53,7 @@ export function EnginesView(props: EnginesViewProps): ReactElement {
 function Engine(props: EnginesViewProps & { readonly engine: EngineRecord }): ReactElement {
   const { engine } = props;
   const trans = useWords();
-  const percent = engine.fraction === null ? null : Math.round(engine.fraction * 100);
+  const percent = percentOf(engine.fraction);
   return (
     <div className="fn-Engine">
       <div className="fn-Engine-name">{engine.method}</div>
@@ -68,16 +69,7 @@ function Engine(props: EnginesViewProps & { readonly engine: EngineRecord }): Re
       </p>
       {engine.isBusy && (
         <>
-          <div
-            className={`fn-Bar${percent === null ? ' fn-mod-endless' : ''}`}
-            role="progressbar"
-            aria-label={trans.__('Change of %1', engine.name)}
-            aria-valuemin={0}
-            aria-valuemax={100}
-            aria-valuenow={percent ?? undefined}
-          >
-            <div className="fn-Bar-done" style={{ width: `${percent ?? 0}%` }} />
-          </div>
+          <ProgressBar label={trans.__('Change of %1', engine.name)} percent={percent} />
           <p className="fn-JobRow-message" title={engine.message}>
             {engine.message}
           </p>

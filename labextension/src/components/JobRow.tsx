@@ -8,7 +8,7 @@ import {
   stopIcon,
   textEditorIcon
 } from '@jupyterlab/ui-components';
-import { memo, type MouseEvent, type ReactElement } from 'react';
+import { memo, type MouseEvent, type ReactElement, type ReactNode } from 'react';
 
 import type { JobRecord } from '../api/answers';
 import { batchShare, batchWords, isBatch } from '../models/batch';
@@ -22,6 +22,7 @@ import type { Trans } from '../models/words';
 import { IconButton } from './IconButton';
 import { StateIcon } from './icons';
 import { LogPane } from './LogPane';
+import { percentOf, ProgressBar } from './ProgressBar';
 import { useWords } from './words';
 
 /** What can be done with jobs. */
@@ -62,36 +63,17 @@ export interface JobRowProps {
 /** A row of the jobs list. */
 export const JobRow = memo(function JobRow(props: JobRowProps): ReactElement {
   const trans = useWords();
-  const { job, details, isCurrent, isSelected, isLogOpen, isUnfolded } = props;
-  const state = shownState(job);
-  const name = visibleText(job.jobName);
-  const marks = [isCurrent && 'fn-mod-current', isSelected && 'fn-mod-selected', job.isLeaving && 'fn-mod-leaving']
-    .filter(Boolean)
-    .join(' ');
+  const { job, details, isCurrent, isSelected, isLogOpen } = props;
+  const marks = [isCurrent && 'fn-mod-current', isSelected && 'fn-mod-selected', job.isLeaving && 'fn-mod-leaving'];
   return (
-    <div
-      className={`fn-JobRow fn-mod-${state} fn-mod-level${props.level} ${marks}`}
-      role="row"
-      id={props.id}
-      data-key={props.rowKey}
-      data-job={job.jobName}
-      aria-rowindex={props.index + 1}
-      aria-level={props.level}
-      aria-selected={isSelected}
-      aria-expanded={isUnfolded ?? undefined}
-      aria-label={labelOf(props, trans)}
+    <RowFrame
+      {...props}
+      className={marks.filter(Boolean).join(' ')}
+      label={labelOf(props, trans)}
       onMouseDown={event => props.onPress(props.rowKey, event)}
       onDoubleClick={() => props.actions.onOpen(job.jobName)}
+      onUnfold={() => props.onUnfold(job.jobName)}
     >
-      <div className="fn-JobRow-icon" role="gridcell">
-        <StateIcon state={state} />
-      </div>
-      <div className="fn-JobRow-name" role="gridcell" title={name}>
-        {isUnfolded !== null && (
-          <FoldButton name={name} isUnfolded={isUnfolded} onUnfold={() => props.onUnfold(job.jobName)} />
-        )}
-        <bdi>{name}</bdi>
-      </div>
       <JobFacts {...props} />
       <RowActions {...props} />
       {hasMore(job, details) && <More {...props} />}
@@ -100,12 +82,58 @@ export const JobRow = memo(function JobRow(props: JobRowProps): ReactElement {
           <LogPane name={job.jobName} isLive={isLive(job)} read={props.actions.readLog} />
         </div>
       )}
-    </div>
+    </RowFrame>
   );
 });
 
+/** What the frame of a row needs. */
+export interface RowFrameProps extends Pick<
+  JobRowProps,
+  'job' | 'id' | 'rowKey' | 'level' | 'index' | 'isSelected' | 'isUnfolded'
+> {
+  readonly className: string;
+  /** What the row is called when it is read out. */
+  readonly label: string;
+  readonly onMouseDown: (event: MouseEvent) => void;
+  readonly onDoubleClick: () => void;
+  readonly onUnfold: () => void;
+  readonly children: ReactNode;
+}
+
+/** A row with the state and the name of a job, one's own or a member's; the rest is its children. */
+export function RowFrame(props: RowFrameProps): ReactElement {
+  const { job, isUnfolded } = props;
+  const state = shownState(job);
+  const name = visibleText(job.jobName);
+  return (
+    <div
+      className={`fn-JobRow fn-mod-${state} fn-mod-level${props.level} ${props.className}`}
+      role="row"
+      id={props.id}
+      data-key={props.rowKey}
+      data-job={job.jobName}
+      aria-rowindex={props.index + 1}
+      aria-level={props.level}
+      aria-selected={props.isSelected}
+      aria-expanded={isUnfolded ?? undefined}
+      aria-label={props.label}
+      onMouseDown={props.onMouseDown}
+      onDoubleClick={props.onDoubleClick}
+    >
+      <div className="fn-JobRow-icon" role="gridcell">
+        <StateIcon state={state} />
+      </div>
+      <div className="fn-JobRow-name" role="gridcell" title={name}>
+        {isUnfolded !== null && <FoldButton name={name} isUnfolded={isUnfolded} onUnfold={props.onUnfold} />}
+        <bdi>{name}</bdi>
+      </div>
+      {props.children}
+    </div>
+  );
+}
+
 /** Unfolds a batch, or folds it. */
-export function FoldButton(props: {
+function FoldButton(props: {
   /** As it is shown. */
   readonly name: string;
   readonly isUnfolded: boolean;
@@ -332,20 +360,11 @@ function InBatch({ job }: { readonly job: JobRecord }): ReactElement | null {
 export function Progress({ job }: { readonly job: JobRecord }): ReactElement {
   const trans = useWords();
   const share = job.progress ?? batchShare(job);
-  const percent = share === null ? null : Math.round(Math.min(1, Math.max(0, share)) * 100);
+  const percent = percentOf(share);
   const message = batchWords(job, trans) || visibleText(job.message ?? '');
   return (
     <>
-      <div
-        className={`fn-Bar${percent === null ? ' fn-mod-endless' : ''}`}
-        role="progressbar"
-        aria-label={trans.__('Progress of %1', visibleText(job.jobName))}
-        aria-valuemin={0}
-        aria-valuemax={100}
-        aria-valuenow={percent ?? undefined}
-      >
-        <div className="fn-Bar-done" style={{ width: `${percent ?? 0}%` }} />
-      </div>
+      <ProgressBar label={trans.__('Progress of %1', visibleText(job.jobName))} percent={percent} />
       {(message !== '' || percent !== null) && (
         <p className="fn-JobRow-message" dir="auto" title={message}>
           {[percent === null ? '' : `${percent} %`, message].filter(Boolean).join(' · ')}

@@ -8,8 +8,7 @@ import type { Detail } from '../models/details';
 import { shownState, stateRow } from '../models/status';
 import { visibleText } from '../models/text';
 import { IconButton } from './IconButton';
-import { StateIcon } from './icons';
-import { FoldButton, JobFacts, openMenu } from './JobRow';
+import { JobFacts, openMenu, RowFrame } from './JobRow';
 import { useWords } from './words';
 
 /** What can be done with a job of a member; nothing, where the service does not say whose it is. */
@@ -44,35 +43,21 @@ export interface MemberRowProps {
 
 /** A row. */
 export function MemberRow(props: MemberRowProps): ReactElement {
-  const { job, details, isChosen, isUnfolded } = props;
+  const { job, details, isChosen } = props;
   const trans = useWords();
-  const state = shownState(job);
   const name = visibleText(job.jobName);
   const owner = visibleText(job.email ?? '') || trans.__('Owner unknown');
-  const word = trans.__(stateRow(state).word);
+  const word = trans.__(stateRow(shownState(job)).word);
   const batch = details.includes('progress') ? batchWords(job, trans) : '';
   return (
-    <div
-      className={`fn-JobRow fn-mod-member fn-mod-${state} fn-mod-level${props.level}${isChosen ? ' fn-mod-current fn-mod-selected' : ''}`}
-      role="row"
-      id={props.id}
-      data-key={props.rowKey}
-      data-job={job.jobName}
-      aria-rowindex={props.index + 1}
-      aria-level={props.level}
-      aria-selected={isChosen}
-      aria-expanded={isUnfolded ?? undefined}
-      aria-label={[name, details.includes('tool') && props.toolName, word, owner].filter(Boolean).join(', ')}
+    <RowFrame
+      {...props}
+      className={`fn-mod-member${isChosen ? ' fn-mod-current fn-mod-selected' : ''}`}
+      label={[name, details.includes('tool') && props.toolName, word, owner].filter(Boolean).join(', ')}
+      isSelected={isChosen}
       onMouseDown={props.onPress}
       onDoubleClick={() => props.actions.onOpenOf(job)}
     >
-      <div className="fn-JobRow-icon" role="gridcell">
-        <StateIcon state={state} />
-      </div>
-      <div className="fn-JobRow-name" role="gridcell" title={name}>
-        {isUnfolded !== null && <FoldButton name={name} isUnfolded={isUnfolded} onUnfold={props.onUnfold} />}
-        <bdi>{name}</bdi>
-      </div>
       <JobFacts {...props} />
       {job.email && <Buttons {...props} name={name} />}
       <div className="fn-JobRow-detail" role="gridcell">
@@ -91,7 +76,7 @@ export function MemberRow(props: MemberRowProps): ReactElement {
           </p>
         )}
       </div>
-    </div>
+    </RowFrame>
   );
 }
 

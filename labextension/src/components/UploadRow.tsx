@@ -6,6 +6,7 @@ import type { Upload } from '../models/files';
 import { visibleText } from '../models/text';
 import type { Trans } from '../models/words';
 import { IconButton } from './IconButton';
+import { percentOf, ProgressBar } from './ProgressBar';
 import { useWords } from './words';
 
 /** What the row needs. */
@@ -20,7 +21,7 @@ export function UploadRow({ upload, onRetry, onDismiss }: UploadRowProps): React
   const { name, phase, fraction, reason, fault } = upload;
   const trans = useWords();
   const shown = visibleText(name);
-  const percent = fraction === null ? null : Math.round(fraction * 100);
+  const percent = percentOf(fraction);
   const hasFailed = phase === 'failed';
   const isMoving = !hasFailed && phase !== 'queued';
   return (
@@ -50,16 +51,7 @@ export function UploadRow({ upload, onRetry, onDismiss }: UploadRowProps): React
         </p>
       )}
       {isMoving && (
-        <div
-          className={`fn-Bar${percent === null || phase === 'waiting' ? ' fn-mod-endless' : ''}`}
-          role="progressbar"
-          aria-label={trans.__('Upload of %1', shown)}
-          aria-valuemin={0}
-          aria-valuemax={100}
-          aria-valuenow={percent ?? undefined}
-        >
-          <div className="fn-Bar-done" style={{ width: `${percent ?? 0}%` }} />
-        </div>
+        <ProgressBar label={trans.__('Upload of %1', shown)} percent={percent} isWaiting={phase === 'waiting'} />
       )}
     </div>
   );

@@ -50,10 +50,7 @@ function Count(props: { readonly foldnote: IFoldnote; readonly onShow: () => voi
   const live = state.jobs.filter(isLive);
   const running = live.filter(job => job.status === 'Running').length;
   const waiting = live.length - running;
-  const words = [
-    running > 0 && trans.__('%1 running', running),
-    waiting > 0 && trans.__('%1 queued', waiting)
-  ];
+  const words = [running > 0 && trans.__('%1 running', running), waiting > 0 && trans.__('%1 queued', waiting)];
   return (
     <button
       type="button"
