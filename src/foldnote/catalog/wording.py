@@ -128,50 +128,12 @@ def _tell_enum(value: Any, allowed: Any, _unit: str) -> tuple[str, str]:
     return f"{shorten(value)} is not one of the options: {listed}.{hint}", "not_an_option"
 
 
-def _tell_const(value: Any, wanted: Any, _unit: str) -> tuple[str, str]:
-    return f"{shorten(value)} is not allowed; the only value is {shorten(wanted)}.", "not_an_option"
-
-
-def _tell_bound(word: str, code: str) -> Callable[[Any, Any, str], tuple[str, str]]:
-    def tell(value: Any, bound: Any, unit: str) -> tuple[str, str]:
-        return f"{str(value)[:24]}{unit} is too {word} {bound}{unit}.", code
-
-    return tell
-
-
-def _tell_size(phrase: str, noun: str, code: str) -> Callable[[Any, Any, str], tuple[str, str]]:
-    def tell(value: Any, bound: Any, _unit: str) -> tuple[str, str]:
-        return f"This has {len(value)} {noun}; {phrase} {bound}.", code
-
-    return tell
-
-
 def _tell_pattern(value: Any, pattern: Any, _unit: str) -> tuple[str, str]:
     return f"{shorten(value)} does not have the form {shorten(pattern, 80)}.", "wrong_form"
 
 
-def _tell_repeated(_value: Any, _wanted: Any, _unit: str) -> tuple[str, str]:
-    return "An item is given twice. Give each item once.", "repeated"
-
-
-def _tell_multiple(value: Any, step: Any, unit: str) -> tuple[str, str]:
-    return f"{str(value)[:24]}{unit} is not a multiple of {step}{unit}.", "wrong_step"
-
-
 def _tell_union(value: Any, _wanted: Any, _unit: str) -> tuple[str, str]:
     return f"{shorten(value)} has none of the forms that are allowed here.", "invalid"
-
-
-def _tell_names(phrase: str, code: str) -> Callable[[Any, Any, str], tuple[str, str]]:
-    def tell(value: Any, bound: Any, _unit: str) -> tuple[str, str]:
-        return f"This has {len(value)} names; {phrase} {bound}.", code
-
-    return tell
-
-
-def _tell_too_large(_value: Any, _wanted: Any, _unit: str) -> tuple[str, str]:
-    message = "This is too large to be checked by the schema of this tool. Give less at once, or a file."
-    return message, "too_large"
 
 
 def _tell_excluded(value: Any, wanted: Any, _unit: str) -> tuple[str, str]:
@@ -180,24 +142,36 @@ def _tell_excluded(value: Any, wanted: Any, _unit: str) -> tuple[str, str]:
     return f"{shorten(value)} is a value that is not allowed here.", "invalid"
 
 
+def _bound(rule: str, code: str) -> Callable[[Any, Any, str], tuple[str, str]]:
+    return lambda value, bound, unit: (f"{str(value)[:24]}{unit} is {rule} {bound}{unit}.", code)
+
+
+def _count(noun: str, rule: str, code: str) -> Callable[[Any, Any, str], tuple[str, str]]:
+    return lambda value, bound, _: (f"This has {len(value)} {noun}; {rule} allowed is {bound}.", code)
+
+
 _WORDINGS: Final[Mapping[str, Callable[[Any, Any, str], tuple[str, str]]]] = {
-    TOO_LARGE: _tell_too_large,
+    TOO_LARGE: lambda *_: (
+        "This is too large to be checked by the schema of this tool. Give less at once, or a file.",
+        "too_large"),
     "type": _tell_type,
     "enum": _tell_enum,
-    "const": _tell_const,
-    "minimum": _tell_bound("small; the least is", "below_minimum"),
-    "exclusiveMinimum": _tell_bound("small; it must be more than", "below_minimum"),
-    "maximum": _tell_bound("large; the most is", "above_maximum"),
-    "exclusiveMaximum": _tell_bound("large; it must be less than", "above_maximum"),
-    "maxLength": _tell_size("the longest allowed is", "characters", "too_long"),
-    "minLength": _tell_size("the shortest allowed is", "characters", "too_short"),
-    "maxItems": _tell_size("the most allowed is", "items", "too_many"),
-    "minItems": _tell_size("the fewest allowed is", "items", "too_few"),
+    "const": lambda value, wanted, _: (
+        f"{shorten(value)} is not allowed; the only value is {shorten(wanted)}.", "not_an_option"),
+    "minimum": _bound("too small; the least is", "below_minimum"),
+    "exclusiveMinimum": _bound("too small; it must be more than", "below_minimum"),
+    "maximum": _bound("too large; the most is", "above_maximum"),
+    "exclusiveMaximum": _bound("too large; it must be less than", "above_maximum"),
+    "multipleOf": _bound("not a multiple of", "wrong_step"),
     "pattern": _tell_pattern,
-    "uniqueItems": _tell_repeated,
-    "multipleOf": _tell_multiple,
+    "maxLength": _count("characters", "the longest", "too_long"),
+    "minLength": _count("characters", "the shortest", "too_short"),
+    "maxItems": _count("items", "the most", "too_many"),
+    "minItems": _count("items", "the fewest", "too_few"),
+    "uniqueItems": lambda *_: ("An item is given twice. Give each item once.", "repeated"),
     "anyOf": _tell_union,
     "oneOf": _tell_union,
-    "minProperties": _tell_names("the fewest allowed is", "too_few"),
-    "maxProperties": _tell_names("the most allowed is", "too_many"),
-}
+    "not": _tell_excluded,
+    "minProperties": _count("names", "the fewest", "too_few"),
+    "maxProperties": _count("names", "the most", "too_many"),
+}  # fmt: skip

@@ -351,3 +351,9 @@ def test_a_tool_without_a_schema_takes_anything():
     tool = Tool(type="bare")
     assert catalog.check(tool, {"x": 1}).is_valid
     assert catalog.default_settings(tool) == {}
+
+
+def test_a_value_that_a_schema_excludes_is_told_in_plain_words():
+    tool = Tool(type="t", schema={"type": "object", "properties": {"chain": {"not": {"const": "X"}}}})
+    (problem,) = catalog.check(tool, {"chain": "X"}).problems
+    assert (problem.field, problem.message) == ("chain", "'X' is a value that is not allowed here.")
