@@ -128,14 +128,14 @@ class Service:
         return key
 
     def issue_key(self, email: str, tier: str = "full", *, expires: str | None = None) -> str:
-        """A new key for the account of this address, which is made when there is none."""
+        """A new key for the account of this address, which is created if missing."""
         key = make_key()
         account = self.store.accounts.ensure_account(email, tier)
         self.store.accounts.add_key(account, hash_key(key), expires=expires)
         return key
 
     def start(self) -> None:
-        """Recover and begin to run jobs."""
+        """Recover, and start to run jobs."""
         if self.config.has_dispatcher:
             self.aggregator.start()
             self.scheduler.start()
@@ -150,13 +150,13 @@ class Service:
         self._lock.release()
 
     def is_idle(self) -> bool:
-        """Whether nobody asked anything for the idle time and no job waits or runs."""
+        """Whether no request came for the idle time and no job waits or runs."""
         is_quiet = time.monotonic() - self.active_at >= self.config.idle_stop_s
         return is_quiet and not self.store.queue.has_unfinished()
 
 
 def _make_folder(folder: Path) -> None:
-    """Make the data folder so that a power cut does not take it; a parent that cannot be read is trusted."""
+    """Create the data folder durably; a parent that cannot be read is not synced."""
     new = [each for each in folder.parents if not each.exists()]
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -170,7 +170,7 @@ def _make_folder(folder: Path) -> None:
 
 
 def _make_private(folder: Path) -> None:
-    """Close what an earlier version left open to others; the folder itself may be one that they see."""
+    """Make files of an earlier version private; the folder itself may be visible to others."""
     for name in CONTENTS:
         with contextlib.suppress(FileNotFoundError, PermissionError):
             mode = (folder / name).stat().st_mode

@@ -58,7 +58,7 @@ exit "$code"
 
 
 def make_command(program: str, image: str) -> tuple[str, ...]:
-    """What runs `image` where an attempt is.
+    """The command that runs `image` in an attempt's folder.
 
     The container has the attempt's name, so that a stop reaches it where it is the child of another program.
     """
@@ -68,6 +68,6 @@ def make_command(program: str, image: str) -> tuple[str, ...]:
 
 
 def find_program() -> str | None:
-    """The first program on PATH that runs images, None where there is none."""
+    """The first container program on PATH, or None."""
     search = settings.process_environment().get("PATH")
     return next((each for each in PROGRAMS if shutil.which(each, path=search)), None)

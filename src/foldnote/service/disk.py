@@ -31,7 +31,7 @@ _NO_ROOM_BYTES = 4 << 20
 
 
 def require_space(config: ServiceConfig) -> None:
-    """Let a request pass that will keep something.
+    """Require free space for a request that stores something.
 
     Raises:
         RefusalError: 507 when less than the floor is free.
@@ -60,7 +60,7 @@ class Disk:
         return _free_bytes(self._folder) >= self._floor_bytes
 
     def tend(self) -> None:
-        """Let the ballast go when there is no room, make it when there is room for it and the floor."""
+        """Remove the ballast when space is short; create it when there is space for it and the floor."""
         free = _free_bytes(self._folder)
         if free < _NO_ROOM_BYTES:
             self.drop_ballast()
@@ -75,7 +75,7 @@ class Disk:
             reserve_behind(self._log, min(_LOG_BYTES, self._ballast_bytes))
 
     def drop_ballast(self) -> None:
-        """Give its room to whatever must be written now; without one nothing happens."""
+        """Remove the ballast, if there is one, for what must be written now."""
         try:
             self._ballast.unlink()
         except OSError:
@@ -121,7 +121,7 @@ def _find_allocate() -> Callable[[int, int, int, int], int] | None:
 
 
 def _reserve(descriptor: int, size: int) -> None:
-    """Real room, not a hole; where a file system cannot reserve, every byte is written."""
+    """Allocate real blocks; where the file system cannot, every byte is written."""
     try:
         os.posix_fallocate(descriptor, 0, size)
     except (OSError, AttributeError):

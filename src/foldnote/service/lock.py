@@ -43,13 +43,13 @@ class FolderLock:
             )
 
     def release(self) -> None:
-        """Give the lock back."""
+        """Release the lock."""
         self._held.close()
 
 
 @contextmanager
 def keep_contents(folder: Path) -> Iterator[None]:
-    """While it lasts, the service of a data folder removes nothing that a snapshot of its database may name.
+    """Keep the service of a data folder from removing contents that a snapshot of its database may name.
 
     Raises:
         OSError: the lock cannot be made.

@@ -37,7 +37,7 @@ class Rounds:
         self._thread.start()
 
     def stop(self, grace_s: float | None = None) -> None:
-        """End after the round that is going on, which is awaited for so long; None: to its end."""
+        """End after the current round, which is awaited for `grace_s` seconds (None: without limit)."""
         self.is_stopping = True
         self._ended.set()
         self._woken.set()
@@ -45,7 +45,7 @@ class Rounds:
             self._thread.join(grace_s)
 
     def wake(self) -> None:
-        """Say that there may be something to do."""
+        """Run another round soon."""
         self._woken.set()
 
     def _run(self) -> None:

@@ -13,7 +13,7 @@ OWN_HEADS = ("/download/", "/files/", "/presigned/")
 
 
 class HeadMiddleware:
-    """Asks GET and keeps the body back; it stands where the prefix of a path is set aside already."""
+    """Routes HEAD as GET and drops the body; runs after the path's prefix was removed."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app

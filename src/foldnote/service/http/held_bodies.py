@@ -48,7 +48,7 @@ class HeldBodiesMiddleware:
 
 
 def too_many_bodies() -> RefusalError:
-    """503 for a large body beside which others are being read."""
+    """503 for a large body that finds no room beside others."""
     sentence = (
         "The service is reading as many large requests as it can. Nothing was changed; try again in 2 s."
     )

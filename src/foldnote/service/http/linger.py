@@ -15,7 +15,7 @@ LINGER_S = 2.0
 
 
 class LingerMiddleware:
-    """Throws away the rest of a body, for two seconds at most, after the answer and before its end."""
+    """Discards the rest of a request's body, for two seconds at most, before the answer ends."""
 
     def __init__(self, app: ASGIApp, linger_s: float = LINGER_S) -> None:
         self._app = app
@@ -41,7 +41,7 @@ class LingerMiddleware:
 
 
 class _Body:
-    """A request's input, and whether it was read to its end."""
+    """A request's body, and whether it was read to its end."""
 
     def __init__(self, receive: Receive) -> None:
         self._receive = receive

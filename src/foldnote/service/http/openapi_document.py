@@ -41,7 +41,7 @@ def _add_bodies(document: dict[str, Any]) -> None:
 
 
 def _drop_automatic_errors(document: dict[str, Any]) -> None:
-    """The 422 that FastAPI declares for parameters is a 400 here."""
+    """Remove FastAPI's 422 for parameters, which is a 400 here."""
     for operation in _operations(document):
         operation["responses"].pop("422", None)
     for name in ("HTTPValidationError", "ValidationError"):

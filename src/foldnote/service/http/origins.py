@@ -21,7 +21,7 @@ _KEYLESS = "/agent/provision"
 
 
 class OriginMiddleware:
-    """Answers 403 to requests that pages of other sites or names of other hosts lead here.
+    """Refuses (403) requests from pages of other sites, or for names of other hosts.
 
     Args:
         hosts: names that the service answers to besides those of this machine itself; None for any.
@@ -67,7 +67,7 @@ class OriginMiddleware:
 
 
 def name_in(address: str) -> str:
-    """The host's name in an address, in lower case and without a port; empty where there is none."""
+    """The host name of an address, in lower case and without port; empty where there is none."""
     try:
         return (urlsplit(address).hostname or "").lower()
     except ValueError:
@@ -75,7 +75,7 @@ def name_in(address: str) -> str:
 
 
 def is_own_machine(host: str) -> bool:
-    """Whether a name always leads to the machine of whoever uses it."""
+    """Whether a host name always means the client's own machine."""
     if host == "localhost" or host.endswith(".localhost"):
         return True
     try:

@@ -16,7 +16,7 @@ QUIET_PATHS = frozenset({"/healthz"})
 
 
 class TrafficMiddleware:
-    """Calls `note` as each request but health checks begins and ends; logs method, path, status and time."""
+    """Calls `note` as each request begins and ends, and logs it, health checks excepted."""
 
     def __init__(self, app: ASGIApp, note: Callable[[Scope], None]) -> None:
         self._app = app

@@ -12,26 +12,26 @@ def now() -> str:
 
 
 def stamp(moment: datetime) -> str:
-    """Write a moment as the rows do."""
+    """Format a time as the database has it."""
     return moment.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 def read(text: str) -> datetime:
-    """Read a written moment back.
+    """Parse a time of the database.
 
     Raises:
-        ValueError: the text is not a moment.
+        ValueError: the text is not a time.
     """
     return datetime.fromisoformat(text.replace("Z", "+00:00"))
 
 
 def is_past(text: str | None) -> bool:
-    """Whether a written moment has come; None never comes."""
+    """Whether a time (text) has passed; False for None."""
     return text is not None and text <= now()
 
 
 def is_before_boot(text: str) -> bool:
-    """Whether a written moment lies before the machine was started, so that no process of then lives."""
+    """Whether a time (text) is before the machine's boot, so that no process of that time is alive."""
     if not hasattr(time, "CLOCK_BOOTTIME"):
         return False
     booted = time.time() - time.clock_gettime(time.CLOCK_BOOTTIME)

@@ -47,7 +47,7 @@ NETWORK_FILE_SYSTEMS = frozenset(
 
 
 class StorageFaultError(Exception):
-    """The database could not do its work: the disk is full (`is_full`) or fails, or the file is held."""
+    """The database cannot be used now: the disk is full (`is_full`) or fails, or the file is locked."""
 
     def __init__(self, message: str, *, is_full: bool = False) -> None:
         super().__init__(message)
@@ -55,7 +55,7 @@ class StorageFaultError(Exception):
 
 
 class DamagedDatabaseError(StorageFaultError):
-    """The file of the database is not what SQLite wrote; says what to do."""
+    """The database's file is corrupt; the message says what to do."""
 
     def __init__(self, path: Path, reason: str) -> None:
         super().__init__(
@@ -69,7 +69,7 @@ class Database:
     """One SQLite file in WAL mode with `synchronous=FULL`.
 
     Args:
-        on_full: told when a change found no room on the disk.
+        on_full: called when a write found the disk full.
 
     Raises:
         ConfigurationError: the folder is on a network file system, where WAL does not work.
@@ -122,7 +122,7 @@ class Database:
 
     @contextmanager
     def read(self) -> Iterator[sa.Connection]:
-        """A snapshot: what is read in the block belongs together.
+        """A read transaction, which sees one snapshot.
 
         Raises:
             StorageFaultError: the database cannot be read now.
@@ -153,10 +153,10 @@ class Database:
             yield
 
     def repeat_while_full(self, act: Callable[[], Found]) -> Found:
-        """Do `act` again, some times, when there was no room for it: the ballast has made some.
+        """Call `act`, and repeat it a few times while the disk is full: the ballast makes room.
 
         Raises:
-            StorageFaultError: there is still no room, or the database cannot be used.
+            StorageFaultError: the disk is still full, or the database cannot be used.
         """
         for pause_s in _REPEAT_AFTER_S:
             try:
@@ -168,7 +168,7 @@ class Database:
         return act()
 
     def version(self) -> int:
-        """A number that grows whenever this or another process has committed; it costs microseconds.
+        """A number that grows with each commit of this or another process; reading it takes microseconds.
 
         Raises:
             StorageFaultError: the database cannot be read now.
@@ -182,7 +182,7 @@ class Database:
 
     @contextmanager
     def glance(self) -> Iterator[sqlite3.Connection]:
-        """A snapshot for a few questions as text, where microseconds count.
+        """A read transaction on a bare sqlite3 connection, for queries where microseconds count.
 
         Raises:
             StorageFaultError: the database cannot be read now.
@@ -202,7 +202,7 @@ class Database:
             raise StorageFaultError(str(exc)) from exc
 
     def checkpoint(self) -> bool:
-        """Take over all that is in the log; False when somebody who reads keeps a part of it.
+        """Copy the whole log into the database; False when a reader still needs a part of it.
 
         Raises:
             StorageFaultError: the database cannot be written now.
@@ -284,7 +284,7 @@ class Database:
             raise DamagedDatabaseError(self.path, str(exc.orig)) from exc
 
     def _is_full(self, fault: BaseException | None) -> bool:
-        """SQLite calls a sync or a truncation that finds no room an I/O error, like that of a broken disk."""
+        """SQLite reports a sync or truncation without space as an I/O error, as for a broken disk."""
         code = getattr(fault, "sqlite_errorcode", 0) & 0xFF
         has_no_room = shutil.disk_usage(self.path.parent).free < _NO_ROOM_BYTES
         return code == sqlite3.SQLITE_FULL or (code == sqlite3.SQLITE_IOERR and has_no_room)
@@ -311,7 +311,7 @@ def refuse_network_file_system(folder: Path, mounts: Path = Path("/proc/self/mou
 
 
 def file_system_of(folder: Path, mounts: Path = Path("/proc/self/mounts")) -> str | None:
-    """The kind of file system that holds `folder`, None where it cannot be told."""
+    """The type of the file system that holds `folder`, None where it is unknown."""
     try:
         lines = mounts.read_text().splitlines()
     except OSError:

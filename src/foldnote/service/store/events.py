@@ -15,7 +15,7 @@ _APPEND = sa.insert(events).inline()
 def write_event(
     connection: sa.Connection, account_id: int, job_id: int | None, kind: str, detail: str | None = None
 ) -> None:
-    """Append one event in the transaction of the change that it tells of."""
+    """Append one event, in the transaction of the change that it describes."""
     row = {"at": clock.now(), "account_id": account_id, "job_id": job_id, "kind": kind, "detail": detail}
     connection.execute(_APPEND, row)
 

@@ -31,7 +31,7 @@ class StoredFile:
 
 @dataclass(frozen=True)
 class FolderRow:
-    """A folder that holds files: how many bytes in all, and when the newest came."""
+    """A folder with files: their size in bytes, and the time of the newest upload."""
 
     name: str
     size: int
@@ -56,11 +56,11 @@ class FileStore:
         return new
 
     def find(self, account_id: int, folder: str, name: str) -> StoredFile | None:
-        """The file of this name, None where the account has none."""
+        """The account's file of this name, or None."""
         return self._first(files.c.account_id == account_id, files.c.folder == folder, files.c.name == name)
 
     def find_by_id(self, file_id: str) -> StoredFile | None:
-        """The file with this identifier, None when it is deleted or was never there."""
+        """The file with this identifier; None when it never existed or was deleted."""
         return self._first(files.c.file_id == file_id)
 
     def _first(self, *conditions: sa.ColumnElement[bool]) -> StoredFile | None:
@@ -69,7 +69,7 @@ class FileStore:
         return None if row is None else StoredFile(*row)
 
     def page(self, account_id: int, folder: str, *, offset: int, limit: int) -> tuple[list[StoredFile], int]:
-        """Files of one folder, newest first, and how many it has."""
+        """A page of one folder's files, newest first, and the folder's number of files."""
         conditions = (files.c.account_id == account_id, files.c.folder == folder)
         query = _select(*conditions).order_by(files.c.id.desc()).offset(offset).limit(limit)
         count = sa.select(sa.func.count()).select_from(files).where(*conditions, files.c.deleted.is_(None))
@@ -97,7 +97,7 @@ class FileStore:
         return [merged[name] for name in sorted(merged)]
 
     def all_folders(self, account_id: int) -> list[str]:
-        """Every folder that holds files, or folders that do, by name."""
+        """All folders that contain files, directly or not, sorted by name."""
         query = (
             sa.select(files.c.folder)
             .where(files.c.account_id == account_id, files.c.deleted.is_(None), files.c.folder != "")
@@ -109,7 +109,7 @@ class FileStore:
         return sorted({"/".join(each[: depth + 1]) for each in parts for depth in range(len(each))})
 
     def delete(self, account_id: int, folder: str, name: str) -> bool:
-        """Tombstone one file; False when there is none of this name."""
+        """Mark one file as deleted; False when it does not exist."""
         with self._database.write() as connection:
             own = files.c.account_id == account_id
             count = _bury(connection, own, files.c.folder == folder, files.c.name == name)
@@ -118,7 +118,7 @@ class FileStore:
             return count > 0
 
     def delete_folder(self, account_id: int, folder: str) -> int:
-        """Tombstone every file in a folder and in the folders below it; gives their number."""
+        """Mark every file in a folder and below it as deleted; return their number."""
         below = sa.func.substr(files.c.folder, 1, len(folder) + 1) == f"{folder}/"
         with self._database.write() as connection:
             count = _bury(connection, files.c.account_id == account_id, (files.c.folder == folder) | below)
@@ -127,7 +127,7 @@ class FileStore:
             return count
 
     def is_used(self, sha256: str) -> bool:
-        """Whether a file, an input or a result still has this content."""
+        """Whether a file, an input or a result still refers to this content."""
         holders: Sequence[Any] = (
             sa.select(files.c.id).where(files.c.sha256 == sha256, files.c.deleted.is_(None)),
             sa.select(inputs.c.job_id).where(inputs.c.sha256 == sha256),

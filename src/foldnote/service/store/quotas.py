@@ -1,4 +1,4 @@
-"""What an account may still submit.
+"""Limits of what an account may submit.
 
 Ten jobs in all on trial, ten a month once claimed, else any number; and nothing more in a month in which the
 weighted hours of its organization's budget are used up. The count moves in the transaction that puts the jobs
@@ -68,13 +68,13 @@ _ADD_HOURS = _ADD_HOURS.on_conflict_do_update(
 
 
 def count_hours(connection: sa.Connection, account_id: int, weighted_hours: float) -> None:
-    """Count what a run took, in the month in which it ended."""
+    """Add a run's weighted hours to the month in which it ended."""
     row = {"account_id": account_id, "period": _month(), "jobs": 0, "weighted_hours": weighted_hours}
     connection.execute(_ADD_HOURS, [row])
 
 
 def find_spent(connection: sa.Connection, organization_id: int) -> float:
-    """Weighted hours that the members' runs of this month took."""
+    """Weighted hours that the members' runs used this month."""
     query = (
         sa.select(sa.func.coalesce(sa.func.sum(usage.c.weighted_hours), 0.0))
         .join(accounts, accounts.c.id == usage.c.account_id)
@@ -84,7 +84,7 @@ def find_spent(connection: sa.Connection, organization_id: int) -> float:
 
 
 def require_budget(connection: sa.Connection, account_id: int) -> None:
-    """Let pass whose organization has hours left this month, or has no budget.
+    """Require that the account's organization has hours left this month, or no budget.
 
     Raises:
         BudgetError: it is used up.

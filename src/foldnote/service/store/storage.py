@@ -1,4 +1,4 @@
-"""How many bytes an account keeps: uploads, settings, results, and what was deleted and is not gone yet."""
+"""Bytes that an account stores: uploads, settings, results, and deleted contents not yet removed."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _HELD = sa.select(
 
 
 class StorageStore:
-    """Queries about what accounts keep, and about contents that wait to be removed."""
+    """Queries for the storage that accounts use and for contents to be removed."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -34,13 +34,13 @@ class StorageStore:
             return int(connection.execute(_HELD, {"account": account_id}).scalar_one())
 
     def leavings(self) -> list[tuple[int, str]]:
-        """Row and hash of each content that was let go and may still be there."""
+        """Row and SHA-256 of each released content that may still exist."""
         with self._database.read() as connection:
             rows = connection.execute(sa.select(leavings.c.id, leavings.c.sha256).order_by(leavings.c.id))
             return [(row.id, row.sha256) for row in rows]
 
     def forget(self, rows: list[int]) -> None:
-        """These contents are gone, or somebody else's."""
+        """Forget these contents: they are removed, or still used by others."""
         with self._database.write() as connection:
             connection.execute(
                 sa.delete(leavings).where(leavings.c.id == sa.bindparam("row")),
@@ -49,6 +49,6 @@ class StorageStore:
 
 
 def let_go(connection: sa.Connection, rows: list[dict[str, object]]) -> None:
-    """Note contents that a row had (`account_id`, `sha256` and `bytes`), which count until they are gone."""
+    """Record released contents (`account_id`, `sha256`, `bytes`), which count until they are removed."""
     if rows:
         connection.execute(sa.insert(leavings), rows)

@@ -22,10 +22,10 @@ from foldnote.service.store.tools import ToolStore
 
 
 class Store:
-    """Everything the service remembers.
+    """The service's whole persistent state.
 
     Args:
-        on_full: told when a change found no room on the disk.
+        on_full: called when a write found the disk full.
 
     Raises:
         ConfigurationError: the folder cannot hold a database safely.

@@ -32,7 +32,7 @@ _PLAIN_RANGE = re.compile(r"bytes=([0-9]{1,18})-([0-9]{1,18})?")
 
 
 class FileDownload(FileResponse):
-    """A file that the server sends by itself where it can, whole or one range of it.
+    """A file that the server sends by `os.sendfile` where it can, whole or one range of it.
 
     Everything else, such as several ranges, goes in pieces of a megabyte, each of which costs a turn through
     a thread and the server.
@@ -62,7 +62,7 @@ class FileDownload(FileResponse):
             await super().__call__(scope, receive, send)
 
     def _choose_part(self, asked: Headers) -> tuple[int, int] | None:
-        """From where to where, as the head says then; None for all but the whole and one plain range."""
+        """Start and end of what to send, set in the headers; None for several or unusual ranges."""
         size, wanted = int(self.headers["content-length"]), asked.get("range")
         if wanted is None:
             return 0, size
@@ -85,7 +85,7 @@ class FileDownload(FileResponse):
 
 
 def _read_number(text: str) -> str | int:
-    """A link's number; what a changed link has instead is a number that never was signed."""
+    """A number in a link; anything else becomes a number that was never signed."""
     return text if text.isascii() and text.isdigit() and len(text) < 19 else _NO_NUMBER
 
 
@@ -144,7 +144,7 @@ def file_answer(service: Service, sha256: str, name: str) -> Response:
 
 
 def _require_holder(service: Service, target: Target) -> None:
-    """The job or file of the link must still be there, and its account must still be one that may read it."""
+    """Require that the link's job or file still exists and that its account may still read it."""
     if not service.store.accounts.has_live_key(target.owner):
         raise link_revoked()
     if target.holder == "job":

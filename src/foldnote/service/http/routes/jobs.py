@@ -185,7 +185,7 @@ def _parent(
 
 
 def _complete(service: Service, job_id: int, state: str, record: str) -> str:
-    """The record with what a running job tells now."""
+    """The record with a running job's current progress and message."""
     if state != JobStatus.RUNNING:
         return record
     live = service.dispatcher.live(job_id)

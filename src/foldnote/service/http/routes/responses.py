@@ -118,7 +118,7 @@ async def read_small(request: Request, service: Service, model: type[BodyModel])
 
 
 async def read_submission(request: Request, service: Service, model: type[BodyModel]) -> BodyModel:
-    """The body of a route that keeps what it is given, inline files included.
+    """The body of a route that stores it, inline files included.
 
     Raises:
         RefusalError: 413 above the limit, 400 with the field at fault, 507 without room.
@@ -142,7 +142,7 @@ def absolute(request: Request, service: Service, path: str) -> str:
 def visible_accounts(
     service: Service, caller: Caller, job_email: str | None, *, has_organization: bool = False
 ) -> tuple[int, ...]:
-    """Whose jobs the caller asks for and may see; nobody's for the address of a stranger."""
+    """The accounts whose jobs the caller asks for and may see; none for a stranger's address."""
     if job_email is None and not has_organization:
         return (caller.account_id,)
     members: Mapping[str, int] = {}

@@ -22,7 +22,7 @@ LONGEST_NAME = 100
 
 
 def move_account(connection: sa.Connection, source: int, target: int) -> int:
-    """Move it all in the running transaction; gives the number of jobs that can be seen.
+    """Move everything within the running transaction; return the number of jobs not deleted.
 
     Keys of the moved account go on working, for ever, and act for the other one.
     """
@@ -63,7 +63,7 @@ def _names(account_id: int) -> sa.Select[Any]:
 
 
 def free_name(name: str, taken: Iterable[str]) -> str:
-    """The name with the first number that makes it free: `fold` becomes `fold-2`."""
+    """Append the first number that makes a name unique: `fold` becomes `fold-2`."""
     known = set(taken)
     number = 2
     while (candidate := f"{name[: LONGEST_NAME - len(str(number)) - 1]}-{number}") in known:
@@ -72,7 +72,7 @@ def free_name(name: str, taken: Iterable[str]) -> str:
 
 
 def _move_files(connection: sa.Connection, source: int, target: int) -> None:
-    """A file whose place is taken gets its number before the extension."""
+    """A file whose path is taken gets a number before its extension."""
     there = sa.select(files.c.folder, files.c.name).where(
         files.c.account_id == target, files.c.deleted.is_(None)
     )

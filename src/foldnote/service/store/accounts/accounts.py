@@ -15,7 +15,7 @@ from foldnote.service.store.schema import accounts, keys, secrets
 
 @dataclass(frozen=True)
 class Caller:
-    """Who asks.
+    """The account that a request acts for.
 
     Attributes:
         account_id: row of the account.
@@ -37,7 +37,7 @@ class Caller:
 
 
 def find_account(connection: sa.Connection, email: str) -> int | None:
-    """The row of the account with this address, None where there is none.
+    """The row of the account with this address, or None.
 
     Letters count alike in upper and lower case, since no mail provider tells them apart. Databases of earlier
     versions may hold two such accounts; each is found by its own spelling.
@@ -55,7 +55,7 @@ class AccountStore:
         self._database = database
 
     def ensure_account(self, email: str, tier: str = "full") -> int:
-        """The row of the account with this address, made when there is none."""
+        """The row of the account with this address; it is created if missing."""
         with self._database.write() as connection:
             known = find_account(connection, email)
             if known is not None:
@@ -67,7 +67,7 @@ class AccountStore:
     def add_key(
         self, account_id: int, sha256: str, *, is_admin: bool = False, expires: str | None = None
     ) -> None:
-        """Let a key, known by its hash only, act for the account; a known key is left as it is."""
+        """Add a key (its SHA-256 only) to the account; a known key is left unchanged."""
         row = {
             "sha256": sha256,
             "account_id": account_id,
@@ -79,7 +79,7 @@ class AccountStore:
             connection.execute(insert(keys).values(row).on_conflict_do_nothing())
 
     def revoke(self, *, sha256: str | None = None, email: str | None = None) -> int:
-        """Revoke one key by its hash, or every key of an account; gives the number of those that worked."""
+        """Revoke one key by its hash, or every key of an account; return how many were valid before."""
         with self._database.write() as connection:
             owner = None if email is None else find_account(connection, email)
             which = keys.c.sha256 == sha256 if sha256 is not None else keys.c.account_id == owner
@@ -87,7 +87,7 @@ class AccountStore:
             return connection.execute(statement).rowcount
 
     def find_caller(self, key_sha256: str) -> Caller | None:
-        """Who the key belongs to; None for a key that is unknown, revoked or expired."""
+        """The account of a key; None for a key that is unknown, revoked or expired."""
         query = (
             sa.select(accounts, keys.c.is_admin, keys.c.expires)
             .join(keys, keys.c.account_id == accounts.c.id)
@@ -120,7 +120,7 @@ class AccountStore:
             return str(connection.execute(query).scalar_one_or_none() or "")
 
     def may_read(self, reader: int, owner: int) -> bool:
-        """Whether an account may read what another one has: its own, and that of its organization."""
+        """Whether an account may read another account's data: only its own and its organization's."""
         if reader == owner:
             return True
         query = sa.select(accounts.c.organization_id).where(accounts.c.id.in_([reader, owner]))
@@ -129,7 +129,7 @@ class AccountStore:
         return len(found) == 2 and found[0] is not None and found[0] == found[1]
 
     def members(self, organization_id: int) -> dict[str, int]:
-        """The account of each member's address."""
+        """Map each member's address to its account."""
         query = sa.select(accounts.c.email, accounts.c.id).where(
             accounts.c.organization_id == organization_id
         )

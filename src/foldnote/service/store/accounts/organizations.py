@@ -33,13 +33,13 @@ class Organization:
 
 
 class OrganizationStore:
-    """Queries of whoever administers the service."""
+    """Queries for administering organizations."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     def add(self, name: str) -> bool:
-        """Make an organization; False when there is one of this name."""
+        """Create an organization; False when the name is taken."""
         row = {"name": name, "created": clock.now()}
         with self._database.write() as connection:
             statement = insert(organizations).values(row).on_conflict_do_nothing()
@@ -52,7 +52,7 @@ class OrganizationStore:
             return connection.execute(statement.values(budget_weighted_hours=budget)).rowcount > 0
 
     def add_member(self, name: str, email: str) -> bool:
-        """Put an account into an organization and out of any other; False when either is unknown."""
+        """Move an account into an organization; False when either is unknown."""
         own = sa.select(organizations.c.id).where(organizations.c.name == name)
         with self._database.write() as connection:
             row_id = connection.execute(own).scalar_one_or_none()

@@ -22,7 +22,7 @@ HOUR_S = 3600.0
 
 
 class ProvisionCapError(Exception):
-    """Too many keys were given out within the hour; `retry_after_s` is when the next one may be."""
+    """Too many keys were issued within the hour; the next is possible after `retry_after_s` seconds."""
 
     def __init__(self, scope: str, retry_after_s: float) -> None:
         super().__init__(scope)
@@ -32,7 +32,7 @@ class ProvisionCapError(Exception):
 
 @dataclass(frozen=True)
 class Caps:
-    """Keys within an hour: of one source, and of all."""
+    """Keys per hour: for one source, and in all."""
 
     per_source: int
     total: int
@@ -40,7 +40,7 @@ class Caps:
 
 @dataclass(frozen=True)
 class NewTrial:
-    """A trial account to be made; secrets as hashes, `expires` RFC 3339 UTC."""
+    """A trial account to create; secrets as hashes, `expires` RFC 3339 UTC."""
 
     email: str
     key_sha256: str
@@ -51,7 +51,7 @@ class NewTrial:
 
 @dataclass(frozen=True)
 class ClaimedAccount:
-    """An account that a claim link leads to; `claimed_by` is None while nobody claimed it."""
+    """The account of a claim link; `claimed_by` is None until it is claimed."""
 
     account_id: int
     email: str
@@ -87,7 +87,7 @@ class TrialStore:
             return _find(connection, claim_sha256)
 
     def claim(self, claim_sha256: str, email: str, into: int | None = None) -> ClaimedAccount | None:
-        """Give the account to a person: its keys expire no more, its tier is `claimed`.
+        """Assign the account to a person: its keys no longer expire and its tier becomes `claimed`.
 
         With `into`, the row of the person's own account, all that it has moves there, also when it was
         claimed by that person before. What comes back is the claim as it stood before: one that somebody else
@@ -104,7 +104,7 @@ class TrialStore:
             return found
 
     def merge(self, source_email: str, target_email: str) -> int | None:
-        """Move all that one account has into another; None unless both are there and not the same."""
+        """Merge one account into another; None unless both exist and differ."""
         with self._database.write() as connection:
             source, target = (find_account(connection, email) for email in (source_email, target_email))
             if source is None or target is None or source == target:
@@ -113,7 +113,7 @@ class TrialStore:
 
 
 def may_claim(claimed_by: str | None, email: str) -> bool:
-    """Whether an account is free, or was claimed by the person with this address before."""
+    """Whether an account is unclaimed, or was claimed by this address."""
     return claimed_by is None or claimed_by.lower() == email.lower()
 
 

@@ -49,7 +49,7 @@ _PARENT = sa.select(jobs).where(jobs.c.id == sa.bindparam("job"))
 
 
 class BatchStore:
-    """Queries of the builder of batch archives."""
+    """Queries for building batch archives."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -112,7 +112,7 @@ class BatchStore:
 
 
 def follow_subjob(connection: sa.Connection, parent_id: int) -> None:
-    """Move the parent to what its subjobs' counts say; a stopped or deleted parent stays as it is."""
+    """Set the parent's state from its subjobs' counts; a stopped or deleted parent stays unchanged."""
     parent = connection.execute(_PARENT, {"job": parent_id}).mappings().one()
     if parent["deleted"] is not None or JobStatus(parent["state"]).is_final:
         return
@@ -130,7 +130,7 @@ def follow_subjob(connection: sa.Connection, parent_id: int) -> None:
 
 
 def _keep_budget(connection: sa.Connection, parent: sa.RowMapping) -> None:
-    """Stop the waiting subjobs once the others took the weighted hours of the batch."""
+    """Stop the waiting subjobs once the others have used up the batch's weighted hours."""
     spent = sa.select(sa.func.coalesce(sa.func.sum(jobs.c.weighted_hours), 0.0))
     hours = connection.execute(spent.where(jobs.c.parent_id == parent["id"])).scalar_one()
     if hours < parent["hours_budget"]:

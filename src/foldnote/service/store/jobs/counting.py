@@ -48,7 +48,7 @@ class Move:
 
 
 def count_moves(connection: sa.Connection, moves: Iterable[Move]) -> None:
-    """Move the counters by all these moves together."""
+    """Apply all these moves to the counters."""
     counts: Counter[tuple[int, int, str]] = Counter()
     for move in moves:
         for scope in (move.parent_id or TOP_LEVEL, ALL_JOBS):
@@ -68,14 +68,14 @@ def count_moves(connection: sa.Connection, moves: Iterable[Move]) -> None:
 
 @dataclass
 class Counts:
-    """Jobs by status word, all four words present, and how many of the stopped ones of a batch failed."""
+    """Number of jobs by status (all four present), and how many of a batch's stopped jobs failed."""
 
     statuses: dict[str, int]
     failed: int = 0
 
 
 def no_counts() -> Counts:
-    """Of a listing without jobs."""
+    """Counts of an empty listing."""
     return Counts(dict.fromkeys(_WORDS, 0))
 
 
@@ -110,5 +110,5 @@ def _by_scope(scopes: Iterable[int], rows: Iterable[Any]) -> dict[int, Counts]:
 
 
 def marks(values: Collection[object]) -> str:
-    """As many question marks as values, for SQL as text."""
+    """SQL placeholders for these values, separated by commas."""
     return ",".join("?" * len(values))

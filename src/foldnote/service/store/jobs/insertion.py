@@ -22,7 +22,7 @@ _OPTIONAL = tuple(column.name for column in jobs.columns if column.nullable)
 
 
 class NameTakenError(Exception):
-    """The account has a job of this name; `row` is the row of a batch, None for a single job or a parent."""
+    """The name is taken; `row` is the batch's row, None for a single job or a parent."""
 
     def __init__(self, name: str, row: int | None = None) -> None:
         super().__init__(name)
@@ -32,7 +32,7 @@ class NameTakenError(Exception):
 
 @dataclass(frozen=True)
 class Input:
-    """One input file of a job: the field that names it, what it is called, and its content's hash."""
+    """One input file of a job: its field, its file name, and the SHA-256 of its content."""
 
     field: str
     name: str
@@ -57,7 +57,7 @@ class NewJob:
 
 @dataclass(frozen=True)
 class SubjobPosition:
-    """Where subjobs belong: the row and name of their parent."""
+    """The parent of subjobs: its row and name."""
 
     parent_id: int
     batch: str
@@ -81,7 +81,7 @@ def insert_jobs(
     place: SubjobPosition | None = None,
     more: Mapping[str, object] | None = None,
 ) -> list[int]:
-    """Insert queued jobs and give their rows; `more` has further columns of all of them.
+    """Insert queued jobs and return their rows; `more` has further columns for all of them.
 
     Raises:
         NameTakenError: the account has a job of one of the names.
@@ -140,7 +140,7 @@ def _find_ids(connection: sa.Connection, account_id: int, new: Sequence[NewJob])
 
 
 def _find_names(connection: sa.Connection, account_id: int, new: Sequence[NewJob]) -> dict[str, int]:
-    """The row of each of the names that the account has."""
+    """Map each of the names that the account already uses to its row."""
     found: dict[str, int] = {}
     for start in range(0, len(new), _NAMES_AT_ONCE):
         names = [each.name for each in new[start : start + _NAMES_AT_ONCE]]

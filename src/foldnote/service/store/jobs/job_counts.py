@@ -27,7 +27,7 @@ _END_ATTEMPT = (
 
 
 class Tally:
-    """Collects; `write` puts it into the transaction and begins anew.
+    """Collects changes of one transaction until `write`.
 
     Attributes:
         moment: the time of all these moves.
@@ -46,7 +46,7 @@ class Tally:
         self._records: list[dict[str, object]] = []
 
     def move(self, row: sa.RowMapping, entered: str, *, has_failed: bool) -> None:
-        """A job left the state that its row says; one that is deleted is not counted any more."""
+        """Count a job that left its row's state; deleted jobs are not counted."""
         parent_id = row["parent_id"]
         if row["deleted"] is None:
             failed = int(has_failed)
@@ -56,11 +56,11 @@ class Tally:
             self.has_budget |= row["batch_budget"] is not None
 
     def keep(self, record: dict[str, object]) -> None:
-        """The record of a job that moved."""
+        """Add the new record of a job."""
         self._records.append(record)
 
     def begin(self, row: sa.RowMapping, number: int, nonce: str, folder: str) -> None:
-        """An attempt began."""
+        """Add an attempt that began."""
         attempt = {
             "job_id": row["id"],
             "number": number,
@@ -72,12 +72,12 @@ class Tally:
         self._tell(row, "claimed", f"attempt {number}")
 
     def end(self, row: sa.RowMapping, outcome: str, reason: str | None = None) -> None:
-        """The attempt that the row names ended."""
+        """Add the end of the row's attempt."""
         self._ended.append({"job": row["id"], "held": row["attempt"], "moment": self.moment, "how": outcome})
         self._tell(row, f"attempt {outcome.lower()}", reason)
 
     def use_hours(self, account_id: int, hours: float | None) -> None:
-        """An account used weighted hours."""
+        """Add weighted hours that an account used."""
         if hours:
             self._hours[account_id] = self._hours.get(account_id, 0.0) + hours
 
@@ -93,7 +93,7 @@ class Tally:
         )
 
     def write(self, connection: sa.Connection) -> None:
-        """Write what was collected, then let each parent follow its subjobs; nothing is left to write."""
+        """Write everything collected, update the parents' states, and start over empty."""
         begun, ended, kept = self._begun, self._ended, self._records
         for statement, rows in ((_BEGIN_ATTEMPT, begun), (_END_ATTEMPT, ended)):
             if rows:

@@ -75,7 +75,7 @@ class JobStore:
             return parent_id
 
     def find(self, account_ids: Sequence[int], name: str) -> JobRow | None:
-        """The whole row of the job of this name and its record, None where these accounts have none."""
+        """The row and record of the job of this name; None where these accounts have none."""
         query = _WITH_RECORD.where(
             jobs.c.account_id.in_(account_ids), jobs.c.name == name, jobs.c.deleted.is_(None)
         )
@@ -83,7 +83,7 @@ class JobStore:
             return connection.execute(query.order_by(jobs.c.id.desc())).mappings().first()
 
     def find_by_id(self, job_id: int) -> JobRow | None:
-        """The whole row, None when it is deleted or was never there."""
+        """The job's row; None when it never existed or was deleted."""
         query = sa.select(jobs).where(jobs.c.id == job_id, jobs.c.deleted.is_(None))
         with self._database.read() as connection:
             return connection.execute(query).mappings().first()
@@ -105,7 +105,7 @@ class JobStore:
             return read_counts(connection, account_ids, parent_id)
 
     def delete(self, account_id: int, name: str) -> list[int] | None:
-        """Tombstone the job and its subjobs, whose settings are let go; None when there is none of this name.
+        """Delete the job and its subjobs with their settings; None when there is none of this name.
 
         Queued ones are stopped in the same transaction; running ones are marked to be cancelled. Gives the
         rows of the running ones. It is done on a full disk, too.
@@ -149,7 +149,7 @@ class JobStore:
 
 @dataclass(frozen=True)
 class StopRows:
-    """What a stop met: rows that run now and must be cancelled, and whether all had ended before."""
+    """The result of a stop: running rows to cancel, and whether all jobs had ended before."""
 
     running: list[int]
     was_final: bool
@@ -167,7 +167,7 @@ def _family(connection: sa.Connection, account_id: int, name: str) -> list[JobRo
 
 
 def _follow(connection: sa.Connection, row: JobRow) -> None:
-    """A subjob that was stopped or deleted by itself may be the last that its batch waits for."""
+    """Update the parent: the subjob may have been the last that its batch waited for."""
     if row["parent_id"] is not None:
         follow_subjob(connection, row["parent_id"])
 

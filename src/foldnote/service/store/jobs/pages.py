@@ -44,7 +44,7 @@ _LIVE = """
 
 
 class LiveRow(NamedTuple):
-    """What a record needs that is completed for each answer."""
+    """A job whose record is completed for each answer."""
 
     id: int
     account_id: int
@@ -57,7 +57,7 @@ class LiveRow(NamedTuple):
 
 @dataclass(frozen=True)
 class JobFilter:
-    """Which jobs a listing is about.
+    """The jobs of a listing.
 
     Attributes:
         account_ids: whose.
@@ -79,7 +79,7 @@ class JobFilter:
 
 @dataclass(frozen=True)
 class Page:
-    """A page as the database has it now.
+    """A page of a listing.
 
     Attributes:
         text: the records, newest first, with commas between them and marks for those of `live`.
@@ -163,7 +163,7 @@ def _read_text(
 
 
 def _condition(wanted: JobFilter, before: int | None) -> tuple[str, Sequence[int]]:
-    """What rows of the listing have in common, whoever owns them."""
+    """The listing's SQL condition apart from the owners, and its values."""
     conditions, values = ["deleted IS NULL"], []
     if before is not None:
         conditions.append("id < ?")
@@ -177,7 +177,7 @@ def _condition(wanted: JobFilter, before: int | None) -> tuple[str, Sequence[int
 
 
 def _has_any(connection: sqlite3.Connection, wanted: JobFilter, before: int) -> bool:
-    """Whether the listing has a row that is older than `before`."""
+    """Whether the listing has a job older than `before`."""
     which, values = _condition(wanted, before)
     accounts = wanted.account_ids
     query = f"SELECT 1 FROM jobs WHERE account_id IN ({marks(accounts)}) AND {which} LIMIT 1"  # noqa: S608

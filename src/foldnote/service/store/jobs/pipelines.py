@@ -24,7 +24,7 @@ from foldnote.service.store.schema import inputs, jobs, pipelines
 
 @dataclass(frozen=True)
 class DoneStage:
-    """A stage before the one that waits; `error` is why it ended without being complete."""
+    """A stage before the waiting one; `error` says why it did not complete."""
 
     name: str
     state: str
@@ -36,7 +36,7 @@ class DoneStage:
 
 @dataclass(frozen=True)
 class Variant:
-    """One job that a stage becomes: its inputs, and the paths of those that set it apart, by field."""
+    """One of a stage's jobs: its inputs, and by field the paths of those that differ between the jobs."""
 
     inputs: tuple[Input, ...]
     paths: Mapping[str, str]
@@ -44,7 +44,7 @@ class Variant:
 
 @dataclass(frozen=True)
 class HeldStage:
-    """A stage whose turn it is; `inputs` are those that were known when the pipeline was started."""
+    """A stage that can be decided now; `inputs` are those known when the pipeline was started."""
 
     job_id: int
     account_id: int
@@ -80,7 +80,7 @@ class PipelineStore:
         self._quotas = quotas
 
     def save(self, account_id: int, name: str, stages: Sequence[Mapping[str, Any]]) -> None:
-        """Keep a pipeline; one of the same name is replaced."""
+        """Save a pipeline; one of the same name is replaced."""
         row = {"account_id": account_id, "name": name, "stages": write_text(stages), "created": clock.now()}
         statement = insert(pipelines).values(row)
         new = {"stages": statement.excluded.stages, "created": statement.excluded.created}
@@ -91,7 +91,7 @@ class PipelineStore:
             write_event(connection, account_id, None, "pipeline saved", name)
 
     def find(self, account_id: int, name: str) -> list[dict[str, Any]] | None:
-        """The stages of a saved pipeline, None where the account has none of this name."""
+        """The stages of a saved pipeline, or None."""
         query = sa.select(pipelines.c.stages).where(
             pipelines.c.account_id == account_id, pipelines.c.name == name
         )
@@ -100,12 +100,12 @@ class PipelineStore:
         return None if text is None else list(json.loads(text))
 
     def ready(self) -> list[HeldStage]:
-        """Stages that wait while every stage before them has ended."""
+        """Waiting stages whose earlier stages have all ended."""
         with self._database.read() as connection:
             return [_read_held(connection, row) for row in connection.execute(_READY).mappings().all()]
 
     def release(self, held: HeldStage, variants: Sequence[Variant]) -> bool:
-        """Let a stage be claimed, with all its inputs; False when it was stopped or deleted meanwhile.
+        """Make a stage claimable, with all its inputs; False when it was stopped or deleted meanwhile.
 
         A stage of several variants becomes as many jobs, which stand at the same place of the pipeline.
 

@@ -85,19 +85,19 @@ _KEEP = (
 
 
 def add_records(connection: sa.Connection, made: Sequence[Mapping[str, object]]) -> None:
-    """Keep the records of new jobs."""
+    """Insert the records of new jobs."""
     connection.execute(_ADD, made)
 
 
 def keep_records(connection: sa.Connection, made: Sequence[Mapping[str, object]]) -> None:
-    """Keep new records instead of the old ones; a job whose record was let go gets none."""
+    """Replace records; a deleted job, which has none, gets none."""
     if made:
         new = [{"of": each["number"], "new_mark": each["mark"], "new_text": each["text"]} for each in made]
         connection.execute(_KEEP, new)
 
 
 def refresh_record(connection: sa.Connection, job_id: int) -> sa.RowMapping:
-    """Serialise the job's row anew, the last step of every change, and give the row."""
+    """Serialise the job's row, the last step of every change, and return the row."""
     row = connection.execute(_ROW, {"job": job_id}).mappings().one()
     keep_records(connection, [make_record(row, row["email"])])
     return row
