@@ -5,8 +5,7 @@ import inspect
 import pytest
 from scripted_world import AtOnce, Awaited, ScriptedAsyncWorld, ScriptedWorld, says
 
-from foldnote.client.core.operations import Call
-from foldnote.client.core.streams import Emit, stream
+from foldnote.client.core.operations import Call, Emit, stream
 from foldnote.errors import ServiceUnreachableError
 
 

@@ -4,12 +4,16 @@ An operation is written once, as a generator: it yields what it needs from the w
 download), is sent the outcome, and returns its value. Two small drivers run it, one on ``httpx.Client``, one
 on ``httpx.AsyncClient``. The ``operation`` descriptor makes the method that a user calls: on a synchronous
 client it returns the value, on an asynchronous client an awaitable of it, and type checkers know which.
+
+A stream is an operation that gives several values, each as soon as it has it: it yields ``Emit(value)``
+beside the effects, and ``stream`` makes an iterator or an asynchronous iterator of it. Nothing is requested
+before the first value is asked for, nor between two of them.
 """
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Coroutine, Generator, Mapping
+from collections.abc import AsyncIterator, Callable, Coroutine, Generator, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -100,6 +104,16 @@ Effect = Call | Sleep | Download | Run
 Operation = Generator[Effect, Any, T]
 
 
+@dataclass(frozen=True)
+class Emit(Generic[T]):
+    """A value for whoever iterates."""
+
+    value: T
+
+
+Stream = Generator[Effect | Emit[T], Any, None]
+
+
 class Transport(Protocol):
     """What performs effects at once."""
 
@@ -172,10 +186,64 @@ async def run_async(steps: Operation[T], transport: AsyncTransport) -> T:
         steps.close()  # what the steps hold open is given back at once, also after an interruption
 
 
-class operation(Generic[S, P, T]):  # noqa: N801  reads as a decorator
+def iterate(steps: Stream[T], transport: Transport) -> Iterator[T]:
+    """The values of ``steps``, each performed when it is asked for."""
+    try:
+        wanted = next(steps, None)
+        while wanted is not None:
+            if isinstance(wanted, Emit):
+                yield wanted.value
+                wanted = next(steps, None)
+                continue
+            try:
+                outcome = transport.perform(wanted)
+            except FoldnoteError as exc:
+                wanted = _fail(steps, exc)
+            else:
+                wanted = _go_on(steps, outcome)
+    finally:
+        steps.close()  # what the steps hold open is given back at once, also when the iteration is left
+
+
+async def iterate_async(steps: Stream[T], transport: AsyncTransport) -> AsyncIterator[T]:
+    """The values of ``steps``, each awaited when it is asked for."""
+    try:
+        wanted = next(steps, None)
+        while wanted is not None:
+            if isinstance(wanted, Emit):
+                yield wanted.value
+                wanted = next(steps, None)
+                continue
+            try:
+                outcome = await transport.perform(wanted)
+            except FoldnoteError as exc:
+                wanted = _fail(steps, exc)
+            else:
+                wanted = _go_on(steps, outcome)
+    finally:
+        steps.close()  # what the steps hold open is given back at once, also when the iteration is left
+
+
+def _go_on(steps: Stream[T], outcome: object) -> Effect | Emit[T] | None:
+    """What the steps want next; None at their end."""
+    try:
+        return steps.send(outcome)
+    except StopIteration:
+        return None
+
+
+def _fail(steps: Stream[T], exc: FoldnoteError) -> Effect | Emit[T] | None:
+    """What the steps want after a fault; None at their end."""
+    try:
+        return steps.throw(exc)
+    except StopIteration:
+        return None
+
+
+class _Method:
     """A generator method as what a user calls."""
 
-    def __init__(self, steps: Callable[Concatenate[S, P], Operation[T]]) -> None:
+    def __init__(self, steps: Callable[..., Any]) -> None:
         self.steps = steps
         self.__doc__ = steps.__doc__
 
@@ -184,6 +252,24 @@ class operation(Generic[S, P, T]):  # noqa: N801  reads as a decorator
         """Of the method that a user calls; made when it is first wanted, since there are many."""
         whole = inspect.signature(self.steps)
         return whole.replace(parameters=list(whole.parameters.values())[1:])
+
+    def bind(self, api: Any, driver: Callable[[Any, Any], Any]) -> Callable[..., Any]:
+        """The method of ``api``, whose steps ``driver`` performs."""
+
+        def call(*args: Any, **kwargs: Any) -> Any:
+            return driver(self.steps(api, *args, **kwargs), api._transport)
+
+        call.__name__, call.__qualname__ = self.steps.__name__, self.steps.__qualname__
+        call.__doc__ = self.__doc__
+        call.__dict__["__signature__"] = self.signature  # what help() and a notebook's ? show
+        return call
+
+
+class operation(_Method, Generic[S, P, T]):  # noqa: N801  reads as a decorator
+    """A generator method that gives one value."""
+
+    def __init__(self, steps: Callable[Concatenate[S, P], Operation[T]]) -> None:
+        super().__init__(steps)
 
     @overload
     def __get__(self, api: SyncApi, owner: type | None = None) -> Callable[P, T]: ...
@@ -196,12 +282,24 @@ class operation(Generic[S, P, T]):  # noqa: N801  reads as a decorator
         """The method of ``api``; of the class, the descriptor itself."""
         if api is None:
             return self
-        driver = run_async if isinstance(api, AsyncApi) else run
+        return self.bind(api, run_async if isinstance(api, AsyncApi) else run)
 
-        def call(*args: P.args, **kwargs: P.kwargs) -> Any:
-            return driver(self.steps(api, *args, **kwargs), api._transport)
 
-        call.__name__, call.__qualname__ = self.steps.__name__, self.steps.__qualname__
-        call.__doc__ = self.__doc__
-        call.__dict__["__signature__"] = self.signature  # what help() and a notebook's ? show
-        return call
+class stream(_Method, Generic[S, P, T]):  # noqa: N801  reads as a decorator
+    """A generator method that gives values, as what a user iterates over."""
+
+    def __init__(self, steps: Callable[Concatenate[S, P], Stream[T]]) -> None:
+        super().__init__(steps)
+
+    @overload
+    def __get__(self, api: SyncApi, owner: type | None = None) -> Callable[P, Iterator[T]]: ...
+    @overload
+    def __get__(self, api: AsyncApi, owner: type | None = None) -> Callable[P, AsyncIterator[T]]: ...
+    @overload
+    def __get__(self, api: None, owner: type | None = None) -> stream[S, P, T]: ...
+
+    def __get__(self, api: Any, owner: type | None = None) -> Any:
+        """The method of ``api``; of the class, the descriptor itself."""
+        if api is None:
+            return self
+        return self.bind(api, iterate_async if isinstance(api, AsyncApi) else iterate)

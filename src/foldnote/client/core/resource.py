@@ -2,36 +2,36 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from foldnote.client.core.connection import ServiceConnection
-from foldnote.client.core.operations import AsyncApi, AsyncTransport, SyncApi, Transport
+from foldnote.client.core.operations import Api
 from foldnote.errors import FoldnoteError
 
+if TYPE_CHECKING:
+    from foldnote.client.local.ledger import Ledger
 
-class Resource:
-    """A noun of the interface; its operations are generators over the connection."""
 
-    _connection: ServiceConnection
+class Resource(Api):
+    """A noun of the interface; its operations are generators over the connection.
+
+    A subclass that is a ``SyncApi``, too, returns their values; one that is an ``AsyncApi`` awaits them.
+    """
+
+    def __init__(self, connection: ServiceConnection, transport: Any) -> None:
+        self._connection = connection
+        self._transport = transport
+
+    @property
+    def ledger(self) -> Ledger:
+        """What was submitted to this service from here."""
+        from foldnote.client.local.ledger import Ledger  # sqlite3 is loaded by what submits, not by all
+
+        return Ledger(service=self._connection.service)
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} of {self._connection.service}>"
-
-
-class SyncResource(SyncApi):
-    """A resource whose operations return their value."""
-
-    def __init__(self, connection: ServiceConnection, transport: Transport) -> None:
-        self._connection = connection
-        self._transport = transport
-
-
-class AsyncResource(AsyncApi):
-    """A resource whose operations return an awaitable."""
-
-    def __init__(self, connection: ServiceConnection, transport: AsyncTransport) -> None:
-        self._connection = connection
-        self._transport = transport
 
 
 def path_part(name: str) -> str:

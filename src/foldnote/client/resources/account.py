@@ -9,8 +9,8 @@ from urllib.parse import urljoin
 from foldnote.client.core import job_pages
 from foldnote.client.core.connection import Address, ServiceConnection
 from foldnote.client.core.error_mapping import understand
-from foldnote.client.core.operations import Operation, Run, Sleep, operation
-from foldnote.client.core.resource import AsyncResource, Resource, SyncResource
+from foldnote.client.core.operations import AsyncApi, Operation, Run, Sleep, SyncApi, operation
+from foldnote.client.core.resource import Resource
 from foldnote.client.local import trials
 from foldnote.errors import (
     AllowanceExceededError,
@@ -182,9 +182,9 @@ def _read_jobs(page: JobPage) -> dict[str, Any]:
     }
 
 
-class AccountResource(SyncResource, AccountOperations):
+class AccountResource(SyncApi, AccountOperations):
     """The account behind the key."""
 
 
-class AsyncAccountResource(AsyncResource, AccountOperations):
+class AsyncAccountResource(AsyncApi, AccountOperations):
     """The account behind the key, awaited."""

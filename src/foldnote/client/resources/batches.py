@@ -3,21 +3,12 @@
 from __future__ import annotations
 
 import re
-from abc import abstractmethod
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 
 from foldnote.client.core import job_pages
 from foldnote.client.core.connection import ServiceConnection
-from foldnote.client.core.operations import (
-    AsyncApi,
-    AsyncTransport,
-    Operation,
-    Run,
-    SyncApi,
-    Transport,
-    operation,
-)
+from foldnote.client.core.operations import AsyncApi, Operation, Run, SyncApi, operation
 from foldnote.client.core.resource import Resource
 from foldnote.client.inputs.batch_table import Rows, as_rows
 from foldnote.client.inputs.file_values import name_uploads
@@ -38,7 +29,7 @@ from foldnote.models import Job, JobPage, RowVerdict, Tool
 if TYPE_CHECKING:
     import pandas as pd
 
-B = TypeVar("B")
+B = TypeVar("B", bound="BatchHandleOperations[Any]")
 J = TypeVar("J", bound=JobHandleOperations)
 _MOST_SUBJOBS = 1_000_000
 _NUMBERED = re.compile(r"(.*)-([0-9]{1,9})")
@@ -47,13 +38,19 @@ _NUMBERED = re.compile(r"(.*)-([0-9]{1,9})")
 class BatchHandleOperations(JobHandleOperations, Generic[J]):
     """What can be done with a batch; it is final when its archive is built, or nothing is left to build."""
 
-    sheet: Sheet | None
-    """Which job stands for which row of the table; None for a batch that was found by its name, whose
-    sheet is looked for in the ledger."""
+    _job_handle: type[J]
 
-    @abstractmethod
+    def __init__(
+        self, record: Job, connection: ServiceConnection, transport: Any, sheet: Sheet | None = None
+    ) -> None:
+        super().__init__(record, connection, transport)
+        self.sheet = sheet
+        """Which job stands for which row of the table; None for a batch that was found by its name, whose
+        sheet is looked for in the ledger."""
+
     def _hold_job(self, job: Job) -> J:
         """A handle of one of its jobs, of this API (sync or async)."""
+        return self._job_handle(job, self._connection, self._transport)
 
     @operation
     def subjobs(self) -> Operation[JobList[J]]:
@@ -136,41 +133,23 @@ class BatchHandleOperations(JobHandleOperations, Generic[J]):
 class BatchHandle(JobHandle, BatchHandleOperations[JobHandle]):
     """A batch; each operation returns when it is done."""
 
-    def __init__(
-        self, record: Job, connection: ServiceConnection, transport: Transport, sheet: Sheet | None = None
-    ) -> None:
-        super().__init__(record, connection, transport)
-        self.sheet = sheet
-
-    def _hold_job(self, job: Job) -> JobHandle:
-        return JobHandle(job, self._connection, self._transport)
+    _job_handle = JobHandle
 
 
 class AsyncBatchHandle(AsyncJobHandle, BatchHandleOperations[AsyncJobHandle]):
     """A batch; each operation is awaited."""
 
-    def __init__(
-        self,
-        record: Job,
-        connection: ServiceConnection,
-        transport: AsyncTransport,
-        sheet: Sheet | None = None,
-    ) -> None:
-        super().__init__(record, connection, transport)
-        self.sheet = sheet
-
-    def _hold_job(self, job: Job) -> AsyncJobHandle:
-        return AsyncJobHandle(job, self._connection, self._transport)
+    _job_handle = AsyncJobHandle
 
 
 class BatchesOperations(Resource, Generic[B]):
     """POST /submit-batch, and the batches among the jobs."""
 
-    ledger: Ledger
+    _handle: type[B]
 
-    @abstractmethod
     def _hold(self, job: Job, sheet: Sheet | None = None) -> B:
         """A batch handle of this API (sync or async)."""
+        return self._handle(job, self._connection, self._transport, sheet)
 
     @operation
     def submit(
@@ -372,20 +351,10 @@ def _list_subjobs(connection: ServiceConnection, batch_name: str) -> Operation[S
 class Batches(SyncApi, BatchesOperations[BatchHandle]):
     """Batches; each operation returns when it is done."""
 
-    def __init__(self, connection: ServiceConnection, transport: Transport) -> None:
-        self._connection, self._transport = connection, transport
-        self.ledger = Ledger(service=connection.service)
-
-    def _hold(self, job: Job, sheet: Sheet | None = None) -> BatchHandle:
-        return BatchHandle(job, self._connection, self._transport, sheet)
+    _handle = BatchHandle
 
 
 class AsyncBatches(AsyncApi, BatchesOperations[AsyncBatchHandle]):
     """Batches; each operation is awaited."""
 
-    def __init__(self, connection: ServiceConnection, transport: AsyncTransport) -> None:
-        self._connection, self._transport = connection, transport
-        self.ledger = Ledger(service=connection.service)
-
-    def _hold(self, job: Job, sheet: Sheet | None = None) -> AsyncBatchHandle:
-        return AsyncBatchHandle(job, self._connection, self._transport, sheet)
+    _handle = AsyncBatchHandle

@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from foldnote.client.core.error_mapping import understand
-from foldnote.client.core.operations import Operation, operation
-from foldnote.client.core.resource import AsyncResource, Resource, SyncResource
+from foldnote.client.core.operations import AsyncApi, Operation, SyncApi, operation
+from foldnote.client.core.resource import Resource
 from foldnote.errors import SettingsError
 from foldnote.models import Problem
 from foldnote.models.deployed import (
@@ -104,9 +104,9 @@ class ModelsOperations(Resource):
         self._connection.tools = ()
 
 
-class Models(SyncResource, ModelsOperations):
+class Models(SyncApi, ModelsOperations):
     """Models beyond the catalog."""
 
 
-class AsyncModels(AsyncResource, ModelsOperations):
+class AsyncModels(AsyncApi, ModelsOperations):
     """Models beyond the catalog, awaited."""

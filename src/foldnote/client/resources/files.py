@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 from foldnote.client.core.connection import ServiceConnection
 from foldnote.client.core.error_mapping import read_json, understand
 from foldnote.client.core.job_pages import check_limit
-from foldnote.client.core.operations import Call, Operation, Run, operation
+from foldnote.client.core.operations import AsyncApi, Call, Operation, Run, SyncApi, operation
 from foldnote.client.core.progress import ProgressCallback, measure
-from foldnote.client.core.resource import AsyncResource, Resource, SyncResource, path_part
+from foldnote.client.core.resource import Resource, path_part
 from foldnote.client.inputs.file_values import FileValue
 from foldnote.client.inputs.sources import Source, name_source, open_source
 from foldnote.client.local.ledger import Ledger
@@ -173,9 +173,9 @@ def _presign(connection: ServiceConnection, path: str) -> Operation[str | None]:
     return url if isinstance(url, str) else None
 
 
-class Files(SyncResource, FilesOperations):
+class Files(SyncApi, FilesOperations):
     """The account's files."""
 
 
-class AsyncFiles(AsyncResource, FilesOperations):
+class AsyncFiles(AsyncApi, FilesOperations):
     """The account's files, awaited."""

@@ -14,15 +14,7 @@ from typing import TYPE_CHECKING, Any, Self
 from foldnote import late
 from foldnote.client.core import job_pages
 from foldnote.client.core.connection import ServiceConnection
-from foldnote.client.core.operations import (
-    AsyncApi,
-    AsyncTransport,
-    Operation,
-    Run,
-    SyncApi,
-    Transport,
-    operation,
-)
+from foldnote.client.core.operations import Api, AsyncApi, Operation, Run, SyncApi, operation
 from foldnote.client.core.progress import ProgressCallback, follow
 from foldnote.client.downloads import download
 from foldnote.client.downloads.origin import describe_origin, find_tool
@@ -40,11 +32,11 @@ if TYPE_CHECKING:
 _TAIL_LINES = 20
 
 
-class JobHandleOperations:
+class JobHandleOperations(Api):
     """What can be done with a job."""
 
-    _record: Job
-    _connection: ServiceConnection
+    def __init__(self, record: Job, connection: ServiceConnection, transport: Any) -> None:
+        self._record, self._connection, self._transport = record, connection, transport
 
     @property
     def record(self) -> Job:
@@ -324,15 +316,9 @@ def _end(job: JobHandleOperations) -> Operation[Job]:
 class JobHandle(SyncApi, JobHandleOperations):
     """A job; each operation returns when it is done."""
 
-    def __init__(self, record: Job, connection: ServiceConnection, transport: Transport) -> None:
-        self._record, self._connection, self._transport = record, connection, transport
-
 
 class AsyncJobHandle(AsyncApi, JobHandleOperations):
     """A job; each operation is awaited."""
-
-    def __init__(self, record: Job, connection: ServiceConnection, transport: AsyncTransport) -> None:
-        self._record, self._connection, self._transport = record, connection, transport
 
 
 def finish(

@@ -2,27 +2,15 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from foldnote.client.core import job_pages
-from foldnote.client.core.connection import ServiceConnection
 from foldnote.client.core.error_mapping import understand
-from foldnote.client.core.operations import (
-    AsyncApi,
-    AsyncTransport,
-    Operation,
-    Run,
-    SyncApi,
-    Transport,
-    operation,
-)
+from foldnote.client.core.operations import AsyncApi, Emit, Operation, Run, Stream, SyncApi, operation, stream
 from foldnote.client.core.progress import ProgressCallback, follow
 from foldnote.client.core.resource import Resource
-from foldnote.client.core.streams import Emit, Stream, stream
-from foldnote.client.local.ledger import Ledger
 from foldnote.client.resources.job_handle import AsyncJobHandle, JobHandle, JobHandleOperations, fetch, finish
 from foldnote.client.resources.tools import recall_tool
 from foldnote.client.submission import job_submission
@@ -36,17 +24,17 @@ from foldnote.models import BatchVerdict, Job, Tool, Verdict, read_verdict
 if TYPE_CHECKING:
     import pandas as pd
 
-H = TypeVar("H")
+H = TypeVar("H", bound=JobHandleOperations)
 
 
 class JobsOperations(Resource, Generic[H]):
     """The job routes."""
 
-    ledger: Ledger
+    _handle: type[H]
 
-    @abstractmethod
     def _hold(self, job: Job) -> H:
         """A job handle of this API (sync or async)."""
+        return self._handle(job, self._connection, self._transport)
 
     @operation
     def submit(
@@ -376,20 +364,10 @@ def _name(jobs: Iterable[str | JobHandleOperations]) -> list[str]:
 class Jobs(SyncApi, JobsOperations[JobHandle]):
     """Jobs; each operation returns when it is done."""
 
-    def __init__(self, connection: ServiceConnection, transport: Transport) -> None:
-        self._connection, self._transport = connection, transport
-        self.ledger = Ledger(service=connection.service)
-
-    def _hold(self, job: Job) -> JobHandle:
-        return JobHandle(job, self._connection, self._transport)
+    _handle = JobHandle
 
 
 class AsyncJobs(AsyncApi, JobsOperations[AsyncJobHandle]):
     """Jobs; each operation is awaited."""
 
-    def __init__(self, connection: ServiceConnection, transport: AsyncTransport) -> None:
-        self._connection, self._transport = connection, transport
-        self.ledger = Ledger(service=connection.service)
-
-    def _hold(self, job: Job) -> AsyncJobHandle:
-        return AsyncJobHandle(job, self._connection, self._transport)
+    _handle = AsyncJobHandle

@@ -2,22 +2,13 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from foldnote.client.core import job_pages
 from foldnote.client.core.connection import ServiceConnection
 from foldnote.client.core.error_mapping import understand
-from foldnote.client.core.operations import (
-    AsyncApi,
-    AsyncTransport,
-    Operation,
-    Run,
-    SyncApi,
-    Transport,
-    operation,
-)
+from foldnote.client.core.operations import AsyncApi, Operation, Run, SyncApi, operation
 from foldnote.client.core.resource import Resource
 from foldnote.client.inputs.stages import Inputs, Pipeline, Stage, check_stages, find_input_doubts
 from foldnote.client.local.ledger import Ledger, identify
@@ -43,7 +34,7 @@ from foldnote.models.submission import read_pipeline_receipt, read_run_receipt
 if TYPE_CHECKING:
     import pandas as pd
 
-R = TypeVar("R")
+R = TypeVar("R", bound="PipelineRunOperations[Any]")
 J = TypeVar("J", bound=JobHandleOperations)
 _TYPE = "pipeline"
 
@@ -51,9 +42,11 @@ _TYPE = "pipeline"
 class PipelineRunOperations(JobHandleOperations, Generic[J]):
     """What can be done with a run; it is final when its last stage is."""
 
-    @abstractmethod
+    _job_handle: type[J]
+
     def _hold_job(self, job: Job) -> J:
         """A handle of a stage's job, of this API (sync or async)."""
+        return self._job_handle(job, self._connection, self._transport)
 
     @operation
     def stages(self) -> Operation[JobList[J]]:
@@ -77,25 +70,23 @@ class PipelineRunOperations(JobHandleOperations, Generic[J]):
 class PipelineRun(JobHandle, PipelineRunOperations[JobHandle]):
     """A run of a pipeline; each operation returns when it is done."""
 
-    def _hold_job(self, job: Job) -> JobHandle:
-        return JobHandle(job, self._connection, self._transport)
+    _job_handle = JobHandle
 
 
 class AsyncPipelineRun(AsyncJobHandle, PipelineRunOperations[AsyncJobHandle]):
     """A run of a pipeline; each operation is awaited."""
 
-    def _hold_job(self, job: Job) -> AsyncJobHandle:
-        return AsyncJobHandle(job, self._connection, self._transport)
+    _job_handle = AsyncJobHandle
 
 
 class PipelinesOperations(Resource, Generic[R]):
     """POST /submit-pipeline and POST /run-pipeline."""
 
-    ledger: Ledger
+    _handle: type[R]
 
-    @abstractmethod
     def _hold(self, job: Job) -> R:
         """A handle of the run, of this API (sync or async)."""
+        return self._handle(job, self._connection, self._transport)
 
     @operation
     def submit(self, name: str, stages: Sequence[Stage]) -> Operation[Pipeline]:
@@ -254,20 +245,10 @@ def _list_stages(connection: ServiceConnection, job_name: str) -> Operation[Sequ
 class Pipelines(SyncApi, PipelinesOperations[PipelineRun]):
     """Pipelines; each operation returns when it is done."""
 
-    def __init__(self, connection: ServiceConnection, transport: Transport) -> None:
-        self._connection, self._transport = connection, transport
-        self.ledger = Ledger(service=connection.service)
-
-    def _hold(self, job: Job) -> PipelineRun:
-        return PipelineRun(job, self._connection, self._transport)
+    _handle = PipelineRun
 
 
 class AsyncPipelines(AsyncApi, PipelinesOperations[AsyncPipelineRun]):
     """Pipelines; each operation is awaited."""
 
-    def __init__(self, connection: ServiceConnection, transport: AsyncTransport) -> None:
-        self._connection, self._transport = connection, transport
-        self.ledger = Ledger(service=connection.service)
-
-    def _hold(self, job: Job) -> AsyncPipelineRun:
-        return AsyncPipelineRun(job, self._connection, self._transport)
+    _handle = AsyncPipelineRun

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from foldnote.client.core.error_mapping import understand
-from foldnote.client.core.operations import Operation, operation
-from foldnote.client.core.resource import AsyncResource, Resource, SyncResource
+from foldnote.client.core.operations import AsyncApi, Operation, SyncApi, operation
+from foldnote.client.core.resource import Resource
 from foldnote.errors import SettingsError
 from foldnote.models import Problem, Recommendation, read_recommendation
 
@@ -68,9 +68,9 @@ def _check(prompt: str, inputs: Iterable[Mapping[str, str]]) -> list[dict[str, s
     return molecules
 
 
-class Router(SyncResource, RouterOperations):
+class Router(SyncApi, RouterOperations):
     """The service's recommendations."""
 
 
-class AsyncRouter(AsyncResource, RouterOperations):
+class AsyncRouter(AsyncApi, RouterOperations):
     """The service's recommendations, awaited."""

@@ -2,32 +2,23 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 from foldnote.client.core.connection import ServiceConnection
 from foldnote.client.core.job_pages import list_many
-from foldnote.client.core.operations import (
-    AsyncApi,
-    AsyncTransport,
-    Operation,
-    Run,
-    SyncApi,
-    Transport,
-    operation,
-)
+from foldnote.client.core.operations import AsyncApi, Operation, Run, SyncApi, operation
 from foldnote.client.core.resource import Resource
 from foldnote.client.inputs.file_values import doubt_texts
 from foldnote.client.local.ledger import Ledger, identify
-from foldnote.client.resources.batches import AsyncBatchHandle, BatchHandle
+from foldnote.client.resources.batches import AsyncBatchHandle, BatchHandle, BatchHandleOperations
 from foldnote.client.submission.idempotency import Post, start_once
 from foldnote.client.submission.job_submission import uploads_in
 from foldnote.errors import SettingsError
 from foldnote.models import BatchStatus, Job, JobStatus, Problem, check_job_name, propose_job_name
 
-B = TypeVar("B")
+B = TypeVar("B", bound=BatchHandleOperations[Any])
 _TYPE = "virtual-screening"
 _RECEPTOR, _LIGAND = "receptorFile", "ligandFile"
 
@@ -59,11 +50,11 @@ class _Screening:
 class ScreeningsOperations(Resource, Generic[B]):
     """POST /virtual-screening."""
 
-    ledger: Ledger
+    _handle: type[B]
 
-    @abstractmethod
     def _hold(self, job: Job) -> B:
         """A batch handle of this API (sync or async)."""
+        return self._handle(job, self._connection, self._transport)
 
     @operation
     def submit(
@@ -183,20 +174,10 @@ def _compare(connection: ServiceConnection, job: Job, screening: _Screening) -> 
 class Screenings(SyncApi, ScreeningsOperations[BatchHandle]):
     """Virtual screenings; each operation returns when it is done."""
 
-    def __init__(self, connection: ServiceConnection, transport: Transport) -> None:
-        self._connection, self._transport = connection, transport
-        self.ledger = Ledger(service=connection.service)
-
-    def _hold(self, job: Job) -> BatchHandle:
-        return BatchHandle(job, self._connection, self._transport)
+    _handle = BatchHandle
 
 
 class AsyncScreenings(AsyncApi, ScreeningsOperations[AsyncBatchHandle]):
     """Virtual screenings; each operation is awaited."""
 
-    def __init__(self, connection: ServiceConnection, transport: AsyncTransport) -> None:
-        self._connection, self._transport = connection, transport
-        self.ledger = Ledger(service=connection.service)
-
-    def _hold(self, job: Job) -> AsyncBatchHandle:
-        return AsyncBatchHandle(job, self._connection, self._transport)
+    _handle = AsyncBatchHandle

@@ -7,8 +7,8 @@ from difflib import get_close_matches
 
 from foldnote.client.core.connection import ServiceConnection
 from foldnote.client.core.error_mapping import understand
-from foldnote.client.core.operations import Operation, operation
-from foldnote.client.core.resource import AsyncResource, Resource, SyncResource
+from foldnote.client.core.operations import AsyncApi, Operation, SyncApi, operation
+from foldnote.client.core.resource import Resource
 from foldnote.client.tables.tool_list import ToolList
 from foldnote.errors import UnknownToolError
 from foldnote.models import Tool
@@ -70,9 +70,9 @@ def _choose(tool_type: str, tools: Sequence[Tool]) -> Tool:
     raise UnknownToolError(tool_type, get_close_matches(tool_type, [tool.type for tool in tools], 2))
 
 
-class Tools(SyncResource, ToolsOperations):
+class Tools(SyncApi, ToolsOperations):
     """The service's tools."""
 
 
-class AsyncTools(AsyncResource, ToolsOperations):
+class AsyncTools(AsyncApi, ToolsOperations):
     """The service's tools, awaited."""
