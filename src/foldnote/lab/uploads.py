@@ -142,6 +142,7 @@ class UploadSession:
 
         Raises:
             ArgumentError: pieces before it are missing, or it goes beyond the end.
+            ConfigurationError: it cannot be written on this computer.
         """
         async with self.lock:
             self.touched = time.monotonic()
