@@ -1,1 +1,1 @@
-"""The way of a job from the queue to its end: dispatcher, attempts, runner, executors."""
+"""The job queue: dispatcher, executors, outcomes and cleanup."""

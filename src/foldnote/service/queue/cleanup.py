@@ -1,8 +1,7 @@
 """Remove the folders of ended attempts and deleted jobs.
 
-What cannot be removed now is tried again: a deleted job at every sweep, an ended attempt's work at the next
-start. It is done in a thread of its own, since a tool may leave a million files. Which job is over is not
-decided here.
+Folders that cannot be removed are tried again: those of a deleted job at every sweep, those of an ended
+attempt at the next start. A separate thread does this, since a tool may leave a million files.
 """
 
 from __future__ import annotations
@@ -27,19 +26,19 @@ from foldnote.service.worker_thread import Rounds
 log = logging.getLogger(__name__)
 COLLECT_EVERY_S = 600.0
 COLLECT_IN_NEED_S = 10.0
-"""The same while the disk has no space for new work; then contents go as soon as that is safe."""
+"""The same while the disk is full; then contents are removed as soon as that is safe."""
 _RECLAIM_AGAIN_S = 2.0
 _STOP_LIMIT_S = 2.0
 _LEFT_BY_EARLIER_PROCESS = 1000
-"""More attempts than can have ended in the moment before a process died."""
+"""More attempts than can end in the moment before a process dies."""
 
 
 class Cleanup:
-    """Removes what is over below the folder of all jobs.
+    """Removes files of ended attempts and deleted jobs.
 
     Args:
         root: folder of all jobs.
-        disk: says whether there is room for new work; without one there always is.
+        disk: whether there is room for new work; None means always.
     """
 
     def __init__(self, root: Path, store: Store, objects: ObjectStore, disk: Disk | None = None) -> None:
@@ -52,20 +51,20 @@ class Cleanup:
         self._stuck: set[int] = set()
         self._reclaiming: Thread | None = None
         self._has_freed = Event()
-        """Set while the database's files may hold pages and a log of what was deleted."""
+        """Set while the database files may still hold deleted rows."""
         self._is_stopping = Event()
         self._is_purge_due = False
-        self._rounds = Rounds("tidier", self._work)
+        self._rounds = Rounds("cleanup", self._work)
         self._last_collection = time.monotonic()
         self._next_collection = self._last_collection + COLLECT_EVERY_S
 
     def start(self) -> None:
-        """Begin to work, with what an earlier process left."""
+        """Start the thread, beginning with what an earlier process left."""
         self.take_over()
         self._rounds.start()
 
     def stop(self) -> None:
-        """End soon; the removal of a large folder may go on until the process ends."""
+        """Stop soon; the removal of a large folder may continue until the process ends."""
         self._rounds.stop(_STOP_LIMIT_S)
         self._is_stopping.set()
         self._has_freed.set()
@@ -73,7 +72,7 @@ class Cleanup:
             self._reclaiming.join()
 
     def wake(self, *, is_purge_due: bool = False) -> None:
-        """Remove what was noted, and if due what was deleted; nobody waits for it."""
+        """Start removing noted attempts and, if due, deleted jobs, without waiting."""
         self._is_purge_due = self._is_purge_due or is_purge_due
         if self._is_purge_due or self._ended:
             self._rounds.wake()
@@ -85,16 +84,16 @@ class Cleanup:
             self.purge()
 
     def note(self, folder: Path) -> None:
-        """The attempt in `folder` ended, and what it left is kept elsewhere."""
+        """Note that the attempt in ``folder`` ended and its result is stored elsewhere."""
         self._ended.append(folder)
 
     def take_over(self) -> None:
-        """An earlier process may have died between the end of an attempt and its tidying."""
+        """Note the latest ended attempts: an earlier process may have died before it cleaned them up."""
         for place in self._store.leftovers.last_ended(_LEFT_BY_EARLIER_PROCESS):
             self.note(self._root / place)
 
     def tidy(self) -> None:
-        """Drop what is kept elsewhere; the log and the manifest stay."""
+        """Remove work folders and archives of noted attempts; log and manifest stay."""
         while self._ended and not self._rounds.is_stopping:
             folder = self._ended.pop()
             drop_work(folder)
@@ -102,9 +101,9 @@ class Cleanup:
                 (folder / RESULT).unlink(missing_ok=True)
 
     def purge(self) -> None:
-        """Remove the folders of deleted jobs, and now and then the contents that nothing has any more.
+        """Remove the folders of deleted jobs and, periodically, contents that are no longer referenced.
 
-        While a backup is being made nothing is removed.
+        Nothing is removed during a backup.
         """
         with may_remove_contents(self._root.parent) as may_remove:
             if may_remove:
@@ -135,7 +134,7 @@ class Cleanup:
             self._next_collection = self._last_collection + COLLECT_EVERY_S
 
     def _reclaim(self) -> None:
-        """Take what was deleted out of the database's files, beside all other work: it may take minutes."""
+        """Erase deleted rows from the database files, in a thread of its own: it may take minutes."""
         while self._has_freed.wait() and not self._is_stopping.is_set():
             self._has_freed.clear()
             try:
@@ -151,7 +150,7 @@ class Cleanup:
         folders = [self._root / place for place in self._store.leftovers.of_job(job_id)]
         left = [folder for folder in folders if not remove_folder(folder)]
         for job_folder in {folder.parent for folder in folders}:
-            with contextlib.suppress(OSError):  # what was put aside stays
+            with contextlib.suppress(OSError):  # folders that were set aside stay
                 job_folder.rmdir()
         if self._rounds.is_stopping:
             return
@@ -169,7 +168,7 @@ def drop_work(folder: Path) -> None:
 
 
 def remove_folder(folder: Path) -> bool:
-    """Remove a folder with all that is in it, what a tool made read-only too; False when some of it stays."""
+    """Remove a folder and its contents, read-only ones too; False if something is left."""
     shutil.rmtree(folder, ignore_errors=True)
     if not os.path.lexists(folder):
         return True
@@ -179,7 +178,7 @@ def remove_folder(folder: Path) -> bool:
 
 
 def _open_folders(folder: Path) -> None:
-    """Let every folder be read and changed; links are left alone, since they may lead elsewhere."""
+    """Make every folder readable and writable; links are skipped, since they may lead elsewhere."""
     with contextlib.suppress(OSError):
         folder.chmod(0o700)
     for path, names, _ in os.walk(folder):

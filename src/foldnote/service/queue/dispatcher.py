@@ -1,8 +1,8 @@
 """The dispatcher: one thread that claims waiting jobs, watches running attempts and commits how they end.
 
-The database is the truth and an executor only a transport: whatever dies between two lines here, the next
-recovery finds the row and the attempt's folder and goes on from there. Runs are adopted, not repeated, and
-a run is given up only after it was made sure that nothing of it lives.
+The database is the source of truth and an executor is only a transport. If the service dies at any line here,
+the next recovery finds the row and the attempt's folder and continues from there. Running attempts are
+adopted, not repeated, and an attempt is given up only when none of its processes is alive.
 """
 
 from __future__ import annotations
@@ -34,12 +34,12 @@ from foldnote.service.store.store import Store
 log = logging.getLogger(__name__)
 _FAULT_PAUSE_S = 1.0
 _LEAST = Capacity(1, 0)
-"""Without room for this nothing is looked for: every run takes a core."""
+"""The smallest run: unless it fits, waiting jobs are not even queried."""
 
 
 @dataclass
 class WatchedAttempt:
-    """What is kept in memory of a running attempt; a restart needs nothing of it."""
+    """In-memory state of a running attempt; nothing here is needed after a restart."""
 
     claim: Claim
     folder: Path
@@ -58,14 +58,14 @@ class Live:
 
 
 class Dispatcher:
-    """Runs what waits, one thread for all jobs.
+    """Runs waiting jobs; one thread serves all of them.
 
     Args:
         root: folder of all attempts.
-        workers: runs at one time at most, None for what the executor has room for.
-        on_ended: told after jobs ended, by themselves or by a request.
-        disk: nothing is started while it has no space; None asks no disk.
-        output_bytes: largest size of a run's outputs.
+        workers: maximum number of simultaneous runs; None for as many as fit the executor.
+        on_ended: called after jobs ended or were asked to stop.
+        disk: nothing is started while it has no space; None skips the check.
+        output_bytes: maximum size of a run's outputs.
     """
 
     def __init__(
@@ -105,16 +105,16 @@ class Dispatcher:
         self._thread = threading.Thread(target=self._run, name="dispatcher", daemon=True)
 
     def start(self) -> None:
-        """Take over what an earlier process left, then begin to work."""
+        """Adopt the attempts of an earlier process, then start the thread."""
         self._executor.open(self._hint)
         self.recover(is_start=True)
         self._cleanup.start()
         self._tell()
-        self.wake()  # what was queued before must not wait for the first sweep
+        self.wake()  # jobs queued earlier must not wait for the first sweep
         self._thread.start()
 
     def stop(self) -> None:
-        """End the thread; running attempts go on and are adopted by the next start."""
+        """Stop the thread; running attempts continue and are adopted at the next start."""
         self._is_stopping = True
         self._woken.set()
         if self._thread.is_alive():
@@ -123,7 +123,7 @@ class Dispatcher:
         self._executor.close()
 
     def wake(self) -> None:
-        """Say that there is something to do: a new job, or one to be stopped."""
+        """Tell the thread that a job was added or is to be stopped."""
         self._is_asked = True
         self._woken.set()
 
@@ -133,7 +133,7 @@ class Dispatcher:
         self._woken.set()
 
     def live(self, job_id: int) -> Live | None:
-        """What a running job tells now."""
+        """The latest progress of a running job; None if it is not running."""
         return self._live.get(job_id)
 
     def _run(self) -> None:
@@ -163,7 +163,7 @@ class Dispatcher:
         self._launcher.refresh()
 
     def _tell(self) -> None:
-        """Say that jobs ended or were asked for, after what waited was started."""
+        """Call ``on_ended`` if there is news, after waiting jobs were started."""
         if self._has_news:
             self._has_news = False
             self._on_ended()
@@ -178,7 +178,7 @@ class Dispatcher:
     # ends and claims
 
     def _advance(self, ended: Sequence[tuple[WatchedAttempt, JobEnd]]) -> None:
-        """Commit what ended and claim what fits, in one transaction; then start what was claimed."""
+        """Commit ended jobs and claim those that fit, in one transaction; then start the claimed ones."""
         while ended or self._has_fitting():
             moved = self._store.queue.advance(
                 [(active.claim, ending) for active, ending in ended], self._chooser(ended)
@@ -197,7 +197,7 @@ class Dispatcher:
         return self._chooser()(self._store.queue.waiting) is not None
 
     def _chooser(self, ended: Sequence[tuple[WatchedAttempt, JobEnd]] = ()) -> Chooser:
-        """Chooses the oldest job of the owner with the fewest runs, while it fits beside those that go on."""
+        """A function that chooses the oldest job of the owner with the fewest runs, as long as it fits."""
         over = {active.claim.job_id for active, _ in ended}
         going = [active for active in self._active.values() if active.claim.job_id not in over]
         running = Counter(active.claim.account_id for active in going)
@@ -259,23 +259,23 @@ class Dispatcher:
     # watching
 
     def _take_hints(self) -> None:
-        """Look at once at what seems to have ended."""
+        """Check at once the attempts that seem to have ended."""
         folders = {self._hints.popleft() for _ in range(len(self._hints))}
         for active in self._active.values():
             if active.folder in folders:
                 active.look_at = 0.0
 
     def _look_at_due(self) -> list[tuple[WatchedAttempt, JobEnd]]:
-        """Look at those whose time has come; gives those that ended, with their results kept."""
+        """Check the attempts that are due and return those that ended; their results are stored."""
         moment = time.monotonic()
         ended = []
         for active in [each for each in self._active.values() if each.look_at <= moment]:
             try:
                 ending = self._look_at(active)
-            except (OSError, StorageFaultError):  # the others must not wait for this one
+            except (OSError, StorageFaultError):  # one attempt must not delay the others
                 log.exception("The attempt in %s could not be looked at.", active.folder)
                 active.look_at = moment + _FAULT_PAUSE_S
-            except Exception:  # an engine writes what it likes, also over files of ours
+            except Exception:  # an engine can overwrite our files with anything
                 log.exception("What is in the attempt's folder %s cannot be read.", active.folder)
                 self._ask_to_stop(active)
                 ended.append((active, outcomes.refused_ending(outcomes.SPOILT_SENTENCE)))
@@ -303,7 +303,7 @@ class Dispatcher:
         active.look_at = time.monotonic() + active.interval_s
 
     def _give_up(self, active: WatchedAttempt) -> None:
-        """Nobody holds the attempt: make sure that nothing of it runs, then let it go."""
+        """No runner holds the attempt: make sure that none of its processes runs, then record the loss."""
         if not self._executor.revoke(active.folder):
             active.look_at = time.monotonic() + self._pace.poll_min_s
             return
@@ -311,7 +311,7 @@ class Dispatcher:
         self._lose(active.claim, outcomes.LOST_SENTENCE)
 
     def _end(self, active: WatchedAttempt, outcome: Outcome) -> JobEnd | None:
-        """How the job ends; None when the attempt is lost, which is seen to."""
+        """How the job ends; None if the attempt was lost, which is recorded here."""
         ending = None
         if self._keep_result(active.folder, outcome):
             ending = outcomes.ending_of(
@@ -326,7 +326,7 @@ class Dispatcher:
         return ending
 
     def _keep_result(self, folder: Path, outcome: Outcome) -> bool:
-        """Whether the result that the outcome names, if any, is kept; a power cut may have taken it."""
+        """Store the result that the outcome names; False if it is missing, for example after a power cut."""
         sha256 = outcome.result_sha256
         if sha256 is None:
             return True
@@ -350,9 +350,9 @@ class Dispatcher:
             self._has_news = True
 
     def _lose(self, claim: Claim, reason: str, *, is_counted: bool = True, is_at_once: bool = False) -> None:
-        """Back into the queue, or to an end where it was to be stopped or was lost too often.
+        """Requeue a lost job, or end it if it was to be stopped or was lost too often.
 
-        Not counted is what never began and what will pass, such as a full disk.
+        Losses are not counted if the run never began or the cause is temporary, such as a full disk.
         """
         if self._is_marked(claim):
             self._finish(claim, outcomes.stopped_ending())
@@ -379,7 +379,7 @@ class Dispatcher:
             active.look_at = time.monotonic() + active.interval_s
 
     def _ask_to_stop(self, active: WatchedAttempt) -> bool:
-        """Whether the runner is told; the others must not wait for one that cannot be told."""
+        """Ask the runner to stop; False if it cannot be asked, which must not delay the others."""
         try:
             self._executor.cancel(active.folder, self._pace.grace_s)
         except OSError:
@@ -390,9 +390,10 @@ class Dispatcher:
     # recovery
 
     def recover(self, *, is_start: bool = False) -> None:
-        """Adopt every attempt that the rows call running, stop what is to be stopped, purge what is deleted.
+        """Adopt every running attempt, stop cancelled jobs and purge deleted ones.
 
-        `is_start`: attempts that an earlier process claimed and never delivered go back uncounted.
+        With ``is_start``, attempts that an earlier process claimed but never delivered are requeued
+        uncounted.
         """
         if self._disk is not None:
             self._disk.tend()
@@ -407,7 +408,7 @@ class Dispatcher:
     def _adopt(self, claim: Claim, is_start: bool) -> None:
         folder = self._root / claim.folder
         ownership.put_aside_foreign(folder, claim.nonce)
-        # what a power cut ended may have begun, whatever files it left
+        # after a power cut the files do not tell whether it began
         was_delivered = ownership.has_begun(folder, claim.nonce) or clock.is_before_boot(claim.claimed)
         is_undelivered = is_start and not was_delivered and not self._executor.poll(folder).alive
         if is_undelivered and self._executor.revoke(folder):
@@ -416,12 +417,12 @@ class Dispatcher:
             self._watch(claim)
 
     def counts(self) -> dict[str, int]:
-        """For the health report: watched attempts."""
+        """Number of watched attempts, for the health report."""
         return {"running": len(self._active)}
 
 
 def has_room(need: Capacity, taken: Sequence[Capacity], whole: Capacity, workers: int | None) -> bool:
-    """Whether one more run fits beside those that run."""
+    """Whether one more run fits in addition to those in ``taken``."""
     if workers is not None and len(taken) >= workers:
         return False
     return (

@@ -1,4 +1,4 @@
-"""From a claim to a prepared attempt folder with its inputs in place."""
+"""Turn a claimed job into an attempt folder with its specification and inputs."""
 
 from __future__ import annotations
 
@@ -17,29 +17,29 @@ from foldnote.service.runner.attempt import NONCE_VARIABLE, AttemptSpec, fit_nam
 from foldnote.service.store.jobs.queue import Claim
 
 _FRESH_S, _GOOD_S = 1.0, 5.0
-"""Seconds after which an engine is looked at again when nothing waits, and at the latest."""
+"""Seconds after which an engine's state is refreshed when idle, and at the latest."""
 
 
 @dataclass(frozen=True)
 class EngineTemplate:
-    """What runs a tool, as it was when it was last looked at."""
+    """How a tool is run, as of the last check of its engine."""
 
     need: Capacity
     template: AttemptSpec | None
-    """All of an attempt that no job changes; None when the engine cannot run."""
+    """The part of an attempt that is the same for all jobs; None if the engine cannot run."""
     fault: str | None
-    """Why it cannot."""
+    """Why the engine cannot run; None if it can."""
     registered: Engine | None
-    """The tool's engine if somebody registered the tool, who may change it at any moment."""
+    """The engine of a registered tool, whose owner may change it at any time; None for other tools."""
     looked_at: float
 
 
 class Launcher:
-    """Prepares attempts. Engines are looked at once a second at most, which takes longer than all the rest.
+    """Prepares attempts. Checking an engine is slow, so its state is cached for a second.
 
     Args:
         root: folder of all attempts.
-        output_bytes: largest size of a run's outputs.
+        output_bytes: maximum size of a run's outputs.
     """
 
     def __init__(
@@ -53,14 +53,14 @@ class Launcher:
         self._templates: dict[str, EngineTemplate] = {}
 
     def need(self, tool_type: str) -> Capacity:
-        """What one run of the tool takes."""
+        """Cores, memory and GPUs of one run of the tool."""
         return self._find_template(tool_type).need
 
     def prepare(self, claim: Claim) -> AttemptSpec:
-        """Write the attempt's folder: what to run and the inputs.
+        """Write the attempt's folder with its specification and inputs.
 
         Raises:
-            EngineError: no engine can run it here any more.
+            EngineError: no engine can run the tool here any more.
             OSError: the folder cannot be written, or an input is gone.
         """
         known = self._find_template(claim.type)
@@ -100,7 +100,7 @@ class Launcher:
         return is_recent and known.registered == self._toolbox.registered_engine(tool_type)
 
     def refresh(self) -> None:
-        """Look again at engines that are in use, while nothing waits for it; forget the others."""
+        """Refresh the engines in use while the queue is idle, and forget the others."""
         moment = time.monotonic()
         for tool_type, known in list(self._templates.items()):
             if moment - known.looked_at > _GOOD_S:
@@ -130,7 +130,7 @@ class Launcher:
 
 
 def need_of(engine: Engine | None, whole: Capacity) -> Capacity:
-    """What one run takes; a run that declares more than there is takes all of it, and so runs alone."""
+    """Capacity of one run. One that declares more than the machine has takes all of it, and so runs alone."""
     if engine is None:
         return Capacity(0, 0)
     declared = engine.resources
@@ -142,7 +142,7 @@ def need_of(engine: Engine | None, whole: Capacity) -> Capacity:
 
 
 def input_places(claim: Claim) -> list[str]:
-    """For each input its path below `work/`: under its field, numbered where a name comes twice."""
+    """Path below ``work/`` of each input: in a folder per field, numbered where a name is repeated."""
     places: list[str] = []
     taken: set[str] = set()
     for position, each in enumerate(claim.inputs):
@@ -154,6 +154,6 @@ def input_places(claim: Claim) -> list[str]:
 
 
 def seed_of(claim: Claim) -> int:
-    """A seed that the same tool and settings always give, 1 to 2**31 - 1: to Vina 0 means a random one."""
+    """Seed derived from tool and settings, 1 to 2**31 - 1; 0 would mean a random seed to Vina."""
     digest = hashlib.sha256(f"{claim.type}\n{claim.normalized}".encode()).digest()
     return int.from_bytes(digest[:4], "big") % (2**31 - 1) + 1

@@ -1,7 +1,7 @@
 """What an attempt's outcome means for its job.
 
-A tool's own failure ends the job; a loss of the machine's is tried again, at most three attempts in all. The
-two are told apart in the job's `error`. Nothing is written here.
+A failure of the tool ends the job. An attempt lost with its process or machine is repeated, up to three
+attempts in all. The job's ``error`` says which of the two it was. Nothing is written here.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def ending_of(outcome: Outcome, *, cores: int, has_result: bool, is_cancelled: b
 
 
 def stopped_ending() -> JobEnd:
-    """The end of a job that was to be stopped and whose run is gone."""
+    """The end of a cancelled job without a run."""
     return JobEnd(JobStatus.STOPPED, message=STOPPED_MESSAGE)
 
 
@@ -52,7 +52,7 @@ def exhausted_ending(reason: str) -> JobEnd:
 
 
 def is_exhausted(claim: Claim) -> bool:
-    """Whether one more loss is one too many."""
+    """Whether the attempt that was lost was the last one allowed."""
     return claim.losses + 1 >= MAX_ATTEMPTS
 
 
@@ -71,7 +71,7 @@ def _ended(
 
 
 def weighted_hours(started: str | None, ended: str | None, cores: int) -> float | None:
-    """Hours that the run took times the cores that were set aside for it; None when it never started."""
+    """Elapsed hours times reserved cores; None if the run never started."""
     if started is None or ended is None:
         return None
     elapsed: datetime = clock.read(ended)

@@ -1,8 +1,8 @@
-"""Whether the files of an attempt are really those of a claim.
+"""Check that the files of an attempt belong to its claim.
 
-A database that was restored, moved away or created again numbers its jobs as another one did, so a folder of
-the right name may hold another job's run. The nonce of the claim decides: it stands in `spec.json`,
-`runner.json` and `outcome.json`. What does not carry it is put aside and never taken.
+A database that was restored, moved or recreated reuses job numbers, so a folder with the right name may hold
+another job's run. The nonce of the claim decides: it is stored in ``spec.json``, ``runner.json`` and
+``outcome.json``. Files without it are set aside and never used.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ FOREIGN = "foreign-"
 
 
 class ForeignOutcomeError(Exception):
-    """A run that goes on has an outcome that is not its own: its engine wrote it."""
+    """A run that is still alive has an outcome with a wrong nonce: its engine wrote it."""
 
 
 def put_aside_foreign(folder: Path, nonce: str) -> None:
@@ -43,10 +43,10 @@ def has_begun(folder: Path, nonce: str) -> bool:
 
 
 def take_outcome(state: AttemptState, claim: Claim, folder: Path) -> Outcome | None:
-    """The outcome of the claim, None while there is none. Another one's is renamed and not taken.
+    """The outcome of the claim; None until it is published. An outcome of another attempt is renamed.
 
     Raises:
-        ForeignOutcomeError: the run goes on, so its engine wrote the outcome.
+        ForeignOutcomeError: the run is still alive, so its engine wrote the outcome.
         OSError: it cannot be renamed.
     """
     outcome = state.outcome
@@ -61,7 +61,7 @@ def take_outcome(state: AttemptState, claim: Claim, folder: Path) -> Outcome | N
 
 
 def read_own_log(root: Path, attempt: AttemptLocation | None, max_lines: int) -> str:
-    """The last lines of an attempt's log; empty when it has none, or when what is there is another's."""
+    """The last lines of an attempt's log; empty if there is none or it belongs to another attempt."""
     if attempt is None:
         return ""
     folder = root / attempt.folder
@@ -71,7 +71,7 @@ def read_own_log(root: Path, attempt: AttemptLocation | None, max_lines: int) ->
 def _is_own(outcome: Outcome, claim: Claim, folder: Path) -> bool:
     """Whether the nonce of the outcome is that of the claim.
 
-    A runner of an earlier version wrote none: then it must have begun after the claim, in a folder that was
+    Runners of earlier versions wrote no nonce; then the run must have started after the claim, in a folder
     prepared for it.
     """
     runner = _read_runner(folder) or {}

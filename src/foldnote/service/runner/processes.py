@@ -15,6 +15,7 @@ import functools
 import os
 import shutil
 import signal
+import socket
 import sys
 import time
 from collections.abc import Callable, Collection, Iterable
@@ -50,6 +51,24 @@ def name_process(name: bytes) -> None:
 @functools.cache
 def _prctl() -> Callable[..., int]:
     return ctypes.CDLL(None, use_errno=True).prctl
+
+
+class SignalWaker:
+    """Makes ``receiver`` readable when a signal arrives, so that a selector wakes up; SIGCHLD included."""
+
+    def __init__(self) -> None:
+        self.receiver, self._sender = socket.socketpair()
+        for end in (self.receiver, self._sender):
+            end.setblocking(False)
+        signal.set_wakeup_fd(self._sender.fileno(), warn_on_full_buffer=False)
+        signal.signal(signal.SIGCHLD, lambda *_: None)
+
+    def close(self) -> None:
+        """Stop listening to signals."""
+        signal.set_wakeup_fd(-1)
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+        self.receiver.close()
+        self._sender.close()
 
 
 class ProcessGroupGuard:

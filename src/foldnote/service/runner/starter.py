@@ -59,18 +59,14 @@ class Starter:
         self._requests = requests
         self._is_hung_up = False
         self._runners: dict[int, Runner] = {}
-        self._ear, self._mouth = socket.socketpair()
         self._selector = selectors.DefaultSelector()
+        self._waker = processes.SignalWaker()
 
     def serve(self) -> None:
         """Hand attempts to runners, and tell of each that ended."""
-        for end in (self._ear, self._mouth):
-            end.setblocking(False)
-        signal.set_wakeup_fd(self._mouth.fileno(), warn_on_full_buffer=False)
-        signal.signal(signal.SIGCHLD, lambda *_: None)
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         self._selector.register(self._requests, selectors.EVENT_READ)
-        self._selector.register(self._ear, selectors.EVENT_READ)
+        self._selector.register(self._waker.receiver, selectors.EVENT_READ)
         processes.name_process(STARTER_NAME)
         processes.adopt_orphans()  # of runners that die: an engine may end its runner and hide from it
         tempfile.gettempdir()  # found out once, not by each runner
@@ -80,8 +76,8 @@ class Starter:
             for key, _ in self._selector.select(self._grace_s()):
                 if key.fileobj is self._requests:
                     self._answer()
-                elif key.fileobj is self._ear:
-                    self._ear.recv(_CHUNK_BYTES)
+                elif key.fileobj is self._waker.receiver:
+                    self._waker.receiver.recv(_CHUNK_BYTES)
                     self._reap()
                 else:
                     self._hear(key.data)
@@ -190,12 +186,11 @@ class Starter:
         """In the child: let go of all that is the starter's, serve, and end."""
         code = EXIT_UNPUBLISHED
         try:
-            signal.set_wakeup_fd(-1)
-            signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+            self._waker.close()
             signal.signal(signal.SIGINT, signal.SIG_DFL)
             self._selector.close()
             others = [each.orders for each in self._runners.values()]
-            for end in (self._requests, self._ear, self._mouth, *others):
+            for end in (self._requests, *others):
                 end.close()
             os.setsid()
             processes.name_process(RUNNER_NAME)

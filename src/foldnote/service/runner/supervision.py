@@ -10,7 +10,6 @@ import os
 import selectors
 import shutil
 import signal
-import socket
 import subprocess
 import time
 from dataclasses import dataclass
@@ -80,10 +79,8 @@ class Supervisor:
 
     def _close(self) -> None:
         self._sorter.close()
-        signal.set_wakeup_fd(-1)
         self._selector.close()
-        self._ear.close()
-        self._mouth.close()
+        self._waker.close()
         self._guard.cut()
         try:
             self._scratch.rmdir()  # most engines leave it empty
@@ -120,15 +117,10 @@ class Supervisor:
         return process
 
     def _wake_up_on_signals(self) -> None:
-        ear, mouth = socket.socketpair()
-        ear.setblocking(False)
-        mouth.setblocking(False)
-        self._ear, self._mouth = ear, mouth
-        signal.set_wakeup_fd(mouth.fileno(), warn_on_full_buffer=False)
-        signal.signal(signal.SIGCHLD, lambda *_: None)
+        self._waker = processes.SignalWaker()
         signal.signal(signal.SIGTERM, self._note_termination)
         signal.signal(signal.SIGINT, self._note_termination)
-        self._selector.register(ear, selectors.EVENT_READ)
+        self._selector.register(self._waker.receiver, selectors.EVENT_READ)
 
     def _note_termination(self, _number: int, _frame: FrameType | None) -> None:
         self._is_terminated = True
@@ -203,7 +195,7 @@ class Supervisor:
         came = False
         for key, _ in self._selector.select(timeout_s):
             chunk = os.read(key.fd, 65_536)
-            if key.fileobj is self._ear:
+            if key.fileobj is self._waker.receiver:
                 continue
             came = True
             if chunk:

@@ -1,7 +1,7 @@
-"""Executors: the transports that bring an attempt to a machine and start its runner there.
+"""Executors: transports that start an attempt's runner on a machine.
 
-An executor is replaceable and is never asked what is true: the database says which jobs exist, and the files
-of the attempt say how each one goes. Every executor passes the conformance suite in ``tests/service``.
+An executor is replaceable and never the source of truth: the database says which jobs exist, and the attempt
+itself reports its state. Every executor passes the conformance suite in ``tests/service``.
 """
 
 from __future__ import annotations

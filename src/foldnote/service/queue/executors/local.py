@@ -1,8 +1,7 @@
 """Runs attempts as processes of this machine.
 
-The lock is taken here and handed to the runner as an open descriptor, by way of the starter: there is no
-moment in which a started attempt looks as if nobody had it. A runner is in its own session and lives on when
-the service ends.
+The attempt's lock is taken here and passed to the runner as an open descriptor, through the starter, so that
+a started attempt is never without a holder. A runner has its own session and outlives the service.
 """
 
 from __future__ import annotations
@@ -29,8 +28,8 @@ class LocalExecutor:
     """The executor of one machine.
 
     Args:
-        environment: environment of the runners; the service gives its own without keys. Engines get theirs
-            from the attempt.
+        environment: environment of the runners: the service's own, without keys. Engines get theirs from the
+            attempt.
         cores: cores to use; by default those that this process may use.
         memory_mb: memory to use; by default what the machine has, less one GB.
     """
@@ -44,18 +43,18 @@ class LocalExecutor:
         weakref.finalize(self, self._starter.close)
 
     def open(self, on_ended: Callable[[Path], None]) -> None:
-        """Make ready; see the protocol."""
+        """See the protocol."""
         self._listeners.append(on_ended)
-        with contextlib.suppress(OSError):  # the first attempt tries again, and tells
+        with contextlib.suppress(OSError):  # the first attempt tries again and reports the error
             self._starter.open()
 
     def close(self) -> None:
-        """Let go; see the protocol."""
+        """See the protocol."""
         self._listeners.clear()
         self._starter.close()
 
     def submit(self, attempt: AttemptSpec) -> None:
-        """Start the runner; see the protocol."""
+        """See the protocol."""
         try:
             self._submit(attempt.folder)
         except StarterDiedError:
@@ -74,18 +73,18 @@ class LocalExecutor:
             os.close(lock)
 
     def poll(self, attempt_dir: Path) -> AttemptState:
-        """Progress and outcome as they are now."""
+        """See the protocol."""
         is_alive = is_locked(attempt_dir)
         progress, message = files.read_progress(attempt_dir)
         # Read after the lock: a runner publishes first and then lets go.
         return AttemptState(progress, message, is_alive, Outcome.read(attempt_dir))
 
     def cancel(self, attempt_dir: Path, grace_s: float = 10.0) -> None:
-        """Ask the runner to stop; see the protocol."""
+        """See the protocol."""
         files.request_cancel(attempt_dir, grace_s)
 
     def revoke(self, attempt_dir: Path) -> bool:
-        """End what is left of an attempt without a runner; see the protocol."""
+        """See the protocol."""
         try:
             lock = take_lock(attempt_dir)
         except FileNotFoundError:
@@ -101,7 +100,7 @@ class LocalExecutor:
             os.close(lock)
 
     def capacity(self) -> Capacity:
-        """Cores and memory of this machine that jobs may use."""
+        """See the protocol."""
         return self._capacity
 
     def _kill_left_behind(self, attempt_dir: Path) -> bool:
@@ -113,7 +112,7 @@ class LocalExecutor:
 
 
 def _teller(listeners: list[Callable[[Path], None]]) -> Callable[[Path], None]:
-    """Tells all listeners; it does not hold the executor, which ends its starter when nobody needs it."""
+    """Call all listeners. It holds no reference to the executor, whose end closes the starter."""
 
     def tell(folder: Path) -> None:
         for each in tuple(listeners):

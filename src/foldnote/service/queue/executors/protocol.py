@@ -1,4 +1,4 @@
-"""What the dispatcher may ask of any executor."""
+"""The interface between the dispatcher and an executor."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from foldnote.service.runner.attempt import AttemptSpec, AttemptState
 
 @dataclass(frozen=True, slots=True)
 class Capacity:
-    """What the executor may use at one time."""
+    """Resources of an executor or of one run."""
 
     cores: int
     memory_mb: int
@@ -21,27 +21,27 @@ class Capacity:
 
 
 class Executor(Protocol):
-    """Brings attempts to where they run.
+    """Starts, watches and stops attempts.
 
-    ``submit`` may be called twice for one attempt, and any process may die between two calls: at most one
-    engine runs for an attempt, ever.
+    ``submit`` may be called twice for one attempt, and any process may die between two calls; even so, at
+    most one engine ever runs for an attempt.
     """
 
     def open(self, on_ended: Callable[[Path], None]) -> None:
-        """Make ready, so that the first attempt need not wait.
+        """Prepare, so that the first attempt need not wait.
 
         Args:
-            on_ended: told the folder of an attempt that seems to have ended, from any thread. It is a hint
-                that saves time: it may come twice, or for nothing, or never.
+            on_ended: called from any thread with the folder of an attempt that seems to have ended. It is a
+                hint that saves time: it may come twice, wrongly or never.
         """
         ...
 
     def close(self) -> None:
-        """Let go of what `open` made; attempts go on."""
+        """Release what ``open`` acquired; attempts continue."""
         ...
 
     def submit(self, attempt: AttemptSpec) -> None:
-        """Start the runner of a prepared attempt; an attempt that was begun or revoked before is left alone.
+        """Start the runner of a prepared attempt; does nothing if the attempt was begun or revoked before.
 
         Raises:
             EngineError: the runner could not be started.
@@ -57,13 +57,14 @@ class Executor(Protocol):
         ...
 
     def revoke(self, attempt_dir: Path) -> bool:
-        """Make sure that an attempt without a runner never runs, and end what its runner left behind.
+        """Make sure that an attempt without a runner never runs, and end the processes it left behind.
 
-        True: nothing of it runs or will run. False: a runner holds it, or its outcome is published and must
-        be taken over.
+        Returns:
+            True if nothing of it runs or will run. False if a runner holds it, or its outcome is published
+            and must be committed.
         """
         ...
 
     def capacity(self) -> Capacity:
-        """What may be used in all; what is in use is the dispatcher's to know."""
+        """Total capacity; the dispatcher keeps track of what is in use."""
         ...

@@ -1,7 +1,7 @@
-"""The service's side of the starter: starts it, hands it attempts, hears which of them ended.
+"""The service's end of the starter: start it, send it attempts, receive which of them ended.
 
-A starter that died is replaced at the next attempt. Nothing is remembered here that a restart would miss:
-the attempt's folder and its lock say how it stands.
+A starter that died is replaced at the next attempt. No state here has to survive a restart: the attempt's
+folder and lock hold it.
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ _CHUNK_BYTES = 65_536
 
 
 class StarterDiedError(EngineError):
-    """The starter ended before it said whether the runner began; the attempt's lock and files tell."""
+    """The starter ended without saying whether the runner began; the attempt's lock and files show it."""
 
 
 class StarterLink:
-    """One starter at a time.
+    """A connection to at most one starter process.
 
     Args:
         environment: environment of the starter, and so of the runners.
-        on_ended: told the folder of each attempt that is over, in a thread of its own.
+        on_ended: called with the folder of each attempt that ended, in a thread of its own.
     """
 
     def __init__(self, environment: Mapping[str, str], on_ended: Callable[[Path], None]) -> None:
@@ -42,7 +42,7 @@ class StarterLink:
         self._running: _Running | None = None
 
     def open(self) -> None:
-        """Start the starter now, so that the first attempt need not wait for it.
+        """Start the starter, so that the first attempt need not wait for it.
 
         Raises:
             OSError: it cannot be started.
@@ -54,7 +54,7 @@ class StarterLink:
         """Start the runner of the attempt whose lock the descriptor `lock` holds.
 
         Raises:
-            StarterDiedError: it is not known whether the runner began.
+            StarterDiedError: it is unknown whether the runner began.
             EngineError: it cannot begin.
             OSError: no starter can be started.
         """
@@ -64,7 +64,7 @@ class StarterLink:
             raise EngineError(f"No runner could be started: {rest}.")
 
     def close(self) -> None:
-        """Let the starter end with its last attempt; runners that have none end now."""
+        """Let the starter end with its last attempt; idle runners end now."""
         with self._lock:
             if self._running is not None:
                 self._running.end()
@@ -77,7 +77,7 @@ class StarterLink:
 
 
 class _Running:
-    """A starter process and the thread that hears it."""
+    """A starter process and the thread that reads its messages."""
 
     def __init__(self, environment: Mapping[str, str], on_ended: Callable[[Path], None]) -> None:
         self.has_ended = False
@@ -95,7 +95,7 @@ class _Running:
         threading.Thread(target=self._listen, name="starter", daemon=True).start()
 
     def ask(self, folder: Path, lock: int) -> str:
-        """Hand over an attempt and give the answer.
+        """Send an attempt and return the answer.
 
         Raises:
             StarterDiedError: there is none.
@@ -111,13 +111,13 @@ class _Running:
         return answer
 
     def end(self) -> None:
-        """Hang up."""
+        """Close the connection."""
         self.has_ended = True
-        with contextlib.suppress(OSError):  # it hung up first
+        with contextlib.suppress(OSError):  # the starter closed it first
             self._socket.shutdown(socket.SHUT_RDWR)
 
     def _kill(self) -> None:
-        """End a starter that hangs, and wait for it: what it did not take yet, the lock too, is free then."""
+        """End a starter that hangs, and wait for it: a lock that it had not yet received is free then."""
         self._process.kill()
         self._process.wait()
         self.end()
