@@ -207,11 +207,11 @@ class Database:
         Raises:
             StorageFaultError: the database cannot be written now.
         """
-        with closing(self._connect()) as connection:
-            try:
+        try:
+            with closing(self._connect()) as connection:
                 return empty_log(connection)
-            except sqlite3.OperationalError as exc:
-                raise StorageFaultError(str(exc), is_full=self._is_full(exc)) from exc
+        except sqlite3.OperationalError as exc:
+            raise StorageFaultError(str(exc), is_full=self._is_full(exc)) from exc
 
     def reclaim(self, stop: threading.Event, *, keeps_log: bool = False) -> bool:
         """Remove what deleted rows left in the files, until `stop`; False when some is left.
@@ -225,12 +225,12 @@ class Database:
         Raises:
             StorageFaultError: the disk is full or fails.
         """
-        with closing(self._connect()) as connection:
-            try:
+        try:
+            with closing(self._connect()) as connection:
                 is_done = reclaim(connection, self._lock, stop, keeps_log=keeps_log)
                 return not keeps_log and self._rewrite(connection, stop) and is_done
-            except sqlite3.DatabaseError as exc:
-                raise StorageFaultError(str(exc), is_full=self._is_full(exc)) from exc
+        except sqlite3.DatabaseError as exc:
+            raise StorageFaultError(str(exc), is_full=self._is_full(exc)) from exc
 
     def _rewrite(self, connection: sqlite3.Connection, stop: threading.Event) -> bool:
         """Rewrite the database when nobody writes, and not more than a twentieth of the time."""

@@ -11,6 +11,7 @@ from foldnote.models.status import JobStatus
 from foldnote.service.files.objects import ObjectStore
 from foldnote.service.queue import cleanup
 from foldnote.service.queue.cleanup import Cleanup, remove_folder
+from foldnote.service.store.database import StorageFaultError
 from foldnote.service.store.jobs.insertion import NewJob
 from foldnote.service.store.jobs.queue import JobEnd
 from foldnote.service.store.store import Store
@@ -145,3 +146,12 @@ def test_a_tidier_ends_soon_in_the_midst_of_a_large_folder(store, root, tidier, 
     tidier.stop()
     assert time.monotonic() - began < 10
     go_on.set()
+
+
+def test_a_database_that_cannot_be_opened_now_is_a_fault_of_storage(store, tmp_path):
+    """What reclaims space tries again after one; any other exception would end its thread."""
+    (tmp_path / "db").rename(tmp_path / "moved")
+    (tmp_path / "db").mkdir()
+    for work in (lambda: store.database.reclaim(threading.Event()), store.database.checkpoint):
+        with pytest.raises(StorageFaultError):
+            work()
