@@ -1,1 +1,1 @@
-"""The process that runs one attempt and publishes its outcome."""
+"""The processes that run attempts and publish their outcomes."""

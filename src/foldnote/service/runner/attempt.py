@@ -1,11 +1,10 @@
-"""The files of one attempt: what the queue, an executor and a runner say to each other.
+"""The files of one attempt, through which the queue, an executor and a runner communicate.
 
-An attempt is one try to run one job. Everything about it is in one folder, so that any of the three may
-die and the others still know the truth. What others wait for is published by an atomic rename;
-``outcome.json`` is the last one. Only ``result.zip`` and ``cancel`` are synced: a power cut ends every
-process of an attempt and may leave its other files empty or absent, and then the attempt counts as lost.
-Nothing here starts, watches or kills a process, and nothing here imports more than the standard library,
-since each runner loads it.
+An attempt is one run of an engine for a job. Its whole state is in one folder, so that any of the three may
+die without loss. Files that others wait for are published by an atomic rename, ``outcome.json`` last. Only
+``result.zip``, ``cancel`` and ``revoked`` are synced: a power cut ends every process of an attempt and may
+leave its other files empty or absent, and then the attempt counts as lost. This module starts, watches and
+kills no process and imports the standard library only, since each runner loads it.
 
     spec.json      what to run (AttemptSpec), written last by ``prepare_attempt``
     work/          the engine's working directory: job.json, inputs/, outputs/, score.json
@@ -13,12 +12,12 @@ since each runner loads it.
     runner.json    process id and start of the runner; once it exists no other runner may begin
     progress.json  the newest progress
     log.txt        what the engine wrote, from its first line on
-    cancel         asks the runner to stop; holds the seconds between TERM and KILL
-    revoked        written by the recovery: a runner that comes late exits without doing anything
-    result.zip     the archive of outputs, present when there is any
-    manifest.json  what was really run, where there is no archive that holds it
+    cancel         asks the runner to stop; contains the seconds between TERM and KILL
+    revoked        written by the recovery: a runner that starts late exits without doing anything
+    result.zip     the archive of outputs; absent if there are none
+    manifest.json  what was run, if there is no archive to hold it
     outcome.json   how it ended (Outcome)
-    runner.log     what went wrong in the runner itself
+    runner.log     traceback of a fault in the runner itself
 """
 
 from __future__ import annotations
@@ -51,8 +50,8 @@ MANIFEST = "manifest.json"
 OUTCOME = "outcome.json"
 RUNNER_LOG = "runner.log"
 
-_HALF_CHARACTER = re.compile(r"\\u[dD][89a-fA-F]")
-"""Where JSON in ASCII may have a lone surrogate; two of them that are a pair are one character."""
+_SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
+"""Escaped surrogates in ASCII JSON; a pair of them is one character, a lone one is invalid."""
 _JSON_BYTES = 1 << 20
 _SPEC_BYTES = 1 << 30
 _NAME_BYTES = 255
@@ -65,37 +64,37 @@ OutcomeState = Literal["succeeded", "failed", "stopped", "timed_out", "lost"]
 
 @dataclass(frozen=True, slots=True)
 class AttemptSpec:
-    """All that a runner needs to know."""
+    """Everything that a runner needs to run an attempt."""
 
     attempt_dir: str
     """Absolute path of the attempt's folder."""
     nonce: str
-    """Single-use word that marks every process of this attempt."""
+    """Single-use identifier that marks every process of this attempt."""
     job_name: str
     tool: str
     """Type of the tool, as submitted."""
     settings: Mapping[str, Any]
-    """Settings with defaults filled in; a file field holds what the user gave."""
+    """Settings with defaults filled in; a file field contains what the user submitted."""
     command: tuple[str, ...]
     """Program and arguments of the engine; it runs in ``work/``."""
     environment: Mapping[str, str]
-    """The whole environment of the engine, the nonce included."""
+    """The complete environment of the engine, including the nonce."""
     seed: int = 0
-    """Seed for everything that draws random numbers."""
+    """Seed of all random numbers."""
     files: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """For each file field, the paths below ``work/`` that hold its content."""
     time_limit_s: float = 86_400.0
-    """Seconds after which the run ends as ``timed_out``."""
+    """Time limit in seconds; then the run ends as ``timed_out``."""
     cores: int = 1
     memory_mb: int = 1024
-    """Memory to set aside, in MB (2**20 bytes)."""
+    """Reserved memory in MB (2**20 bytes)."""
     memory_limit_mb: int = 0
-    """Memory in MB above which the run is ended as failed; 0 means no limit."""
+    """Memory in MB (2**20 bytes) above which the run is ended as failed; 0 means no limit."""
     output_limit_bytes: int = 10 << 30
-    """Bytes in ``outputs/`` above which nothing of it is kept."""
+    """Maximum size of ``outputs/`` in bytes; larger outputs are not kept."""
     gpus: int = 0
     engine: Mapping[str, Any] = field(default_factory=dict)
-    """What the manifest says of the engine: name, method, kind, version, licence, note, packages."""
+    """Engine in the manifest: name, method, kind, version, licence, note, packages."""
 
     @property
     def folder(self) -> Path:
@@ -111,42 +110,42 @@ class Outcome:
     error: str | None = None
     """One sentence for the user; None when it succeeded."""
     score: Mapping[str, Any] | None = None
-    """The engine's figures; None when it gave none."""
+    """The engine's figures; None if it reported none."""
     result_size_bytes: int | None = None
-    """Size of ``result.zip``; None when there is none."""
+    """Size of ``result.zip``; None if there is none."""
     result_sha256: str | None = None
     started: str | None = None
-    """RFC 3339 UTC; None when the engine never started."""
+    """RFC 3339 UTC; None if the engine never started."""
     ended: str | None = None
     note: str | None = None
-    """One sentence for the user about a run that succeeded, such as figures that were left out."""
+    """One sentence for the user about a successful run, such as omitted figures."""
     nonce: str | None = None
-    """The attempt's own; None in what a runner of an earlier version wrote."""
+    """The attempt's nonce; None if written by a runner of an earlier version."""
 
     @classmethod
     def read(cls, attempt_dir: Path) -> Self | None:
         """The outcome published in ``attempt_dir``, or None.
 
         Raises:
-            ValueError: something that is no regular file, or too large, is in its place.
-            TypeError: its content is no outcome.
+            ValueError: it is not a regular file, or too large.
+            TypeError: its content is not an outcome.
         """
         try:
             content = read_json(attempt_dir / OUTCOME)
-        except json.JSONDecodeError:  # it was not on the disk when the power was cut
+        except json.JSONDecodeError:  # lost in a power cut
             return None
         return None if content is None else cls(**content)
 
 
 @dataclass(frozen=True, slots=True)
 class AttemptState:
-    """What is seen of an attempt at one moment."""
+    """Observed state of an attempt."""
 
     progress: float | None
-    """0 to 1; None when the engine has said nothing."""
+    """0 to 1; None if the engine has reported nothing."""
     message: str | None
     alive: bool
-    """Whether a runner holds the lock. Not alive and no outcome means that the runner died."""
+    """Whether a runner holds the lock. Not alive without an outcome means that the runner died."""
     outcome: Outcome | None
 
 
@@ -156,14 +155,14 @@ def as_content(record: AttemptSpec | Outcome) -> dict[str, Any]:
 
 
 def now() -> str:
-    """The present time, RFC 3339 UTC with milliseconds."""
+    """The current time, RFC 3339 UTC with milliseconds."""
     return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 def prepare_attempt(spec: AttemptSpec, inputs: Mapping[str, Path] | None = None) -> Path:
-    """Make the attempt's folder with its work folder, inputs and specification; gives the folder.
+    """Make the attempt's folder with its work folder, inputs and specification, and return its path.
 
-    Whatever has the folder's name is another attempt's, and set aside.
+    An existing folder of the same name belongs to another attempt and is set aside.
 
     Args:
         spec: what to run.
@@ -185,13 +184,13 @@ def prepare_attempt(spec: AttemptSpec, inputs: Mapping[str, Path] | None = None)
             raise ValueError(f"The input path {name!r} leads out of the work folder.")
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(source, target)
-    (work / "job.json").write_bytes(json.dumps(_job_file(spec)).encode())  # nobody is told of it yet
+    (work / "job.json").write_bytes(json.dumps(_job_file(spec)).encode())  # nobody reads it yet
     write_json(folder / SPEC, as_content(spec), is_durable=False)
     return folder
 
 
 def set_aside(folder: Path) -> Path:
-    """Rename a folder that is not what its name says; gives its new path.
+    """Rename a folder that belongs to another attempt, and return its new path.
 
     Raises:
         OSError: it cannot be renamed.
@@ -203,7 +202,7 @@ def set_aside(folder: Path) -> Path:
 
 
 def fit_name(name: str) -> str:
-    """The name, shortened where a file system has no room for it; the extension stays."""
+    """The name, shortened to the 255 bytes that file systems allow; the extension is kept."""
     if len(os.fsencode(name)) <= _NAME_BYTES:
         return name
     stem, dot, extension = name.rpartition(".")
@@ -216,17 +215,17 @@ def fit_name(name: str) -> str:
 
 
 def without_path(fault: Exception) -> str:
-    """What a fault says, without the server's paths that an OSError names."""
+    """The message of an exception, without the server's paths that an OSError contains."""
     return (isinstance(fault, OSError) and fault.strerror) or str(fault)
 
 
 def scratch_folder(nonce: str) -> Path:
-    """The temporary folder of an attempt's engine; its short path is for sockets."""
+    """The temporary folder of an attempt's engine; its path is short enough for sockets."""
     return Path(tempfile.gettempdir(), f"foldnote-{nonce}")
 
 
 def make_folders(*nested: Path) -> None:
-    """Make folders of which each lies in the one before; the first one's parents are mostly there."""
+    """Make folders, each inside the one before; the parents of the first one usually exist."""
     for folder in nested:
         try:
             folder.mkdir(exist_ok=True)
@@ -249,7 +248,7 @@ def read_spec(attempt_dir: Path) -> AttemptSpec:
 
     Raises:
         FileNotFoundError: the attempt was never prepared to the end.
-        ValueError: the power was cut meanwhile, or the engine wrote over it.
+        ValueError: it is damaged, by a power cut or by the engine.
     """
     found = read_regular(attempt_dir / SPEC, _SPEC_BYTES)
     if found is None:
@@ -261,16 +260,16 @@ def read_spec(attempt_dir: Path) -> AttemptSpec:
 
 
 def read_progress(attempt_dir: Path) -> tuple[float | None, str | None]:
-    """The newest progress: fraction (0 to 1) and message, each None when not known."""
+    """The latest progress: fraction (0 to 1) and message, each None if unknown."""
     try:
         content = read_json(attempt_dir / PROGRESS) or {}
-    except ValueError:  # it was not on the disk when the power was cut
+    except ValueError:  # lost in a power cut
         return None, None
     return content.get("fraction"), content.get("message")
 
 
 def write_progress(attempt_dir: Path, fraction: float | None, message: str | None) -> None:
-    """Publish the newest progress; it is worth nothing after a power cut, so it is not synced."""
+    """Publish the latest progress; not synced, since it is worthless after a power cut."""
     content = {"fraction": fraction, "message": message, "updated": now()}
     write_json(attempt_dir / PROGRESS, content, is_durable=False)
 
@@ -284,18 +283,18 @@ def read_json(path: Path) -> dict[str, Any] | None:
     """The JSON object in ``path``; None when the file does not exist.
 
     Raises:
-        NotRegularError: it is no regular file, or larger than any that a runner writes.
-        ValueError: it is no JSON.
+        NotRegularError: it is not a regular file, or larger than any that a runner writes.
+        ValueError: it is not JSON.
 
-    Half characters (lone surrogates), which an engine may have written, become question marks: neither the
-    database nor an answer takes them.
+    Lone surrogates, which an engine may have written, become question marks: neither the database nor JSON
+    responses can hold them.
     """
     found = read_regular(path, _JSON_BYTES)
     if found is None:
         return None
     text = found.decode("utf-8", "replace")
     content: dict[str, Any] = json.loads(text)
-    if _HALF_CHARACTER.search(text):
+    if _SURROGATE.search(text):
         content = json.loads(json.dumps(content, ensure_ascii=False).encode("utf-8", "replace"))
     return content
 
@@ -306,7 +305,7 @@ def write_json(path: Path, content: Mapping[str, Any], *, is_durable: bool = Tru
 
 
 def publish_mark(path: Path, content: bytes) -> None:
-    """Publish a file that says most by being there; on a full disk it is empty, which needs no room."""
+    """Publish a file whose presence matters most; on a full disk it is empty, which needs no space."""
     try:
         write_atomically(path, content, is_durable=True)
     except OSError as exc:

@@ -1,4 +1,4 @@
-"""The end of a log, read backwards in blocks: a request costs what it answers, not what a job wrote."""
+"""Read the end of a log backwards, in blocks, so that the cost depends on the answer and not on the log."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ import stat
 from pathlib import Path
 
 MOST_BYTES = 2 << 20
-"""Of a log that is read at once; ten thousand long lines have room."""
+"""Maximum number of bytes read; enough for ten thousand long lines."""
 _BLOCK_BYTES = 1 << 16
 
 
 def read_tail(path: Path, max_lines: int, most_bytes: int = MOST_BYTES) -> str:
-    """The file's last ``max_lines`` lines, as many of them as ``most_bytes`` hold; empty for no regular file.
+    """The last ``max_lines`` lines of a file, within ``most_bytes``; empty if it is not a regular file.
 
-    What is not UTF-8 becomes replacement characters. A line that is longer than all that is read is cut.
+    Invalid UTF-8 becomes replacement characters. A line longer than ``most_bytes`` is cut.
     """
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
@@ -34,7 +34,7 @@ def read_tail(path: Path, max_lines: int, most_bytes: int = MOST_BYTES) -> str:
 
 
 def _read_back(descriptor: int, size: int, max_lines: int, most_bytes: int) -> tuple[bytes, bool]:
-    """At least so many lines from the end, and whether the first of them may lack its beginning."""
+    """At least ``max_lines`` lines from the end, and whether the first may be incomplete."""
     blocks: list[bytes] = []
     start, ends = size, 0
     while start > max(0, size - most_bytes) and ends <= max_lines:

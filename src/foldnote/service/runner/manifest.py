@@ -1,7 +1,7 @@
-"""The manifest of a result: what was really run, on which inputs, with which seed and settings.
+"""The manifest of a result: what was run, on which inputs, with which seed and settings.
 
 Seed and settings are those that the engine reports in ``used.json``: ``{"seed", "settings", "ignored"}``.
-Without it nobody knows whether the seed in ``job.json`` had any effect, and then the manifest names none.
+Without it, it is unknown whether the seed in ``job.json`` had any effect, and the manifest names none.
 """
 
 from __future__ import annotations
@@ -36,14 +36,14 @@ class Used:
 
     seed: int | None = None
     seed_note: str | None = None
-    """Why there is no seed; None where there is one."""
+    """Why there is no seed; None if there is one."""
     settings: Mapping[str, Any] = field(default_factory=dict)
-    """Values that the engine used, of settings that it was given and of others that it computed."""
+    """Values that the engine used, whether submitted or computed."""
     ignored: Mapping[str, str] = field(default_factory=dict)
-    """Settings that had no effect, with the reason."""
+    """Settings that had no effect, each with the reason."""
 
     def describe(self, given: Mapping[str, Any]) -> dict[str, Any]:
-        """What the manifest says of the settings; ``given`` are those of ``job.json``."""
+        """The manifest's fields on settings; ``given`` are those of ``job.json``."""
         changed = {
             name: {"given": given.get(name), "used": value}
             for name, value in self.settings.items()
@@ -53,7 +53,7 @@ class Used:
 
 
 def read_used(attempt_dir: Path) -> Used:
-    """What the engine reports; a report that cannot be read says nothing. Links are not followed."""
+    """The engine's report; one that cannot be read counts as absent. Links are not followed."""
     content = _read_json(attempt_dir, USED, _USED_BYTES)
     if not isinstance(content, dict):
         return Used(seed_note=_NOT_REPORTED)
@@ -98,7 +98,7 @@ def make_manifest(
 
 
 def _list_inputs(spec: AttemptSpec, check: Callable[[], None] | None) -> list[dict[str, Any]]:
-    """The files that went in, as they are when the run has ended; one that an engine removed has no hash."""
+    """The input files as they are after the run; one that the engine removed has no hash."""
     return [
         {"field": field, "name": place.rpartition("/")[2], **_measure(spec, place, check)}
         for field, places in spec.files.items()
@@ -121,7 +121,7 @@ def _measure(spec: AttemptSpec, place: str, check: Callable[[], None] | None) ->
 
 
 def _read_notes(attempt_dir: Path) -> list[str]:
-    """What the engine wants to be known of this result: a JSON array of sentences, or nothing."""
+    """The engine's notes on this result: a JSON array of sentences."""
     content = _read_json(attempt_dir, "notes.json", SMALL_BYTES)
     return [str(each) for each in content] if isinstance(content, list) else []
 

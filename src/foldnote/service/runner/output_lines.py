@@ -1,4 +1,4 @@
-"""Sorts what an engine writes: progress, the sentence of a failure, and everything else for the log.
+"""Sort the output of an engine into progress, the sentence of a failure, and the log.
 
 A line ``FOLDNOTE_PROGRESS {"fraction": 0.4, "message": "…"}`` is progress, a line ``FOLDNOTE_ERROR sentence``
 says why the engine gives up. A line that only looks like one of these goes to the log. The log is cut at a

@@ -1,9 +1,9 @@
-"""Finding and ending every process of an attempt, also those that ran away.
+"""Find and end every process of an attempt, including daemons.
 
-Four ways lead to them: they descend from the runner (which adopts orphans on Linux), they are in the engine's
-process group, they carry the attempt's nonce in their environment, or they have no terminal and work in the
-attempt's work folder, whose path has the nonce. All but the second need ``/proc``; without it (macOS) the
-process group is all that is known. It does not decide when to kill.
+They are recognised in four ways: as descendants of the runner (which adopts orphans on Linux), by the
+engine's process group, by the attempt's nonce in their environment, or by a working directory in the
+attempt's folder, whose path contains the nonce, without a terminal. All but the process group need ``/proc``,
+which macOS lacks.
 """
 
 from __future__ import annotations
@@ -75,8 +75,8 @@ class ProcessGroupGuard:
     """Ends an engine's process group when this process dies, however it dies (Linux only).
 
     The kernel sends KILL to the group when a pipe loses its last writer, which is this process; the engine
-    holds the reading end without knowing. A parent death signal would have to be asked for between fork and
-    exec, which costs a copy of this process, and would spare the engine's own children.
+    inherits the reading end. A parent-death signal would have to be set between fork and exec, which costs a
+    copy of this process, and would spare the engine's own children.
     """
 
     def __init__(self) -> None:
@@ -88,22 +88,22 @@ class ProcessGroupGuard:
         return self._ends[:1]
 
     def tie(self, leader: int) -> None:
-        """Tie the process group of `leader`, which has inherited its end."""
+        """Tie the process group of ``leader``, which has inherited its end."""
         for end in self.inherited:
-            with contextlib.suppress(OSError):  # a kernel that cannot: the recovery finds the engine
+            with contextlib.suppress(OSError):  # unsupported by the kernel: the recovery finds the engine
                 fcntl.fcntl(end, fcntl.F_SETOWN, -leader)
                 fcntl.fcntl(end, fcntl.F_SETSIG, int(signal.SIGKILL))
                 fcntl.fcntl(end, fcntl.F_SETFL, os.O_ASYNC)
 
     def cut(self) -> None:
-        """Let go; what is left of the group ends."""
+        """Close the pipe, which ends what is left of the group."""
         for end in self._ends:
             os.close(end)
         self._ends = ()
 
 
 def find_marked(nonce: str) -> set[int]:
-    """Processes of this user whose environment or working directory carries ``nonce``, without this one."""
+    """Other processes of this user whose environment or working directory contains ``nonce``."""
     mark, place = f"{NONCE_VARIABLE}={nonce}".encode(), f"{nonce}/{WORK}"
     return {
         pid
@@ -113,7 +113,7 @@ def find_marked(nonce: str) -> set[int]:
 
 
 def find_descendants(ancestor: int, without: Collection[int] = ()) -> set[int]:
-    """Every living descendant of the process ``ancestor``, except those in ``without`` and theirs."""
+    """Every living descendant of ``ancestor``, except those in ``without`` and their descendants."""
     children: dict[int, list[int]] = {}
     for pid in _all_processes():
         fields = _stat(pid)
@@ -134,7 +134,7 @@ def measure_memory_bytes(pids: Iterable[int]) -> int:
 
 
 def send(pids: Iterable[int], number: signal.Signals) -> None:
-    """Send the signal to every one of ``pids`` that still lives."""
+    """Send the signal to each of ``pids`` that is still alive."""
     for pid in pids:
         try:
             os.kill(pid, number)
@@ -143,7 +143,7 @@ def send(pids: Iterable[int], number: signal.Signals) -> None:
 
 
 def send_to_group(leader: int, number: signal.Signals) -> None:
-    """Send the signal to the process group of ``leader``, if there is one left."""
+    """Send the signal to the process group of ``leader``, if it still exists."""
     try:
         os.killpg(leader, number)
     except (ProcessLookupError, PermissionError):
@@ -151,9 +151,9 @@ def send_to_group(leader: int, number: signal.Signals) -> None:
 
 
 def kill_all(find: Callable[[], set[int]], grace_s: float = 10.0) -> bool:
-    """KILL what ``find`` gives until it gives nothing; False when something was left after ``grace_s``.
+    """Kill what ``find`` returns until it returns nothing; False if some are left after ``grace_s``.
 
-    Repeated, because a process may start another one between being seen and being killed.
+    Repeated, because a process may start another one between being found and being killed.
     """
     deadline = time.monotonic() + grace_s
     while living := {pid for pid in find() if _is_living(pid)}:
@@ -175,7 +175,7 @@ def end_attempt(nonce: str) -> bool:
 
 
 def reap_children() -> bool:
-    """Collect every ended child, so that none stays as a zombie; gives whether no child is left."""
+    """Reap every ended child, and return whether no child is left."""
     while True:
         try:
             pid, _ = os.waitpid(-1, os.WNOHANG)
@@ -199,7 +199,7 @@ def _environment(pid: int) -> list[bytes]:
 
 
 def _works_in(pid: int, place: str) -> bool:
-    """Whether the process works below such a place, and is no person's who looks at it in a terminal."""
+    """Whether the process has such a working directory, and is not a person's shell in a terminal."""
     try:
         is_there = place in str((_PROC / str(pid) / "cwd").readlink())
     except OSError:
@@ -208,7 +208,7 @@ def _works_in(pid: int, place: str) -> bool:
 
 
 def _stat(pid: int) -> list[str]:
-    """Fields of ``/proc/PID/stat`` from the third on: state, parent, group, session and so on."""
+    """Fields of ``/proc/PID/stat`` from the third on: state, parent, group, session, terminal and so on."""
     try:
         text = (_PROC / str(pid) / "stat").read_text("utf-8", "replace")
     except OSError:

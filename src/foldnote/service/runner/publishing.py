@@ -1,9 +1,8 @@
-"""From a work folder to what is kept: the result archive, the manifest and the score.
+"""Publish what an engine left in its work folder: the result archive, the manifest and the score.
 
-The archive holds what the engine left in ``outputs/`` at its root, and beside it the manifest, the score and
-the log. Links are not followed, also where ``outputs`` itself is one: an engine cannot put a file of the
-machine into a result. Each file is read once. Packing has a deadline and ends when the job is stopped. It
-decides neither how the attempt ended nor when this is done.
+The archive contains the files of ``outputs/`` at its root, with the manifest, the score and the log. Links
+are not followed, even if ``outputs`` itself is one: an engine cannot put a file of the machine into a result.
+Each file is read once. Packing has a deadline and ends when the job is stopped.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ from foldnote.service.runner.manifest import SMALL_BYTES, make_manifest, read_sm
 from foldnote.text import format_size
 
 OWN_NAMES = frozenset({"manifest.json", "score.json", "job.log"})
-"""What the service itself puts into an archive, beside what the engine left."""
+"""Files that the service itself adds to an archive."""
 MOST_FIGURES = 1000
 _STRANGE = re.compile("[\\\\\x00-\x1f\ud800-\udfff]")
 _CHUNK_BYTES = 1 << 20
@@ -43,7 +42,7 @@ class StoppedError(Exception):
 
 
 class LateError(Exception):
-    """The time for it is over."""
+    """The deadline has passed."""
 
 
 class Deadline:
@@ -68,11 +67,11 @@ class Deadline:
         self._request = spec.folder / files.CANCEL
 
     def check(self) -> None:
-        """Let the packing go on.
+        """Check that packing may continue.
 
         Raises:
             StoppedError: the job was stopped meanwhile.
-            LateError: the time is over.
+            LateError: the deadline has passed.
         """
         if not self._is_stopped and os.path.lexists(self._request):
             raise StoppedError
@@ -81,7 +80,7 @@ class Deadline:
 
 
 class NotKeptError(Exception):
-    """The outputs are not kept; the message completes the sentence `Its outputs were not kept: …`."""
+    """The outputs are not kept; the message completes ``Its outputs were not kept: …``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,25 +93,25 @@ class ResultArchive:
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """What ``score.json`` gives: figures, and a sentence when some or all of it is left out."""
+    """Content of ``score.json``: figures, and a sentence if some or all of it was omitted."""
 
     figures: dict[str, Any] | None = None
     note: str | None = None
     content: bytes | None = None
-    """The file as it goes into the archive; None when it does not."""
+    """The file as stored in the archive; None if it is not."""
 
 
 def publish_result(
     spec: AttemptSpec, state: str, started: str, score: Score, check: Callable[[], None]
 ) -> ResultArchive | None:
-    """Write ``result.zip`` with its manifest; without any output ``manifest.json`` alone, and give None.
+    """Write ``result.zip`` with its manifest; without output, only ``manifest.json``, and return None.
 
     Args:
         spec: what was run.
         state: how it ended.
         started: when, RFC 3339 UTC.
-        score: what `read_score` gave.
-        check: called before each MB is read; what it raises ends the packing.
+        score: from ``read_score``.
+        check: called before each MB is read; an exception from it ends the packing.
 
     Raises:
         NotKeptError: there are too many files or bytes.
@@ -156,12 +155,12 @@ def find_outputs(spec: AttemptSpec, outputs: int) -> dict[str, str]:
 
 
 def name_members(places: Iterable[str]) -> dict[str, str]:
-    """The place of each name in the archive, sorted by name; every name is one that all readers take."""
+    """Path of each name in the archive, sorted by name; all names are portable."""
     found: dict[str, str] = {}
     taken: Counter[str] = Counter()
     for place in sorted(places, key=lambda each: (plain_name(each) != each, each)):
         plain = member = plain_name(place)
-        while member in found:  # the count goes on where the last of this name ended: linear in all
+        while member in found:  # continue counting from the last one, which keeps this linear
             taken[plain] += 1
             number = f"{taken[plain]}_" if taken[plain] > 1 else ""
             member = "/".join(map(files.fit_name, f"_{number}{plain}".split("/")))
@@ -171,13 +170,13 @@ def name_members(places: Iterable[str]) -> dict[str, str]:
 
 
 def plain_name(place: str) -> str:
-    """The place as every reader of archives takes it: no backslash, drive, control or half character."""
+    """A portable path: without backslashes, drive, control characters or lone surrogates."""
     plain = _STRANGE.sub("_", place)
     return plain.replace(":", "_", 1) if plain[1:2] == ":" else plain
 
 
 def read_score(attempt_dir: Path) -> Score:
-    """The flat object of figures in the engine's ``score.json``; empty when it is absent or is not one."""
+    """The figures of the engine's ``score.json``; empty if it is absent or not a flat object."""
     try:
         content = read_small(attempt_dir, "score.json")
     except untrusted.NotRegularError:
@@ -202,7 +201,7 @@ def read_score(attempt_dir: Path) -> Score:
 
 
 class _Packer:
-    """Writes one archive; each output is read once, hashed and compressed on the way."""
+    """Writes one archive, reading each output once to hash and compress it."""
 
     def __init__(self, spec: AttemptSpec, check: Callable[[], None], attempt: int, outputs: int) -> None:
         self._spec = spec
@@ -236,7 +235,7 @@ class _Packer:
             os.fsync(stream.fileno())
 
     def _add(self, archive: zipfile.ZipFile, folder: int, place: str, name: str) -> dict[str, Any] | None:
-        """Add a regular file and give its row of the manifest; None when there is none any more."""
+        """Add a regular file and return its row of the manifest; None if it no longer exists."""
         descriptor = untrusted.open_file(place, folder)
         if descriptor is None:
             return None
@@ -245,7 +244,7 @@ class _Packer:
             status = os.fstat(descriptor)
             info = _describe_member(name, status)
             with archive.open(info, "w", force_zip64=status.st_size >= _ZIP64_BYTES) as target:
-                while size < status.st_size:  # one that still grows is cut at the size that it had
+                while size < status.st_size:  # a file that still grows is cut at its initial size
                     self._check()
                     chunk = source.read(min(_CHUNK_BYTES, status.st_size - size))
                     if not chunk:

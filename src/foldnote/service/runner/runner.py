@@ -1,10 +1,10 @@
 """The runner: a small process that runs attempts, one after another, and publishes how each ended.
 
-The starter forks it, or ``python -m foldnote.service.runner.runner ATTEMPT_DIR`` starts it for a single one,
-in a session of its own, so that it outlives the service. It holds the lock of an attempt until its end is
-published; an attempt that was begun, revoked or ended before is not run again, so an executor may deliver it
-twice. A runner that lost an attempt does not go on to another. It knows neither the database nor HTTP, and
-imports the standard library only, since there is one of it for each running job.
+The starter forks it in a session of its own, so that it outlives the service; ``python -m
+foldnote.service.runner.runner ATTEMPT_DIR`` runs a single attempt. It holds the attempt's lock until the
+outcome is published. An attempt that was begun, revoked or ended before is not run again, so an executor may
+deliver it twice. A runner that lost an attempt accepts no other. It knows neither the database nor HTTP and
+imports the standard library only, since there is one runner per running job.
 """
 
 from __future__ import annotations
@@ -41,16 +41,16 @@ EXIT_DONE = 0
 EXIT_UNPUBLISHED = 1
 EXIT_BUSY = 75
 DONE = b"."
-"""What a runner says when an attempt has ended and its lock is free."""
+"""Sent by a runner when an attempt has ended and its lock is free."""
 _LOCK_WAIT_S = 2.0
 _ORDER_BYTES = 65_536
 
 
 def main() -> int:
-    """Run the attempt whose folder is the first argument; gives the exit status.
+    """Run the attempt whose folder is the first argument, and return the exit status.
 
-    0: it ended and its outcome is published, or there was nothing to do. 75: another runner has it.
-    1: the outcome could not be published, and whoever watches will see a lost attempt.
+    0: the outcome is published, or there was nothing to do. 75: another runner holds the attempt. 1: the
+    outcome could not be published, so the attempt will be seen as lost.
     """
     folder = Path(sys.argv[1]).resolve()
     if wait_for_lock(folder) is None:
@@ -62,24 +62,24 @@ def main() -> int:
 
 
 def serve(orders: socket.socket) -> int:
-    """Run what is ordered, each order a folder with its lock's descriptor, until the other end closes."""
+    """Run the attempts received through ``orders`` until its other end is closed."""
     while order := receive_order(orders):
         folder, lock = order
         try:
             is_well = is_spent(folder) or _begin(folder)
         finally:
             os.close(lock)
-            for number in (signal.SIGTERM, signal.SIGINT):  # without an attempt there is nothing to tell
+            for number in (signal.SIGTERM, signal.SIGINT):  # without an attempt there is nothing to report
                 signal.signal(number, signal.SIG_DFL)
         if not is_well:
             return EXIT_UNPUBLISHED
-        with contextlib.suppress(OSError):  # who asked is gone, and the next look says so
+        with contextlib.suppress(OSError):  # the other end is closed, as the next read shows
             orders.sendall(DONE)
     return EXIT_DONE
 
 
 def receive_order(orders: socket.socket) -> tuple[Path, int] | None:
-    """The folder of an attempt and the descriptor that holds its lock; None when the other end is closed."""
+    """Receive an attempt's folder and the descriptor of its lock; None if the other end is closed."""
     try:
         message, descriptors, _, _ = socket.recv_fds(orders, _ORDER_BYTES, 1)
     except OSError:
@@ -96,7 +96,7 @@ def is_spent(attempt_dir: Path) -> bool:
 
 
 def _begin(attempt_dir: Path) -> bool:
-    """Mark the attempt as begun and run it; gives whether it ended as attempts should."""
+    """Mark the attempt as begun and run it; False if it was lost."""
     try:
         runner = {"pid": os.getpid(), "started": files.now(), "nonce": _read_nonce(attempt_dir)}
         files.write_json(attempt_dir / files.RUNNER, runner, is_durable=False)
@@ -109,12 +109,12 @@ def _begin(attempt_dir: Path) -> bool:
 def _read_nonce(attempt_dir: Path) -> str | None:
     try:
         return files.read_spec(attempt_dir).nonce
-    except (OSError, ValueError):  # `run_attempt` meets it again, and tells
+    except (OSError, ValueError):  # `run_attempt` fails on it again and reports it
         return None
 
 
 def run_attempt(attempt_dir: Path) -> Outcome:
-    """Run the engine and publish the outcome; the caller holds the lock.
+    """Run the engine, publish the outcome and return it; the caller holds the lock.
 
     Raises:
         OSError: the outcome cannot be written.
@@ -127,7 +127,7 @@ def run_attempt(attempt_dir: Path) -> Outcome:
         nonce = spec.nonce
         ending = _run_engine(spec)
         outcome = _publish(spec, ending, started, began_s)
-    except Exception as exc:  # noqa: BLE001  the edge of an attempt: what happened must be told, not lost
+    except Exception as exc:  # noqa: BLE001  any fault must end up in the outcome
         _note_trouble(attempt_dir)
         error = f"The runner could not go on: {files.without_path(exc)}"
         outcome = Outcome("lost", error, started=started, ended=files.now(), nonce=nonce)
@@ -136,7 +136,7 @@ def run_attempt(attempt_dir: Path) -> Outcome:
 
 
 def _note_trouble(attempt_dir: Path) -> None:
-    """Leave the traceback beside the attempt; on a full disk not even that."""
+    """Write the traceback to the attempt's folder, if the disk has space."""
     with contextlib.suppress(OSError):
         write_atomically(attempt_dir / files.RUNNER_LOG, traceback.format_exc())
 
@@ -171,7 +171,7 @@ def _publish(spec: AttemptSpec, ending: EngineExit, started: str, began_s: float
 def _pack(
     spec: AttemptSpec, ending: EngineExit, started: str, score: Score, began_s: float
 ) -> tuple[ResultArchive | None, EngineExit]:
-    """The archive, if there is one, and how the attempt ends when it was tried to make it."""
+    """Publish the archive, if there is any output; return it with the final state of the attempt."""
     name = spec.engine.get("method") or spec.tool
     try:
         check = Deadline(spec, ending.state, began_s).check
@@ -199,7 +199,7 @@ def _without_outputs(name: str, ending: EngineExit, state: OutcomeState, reason:
 
 
 def wait_for_lock(folder: Path) -> int | None:
-    """The lock's descriptor; None when it stays taken. A look at the lock holds it for a moment."""
+    """The lock's descriptor; None if it stays taken. Waits, since checking a lock holds it for a moment."""
     deadline = time.monotonic() + _LOCK_WAIT_S
     while (lock := take_lock(folder)) is None and time.monotonic() < deadline:
         time.sleep(0.05)

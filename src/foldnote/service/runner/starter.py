@@ -1,12 +1,11 @@
-"""The starter: a small process that has the runner's modules loaded and forks the runners.
+"""The starter: a small process with the runner's modules loaded, which forks runners.
 
-A fresh interpreter takes tens of milliseconds, a fork a few, a runner that is there none. Whoever started
-the starter holds the other end of a socket and sends for each attempt its folder and the descriptor that
-holds its lock; the starter hands both to a runner that is free, or forks one, says `started PID`, and
-`ended FOLDER` as soon as the attempt is over. When a runner dies, the starter ends what is left of its
-engine. When the other end closes, runners that have nothing to do end at once, the others with their attempt,
-and the starter with the last of them. Each runner is in a session of its own and lives on when the starter
-dies.
+A new interpreter takes tens of milliseconds to start, a fork a few, an idle runner none. The service holds
+the other end of a socket and sends, for each attempt, its folder and the descriptor of its lock. The starter
+passes both to an idle runner or a new one, answers ``started PID``, and sends ``ended FOLDER`` when the
+attempt is over. If a runner dies, the starter ends the remaining processes of its engine. When the other end
+is closed, idle runners end at once, busy ones after their attempt, and the starter after the last of them.
+Each runner has its own session and survives the starter.
 """
 
 from __future__ import annotations
@@ -30,15 +29,15 @@ from foldnote.service.runner.runner import EXIT_UNPUBLISHED, receive_order, serv
 RUNNER_NAME = b"foldnote-runner"
 STARTER_NAME = b"foldnote-start"
 RESTS_S = 60.0
-"""A runner that has had nothing to do for so long is let go."""
+"""Seconds after which an idle runner is dismissed."""
 MOST_ATTEMPTS = 1000
-"""A runner is replaced after so many, so that nothing can pile up in it."""
+"""Attempts after which a runner is replaced, to bound any leak."""
 _CHUNK_BYTES = 65_536
 
 
 @dataclass
 class Runner:
-    """A runner and the starter's end of its socket; `folder` is its attempt's, None while it has none."""
+    """A runner and the starter's end of its socket; ``folder`` is that of its attempt, None while idle."""
 
     pid: int
     orders: socket.socket
@@ -48,31 +47,31 @@ class Runner:
 
     @property
     def is_free(self) -> bool:
-        """Whether it waits for an attempt and was not dismissed."""
+        """Whether it is idle and not dismissed."""
         return self.folder is None and self.orders.fileno() >= 0
 
 
 class Starter:
-    """Serves the socket `requests` until its other end is closed and the last runner has ended."""
+    """Serves the socket ``requests`` until its other end is closed and the last runner has ended."""
 
     def __init__(self, requests: socket.socket) -> None:
         self._requests = requests
-        self._is_hung_up = False
+        self._is_closed = False
         self._runners: dict[int, Runner] = {}
         self._selector = selectors.DefaultSelector()
         self._waker = processes.SignalWaker()
 
     def serve(self) -> None:
-        """Hand attempts to runners, and tell of each that ended."""
+        """Pass attempts to runners, and report each that ended."""
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         self._selector.register(self._requests, selectors.EVENT_READ)
         self._selector.register(self._waker.receiver, selectors.EVENT_READ)
         processes.name_process(STARTER_NAME)
-        processes.adopt_orphans()  # of runners that die: an engine may end its runner and hide from it
-        tempfile.gettempdir()  # found out once, not by each runner
+        processes.adopt_orphans()  # of dead runners: an engine may kill its runner and hide
+        tempfile.gettempdir()  # cached once for all runners
         gc.collect()
         gc.freeze()  # a collection in a runner would copy every page that it shares with the starter
-        while self._runners or not self._is_hung_up:
+        while self._runners or not self._is_closed:
             for key, _ in self._selector.select(self._grace_s()):
                 if key.fileobj is self._requests:
                     self._answer()
@@ -80,13 +79,13 @@ class Starter:
                     self._waker.receiver.recv(_CHUNK_BYTES)
                     self._reap()
                 else:
-                    self._hear(key.data)
+                    self._receive(key.data)
             self._let_go()
 
     def _answer(self) -> None:
         order = receive_order(self._requests)
         if order is None:
-            self._is_hung_up = True
+            self._is_closed = True
             self._selector.unregister(self._requests)
             return
         folder, lock = order
@@ -98,7 +97,7 @@ class Starter:
             os.close(lock)
 
     def _order(self, folder: Path, lock: int) -> Runner:
-        """Give the attempt to a runner that is free: the one that was busy last, or a new one."""
+        """Send the attempt to the most recently used idle runner, or to a new one."""
         free = sorted((each for each in self._runners.values() if each.is_free), key=_rest)
         while True:
             runner = free.pop() if free else self._fork(lock)
@@ -112,7 +111,7 @@ class Starter:
             return runner
 
     def _fork(self, lock: int) -> Runner:
-        """A new runner, which must not keep the lock that is about to be sent to it."""
+        """Fork a runner, which must not inherit the lock that is about to be sent to it."""
         mine, theirs = socket.socketpair()
         try:
             pid = os.fork()
@@ -129,8 +128,8 @@ class Starter:
         self._selector.register(mine, selectors.EVENT_READ, runner)
         return runner
 
-    def _hear(self, runner: Runner) -> None:
-        """A runner is free, or gone; who is gone is told of when it is reaped."""
+    def _receive(self, runner: Runner) -> None:
+        """A runner became idle, or closed its socket; one that died is reported when it is reaped."""
         try:
             word = runner.orders.recv(_CHUNK_BYTES)
         except OSError:
@@ -143,11 +142,11 @@ class Starter:
         self._tell(f"ended {folder}")
 
     def _let_go(self) -> None:
-        """Dismiss those that are not needed any more."""
+        """Dismiss runners that are no longer needed."""
         moment = time.monotonic()
         for runner in self._runners.values():
             is_old = runner.attempts >= MOST_ATTEMPTS or moment - runner.rests_since >= RESTS_S
-            if runner.is_free and (is_old or self._is_hung_up):
+            if runner.is_free and (is_old or self._is_closed):
                 self._dismiss(runner)
 
     def _grace_s(self) -> float | None:
@@ -167,7 +166,7 @@ class Starter:
                 return
             if pid == 0:
                 return
-            if pid not in self._runners:  # one that a runner left behind when it died
+            if pid not in self._runners:  # an orphan of a runner that died
                 continue
             runner = self._runners.pop(pid)
             self._dismiss(runner)
@@ -180,10 +179,10 @@ class Starter:
         try:
             self._requests.sendall(os.fsencode(sentence) + b"\0")
         except OSError:
-            return  # nobody listens; the next look at the socket says so
+            return  # the other end is closed, as the next read shows
 
     def _become_runner(self, orders: socket.socket) -> Never:
-        """In the child: let go of all that is the starter's, serve, and end."""
+        """In the child: release all that belongs to the starter, serve, and exit."""
         code = EXIT_UNPUBLISHED
         try:
             self._waker.close()
@@ -195,7 +194,7 @@ class Starter:
             os.setsid()
             processes.name_process(RUNNER_NAME)
             code = serve(orders)
-        except BaseException:  # noqa: BLE001  the edge of a process: it must end here, not go on as a starter
+        except BaseException:  # noqa: BLE001  the child must exit here, not continue as a starter
             traceback.print_exc()
         finally:
             os._exit(code)
@@ -206,12 +205,12 @@ def _rest(runner: Runner) -> float:
 
 
 def clear_away(folder: Path) -> None:
-    """End what a runner that died has left of an attempt; who holds the attempt now does it instead."""
+    """End the processes that a dead runner left; whoever holds the attempt now does it instead."""
     if (folder / files.OUTCOME).exists():
         return
     try:
         nonce = files.read_spec(folder).nonce
-        lock = wait_for_lock(folder)  # free when a copy of the runner has become the engine
+        lock = wait_for_lock(folder)  # free once the runner's copy has become the engine
     except (OSError, ValueError):  # deleted meanwhile
         return
     if lock is not None:

@@ -1,7 +1,7 @@
-"""One engine process from its start to the moment when nothing of it is left.
+"""Run one engine process, from its start until none of its processes is left.
 
-It starts the engine in a session of its own, sorts its lines into progress and log, and ends it when it is
-cancelled, too slow or too large. It publishes no result and knows no queue.
+The engine is started in its own session, its output is sorted into progress and log, and it is ended when it
+is cancelled, too slow or too large. Nothing is published here.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _DEFAULT_GRACE_S = 10.0
 
 @dataclass(frozen=True, slots=True)
 class EngineExit:
-    """How the engine came to its end."""
+    """How the engine ended."""
 
     state: OutcomeState
     error: str | None = None
@@ -88,7 +88,7 @@ class Supervisor:
             shutil.rmtree(self._scratch, ignore_errors=True)
 
     def run(self) -> EngineExit:
-        """Wait for the engine, or end it; gives how it ended when no process of it is left."""
+        """Wait for the engine, or end it; return how it ended when none of its processes is left."""
         while (ending := self._check()) is None:
             self._pump(_TICK_S)
         if ending.state != "succeeded" and self._process.poll() is None:
@@ -126,7 +126,7 @@ class Supervisor:
         self._is_terminated = True
 
     def _check(self) -> EngineExit | None:
-        """What ends the run now, in the order of precedence; None to go on."""
+        """What ends the run now, in order of precedence; None to continue."""
         spec = self._spec
         if (code := self._process.poll()) is not None:
             return EngineExit("succeeded") if code == 0 else EngineExit("failed")
@@ -171,7 +171,7 @@ class Supervisor:
         return processes.find_descendants(os.getpid()) | processes.find_marked(self._spec.nonce)
 
     def _end_gently(self, grace_s: float) -> None:
-        """TERM to everything, then time to end; what is left afterwards is killed by the caller."""
+        """Send TERM to all processes and give them time to end; the caller kills the rest."""
         processes.send_to_group(self._process.pid, signal.SIGTERM)
         processes.send(self._living(), signal.SIGTERM)
         deadline = time.monotonic() + grace_s
@@ -186,12 +186,12 @@ class Supervisor:
             processes.send_to_group(self._process.pid, signal.SIGKILL)
             self._process.wait()
         if processes.reap_children() and processes.can_adopt_orphans():
-            return  # who lost a parent came to this process: without children it has no descendants either
+            return  # orphans become our children: without children there are no descendants
         processes.kill_all(self._living)
         processes.reap_children()
 
     def _pump(self, timeout_s: float) -> bool:
-        """Read what is there, waiting at most ``timeout_s``; False when nothing came."""
+        """Read available output, waiting at most ``timeout_s``; False if there was none."""
         came = False
         for key, _ in self._selector.select(timeout_s):
             chunk = os.read(key.fd, 65_536)
@@ -221,7 +221,7 @@ class Supervisor:
             reason = f"was ended by the signal {signal.Signals(-code).name}"
         else:
             reason = f"failed with exit code {code}"
-        last = f" Its last words: {self._sorter.last_line}" if self._sorter.last_line else ""
+        last = f" Its last line: {self._sorter.last_line}" if self._sorter.last_line else ""
         return EngineExit("failed", f"{self._name} {reason}.{last} The job's log has the details.")
 
 

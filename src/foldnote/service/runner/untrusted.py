@@ -1,9 +1,9 @@
-"""Opens files that an engine may have written, without trusting their names or kinds.
+"""Open files that an engine may have written, without trusting their names or types.
 
-No symbolic link is followed in any part of a path, only regular files are opened, and opening never waits: a
-FIFO, socket, device or directory in the place of a file is an error, and what is read at once has a limit. A
-hard link is a regular file and is read: an engine runs as the same user as its runner, so it can link no file
-that it could not copy. Imports the standard library only, since each runner loads it.
+No symbolic link is followed in any part of a path, only regular files are opened, and opening never blocks: a
+FIFO, socket, device or directory in place of a file is an error, and reads are limited. Hard links are read:
+an engine runs as the same user as its runner, so it can link no file that it could not copy. Imports the
+standard library only, since each runner loads it.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _SAFELY = os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
 class NotRegularError(ValueError):
-    """Something other than a regular file, or one that is too large, has the name of a file."""
+    """It is not a regular file, or it is too large."""
 
 
 class TooManyFilesError(ValueError):
@@ -37,11 +37,11 @@ class FoundFile:
 
 
 def read_regular(path: str | Path, most_bytes: int, folder: int | None = None) -> bytes | None:
-    """The content of a small file; None when there is none.
+    """The content of a small file; None if there is none.
 
     Args:
         path: a name in ``folder``, or a path of which only the last part may be the engine's.
-        most_bytes: largest size.
+        most_bytes: maximum size.
         folder: descriptor of a folder.
 
     Raises:
