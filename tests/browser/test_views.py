@@ -7,9 +7,12 @@ import struct
 from pathlib import Path
 
 import nbformat
+import pandas as pd
 import pytest
 from lab_page import LabPage
 from playwright.sync_api import Locator, expect
+
+from foldnote.viewers import bundle, plot_scatter
 
 ROOT = Path(__file__).parents[2]
 DATA = ROOT / "tests" / "unit" / "results" / "data"
@@ -352,6 +355,21 @@ def test_an_untrusted_notebook_says_what_it_holds(chromium, notebook, server):
     later.picture("view-untrusted", output)
     assert later.page.locator(".jp-OutputArea canvas").count() == 0
     later.page.context.close()
+
+
+def test_plots_of_an_untrusted_notebook_are_seen(chromium, server):
+    plot = plot_scatter(pd.DataFrame({"ptm": [0.2, 0.5, 0.9], "iptm": [0.1, 0.4, 0.8]}), "ptm", "iptm")
+    output = nbformat.v4.new_output("display_data", bundle(plot))
+    cell = nbformat.v4.new_code_cell("plot", outputs=[output], execution_count=1)
+    nbformat.write(nbformat.v4.new_notebook(cells=[cell]), server.notebooks / "plot.ipynb")
+    page = LabPage(chromium.new_context(viewport={"width": 1300, "height": 1000}), server)
+    page.open("plot.ipynb", workspace="plot")
+    shown = page.page.locator(".jp-OutputArea-output")
+    expect(shown).to_contain_text("ipTM (0 to 1) against pTM (0 to 1)")
+    assert shown.locator("img").evaluate("image => image.complete && image.naturalWidth") == 460
+    assert "0.20.40.6" not in shown.inner_text(), "labels of the axes are in the image only"
+    page.picture("plot-untrusted", shown)
+    page.page.context.close()
 
 
 def test_without_3dmol_the_view_says_so(chromium, server):
