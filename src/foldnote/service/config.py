@@ -146,8 +146,3 @@ class ServiceConfig:
     limits: Limits = field(default_factory=Limits)
     trials: TrialTerms = field(default_factory=TrialTerms)
     pace: DispatcherTiming = field(default_factory=DispatcherTiming)
-
-    @property
-    def max_upload_bytes(self) -> int:
-        """Largest upload in bytes."""
-        return self.limits.upload_bytes

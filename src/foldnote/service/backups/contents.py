@@ -1,4 +1,4 @@
-"""What a backup is: a folder whose every file stands with its SHA-256 in one list.
+"""The format of a backup: a folder with a list of all files and their SHA-256.
 
     backup.json      when, by which version and of what it was made
     SHA256SUMS       every other file with its SHA-256, as `sha256sum -c` reads it
@@ -33,7 +33,7 @@ _LINE = re.compile(r"([0-9a-f]{64})  (\S.*)")
 
 @dataclass(frozen=True)
 class Backup:
-    """What a backup holds.
+    """The description of a backup.
 
     Attributes:
         made: RFC 3339 UTC, the moment of the snapshot.
@@ -63,7 +63,7 @@ def write_description(folder: Path, backup: Backup) -> None:
 
 
 def read_description(folder: Path) -> Backup:
-    """What the backup in ``folder`` says of itself.
+    """Read the description of the backup in ``folder``.
 
     Raises:
         ConfigurationError: it is no backup, or one that this version cannot read.
@@ -102,14 +102,14 @@ def read_sums(folder: Path) -> dict[str, str]:
 
 
 def find_files(folder: Path) -> Iterator[Path]:
-    """Every file below a folder; links are files, and are not followed."""
+    """Every file below a folder; links count as files and are not followed."""
     for path, _, names in os.walk(folder):
         for name in names:
             yield Path(path, name)
 
 
 def damaged(folder: Path, what: str) -> ConfigurationError:
-    """The refusal of a backup that is not as it was made."""
+    """The error for a backup that was changed or is incomplete."""
     return ConfigurationError(
         f"The backup {folder} is damaged: {what}. Nothing was changed. Use another one."
     )
@@ -136,7 +136,7 @@ def hash_file(path: Path) -> str:
 
 
 def copy_stream(source: BinaryIO, target: Path) -> tuple[str, int]:
-    """Write what ``source`` gives as a new file; gives its SHA-256 in hex and its size in bytes.
+    """Write ``source`` to a new file; return its SHA-256 in hex and its size in bytes.
 
     Raises:
         OSError: it cannot be read or written.

@@ -1,4 +1,4 @@
-"""Make a backup, of a service that runs or of one that is stopped.
+"""Make a backup of a running or stopped service.
 
 The database is copied by SQLite's own backup, so the copy is one moment of it. Meanwhile the service removes
 nothing that the copy may name. The backup is made under another name and renamed when it is whole and on the
@@ -102,7 +102,7 @@ class _Maker:
         return backup
 
     def _require_room(self, named: Iterable[str]) -> None:
-        """Fail before the disk of a service is full of half a backup."""
+        """Require space for the backup before anything is copied."""
         sizes = [path.stat().st_size for each in named if (path := self._content(each)).is_file()]
         free = shutil.disk_usage(self._target).free
         if sum(sizes) > free:
@@ -115,7 +115,7 @@ class _Maker:
         return self._data / OBJECTS / sha256[:2] / sha256
 
     def _copy_content(self, sha256: str) -> bool:
-        """Whether the content is there and is what its name says."""
+        """Copy a content; False when it is missing or does not match its SHA-256."""
         name = f"{OBJECTS}/{sha256[:2]}/{sha256}"
         try:
             with self._content(sha256).open("rb") as source:
@@ -138,7 +138,7 @@ class _Maker:
                 continue
 
     def _copy_of_run(self, folder: int, name: str, place: str) -> None:
-        """Nothing but a regular file: the engine may have put anything in its place."""
+        """Copy a file of a run only if it is a regular file: the engine may have replaced it."""
         descriptor = open_file(name, folder)
         if descriptor is not None:
             with os.fdopen(descriptor, "rb") as source:
@@ -153,7 +153,7 @@ class _Maker:
 
 
 def take_snapshot(source: Path, target: Path) -> sqlite3.Connection:
-    """Copy a database that others may be writing to; gives the copy, brought to the newest schema.
+    """Copy a database that may be in use; return the copy, migrated to the newest schema.
 
     Raises:
         ConfigurationError: the database is damaged.

@@ -1,4 +1,4 @@
-"""Put a backup in the place of a data folder's contents.
+"""Replace a data folder's contents by a backup.
 
 The backup is first copied beside them and compared with its list, byte by byte; then both change places. What
 was there is kept in a folder of its own. A restore that was interrupted has changed nothing, or is finished
@@ -53,7 +53,7 @@ class Restored:
 
 
 def restore_backup(source: Path, data: Path, *, is_replacing: bool) -> Restored:
-    """Make the data folder ``data`` what the backup ``source`` says.
+    """Replace the contents of the data folder ``data`` by the backup ``source``.
 
     Raises:
         ConfigurationError: a service runs there, the backup is damaged or too new, or something is there and
@@ -135,7 +135,7 @@ def renew(database: Path) -> int:
 
 
 def _end_runs(jobs: Path) -> None:
-    """End runs that outlived their service: they belong to what was replaced."""
+    """End runs that outlived their service, since they belong to the replaced contents."""
     for lock in jobs.glob(f"**/{files.LOCK}"):
         try:
             if is_locked(lock.parent):

@@ -1,4 +1,4 @@
-"""Change the contents of a data folder for those of a restored backup, also when it is interrupted.
+"""Exchange a data folder's contents for a restored backup's; an interruption is made good.
 
 Renames of several names are no single act. So the folder with the new contents says how far it is: while it
 is `restore-draft` nothing has changed; as `restore-ready-…` the old contents move out, as `restore-moved-…`
@@ -23,7 +23,7 @@ _KEPT = "replaced-"
 
 
 def begin_restore(data: Path) -> Path:
-    """An empty folder for the new contents.
+    """Create an empty folder for the new contents.
 
     Raises:
         OSError: it cannot be made.
@@ -36,7 +36,7 @@ def begin_restore(data: Path) -> Path:
 
 
 def swap(data: Path, moment: str) -> Path | None:
-    """Put what was staged into its place; gives the folder that has what was there, None when nothing was.
+    """Move staged contents into place; return the folder with the old ones, None if there were none.
 
     Raises:
         OSError: a name cannot be changed; `finish_restore` goes on.
@@ -70,7 +70,7 @@ def finish_restore(data: Path) -> None:
 
 
 def require_whole(data: Path) -> None:
-    """Refuse to work on a folder in the middle of a restore.
+    """Refuse a folder with an unfinished restore.
 
     Raises:
         ConfigurationError: with what to do.

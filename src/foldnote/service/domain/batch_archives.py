@@ -43,11 +43,11 @@ class Aggregator:
         self._rounds = Rounds("aggregator", self.build_all)
 
     def start(self) -> None:
-        """Begin with what an earlier process left to be built."""
+        """Start, first with archives that an earlier process left to be built."""
         self._rounds.start()
 
     def stop(self) -> None:
-        """End after the archive that is being built."""
+        """Stop after the archive that is being built."""
         self._rounds.stop()
 
     def wake(self) -> None:
@@ -55,7 +55,7 @@ class Aggregator:
         self._rounds.wake()
 
     def build_partial(self, parent_id: int) -> str | None:
-        """Keep what a stopped batch had finished as its archive and give the hash; None where nothing is.
+        """Store what a stopped batch had finished as its archive; return its SHA-256, None where nothing is.
 
         Raises:
             OSError: the archive cannot be written.
@@ -123,7 +123,7 @@ def _broken_sentence(parent: Parent, broken: Subjob) -> str:
 
 
 class DraftStream(io.RawIOBase):
-    """A draft as a stream that only goes forward, which is all that writing an archive needs."""
+    """A draft as a forward-only stream, which is enough for writing an archive."""
 
     def __init__(self, draft: ObjectDraft) -> None:
         self._draft = draft
@@ -139,7 +139,7 @@ class DraftStream(io.RawIOBase):
 
 
 def free_of(folders: Container[str], name: str) -> str:
-    """The name of a file beside the folders of subjobs, of which one may be called the same."""
+    """A name for a file beside the subjobs' folders that none of them has."""
     while name in folders:
         name = f"batch-{name}"
     return name
@@ -178,7 +178,7 @@ def _columns(prefix: str, values: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _cell(value: Any) -> Any:
-    """Numbers as they are, text guarded against formulas, everything else as JSON."""
+    """A value as a CSV cell: numbers unchanged, text guarded against formulas, all else as JSON."""
     if isinstance(value, str):
         return guard_formula(value)
     return value if isinstance(value, int | float) else json.dumps(value)

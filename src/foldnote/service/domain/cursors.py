@@ -1,4 +1,4 @@
-"""Continuation keys: where the next page begins, opaque and signed, good for one account only."""
+"""Continuation keys: where the next page begins, opaque, signed, valid for one account only."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _FORM = re.compile(r"[A-Za-z0-9_\-]{40}")
 
 
 class PageKeys:
-    """Makes and reads continuation keys.
+    """Writes and reads continuation keys.
 
     Args:
         secret: signs them; a key from another service or account is not accepted.

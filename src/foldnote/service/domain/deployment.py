@@ -49,7 +49,7 @@ _DRAFT = "https://json-schema.org/draft/2020-12/schema"
 
 
 class DeploymentService:
-    """Registers, lists and removes tools; what another process changes is seen within seconds.
+    """Registers, lists and removes tools; changes by another process are seen within seconds.
 
     Args:
         folder: where registered commands find `{engine_dir}`.
@@ -66,7 +66,7 @@ class DeploymentService:
         toolbox.follow(self._read)
 
     def require(self, caller: Caller) -> None:
-        """Let an administrator pass.
+        """Require an administrator.
 
         Raises:
             RefusalError: 403.
@@ -75,7 +75,7 @@ class DeploymentService:
             raise RefusalError(403, "admin_required", "Registered tools are for an administrator's key.")
 
     def require_open(self, caller: Caller) -> None:
-        """Let an administrator pass where registering is turned on.
+        """Require an administrator, and that registering is enabled.
 
         Raises:
             RefusalError: 403.
@@ -86,7 +86,7 @@ class DeploymentService:
             raise RefusalError(403, "deployment_disabled", sentence)
 
     def deploy(self, wanted: ModelDeployment) -> Tool:
-        """Check and keep a tool; one that was registered under the same type is replaced.
+        """Check and save a tool; one registered under the same type is replaced.
 
         Raises:
             RefusalError: 400 with the field at fault.
@@ -102,7 +102,7 @@ class DeploymentService:
         return self._toolbox.find(wanted.type)
 
     def remove(self, tool_type: str) -> None:
-        """Forget a tool.
+        """Remove a tool.
 
         Raises:
             RefusalError: 400 where none is registered under this type.
@@ -115,7 +115,7 @@ class DeploymentService:
         self._toolbox.refresh()
 
     def registered(self) -> list[tuple[Definition, Tool]]:
-        """Every registered tool with what was handed in, the oldest first."""
+        """Every registered tool with its definition, the oldest first."""
         self._toolbox.refresh()
         return [(definition, self._toolbox.describe(tool)) for definition, tool in list(self._known.values())]
 
@@ -141,7 +141,7 @@ class DeploymentService:
         return registered
 
     def _note_excess(self, tool: Tool) -> None:
-        """A schema that was registered before there were limits of it takes no jobs: nothing checks them."""
+        """Log that a schema registered before limits existed exceeds them; such a tool takes no jobs."""
         self._too_large.discard(tool.type)
         excess = find_excess(read_plain(tool.settings_schema).value)
         if excess:
@@ -150,7 +150,7 @@ class DeploymentService:
 
 
 def check_schema(schema: dict[str, Any]) -> None:
-    """Let pass what is a JSON Schema 2020-12 of an object and refers to nothing outside itself.
+    """Require a JSON Schema 2020-12 of an object without references to other documents.
 
     Raises:
         RefusalError: 400.
@@ -211,7 +211,7 @@ def make_tool(wanted: ModelDeployment) -> Tool:
 
 
 def _as_object(field: dict[str, Any] | bool) -> dict[str, Any]:
-    """The schema of a field as an object, without hints that nobody can read."""
+    """The schema of a field as an object, without hints of the wrong type."""
     if isinstance(field, bool):
         field = {} if field else {"not": {}}
     given = field.get(HINTS)
@@ -220,7 +220,7 @@ def _as_object(field: dict[str, Any] | bool) -> dict[str, Any]:
 
 
 def _is_hint(key: str, value: Any) -> bool:
-    """Whether the value is of the kind that the hint has; hints of other names are anything."""
+    """Whether the value has the hint's type; unknown hints may have any."""
     kind, inner = _HINT_KINDS.get(key, (object, None))
     items = value.values() if isinstance(value, dict) else value
     return isinstance(value, kind) and (inner is None or all(isinstance(each, inner) for each in items))

@@ -27,7 +27,7 @@ FILE_ROLES = ("file", "files")
 
 @dataclass(frozen=True)
 class Located:
-    """A content that was found: in the value itself, stored, or a member of a stored archive."""
+    """The content of a file field: inline, stored, or a member of a stored archive."""
 
     field: str
     name: str
@@ -37,7 +37,7 @@ class Located:
 
 
 class FileResolver:
-    """Finds and keeps the contents that settings name."""
+    """Finds and stores the contents that settings refer to."""
 
     def __init__(self, store: Store, objects: ObjectStore) -> None:
         self._store = store
@@ -46,7 +46,7 @@ class FileResolver:
     def locate(
         self, caller: Caller, tool: Tool, settings: Mapping[str, Any]
     ) -> tuple[list[Located], list[Problem]]:
-        """Every file that the settings name, and a problem for each that is nowhere."""
+        """Every file in the settings, and a problem for each that does not exist."""
         located, problems = [], []
         for field, path, value, extension in file_values(tool, settings):
             found = self._locate_one(caller, field, value, extension)
@@ -61,7 +61,7 @@ class FileResolver:
         return self._store.files.find(caller.account_id, *split_path(value)) is not None
 
     def keep(self, located: Located) -> Input:
-        """Keep the content and say what the job's row holds of it.
+        """Store the content and return the job's input that names it.
 
         Raises:
             RefusalError: 400 when it cannot be taken out of its archive.
@@ -114,14 +114,14 @@ class FileResolver:
 
 
 def near_names(archive: Path, wanted: str) -> str:
-    """A sentence with up to three names of the archive that are like the wanted one, or nothing."""
+    """A sentence with up to three similar names of the archive, or an empty text."""
     names = archives.member_names(archive)
     near = get_close_matches(wanted[:200], names, 3, 0.4) or names[:3]
     return f" It has {', '.join(near)}." if near else ""
 
 
 def file_values(tool: Tool, settings: Mapping[str, Any]) -> Iterator[tuple[str, str, str, str]]:
-    """Field, dotted path, value and usual extension of every file that the settings name."""
+    """Field, dotted path, value and usual extension of every file in the settings."""
     for field, schema in tool.settings_schema.get("properties", {}).items():
         hints = schema.get("x-foldnote", {})
         value = settings.get(field)

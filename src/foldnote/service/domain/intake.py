@@ -29,7 +29,7 @@ from foldnote.service.store.store import Store
 
 @dataclass(frozen=True)
 class Checked:
-    """Settings that were looked at: what is wrong, what they become, and the files that they name."""
+    """Checked settings: their problems, their normalised form, and their files."""
 
     problems: tuple[Problem, ...]
     normalized: Mapping[str, Any]
@@ -120,7 +120,7 @@ class Intake:
 
     @contextmanager
     def _names_first(self, caller: Caller, names: Sequence[tuple[str, int | None, str]]) -> Iterator[None]:
-        """Where hours are not allowed, a name that is taken is said before: a 400 comes before a 403."""
+        """Report a taken name (400) before an exceeded allowance (403)."""
         try:
             yield
         except RefusalError:
@@ -202,7 +202,7 @@ class Intake:
 
 
 def require_rows(rows: Sequence[Any], most: int, field: str = "settings") -> None:
-    """Let pass as many rows as a batch may have.
+    """Require a number of rows that a batch may have.
 
     Raises:
         RefusalError: 400 with their number.
@@ -214,7 +214,7 @@ def require_rows(rows: Sequence[Any], most: int, field: str = "settings") -> Non
 
 @contextmanager
 def refusals(name_field: str) -> Iterator[None]:
-    """What the store refuses, as answers: names that are taken, jobs above the limit."""
+    """Turn refusals of the store into answers: taken names, jobs above the limit."""
     try:
         yield
     except NameTakenError as exc:
@@ -236,7 +236,7 @@ def budget_exceeded(error: BudgetError) -> RefusalError:
 
 
 def job_limit_reached(error: QuotaError) -> RefusalError:
-    """403 for an account whose jobs are used up."""
+    """403 for an account whose number of jobs is used up."""
     if error.tier == TRIAL:
         sentence = (
             f"An unclaimed key has {error.allowed} jobs in all, and {error.used} are used. Claim the account."
@@ -248,13 +248,13 @@ def job_limit_reached(error: QuotaError) -> RefusalError:
 
 
 def name_taken(error: NameTakenError, field: str) -> RefusalError:
-    """400 for a name that the account has."""
+    """400 for a name that the account already uses."""
     sentence = f"You already have a job {error.name!r}. Choose another name, or delete that job."
     return bad_request(sentence, code="job_name_taken", field=field, row=error.row)
 
 
 def make_names(batch_name: str, count: int) -> list[str]:
-    """Names for the subjobs of a batch whose caller gave none: the batch's name and a number."""
+    """Default names of a batch's subjobs: the batch's name and a number."""
     width = len(str(count))
     stem = batch_name[: 100 - width - 1]
     return [f"{stem}-{number:0{width}d}" for number in range(1, count + 1)]
@@ -271,7 +271,7 @@ def _first_problem(checked: Checked) -> dict[str, Any]:
 
 
 def require_name(name: str, field: str = "jobName", row: int | None = None) -> None:
-    """Let a name pass that keeps the rule.
+    """Require a valid name.
 
     Raises:
         RefusalError: 400 with what is wrong.

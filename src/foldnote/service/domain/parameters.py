@@ -1,4 +1,4 @@
-"""A tool's settings as a flat list, for programs that were written for catalogs of that form.
+"""A tool's settings as a flat list, for programs written for catalogs of that form.
 
 The JSON Schema of the tool is the truth; what a list has no word for (patterns, alternatives) stays there.
 Nothing is validated here.
@@ -16,7 +16,7 @@ _SAME_WORDS = ("default", "minimum", "maximum", "maxLength")
 
 
 class Conditional(WireModel):
-    """What another setting must be for a parameter to apply; all of a parameter's must hold."""
+    """A condition on another setting; a parameter applies when all of its conditions hold."""
 
     other_setting_name: str
     check_type: str
@@ -47,7 +47,7 @@ class Parameter(WireModel):
 
 
 def list_parameters(schema: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """One row a setting, in the order of the schema; what a setting does not have is absent."""
+    """One row per setting, in the order of the schema, without absent properties."""
     required = schema.get("required", [])
     fields = schema.get("properties", {})
     return [

@@ -112,7 +112,7 @@ class JobsQuery(RequestBody):
 
     @property
     def is_own(self) -> bool:
-        """Whether it is about the caller's jobs and neither one job nor one batch."""
+        """Whether it lists the caller's own jobs, neither one job nor one batch."""
         given = (self.job_name, self.batch, self.organization, self.job_email)
         return all(each is None for each in given)
 

@@ -23,7 +23,7 @@ class PreparingError(Exception):
 
 
 class ResultService:
-    """Hands out links to results; the link's content is ready when it is handed out."""
+    """Makes links to results; the content exists before the link does."""
 
     def __init__(self, store: Store, objects: ObjectStore, links: LinkSigner, aggregator: Aggregator) -> None:
         self._aggregator = aggregator
@@ -70,7 +70,7 @@ class ResultService:
         return sha256
 
     def _find_partial(self, row: JobRow) -> str | None:
-        """What a stopped batch had finished; its runs may still be ending."""
+        """The archive of what a stopped batch had finished; its runs may still be ending."""
         counts = self._store.jobs.child_counts([row["account_id"]], row["id"]).statuses
         if counts[JobStatus.RUNNING] or counts[JobStatus.IN_QUEUE]:
             raise PreparingError(row["name"])
@@ -98,13 +98,13 @@ class ResultService:
 
 
 def unfinished(row: JobRow) -> RefusalError:
-    """400 that says how far the job is."""
+    """400 with the job's status."""
     sentence = f"The job {row['name']!r} is not finished: its status is {row['state']}."
     return RefusalError(400, "job_unfinished", sentence, field="jobName", more={"status": row["state"]})
 
 
 def damaged_result(row: JobRow, error: archives.DamagedArchiveError) -> RefusalError:
-    """404 for single files of an archive that is not sound; the archive itself can still be fetched."""
+    """404 for single files of a damaged archive; the archive itself can still be downloaded."""
     sentence = f"No file can be taken out of the result of {row['name']!r}: {error}. Run the job again."
     return RefusalError(404, "result_damaged", sentence, field="jobName")
 

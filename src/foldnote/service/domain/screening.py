@@ -33,7 +33,7 @@ class ScreeningService:
         self._most_ligands = most_ligands
 
     def submit(self, caller: Caller, wanted: ScreeningSubmission) -> tuple[str, list[str]]:
-        """Commit a batch with a job for each ligand; gives the tool and the jobs' names.
+        """Commit a batch with a job for each ligand; return the tool and the jobs' names.
 
         Raises:
             RefusalError: 400 with the field (and the row, which is the ligand) at fault, 403 above a limit.

@@ -23,14 +23,14 @@ _LONGEST_TYPE = 100
 
 @dataclass(frozen=True)
 class Registered:
-    """A tool that is not of the catalog, with what runs it."""
+    """A tool outside the catalog, with its engine."""
 
     tool: Tool
     engine: Engine
 
 
 class Toolbox:
-    """Tools with what runs them now; what is installed or registered meanwhile is seen within seconds."""
+    """All tools with their engines; newly installed or registered ones are seen within seconds."""
 
     def __init__(self, engines: Mapping[str, Engine]) -> None:
         self._engines = dict(engines)
@@ -59,12 +59,12 @@ class Toolbox:
             raise bad_request(sentence, code="unknown_tool", field="type") from exc
 
     def follow(self, read: Callable[[], Mapping[str, Registered]]) -> None:
-        """Take what is registered from `read`, now and every few seconds: other processes change it too."""
+        """Read registered tools by `read`, now and every few seconds, since other processes change them."""
         self._read = read
         self.refresh()
 
     def refresh(self) -> None:
-        """Take what is registered as it is now."""
+        """Read the registered tools again."""
         registered = self._read()
         with self._lock:
             self._registered = registered
@@ -81,7 +81,7 @@ class Toolbox:
         return self.registered_engine(tool_type) or engine_for(tool_type, self._engines)
 
     def registered_engine(self, tool_type: str) -> Engine | None:
-        """What runs the tool, where it was registered; this costs next to nothing."""
+        """The engine of a registered tool, else None."""
         registered = self._look().get(tool_type)
         return None if registered is None else registered.engine
 
@@ -98,12 +98,12 @@ class Toolbox:
         return engine
 
     def tools(self) -> list[Tool]:
-        """Every tool with what runs it now."""
+        """Every tool with its engine and availability."""
         registered = [each.tool for each in self._look().values()]
         return [self.describe(tool) for tool in (*catalog.tools().values(), *registered)]
 
     def registered_types(self) -> frozenset[str]:
-        """Tools that are not of the catalog."""
+        """Types of tools outside the catalog."""
         return frozenset(self._look())
 
     def finetuning_types(self) -> list[str]:
@@ -120,7 +120,7 @@ class Toolbox:
         return self._document
 
     def describe(self, tool: Tool) -> Tool:
-        """The tool with what runs it now."""
+        """The tool with its engine and availability."""
         engine = self.engine_of(tool.type)
         reason = self._reason(tool.type, engine)
         update = {

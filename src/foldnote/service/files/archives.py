@@ -1,4 +1,4 @@
-"""Single files and structures out of a result archive, without unpacking it.
+"""Read single files and structures of a result archive without unpacking it.
 
 Archives come from our own runner, but what an engine wrote is not trusted, nor is the disk: an archive
 with names that lead elsewhere, links or devices is refused as a whole, and so is one that ends early. What
@@ -37,12 +37,12 @@ _FAULTS_OF_CONTENT = (errno.EINVAL, None)
 
 
 class DamagedArchiveError(ValueError):
-    """An archive that cannot be read, or that holds what a result must not hold; says which."""
+    """An archive that cannot be read, or with members that a result must not have; says which."""
 
 
 @contextmanager
 def open_archive(path: Path) -> Iterator[zipfile.ZipFile]:
-    """A sound archive, opened for reading.
+    """Open a valid archive for reading.
 
     Raises:
         DamagedArchiveError: it is not sound, or it turns out while it is read.

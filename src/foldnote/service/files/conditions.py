@@ -1,4 +1,4 @@
-"""What a fault of the file system means: the disk is full, it does not answer, or the file is the matter.
+"""Classify an OSError: the disk is full, it fails for now, or the file itself is at fault.
 
 Only the first two pass, so only after these is a thing tried again as it was.
 """
@@ -12,10 +12,10 @@ _PASSING = frozenset({errno.EIO, errno.EROFS, errno.EMFILE, errno.ENFILE, errno.
 
 
 def is_full(fault: OSError) -> bool:
-    """Whether there was no room."""
+    """Whether the disk or quota was full."""
     return fault.errno in _FULL
 
 
 def is_passing(fault: OSError) -> bool:
-    """Whether the same may work later: the disk was full, failed or out of reach, or too much was open."""
+    """Whether a repetition may work: the disk was full, failed or unreachable, or too many files open."""
     return fault.errno in _PASSING

@@ -1,4 +1,4 @@
-"""Signed links: what they may fetch is in their path, and the signature covers all of it.
+"""Signed links: the path names the content, and the signature covers the whole path.
 
 HMAC-SHA-256 over method, path, expiry, object, the account that it was given to and the holder that must
 still exist. A changed or late link is 403, and so is one of an account whose keys are all dead; one whose
@@ -64,12 +64,12 @@ class UploadTarget:
 
 
 def link_revoked() -> RefusalError:
-    """403 for a link of an account that has no key any more."""
+    """403 for a link of an account without a valid key."""
     return RefusalError(403, "link_revoked", "The key that this link was made for is not valid any more.")
 
 
 class LinkSigner:
-    """Signs and checks; old secrets go on being accepted until their links are late."""
+    """Signs and checks links; old secrets stay valid until their links expire."""
 
     def __init__(self, secrets: Mapping[str, bytes], lifetime_s: int) -> None:
         self._secrets = dict(secrets)
@@ -96,7 +96,7 @@ class LinkSigner:
         key_id: str,
         signature: str,
     ) -> None:
-        """Let a genuine link pass that is not late.
+        """Require a valid signature and an unexpired link.
 
         Raises:
             RefusalError: 403.

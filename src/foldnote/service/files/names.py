@@ -1,4 +1,4 @@
-"""Names of uploads and folders, safe by construction: parts of a path that lead nowhere else.
+"""Names of uploads and folders, checked so that they cannot leave their folder.
 
 Names are only ever rows, never paths on the disk; they are checked all the same, since a client will make
 paths of them.

@@ -39,7 +39,7 @@ class ObjectStore:
         """Folders without a name that a power cut could take; an earlier process may have left such names."""
 
     def path(self, sha256: str) -> Path:
-        """Where the content is, if it is there."""
+        """The path of a content, whether or not it exists."""
         return self._folder / sha256[:2] / sha256
 
     def draft(self) -> ObjectDraft:
@@ -47,13 +47,13 @@ class ObjectStore:
         return ObjectDraft(self)
 
     def put_bytes(self, content: bytes) -> str:
-        """Keep `content` and give its hash."""
+        """Store `content` and return its SHA-256."""
         with self.draft() as draft:
             draft.write(content)
             return draft.keep()
 
     def adopt(self, source: Path, sha256: str) -> None:
-        """Keep a whole and synced file of a known hash under a second name; the first stays."""
+        """Add a complete, synced file of known SHA-256 by a hard link; the file itself stays."""
         with self._lock:
             target = self._place(sha256)
             if not self._touch(target):
@@ -62,7 +62,7 @@ class ObjectStore:
             self._sync(target.parent)
 
     def _link(self, source: Path, target: Path) -> None:
-        """A second name; a copy where the file system has only one name for each file."""
+        """A hard link, or a copy where the file system has none."""
         try:
             os.link(source, target)
         except OSError as exc:
@@ -79,7 +79,7 @@ class ObjectStore:
                 draft.unlink(missing_ok=True)
 
     def keep_draft(self, draft: Path, sha256: str) -> None:
-        """Move a synced draft into place, or drop it when the content is there."""
+        """Move a synced draft into place, or discard it when the content exists."""
         with self._lock:
             target = self._place(sha256)
             if self._touch(target):
@@ -90,20 +90,20 @@ class ObjectStore:
             self._sync(target.parent)
 
     def new_draft_path(self) -> Path:
-        """A path that nobody else writes to."""
+        """A unique path for a draft."""
         return self._drafts / f"{os.getpid()}-{threading.get_ident()}-{time.monotonic_ns()}"
 
     def clear_drafts(self) -> None:
-        """Remove what an earlier process left half written."""
+        """Remove unfinished drafts of an earlier process."""
         for path in self._drafts.iterdir():
             path.unlink(missing_ok=True)
 
     def collect(self, is_used: Callable[[str], bool], young_s: float = YOUNG_S) -> int:
-        """Remove contents that nobody uses and that are older than `young_s`; gives their number."""
+        """Remove unused contents older than `young_s` seconds; return their number."""
         return sum(self._collect_one(path, is_used, young_s) for path in list(self._contents()))
 
     def release(self, sha256: str, is_used: Callable[[str], bool]) -> bool:
-        """Remove a content that a deleted job had, unless somebody uses it; False while it is too new."""
+        """Remove a released content unless it is used; False while it is too new."""
         path = self.path(sha256)
         if not path.exists() or self._collect_one(path, is_used, LATELY_S):
             return True
@@ -146,7 +146,7 @@ class ObjectStore:
 
 
 class ObjectDraft:
-    """A content on its way in: write, then `keep`; leaving the block without that drops it."""
+    """A content being written: `write`, then `keep`; leaving the block without `keep` discards it."""
 
     def __init__(self, store: ObjectStore) -> None:
         self._store = store
@@ -166,7 +166,7 @@ class ObjectDraft:
         self.size += len(chunk)
 
     def keep(self) -> str:
-        """Sync, publish, and give the hash."""
+        """Sync and publish the content; return its SHA-256."""
         self._stream.flush()
         os.fsync(self._stream.fileno())
         self._stream.close()

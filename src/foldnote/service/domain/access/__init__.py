@@ -1,1 +1,1 @@
-"""Who asks, how often, and whether they may."""
+"""Authentication, rate limits and permissions."""

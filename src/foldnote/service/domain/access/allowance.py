@@ -1,4 +1,4 @@
-"""What a free-energy submission would cost, and whether an unclaimed key may spend that.
+"""Estimate the cost of free-energy submissions, and limit it for unclaimed keys.
 
 The estimate is of the settings as submitted, with their defaults. It prices the sampling that the protocol
 asks for; setup, charges and analysis are small beside it and not counted:
@@ -39,7 +39,7 @@ class Allowance:
         self._weighted_hours = weighted_hours
 
     def require(self, caller: Caller, tool: Tool, rows: Sequence[NewJob]) -> None:
-        """Let pass what is no free-energy tool, what is small enough, and who claimed the account.
+        """Require that an unclaimed account's free-energy submission is within the allowance.
 
         Raises:
             RefusalError: 403 with both figures.
@@ -64,7 +64,7 @@ def estimate_hours(settings: Mapping[str, Any], ligands: int) -> float:
 
 
 def count_ligands(sdf: Path) -> int:
-    """Records of an SDF file; a last one without its end counts too, and there is always one."""
+    """Number of records of an SDF file, at least one; an unterminated last one counts."""
     with sdf.open("rb") as stream:
         ends, is_open = 0, False
         for line in stream:

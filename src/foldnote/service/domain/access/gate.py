@@ -1,4 +1,4 @@
-"""The gate in front of every keyed route: who asks (401), how often (429), whether they may (403).
+"""Checks of every keyed route: the key (401), its rate (429), its permission (403).
 
 It is a dependency that runs before a body is read. GET /jobs stands behind a gateway of its own, which
 answers a missing key with a bare 403.
@@ -31,7 +31,7 @@ class _Known:
 
 
 class Gate:
-    """Knows callers by their keys; a key is looked up at most every five seconds."""
+    """Finds callers by their keys, each looked up at most every five seconds."""
 
     def __init__(self, accounts: AccountStore, limiter: RateLimiter | None) -> None:
         self._accounts = accounts
@@ -67,7 +67,7 @@ class Gate:
         return caller
 
     def forget_all(self) -> None:
-        """Look every key up anew, since what an account may do has changed."""
+        """Forget every key, since permissions have changed."""
         self._known.clear()
 
     def _limit(self, caller: Caller) -> None:
@@ -107,7 +107,7 @@ def too_many_requests(wait_s: float) -> RefusalError:
 
 
 def restricted_route() -> RefusalError:
-    """403 for an unclaimed key on a route that claimed accounts have."""
+    """403 for an unclaimed key on a route for claimed accounts."""
     sentence = (
         "This route is not open to an unclaimed trial key. Open the claimUrl that came with the key to claim"
         " the account; another payload changes nothing."

@@ -1,4 +1,4 @@
-"""Keys: made here, handed out once, stored as SHA-256 only."""
+"""API keys: generated here, shown once, stored as SHA-256 only."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ def make_key() -> str:
 
 
 def hash_key(key: str) -> str:
-    """What is stored of a key. One round is enough for 256 random bits."""
+    """The SHA-256 that is stored of a key. One round is enough for 256 random bits."""
     return hash_bytes(key.encode("utf-8", "surrogatepass"))
 
 
 def read_or_make_key_file(path: Path) -> str:
-    """The key in a private file, made once.
+    """Read the key of a private file, which is created if missing.
 
     Raises:
         OSError: the file can be neither read nor written.

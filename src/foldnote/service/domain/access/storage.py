@@ -1,4 +1,4 @@
-"""What an account may keep: a limit of all its uploads, settings and results together."""
+"""The storage limit of an account, for its uploads, settings and results together."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from foldnote.service.store.storage import StorageStore
 
 @dataclass(frozen=True)
 class Room:
-    """Bytes that an upload may bring; None for any number."""
+    """Bytes that an upload may have; None for no limit."""
 
     left: int | None
 
 
 class StorageService:
-    """Says how much an account may still store; nobody is limited at an embedded service.
+    """Enforces the storage limits of accounts; an embedded service has none.
 
-    Uploads count while they come. A submission is let pass while there is any room, so that an account can
+    Uploads count from their start. A submission is accepted while any space is left, so that an account can
     exceed its limit by one submission and not by a second one.
     """
 
@@ -34,7 +34,7 @@ class StorageService:
         self._coming: Counter[int] = Counter()
 
     def require(self, account_id: int, tier: str) -> None:
-        """Let a submission pass.
+        """Require that the account has storage left for a submission.
 
         Raises:
             RefusalError: 403 where the account's storage is used up.
@@ -46,7 +46,7 @@ class StorageService:
 
     @contextmanager
     def upload(self, account_id: int, tier: str, declared: int) -> Iterator[Room]:
-        """Room for one upload; what it brings counts for others from when it comes.
+        """Reserve space for one upload, which counts for others from its start.
 
         Raises:
             RefusalError: 413 where it has no room.
@@ -67,7 +67,7 @@ class StorageService:
             self._coming += Counter()
 
     def arrive(self, account_id: int, tier: str, size: int, declared: int) -> None:
-        """Let an upload be kept that is complete, beside others that came meanwhile.
+        """Require that a complete upload still has space beside others that came meanwhile.
 
         Raises:
             RefusalError: 413 where there is no room any more.

@@ -1,4 +1,4 @@
-"""Trial keys: given to anybody within hourly caps, claimed later by a person through a link.
+"""Trial keys: issued to anyone within hourly caps, claimed later by a person through a link.
 
 An address alone proves nothing, so it opens nothing but the trial account itself: no other account's jobs,
 and no organization. Whoever has an account here proves it with its key, and the trial account's jobs, files
@@ -46,7 +46,7 @@ class Trial:
 
 
 class TrialService:
-    """Gives out trial keys and takes claims.
+    """Issues trial keys and accepts claims.
 
     Args:
         secret: hides the addresses of those who ask.
@@ -62,7 +62,7 @@ class TrialService:
         self._secret = hashlib.sha256(b"sources" + secret).digest()
 
     def provision(self, source: str) -> Trial:
-        """A new account for whoever asks from the address `source`.
+        """Create a trial account for the address `source`.
 
         Raises:
             RefusalError: 429 above a cap, 503 where no keys are given out; both say when to come back.
@@ -82,7 +82,7 @@ class TrialService:
         return trial
 
     def find(self, token: str) -> ClaimedAccount:
-        """What a claim link leads to.
+        """The account of a claim link.
 
         Raises:
             RefusalError: 404.
@@ -93,7 +93,7 @@ class TrialService:
         return found
 
     def claim(self, token: str, email: str, key: str | None = None) -> None:
-        """Give the account to the person of this address, once; doing it again changes nothing.
+        """Assign the account to the person with this address; repeating it changes nothing.
 
         With the `key` of the account that this person has here, all that the trial account has moves there.
 
@@ -121,7 +121,7 @@ class TrialService:
 
 
 def retry_later(status: int, code: str, sentence: str, seconds: int) -> RefusalError:
-    """A refusal that says when to come back, in its body and its header."""
+    """A refusal with the time to wait, in its body and its header."""
     headers = {"Retry-After": str(seconds)}
     return RefusalError(status, code, sentence, more={"retryAfterSeconds": seconds}, headers=headers)
 

@@ -29,7 +29,7 @@ _RANKING_BYTES = 1 << 20
 
 
 class ReferenceFaultError(Exception):
-    """A reference that leads to nothing; the message is a sentence for the user."""
+    """A reference without a target; the message is a sentence for the user."""
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class Reference:
 
 
 def read_reference(value: str, stages: Sequence[str]) -> Reference | None:
-    """The reference that a value is, when it begins with the name of one of the stages and a slash."""
+    """Parse a value as a reference: the name of one of the stages, a slash and a path; else None."""
     head, slash, path = value.partition("/")
     return Reference(head, path) if slash and "\n" not in value and head in stages else None
 
@@ -49,7 +49,7 @@ def read_reference(value: str, stages: Sequence[str]) -> Reference | None:
 def choose_members(
     archive: Path, path: str, extensions: Sequence[str], *, takes_many: bool, choose_best: bool | None
 ) -> list[str]:
-    """The members of a stage's result that a reference means, the best first.
+    """The members of a stage's result that match a reference, the best first.
 
     Raises:
         ReferenceFaultError: it has none.
@@ -74,7 +74,7 @@ def _match(names: Sequence[str], path: str, extensions: Sequence[str]) -> list[s
 
 
 def rank(archive: Path, names: Sequence[str]) -> list[str]:
-    """The names, the best model first."""
+    """Sort names, the best model first."""
     order = _read_order(archive)
 
     def place(name: str) -> tuple[float, float, str]:
@@ -102,7 +102,7 @@ def _order_of(content: bytes) -> list[str]:
 
 
 def substitute(tool: Tool, settings: Mapping[str, Any], stages: Sequence[str]) -> dict[str, Any]:
-    """The settings with a file name of the right kind for each reference, so that they can be checked."""
+    """Replace each reference by a file name of the right type, so that the settings can be checked."""
     changed = dict(settings)
     for field, path, value, extension in list(file_values(tool, settings)):
         if read_reference(value, stages) is None:

@@ -40,7 +40,7 @@ Option = tuple[str | None, list[Input]]
 
 
 class StageScheduler:
-    """Releases or abandons the stages whose turn it is.
+    """Releases or abandons stages whose earlier stages have ended.
 
     Args:
         wake: told after a stage was released or abandoned.
@@ -83,7 +83,7 @@ class StageScheduler:
             self._store.pipelines.abandon(held, f"The stage cannot begin: {exc}")
 
     def _gather(self, held: HeldStage) -> list[Variant]:
-        """The inputs in the order of the settings, of every job that the stage becomes."""
+        """The inputs of every job that the stage becomes, in the order of the settings."""
         tool = self._toolbox.find(held.type)
         names = [stage.name for stage in held.earlier]
         known = list(held.inputs)
@@ -145,7 +145,7 @@ def _is_complete(stage: DoneStage) -> bool:
 
 
 def _failure(stage: DoneStage) -> str:
-    """Why the rest of a pipeline does not run."""
+    """Explain why the rest of a pipeline does not run."""
     if stage.is_deleted:
         return f"The stage {stage.name} was deleted."
     if stage.error is None:

@@ -15,7 +15,6 @@ Kind = Literal["protein", "antibody", "nucleic-acid", "small-molecule"]
 
 AMINO_ACIDS = frozenset("ACDEFGHIKLMNPQRSTVWYX")
 NUCLEOTIDES = frozenset("ACGTUN")
-SHORTEST_BARE = 12
 COMPONENTS = frozenset(
     {"ADP", "AMP", "ANP", "ATP", "BTN", "CLR", "COA", "FAD", "FMN", "GDP", "GNP", "GTP", "HEM", "IMP", "NAD",
      "NAG", "NAP", "NDP", "PLP", "SAH", "SAM", "TPP", "UDP"}

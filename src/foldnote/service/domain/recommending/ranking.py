@@ -91,7 +91,7 @@ class Ranking:
 def read_task(
     prompt: str, molecules: Iterable[FoundMolecule], roles: Collection[str], tools: Iterable[Tool]
 ) -> Task:
-    """What the words and molecules say, in the words of the catalog."""
+    """Translate words and molecules of a task to functions and modalities of the catalog."""
     found = tuple(molecules)
     words = _without_molecules(prompt, found)
     known = list(tools)
@@ -235,7 +235,7 @@ def _reason(task: Task, tool: Tool, is_named: bool, asked: Sequence[str], shared
 
 
 def _missing(task: Task) -> str:
-    """What would have to be said for a recommendation."""
+    """Explain what is missing for a recommendation."""
     what = _describe_molecules(task.molecules)
     if task.functions:
         doing = _list(sorted(task.functions))
