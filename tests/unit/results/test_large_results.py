@@ -22,17 +22,23 @@ def write_poses(path, count):
     )
 
 
+def measure(path, attribute, least):
+    result = open_result(path)
+    before = time.process_time()
+    assert len(getattr(result, attribute)) >= least
+    return time.process_time() - before
+
+
 @pytest.mark.parametrize(
     ("write", "attribute", "sizes"),
     [(write_designs, "models", (500, 2000)), (write_poses, "contact_table", (50, 200))],
 )
 def test_four_times_as_much_takes_at_most_eight_times_as_long(tmp_path, write, attribute, sizes):
-    taken = []
-    for size in sizes:
-        result = open_result(write(tmp_path / f"{size}.zip", size))
-        before = time.process_time()
-        assert len(getattr(result, attribute)) >= size
-        taken.append(time.process_time() - before)
+    paths = [write(tmp_path / f"{size}.zip", size) for size in sizes]
+    # The best of three: a busy machine makes single ones longer.
+    taken = [
+        min(measure(path, attribute, size) for _ in range(3)) for path, size in zip(paths, sizes, strict=True)
+    ]
 
     assert taken[1] < 8 * max(taken[0], 0.05)
 

@@ -9,9 +9,10 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any
 
 from foldnote.errors import UnreadableFileError
+from foldnote.io import hash_file
 from foldnote.results.archives.archive import BROKEN
 from foldnote.results.provenance.manifest import Manifest
 from foldnote.results.provenance.workflow import read_parts
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
 
 _OWN_MANIFEST = "manifest.json"
 _OWN_FILES = frozenset({"manifest.json", "score.json", "job.log"})
-_CHUNK_BYTES = 1 << 20
 
 
 def describe(result: Result) -> dict[str, Any]:
@@ -111,7 +111,7 @@ def _hash_member(result: Result, name: str) -> str | None:
     """SHA-256 (hex) of one file; None where it is damaged."""
     try:
         with result.archive.open(name) as stream:
-            return _hash(stream)
+            return hashlib.file_digest(stream, "sha256").hexdigest()  # type: ignore[arg-type]
     except (UnreadableFileError, *BROKEN):
         return None
 
@@ -120,12 +120,4 @@ def _describe_file(path: Path) -> dict[str, Any] | None:
     """Name, size and hash of the archive; None for a folder."""
     if not path.is_file():
         return None
-    with path.open("rb") as stream:
-        return {"name": path.name, "sizeBytes": path.stat().st_size, "sha256": _hash(stream)}
-
-
-def _hash(stream: IO[bytes]) -> str:
-    digest = hashlib.sha256()
-    while chunk := stream.read(_CHUNK_BYTES):
-        digest.update(chunk)
-    return digest.hexdigest()
+    return {"name": path.name, "sizeBytes": path.stat().st_size, "sha256": hash_file(path)}
