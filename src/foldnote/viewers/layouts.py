@@ -1,8 +1,8 @@
-"""How results of a tool are laid out: one function a tool, ours or somebody else's.
+"""Layouts of results: one function per tool, built in, registered by a program or named by a package.
 
-A function takes a result and gives what is to be seen, in order. A program registers one with
+A function takes a result and returns what to show, in order. A program registers one with
 :func:`register_view`; a package names one as an entry point of the group ``foldnote.views`` whose name is the
-tool type. Here it is only found: nothing is drawn, and what was run stands below whatever a function gives.
+tool type. This module only finds the function; the summary of the run stands below whatever it returns.
 """
 
 from __future__ import annotations
@@ -17,18 +17,18 @@ from foldnote.results import Result
 ENTRY_POINT_GROUP = "foldnote.views"
 
 View = Callable[[Result], Sequence[Any]]
-"""Gives bundles, scenes, structures, plots, grids, DataFrames, or whatever has ``_repr_mimebundle_``."""
+"""Returns bundles, scenes, structures, plots, grids, DataFrames, or whatever has ``_repr_mimebundle_``."""
 
 _registered: dict[str, View] = {}
 _ours: dict[str, View] = {}
 
 
 def register_view(tool: str, function: View) -> None:
-    """Let ``function`` lay out the results of a tool, in the place of what did so before.
+    """Let ``function`` lay out the results of a tool, in place of the layout so far.
 
     Args:
         tool: the tool type, such as ``"vina"``.
-        function: takes a :class:`foldnote.results.Result` and returns a list of what is to be seen, in order:
+        function: takes a :class:`foldnote.results.Result` and returns a list of what to show, in order:
             scenes, structures, plots, grids, DataFrames, mime bundles (``table_bundle(frame, "Title")``), or
             other objects that show themselves as HTML. :func:`foldnote.viewers.default_view` gives what
             a tool without a function shows. Provenance and the list of files always follow. Where the
@@ -38,7 +38,7 @@ def register_view(tool: str, function: View) -> None:
 
 
 def unregister_view(tool: str) -> None:
-    """Forget what was registered for a tool; nothing happens where nothing was."""
+    """Remove the registered layout of a tool, if there is one."""
     _registered.pop(tool, None)
 
 
@@ -62,7 +62,7 @@ def _load_entry_point(tool: str) -> View | None:
         return None
     try:
         view: View = points[0].load()
-    except Exception as exc:  # somebody else's package may fail in any way
+    except Exception as exc:  # code of another package may raise anything
         raise ConfigurationError(
             f"The entry point {points[0].value!r} of {ENTRY_POINT_GROUP} cannot be loaded: {exc}"
         ) from exc

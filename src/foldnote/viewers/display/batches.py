@@ -1,7 +1,6 @@
-"""The tables of a batch: its jobs first, then what they left, with the job of every row.
+"""The tables of a batch: its jobs first, then their results, with the job of every row.
 
-A file that several jobs have under one name becomes one table; what only one job can say is not shown as the
-batch's.
+Files that several jobs have under the same name become one table.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ NamedTable = tuple[str, pd.DataFrame]
 
 
 def list_jobs(result: Result) -> list[NamedTable]:
-    """The service's table of the jobs, without columns in which nothing stands."""
+    """The service's table of the jobs, without empty columns."""
     name = find_batch_table(result.tables)
     table = None if name is None else _read(result, name)
     if name is None or table is None:

@@ -1,4 +1,4 @@
-"""What is told of the geometry of predicted models: one sentence a model, with residues and limits."""
+"""Warnings about the geometry of predicted models: one sentence per model, with residues and limits."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from foldnote.text import count
 MOST_RESIDUES = 10_000
 """Residues of all models together beyond which no further model is looked at for a view."""
 CLASHES_PER_RESIDUE = 0.01
-"""A crystal structure has a clash or two of heavy atoms as well: fewer than this are not told."""
+"""Fewer clashes of heavy atoms than this are not reported: crystal structures have a few, too."""
 _FEWEST_CLASHES = 3
 _SEVERE_A = 2.0
-"""Two atoms nearer than this are told in any case."""
+"""Two atoms nearer than this are always reported."""
 _MOST_NAMED = 5
 _MOST_MODELS = 5
 _LIMITS = (
@@ -35,7 +35,7 @@ _MANY = {
 
 
 def note_geometry(result: Result) -> tuple[str, ...]:
-    """Sentences on the predicted models whose geometry is wrong somewhere; none where all is well."""
+    """A sentence for each predicted model with geometry outliers; empty without any."""
     if result.poses:
         return ()
     told, left, looked = [], 0, 0

@@ -1,7 +1,6 @@
 """The provenance of a result and its files, as a summary.
 
-The method that really ran stands first; where it is another one than the tool is named after, that is said in
-the same line.
+The method that ran stands first; a substitute for the method that the tool is named after is named as one.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ _HUMP = re.compile(r"(?<=[a-z]{2})(?=[A-Z])")
 
 
 def write_summary(result: Result) -> dict[str, str]:
-    """Terms and what is to be said of them, in order; nothing is said of what the result does not tell."""
+    """Terms and their descriptions, in order; without those that the result does not state."""
     rows: dict[str, str] = {"Jobs": str(len(result.jobs)) if result.jobs else ""}
     if result.manifest:
         rows |= _write_manifest(result.manifest)
@@ -54,7 +53,7 @@ def _write_manifest(manifest: Manifest) -> dict[str, str]:
 
 
 def _write_time(text: str) -> str:
-    """``2026-11-21 07:13 UTC``; a text that is no time is shown as it stands."""
+    """``2026-11-21 07:13 UTC``; text that is not a time is returned unchanged."""
     try:
         moment = datetime.fromisoformat(text)
     except ValueError:

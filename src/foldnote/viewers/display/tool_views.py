@@ -1,7 +1,6 @@
-"""The layouts that gain by knowing the tool: numbered antibodies, and docked ligands.
+"""Layouts of single tools: numbered antibodies and docked ligands.
 
-Each is a function of result data alone, registered as anybody's would be, and does nothing for a result that
-lacks what it is about.
+Each is a function of the result alone and falls back to the default for a result without such data.
 """
 
 from __future__ import annotations

@@ -37,10 +37,10 @@ _ASSETS = files("foldnote.viewers").joinpath("assets")
 
 
 class Explorer(anywidget.AnyWidget):
-    """A structure whose residues are chosen in any of its pictures, or in Python.
+    """A structure whose residues are selected in any of its views, or in Python.
 
     ``explorer.selection`` is a list of (chain, number) pairs; setting it marks the residues everywhere, and
-    ``explorer.observe(function, "selection")`` tells of every choice that a reader makes.
+    ``explorer.observe(function, "selection")`` is called after every choice on the page.
     """
 
     _esm = _ASSETS.joinpath("explorer.js").read_text("utf-8")

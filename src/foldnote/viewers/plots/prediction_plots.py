@@ -1,7 +1,6 @@
 """The plots of a prediction and of a batch: pLDDT, aligned error, coverage, scores.
 
-Each is made from the data of :mod:`foldnote.results` and keeps it, so that the same numbers can be drawn
-otherwise.
+Each keeps the data of :mod:`foldnote.results` that it is drawn from.
 """
 
 from __future__ import annotations

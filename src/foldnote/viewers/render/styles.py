@@ -1,6 +1,6 @@
 """Map a Scene to 3Dmol.js styles: the representation and colour of each residue.
 
-One place decides it for all who draw: the py3Dmol view that Python code goes on with, and the page on which
+One place decides it for every renderer: the py3Dmol view that Python code goes on with, and the page on which
 a reader chooses another colouring or style. What a paint becomes in each style stands in :func:`apply_style`,
 and once more in ``scene.js`` for choices that are made on the page.
 """

@@ -1,8 +1,8 @@
-"""Ways to colour a structure by what is known of its residues, and the choice among them.
+"""Colourings of a structure by properties of its residues, and the choice among them.
 
-Only what the structure really has is offered: confidence or a predicted error where there is evidence of one,
-the B-factor column where it differs, as B-factors where the file names an experiment. Numbers are shown in
-words as well: by the legend, and under the pointer.
+A structure offers only what it has data for: confidence or predicted error where there is evidence of one,
+and the B-factor column where it varies, called B-factors where the file names an experiment. The legend and
+the pointer give the numbers, too.
 
 Bands of confidence: above 90, 70, 50 and below, in the four colours that the AlphaFold database made usual.
 Hydrophobicity: Kyte and Doolittle, J. Mol. Biol. 157, 105-132 (1982).

@@ -1,4 +1,4 @@
-"""A Scene: what is to be seen, as plain data.
+"""A Scene: what a 3D view shows, as plain data.
 
 It holds the structure's text, which chain has which colour, which stretches are marked and what is written in
 words beside the picture. It knows no JavaScript and draws nothing: py3Dmol draws it in a cell, a standalone
