@@ -1,8 +1,8 @@
-"""Engines: the programs that really compute, each in one folder with an environment of its own.
+"""Engines: the programs that compute, each in a folder and an environment of its own.
 
 An engine is ``engine.toml`` (what it serves, what it needs, whose method it is) and ``run.py`` (a program
-that reads ``job.json`` in its working folder and writes ``outputs/``). It is called by the name of the method
-that it runs, never by the name of the tool it stands in for. This room reads, installs and launches them; it
+that reads ``job.json`` in its working folder and writes ``outputs/``). It is named after the method
+that it runs, never after the tool that it substitutes. This package reads, installs and launches engines; it
 does not queue jobs, and no engine touches HTTP or the database.
 """
 

@@ -1,7 +1,7 @@
-"""One engine as data: ``engine.toml`` read, checked, and whether it can run on this machine.
+"""Read and check ``engine.toml``, and find out whether the engine can run on this machine.
 
-Reading an engine runs nothing. What is wrong in a file is said with the key at fault, since most of these
-files will be written by other people.
+Reading an engine runs nothing. Errors name the key at fault, since most of these files are written by other
+people.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ _OLDEST_MINOR = 11
 
 @dataclass(frozen=True, slots=True)
 class SystemNeed:
-    """A program that must be on PATH and that pip cannot bring."""
+    """A program that must be on PATH and that pip cannot install."""
 
     command: str
     debian: str = ""
-    """Debian or Ubuntu package that has it; empty when not known."""
+    """Debian or Ubuntu package that contains it; empty if unknown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,13 +67,13 @@ class Environment:
 
 @dataclass(frozen=True, slots=True)
 class Resources:
-    """What one run takes."""
+    """Resources of one run."""
 
     cores: int = 1
     memory_mb: int = 1024
-    """Memory to set aside for one run, in MB."""
+    """Reserved memory in MB (2**20 bytes)."""
     memory_limit_mb: int = 0
-    """Memory in MB above which a run is ended; 0 means no limit."""
+    """Memory in MB (2**20 bytes) above which a run is ended; 0 means no limit."""
     gpus: int = 0
 
 
@@ -83,25 +83,25 @@ class EngineState:
 
     installed: bool
     reason: str | None = None
-    """Why not, and what to do; None when it can."""
+    """Why not, and what to do; None if it can."""
     python: Path | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Engine:
-    """What ``engine.toml`` says."""
+    """The content of ``engine.toml``."""
 
     folder: Path
     name: str
     method: str
-    """The method that is really run, e.g. ``ABodyBuilder2 (model 1 of 4)``."""
+    """The method that is run, e.g. ``ABodyBuilder2 (model 1 of 4)``."""
     kind: Kind
     version: str
     tools: tuple[str, ...]
     note: str = ""
     """What a user must know before trusting a result."""
     outputs: tuple[str, ...] = ()
-    """The files of a result: name, colon, what is in it."""
+    """The files of a result: name, colon, content."""
     licence: str = ""
     licence_note: str = ""
     citation: str = ""
@@ -127,7 +127,7 @@ class Engine:
 
     @property
     def recipe(self) -> str:
-        """Hash of what an installation is made from; another one makes an installation stale."""
+        """Hash of what an installation is made from; if it changes, the installation is outdated."""
         content = [
             self.environment.steps,
             self.environment.probe,
@@ -136,7 +136,7 @@ class Engine:
         return hash_bytes(json.dumps(content).encode())
 
     def is_current(self, record: dict[str, Any]) -> bool:
-        """Whether an installation, whole or begun, was made from this recipe and this lock."""
+        """Whether an installation, complete or not, was made from this recipe and this lock."""
         return record.get("recipe") == self.recipe and record.get("lock", "") == self.lock_digest
 
     def state(self) -> EngineState:
@@ -158,7 +158,7 @@ class Engine:
         return EngineState(True, python=self.python)
 
     def as_tool_engine(self) -> ToolEngine:
-        """The row that the tool list shows."""
+        """The engine as shown in the list of tools."""
         return ToolEngine(
             name=self.name,
             method=self.method,
@@ -172,7 +172,7 @@ class Engine:
 
 
 def read_ready(engine: Engine) -> dict[str, Any] | None:
-    """What the installer left when it was done (recipe, packages, site_packages), or None."""
+    """The record of a complete installation (recipe, packages, site_packages), or None."""
     try:
         content = json.loads((engine.home / READY).read_text("utf-8"))
     except (OSError, ValueError):
@@ -195,13 +195,13 @@ def explain_missing(missing: tuple[SystemNeed, ...]) -> str:
 
 
 def newest_python(engine: Engine) -> tuple[int, int]:
-    """The newest Python that an environment of the engine is made of."""
+    """The newest Python that the engine's environment can use."""
     major, _, minor = engine.environment.newest_python.partition(".")
     return min(_OURS, (int(major), int(minor))) if minor else _OURS
 
 
 def find_python(engine: Engine) -> str | None:
-    """The Python to make the environment of: ours, or where that is too new an older one on PATH."""
+    """The Python for the environment: ours, or if that is too new an older one on PATH; else None."""
     major, minor = newest_python(engine)
     if (major, minor) == _OURS:
         return sys.executable

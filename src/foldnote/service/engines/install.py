@@ -1,10 +1,9 @@
-"""Makes an engine's environment under the user's data folder, in steps, so that it can be gone on with.
+"""Install an engine's environment in the user's data folder, in steps that can be resumed.
 
-What is installed is the engine's lock (`locks`), or its steps where it has none. Only ``venv`` and ``pip``
-are used, of the running python or of an older one where an engine has no packages for ours, with the user's
-own pip configuration; no registry is named here. An environment counts only when its probe has run: then
-``ready.json`` is published, and nothing else makes an engine installed. It asks nothing and prints nothing;
-events go to the caller.
+The engine's lock is installed, or its steps if it has none. Only ``venv`` and ``pip`` are used, with the
+running Python, or an older one if the engine has no packages for it, and the user's own pip configuration. An
+engine counts as installed once its probe has run and ``ready.json`` is published. Nothing is asked or
+printed; events are passed to the caller.
 """
 
 from __future__ import annotations
@@ -134,7 +133,7 @@ class _Installation:
         self._log = engine.home / INSTALL_LOG
 
     def run(self) -> None:
-        """Do what is not done yet."""
+        """Run the remaining steps."""
         try:
             self._run()
         except OSError as exc:
@@ -182,7 +181,7 @@ class _Installation:
                 self._write_done()
 
     def _read_done(self) -> bool:
-        """Take over the steps that are done; False where there is no whole environment for this version."""
+        """Resume after the completed steps; False if there is no usable environment for this version."""
         try:
             content = json.loads((self._engine.home / STEPS).read_text("utf-8"))
             is_ours = self._engine.is_current(content) and self._engine.python.exists()
@@ -202,7 +201,7 @@ class _Installation:
         return {"recipe": self._engine.recipe, "lock": self._engine.lock_digest}
 
     def _forget_environment(self) -> None:
-        """Remove another version's environment, or an incomplete one: it is rebuilt."""
+        """Remove an incomplete environment or one of another version."""
         (self._engine.home / STEPS).unlink(missing_ok=True)
         if self._env.exists():
             self._tell("removing what an earlier try or version left", is_milestone=True)
@@ -269,7 +268,7 @@ class _Installation:
         return ("--report", str(home / REPORT), *step.arguments, *wanted)
 
     def _remember_files(self, step: PipStep) -> None:
-        """Which files of which packages were installed, with their hashes, as pip reports them."""
+        """Record the installed files and their hashes from pip's report."""
         try:
             report = json.loads((self._engine.home / REPORT).read_text("utf-8"))
         except (OSError, ValueError):
@@ -277,7 +276,7 @@ class _Installation:
         self._files |= dict(read_report(report, is_checked=step.is_checked))
 
     def _fraction(self, share: float) -> float:
-        """Share of the disk space that is filled, and at least the share of steps that are done."""
+        """Fraction of the expected disk space in use, and at least the fraction of completed steps."""
         expected = self._engine.environment.disk_mb
         filled = _used_mb(self._env) / expected if expected else 0.0
         return min(_LAST_FRACTION, max(share, filled))
@@ -319,13 +318,13 @@ class _Installation:
 
 
 def _raise_if_full(*lines: str) -> None:
-    """A program of ours says that there was no room."""
+    """Raise an OSError if a program reported that the disk is full."""
     if tells_full_disk(lines):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
 
 def pip_environment(engine: Engine) -> dict[str, str]:
-    """The user's environment with pip's configuration, without what would lead pip out of the engine's."""
+    """The user's environment, without variables that would make pip install elsewhere."""
     inherited = {name: value for name, value in process_environment().items() if name not in _NOT_FOR_PIP}
     return {
         **inherited,
@@ -352,7 +351,7 @@ def _require_python(engine: Engine) -> str:
 
 @contextmanager
 def _lock(engine: Engine) -> Iterator[None]:
-    """One installer at a time for an engine; the kernel frees the lock of one that died."""
+    """Allow one installer at a time per engine; the lock ends with its holder."""
     with hold_lock(engine.home.with_name(f".{engine.name}.lock")) as is_held:
         if not is_held:
             raise EngineInstallError(
@@ -362,7 +361,7 @@ def _lock(engine: Engine) -> Iterator[None]:
 
 
 def _used_mb(folder: Path) -> int:
-    """Space that the files below ``folder`` take, in MB."""
+    """Total size of the files below ``folder``, in MB (2**20 bytes)."""
     total = 0
     for root, _, names in os.walk(folder):
         for name in names:

@@ -1,7 +1,7 @@
-"""From an engine and a job to what the runner starts: command, environment, limits.
+"""Build the specification of an attempt from an engine and a job: command, environment, limits.
 
-An engine gets a small environment made here, not the service's: no key of any service, no PYTHONPATH, no
-trace of the notebook's environment, and as many threads as it declares. It starts nothing itself.
+An engine gets a small environment made here, not the service's: no service keys, no PYTHONPATH, nothing of
+the notebook's environment, and as many threads as it declares. Nothing is started here.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ THREADS = (
     "VECLIB_MAXIMUM_THREADS",
     "OPENMM_CPU_THREADS",
 )
-"""Variables by which programs are told of their cores."""
+"""Variables that limit the number of threads of numerical libraries."""
 
 
 def build_attempt(
@@ -54,19 +54,19 @@ def build_attempt(
     max_cores: int | None = None,
     time_limit_s: float | None = None,
 ) -> AttemptSpec:
-    """What the runner needs to run ``engine`` once.
+    """The specification of one run of ``engine``.
 
     Args:
-        engine: what runs.
+        engine: the engine to run.
         attempt_dir: absolute folder of the attempt; it need not exist.
-        nonce: single-use word of the attempt.
+        nonce: single-use identifier of the attempt.
         job_name: name of the job.
         tool: type of the tool.
         settings: settings with the defaults filled in.
         files: for each file field the paths below ``work/`` that ``prepare_attempt`` fills.
-        seed: seed for everything that draws random numbers.
-        max_cores: cores that this machine can give; the engine gets no more than these.
-        time_limit_s: seconds, in place of the engine's own limit.
+        seed: seed of all random numbers.
+        max_cores: maximum number of cores.
+        time_limit_s: time limit in seconds, instead of the engine's own.
 
     Raises:
         EngineError: the engine cannot run on this machine; the message says what to do.
@@ -95,7 +95,7 @@ def build_attempt(
 
 
 def describe(engine: Engine) -> dict[str, Any]:
-    """What a result's manifest says of the engine that made it."""
+    """The engine in the manifest of a result."""
     return {
         "name": engine.name,
         "method": engine.method,
@@ -110,7 +110,7 @@ def describe(engine: Engine) -> dict[str, Any]:
 
 
 def make_environment(engine: Engine, cores: int) -> dict[str, str]:
-    """The whole environment of the engine's process, without the attempt's nonce."""
+    """The complete environment of the engine's process, except for the attempt's nonce."""
     outer = process_environment()
     wanted = {*INHERITED, *engine.environment.inherit}
     inherited = {name: value for name, value in outer.items() if name in wanted or name.startswith("LC_")}
@@ -133,7 +133,7 @@ def _module_path(engine: Engine) -> str:
 
 
 def _search_path(engine: Engine, outer: str) -> str:
-    """PATH with the engine's own folders first and without the environment that the service runs in."""
+    """PATH with the engine's own folders first and without the service's own environment."""
     first = [_fill(folder, engine) for folder in engine.environment.path]
     if engine.environment.kind == "host":
         return os.pathsep.join([*first, outer])

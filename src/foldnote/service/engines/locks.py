@@ -1,7 +1,7 @@
 """Locks: every package of an engine's environment, with its version and the SHA-256 of each of its files.
 
 A lock is a requirements file for all platforms and Pythons, made by ``scripts/lock-engines`` from the steps
-of ``engine.toml``. Here it is read, and what pip says of its packages; pip itself compares the hashes.
+of ``engine.toml``. This module reads locks and pip's reports on them; pip itself compares the hashes.
 Packages whose builds differ from index to index, such as torch, are pinned by version only, and the hash
 of what was installed is recorded.
 """
@@ -28,7 +28,7 @@ _GOT = re.compile(r"^\s+Got\s+([0-9a-f]{64})")
 
 @dataclass(frozen=True, slots=True)
 class LockSource:
-    """What ``[environment.lock]`` of ``engine.toml`` says."""
+    """``[environment.lock]`` of ``engine.toml``."""
 
     file: str
     """Requirements file with hashes, relative to the engine's folder."""
@@ -88,7 +88,7 @@ def _read_entry(path: Path, text: str) -> Locked:
     if found is None or not _HASH.search(text):
         raise EngineError(
             f"The lock {path} cannot be used: {text.splitlines()[0]!r} has no exact version or no hash."
-            " Make it anew with scripts/lock-engines."
+            " Make it again with scripts/lock-engines."
         )
     return Locked(normalize(found[1]), found[2], text)
 
@@ -104,13 +104,13 @@ def is_library(source: LockSource, name: str) -> bool:
 
 
 def name_of(requirement: str) -> str:
-    """The package that a requirement names, empty for an option of pip."""
+    """The package that a requirement names; empty for an option of pip."""
     found = _NAME.match(requirement)
     return normalize(found[0]) if found else ""
 
 
 def read_report(report: Mapping[str, Any], *, is_checked: bool) -> Iterator[tuple[str, dict[str, Any]]]:
-    """The packages that pip reports: name, and version, file, SHA-256 and whether that was compared."""
+    """Packages in pip's report: name, then version, file, SHA-256 and whether that was compared."""
     for row in report.get("install") or ():
         about, origin = row.get("metadata") or {}, row.get("download_info") or {}
         hashes = (origin.get("archive_info") or {}).get("hashes") or {}
@@ -126,12 +126,12 @@ def read_report(report: Mapping[str, Any], *, is_checked: bool) -> Iterator[tupl
 
 
 def _file_of(url: str) -> str:
-    """The last part of an address, without what may be a password before or a key behind it."""
+    """The file name in an address, without credentials, query and fragment."""
     return url.partition("#")[0].partition("?")[0].rsplit("/", 1)[-1]
 
 
 def explain_other_hash(engine: str, lines: Sequence[str]) -> str | None:
-    """A sentence on a package whose file is not the lock's, from pip's output; None where there is none."""
+    """A sentence on a package whose hash differs from the lock's, from pip's output; else None."""
     named = None
     for line in lines:
         if match := _MISMATCH.match(line):

@@ -1,6 +1,6 @@
-"""One ``pip install``, watched line by line, and its failure in plain words.
+"""Run ``pip install``, follow its output line by line, and explain its failure.
 
-Which registry is asked, and how, is the user's own pip configuration. It retries nothing: pip does.
+The registry is that of the user's own pip configuration. Retries are left to pip.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ class PipRun:
         self.mismatch: list[str] = []
 
     def lines(self) -> Iterator[str]:
-        """What pip is doing, and the same line again every few seconds while it says nothing new."""
+        """Yield what pip is doing, repeated every few seconds while there is no new output."""
         shown = ""
         with self._log.open("a", encoding="utf-8") as log:
             for line in self._read():
@@ -83,7 +83,7 @@ class PipRun:
             self.errors.append(line.strip())
 
     def _read(self) -> Iterator[str | None]:
-        """Lines of pip; None when it was silent for a while."""
+        """Lines of pip's output; None after some seconds of silence."""
         with (
             subprocess.Popen(
                 self._command,
@@ -121,12 +121,12 @@ def _split(process: subprocess.Popen[bytes], selector: selectors.DefaultSelector
 
 
 def tells_full_disk(lines: Sequence[str]) -> bool:
-    """Whether a program says in ``lines`` that there was no room."""
+    """Whether a program reports in ``lines`` that the disk is full."""
     return any(_FULL_DISK.search(line) for line in lines)
 
 
 def explain_failure(errors: Sequence[str]) -> str:
-    """Why pip failed: what it means, and pip's own words where they are short or all there is."""
+    """Why pip failed: an explanation, with pip's own message if it is short or there is no explanation."""
     text = "\n".join(errors)
     meaning = next((sentence for pattern, sentence in _REASONS if pattern.search(text)), "")
     own = errors[-1].removeprefix("ERROR: ").rstrip(".") if errors else "it said nothing"
@@ -136,6 +136,6 @@ def explain_failure(errors: Sequence[str]) -> str:
 
 
 def _shorten(line: str) -> str:
-    """The line without folders and addresses, which say nothing to a reader."""
+    """The line with paths and addresses reduced to their last part."""
     words = [word.rsplit("/", 1)[-1] if "/" in word else word for word in line.split()]
     return " ".join(words)[:_SHOWN_LENGTH]

@@ -1,4 +1,4 @@
-"""Which ``pip install`` calls make an engine's environment: those of its lock, or else its own steps."""
+"""Plan the ``pip install`` calls that make an engine's environment, from its lock or else its own steps."""
 
 from __future__ import annotations
 
@@ -20,23 +20,23 @@ class PipStep:
     title: str
     arguments: tuple[str, ...]
     requirements: str = ""
-    """What stands in the requirements file that pip gets; empty for none."""
+    """Content of the requirements file for pip; empty for none."""
     is_checked: bool = False
     """Whether pip compares hashes."""
 
     @property
     def key(self) -> str:
-        """Hash of all that it says."""
+        """Hash of its content; a step with the same hash is not repeated."""
         said = [*self.arguments, self.requirements] if self.requirements else self.arguments
         return hash_bytes(json.dumps(said).encode())
 
 
 def plan_first(engine: Engine, *, with_hashes: bool) -> tuple[PipStep, ...]:
-    """What is installed in any case: unhashed packages, then the wheels, then what has to be built.
+    """Steps that are always needed: unhashed packages, then wheels, then packages built from source.
 
     Args:
-        engine: what is installed; the versions of its unhashed packages are those of its ``steps``.
-        with_hashes: whether pip compares hashes, or installs whatever build has the version.
+        engine: the engine to install; the versions of its unhashed packages are those of its ``steps``.
+        with_hashes: whether pip compares hashes, or accepts any build of the locked version.
 
     Raises:
         EngineError: the lock cannot be read.
@@ -55,10 +55,10 @@ def plan_first(engine: Engine, *, with_hashes: bool) -> tuple[PipStep, ...]:
 
 
 def plan_last(engine: Engine, *, with_hashes: bool) -> tuple[PipStep, ...]:
-    """What the builds of the unhashed packages that are installed now need beyond that.
+    """Steps that depend on the builds of the unhashed packages that were installed.
 
-    The libraries of the lock come in when those builds declare one of them. The last step brings in what
-    another build than the lock's wants; usually that is nothing.
+    The libraries of the lock are installed if those builds require one of them. The last step installs what a
+    build other than the lock's requires in addition; usually that is nothing.
 
     Raises:
         EngineError: the lock cannot be read.
@@ -83,7 +83,7 @@ def _pinned(engine: Engine) -> tuple[str, ...]:
 
 
 def _declared(engine: Engine) -> frozenset[str]:
-    """Packages that the installed builds of the unhashed packages ask for."""
+    """Packages that the installed builds of the unhashed packages require."""
     lock = engine.environment.lock
     folders = (engine.home / ENVIRONMENT).glob("lib/python*/site-packages")
     return frozenset(

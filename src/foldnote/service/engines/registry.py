@@ -1,7 +1,7 @@
-"""Which engines there are: bundled ones, those of installed packages, and those of folders the user names.
+"""Find engines: bundled ones, those of installed packages, and those in folders that the user names.
 
-A later source replaces an engine of the same name, so that a lab can put its own build in the place of a
-bundled one. An engine that cannot be read is an error and is never passed over.
+A later source replaces an engine of the same name, so that a lab can replace a bundled engine with its own
+build. An engine that cannot be read is an error and is never skipped.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from foldnote.errors import EngineError, UnknownEngineError
 from foldnote.service.engines.engine import Engine, read_engine
 
 ENTRY_POINT_GROUP = "foldnote.engines"
-"""An entry point of this group is a path, or a function without arguments that gives one."""
+"""An entry point of this group is a path, or a function without arguments that returns one."""
 
 
 def load_engines(extra: Sequence[Path] = ()) -> dict[str, Engine]:
@@ -36,8 +36,8 @@ def load_engines(extra: Sequence[Path] = ()) -> dict[str, Engine]:
 def engine_for(tool_type: str, engines: Mapping[str, Engine] | Iterable[Engine]) -> Engine | None:
     """The engine that runs ``tool_type``, or None.
 
-    One that is installed goes before one that is not; among those the one that was loaded last, since it was
-    named more explicitly.
+    Installed engines are preferred; among several, the one that was loaded last, since it was named more
+    explicitly.
     """
     rows: Iterable[Engine] = engines.values() if isinstance(engines, Mapping) else engines
     fitting = [(index, engine) for index, engine in enumerate(rows) if tool_type in engine.tools]
@@ -51,7 +51,7 @@ def get_engine(name: str, engines: Mapping[str, Engine]) -> Engine:
     """The engine called ``name``.
 
     Raises:
-        UnknownEngineError: there is none; the message lists those there are.
+        UnknownEngineError: there is none; the message lists the existing ones.
     """
     if name not in engines:
         raise UnknownEngineError(f"There is no engine {name!r}. Engines: {', '.join(sorted(engines))}.")

@@ -22,17 +22,27 @@ SPOILT_SENTENCE = (
 
 
 def ending_of(outcome: Outcome, *, cores: int, has_result: bool, is_cancelled: bool) -> JobEnd | None:
-    """How the job ends; None when the attempt was lost and the job may be tried again."""
+    """How the job ends; None if the attempt was lost and the job may be tried again."""
+    error, message = None, None
     if outcome.state == "succeeded" and has_result:
-        return _ended(JobStatus.COMPLETE, None, outcome.note, outcome, cores, has_result)
-    if outcome.state == "succeeded":
-        return _ended(JobStatus.STOPPED, "The tool ended without any output.", None, outcome, cores, False)
-    if is_cancelled:
-        return _ended(JobStatus.STOPPED, None, STOPPED_MESSAGE, outcome, cores, has_result)
-    if outcome.state in ("failed", "timed_out"):
+        message = outcome.note
+    elif outcome.state == "succeeded":
+        error = "The tool ended without any output."
+    elif is_cancelled:
+        message = STOPPED_MESSAGE
+    elif outcome.state in ("failed", "timed_out"):
         error = outcome.error or "The tool failed and gave no reason."
-        return _ended(JobStatus.STOPPED, error, None, outcome, cores, has_result)
-    return None
+    else:
+        return None
+    return JobEnd(
+        state=JobStatus.COMPLETE if outcome.state == "succeeded" and has_result else JobStatus.STOPPED,
+        error=error,
+        message=message,
+        score=None if outcome.score is None else dict(outcome.score),
+        weighted_hours=weighted_hours(outcome.started, outcome.ended, cores),
+        result_sha256=outcome.result_sha256 if has_result else None,
+        result_size=outcome.result_size_bytes if has_result else None,
+    )
 
 
 def stopped_ending() -> JobEnd:
@@ -54,20 +64,6 @@ def exhausted_ending(reason: str) -> JobEnd:
 def is_exhausted(claim: Claim) -> bool:
     """Whether the attempt that was lost was the last one allowed."""
     return claim.losses + 1 >= MAX_ATTEMPTS
-
-
-def _ended(
-    state: JobStatus, error: str | None, message: str | None, outcome: Outcome, cores: int, has_result: bool
-) -> JobEnd:
-    return JobEnd(
-        state=state,
-        error=error,
-        message=message,
-        score=None if outcome.score is None else dict(outcome.score),
-        weighted_hours=weighted_hours(outcome.started, outcome.ended, cores),
-        result_sha256=outcome.result_sha256 if has_result else None,
-        result_size=outcome.result_size_bytes if has_result else None,
-    )
 
 
 def weighted_hours(started: str | None, ended: str | None, cores: int) -> float | None:
