@@ -89,7 +89,7 @@ def fetch_result(
     """The path of a finished job's result archive, or of one file of it, on this machine.
 
     Args:
-        progress: show a bar, or what is told of the bytes that are there.
+        progress: show a bar, or a callback that receives the bytes so far.
         job_email: the member of the organization whose job it is; None for one's own.
 
     Raises:

@@ -165,7 +165,7 @@ class JobHandleOperations(Api):
 
         Raises:
             JobFailedError: the run failed; the log's end is in the exception.
-            JobStoppedError: somebody stopped it.
+            JobStoppedError: it was stopped.
             WaitTimeoutError: it was not final in time.
         """
         with follow(progress, [self.job_name], None) as note:
@@ -184,7 +184,7 @@ class JobHandleOperations(Api):
 
         Raises:
             JobFailedError: the run failed; the log's end is in the exception.
-            JobStoppedError: somebody stopped it.
+            JobStoppedError: it was stopped.
             WaitTimeoutError: it was not final in time; it goes on.
         """
         with follow(progress, [self.job_name], on_change) as note:

@@ -276,7 +276,7 @@ class JobsOperations(Resource, Generic[H]):
 
         Raises:
             JobFailedError: the run failed; the log's end is in the exception.
-            JobStoppedError: somebody stopped it.
+            JobStoppedError: it was stopped.
             WaitTimeoutError: it was not final in ``timeout_s`` seconds; it goes on.
         """
         with follow(progress, [job_name], on_change) as note:
