@@ -94,8 +94,9 @@ describe('JobsModel', () => {
   });
 
   it('shows a change as soon as the server tells, with one question under way', async () => {
+    model = new JobsModel(source, { wait: 20_000, pause: 1 });
     model.watch();
-    await pause(20);
+    await vi.waitFor(() => expect(source.tags).toHaveLength(2));
     const asked = source.tags.length;
     source.answer = makeAnswer([makeJob({ status: 'Complete' })]);
     await vi.waitFor(() => expect(model.state().jobs[0]?.status).toBe('Complete'));

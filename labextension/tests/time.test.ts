@@ -6,7 +6,11 @@ import { makeJob } from './records';
 const before = process.env.TZ;
 
 afterEach(() => {
-  process.env.TZ = before;
+  if (before === undefined) {
+    delete process.env.TZ;
+  } else {
+    process.env.TZ = before;
+  }
 });
 
 const CHANGES: [string, string][] = [
