@@ -1,4 +1,4 @@
-"""The connection to one service: address, key, rate limit and retries.
+"""The connection to one service: address, key, rate limit and retries; and what a resource holds of it.
 
 Only calls that change nothing when they are done twice are repeated after a lost answer. A refusal of the
 service is an exception; what the answer means is the resources' business.
@@ -12,15 +12,17 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, TypedDict, Unpack
+from urllib.parse import quote
 
 from pydantic import SecretStr
 
 from foldnote import settings
 from foldnote.client.core.error_mapping import find_hidden_refusal, hidden_status, read_json, refusal
-from foldnote.client.core.operations import Call, Download, Operation, Run, ServiceResponse, Sleep
+from foldnote.client.core.operations import Api, Call, Download, Operation, Run, ServiceResponse, Sleep
 from foldnote.client.core.pacing import Bucket, retry_delays
 from foldnote.client.core.progress import ProgressCallback
 from foldnote.errors import (
+    ArgumentError,
     ConfigurationError,
     RateLimitedError,
     ServiceError,
@@ -31,6 +33,7 @@ from foldnote.errors import (
 from foldnote.models import Tool
 
 if TYPE_CHECKING:
+    from foldnote.client.local.ledger import Ledger
     from foldnote.client.watching.poller import AccountPoller
 
 _BUCKETS: dict[float, Bucket] = {}
@@ -273,3 +276,38 @@ def next_pause(delays: Iterator[float], fault: Exception, *, allowed: bool) -> f
     if asked is not None and asked > _LONGEST_PAUSE_S:
         raise fault
     return max(pause, asked or 0.0)
+
+
+class Resource(Api):
+    """A noun of the interface; its operations are generators over the connection.
+
+    A subclass that is a ``SyncApi``, too, returns their values; one that is an ``AsyncApi`` awaits them.
+    """
+
+    def __init__(self, connection: ServiceConnection, transport: Any) -> None:
+        self._connection = connection
+        self._transport = transport
+
+    @property
+    def ledger(self) -> Ledger:
+        """What was submitted to this service from here."""
+        from foldnote.client.local.ledger import Ledger  # sqlite3 is loaded by what submits, not by all
+
+        return Ledger(service=self._connection.service)
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} of {self._connection.service}>"
+
+
+def path_part(name: str) -> str:
+    """``name`` as one segment of a path.
+
+    Raises:
+        ArgumentError: it holds what no address can have.
+    """
+    try:
+        return quote(name, safe="")
+    except UnicodeEncodeError as exc:
+        raise ArgumentError(
+            f"{name!r} holds a letter that no address can have. Choose another name."
+        ) from exc

@@ -1,7 +1,9 @@
 """Perform calls, downloads and pauses with httpx, synchronously or asynchronously.
 
 It knows nothing of jobs. What httpx raises becomes a TransportError here, once, and carries no request (whose
-headers hold the key).
+headers hold the key). A body is limited in size and minimum rate while it is received, since whatever answers
+may send without end. A key that an answer repeats is covered before anything else reads the answer: gateways
+repeat refused keys in sentences, headers and redirections, and from there they would go into logs and pages.
 """
 
 from __future__ import annotations
@@ -12,25 +14,37 @@ import json
 import os
 import time
 import weakref
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import IO, Any, NoReturn
+from urllib.parse import quote
 
 import httpx
 
-from foldnote.client.core.body_limits import ENCODINGS, BufferedBody, Guard
 from foldnote.client.core.hashing import RunningHash
 from foldnote.client.core.http_connections import connect, explain
 from foldnote.client.core.operations import Call, Download, Effect, Run, ServiceResponse, Sleep
-from foldnote.client.core.redaction import cover_key
 from foldnote.client.local.cache import read_mark, write_mark
-from foldnote.errors import FoldnoteError, ProtocolError, ResultError, ServiceUnreachableError
+from foldnote.errors import (
+    FoldnoteError,
+    ProtocolError,
+    RequestTimeoutError,
+    ResultError,
+    ServiceUnreachableError,
+)
 
 _CHUNK_BYTES = 1 << 20
 _CONNECT_S = 10.0
 _LARGEST_REFUSAL_BYTES = 1_000_000
 _NOT_MODIFIED = 304
 _NEAR = 20
+_ENCODINGS = ("gzip", "deflate")
+"""How answers may be packed. Both grow by a factor of about 1,000 at most, so no chunk fills the memory."""
+_SLOWEST_BYTES_PER_S = 1000.0
+_COVER = "[key]"
+_SHORTEST_KEY = 12
+"""Letters of the shortest key that is looked for: a shorter one may be a word of the answer."""
 
 
 class HttpTransport:
@@ -156,7 +170,7 @@ class AsyncHttpTransport:
 
 def _request(call: Call) -> dict[str, Any]:
     """What httpx is told of a call, besides its body."""
-    headers = {"Accept-Encoding": ", ".join(ENCODINGS)}
+    headers = {"Accept-Encoding": ", ".join(_ENCODINGS)}
     if isinstance(call.content, Path):
         headers["Content-Length"] = str(call.content.stat().st_size)
     elif call.content is not None:
@@ -253,7 +267,7 @@ async def _read_chunks_async(call: Call) -> AsyncIterator[bytes]:
 
 def _read(response: httpx.Response, body: BufferedBody) -> ServiceResponse:
     answer = ServiceResponse(response.status_code, response.headers, body.join())
-    return cover_key(answer, response.request.headers.get("x-api-key", ""))
+    return _cover_key(answer, response.request.headers.get("x-api-key", ""))
 
 
 class _Target:
@@ -345,3 +359,108 @@ def _announced_size(response: httpx.Response) -> int | None:
         return int(text)
     except ValueError as exc:
         raise ProtocolError(f"The service sent a download with the length {text!r}.") from exc
+
+
+class Guard:
+    """Watches the pace at which a body arrives."""
+
+    def __init__(
+        self,
+        response: httpx.Response,
+        timeout_s: float,
+        limit_bytes: int,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """Begin with an answer whose body was not read yet.
+
+        Args:
+            timeout_s: seconds in which 1 kB must come for each of them, again and again.
+            limit_bytes: the most bytes that may come, unpacked.
+            clock: seconds from any beginning.
+
+        Raises:
+            ProtocolError: it is packed in a way that was not asked for.
+        """
+        self.limit_bytes = limit_bytes
+        self._address = str(response.request.url.copy_with(query=None))
+        self._timeout_s = timeout_s
+        self._clock = clock
+        self._begin, self._came = clock(), 0
+        packings = response.headers.get("content-encoding", "identity").replace(" ", "").split(",")
+        for packing in packings:
+            if packing not in ("identity", "", *_ENCODINGS):
+                raise ProtocolError(
+                    f"The service packed its answer with {packing!r}, which it was not asked for."
+                )
+        if len(packings) > 1:
+            raise ProtocolError("The service packed its answer more than once.")
+
+    def note(self, size: int) -> None:
+        """So many bytes have come.
+
+        Raises:
+            RequestTimeoutError: the body arrives too slowly ever to end.
+        """
+        self._came += size
+        passed_s = self._clock() - self._begin
+        if passed_s < self._timeout_s:
+            return
+        if self._came < passed_s * _SLOWEST_BYTES_PER_S:
+            raise RequestTimeoutError(
+                f"{self._address} sends too slowly: {self._came:,} bytes in {passed_s:.0f} s. Try again"
+                " later.",
+                was_sent=True,
+            )
+        self._begin, self._came = self._clock(), 0
+
+
+class BufferedBody:
+    """A body that is kept in memory."""
+
+    def __init__(self, response: httpx.Response, timeout_s: float, limit_bytes: int) -> None:
+        """Begin with an answer whose body was not read yet.
+
+        Raises:
+            ProtocolError: it is announced to be larger than ``limit_bytes``.
+        """
+        self._guard = Guard(response, timeout_s, limit_bytes)
+        self._size = 0
+        self._chunks: list[bytes] = []
+        announced = response.headers.get("content-length", "")
+        if announced.isdecimal() and int(announced[:20]) > limit_bytes and response.request.method != "HEAD":
+            self._refuse()
+
+    def take(self, chunk: bytes) -> None:
+        """The next bytes.
+
+        Raises:
+            ProtocolError: they are more than the limit.
+            RequestTimeoutError: they arrive too slowly.
+        """
+        self._guard.note(len(chunk))
+        self._size += len(chunk)
+        if self._size > self._guard.limit_bytes:
+            self._refuse()
+        self._chunks.append(chunk)
+
+    def join(self) -> bytes:
+        """All of it."""
+        return b"".join(self._chunks)
+
+    def _refuse(self) -> None:
+        self._chunks.clear()
+        raise ProtocolError(
+            f"The service's answer is larger than {self._guard.limit_bytes / 1e6:g} MB and was not read on."
+            " If it may be, set FOLDNOTE_LARGEST_ANSWER_MB to its size in MB; of a list, ask for fewer rows."
+        )
+
+
+def _cover_key(answer: ServiceResponse, key: str) -> ServiceResponse:
+    """The answer without the ``key`` that the question was asked with; empty for none."""
+    if len(key) < _SHORTEST_KEY:
+        return answer
+    body, headers = answer.body, dict(answer.headers)
+    for form in {key, quote(key, safe="")}:
+        body = body.replace(form.encode(), _COVER.encode())
+        headers = {name: value.replace(form, _COVER) for name, value in headers.items()}
+    return replace(answer, body=body, headers=headers)

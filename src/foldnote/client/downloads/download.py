@@ -6,15 +6,20 @@ service gives; only then does it get its place in the cache folder, from where i
 
 from __future__ import annotations
 
+import json
 import re
+import shutil
 import zipfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Any
 from urllib.parse import urljoin
+from uuid import uuid4
 
+from foldnote import late
 from foldnote.client.core.connection import ServiceConnection
 from foldnote.client.core.error_mapping import understand
 from foldnote.client.core.job_pages import get_job
@@ -22,7 +27,14 @@ from foldnote.client.core.operations import Operation, Run, ServiceResponse, Sle
 from foldnote.client.core.pacing import poll_delays
 from foldnote.client.core.progress import ProgressCallback, measure
 from foldnote.client.local import cache
-from foldnote.errors import ArchiveError, BadRequestError, JobFailedError, ProtocolError, ResultError
+from foldnote.errors import (
+    ArchiveError,
+    ArgumentError,
+    BadRequestError,
+    JobFailedError,
+    ProtocolError,
+    ResultError,
+)
 from foldnote.io import hash_bytes, hash_file
 from foldnote.models import BatchStatus, Job
 
@@ -30,6 +42,7 @@ _RESULT_TIMEOUT_S = 330.0  # the service may hold the request for about 290 s wh
 _LOOKS_AT_A_BUILD = 6
 """After so many looks, half a minute, the result itself is asked for again: not all deployments tell."""
 _KEPT = 304
+_MOST_SHOWN = 8
 _SHA256 = re.compile(r'^"?(?:sha256[:=-])?([0-9a-f]{64})"?$')
 
 
@@ -189,3 +202,43 @@ def _verify(part: Path, answer: ServiceResponse, *, is_archive: bool) -> str:
     if found != (announced or found):
         raise ArchiveError("The download is damaged: its SHA-256 is not the announced one. Try again.")
     return found
+
+
+def unpack_selected(archive: Path, patterns: Sequence[str]) -> Path:
+    """The folder with the files of ``archive`` whose names match one of ``patterns``; unpacked once.
+
+    Raises:
+        ArgumentError: no file matches; the message names those that are there.
+        ArchiveError: the archive is damaged or not safe to unpack.
+    """
+    status = archive.stat()
+    wanted = [sorted(patterns), status.st_ino, status.st_mtime_ns, status.st_size]
+    folder = archive.parent / f"selected-{hash_bytes(json.dumps(wanted).encode())[:16]}"
+    if cache.is_intact(folder, _hash_files):
+        return folder
+    shutil.rmtree(folder, ignore_errors=True)  # damaged, or left by a version that noted no hash
+    result = late.load("open_result")(archive)
+    if not result.match(patterns):
+        names = [file.name for file in result.files]
+        more = f" and {len(names) - _MOST_SHOWN} more" if len(names) > _MOST_SHOWN else ""
+        raise ArgumentError(
+            f"No file of {archive.name} matches {', '.join(patterns)}."
+            f" It has: {', '.join(names[:_MOST_SHOWN])}{more}."
+        )
+    beside = archive.parent / f"{uuid4().hex}.unpacking"
+    try:
+        result.save_to(beside, patterns)
+        digest = _hash_files(beside)
+        with suppress(OSError):  # somebody else was first: theirs is the same
+            beside.rename(folder)
+        cache.write_hash(folder, digest)
+    finally:
+        shutil.rmtree(beside, ignore_errors=True)
+    return folder
+
+
+def _hash_files(folder: Path) -> str:
+    """SHA-256 (hex) over names and contents of all files in a folder."""
+    files = sorted(path for path in folder.rglob("*") if path.is_file())
+    told = [[str(path.relative_to(folder)), hash_file(path)] for path in files]
+    return hash_bytes(json.dumps(told).encode())

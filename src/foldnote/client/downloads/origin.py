@@ -10,6 +10,7 @@ from foldnote.client.core.connection import ServiceConnection
 from foldnote.client.inputs.file_values import is_file_field
 from foldnote.client.local.ledger import Ledger
 from foldnote.io import hash_bytes
+from foldnote.late import find_version
 from foldnote.models import Job, Tool
 
 
@@ -21,16 +22,6 @@ def describe_origin(connection: ServiceConnection, job: Job) -> dict[str, Any]:
         "client": {"name": "foldnote", "version": find_version(), "python": platform.python_version()},
         "inputs": _list_inputs(connection, job),
     }
-
-
-def find_version() -> str:
-    """The version of this client."""
-    from importlib.metadata import PackageNotFoundError, version  # only where a result is described
-
-    try:
-        return version("foldnote")
-    except PackageNotFoundError:  # run from a source tree that was never installed
-        return "0+source"
 
 
 def _list_inputs(connection: ServiceConnection, job: Job) -> list[dict[str, Any]]:

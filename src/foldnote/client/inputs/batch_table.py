@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
-from foldnote.errors import FoldnoteError
+from foldnote.errors import ArgumentError
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -53,7 +53,7 @@ def expand_rows(
         names: the column with the names of the subjobs; in a sweep they get ``-1``, ``-2`` … behind.
 
     Raises:
-        FoldnoteError: there is no such column, a setting is given twice, or there is no row.
+        ArgumentError: there is no such column, a setting is given twice, or there is no row.
     """
     records = _records(table)
     chosen = dict(columns) if columns is not None else _every_column(records, names)
@@ -62,7 +62,7 @@ def expand_rows(
         dict(zip(sweep or {}, values, strict=True)) for values in product(*(sweep or {}).values())
     ]
     if not records or not combinations:
-        raise FoldnoteError(
+        raise ArgumentError(
             "The batch has no rows: the table is empty, or a setting of the sweep has no values."
         )
     rows = [
@@ -96,7 +96,7 @@ def _records(table: Any) -> list[dict[str, Any]]:
     """The rows of a table.
 
     Raises:
-        FoldnoteError: it is none.
+        ArgumentError: it is none.
     """
     if hasattr(table, "to_dict") and hasattr(table, "columns"):
         return [{str(name): value for name, value in row.items()} for row in table.to_dict("records")]
@@ -105,7 +105,7 @@ def _records(table: Any) -> list[dict[str, Any]]:
     wrong = [row for row in records if not isinstance(row, Mapping)] if is_list else records
     if wrong:
         what = "a row of this" if is_list else "this"
-        raise FoldnoteError(
+        raise ArgumentError(
             "A batch needs a table: a DataFrame, or a list with a mapping of settings for each job, such as"
             f' [{{"sequence": "EVQL…"}}]; {what} is a {type(wrong[0]).__name__}.'
         )
@@ -127,16 +127,16 @@ def _check(
     known = dict.fromkeys(name for record in records for name in record)
     for column in (*columns.values(), *([names] if names is not None else [])):
         if records and column not in known:
-            raise FoldnoteError(f"The table has no column {column!r}. It has: {', '.join(known)}.")
+            raise ArgumentError(f"The table has no column {column!r}. It has: {', '.join(known)}.")
     given = [*columns, *sweep, *shared]
     for setting in dict.fromkeys(given):
         if given.count(setting) > 1:
-            raise FoldnoteError(
+            raise ArgumentError(
                 f"The setting {setting!r} is given twice: by a column, the sweep or for all rows."
             )
     for setting, values in sweep.items():
         if isinstance(values, str) or not isinstance(values, Sequence):
-            raise FoldnoteError(f"The sweep of {setting!r} should be a list of values, not {values!r}.")
+            raise ArgumentError(f"The sweep of {setting!r} should be a list of values, not {values!r}.")
 
 
 def _cells(record: Mapping[str, Any], columns: Mapping[str, str]) -> dict[str, Any]:
@@ -156,7 +156,7 @@ def _plain(value: Any) -> Any:
 def _name(records: list[dict[str, Any]], column: str, each: int) -> list[str]:
     given = [_plain(record.get(column)) for record in records]
     if None in given:
-        raise FoldnoteError(
+        raise ArgumentError(
             f"Row {given.index(None) + 1} has no name: its cell of the column {column!r} is empty."
         )
     stems = [str(name) for name in given]

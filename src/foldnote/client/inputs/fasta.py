@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from foldnote.errors import FoldnoteError
+from foldnote.errors import ArgumentError
 from foldnote.models import Tool, clean_job_name
 
 ENDINGS = (".fasta", ".fa", ".faa", ".fas", ".fna", ".seq")
@@ -25,11 +25,11 @@ def read_fasta_file(path: str | Path, tool: Tool) -> list[dict[str, str]]:
     """The records of a FASTA file: see `read_fasta`.
 
     Raises:
-        FoldnoteError: the file cannot be read or is no FASTA, or the tool does not take one sequence.
+        ArgumentError: the file cannot be read or is no FASTA, or the tool does not take one sequence.
     """
     place = Path(path).expanduser()
     if place.suffix.lower() not in ENDINGS:
-        raise FoldnoteError(
+        raise ArgumentError(
             f"{str(path)[:60]!r} is no FASTA file by its name ({', '.join(ENDINGS)}). Read a table first:"
             f" fn.submit_batch({tool.type!r}, pandas.read_csv('table.csv'))"
         )
@@ -37,7 +37,7 @@ def read_fasta_file(path: str | Path, tool: Tool) -> list[dict[str, str]]:
         text = place.read_text("utf-8-sig")
     except (OSError, UnicodeDecodeError) as exc:
         reason = exc.strerror if isinstance(exc, OSError) else "it is not text in UTF-8"
-        raise FoldnoteError(f"The FASTA file {str(path)!r} cannot be read: {reason}.") from exc
+        raise ArgumentError(f"The FASTA file {str(path)!r} cannot be read: {reason}.") from exc
     return read_fasta(text, tool, f"The file {str(path)!r}")
 
 
@@ -45,18 +45,18 @@ def read_fasta(text: str, tool: Tool, where: str = "The text") -> list[dict[str,
     """One row a record, with the columns ``name`` (a valid job name, unique) and the tool's sequence setting.
 
     Raises:
-        FoldnoteError: it is no FASTA, a record is empty, or the tool does not take one sequence.
+        ArgumentError: it is no FASTA, a record is empty, or the tool does not take one sequence.
     """
     field = find_sequence_setting(tool)
     if not is_fasta(text):
-        raise FoldnoteError(f"{where} is no FASTA: it does not begin with a line '>name'.")
+        raise ArgumentError(f"{where} is no FASTA: it does not begin with a line '>name'.")
     rows: list[dict[str, str]] = []
     for number, record in enumerate(text.lstrip("\ufeff \t\r\n")[1:].split("\n>"), start=1):
         head, _, letters = record.replace("\r", "").partition("\n")
         sequence = "".join(letters.split())
         name = (head.split() or [f"record-{number}"])[0]
         if not sequence:
-            raise FoldnoteError(f"{where}: record {number} ({name}) has no sequence.")
+            raise ArgumentError(f"{where}: record {number} ({name}) has no sequence.")
         rows.append({"name": name, field: sequence})
     for row, name in zip(rows, make_names(row["name"] for row in rows), strict=True):
         row["name"] = name
@@ -67,7 +67,7 @@ def find_sequence_setting(tool: Tool) -> str:
     """The one required setting of the tool that takes a sequence.
 
     Raises:
-        FoldnoteError: it has none or several, or needs more than that; the sentence names the columns.
+        ArgumentError: it has none or several, or needs more than that; the sentence names the columns.
     """
     schema: Mapping[str, object] = tool.settings_schema or {}
     required = list(schema.get("required") or ())  # type: ignore[call-overload]
@@ -76,7 +76,7 @@ def find_sequence_setting(tool: Tool) -> str:
     if len(found) == 1 and len(required) == 1:
         return str(found[0])
     needed = ", ".join(required) or "none that is required"
-    raise FoldnoteError(
+    raise ArgumentError(
         f"FASTA gives one sequence a job, and {tool.type} needs the settings {needed}."
         " Give a table with these columns, such as a DataFrame or a CSV file."
     )

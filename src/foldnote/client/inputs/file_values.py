@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from foldnote.errors import FoldnoteError
+from foldnote.errors import ArgumentError
 from foldnote.models import Problem, Tool
 
 _LONGEST_PATH = 4096
@@ -51,10 +51,10 @@ def uploaded(name: str) -> FileValue:
     """The file that was uploaded as ``name`` or ``folder/name``.
 
     Raises:
-        FoldnoteError: this is no name.
+        ArgumentError: this is no name.
     """
     if not isinstance(name, str) or not name or "\n" in name:
-        raise FoldnoteError("uploaded() takes the name of an upload; inline() takes the contents of a file.")
+        raise ArgumentError("uploaded() takes the name of an upload; inline() takes the contents of a file.")
     return FileValue(name)
 
 
@@ -62,15 +62,15 @@ def inline(text: str) -> FileValue:
     """The contents of a file; a last line without an end gets one.
 
     Raises:
-        FoldnoteError: there are no contents.
+        ArgumentError: there are no contents.
     """
     if not isinstance(text, str):
         kind = type(text).__name__
-        raise FoldnoteError(
+        raise ArgumentError(
             f"inline() takes the contents of a file as text, not {kind}. upload() takes objects."
         )
     if not text.strip():
-        raise FoldnoteError("inline() takes the contents of a file; this text is empty.")
+        raise ArgumentError("inline() takes the contents of a file; this text is empty.")
     return Contents(text if "\n" in text else f"{text}\n")
 
 
@@ -78,11 +78,11 @@ def job_file(job_name: str, path: str) -> FileValue:
     """The file at ``path`` in the result of the job ``job_name``.
 
     Raises:
-        FoldnoteError: this is no path inside a result.
+        ArgumentError: this is no path inside a result.
     """
     parts = PurePosixPath(path).parts if isinstance(path, str) else ()
     if not parts or path.startswith("/") or ".." in parts or "\n" in path:
-        raise FoldnoteError(
+        raise ArgumentError(
             f"{path!r} is no path inside the result of {job_name!r}; write it as its archive does."
         )
     return JobFile(f"{job_name}/{path}")

@@ -14,7 +14,7 @@ from importlib import import_module
 from pathlib import Path, PurePosixPath
 from typing import IO, Any
 
-from foldnote.errors import FoldnoteError
+from foldnote.errors import ArgumentError
 from foldnote.io import hash_bytes, hash_file
 
 Source = str | Path | bytes | IO[bytes] | object
@@ -25,7 +25,7 @@ def name_source(source: Source) -> str:
     """The name that a source brings with it.
 
     Raises:
-        FoldnoteError: it brings none.
+        ArgumentError: it brings none.
     """
     if isinstance(source, str | Path):
         return Path(source).name
@@ -35,7 +35,7 @@ def name_source(source: Source) -> str:
     if hasattr(source, "text") and isinstance(name, str) and name:  # a structure of a result
         return PurePosixPath(name).name
     what = "Bytes have" if isinstance(source, bytes) else f"A {type(source).__name__} has"
-    raise FoldnoteError(f"{what} no name: say upload(..., name='target.pdb').")
+    raise ArgumentError(f"{what} no name: say upload(..., name='target.pdb').")
 
 
 def open_source(source: Source, name: str | None = None) -> tuple[bytes | Path, str]:
@@ -45,7 +45,7 @@ def open_source(source: Source, name: str | None = None) -> tuple[bytes | Path, 
         name: the upload's name; its ending says how a structure or a table is written.
 
     Raises:
-        FoldnoteError: the source cannot be read.
+        ArgumentError: the source cannot be read.
     """
     write = _find_writer(source)
     if write is not None:
@@ -56,13 +56,13 @@ def open_source(source: Source, name: str | None = None) -> tuple[bytes | Path, 
     if isinstance(source, str | Path):
         path = Path(source).expanduser()
         if not path.is_file():
-            raise FoldnoteError(f"There is no file {str(path)!r} to upload.")
+            raise ArgumentError(f"There is no file {str(path)!r} to upload.")
     elif isinstance(source, io.IOBase) or hasattr(source, "read"):
         with _told("The open file"):
             path = _spool(source)
     else:
         kind = type(source).__name__
-        raise FoldnoteError(
+        raise ArgumentError(
             "upload() takes a path, bytes, an open binary file, a gemmi or biotite structure, a structure of"
             f" a result, or a DataFrame, not {kind}."
         )
@@ -76,7 +76,7 @@ def _told(what: str) -> Iterator[None]:
     try:
         yield
     except OSError as exc:
-        raise FoldnoteError(f"{what} cannot be read: {exc.strerror or exc}.") from exc
+        raise ArgumentError(f"{what} cannot be read: {exc.strerror or exc}.") from exc
 
 
 def _spool(stream: Any) -> Path:
@@ -86,7 +86,7 @@ def _spool(stream: Any) -> Path:
         try:
             while chunk := stream.read(1 << 20):
                 if isinstance(chunk, str):
-                    raise FoldnoteError("The file is open as text: open it in binary mode, open(path, 'rb').")
+                    raise ArgumentError("The file is open as text: open it in binary mode, open(path, 'rb').")
                 copy.write(chunk)
         except BaseException:
             place.unlink(missing_ok=True)

@@ -9,7 +9,7 @@ from typing import Any
 
 from foldnote import catalog
 from foldnote.client.inputs.file_values import FileValue, StageFile, find_doubts, is_file_field
-from foldnote.errors import FoldnoteError, SettingsError
+from foldnote.errors import ArgumentError, SettingsError
 from foldnote.io import hash_bytes
 from foldnote.models import Problem, Tool, check_job_name
 
@@ -38,10 +38,10 @@ class Stage:
                 result, of which the files with the field's extensions count.
 
         Raises:
-            FoldnoteError: this leads out of a result.
+            ArgumentError: this leads out of a result.
         """
         if not isinstance(path, str) or path.startswith("/") or ".." in path.split("/") or "\n" in path:
-            raise FoldnoteError(f"{path!r} is no path inside the result of the stage {self.name!r}.")
+            raise ArgumentError(f"{path!r} is no path inside the result of the stage {self.name!r}.")
         return StageFile(f"{self.name}/{path}")
 
     def to_wire(self) -> dict[str, Any]:

@@ -8,9 +8,7 @@ command and reads that file: it imports nothing of the service.
 from __future__ import annotations
 
 import json
-import os
 import re
-import signal
 import subprocess
 import sys
 import threading
@@ -119,8 +117,10 @@ def end_service(info: RuntimeInfo, deadline: float) -> None:
     Raises:
         EmbeddedServiceError: it does not end.
     """
+    import psutil
+
     try:
-        os.kill(info.pid, signal.SIGTERM)
+        psutil.Process(info.pid).terminate()
         while _is_alive(info.pid) and read_runtime(settings.runtime_dir()) == info:
             if time.monotonic() > deadline:
                 raise EmbeddedServiceError(
@@ -128,9 +128,9 @@ def end_service(info: RuntimeInfo, deadline: float) -> None:
                     " End it, then try again."
                 )
             time.sleep(_LOOK_EVERY_S)
-    except ProcessLookupError:
+    except psutil.NoSuchProcess:
         return
-    except PermissionError as exc:
+    except psutil.AccessDenied as exc:
         raise EmbeddedServiceError(
             f"Process {info.pid} is not this user's, and {settings.runtime_dir()} says that it is the"
             " embedded service. Remove service.json there, then try again."
@@ -188,13 +188,12 @@ def _spawn(log: IO[bytes]) -> subprocess.Popen[bytes]:
 
 def _is_alive(pid: int) -> bool:
     """Whether this user has such a process."""
-    if sys.platform == "win32":  # where signal 0 is none, and ends the process
-        return False
+    import psutil
+
     try:
-        os.kill(pid, 0)
-    except (OSError, OverflowError):
+        return psutil.Process(pid).username() == psutil.Process().username()
+    except (psutil.Error, ValueError, OverflowError):  # no process has such a number
         return False
-    return True
 
 
 def _explain(began: int, what: str) -> str:

@@ -7,10 +7,9 @@ from typing import Any
 from urllib.parse import urljoin
 
 from foldnote.client.core import job_pages
-from foldnote.client.core.connection import Address, ServiceConnection
+from foldnote.client.core.connection import Address, Resource, ServiceConnection
 from foldnote.client.core.error_mapping import understand
 from foldnote.client.core.operations import AsyncApi, Operation, Run, Sleep, SyncApi, operation
-from foldnote.client.core.resource import Resource
 from foldnote.client.local import trials
 from foldnote.errors import (
     AllowanceExceededError,

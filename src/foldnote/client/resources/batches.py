@@ -7,9 +7,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 
 from foldnote.client.core import job_pages
-from foldnote.client.core.connection import ServiceConnection
+from foldnote.client.core.connection import Resource, ServiceConnection
 from foldnote.client.core.operations import AsyncApi, Operation, Run, SyncApi, operation
-from foldnote.client.core.resource import Resource
 from foldnote.client.inputs.batch_table import Rows, as_rows
 from foldnote.client.inputs.file_values import name_uploads
 from foldnote.client.local.ledger import Ledger

@@ -6,9 +6,9 @@ import builtins
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from foldnote.client.core.connection import Resource
 from foldnote.client.core.error_mapping import understand
 from foldnote.client.core.operations import AsyncApi, Operation, SyncApi, operation
-from foldnote.client.core.resource import Resource
 from foldnote.errors import SettingsError
 from foldnote.models import Problem
 from foldnote.models.deployed import (

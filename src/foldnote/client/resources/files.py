@@ -6,12 +6,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from foldnote.client.core.connection import ServiceConnection
+from foldnote.client.core.connection import Resource, ServiceConnection, path_part
 from foldnote.client.core.error_mapping import read_json, understand
 from foldnote.client.core.job_pages import check_limit
 from foldnote.client.core.operations import AsyncApi, Call, Operation, Run, SyncApi, operation
 from foldnote.client.core.progress import ProgressCallback, measure
-from foldnote.client.core.resource import Resource, path_part
 from foldnote.client.inputs.file_values import FileValue
 from foldnote.client.inputs.sources import Source, name_source, open_source
 from foldnote.client.local.ledger import Ledger

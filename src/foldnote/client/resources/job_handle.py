@@ -18,7 +18,6 @@ from foldnote.client.core.operations import Api, AsyncApi, Operation, Run, SyncA
 from foldnote.client.core.progress import ProgressCallback, follow
 from foldnote.client.downloads import download
 from foldnote.client.downloads.origin import describe_origin, find_tool
-from foldnote.client.downloads.selection import unpack_selected
 from foldnote.client.inputs.file_values import FileValue, job_file, name_uploads
 from foldnote.client.watching import cancellation, waiting
 from foldnote.client.watching.waiting import Watcher
@@ -359,7 +358,7 @@ def fetch(
     path = yield from download.fetch_result(connection, job, file_name, pdbs_only, progress, job_email)
     if not patterns:
         return path
-    folder: Path = yield Run(lambda: unpack_selected(path, patterns))
+    folder: Path = yield Run(lambda: download.unpack_selected(path, patterns))
     return folder
 
 

@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from foldnote.client.core import job_pages
+from foldnote.client.core.connection import Resource
 from foldnote.client.core.error_mapping import understand
 from foldnote.client.core.operations import AsyncApi, Emit, Operation, Run, Stream, SyncApi, operation, stream
 from foldnote.client.core.progress import ProgressCallback, follow
-from foldnote.client.core.resource import Resource
 from foldnote.client.resources.job_handle import AsyncJobHandle, JobHandle, JobHandleOperations, fetch, finish
 from foldnote.client.resources.tools import recall_tool
 from foldnote.client.submission import job_submission

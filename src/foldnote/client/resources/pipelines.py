@@ -6,10 +6,9 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from foldnote.client.core import job_pages
-from foldnote.client.core.connection import ServiceConnection
+from foldnote.client.core.connection import Resource, ServiceConnection
 from foldnote.client.core.error_mapping import understand
 from foldnote.client.core.operations import AsyncApi, Operation, Run, SyncApi, operation
-from foldnote.client.core.resource import Resource
 from foldnote.client.inputs.stages import Inputs, Pipeline, Stage, check_stages, find_input_doubts
 from foldnote.client.local.ledger import Ledger, identify
 from foldnote.client.resources.job_handle import AsyncJobHandle, JobHandle, JobHandleOperations

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
+from foldnote.client.core.connection import Resource
 from foldnote.client.core.error_mapping import understand
 from foldnote.client.core.operations import AsyncApi, Operation, SyncApi, operation
-from foldnote.client.core.resource import Resource
 from foldnote.errors import SettingsError
 from foldnote.models import Problem, Recommendation, read_recommendation
 

@@ -6,10 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
-from foldnote.client.core.connection import ServiceConnection
+from foldnote.client.core.connection import Resource, ServiceConnection
 from foldnote.client.core.job_pages import list_many
 from foldnote.client.core.operations import AsyncApi, Operation, Run, SyncApi, operation
-from foldnote.client.core.resource import Resource
 from foldnote.client.inputs.file_values import doubt_texts
 from foldnote.client.local.ledger import Ledger, identify
 from foldnote.client.resources.batches import AsyncBatchHandle, BatchHandle, BatchHandleOperations

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from difflib import get_close_matches
 
-from foldnote.client.core.connection import ServiceConnection
+from foldnote.client.core.connection import Resource, ServiceConnection
 from foldnote.client.core.error_mapping import understand
 from foldnote.client.core.operations import AsyncApi, Operation, SyncApi, operation
-from foldnote.client.core.resource import Resource
 from foldnote.client.tables.tool_list import ToolList
 from foldnote.errors import UnknownToolError
 from foldnote.models import Tool

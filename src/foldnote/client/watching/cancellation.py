@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from foldnote.client.core.connection import ServiceConnection
+from foldnote.client.core.connection import ServiceConnection, path_part
 from foldnote.client.core.job_pages import get_job
 from foldnote.client.core.operations import Emit, Operation, Sleep, Stream
 from foldnote.client.core.pacing import poll_delays
-from foldnote.client.core.resource import path_part
 from foldnote.client.watching.waiting import WaitLimit
 from foldnote.errors import (
     FoldnoteError,
