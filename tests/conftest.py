@@ -29,6 +29,15 @@ def _own_home(tmp_path_factory, monkeypatch):
         monkeypatch.delenv(name, raising=False)
 
 
+@pytest.fixture(autouse=True)
+def _own_umask():
+    """A command that a test calls in this process may close what it writes to others; the next test begins anew."""
+    before = os.umask(0o022)
+    os.umask(before)
+    yield
+    os.umask(before)
+
+
 @pytest.hookimpl(hookwrapper=True)
 def pytest_runtest_makereport(item, call):
     """Where CI runs, all that `make test` installs is there: a skip would hide that it is not.

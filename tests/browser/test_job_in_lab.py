@@ -125,10 +125,10 @@ def test_a_job_of_a_form_is_seen_in_the_sidebar_until_it_is_complete(lab):
     boxes = form.locator("textarea")
     boxes.nth(0).fill(HEAVY)
     boxes.nth(1).fill(LIGHT)
-    form.locator("input[type=text]").last.fill("from-a-form.structure.score.sleep-4")
+    form.locator("input[type=text]").last.fill("from-a-form.structure.score.sleep-12")
     lab.show_sidebar("jobs", 300)
     form.get_by_role("button", name="Submit").click()
-    row = row_of(lab, "from-a-form.structure.score.sleep-4")
+    row = row_of(lab, "from-a-form.structure.score.sleep-12")
     expect(row).to_contain_text("Running", timeout=30_000)
     expect(row.get_by_role("progressbar")).to_be_visible()
     expect(lab.page.get_by_role("button", name="1 job runs")).to_be_visible()
@@ -137,7 +137,7 @@ def test_a_job_of_a_form_is_seen_in_the_sidebar_until_it_is_complete(lab):
 
 
 def test_its_result_opens_in_a_tab_without_a_kernel(lab):
-    row_of(lab, "from-a-form.structure.score.sleep-4").dblclick()
+    row_of(lab, "from-a-form.structure.score.sleep-12").dblclick()
     panel = lab.page.locator(".fn-ResultPanel")
     stage = panel.locator(".fnv-stage canvas").first
     assert lab.wait_until_drawn(stage)["drawn"] > 500
@@ -158,7 +158,7 @@ def test_a_result_is_downloaded_whole_and_file_by_file(lab):
     panel = lab.page.locator(".fn-ResultPanel")
     with lab.page.expect_download() as whole:
         panel.get_by_role("button", name="Download").click()
-    assert whole.value.suggested_filename == "from-a-form.structure.score.sleep-4.zip"
+    assert whole.value.suggested_filename == "from-a-form.structure.score.sleep-12.zip"
     panel.get_by_role("tab", name="Files").click()
     with lab.page.expect_download() as single:
         panel.locator(".fn-File-name", has_text="model.pdb").click()
@@ -169,9 +169,9 @@ def test_a_result_is_downloaded_whole_and_file_by_file(lab):
 def test_its_settings_become_a_form_again(lab):
     panel = lab.page.locator(".fn-ResultPanel")
     show_notebook(lab)
-    lab.execute("foldnote:again-job", job="from-a-form.structure.score.sleep-4")
+    lab.execute("foldnote:again-job", job="from-a-form.structure.score.sleep-12")
     expect(lab.page.locator(".jp-OutputArea textarea").nth(2)).to_have_value(HEAVY, timeout=60_000)
-    assert 'fn.form(fn.job("from-a-form.structure.score.sleep-4"))' in lab.cells()[-1]
+    assert 'fn.form(fn.job("from-a-form.structure.score.sleep-12"))' in lab.cells()[-1]
     expect(panel).to_be_hidden()
 
 
@@ -218,14 +218,14 @@ def test_a_time_to_undo_of_zero_in_the_settings_editor_deletes_at_once(lab):
 
 
 def test_a_job_is_tagged_from_the_palette(lab):
-    row_of(lab, "from-a-form.structure.score.sleep-4").click()
+    row_of(lab, "from-a-form.structure.score.sleep-12").click()
     lab.page.evaluate("void window.jupyterapp.commands.execute('foldnote:tag-job')")
     dialog = lab.page.get_by_role("dialog")
     expect(dialog).to_contain_text("the service does not know them")
     dialog.get_by_role("textbox").fill("lead series,  panel")
     lab.picture("tags-dialog")
     dialog.get_by_role("button", name="Ok").click()
-    expect(row_of(lab, "from-a-form.structure.score.sleep-4").locator(".fn-Tag")).to_have_text(
+    expect(row_of(lab, "from-a-form.structure.score.sleep-12").locator(".fn-Tag")).to_have_text(
         ["lead series", "panel"]
     )
 
@@ -239,8 +239,8 @@ def test_jobs_are_grouped_by_the_notebook_that_submitted_them(lab):
 
 def test_a_row_is_dragged_into_an_editor_and_beside_the_cells(lab):
     show_notebook(lab)
-    row = row_of(lab, "from-a-form.structure.score.sleep-4")
-    line = 'job = fn.job("from-a-form.structure.score.sleep-4")'
+    row = row_of(lab, "from-a-form.structure.score.sleep-12")
+    line = 'job = fn.job("from-a-form.structure.score.sleep-12")'
     editor = lab.page.locator(".jp-Notebook .jp-Cell .cm-content").last
     editor.scroll_into_view_if_needed()
     drag(lab, row, editor)

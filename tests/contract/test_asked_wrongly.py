@@ -66,7 +66,7 @@ WRONG_CALLS = {
     "a sequence as table": (lambda: fn.submit_batch("anarci", SEQUENCE), "no FASTA file by its name"),
     "an unknown column": (
         lambda: fn.submit_batch("anarci", [{"sequence": SEQUENCE, "schem": "imgt"}]),
-        "'schem' is no setting .* Did you mean scheme",
+        "'schem' is not a setting .* Did you mean scheme",
     ),
     "a number as search": (lambda: fn.tools(5), "search must be text, not int"),
     "a number as family": (lambda: fn.tools(family=5), "family must be text"),
