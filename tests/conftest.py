@@ -2,6 +2,7 @@
 
 import os
 import signal
+from itertools import zip_longest
 from pathlib import Path
 
 import hypothesis
@@ -9,6 +10,8 @@ import platformdirs
 import pytest
 
 _REAL_DATA = Path(platformdirs.user_data_dir("foldnote", appauthor=False))
+SLOW_FIRST = ("packaging", "engines", "service", "contract")
+"""Folders whose files take longest."""
 # For servers that live longer than one test, too: engines are shared, everything else is not.
 os.environ.setdefault("FOLDNOTE_ENGINES_DIR", str(_REAL_DATA / "engines"))
 # A busy machine makes no example wrong: how long one takes, or is thought up, is not judged.
@@ -36,6 +39,27 @@ def _own_umask():
     os.umask(before)
     yield
     os.umask(before)
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Files that drive a browser alternate with the others, the slow ones of which come first.
+
+    So, of four workers on two cores, about two have a browser at a time, and none ends with a long file.
+    """
+    tests = Path(__file__).parent
+    files: dict[Path, list[pytest.Item]] = {}
+    for item in items:
+        files.setdefault(item.path, []).append(item)
+
+    def rank(path: Path) -> int:
+        folder = path.relative_to(tests).parts[0] if tests in path.parents else ""
+        return SLOW_FIRST.index(folder) if folder in SLOW_FIRST else len(SLOW_FIRST)
+
+    in_browser = [path for path in files if tests / "browser" in path.parents]
+    others = sorted((path for path in files if path not in in_browser), key=rank)
+    pairs = zip_longest(others, in_browser)
+    items[:] = [item for pair in pairs for path in pair if path is not None for item in files[path]]
 
 
 @pytest.hookimpl(hookwrapper=True)

@@ -121,6 +121,7 @@ def test_a_file_of_ones_own_computer_is_uploaded_and_said(form, server):
 def test_a_file_is_dragged_from_the_file_browser_onto_its_field(form, notebook):
     control(form, "Target").fill("")
     notebook.execute("filebrowser:activate")
+    notebook.page.wait_for_timeout(1_000)  # the list moves while it is read anew
     row = notebook.page.locator(".jp-DirListing-item", has_text="fv.pdb")
     row.drag_to(field(form, "Target"))
     expect(control(form, "Target")).to_have_value("fv.pdb")

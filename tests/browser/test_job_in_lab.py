@@ -131,7 +131,7 @@ def test_a_job_of_a_form_is_seen_in_the_sidebar_until_it_is_complete(lab):
     row = row_of(lab, "from-a-form.structure.score.sleep-12")
     expect(row).to_contain_text("Running", timeout=30_000)
     expect(row.get_by_role("progressbar")).to_be_visible()
-    expect(lab.page.get_by_role("button", name="1 job runs")).to_be_visible()
+    expect(lab.page.locator(".fn-StatusItem", has_text="1 running")).to_be_visible()
     expect(row).to_contain_text("Complete", timeout=60_000)
     expect(row).not_to_contain_text("0.5")  # nothing is known of the probe's figure
 
