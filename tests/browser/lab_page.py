@@ -156,6 +156,17 @@ class LabPage:
             self._set_width(sidebar, width_px)
         return sidebar
 
+    def choose_member(self, sidebar: Locator, member: str) -> None:
+        """Choose a member of the organization, whose list is looked at when somebody asks and not followed."""
+        sidebar.get_by_label("Whose jobs").select_option("organization")
+        select = sidebar.get_by_label("Member")
+        for _ in range(30):
+            if select.locator(f"option[value='{member}']").count():
+                break
+            self.page.wait_for_timeout(1_000)
+            sidebar.get_by_role("button", name=re.compile("^(Refresh|Try now)$")).last.click()
+        select.select_option(member)
+
     def picture(self, name: str, what: Locator | None = None) -> Path:
         """A screenshot, of the page or of a part; kept in ``test-artifacts``."""
         PICTURES.mkdir(parents=True, exist_ok=True)

@@ -343,8 +343,7 @@ def test_a_members_result_is_opened_saved_and_loaded_from_its_row(lab, server):
     running = json.loads((server.home / "run" / "service.json").read_text())
     submit_as_member(server, running["url"], "theirs.structure")
     sidebar = lab.show_sidebar("jobs", 300)
-    sidebar.get_by_label("Whose jobs").select_option("organization")
-    sidebar.get_by_label("Member").select_option(MEMBER)
+    lab.choose_member(sidebar, MEMBER)
     row = sidebar.get_by_role("row", name="theirs.structure")
     for _ in range(60):  # this list is looked at and not followed
         if "Complete" in row.inner_text():
