@@ -121,12 +121,10 @@ def test_a_file_of_ones_own_computer_is_uploaded_and_said(form, server):
 def test_a_file_is_dragged_from_the_file_browser_onto_its_field(form, notebook):
     control(form, "Target").fill("")
     notebook.execute("filebrowser:activate")
-    notebook.page.wait_for_timeout(1_000)  # the list moves while it is read anew
-    row = notebook.page.locator(".jp-DirListing-item", has_text="fv.pdb")
-    row.drag_to(field(form, "Target"))
+    _drag_file(notebook, "fv.pdb", field(form, "Target"))
     expect(control(form, "Target")).to_have_value("fv.pdb")
     expect(field(form, "Target").locator(".fn-readout")).to_contain_text("2 chains")
-    row.drag_to(field(form, "Table"))
+    _drag_file(notebook, "fv.pdb", field(form, "Table"))
     expect(field(form, "Table").locator(".fn-error")).to_contain_text("A .csv file is wanted here")
     control(form, "Table").fill("")
     notebook.execute("application:toggle-left-area")
@@ -257,6 +255,24 @@ def test_a_table_is_dropped_on_the_batch(notebook):
 
 def _drag(source: Locator, target: Locator) -> None:
     """Press, move and release the mouse, as Lumino's drags want it."""
+    _begin_drag(source, target)
+    source.page.mouse.up()
+
+
+def _drag_file(notebook: LabPage, name: str, target: Locator) -> None:
+    """Drag a file of JupyterLab's file browser, whose list moves whenever it is read anew."""
+    row = notebook.page.locator(".jp-DirListing-item", has_text=name)
+    for _ in range(5):
+        _begin_drag(row, target)
+        if name in notebook.page.locator(".lm-mod-drag-image").inner_text():
+            notebook.page.mouse.up()
+            return
+        notebook.page.keyboard.press("Escape")
+        notebook.page.mouse.up()
+    raise AssertionError(f"Another file than {name} was under the mouse each time")
+
+
+def _begin_drag(source: Locator, target: Locator) -> None:
     mouse = source.page.mouse
     target.scroll_into_view_if_needed()
     start = source.bounding_box()
@@ -267,7 +283,6 @@ def _drag(source: Locator, target: Locator) -> None:
     mouse.down()
     mouse.move(end["x"] + end["width"] / 2, end["y"] + min(30, end["height"] / 2), steps=12)
     expect(target).to_have_class(re.compile("fn-over"))
-    mouse.up()
 
 
 def _drop(place: Locator, what: dict[str, object]) -> None:
