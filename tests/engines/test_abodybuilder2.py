@@ -143,6 +143,7 @@ def test_no_confidence_is_claimed(prediction, structure):
     assert "9 residues of the light sequence" in notes[1]
 
 
+@pytest.mark.exhaustive  # the direct run above has the same seed in another process
 def test_the_same_seed_gives_the_same_structure(structure, tmp_path):
     _, outputs = run_engine("abodybuilder2", tmp_path, {"heavy": HEAVY, "light": LIGHT}, SEED)
     again = gemmi.read_structure(str(outputs / "prediction.pdb"))
