@@ -11,7 +11,7 @@ FRONTEND := package.json package-lock.json $(shell find labextension/src labexte
 # Messages of make itself are not wanted, the programs' own are.
 MAKEFLAGS += --no-print-directory
 
-.PHONY: help demo lab test test-all setup test-programs engines check screenshots docs bench clean
+.PHONY: help demo lab test test-engines test-all setup test-programs engines check screenshots docs bench clean
 help: ## Say what can be made
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 20
 
@@ -25,6 +25,10 @@ lab: setup ## Open JupyterLab on the quickstart notebook
 test: ## Set up what the tests need, and run them: 20 minutes on two cores
 	@$(MAKE) -j2 test-programs $(VENV)/.test-installed
 	@scripts/check
+
+test-engines: ## Install every bundled engine and run the tests of all: gigabytes, and an hour
+	@$(MAKE) -j2 test-programs $(VENV)/.test-installed
+	@scripts/check --engines
 
 test-all: ## The same with every kill, fault and engine: hours
 	@$(MAKE) -j2 test-programs $(VENV)/.test-installed
