@@ -21,7 +21,15 @@ vi.stubGlobal(
 );
 
 // jsdom has one medium only, and JupyterLab's components ask for it.
-vi.stubGlobal('matchMedia', () => ({ matches: false, addEventListener: () => undefined }));
+vi.stubGlobal('matchMedia', () => ({
+  matches: false,
+  addEventListener: () => undefined,
+  addListener: () => undefined,
+  removeListener: () => undefined
+}));
+
+// jsdom is never idle, and JupyterLab's widgets draw when the page is.
+vi.stubGlobal('requestIdleCallback', (draw: () => void) => setTimeout(draw));
 
 // jsdom scrolls nothing.
 Element.prototype.scrollIntoView = () => undefined;

@@ -338,7 +338,10 @@ function addEndingCommands(app: JupyterFrontEnd, foldnote: IFoldnote): void {
     label: trans.__('Undo the Deletion'),
     isThere: given => isOwn(given) && leaving(given).length > 0,
     canRun: given => isOwn(given) && leaving(given).length > 0,
-    run: given => jobs.keep(leaving(given))
+    run: given => {
+      const heard = leaving(given);
+      return jobs.keep(heard.length > 0 ? heard : given.names); // the page may not have heard yet that they are leaving
+    }
   });
 }
 

@@ -1,0 +1,322 @@
+/** The commands about cells, files and services, and the places where they are offered. */
+import { MainAreaWidget } from '@jupyterlab/apputils';
+import { Widget } from '@lumino/widgets';
+
+import { CommandIDs } from '../src/commands';
+import { notices, openDialog, press, startApplication, tidy, type Running } from './application';
+import { addNotebook, Cell, notebooks } from './notebook';
+import { makeJob, makeTool, SERVICE } from './records';
+
+const FORM = 'import foldnote as fn\n\nfn.form("abodybuilder")';
+
+let running: Running;
+
+beforeAll(async () => {
+  running = await startApplication();
+});
+
+afterEach(() => tidy(running));
+
+afterAll(() => running.stop());
+
+const run = (command: string, args = {}): Promise<unknown> => running.app.commands.execute(command, args);
+
+describe('a cell with a form', () => {
+  const insert = (args = {}): Promise<unknown> => run(CommandIDs.newCell, { tool: 'abodybuilder', ...args });
+
+  it('goes into the blank cell of the notebook in front, and is run', async () => {
+    const notebook = addNotebook(running.app, running.rendermime);
+    await insert();
+    expect([notebook.sources(), notebook.runs()]).toEqual([[FORM], [FORM]]);
+  });
+
+  it('leaves a cell that holds something alone', async () => {
+    const notebook = addNotebook(running.app, running.rendermime, [new Cell('x = 1'), new Cell('y = 2')]);
+    await insert();
+    expect(notebook.sources()).toEqual(['x = 1', FORM, 'y = 2']);
+    expect(notebook.runs()).toEqual([FORM]);
+  });
+
+  it('goes into no text cell, be it blank', async () => {
+    const notebook = addNotebook(running.app, running.rendermime, [new Cell('', 'markdown')]);
+    await insert();
+    expect(notebook.sources()).toEqual(['', FORM]);
+  });
+
+  it('makes a notebook with a Python kernel where there is none', async () => {
+    await insert({ cwd: 'work' });
+    const [notebook] = notebooks(running.app);
+    expect(notebook?.runs()).toEqual([FORM]);
+    expect(notebook?.title.caption).toBe('{"cwd":"work","kernelName":"python3","activate":true}');
+  });
+
+  it('makes a notebook in the folder of the launcher, although another notebook is open behind it', async () => {
+    const behind = addNotebook(running.app, running.rendermime);
+    const launcher = new MainAreaWidget({ content: new Widget() });
+    running.app.shell.add(launcher, 'main');
+    running.app.shell.activateById(launcher.id);
+    await insert({ cwd: 'work' });
+    expect(behind.runs()).toEqual([]);
+    expect(notebooks(running.app).map(each => each.runs())).toContainEqual([FORM]);
+  });
+
+  it('names the profile where another service is meant', async () => {
+    const notebook = addNotebook(running.app, running.rendermime);
+    running.foldnote.profiles.choose('lab');
+    await insert();
+    expect(notebook.runs()).toEqual(['import foldnote as fn\n\nfn.form("abodybuilder", profile="lab")']);
+  });
+
+  it('cannot be had without a Python kernel, which is said', async () => {
+    const { kernelspecs } = running.app.serviceManager;
+    const { ir } = (running.server.kernels as { kernelspecs: Record<string, unknown> }).kernelspecs;
+    running.server.kernels = { default: 'ir', kernelspecs: { ir } };
+    await kernelspecs.refreshSpecs();
+    await insert();
+    expect(notices()).toEqual(['There is no Python kernel. Install ipykernel where JupyterLab runs.']);
+    expect(notebooks(running.app)).toEqual([]);
+    running.server.reset();
+    await kernelspecs.refreshSpecs();
+  });
+
+  it('cannot be had from a notebook without cells, which is said', async () => {
+    const notebook = addNotebook(running.app, running.rendermime, []);
+    vi.spyOn(notebook.content, 'insert').mockReturnValue();
+    await insert();
+    expect(notices()).toEqual(['The notebook has no cell to write to. Add one and try again.']);
+  });
+});
+
+describe('a file', () => {
+  const insert = (args: object): Promise<unknown> => run(CommandIDs.insertFile, args);
+
+  it('is written where the cursor stands in code', async () => {
+    const notebook = addNotebook(running.app, running.rendermime, [new Cell('structure = ')]);
+    await insert({ path: 'a "b".pdb' });
+    expect(notebook.sources()).toEqual(['structure = fn.uploaded("a \\"b\\".pdb")']);
+    expect(notebook.runs()).toEqual([]);
+    expect(document.activeElement?.className).toBe('jp-Editor');
+  });
+
+  it.each([[''], ['# Title', 'markdown']])('gets a cell of its own where no code stands: %j', async (...cell) => {
+    const notebook = addNotebook(running.app, running.rendermime, [new Cell(...cell)]);
+    await insert({ path: 'a.pdb' });
+    expect(notebook.runs()).toEqual(['import foldnote as fn\n\nfn.uploaded("a.pdb")']);
+  });
+
+  it('of a result names its job, and the member whose job it is', async () => {
+    const notebook = addNotebook(running.app, running.rendermime, [new Cell('x = ')]);
+    await insert({ path: 'model.pdb', job: 'fold' });
+    await insert({ path: 'model.pdb', job: 'fold', member: 'bo@x', profile: 'lab' });
+    expect(notebook.sources()).toEqual([
+      'x = fn.job("fold").file("model.pdb")fn.Client("lab").jobs.download("fold", "model.pdb", job_email="bo@x")'
+    ]);
+  });
+
+  it('is deleted only after a person agreed', async () => {
+    running.server.files = [
+      { fileId: '1', fileName: 'a.pdb', fileSize: 1, folder: null, isFolder: false, name: 'a.pdb', uploadTime: null }
+    ];
+    await running.foldnote.files.refresh();
+    const first = run(CommandIDs.deleteFile, { path: 'a.pdb' });
+    expect(await press('Cancel')).toContain('Delete the file a.pdb?');
+    await first;
+    expect(running.foldnote.files.state().files).toHaveLength(1);
+    const second = run(CommandIDs.deleteFile, { path: 'a.pdb' });
+    await press('Delete');
+    await second;
+    expect(running.server.askedOf('files', 'DELETE').map(each => each.path)).toEqual(['files?path=a.pdb']);
+    expect(running.foldnote.files.state().files).toEqual([]);
+  });
+
+  it('that the service keeps stays in the list, with the reason', async () => {
+    await running.foldnote.files.refresh();
+    running.server.instead.set('files', { status: 409, body: { error: 'A job is reading it.' } });
+    const act = run(CommandIDs.deleteFile, { path: 'a.pdb' });
+    await press('Delete');
+    await act;
+    expect(running.foldnote.files.state().complaint).toBe('A job is reading it.');
+  });
+
+  it('in a folder goes with the folder, of which the question warns', async () => {
+    const act = run(CommandIDs.deleteFolder, { path: 'targets/old' });
+    expect(await press('Delete')).toContain('Every file in it and in its folders is deleted.');
+    await act;
+    expect(running.server.askedOf('files', 'DELETE').map(each => each.path)).toEqual(['files?folder=targets%2Fold']);
+  });
+
+  it('is called what it is, with what it hides', () => {
+    const { commands } = running.app;
+    expect(commands.label(CommandIDs.deleteFile, { path: 'a\u202eb' })).toBe('Delete the file a\ufffdb');
+    expect(commands.label(CommandIDs.deleteFolder, { path: 'old' })).toBe('Delete the folder old');
+    expect(commands.label(CommandIDs.insertFile, { path: 'a.pdb' })).toBe('Insert a.pdb into the notebook');
+  });
+});
+
+describe('refreshing', () => {
+  const asked = (): readonly string[] => [...new Set(running.server.asked.map(each => each.path.split('?')[0] ?? ''))];
+
+  it('has the service asked for jobs, tools, services and the account', async () => {
+    running.foldnote.files.reset();
+    running.server.asked.length = 0;
+    await run(CommandIDs.refresh);
+    expect(asked()).toEqual(expect.arrayContaining(['refresh', 'jobs', 'tools', 'profiles', 'account']));
+    expect(asked()).not.toContain('files');
+    expect(running.server.askedOf('account', 'GET')[0]?.path).toBe('account?fresh=1');
+  });
+
+  it('asks for files and members’ jobs where somebody has looked at them', async () => {
+    await running.foldnote.files.refresh();
+    await running.foldnote.members.refresh();
+    running.server.asked.length = 0;
+    await run(CommandIDs.refresh);
+    expect(asked()).toEqual(expect.arrayContaining(['files', 'jobs/members']));
+    running.foldnote.members.reset();
+  });
+});
+
+describe('connecting to a service', () => {
+  const field = async (label: string): Promise<HTMLInputElement> => {
+    const labels = [...(await openDialog()).querySelectorAll('label')];
+    const input = labels.find(each => each.textContent === label)?.querySelector('input');
+    if (!input) {
+      throw new Error(`No field “${label}”.`);
+    }
+    return input;
+  };
+
+  async function fill(name: string, url: string, key: string): Promise<void> {
+    (await field('Name of the profile')).value = name;
+    (await field('Address of the service')).value = url;
+    (await field('API key')).value = key;
+  }
+
+  it('has the key tried and kept by the server, and means that service from then on', async () => {
+    const act = run(CommandIDs.connect);
+    await fill(' lab ', 'https://lab.example.org/v1 ', ' secret ');
+    const key = await field('API key');
+    expect(key.type).toBe('password');
+    await press('Test and store');
+    await act;
+    expect(key.value).toBe('');
+    expect(running.server.bodyOf('profiles')).toEqual({
+      name: 'lab',
+      url: 'https://lab.example.org/v1',
+      key: 'secret'
+    });
+    expect(running.foldnote.profiles.state().chosen).toBe('lab');
+    expect(running.server.askedOf('jobs', 'GET')[0]?.path).toContain('profile=lab');
+  });
+
+  it('says why a key is refused, and asks for the key again and for nothing else', async () => {
+    running.server.instead.set('profiles', { body: { isGood: false, message: 'The service refuses the key.' } });
+    const act = run(CommandIDs.connect);
+    await fill('lab', 'https://lab.example.org', 'wrong');
+    await press('Test and store');
+    await vi.waitFor(async () =>
+      expect((await openDialog()).querySelector('[role=alert]')?.textContent).toBe('The service refuses the key.')
+    );
+    const values = [await field('Name of the profile'), await field('Address of the service'), await field('API key')];
+    expect(values.map(each => each.value)).toEqual(['lab', 'https://lab.example.org', '']);
+    await press('Cancel');
+    await act;
+    expect(running.foldnote.profiles.state().chosen).toBeNull();
+  });
+
+  it('says that the Jupyter server failed, with its sentence', async () => {
+    running.server.instead.set('profiles', { status: 400, body: { error: 'The name holds a slash.' } });
+    const act = run(CommandIDs.connect);
+    await fill('a/b', 'https://lab.example.org', 'x');
+    await press('Test and store');
+    await vi.waitFor(async () => expect((await openDialog()).textContent).toContain('The name holds a slash.'));
+    await press('Cancel');
+    await act;
+  });
+
+  it('begins with the service in front, where that is not this computer’s', async () => {
+    running.server.report = { ...SERVICE, profile: 'lab', url: 'https://lab.example.org', isEmbedded: false };
+    await running.foldnote.jobs.refresh();
+    const act = run(CommandIDs.connect);
+    expect((await field('Name of the profile')).value).toBe('lab');
+    expect((await field('Address of the service')).value).toBe('https://lab.example.org');
+    await press('Cancel');
+    await act;
+    expect(running.server.bodyOf('profiles')).toBeUndefined();
+  });
+});
+
+describe('what can be done', () => {
+  const TOOLS = [
+    makeTool({ modalities: ['antibody'] }),
+    makeTool({ type: 'vina', displayName: 'Vina', family: 'docking', modalities: ['small-molecule'] }),
+    makeTool({ type: 'zed', displayName: 'Zed', family: 'docking', available: false, unavailableReason: 'No engine.' })
+  ];
+  const paletteWords = (): readonly string[] => running.palette.items.map(item => item.label);
+  const catalog = () => running.mainMenu.menus.find(menu => menu.id === 'jp-mainmenu-foldnote')?.items[0]?.submenu;
+
+  beforeEach(async () => {
+    running.server.tools = TOOLS;
+    await running.foldnote.tools.refresh();
+  });
+
+  it('stands in the palette: each tool that can run, once', async () => {
+    await running.foldnote.tools.refresh();
+    const cells = paletteWords().filter(word => word.startsWith('New cell'));
+    expect(cells).toEqual(['New cell: AbodyBuilder', 'New cell: Vina']);
+  });
+
+  it('stands in the palette in words that need no list in sight', () => {
+    const words = paletteWords();
+    for (const word of [
+      'Refresh Jobs, Tools and Files',
+      'Connect to a Service …',
+      'Show Jobs',
+      'Open the Result (Selected Jobs)'
+    ]) {
+      expect(words).toContain(word);
+    }
+    expect(new Set(words).size).toBe(words.length);
+  });
+
+  it('stands in the launcher: a card with the words of the tool, which opens its form', async () => {
+    const { app, launcher } = running;
+    const cards = [...launcher.items()];
+    expect(cards.map(card => app.commands.label(card.command, card.args ?? {}))).toEqual(['AbodyBuilder', 'Vina']);
+    const [antibody, other] = cards.map(card => app.commands.icon(card.command, card.args ?? {}));
+    expect(antibody).not.toBe(other);
+    expect(app.commands.caption(CommandIDs.launchTool, cards[0]?.args ?? {})).toContain('antibody');
+    await run(CommandIDs.launchTool, { ...cards[1]?.args, cwd: '' });
+    expect(notebooks(app)[0]?.runs()).toEqual(['import foldnote as fn\n\nfn.form("vina")']);
+  });
+
+  it('stands in the menu: a submenu for each family of tools that can run', () => {
+    const families = catalog()?.items.flatMap(item => item.submenu ?? []) ?? [];
+    expect(families.map(menu => menu.title.label)).toEqual(['Antibody', 'Docking']);
+    expect(families.map(menu => menu.items.map(item => item.label))).toEqual([['AbodyBuilder'], ['Vina']]);
+  });
+
+  it('stands in the menu as the line that leads to all tools, where none can run', async () => {
+    running.server.tools = TOOLS.slice(2);
+    await running.foldnote.tools.refresh();
+    expect(catalog()?.items.map(item => item.label)).toEqual(['All Tools …']);
+  });
+
+  it('keeps a menu that is open as it is while other things are heard of', async () => {
+    const before = catalog()?.items[0];
+    running.server.jobs = [makeJob()];
+    await running.foldnote.jobs.refresh();
+    expect(catalog()?.items[0]).toBe(before);
+  });
+
+  it('has a letter of its own for each entry of the menu', () => {
+    const menu = running.mainMenu.menus.find(each => each.id === 'jp-mainmenu-foldnote');
+    const letters = (menu?.items ?? [])
+      .filter(item => item.type !== 'separator')
+      .map(item => {
+        const { label, mnemonic } = item.submenu?.title ?? item;
+        return label.charAt(mnemonic).toLowerCase();
+      });
+    expect(letters).not.toContain('');
+    expect(new Set(letters).size).toBe(letters.length);
+  });
+});
