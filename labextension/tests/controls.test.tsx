@@ -14,9 +14,23 @@ import { Select } from '../src/components/Select';
 import { ServiceBar, type ServiceBarProps } from '../src/components/ServiceBar';
 import { useStore } from '../src/components/store';
 import { Tabs } from '../src/components/Tabs';
+import { StatusFilters } from '../src/components/StatusFilters';
 import { Store } from '../src/models/store';
-import { STATES } from '../src/models/status';
+import { STATES, type ShownState } from '../src/models/status';
 import { SERVICE } from './records';
+
+describe('the filters by status', () => {
+  it('write counts as cells and the command line do', () => {
+    const counts = new Map<ShownState, number>([
+      ['complete', 2000],
+      ['queued', 1]
+    ]);
+    render(<StatusFilters counts={counts} chosen={null} onChoose={vi.fn()} />);
+    expect(screen.getByRole('button', { name: 'All, 2,001 jobs' }).textContent).toBe('All 2,001');
+    expect(screen.getByRole('button', { name: 'Complete, 2,000 jobs' }).textContent).toContain('2,000');
+    expect(screen.getByRole('button', { name: /, 1 job$/ })).toBeTruthy();
+  });
+});
 
 describe('tabs', () => {
   type Key = 'a' | 'b' | 'c';

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 
 import figures from '../../tests/data/figures.json';
 import { formatSize } from '../src/models/size';
+import { formatCount } from '../src/models/text';
 import { formatDuration } from '../src/models/time';
 
 describe('figures', () => {
@@ -11,5 +12,9 @@ describe('figures', () => {
 
   it.each(figures.durations as [number, string][])('writes %d seconds as %s, as Python does', (seconds, text) => {
     expect(formatDuration(seconds)).toBe(text);
+  });
+
+  it.each(figures.counts as [number, string][])('writes a count of %d as %s, as Python does', (count, text) => {
+    expect(formatCount(count)).toBe(text);
   });
 });

@@ -38,7 +38,8 @@ describe('a batch', () => {
     [batch(2, 2), '37 of 100, 2 failed'],
     [batch(2, 0), '37 of 100, 2 stopped'],
     [batch(2), '37 of 100, 2 without a result'],
-    [batch(0), '37 of 100']
+    [batch(0), '37 of 100'],
+    [{ ...batch(0), batchSize: 2000 }, '37 of 2,000']
   ])('tells failed jobs from stopped ones where its service does', (job, words) => {
     expect(batchWords(job)).toBe(words);
   });

@@ -1,7 +1,7 @@
 """Text for people: sizes, durations, counts and lists, the same everywhere; text of others, made visible.
 
-The panel's TypeScript (``labextension/src/models/size.ts`` and ``time.ts``) follows the same rules; both are
-tested against ``tests/data/figures.json``.
+The panel's TypeScript (``labextension/src/models/size.ts``, ``text.ts`` and ``time.ts``) follows the same
+rules; both are tested against ``tests/data/figures.json``.
 """
 
 from __future__ import annotations

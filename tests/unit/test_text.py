@@ -22,6 +22,11 @@ def test_a_duration_has_at_most_two_units(seconds, text):
     assert format_duration(seconds) == text
 
 
+@pytest.mark.parametrize(("number", "text"), FIGURES["counts"])
+def test_a_count_has_a_comma_between_thousands(number, text):
+    assert count(number, "job", "job") == f"{text} job"
+
+
 @given(st.integers(min_value=0, max_value=10**15))
 def test_a_size_is_right_to_three_digits(size_bytes):
     number, unit = format_size(size_bytes).split()

@@ -2,7 +2,7 @@
 import { useState, type ReactElement } from 'react';
 
 import type { AccountAnswer } from '../api/answers';
-import { visibleText } from '../models/text';
+import { formatCount, visibleText } from '../models/text';
 import { formatMoment } from '../models/time';
 import type { Trans } from '../models/words';
 import { FoldIcon } from './icons';
@@ -83,7 +83,9 @@ function tellShort(account: AccountAnswer, trans: Trans): string {
 }
 
 function tellLeft({ jobsAllowed, jobsLeft }: AccountAnswer, trans: Trans): string {
-  return jobsAllowed === null || jobsLeft === null ? '' : trans.__('at most %1 of %2', jobsLeft, jobsAllowed);
+  return jobsAllowed === null || jobsLeft === null
+    ? ''
+    : trans.__('at most %1 of %2', formatCount(jobsLeft), formatCount(jobsAllowed));
 }
 
 function tellTrial({ tier, isClaimed, expiresAt }: AccountAnswer, trans: Trans): string {

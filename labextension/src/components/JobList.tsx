@@ -21,7 +21,7 @@ import { FoldIcon } from './icons';
 import { guessHeight, JobRow, openMenuOfCurrent, type JobActions } from './JobRow';
 import { VirtualRows, type VirtualHandle } from './VirtualRows';
 import { isLive } from '../models/status';
-import { visibleText } from '../models/text';
+import { formatCount, visibleText } from '../models/text';
 import { useWords } from './words';
 
 /** What the list needs. */
@@ -273,7 +273,7 @@ export function OtherRow(props: {
           <>
             <FoldIcon isOpen={!isFolded} />
             <bdi title={visibleText(row.hint)}>{visibleText(row.title)}</bdi>{' '}
-            <span className="fn-Filter-count">{row.count}</span>
+            <span className="fn-Filter-count">{formatCount(row.count)}</span>
           </>
         ) : (
           row.text

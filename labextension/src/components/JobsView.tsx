@@ -7,6 +7,7 @@ import type { JobsState } from '../models/jobs';
 import { listRows, type Choices } from '../models/listing';
 import type { Selection, SelectionState } from '../models/selection';
 import { countStates, isLive } from '../models/status';
+import { formatCount } from '../models/text';
 import { IconButton } from './IconButton';
 import { JobList } from './JobList';
 import type { JobActions } from './JobRow';
@@ -138,7 +139,12 @@ function Rows(props: JobsViewProps): ReactElement {
     };
     return (
       <Notice tone="plain" title={trans.__('No job matches')} isWhole action={action}>
-        {trans._n('%1 job is hidden by the filter.', '%1 jobs are hidden by the filter.', jobs.length)}
+        {trans._n(
+          '%2 job is hidden by the filter.',
+          '%2 jobs are hidden by the filter.',
+          jobs.length,
+          formatCount(jobs.length)
+        )}
         {state.hasOlder && (
           <button type="button" className="fn-Link" disabled={state.isLoadingOlder} onClick={onOlder}>
             {trans.__('Look among older jobs')}
@@ -175,7 +181,7 @@ function Foot(props: { readonly state: JobsState; readonly choices: Choices }): 
     return null;
   }
   const isSorted = choices.sort !== 'newest' || choices.grouping !== 'none';
-  const known = trans.__('The newest %1 jobs are known.', state.jobs.length);
+  const known = trans.__('The newest %1 jobs are loaded.', formatCount(state.jobs.length));
   return (
     <p className="fn-Remainder" aria-hidden="true">
       {isSorted ? `${known} ` : ''}
@@ -197,7 +203,7 @@ function ManyBar(props: JobsViewProps): ReactElement | null {
   const canDownload = chosen.some(job => job.status === 'Complete');
   return (
     <div className="fn-ManyBar" role="toolbar" aria-label={trans.__('Selected jobs')}>
-      <span role="status">{trans._n('%1 selected', '%1 selected', names.length)}</span>
+      <span role="status">{trans.__('%1 selected', formatCount(names.length))}</span>
       <IconButton
         icon={downloadIcon}
         label={trans.__('Download the results of the selected jobs')}

@@ -2,6 +2,7 @@
 import type { ReactElement } from 'react';
 
 import { STATES, type ShownState } from '../models/status';
+import { formatCount } from '../models/text';
 import { StateIcon } from './icons';
 import { useWords } from './words';
 
@@ -21,7 +22,7 @@ export function StatusFilters(props: StatusFiltersProps): ReactElement {
   const trans = useWords();
   const total = [...counts.values()].reduce((sum, count) => sum + count, 0);
   const more = props.hasMore ? '+' : '';
-  const jobs = (count: number): string => trans._n('%1 job', '%1 jobs', count);
+  const jobs = (count: number): string => trans._n('%2 job', '%2 jobs', count, formatCount(count));
   return (
     <div className="fn-Filters" role="group" aria-label={trans.__('Filter by status')}>
       <button
@@ -60,7 +61,7 @@ export function StatusFilters(props: StatusFiltersProps): ReactElement {
   );
 }
 
-/** A count in at most four characters, as far as that goes: six filters share a narrow line. */
+/** A count in at most five characters up to a million, because six filters share a narrow line: `2,000`, `12k`. */
 function shortCount(count: number): string {
-  return count < 10_000 ? `${count}` : `${Math.floor(count / 1000)}k`;
+  return count < 10_000 ? formatCount(count) : `${formatCount(Math.floor(count / 1000))}k`;
 }

@@ -2,6 +2,7 @@
 import { useEffect, useMemo, useRef, useState, type ReactElement, type ReactNode } from 'react';
 
 import type { AdviceAnswer, ToolAnswer, ToolRecord } from '../api/answers';
+import { formatCount } from '../models/text';
 import { searchTools, type ToolsState } from '../models/tools';
 import { AskBox } from './AskBox';
 import { Notice } from './Notice';
@@ -111,7 +112,7 @@ function ToolSection(props: ToolSectionProps): ReactElement | null {
   return (
     <section aria-label={title}>
       <h3 className="fn-Section">
-        {title} <span className="fn-Filter-count">{tools.length}</span>
+        {title} <span className="fn-Filter-count">{formatCount(tools.length)}</span>
       </h3>
       <ul className="fn-ToolList">
         {tools.map(tool => (

@@ -1,5 +1,6 @@
 /** What a batch's record says of its jobs, and how they are read. */
 import type { JobRecord, OlderAnswer } from '../api/answers';
+import { formatCount } from './text';
 import { PLAIN, type Trans } from './words';
 
 /** Whether the record is the parent of a batch; of a job that is not known, false. */
@@ -29,15 +30,15 @@ export function batchWords(job: JobRecord, trans: Trans = PLAIN): string {
   if (!statuses || !size) {
     return '';
   }
-  const parts = [trans.__('%1 of %2', statuses.Complete, size)];
+  const parts = [trans.__('%1 of %2', formatCount(statuses.Complete), formatCount(size))];
   if (failed === null && statuses.Stopped > 0) {
-    parts.push(trans._n('%1 without a result', '%1 without a result', statuses.Stopped));
+    parts.push(trans.__('%1 without a result', formatCount(statuses.Stopped)));
   }
   if (failed !== null && failed > 0) {
-    parts.push(trans._n('%1 failed', '%1 failed', failed));
+    parts.push(trans.__('%1 failed', formatCount(failed)));
   }
   if (failed !== null && statuses.Stopped > failed) {
-    parts.push(trans._n('%1 stopped', '%1 stopped', statuses.Stopped - failed));
+    parts.push(trans.__('%1 stopped', formatCount(statuses.Stopped - failed)));
   }
   return parts.join(', ');
 }

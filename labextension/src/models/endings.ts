@@ -5,7 +5,7 @@ import type { JobRecord } from '../api/answers';
 import type { JobsState } from './jobs';
 import { batchWords } from './batch';
 import { countStates, isLive, shownState, STATES, stateRow, type ShownState } from './status';
-import { visibleText } from './text';
+import { formatCount, visibleText } from './text';
 import { PLAIN, type Trans } from './words';
 
 const LONGEST_NAME = 60;
@@ -49,9 +49,9 @@ export function endingNote(job: JobRecord, toolName: string, trans: Trans = PLAI
 export function endingSummary(jobs: readonly JobRecord[], trans: Trans = PLAIN): EndingNote {
   const counts = countStates(jobs);
   const present = STATES.filter(row => (counts.get(row.state) ?? 0) > 0);
-  const parts = present.map(row => `${counts.get(row.state) ?? 0} ${trans.__(row.word)}`);
+  const parts = present.map(row => `${formatCount(counts.get(row.state) ?? 0)} ${trans.__(row.word)}`);
   const worst = present.at(-1)?.state ?? 'stopped'; // the table ends with the states that went wrong
-  return { tone: toneOf(worst), text: trans.__('%1 jobs ended: %2.', jobs.length, parts.join(', ')) };
+  return { tone: toneOf(worst), text: trans.__('%1 jobs ended: %2.', formatCount(jobs.length), parts.join(', ')) };
 }
 
 function toneOf(state: ShownState): EndingNote['tone'] {

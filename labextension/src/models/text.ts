@@ -11,6 +11,11 @@ export function visibleText(text: string): string {
   return text.replace(INVISIBLE, '\ufffd');
 }
 
+/** A number of things with a comma between thousands: `2,000`. `foldnote.text.count` follows the same rule. */
+export function formatCount(count: number): string {
+  return count.toLocaleString('en-US');
+}
+
 /** What went wrong, in a sentence that can be shown. */
 export function sentenceOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);

@@ -6,7 +6,10 @@
 export interface Trans {
   /** A text. */
   __(text: string, ...values: readonly (string | number)[]): string;
-  /** A text for one thing or for several; `%1` stands for the number. */
+  /**
+   * A text for one thing or for several. `%1` is `count` as bare digits: where it can reach a thousand, write `%2` and pass
+   * `formatCount(count)`.
+   */
   _n(one: string, many: string, count: number, ...values: readonly (string | number)[]): string;
 }
 

@@ -20,7 +20,7 @@ import { servicePlace } from '../models/profiles';
 import { isPassing } from '../models/result';
 import { isLive } from '../models/status';
 import { changeTags, commonTags, readTags } from '../models/tags';
-import { sentenceOf, visibleText } from '../models/text';
+import { formatCount, sentenceOf, visibleText } from '../models/text';
 import { runInCell } from '../notebooks';
 import { ResultPanel } from '../panels/result';
 import { IFoldnote } from '../tokens';
@@ -307,7 +307,7 @@ function addEndingCommands(app: JupyterFrontEnd, foldnote: IFoldnote): void {
       const title = question(
         names,
         name => trans.__('Stop the job %1?', name),
-        count => trans.__('Stop %1 jobs?', count)
+        count => trans.__('Stop %1 jobs?', formatCount(count))
       );
       const body = trans.__('What was computed so far is lost, unless the tool has written it already.');
       if (await isConfirmed(title, body, trans.__('Stop'), trans.__('Cancel'))) {
@@ -324,7 +324,7 @@ function addEndingCommands(app: JupyterFrontEnd, foldnote: IFoldnote): void {
       const title = question(
         names,
         name => trans.__('Delete the job %1?', name),
-        count => trans.__('Delete %1 jobs?', count)
+        count => trans.__('Delete %1 jobs?', formatCount(count))
       );
       const body = trans.__(
         'Records, logs and results are removed from the service for good. What still runs is stopped.'
@@ -359,7 +359,7 @@ async function deleteLater(
   const text = question(
     names,
     name => trans.__('%1 will be deleted in %2 s.', name, undoSeconds),
-    count => trans.__('%1 jobs will be deleted in %2 s.', count, undoSeconds)
+    count => trans.__('%1 jobs will be deleted in %2 s.', formatCount(count), undoSeconds)
   );
   const undo: Notification.IAction = {
     label: trans.__('Undo'),
@@ -386,7 +386,7 @@ function addTagCommand(app: JupyterFrontEnd, foldnote: IFoldnote): void {
       const title = question(
         names,
         name => trans.__('Tags of %1', name),
-        count => trans.__('Tags of %1 jobs', count)
+        count => trans.__('Tags of %1 jobs', formatCount(count))
       );
       const { button, value } = await InputDialog.getText({
         title,

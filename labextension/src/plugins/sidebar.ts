@@ -13,7 +13,7 @@ import { ChoicesModel } from '../models/choices';
 import { keptJobsCell, keptJobsLine, keptResultLine } from '../models/code';
 import { formatSize } from '../models/size';
 import { isLive } from '../models/status';
-import { visibleText } from '../models/text';
+import { formatCount, visibleText } from '../models/text';
 import { Sidebar, type SidebarView } from '../panels/sidebar';
 import { IFoldnote } from '../tokens';
 import { CATEGORY, isConfirmed } from './commands';
@@ -133,7 +133,7 @@ function showCount(sidebar: Sidebar, { jobs, trans }: IFoldnote): void {
   const show = (): void => {
     const count = jobs.state().jobs.filter(isLive).length;
     const what = trans.__('Protein analysis: jobs, tools and files');
-    const running = trans._n('%1 job is unfinished', '%1 jobs are unfinished', count);
+    const running = trans._n('%2 job is unfinished', '%2 jobs are unfinished', count, formatCount(count));
     const caption = count > 0 ? `${what} (${running})` : what;
     if (sidebar.title.caption !== caption) {
       sidebar.title.caption = caption;

@@ -9,6 +9,7 @@ import { CommandIDs } from '../commands';
 import { StateIcon } from '../components/icons';
 import { useStore } from '../components/store';
 import { isLive } from '../models/status';
+import { formatCount } from '../models/text';
 import { IFoldnote } from '../tokens';
 
 /** The status bar item. */
@@ -50,7 +51,10 @@ function Count(props: { readonly foldnote: IFoldnote; readonly onShow: () => voi
   const live = state.jobs.filter(isLive);
   const running = live.filter(job => job.status === 'Running').length;
   const waiting = live.length - running;
-  const words = [running > 0 && trans.__('%1 running', running), waiting > 0 && trans.__('%1 queued', waiting)];
+  const words = [
+    running > 0 && trans.__('%1 running', formatCount(running)),
+    waiting > 0 && trans.__('%1 queued', formatCount(waiting))
+  ];
   return (
     <button
       type="button"

@@ -42,7 +42,7 @@ async def poller(service: JobService) -> AsyncIterator[JobPoller]:
 
 @pytest.fixture
 async def registry(service: JobService) -> AsyncIterator[SessionRegistry]:
-    """Desks whose every profile is that service."""
+    """Sessions in which every profile leads to that service."""
     registry = SessionRegistry(service.connect, PACE)
     yield registry
     await registry.close()

@@ -1,6 +1,7 @@
 """The routes of the server extension, asked over HTTP before a real job service."""
 
 import asyncio
+from urllib.parse import quote
 
 import pytest
 from lab_fixtures import TOKEN, wait_for_state
@@ -55,6 +56,17 @@ async def test_tools_come_without_their_schemas(jupyter):
     assert anarci["available"]
     assert anarci["engine"]["method"] == "Probe of the tests"
     assert "schema" not in anarci
+
+
+@pytest.mark.parametrize("name", [".", "..", "a/b", "../jobs", "../../login"])
+async def test_a_log_of_a_name_with_path_segments_is_refused(jupyter, service, name):
+    await wait_for_state(jupyter, "ok")
+    address = quote(name, safe="").replace(".", "%2E")
+    answer = await jupyter.get(f"jobs/{address}/log", headers=LOGIN)
+    assert answer.status_code in (400, 404)
+    assert answer.json()["message"]
+    asked = {path for path in (each.partition("?")[0] for each in service.paths) if path.endswith("/log")}
+    assert asked <= {f"/jobs/{quote(name, safe='')}/log"}
 
 
 async def test_a_log_is_handed_through(jupyter, submitted):

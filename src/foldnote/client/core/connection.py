@@ -303,8 +303,10 @@ def path_part(name: str) -> str:
     """``name`` as one segment of a path.
 
     Raises:
-        ArgumentError: it holds what no address can have.
+        ArgumentError: it is ``.`` or ``..``, which would name another path, or holds an unpaired surrogate.
     """
+    if name in (".", ".."):
+        raise ArgumentError(f"{name!r} cannot be a name in an address. Choose another name.")
     try:
         return quote(name, safe="")
     except UnicodeEncodeError as exc:
