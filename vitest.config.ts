@@ -2,7 +2,10 @@ import { defineConfig } from 'vitest/config';
 
 export default defineConfig({
   test: {
-    environment: 'jsdom',
+    environment: './labextension/tests/environment.ts',
+    isolate: false, // JupyterLab's packages take seconds to load: once for each worker, and not for each file
+    maxWorkers: '100%',
+    minWorkers: 1,
     globals: true,
     include: ['labextension/tests/**/*.test.{ts,tsx}'],
     setupFiles: ['labextension/tests/setup.ts'],

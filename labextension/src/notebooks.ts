@@ -4,6 +4,7 @@
  */
 import type { JupyterFrontEnd } from '@jupyterlab/application';
 import type { IRenderMimeRegistry } from '@jupyterlab/rendermime';
+import { MessageLoop } from '@lumino/messaging';
 import type { Widget } from '@lumino/widgets';
 
 interface CellLike {
@@ -49,17 +50,10 @@ export function isNotebook(widget: Widget | null): widget is NotebookLike {
 export async function runInCell(app: JupyterFrontEnd, code: string, cwd: string): Promise<Widget> {
   const found = cwd === '' || isNotebook(app.shell.currentWidget) ? findNotebook(app) : null;
   const notebook = found ?? (await createNotebook(app, cwd));
-  app.shell.activateById(notebook.id);
   await notebook.context.ready;
   await notebook.context.sessionContext.ready;
-  if (!isBlank(notebook.content.activeCell)) {
-    await app.commands.execute('notebook:insert-cell-below');
-  }
-  const cell = notebook.content.activeCell;
-  if (!cell) {
-    throw new Error('The notebook has no cell to write to. Add one and try again.');
-  }
-  cell.model.sharedModel.setSource(code);
+  activate(app, notebook);
+  await writeCell(app, notebook, code);
   await app.commands.execute('notebook:run-cell');
   return notebook;
 }
@@ -71,11 +65,11 @@ export async function runInCell(app: JupyterFrontEnd, code: string, cwd: string)
  */
 export function insertAtCursor(app: JupyterFrontEnd, code: string): boolean {
   const notebook = findNotebook(app);
-  const cell = notebook?.content.activeCell ?? null;
-  if (!cell?.editor?.replaceSelection || cell.model.type !== 'code' || isBlank(cell)) {
+  const cell = notebook?.content.activeCell;
+  if (!notebook || !cell?.editor?.replaceSelection || cell.model.type !== 'code' || isBlank(cell)) {
     return false;
   }
-  app.shell.activateById(notebook?.id ?? '');
+  activate(app, notebook);
   cell.editor.replaceSelection(code);
   cell.editor.focus();
   return true;
@@ -85,21 +79,42 @@ export function insertAtCursor(app: JupyterFrontEnd, code: string): boolean {
  * Writes `code` into a new cell below `cell`, or below all cells, and leaves it to the person to run it.
  *
  * @param cell - the node of a cell of the notebook
+ * @returns the notebook
+ * @throws Error when it gets no cell
  */
 export async function insertCellBelow(
   app: JupyterFrontEnd,
   notebook: NotebookLike,
   cell: Element | null,
   code: string
-): Promise<void> {
+): Promise<Widget> {
   const { content } = notebook;
   const index = content.widgets.findIndex(widget => widget.node === cell);
-  app.shell.activateById(notebook.id);
+  activate(app, notebook);
   content.activeCellIndex = index < 0 ? content.widgets.length - 1 : index;
+  await writeCell(app, notebook, code);
+  return notebook;
+}
+
+/**
+ * Brings the notebook to the front at once. The focus would come with the next frame only, and until then JupyterLab's commands
+ * are about the notebook that had it before.
+ */
+function activate({ shell }: JupyterFrontEnd, { id }: Widget): void {
+  shell.activateById(id);
+  MessageLoop.flush();
+}
+
+/** Writes into the active cell where that is blank, else into a new one below it; never over something. */
+async function writeCell(app: JupyterFrontEnd, { content }: NotebookLike, code: string): Promise<void> {
   if (!isBlank(content.activeCell)) {
     await app.commands.execute('notebook:insert-cell-below');
   }
-  content.activeCell?.model.sharedModel.setSource(code);
+  const cell = content.activeCell;
+  if (!cell || !isBlank(cell)) {
+    throw new Error('The notebook has no cell to write to. Add one and try again.');
+  }
+  cell.model.sharedModel.setSource(code);
 }
 
 /** The current notebook, else one that can be seen, else the only one that is open: a result's tab may be in front. */

@@ -1,4 +1,6 @@
 /** foldnote's server extension with jobs, tools and files in memory, behind the real HTTP server of tests. */
+import { createHash } from 'node:crypto';
+
 import type {
   AccountAnswer,
   EngineRecord,
@@ -110,7 +112,7 @@ export class FoldnoteServer extends JupyterServer {
 
   private listJobs({ path }: Asked): Answer {
     const body = { ...makeAnswer(this.jobs), service: this.report, olderKey: this.older.length > 0 ? 'old' : null };
-    const tag = `t${JSON.stringify(body).replace(/\W/g, '')}`;
+    const tag = createHash('sha256').update(JSON.stringify(body)).digest('hex');
     const isSame = new URLSearchParams(path.split('?')[1]).get('since') === tag;
     return isSame ? { status: 304 } : { body, headers: { ETag: `W/"${tag}"` } };
   }

@@ -1,8 +1,16 @@
 import { cleanup } from '@testing-library/react';
-import { afterEach, vi } from 'vitest';
+import { afterEach, beforeAll, vi } from 'vitest';
 
-// jsdom has none, and Lumino extends it.
-vi.stubGlobal('DragEvent', class extends MouseEvent {});
+// jsdom has none, and Lumino extends them.
+vi.stubGlobal(
+  'DragEvent',
+  class extends MouseEvent {
+    constructor(type: string, init: MouseEventInit = {}) {
+      super(type, { ...init, view: null }); // jsdom does not take the window of tests for one
+    }
+  }
+);
+vi.stubGlobal('PointerEvent', class extends MouseEvent {});
 
 // jsdom lays nothing out, so that nothing changes its size.
 vi.stubGlobal(
@@ -33,5 +41,8 @@ vi.stubGlobal('requestIdleCallback', (draw: () => void) => setTimeout(draw));
 
 // jsdom scrolls nothing.
 Element.prototype.scrollIntoView = () => undefined;
+
+// What a file of tests does to the views is one step of React, unless an application draws them by itself.
+beforeAll(() => void Reflect.set(globalThis, 'IS_REACT_ACT_ENVIRONMENT', true));
 
 afterEach(cleanup);

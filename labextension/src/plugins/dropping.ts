@@ -6,6 +6,7 @@ import type { JupyterFrontEnd, JupyterFrontEndPlugin } from '@jupyterlab/applica
 
 import { CELL_MIME } from '../dragging';
 import { insertCellBelow, isNotebook, type NotebookLike } from '../notebooks';
+import { orNotify } from './commands';
 
 /** What takes a drop by itself. */
 const TAKERS = '.jp-Editor, .foldnote-form';
@@ -41,7 +42,8 @@ export const droppingPlugin: JupyterFrontEndPlugin<void> = {
       drag.dropAction = 'copy';
       mark(event.type === 'lm-dragover' ? (place.cell ?? place.notebook.content.node) : null);
       if (event.type === 'lm-drop') {
-        void insertCellBelow(app, place.notebook, place.cell, String(drag.mimeData.getData(CELL_MIME)));
+        const code = String(drag.mimeData.getData(CELL_MIME));
+        void orNotify(insertCellBelow(app, place.notebook, place.cell, code));
       }
     };
     for (const type of TYPES) {
