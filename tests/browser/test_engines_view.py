@@ -188,7 +188,7 @@ def test_an_installation_is_cancelled_and_says_what_is_kept(opened, row, registr
     registry.connect()
     begin(row)
     cancel_while_downloading(row)
-    expect(row).to_contain_text("Cancelled. What was downloaded is kept for the next try.")
+    expect(row).to_contain_text("Cancelled. Downloaded files are kept for the next attempt.")
     expect(row.get_by_role("button", name="Install quick")).to_be_visible()
 
 
@@ -200,7 +200,7 @@ def test_a_page_that_is_loaded_again_finds_the_installation_and_can_cancel_it(op
     opened.picture("engine-installing", opened.page.locator("#foldnote-sidebar"))
     assert opened.accessibility_faults(".fn-Engines") == []
     cancel_while_downloading(row)
-    expect(row).to_contain_text("Cancelled. What was downloaded is kept for the next try.")
+    expect(row).to_contain_text("Cancelled. Downloaded files are kept for the next attempt.")
     expect(row.get_by_role("button", name="Install quick")).to_be_visible()
 
 

@@ -162,7 +162,7 @@ def test_aligned_errors_and_alignments_of_the_file_browser_open_drawn(lab, name,
 def test_a_json_file_without_aligned_errors_says_so_and_opens_in_the_editor(lab):
     lab.execute("docmanager:open", path="pae-of-nothing.json")
     panel = lab.page.locator(".fn-ResultPanel:visible")
-    expect(panel.get_by_role("alert")).to_contain_text("holds no predicted aligned error", timeout=60_000)
+    expect(panel.get_by_role("alert")).to_contain_text("contains no predicted aligned error", timeout=60_000)
     lab.picture("opened-pae-of-nothing.json")
     panel.get_by_role("button", name="Open in the editor").click()
     expect(lab.page.locator(".jp-FileEditor:visible")).to_contain_text('"a"')

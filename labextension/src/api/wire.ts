@@ -7,7 +7,7 @@ export interface components {
     schemas: {
         /**
          * AccountAnswer
-         * @description What is known of the account behind the key; a figure is null where nothing tells it.
+         * @description The account of the API key; a value is null where unknown.
          */
         AccountAnswer: {
             /**
@@ -80,7 +80,7 @@ export interface components {
         };
         /**
          * AdviceAnswer
-         * @description Tools for a described task, best first.
+         * @description Tools recommended for a described task, best first.
          */
         AdviceAnswer: {
             /**
@@ -109,7 +109,7 @@ export interface components {
         BatchStatus: "In Queue" | "Running" | "Aggregating" | "Complete" | "Stopped" | "AggregationFailed";
         /**
          * Citation
-         * @description What to cite.
+         * @description The publication to cite.
          */
         Citation: {
             /**
@@ -127,7 +127,7 @@ export interface components {
         };
         /**
          * ConnectionVerdict
-         * @description What came of trying an address and a key.
+         * @description The outcome of a connection test.
          */
         ConnectionVerdict: {
             /** Isgood */
@@ -216,7 +216,7 @@ export interface components {
         };
         /**
          * EnginesAnswer
-         * @description The programs that this computer has or can have.
+         * @description The engines that are or can be installed on this computer.
          */
         EnginesAnswer: {
             /**
@@ -286,7 +286,7 @@ export interface components {
         };
         /**
          * JobsAnswer
-         * @description Every job that the poller knows, or those that are other than in the state that the page has.
+         * @description All jobs that the poller knows, or those that have changed since the page's state.
          */
         JobsAnswer: {
             /**
@@ -332,7 +332,7 @@ export interface components {
         };
         /**
          * OlderAnswer
-         * @description A page of jobs beyond those that are followed: older ones, or the jobs of a batch.
+         * @description A page of jobs that are not polled: older ones, or those of a batch or of other members.
          */
         OlderAnswer: {
             /**
@@ -350,7 +350,7 @@ export interface components {
         };
         /**
          * PageJob
-         * @description A job of the service, and what this computer knows of it beside.
+         * @description A job of the service, with the local data on it.
          */
         PageJob: {
             /**
@@ -474,7 +474,7 @@ export interface components {
         };
         /**
          * ProfilesAnswer
-         * @description The services that are known here.
+         * @description The services that can be chosen.
          */
         ProfilesAnswer: {
             /**
@@ -487,7 +487,7 @@ export interface components {
         };
         /**
          * RecordAnswer
-         * @description One job, whether or not a list holds it.
+         * @description One job.
          */
         RecordAnswer: {
             /** @default null */
@@ -497,7 +497,7 @@ export interface components {
         };
         /**
          * ResultAnswer
-         * @description A result, laid out for a page: the same HTML that a cell shows.
+         * @description A rendered result: the same HTML that a cell shows.
          */
         ResultAnswer: {
             /**
@@ -533,7 +533,7 @@ export interface components {
         };
         /**
          * ServiceReport
-         * @description Which service the answer is about, and how it is.
+         * @description The service that the response is about, and its state.
          */
         ServiceReport: {
             /**
@@ -561,7 +561,7 @@ export interface components {
         };
         /**
          * ServiceState
-         * @description How the job service was at the last attempt to reach it.
+         * @description The state of the job service at the last request.
          * @enum {string}
          */
         ServiceState: "starting" | "ok" | "unreachable" | "unauthorized";
@@ -668,7 +668,7 @@ export interface components {
         };
         /**
          * ToolAdvice
-         * @description One tool that fits a described task.
+         * @description One tool recommended for a described task.
          */
         ToolAdvice: {
             /**
@@ -683,7 +683,7 @@ export interface components {
         };
         /**
          * ToolAnswer
-         * @description What a person wants to know of one tool before using it.
+         * @description The settings, outputs and citation of one tool.
          */
         ToolAnswer: {
             /** @default null */
@@ -747,7 +747,7 @@ export interface components {
         };
         /**
          * ToolInput
-         * @description One setting of a tool, in words.
+         * @description One setting of a tool, described in words.
          */
         ToolInput: {
             /**
@@ -796,7 +796,7 @@ export interface components {
         };
         /**
          * UploadAnswer
-         * @description How far a file is on its way to the service.
+         * @description The progress of an upload.
          */
         UploadAnswer: {
             /** Id */

@@ -1,9 +1,8 @@
-"""The Jupyter server extension: it stands between JupyterLab's pages and the job service.
+"""The Jupyter server extension, a proxy between JupyterLab in the browser and the job service.
 
-It exists so that one poller serves every page, and so that the key stays on the server's side: the page gets
-jobs, tools and logs, never a key, never a signed link. It computes nothing and keeps nothing on disk. Only
-``foldnote.client`` is used to reach the service, and it is imported when the first page looks, not when
-Jupyter starts.
+One poller serves every page, and the API key stays on the server: the browser receives jobs, tools and
+logs, never a key or a signed link. The service is reached through ``foldnote.client`` only, which is
+imported at the first request, not when Jupyter starts.
 """
 
 from __future__ import annotations
@@ -12,12 +11,12 @@ from typing import Any
 
 
 def _jupyter_labextension_paths() -> list[dict[str, str]]:
-    """Where Jupyter finds the built page side, beside this package."""
+    """The location of the built front end, for Jupyter."""
     return [{"src": "labextension", "dest": "foldnote"}]
 
 
 def _jupyter_server_extension_points() -> list[dict[str, Any]]:
-    """What Jupyter's extension manager loads."""
+    """The server extension, for Jupyter's extension manager."""
     from foldnote.lab.extension import FoldnoteExtension
 
     return [{"module": "foldnote.lab", "app": FoldnoteExtension}]

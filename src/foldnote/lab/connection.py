@@ -1,6 +1,6 @@
-"""Reaching one job service without ever blocking the Jupyter server.
+"""Connect to one job service without blocking the Jupyter server.
 
-Starting the embedded service and reading a key ring may take seconds, so both happen in a thread.
+Starting the embedded service and reading a keyring may take seconds, so both happen in a thread.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ReadyClient:
-    """A client that is ready.
+    """A client and the address of its service.
 
     Attributes:
-        client: asks the service.
+        client: the client.
         url: base address of the service.
     """
 
@@ -31,11 +31,11 @@ class ReadyClient:
 
 
 Connect = Callable[[Profile], Awaitable[ReadyClient]]
-"""What opens a connection for a profile; raises FoldnoteError."""
+"""Opens a connection for a profile; raises FoldnoteError."""
 
 
 async def connect(profile: Profile) -> ReadyClient:
-    """A client for ``profile``; the embedded service is started when it does not run.
+    """A client for ``profile``; the embedded service is started if it is not running.
 
     Raises:
         FoldnoteError: the service cannot be started, or the profile cannot be used.
@@ -44,10 +44,10 @@ async def connect(profile: Profile) -> ReadyClient:
 
 
 class ProfileConnection:
-    """The connection to the service of one profile; made when it is needed, dropped after a fault."""
+    """The connection to the service of one profile, opened on first use and dropped after an error."""
 
     def __init__(self, profile_name: str | None, connect: Connect = connect) -> None:
-        """Nothing is opened yet; ``profile_name`` None means the profile that is active then."""
+        """``profile_name`` None means the profile that is active when the connection is opened."""
         self._profile_name = profile_name
         self._connect = connect
         self._connection: ReadyClient | None = None
@@ -59,15 +59,15 @@ class ProfileConnection:
         return self._connection is not None
 
     def find_profile(self) -> Profile:
-        """The profile that is meant.
+        """The profile of the connection.
 
         Raises:
-            ConfigurationError: no profile is called so.
+            ConfigurationError: there is no profile of this name.
         """
         return settings.active_profile(self._profile_name)
 
     async def open(self) -> ReadyClient:
-        """The connection.
+        """The open connection.
 
         Raises:
             FoldnoteError: the service cannot be started, or the profile cannot be used.
@@ -78,7 +78,7 @@ class ProfileConnection:
             return self._connection
 
     async def close(self) -> None:
-        """Drop the connection."""
+        """Close the connection."""
         connection, self._connection = self._connection, None
         if connection is not None:
             await connection.client.close()

@@ -1,7 +1,7 @@
-"""The engines view's side of this computer: ``foldnote engines`` as a program of its own.
+"""List, install and remove engines by running ``foldnote engines`` as a subprocess.
 
-A program, because installing takes minutes and the service's room is none of this one's; what it prints is
-read as it comes, and every page is told the same.
+It is a subprocess because an installation takes minutes and ``lab`` does not import ``service``. Its output
+is read line by line, and every page sees the same progress.
 """
 
 from __future__ import annotations
@@ -22,17 +22,17 @@ from foldnote.lab.responses import EngineRecord, EnginesAnswer
 
 _LIST_S = 60.0
 _END_S = 10.0
-_SERVICE_REMEMBERS_S = 3.5
-"""The service looks every 3 s which engines there are."""
+_SERVICE_NOTICES_S = 3.5
+"""The service looks for new engines every 3 s."""
 _CANCELLED = {
-    "install": "Cancelled. What was downloaded is kept for the next try.",
-    "remove": "Cancelled. A part may be gone already: remove the rest, or install it again.",
+    "install": "Cancelled. Downloaded files are kept for the next attempt.",
+    "remove": "Cancelled. Some files may already be deleted: remove the engine again, or reinstall it.",
 }
 
 
 @dataclass
-class _Work:
-    """An installation or a removal, while it goes on and after it has failed."""
+class _EngineChange:
+    """The state of an installation or removal, in progress or ended."""
 
     action: str = ""
     is_done: bool = False
@@ -44,21 +44,21 @@ class _Work:
 
 
 class EngineManager:
-    """Lists, installs and removes engines of this computer."""
+    """Lists, installs and removes the engines of this computer."""
 
     def __init__(self, on_change: Callable[[], None] = lambda: None) -> None:
-        """Nothing is asked yet. ``on_change`` is called when other tools may run than before."""
+        """``on_change`` is called after an engine was installed or removed."""
         self._on_change = on_change
-        self._works: dict[str, _Work] = {}
+        self._works: dict[str, _EngineChange] = {}
         self._rows: list[dict[str, Any]] | None = None
 
     async def list_engines(self) -> EnginesAnswer:
-        """Every engine that is known here, with what goes on.
+        """Every engine, with the progress of installations and removals.
 
-        While something goes on, what the last list said is not asked for again: only the progress is new.
+        While one is in progress, the previous list is reused and only the progress is updated.
 
         Raises:
-            FoldnoteError: the list cannot be made.
+            FoldnoteError: the engines cannot be listed.
         """
         if self._rows is None or all(work.is_over for work in self._works.values()):
             self._rows = await self._read_rows()
@@ -78,54 +78,56 @@ class EngineManager:
         return rows
 
     def begin(self, action: str, name: str) -> None:
-        """Begin to ``install`` or ``remove`` an engine.
+        """Start to ``install`` or ``remove`` an engine.
 
         Raises:
-            FoldnoteError: it is under way already.
+            FoldnoteError: the engine is already being installed or removed.
         """
         work = self._works.get(name)
         if work is not None and not work.is_over:
-            raise FoldnoteError(f"{name} is being changed already. Wait for the end.")
-        self._works[name] = work = _Work(action, message="Starting")
+            raise FoldnoteError(
+                f"{name} is already being installed or removed. Wait until that has finished."
+            )
+        self._works[name] = work = _EngineChange(action, message="Starting")
         work.task = asyncio.create_task(self._follow(action, name, work), name=f"foldnote-engine-{name}")
 
     async def cancel(self, name: str) -> None:
-        """End what is under way for an engine; what was downloaded is kept for the next try.
+        """Cancel the installation or removal of an engine; downloaded files are kept for the next attempt.
 
         Raises:
-            FoldnoteError: nothing is under way.
+            FoldnoteError: the engine is not being installed or removed.
         """
         work = self._works.get(name)
         if work is None or work.is_over or work.task is None:
-            raise FoldnoteError(f"Nothing is being done to {name}.")
+            raise FoldnoteError(f"{name} is not being installed or removed.")
         await _cancel([work.task])
-        work.is_over, work.fraction = True, None  # also when it had not yet begun
+        work.is_over, work.fraction = True, None  # the task may not have started
         work.message = "" if work.is_done else _CANCELLED[work.action]
 
     async def close(self) -> None:
-        """End what is under way; an installation that is cut off leaves no half engine behind."""
+        """Cancel all installations and removals; an interrupted installation leaves no usable engine."""
         await _cancel([work.task for work in self._works.values() if work.task is not None])
 
-    async def _follow(self, action: str, name: str, work: _Work) -> None:
-        """Change the engine; it is over when the service's next answer tells of it."""
+    async def _follow(self, action: str, name: str, work: _EngineChange) -> None:
+        """Install or remove the engine, then wait until the service has noticed it."""
         try:
             await _change(action, name, work)
             if work.is_done:
-                await asyncio.sleep(_SERVICE_REMEMBERS_S)
+                await asyncio.sleep(_SERVICE_NOTICES_S)
                 work.message = ""
         finally:
             self._on_change()
             work.is_over, work.fraction = True, None
 
     def _merge(self, rows: Iterable[dict[str, Any]]) -> list[EngineRecord]:
-        """One record an engine, from one row a tool."""
+        """One record per engine, from one row per tool."""
         found: dict[str, EngineRecord] = {}
         for row in rows:
             name = row.get("engine")
             if not name:
                 continue
             before = found.get(name)
-            work = self._works.get(name, _Work(is_over=True))
+            work = self._works.get(name, _EngineChange(is_over=True))
             found[name] = EngineRecord(
                 name=name,
                 method=row.get("method") or name,
@@ -153,7 +155,7 @@ async def _start(action: str, *arguments: str) -> asyncio.subprocess.Process:
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.PIPE,
         env=settings.process_environment(),
-        start_new_session=True,  # it has programs of its own, which end with it
+        start_new_session=True,  # so that _end can kill its child processes, too
     )
 
 
@@ -165,7 +167,7 @@ async def _cancel(tasks: Iterable[asyncio.Task[None]]) -> None:
 
 
 async def _end(process: asyncio.subprocess.Process) -> None:
-    """End a program and the programs that it started; by force where it does not go."""
+    """Terminate a process and its children; kill them if they are still running after ``_END_S``."""
     for is_forced in (False, True):
         with suppress(ProcessLookupError):
             if sys.platform == "win32":
@@ -178,8 +180,8 @@ async def _end(process: asyncio.subprocess.Process) -> None:
                 return
 
 
-async def _change(action: str, name: str, work: _Work) -> None:
-    """Read what the program prints until it ends."""
+async def _change(action: str, name: str, work: _EngineChange) -> None:
+    """Run the command and copy its progress into ``work``."""
     process = None
     try:
         process = await _start(action, name, *(["--json"] if action == "install" else []))

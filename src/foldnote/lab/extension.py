@@ -1,7 +1,7 @@
-"""What Jupyter's extension manager starts and stops.
+"""The extension application that Jupyter starts and stops.
 
-It is imported while Jupyter starts, so it brings the routes only: the poller, and with it the models and the
-client, are imported when the first page looks.
+It is imported while Jupyter starts, so it imports the routes only; the poller, the models and the client are
+imported at the first request.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from foldnote.lab.handlers.routes import ROUTES
 
 
 class FoldnoteExtension(ExtensionApp):
-    """Registers the routes, and ends the poller with the server."""
+    """Registers the routes, and stops the pollers when the server stops."""
 
     name = "foldnote"
     load_other_extensions = True
 
     def initialize_settings(self) -> None:
-        """Leave the session registry of this server empty until the first request."""
+        """Create no session registry before the first request."""
         self.settings[REGISTRY] = None
 
     def initialize_handlers(self) -> None:
@@ -31,11 +31,11 @@ class FoldnoteExtension(ExtensionApp):
         rows.extend(ROUTES)
 
     async def stop_extension(self) -> None:
-        """Stop asking the service, and give up what is being sent."""
+        """Stop all pollers, and release the uploads in progress."""
         server = self.serverapp
         if server is None:
             return
-        settings = server.web_app.settings  # the handlers' own; those of the extension are a copy
+        settings = server.web_app.settings  # those of the handlers; the extension's are a copy
         registry, uploads = settings.get(REGISTRY), settings.get(UPLOADS)
         if registry is not None:
             await registry.close()

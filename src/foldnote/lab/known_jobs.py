@@ -1,7 +1,7 @@
-"""The jobs that are known of one service: brought up to date from short pages, told to pages as differences.
+"""The known jobs of one service, updated from pages of the newest jobs and sent to browsers as differences.
 
-Most looks bring the newest jobs only; what is older cannot change unless somebody deletes it, which the
-counts tell. Nothing here asks anybody anything.
+Most polls list the newest jobs only. Older jobs are final and can only be deleted, which the status counts
+reveal. This module makes no requests.
 """
 
 from __future__ import annotations
@@ -13,31 +13,31 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from foldnote.lab.local_notes import NOTHING, Note, Notes
+from foldnote.lab.local_notes import EMPTY_NOTE, Note, Notes
 from foldnote.models.job import Job, JobPage, StatusCounts
 
 WHOLE = 1000
-"""Jobs that a whole look brings, newest first; older ones are asked for when somebody scrolls to them."""
+"""Jobs in a full list, newest first; older ones are requested when the user scrolls to them."""
 
 SHORT = 100
-"""Jobs that a look brings while only the newest can have changed."""
+"""Jobs listed by a poll while only the newest can have changed."""
 
 _REMEMBERED = 24
-_KEPT_FROM_THE_PAGE = {"settings", "resultUrl"}
-_TOLD = {field.alias for field in Job.model_fields.values()} - _KEPT_FROM_THE_PAGE
+_WITHHELD = {"settings", "resultUrl"}
+_PAGE_FIELDS = {field.alias for field in Job.model_fields.values()} - _WITHHELD
 
 State = dict[str, bytes]
-"""What a page holds: the mark of each job's record by name, newest first."""
+"""The state of a page: a hash of each job's record by job name, newest first."""
 
 
 @dataclass(frozen=True)
 class Difference:
-    """From a state that a page holds to the present one.
+    """The difference between the state of a page and the current state.
 
     Attributes:
-        jobs: records that are new or other than before, newest first.
-        removed: names that are gone.
-        is_whole: whether the page's state is not known here, so that ``jobs`` is everything.
+        jobs: records that are new or have changed, newest first.
+        removed: names of jobs that no longer exist.
+        is_whole: whether the page's state is unknown here, so that ``jobs`` is the full list.
     """
 
     jobs: tuple[dict[str, Any], ...]
@@ -49,26 +49,26 @@ class KnownJobs:
     """The jobs of one service, newest first."""
 
     def __init__(self, notes: Notes | None = None) -> None:
-        """Begin with nothing; ``notes`` tell what this computer knows of the jobs."""
+        """``notes`` are the tags, notebooks and pending deletions of the jobs."""
         self.notes = notes or Notes()
         self.jobs: tuple[Job, ...] = ()
         self.statuses = StatusCounts()
         self.older_key: str | None = None
-        """Where the jobs begin that are older than all of these; None when there are none."""
-        self._untold = 0
+        """Continuation key of the older jobs; None when there are none."""
+        self._unlisted = 0
         self._records: dict[str, dict[str, Any]] = {}
         self._state: State = {}
         self._noted: dict[str, Note] = {}
         self._past: OrderedDict[str, State] = OrderedDict()
 
     def take_all(self, page: JobPage) -> None:
-        """The newest ``WHOLE`` jobs, as a service gives them."""
+        """Replace all jobs by the newest ``WHOLE`` jobs of the service."""
         self.older_key = page.start_key
-        self._untold = page.statuses.total - len(page.jobs)
+        self._unlisted = page.statuses.total - len(page.jobs)
         self._keep(page.jobs, page.statuses)
 
     def take_newest(self, page: JobPage) -> bool:
-        """The newest jobs only; says whether they fit to what is known. If not, ask for all."""
+        """Update the newest jobs; False if they do not fit the known ones and a full list is needed."""
         fresh = {job.job_name for job in page.jobs}
         places = {job.job_name: place for place, job in enumerate(self.jobs)}
         if page.start_key is None:
@@ -78,14 +78,14 @@ class KnownJobs:
         if last is None:
             return False
         rest = tuple(job for job in self.jobs[last + 1 :] if job.job_name not in fresh)
-        if page.statuses.total - len(fresh) - len(rest) != self._untold:
+        if page.statuses.total - len(fresh) - len(rest) != self._unlisted:
             return False
         self._keep((*page.jobs, *rest), page.statuses)
         return True
 
     @property
     def window(self) -> int:
-        """How many of the newest jobs a look must bring to see every change."""
+        """How many of the newest jobs a poll must list to see every change."""
         unfinished = [place for place, job in enumerate(self.jobs) if not job.is_final]
         return min(WHOLE, max(SHORT, unfinished[-1] + SHORT // 2 if unfinished else 0))
 
@@ -94,12 +94,12 @@ class KnownJobs:
         """Whether a job can still change."""
         return any(not job.is_final for job in self.jobs)
 
-    def note_anew(self) -> None:
-        """Tell of the jobs again whose notes have changed."""
+    def update_notes(self) -> None:
+        """Update the records of jobs whose notes have changed."""
         self._keep(self.jobs, self.statuses)
 
     def mark(self) -> str:
-        """A mark of the present state; it is remembered for a while."""
+        """A hash of the current state; the last ``_REMEMBERED`` states are kept for ``since``."""
         digest = hashlib.blake2b(digest_size=9)
         for name, record in self._state.items():
             digest.update(name.encode() + b"\0" + record)
@@ -111,7 +111,7 @@ class KnownJobs:
         return mark
 
     def since(self, mark: str | None) -> Difference:
-        """What is other than in the state that ``mark`` stands for."""
+        """The difference from the state with the hash ``mark``."""
         past = self._past.get(mark or "")
         if past is None:
             return Difference(tuple(self._records.values()), (), is_whole=True)
@@ -133,15 +133,15 @@ class KnownJobs:
                 self._state[name] = hashlib.blake2b(json.dumps(record).encode(), digest_size=8).digest()
 
 
-def page_record(job: Job, note: Note = NOTHING) -> dict[str, Any]:
-    """A job as a page gets it, with what this computer knows of it.
+def page_record(job: Job, note: Note = EMPTY_NOTE) -> dict[str, Any]:
+    """A job with its note, as sent to the browser.
 
-    Without its settings, which may be whole files, and without a signed link, neither under its own name nor
-    among the fields that only one deployment knows.
+    Settings are left out because they may contain files, and so are result links and all unknown fields,
+    which may contain signed links.
     """
-    return {name: value for name, value in job.to_wire().items() if name in _TOLD} | note.to_wire()
+    return {name: value for name, value in job.to_wire().items() if name in _PAGE_FIELDS} | note.to_wire()
 
 
 def page_records(jobs: Iterable[Job], notes: Notes) -> list[dict[str, Any]]:
-    """Several jobs as a page gets them."""
+    """Several jobs with their notes, as sent to the browser."""
     return [page_record(job, notes.find(job.job_name)) for job in jobs]

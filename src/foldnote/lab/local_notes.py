@@ -1,7 +1,7 @@
-"""What this computer knows of jobs and their service does not: tags, notebooks, deletions that can be undone.
+"""Local data on jobs that the service does not store: tags, notebooks and pending deletions.
 
-A service takes a project when a job is submitted and no word afterwards, so that tags are kept here, in a
-file of the Jupyter server's user. The notebook comes from the ledger. Nothing here asks a service.
+The interface has no tags that can be changed after submission, so they are kept in a database of the Jupyter
+server's user. The notebook comes from the ledger. This module makes no requests.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ CREATE TABLE IF NOT EXISTS tags (
 
 @dataclass(frozen=True)
 class Note:
-    """What is known of one job.
+    """The local data on one job.
 
     Attributes:
         tags: in alphabetical order.
-        notebook: path of the notebook that submitted it, as its kernel knew it; None where nothing tells it.
-        is_leaving: whether it will be deleted in a moment unless somebody undoes that.
+        notebook: path of the notebook that submitted it, as reported by its kernel; None where unknown.
+        is_leaving: whether its deletion is pending and can still be undone.
     """
 
     tags: tuple[str, ...] = ()
@@ -40,32 +40,32 @@ class Note:
     is_leaving: bool = False
 
     def to_wire(self) -> dict[str, Any]:
-        """The fields that a page gets beside those of the service; what is not known is left out."""
+        """The fields added to the job's record; empty ones are left out."""
         fields = {"tags": list(self.tags), "notebook": self.notebook, "isLeaving": self.is_leaving}
         return {name: value for name, value in fields.items() if value}
 
 
-NOTHING = Note()
+EMPTY_NOTE = Note()
 
 
 class Notes:
     """The notes on the jobs of one service."""
 
     def __init__(self, service: str = settings.EMBEDDED) -> None:
-        """Nothing is read before ``reload``."""
+        """``service`` is the address of the service; nothing is read before ``reload``."""
         self.service = service
         self._leaving: frozenset[str] = frozenset()
         self._tags: dict[str, tuple[str, ...]] = {}
         self._notebooks: Mapping[str, str] = {}
 
     def find(self, job_name: str) -> Note:
-        """What is known of a job."""
+        """The note on a job; an empty one for an unknown job."""
         tags, notebook = self._tags.get(job_name, ()), self._notebooks.get(job_name)
         is_leaving = job_name in self._leaving
-        return Note(tags, notebook, is_leaving) if tags or notebook or is_leaving else NOTHING
+        return Note(tags, notebook, is_leaving) if tags or notebook or is_leaving else EMPTY_NOTE
 
     def reload(self) -> None:
-        """Read what kernels and other servers have written."""
+        """Read the tags and notebooks that kernels and other servers have written."""
         self._notebooks = Ledger(service=self.service).notebooks()
         found: dict[str, list[str]] = {}
         query = "SELECT job_name, tag FROM tags WHERE service = ? ORDER BY tag"
@@ -73,19 +73,19 @@ class Notes:
             with _open() as connection:
                 for name, tag in connection.execute(query, (self.service,)):
                     found.setdefault(name, []).append(tag)
-        except (sqlite3.Error, OSError):  # a damaged file is an empty one: jobs are shown without their tags
+        except (sqlite3.Error, OSError):  # jobs are shown without tags when the file is damaged
             return
         self._tags = {name: tuple(tags) for name, tags in found.items()}
 
     def set_leaving(self, names: Iterable[str]) -> None:
-        """Note which jobs will be deleted in a moment."""
+        """Set the jobs whose deletion is pending."""
         self._leaving = frozenset(names)
 
     def change_tags(self, names: Iterable[str], added: Iterable[str], removed: Iterable[str]) -> None:
-        """Add tags to jobs and take others away.
+        """Add and remove tags of jobs.
 
         Raises:
-            ConfigurationError: a tag is too long, a job would have too many, or they cannot be kept.
+            ConfigurationError: a tag is empty or too long, a job would have too many, or saving fails.
         """
         more, less = {_read_tag(tag) for tag in added}, {tag.strip() for tag in removed}
         wanted = {name: ({*self._tags.get(name, ())} - less) | more for name in names}
@@ -94,7 +94,7 @@ class Notes:
         self._write(wanted)
 
     def forget(self, names: Iterable[str]) -> None:
-        """Drop the tags of jobs that are gone: another job may take the name."""
+        """Delete the tags of deleted jobs, whose names may be used again."""
         known = {name: set[str]() for name in names if name in self._tags}
         if known:
             self._write(known)
@@ -109,14 +109,14 @@ class Notes:
                 )
                 connection.executemany("INSERT INTO tags VALUES (?, ?, ?)", rows)
         except (sqlite3.Error, OSError) as exc:
-            raise ConfigurationError(f"Tags cannot be kept in {_path()}: {exc}.") from exc
+            raise ConfigurationError(f"Tags cannot be saved in {_path()}: {exc}.") from exc
         self._tags |= {name: tuple(sorted(tags)) for name, tags in wanted.items()}
 
 
 def _read_tag(tag: str) -> str:
     text = " ".join(tag.split())
     if not text or len(text) > LONGEST_TAG:
-        raise ConfigurationError(f"A tag has 1 to {LONGEST_TAG} characters: {tag[:60]!r} has not.")
+        raise ConfigurationError(f"A tag must have 1 to {LONGEST_TAG} characters; {tag[:60]!r} does not.")
     return text
 
 

@@ -1,8 +1,7 @@
-"""How often the service is asked: the pauses, and what a minute allows.
+"""Polling intervals and the rate limit of requests to the service.
 
-A service that can wait answers when something changes, so that most questions are long ones. What bounds
-their number in any case is the allowance: a small store that fills up slowly, so that single changes are seen
-at once and a storm of them is seen every few seconds.
+A service that supports long polling answers when something changes. In any case a token bucket limits the
+number of requests, so that single changes are seen at once and frequent ones every few seconds.
 """
 
 from __future__ import annotations
@@ -17,18 +16,18 @@ class PollingPace:
     """Pauses and limits; seconds unless the name says otherwise.
 
     Attributes:
-        busy_s: between two questions to a service that cannot wait, while a job is unfinished.
-        idle_s: the same, otherwise.
-        busy_wait_s: how long a service that can wait may do so while a job is unfinished and the allowance is
-            full; its progress comes with the answer.
-        idle_wait_s: the same, otherwise.
-        longest_s: after repeated failures; the pause doubles up to here.
-        attention_s: how long after a page's last look the poller goes on.
-        timeout_s: how long one question may take beyond the waiting, the client's own repetitions included.
-        tools_s: how long the catalog counts as fresh.
-        whole_s: how long a list of all jobs counts as whole without being asked for again.
-        burst: questions that may follow each other at once.
-        per_minute: questions that come to be allowed in a minute beside that.
+        busy_s: between two requests to a service without long polling, while a job is unfinished.
+        idle_s: the same, while no job is unfinished.
+        busy_wait_s: duration of a long poll while a job is unfinished and the request budget is full; short,
+            because progress arrives with its response.
+        idle_wait_s: duration of any other long poll.
+        longest_s: upper limit of the pause after failures, which doubles with each one.
+        attention_s: how long polling continues after a page's last request.
+        timeout_s: limit of one request beyond the duration of its long poll, the client's retries included.
+        tools_s: how long the cached catalog is used.
+        whole_s: how long short lists may follow a full list.
+        burst: capacity of the token bucket, in requests.
+        per_minute: rate at which it refills, in requests per minute.
     """
 
     busy_s: float = 5.0
@@ -45,28 +44,28 @@ class PollingPace:
 
 
 class RequestBudget:
-    """A store of questions that may be asked; it begins full."""
+    """A token bucket that limits the rate of requests; it starts full."""
 
     def __init__(self, pace: PollingPace, clock: Callable[[], float] = time.monotonic) -> None:
-        """``clock`` gives seconds from any beginning."""
+        """``clock`` returns seconds from an arbitrary origin."""
         self._pace = pace
         self._clock = clock
         self._stored = pace.burst
         self._at = clock()
 
     def take(self) -> None:
-        """Note one question."""
+        """Use one token."""
         self._fill()
         self._stored -= 1.0
 
     @property
     def is_full(self) -> bool:
-        """Whether a question for no more than progress takes nothing from those for changes."""
+        """Whether a request for progress alone leaves enough tokens for changes."""
         self._fill()
         return self._stored > self._pace.burst - 1.0
 
     def pause_s(self) -> float:
-        """Seconds until the next question is allowed."""
+        """Seconds until the next request is allowed."""
         self._fill()
         return max(0.0, (1.0 - self._stored) * 60.0 / self._pace.per_minute)
 

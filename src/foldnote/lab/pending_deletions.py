@@ -1,8 +1,7 @@
-"""Deletions that are delayed, so that they can be undone.
+"""Delayed deletions, which can be undone until the delay has passed.
 
-The waiting happens here and not in the page: a person who was asked and agreed gets the deletion also when
-the page is closed, and every page shows what is about to go. If the Jupyter server ends within that moment,
-nothing is deleted and the jobs are still there for all to see.
+The server waits, not the page, so that a confirmed deletion happens even if the page is closed, and every
+page shows the pending deletions. If the Jupyter server stops during the delay, nothing is deleted.
 """
 
 from __future__ import annotations
@@ -14,12 +13,12 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
-class Departed:
-    """How a deletion ended.
+class DeletionOutcome:
+    """The outcome of a deletion.
 
     Attributes:
-        gone: names that were not kept.
-        faults: what could not be done, a sentence each.
+        gone: names of the jobs whose deletion was not undone.
+        faults: the failures, one sentence each.
     """
 
     gone: tuple[str, ...]
@@ -27,25 +26,25 @@ class Departed:
 
 
 class PendingDeletions:
-    """The jobs of one service that are about to be deleted."""
+    """The jobs of one service whose deletion is pending."""
 
     def __init__(
         self,
         delete: Callable[[Sequence[str]], Awaitable[list[str]]],
         tell: Callable[[frozenset[str]], None],
     ) -> None:
-        """``delete`` deletes jobs and returns the failures; ``tell`` hears which are about to go."""
+        """``delete`` deletes jobs and returns the failures; ``tell`` is called with the pending job names."""
         self._delete = delete
         self._tell = tell
         self._rounds: dict[str, asyncio.Event] = {}
-        """By the name of a job: what is set when nothing is left to wait for in its round."""
+        """By job name: the event that is set when no deletion of the same request is left to wait for."""
         self._going: set[str] = set()
-        self._tasks: set[asyncio.Task[Departed]] = set()
+        self._tasks: set[asyncio.Task[DeletionOutcome]] = set()
 
-    async def leave(self, names: Iterable[str], delay_s: float) -> Departed:
-        """Delete jobs after ``delay_s`` seconds, except those that are kept.
+    async def leave(self, names: Iterable[str], delay_s: float) -> DeletionOutcome:
+        """Delete jobs after ``delay_s`` seconds, except those kept by then.
 
-        It goes on when the caller gives up waiting.
+        The deletion happens even if the caller is cancelled.
         """
         task = asyncio.create_task(self._leave(list(names), delay_s), name="foldnote-delete")
         self._tasks.add(task)
@@ -53,7 +52,7 @@ class PendingDeletions:
         return await asyncio.shield(task)
 
     def keep(self, names: Iterable[str]) -> list[str]:
-        """Undo deletions that have not begun; gives the names that are kept."""
+        """Undo deletions that have not started; returns the names of the kept jobs."""
         kept = [name for name in names if name in self._rounds]
         rounds = {self._rounds.pop(name) for name in kept}
         for over in rounds - {*self._rounds.values()}:
@@ -62,14 +61,14 @@ class PendingDeletions:
         return kept
 
     async def close(self) -> None:
-        """Give up what waits: those jobs stay."""
+        """Cancel all pending deletions; their jobs are kept."""
         self._rounds.clear()
         for task in [*self._tasks]:
             task.cancel()
             with suppress(asyncio.CancelledError):
                 await task
 
-    async def _leave(self, names: list[str], delay_s: float) -> Departed:
+    async def _leave(self, names: list[str], delay_s: float) -> DeletionOutcome:
         over = asyncio.Event()
         self._rounds |= {name: over for name in names if name not in self._rounds}
         self._announce()
@@ -78,12 +77,12 @@ class PendingDeletions:
                 await over.wait()
         going = [name for name in names if self._rounds.get(name) is over]
         if not going:
-            return Departed(())
+            return DeletionOutcome(())
         for name in going:
             del self._rounds[name]  # too late to undo
         self._going.update(going)
         try:
-            return Departed(tuple(going), tuple(await self._delete(going)))
+            return DeletionOutcome(tuple(going), tuple(await self._delete(going)))
         finally:
             self._going.difference_update(going)
             self._announce()

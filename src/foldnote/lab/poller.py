@@ -1,8 +1,8 @@
-"""The one poller of a service: however many pages look, the service is asked once.
+"""The poller of one service, shared by all pages.
 
-It asks a service that can wait to answer when something changes, asks another one often while jobs run and
-seldom when nothing happens, and asks nothing when nobody has looked for a while. What it knows is answered at
-once, also while the service is slow or dead.
+It uses long polling where the service supports it; otherwise it polls often while jobs run and seldom at
+other times. It stops when no page has made a request for a while. Pages are answered from memory, even while
+the service is slow or unreachable.
 """
 
 from __future__ import annotations
@@ -35,28 +35,28 @@ from foldnote.models.tool import Tool
 _log = logging.getLogger(__name__)
 _REFUSALS = (UnauthorizedError, GatewayForbiddenError)
 _LONGEST_LOOK_S = 55.0
-LONGEST_WISH_S = 600.0
-"""The longest time between two questions that a person can wish, in seconds."""
+LONGEST_PAUSE_S = 600.0
+"""Upper limit of the polling interval that a user can set, in seconds."""
 
 
 class JobPoller:
-    """Keeps the jobs of one service fresh while pages look."""
+    """Keeps the jobs of one service up to date while pages request them."""
 
     def __init__(
         self, line: ProfileConnection, pace: PollingPace | None = None, notes: Notes | None = None
     ) -> None:
-        """Prepare; nothing is asked before the first look.
+        """Polling starts at the first call of ``look``.
 
         Raises:
-            ConfigurationError: no profile is called as the line says.
+            ConfigurationError: the profile does not exist.
         """
         self._line = line
         self._pace = pace or PollingPace()
         self._allowance = RequestBudget(self._pace)
         self._known = KnownJobs(notes)
         self._mark = ""
-        self._may_wait = True
-        self._whole_at = float("-inf")
+        self._supports_waiting = True
+        self._full_list_at = float("-inf")
         self._tools: tuple[Tool, ...] = ()
         self._tools_at = float("-inf")
         self._report = ServiceReport(state=ServiceState.STARTING, **_named(line.find_profile()))
@@ -64,8 +64,8 @@ class JobPoller:
         self._changed = asyncio.Event()
         self._failures = 0
         self.waiting_pages = 0
-        """How many pages wait for something new."""
-        self._wished_s = 0.0
+        """How many pages wait for a change."""
+        self._least_pause_s = 0.0
         self._looked_at = float("-inf")
         self._wake = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
@@ -73,23 +73,23 @@ class JobPoller:
 
     @property
     def is_running(self) -> bool:
-        """Whether the service is being asked by itself."""
+        """Whether the polling task is running."""
         return self._task is not None and not self._task.done()
 
     def look(self, tag: str | None = None, pause_s: float = 0.0) -> PageResponse:
-        """The jobs as they are known now, or what is other than at ``tag``; keeps the poller going.
+        """The known jobs, or what has changed since ``tag``; starts the polling task if it is not running.
 
-        ``pause_s`` is the least time between two questions that a person wishes; the last look counts.
+        ``pause_s`` is the least polling interval that the user has set, in seconds; the latest call applies.
         """
         self._looked_at = time.monotonic()
-        self._wished_s = min(pause_s, LONGEST_WISH_S)
+        self._least_pause_s = min(pause_s, LONGEST_PAUSE_S)
         if not (self.is_running or self._is_closed):
             self._task = asyncio.create_task(self._run(), name="foldnote-poller")
         jobs_mark = (tag or "").partition(".")[0]
         return write_jobs(self._known, jobs_mark, self._report, self._tag)
 
     async def look_later(self, tag: str | None, wait_s: float, pause_s: float = 0.0) -> PageResponse:
-        """The same, as soon as it is other than at ``tag``, or after ``wait_s`` seconds."""
+        """As ``look``, when something has changed since ``tag`` or after ``wait_s`` seconds."""
         self.waiting_pages += 1
         try:
             self.look(tag, pause_s)
@@ -102,36 +102,36 @@ class JobPoller:
             self.waiting_pages -= 1
 
     def hurry(self) -> None:
-        """Ask now, and without waiting for a change: somebody knows that there is something new."""
+        """Poll at once, not waiting for the service to report a change."""
         self._failures = 0
         self._mark = ""
         self._wake.set()
 
-    def note_anew(self) -> None:
-        """Tell pages what this computer has learned of the jobs."""
-        self._known.note_anew()
+    def update_notes(self) -> None:
+        """Update the records of jobs whose notes have changed, and notify waiting pages."""
+        self._known.update_notes()
         self._publish(self._report)
 
     async def tools(self) -> PageResponse:
-        """The catalog; the service is asked when what is known is not fresh."""
+        """The catalog, requested again when the cached one is out of date."""
         if time.monotonic() - self._tools_at > self._pace.tools_s:
             if self._line.is_open:
                 await self._guard(self._ask_tools, self._pace.timeout_s)
             else:
-                self.look()  # the loop connects; until then the answer says that the service is starting
+                self.look()  # connects; until then the state is "starting"
         return write_tools(self._tools, self._report)
 
     def forget_tools(self) -> None:
-        """Ask the service anew when the catalog is next wanted."""
+        """Discard the cached catalog."""
         self._tools_at = float("-inf")
 
     async def ask_now(self) -> None:
-        """Ask for the jobs; a failure becomes the report."""
+        """Request the jobs once; a failure is stored in the report."""
         wait_s = self._wait_s()
         await self._guard(lambda: self._ask_jobs(wait_s), wait_s + self._pace.timeout_s)
 
     async def close(self) -> None:
-        """Stop asking, drop the connection, and let nobody wait any more."""
+        """Stop polling, close the connection and release waiting pages."""
         self._is_closed = True
         self._changed.set()
         if self._task is not None:
@@ -141,17 +141,17 @@ class JobPoller:
         await self._line.close()
 
     def pause_s(self) -> float:
-        """Seconds until the next question."""
+        """Seconds until the next request."""
         if self._failures:
             return min(self._pace.busy_s * 2.0 ** (self._failures - 1), self._pace.longest_s)
         pause_s = 0.0 if self._mark else self._pace.busy_s if self._known.is_busy else self._pace.idle_s
-        return max(pause_s, self._wished_s, self._allowance.pause_s())
+        return max(pause_s, self._least_pause_s, self._allowance.pause_s())
 
-    def _is_wanted(self) -> bool:
+    def _has_readers(self) -> bool:
         return self.waiting_pages > 0 or time.monotonic() - self._looked_at < self._pace.attention_s
 
     async def _run(self) -> None:
-        while self._is_wanted():
+        while self._has_readers():
             self._wake.clear()
             await _until(self._wake, self.ask_now())
             if not self._wake.is_set():
@@ -164,7 +164,7 @@ class JobPoller:
         return self._pace.busy_wait_s if is_short else self._pace.idle_wait_s
 
     async def _guard(self, ask: Callable[[], Awaitable[None]], limit_s: float) -> None:
-        """Ask; a failure becomes the report, and the next question begins with a new connection."""
+        """Make a request; a failure is stored in the report and closes the connection."""
         try:
             async with asyncio.timeout(limit_s):
                 await ask()
@@ -176,10 +176,10 @@ class JobPoller:
             )
         except FoldnoteError as exc:
             self._note_failure(ServiceState.UNREACHABLE, _first_line(exc))
-        except Exception:  # noqa: BLE001 - the edge of a background task: it must outlive any fault of one question
-            _log.exception("The job service could not be asked.")
+        except Exception:  # noqa: BLE001 - the background task must survive any error of one request
+            _log.exception("Polling the job service failed.")
             self._note_failure(
-                ServiceState.UNREACHABLE, "An unexpected fault; see the log of the Jupyter server."
+                ServiceState.UNREACHABLE, "An unexpected error; see the log of the Jupyter server."
             )
         if self._report.state is not ServiceState.OK:
             self._mark = ""
@@ -187,7 +187,7 @@ class JobPoller:
 
     async def _ask_jobs(self, wait_s: float) -> None:
         connection = await self._open()
-        is_fresh = time.monotonic() - self._whole_at < self._pace.whole_s
+        is_fresh = time.monotonic() - self._full_list_at < self._pace.whole_s
         limit = self._known.window if is_fresh else WHOLE
         page = await self._list(connection, limit, self._mark, wait_s)
         await asyncio.to_thread(self._known.notes.reload)
@@ -196,21 +196,21 @@ class JobPoller:
             page = await self._list(connection, limit, "", 0.0)
         if limit == WHOLE:
             self._known.take_all(page)
-            self._whole_at = time.monotonic()
+            self._full_list_at = time.monotonic()
         self._mark = page.mark or ""
         self._failures = 0
         self._publish(self._report.model_copy(update=_good(connection)))
 
     async def _list(self, connection: ReadyClient, limit: int, mark: str, wait_s: float) -> JobPage:
-        """A page of jobs; with a mark, when the service has something else to tell or has waited enough."""
+        """A page of jobs; with ``mark``, when something has changed or ``wait_s`` seconds have passed."""
         self._allowance.take()
         jobs = connection.client.jobs
-        if not self._may_wait:
+        if not self._supports_waiting:
             return (await jobs.list(limit=limit)).page
         try:
             return (await jobs.list(limit=limit, since=mark, wait_s=wait_s)).page
         except BadRequestError:
-            self._may_wait = False  # a deployment that refuses parameters which it does not know
+            self._supports_waiting = False  # this deployment refuses unknown parameters
             return (await jobs.list(limit=limit)).page
 
     async def _ask_tools(self) -> None:
@@ -246,19 +246,19 @@ class JobPoller:
 
 
 async def _until(event: asyncio.Event, work: Awaitable[None]) -> None:
-    """Wait for the end of ``work``, or give it up when ``event`` is set."""
+    """Wait until ``work`` is done; cancel it when ``event`` is set."""
     task = asyncio.ensure_future(work)
-    bell = asyncio.ensure_future(event.wait())
+    signal = asyncio.ensure_future(event.wait())
     try:
-        await asyncio.wait({task, bell}, return_when=asyncio.FIRST_COMPLETED)
+        await asyncio.wait({task, signal}, return_when=asyncio.FIRST_COMPLETED)
     finally:
-        for each in (task, bell):
+        for each in (task, signal):
             each.cancel()
-        await asyncio.gather(task, bell, return_exceptions=True)
+        await asyncio.gather(task, signal, return_exceptions=True)
 
 
 def _first_line(exc: Exception) -> str:
-    """The sentence of a fault; the lines below it may quote a log, which is not for the page."""
+    """The first line of an error; the others may quote a log, which is not sent to the browser."""
     return str(exc).partition("\n")[0]
 
 

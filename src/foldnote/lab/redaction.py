@@ -1,8 +1,8 @@
 """Remove signatures from links in responses to the browser.
 
-A signed link opens a file to whoever has it. Pages need none: bytes go through this server. But a log, a
-sentence of the service, or a field that only one deployment knows may hold one, so every answer passes here.
-Keys need no curtain: the client takes them out of what a service answers.
+Whoever has a signed link can read the file. Pages need none, because file contents pass through this server,
+but a log, a message of the service or an unknown field may contain one. API keys need no redaction here: the
+client removes them from the service's responses.
 """
 
 from __future__ import annotations
@@ -10,24 +10,24 @@ from __future__ import annotations
 import re
 
 _LINK = re.compile(rb"""https?://[^\s"'<>\\]*(?:\\u0026[^\s"'<>\\]*)*""", re.IGNORECASE)
-"""A link to its end. Matches do not overlap and nothing is tried twice."""
+"""A complete URL. The pattern matches in linear time."""
 
 _SIGNED = re.compile(rb"(?:signature|(?:[?&;]|\\u0026)sig|security-token|credential)=", re.IGNORECASE)
-"""What a signed query holds: those of Amazon, Google and Azure, and those of our own service."""
+"""Parameters of signed queries at Amazon, Google, Azure and the foldnote service."""
 
 _MARKS = (b"signature=", b"sig=", b"security-token=", b"credential=")
-"""Without one of these there is no signed link: a search that costs megabytes of a drawing little."""
+"""One of these occurs in every signed link; a fast search that skips large bodies without one."""
 
 
-def cover_links(body: bytes) -> bytes:
-    """``body`` with the addresses of signed links, but without what makes them work.
+def redact_links(body: bytes) -> bytes:
+    """``body`` with the queries of signed links replaced by ``[signature]``.
 
-    The time is linear in the length of ``body``, whatever it holds: this runs in the server's event loop.
+    Takes time linear in the length of ``body``, because it runs in the server's event loop.
     """
     lowered = body.lower()
-    return _LINK.sub(_cover, body) if any(mark in lowered for mark in _MARKS) else body
+    return _LINK.sub(_redact, body) if any(mark in lowered for mark in _MARKS) else body
 
 
-def _cover(connection: re.Match[bytes]) -> bytes:
-    address, mark, query = connection[0].partition(b"?")
-    return address + b"?[signature]" if _SIGNED.search(mark + query) else connection[0]
+def _redact(link: re.Match[bytes]) -> bytes:
+    address, mark, query = link[0].partition(b"?")
+    return address + b"?[signature]" if _SIGNED.search(mark + query) else link[0]

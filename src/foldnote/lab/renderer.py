@@ -1,8 +1,7 @@
-"""A program that lays out one result, or one file, for a page: ``python -m foldnote.lab.renderer``.
+"""A program that renders one result or file as HTML for the panel: ``python -m foldnote.lab.renderer``.
 
-It makes the same HTML that a cell shows, from the same Scene. It is a program of its own because reading
-structures takes memory and time that the Jupyter server shall not lose, and because a hostile file may at
-most end this program: it has a limit of memory and one of processor time.
+It produces the same HTML that a cell shows. It runs as a separate process, with limits on memory and CPU
+time, so that large or hostile files cannot slow down or end the Jupyter server.
 """
 
 from __future__ import annotations
@@ -25,16 +24,16 @@ from foldnote.viewers.display.bundles import bundle, default_view, join_bundles,
 from foldnote.viewers.plots.prediction_plots import plot_coverage, plot_pae
 
 MEMORY_LIMIT_BYTES = 4 * 1024**3
-"""Of addresses; the libraries alone take 0.4 GiB, and a matrix of 5,000 tokens as JSON about 1 GiB."""
+"""Address space; the libraries alone take 0.4 GiB, a JSON matrix of 5,000 tokens about 1 GiB."""
 PROCESSOR_LIMIT_S = 150
-"""More than the server waits: a program that it has lost sight of ends by itself."""
+"""CPU time; longer than the server waits, for a process that the server did not end."""
 
 RESULT, FILE = "result", "file"
-"""What may be laid out: the result of a job, or a file that stands for itself."""
+"""The two things that can be rendered: the result of a job, or a single file."""
 
 
 def lay_out_result(path: Path, title: str) -> ResultAnswer:
-    """The result at ``path``, an archive, for a page.
+    """Render the result archive at ``path``.
 
     Raises:
         FoldnoteError: it cannot be read.
@@ -53,21 +52,21 @@ def lay_out_result(path: Path, title: str) -> ResultAnswer:
 
 
 def lay_out_file(path: Path, title: str) -> ResultAnswer:
-    """The file at ``path`` alone: a structure, molecules, an alignment, or aligned errors as JSON.
+    """Render the file at ``path``: a structure, molecules, an alignment, or a PAE matrix in JSON.
 
     Raises:
-        FoldnoteError: it cannot be read, or holds nothing to draw.
+        FoldnoteError: it cannot be read, or contains nothing that can be drawn.
     """
     result = open_result(path, title)
-    draw = _DRAWN.get(find_kind(title), _draw_usually)
+    draw = _DRAWN.get(find_kind(title), _draw_default)
     return ResultAnswer(title=title, html=draw(result))
 
 
-def _draw_usually(result: Result) -> str:
+def _draw_default(result: Result) -> str:
     parts = default_view(result)
     if parts:
         return join_bundles(parts)["text/html"]
-    nothing = f"{result.name} holds nothing that can be drawn. Open it in the editor to see what is in it."
+    nothing = f"{result.name} contains nothing that can be drawn. Open it in the editor to read it."
     raise UnreadableFileError(next((problem.message for problem in result.problems), nothing))
 
 
@@ -77,14 +76,14 @@ def _draw_errors(result: Result) -> str:
     pae = None if found.pae is None else make_pae(found.pae, name, found.tokens, None)
     if pae is None:
         raise UnreadableFileError(
-            f"{result.name} holds no predicted aligned error: no square matrix named “pae” or "
-            "“predicted_aligned_error” is in it. Open it in the editor to see what is."
+            f"{result.name} contains no predicted aligned error: it has no square matrix named “pae” or "
+            "“predicted_aligned_error”. Open it in the editor to read it."
         )
     return bundle(plot_pae(pae, f"Predicted aligned error, {result.name}"))["text/html"]
 
 
 def _draw_sequences(result: Result) -> str:
-    """The coverage where the sequences are aligned, and the list of them in any case."""
+    """A table of the sequences, after a plot of the coverage if they are aligned."""
     alignment = result.alignments[result.files[0].name]
     parts = [table_bundle(_list_sequences(alignment), alignment.name)]
     if alignment.is_aligned and alignment.depth > 1:
@@ -93,9 +92,9 @@ def _draw_sequences(result: Result) -> str:
 
 
 def _list_sequences(alignment: Alignment) -> pd.DataFrame:
-    """One row a sequence, the query first: ``name`` str, ``residues`` int64, ``description`` str.
+    """One row per sequence, the query first: ``name`` str, ``residues`` int64, ``description`` str.
 
-    Where they are aligned, ``identity`` float64, too: per cent of the columns shared with the query.
+    Aligned sequences also have ``identity`` float64: identity with the query in per cent of the columns.
     """
     columns = {
         "name": alignment.names,
@@ -113,9 +112,9 @@ _DRAWN: Mapping[FileKind, Callable[[Result], str]] = {
 
 
 def _read_manifest(result: Result) -> str:
-    """The text of the manifest, indented; empty when there is none that can be read.
+    """The manifest as indented JSON; empty when there is none that can be read.
 
-    Of a batch, what the manifests of its jobs agree in.
+    For a batch, the fields that are equal in the manifests of all jobs.
     """
     if result.jobs:
         shared = dict(result.manifest.data) if result.manifest else {}
@@ -132,7 +131,7 @@ _LAYOUTS: Mapping[str, Callable[[Path, str], ResultAnswer]] = {RESULT: lay_out_r
 
 
 def limit_resources() -> None:
-    """Set the limits of this program, where the system has them; lower ones that are set already stay."""
+    """Limit address space and CPU time where the system supports it; lower existing limits are kept."""
     try:
         import resource
     except ImportError:  # Windows
@@ -140,12 +139,12 @@ def limit_resources() -> None:
     wanted = ((resource.RLIMIT_AS, MEMORY_LIMIT_BYTES), (resource.RLIMIT_CPU, PROCESSOR_LIMIT_S))
     for what, most in wanted:
         present = [limit for limit in resource.getrlimit(what) if limit != resource.RLIM_INFINITY]
-        with suppress(ValueError, OSError):  # macOS refuses a limit of addresses
+        with suppress(ValueError, OSError):  # macOS refuses a limit on address space
             resource.setrlimit(what, (min([most, *present]),) * 2)
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Write the answer to standard output; ``arguments`` are ``result`` or ``file``, the path, the title."""
+    """Write a ``ResultAnswer`` to stdout; ``arguments`` are ``result`` or ``file``, a path and a title."""
     what, path, title = arguments
     try:
         answer = _LAYOUTS[what](Path(path), title)
@@ -153,7 +152,7 @@ def main(arguments: Sequence[str]) -> int:
         sys.stderr.write(exc.message + "\n")
         return 1
     except MemoryError:
-        sys.stderr.write(f"{title} needs more memory than a page may take. Open it in a cell.\n")
+        sys.stderr.write(f"{title} needs more memory than the panel may use. Open it in a cell.\n")
         return 1
     sys.stdout.write(json.dumps(answer.to_wire()))
     return 0

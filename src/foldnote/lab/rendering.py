@@ -1,4 +1,4 @@
-"""Having results laid out by a program of its own, two at a time, each within a limit of time."""
+"""Run the renderer as a subprocess, at most two at a time, each with a time limit."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ _AT_ONCE = asyncio.Semaphore(2)
 
 
 async def lay_out(what: str, path: Path, title: str, colors: str = "") -> bytes:
-    """The answer for a page, as JSON; ``what`` is ``result`` or ``file``: see ``reading``.
+    """A ``ResultAnswer`` as JSON; ``what`` is ``result`` or ``file``, see ``foldnote.lab.renderer``.
 
-    ``colors`` is what structures are coloured by at first; empty for what this computer's options say.
+    ``colors`` is the initial colour scheme of structures; empty for the one in this computer's options.
 
     Raises:
         ResultError: the file cannot be read, or reading it takes too long.
@@ -33,7 +33,7 @@ async def lay_out(what: str, path: Path, title: str, colors: str = "") -> bytes:
             async with asyncio.timeout(LIMIT_S):
                 written, complaint = await process.communicate()
         except TimeoutError as exc:
-            sentence = f"{title} takes longer than {LIMIT_S:.0f} s to read. Open it in a cell."
+            sentence = f"Reading {title} takes longer than {LIMIT_S:.0f} s. Open it in a cell."
             raise ResultError(sentence) from exc
         finally:
             if process.returncode is None:

@@ -1,8 +1,7 @@
-"""What the server extension answers to the page, as records with a schema.
+"""The responses of the server extension.
 
-The page's TypeScript types are generated from here, so that there is one description of each field. The
-records hold no key, no settings (they may carry whole files) and no signed link: nothing the browser need not
-know.
+The front end's TypeScript types are generated from these records. They contain no API key, no signed link and
+no settings of jobs in lists, because settings may contain whole files.
 """
 
 from __future__ import annotations
@@ -25,11 +24,11 @@ from foldnote.models.job import Job, JobPage, StatusCounts
 from foldnote.models.tool import Tool
 from foldnote.models.wire import WireModel
 
-_NEEDLESS_OF_A_TOOL = ("schema", "exampleJob", "citation", "outputs")
+_OMITTED_TOOL_FIELDS = ("schema", "exampleJob", "citation", "outputs")
 
 
 class ServiceState(StrEnum):
-    """How the job service was at the last attempt to reach it."""
+    """The state of the job service at the last request."""
 
     STARTING = "starting"
     OK = "ok"
@@ -38,19 +37,19 @@ class ServiceState(StrEnum):
 
 
 class ServiceReport(WireModel):
-    """Which service the answer is about, and how it is."""
+    """The service that the response is about, and its state."""
 
     state: ServiceState
     profile: str
-    """Name of the profile that is in use."""
+    """Name of the profile in use."""
     is_embedded: bool
-    """Whether it is the service of this computer, which foldnote starts by itself."""
+    """Whether it is the embedded service of this computer, which foldnote starts automatically."""
     url: str | None = None
     """Base address; null until the embedded service runs."""
     last_good: datetime | None = None
-    """UTC time of the last answer of the service; null before the first."""
+    """UTC time of the service's last response; null before the first."""
     error: str | None = None
-    """What is wrong and what to do, in a sentence; null while ``state`` is ok or starting."""
+    """What is wrong and what to do; null while ``state`` is ok or starting."""
 
 
 class LogAnswer(WireModel):
@@ -61,43 +60,43 @@ class LogAnswer(WireModel):
 
 
 class PageJob(Job):
-    """A job of the service, and what this computer knows of it beside."""
+    """A job of the service, with the local data on it."""
 
     tags: tuple[str, ...] = ()
-    """Kept on this computer: the service does not know them."""
+    """Stored on this computer only; the service has no tags."""
     notebook: str | None = None
-    """Path of the notebook that submitted it, as its kernel knew it; null where nothing tells it."""
+    """Path of the notebook that submitted it, as reported by its kernel; null where unknown."""
     is_leaving: bool = False
-    """Whether it will be deleted in a moment unless somebody undoes that."""
+    """Whether its deletion is pending and can still be undone."""
 
 
 class JobsAnswer(WireModel):
-    """Every job that the poller knows, or those that are other than in the state that the page has."""
+    """All jobs that the poller knows, or those that have changed since the page's state."""
 
     jobs: tuple[PageJob, ...] = ()
     """Newest first."""
     removed: tuple[str, ...] = ()
-    """Names of jobs that the page has and the service has no more."""
+    """Names of jobs that the page has and that no longer exist at the service."""
     is_whole: bool = True
-    """Whether ``jobs`` is everything, so that the page forgets what it had."""
+    """Whether ``jobs`` is the full list, which replaces the page's."""
     statuses: StatusCounts = Field(default_factory=StatusCounts)
-    """Counts of all jobs at the service, also of those that ``jobs`` does not hold."""
+    """Counts of all jobs at the service, including those not in ``jobs``."""
     older_key: str | None = None
-    """Where older jobs begin; null when there are none."""
+    """Continuation key of the older jobs; null when there are none."""
     service: ServiceReport
 
 
 class OlderAnswer(WireModel):
-    """A page of jobs beyond those that are followed: older ones, or the jobs of a batch."""
+    """A page of jobs that are not polled: older ones, or those of a batch or of other members."""
 
     jobs: tuple[PageJob, ...] = ()
     """Newest first."""
     older_key: str | None = None
-    """Where the next page begins; null on the last."""
+    """Continuation key of the next page; null on the last."""
 
 
 class RecordAnswer(WireModel):
-    """One job, whether or not a list holds it."""
+    """One job."""
 
     job: PageJob | None = None
     """Null when the service has no job of this name."""
@@ -111,52 +110,51 @@ class ToolsAnswer(WireModel):
 
 
 class Citation(WireModel):
-    """What to cite."""
+    """The publication to cite."""
 
     text: str = ""
     doi: str | None = None
-    """Its DOI without an address; null when none is given."""
+    """DOI, without ``https://doi.org/``; null where unknown."""
 
 
 class ToolInput(WireModel):
-    """One setting of a tool, in words."""
+    """One setting of a tool, described in words."""
 
     name: str
     title: str = ""
     description: str = ""
     kind: str = ""
-    """What it takes: a text, a number in a range with its unit, files by their endings, one of some words."""
+    """What it takes: text, a number with range and unit, files with their extensions, or a list of values."""
     default: str = ""
-    """What holds when it is left out; empty when nothing does."""
+    """Default value; empty when there is none."""
     is_required: bool = False
 
 
 class ToolAnswer(WireModel):
-    """What a person wants to know of one tool before using it."""
+    """The settings, outputs and citation of one tool."""
 
     type: str
     inputs: tuple[ToolInput, ...] = ()
     """Required ones first."""
     outputs: tuple[str, ...] = ()
-    """What the method gives, each as ``name: what it is (unit; lower is better)``; empty where the catalog
-    does not say."""
+    """Outputs of the method, each as ``name: description (unit; lower is better)``; empty where unknown."""
     citation: Citation | None = None
 
 
 class ToolAdvice(WireModel):
-    """One tool that fits a described task."""
+    """One tool recommended for a described task."""
 
     tool_id: str
     reason: str = ""
 
 
 class AdviceAnswer(WireModel):
-    """Tools for a described task, best first."""
+    """Tools recommended for a described task, best first."""
 
     tools: tuple[ToolAdvice, ...] = ()
     abstain: bool = False
     summary: str = ""
-    """What was understood, or what was missing."""
+    """The task as the service understood it, or the information that is missing."""
 
 
 class FilesAnswer(WireModel):
@@ -168,18 +166,18 @@ class FilesAnswer(WireModel):
 
 
 class UploadAnswer(WireModel):
-    """How far a file is on its way to the service."""
+    """The progress of an upload."""
 
     id: str
     size_bytes: int
     received_bytes: int
-    """What the Jupyter server has; sending goes on from there."""
+    """Bytes received by the Jupyter server; the browser continues from there."""
     sent_bytes: int | None = None
-    """What was passed on to the service; null while that is not under way."""
+    """Bytes sent to the service; null while the file is not being sent."""
     waiting: str | None = None
-    """Why passing on broke off; it is retried automatically. Null while nothing is amiss."""
+    """Why sending was interrupted; it is retried automatically. Null otherwise."""
     path: str | None = None
-    """What a file field takes for it; null until the service has it."""
+    """The value for a file field; null until the service has the file."""
 
 
 class ProfileRecord(WireModel):
@@ -187,48 +185,48 @@ class ProfileRecord(WireModel):
 
     name: str
     url: str | None = None
-    """Base address; null for the service of this computer."""
+    """Base address; null for the embedded service."""
     is_active: bool = False
-    """Whether notebooks use it unless they say otherwise."""
+    """Whether notebooks use it by default."""
 
 
 class ProfilesAnswer(WireModel):
-    """The services that are known here."""
+    """The services that can be chosen."""
 
     profiles: tuple[ProfileRecord, ...] = ()
 
 
 class ConnectionVerdict(WireModel):
-    """What came of trying an address and a key."""
+    """The outcome of a connection test."""
 
     is_good: bool
     message: str
-    """What happened and what to do, in a sentence."""
+    """What happened and what to do."""
 
 
 class AccountAnswer(WireModel):
-    """What is known of the account behind the key; a figure is null where nothing tells it."""
+    """The account of the API key; a value is null where unknown."""
 
     is_own_service: bool = False
-    """Whether it is the service of this computer, which has no accounts and no limits."""
+    """Whether it is the embedded service, which has no accounts and no limits."""
     has_key: bool = True
     email: str | None = None
     tier: str | None = None
-    """Name of the trial that the key was given out under; null for other keys."""
+    """Name of the trial of a trial key; null for other keys."""
     is_claimed: bool | None = None
     expires_at: datetime | None = None
-    """UTC; when an unclaimed key dies."""
+    """UTC time at which an unclaimed key expires; null for other keys."""
     can_claim: bool = False
-    """Whether ``account/claim`` leads to a page where a person makes the account theirs."""
+    """Whether the account can be claimed at ``account/claim``."""
     jobs_allowed: int | None = None
     jobs_left: int | None = None
-    """At most: the service does not tell deleted jobs."""
+    """Upper limit: deleted jobs are unknown, although they count."""
     weighted_hours: float | None = None
-    """What the listed jobs cost."""
+    """Weighted hours used by the listed jobs."""
     allowance_weighted_hours: float | None = None
-    """What one run may cost; null until a run was refused for it."""
+    """Largest allowed cost of one run; null until a run was refused because of it."""
     budget_weighted_hours: float | None = None
-    """The organization's budget; null until a run was refused for it."""
+    """The organization's budget; null until a run was refused because of it."""
     spent_weighted_hours: float | None = None
 
 
@@ -240,28 +238,28 @@ class EngineRecord(WireModel):
     kind: str = "genuine"
     licence: str = ""
     licence_note: str = ""
-    """What a person has to accept or to know beyond the licences' names."""
+    """Conditions of the licence that the user must know or accept."""
     disk_mb: int = 0
-    """What it takes on the disk at least, in MB; 0 when that is not known."""
+    """Least disk space in MB; 0 where unknown."""
     tools: tuple[str, ...] = ()
     has_environment: bool = True
-    """Whether it has an environment of its own, which can be installed and removed."""
+    """Whether it has its own environment, which can be installed and removed."""
     is_installed: bool = False
     has_files: bool = False
-    """Whether there is something of it to remove: an installation, whole or begun."""
+    """Whether there is a complete or partial installation to remove."""
     how: str = ""
-    """Why it does not run, and what to do; empty when it does."""
+    """Why it cannot run, and what to do; empty when it can."""
     is_busy: bool = False
     """Whether it is being installed or removed now."""
     fraction: float | None = None
-    """Share of the installation that is done, 0 to 1; null when that is not known."""
+    """Progress of the installation, 0 to 1; null where unknown."""
     message: str = ""
-    """What the installation does, or why the last one failed."""
+    """The current step of the installation, or why the last one failed."""
     has_failed: bool = False
 
 
 class EnginesAnswer(WireModel):
-    """The programs that this computer has or can have."""
+    """The engines that are or can be installed on this computer."""
 
     engines: tuple[EngineRecord, ...] = ()
 
@@ -275,11 +273,11 @@ class ResultFileRecord(WireModel):
 
 
 class ResultAnswer(WireModel):
-    """A result, laid out for a page: the same HTML that a cell shows."""
+    """A rendered result: the same HTML that a cell shows."""
 
     title: str
     html: str
-    """Made by foldnote from escaped values; it holds the script that draws the scene."""
+    """Generated by foldnote from escaped values; it contains the script that draws the scene."""
     files: tuple[ResultFileRecord, ...] = ()
     manifest: str = ""
     """The manifest as JSON text, indented; empty when the result has none."""
@@ -289,16 +287,16 @@ class SettingsAnswer(WireModel):
     """The settings that a job was submitted with."""
 
     settings: str
-    """JSON text, indented; contents of files are shortened."""
+    """Indented JSON; contents of files are shortened."""
 
 
 @dataclass(frozen=True)
 class PageResponse:
-    """A body that is ready to be sent.
+    """A serialised response.
 
     Attributes:
         body: JSON, UTF-8.
-        tag: what a weak ETag quotes; equal while the page would show the same.
+        tag: the value of the weak ETag.
     """
 
     body: bytes
@@ -313,7 +311,7 @@ _ANSWERS = (
 
 
 def write_jobs(known: KnownJobs, mark: str, report: ServiceReport, tag: str) -> PageResponse:
-    """The jobs answer for a page that has the state of ``mark``."""
+    """The jobs response for a page whose state has the hash ``mark``."""
     difference = known.since(mark)
     content = {
         "jobs": difference.jobs,
@@ -326,29 +324,29 @@ def write_jobs(known: KnownJobs, mark: str, report: ServiceReport, tag: str) -> 
 
 
 def write_older(page: JobPage, notes: Notes) -> PageResponse:
-    """A page of older jobs, or of a batch's."""
+    """The response with a page of jobs that are not polled."""
     return _write({"jobs": page_records(page.jobs, notes), "olderKey": page.start_key})
 
 
 def write_record(job: Job | None, notes: Notes) -> PageResponse:
-    """The record of one job, or null."""
+    """The response with one job, or null."""
     return _write({"job": None if job is None else page_record(job, notes.find(job.job_name))})
 
 
 def write_tools(tools: tuple[Tool, ...], report: ServiceReport) -> PageResponse:
-    """The tools answer."""
-    records = [_without(tool.to_wire(), _NEEDLESS_OF_A_TOOL) for tool in tools]
+    """The tools response."""
+    records = [_without(tool.to_wire(), _OMITTED_TOOL_FIELDS) for tool in tools]
     return _write({"tools": records, "service": _shown(report).to_wire()})
 
 
 def tag_report(known: KnownJobs, report: ServiceReport) -> str:
-    """A mark of what a page shows beside the jobs themselves."""
+    """A hash of the parts of the jobs response other than the jobs."""
     content = [known.statuses.to_wire(), known.older_key, _shown(report).to_wire()]
     return hashlib.blake2b(_dump(content), digest_size=6).hexdigest()
 
 
 def openapi() -> dict[str, Any]:
-    """The records above as an OpenAPI document, for the generator of the page's types."""
+    """The records above as an OpenAPI document, from which the TypeScript types are generated."""
     _, schemas = models_json_schema(
         [(model, "serialization") for model in _ANSWERS],
         by_alias=True,
@@ -368,7 +366,7 @@ def _without(record: dict[str, Any], names: tuple[str, ...]) -> dict[str, Any]:
 
 
 def _shown(report: ServiceReport) -> ServiceReport:
-    """The report without the time of the last good answer while all is well: that alone is nothing new."""
+    """The report without ``last_good`` while the state is ok, so that its change alone sends no update."""
     return report.model_copy(update={"last_good": None}) if report.state is ServiceState.OK else report
 
 

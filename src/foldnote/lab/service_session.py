@@ -1,6 +1,6 @@
 """Operations that the browser may request from one service, each with a timeout.
 
-One session stands for one profile. It holds the one poller and the one connection of that service.
+A session belongs to one profile and has its only poller and connection.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from foldnote.models.tool import Tool
 from foldnote.settings import EMBEDDED
 
 LOG_LINES = 400
-"""Lines of a log's end that a page gets."""
+"""Number of lines from the end of a log that are sent to the browser."""
 
 _LONGEST_TEXT = 400
 _TRANSFER_S = 3600.0
@@ -45,19 +45,19 @@ _Value = TypeVar("_Value")
 
 
 class ServiceSession:
-    """The acts that pages may ask for at the service of one profile.
+    """The operations on the service of one profile that the browser may request.
 
-    Every method but ``hurry`` raises FoldnoteError when the service refuses or cannot be reached, and
+    Methods that make a request raise FoldnoteError when the service refuses it or cannot be reached, and
     TimeoutError when it does not answer in time.
     """
 
     def __init__(
         self, profile_name: str | None, open_connection: Connect = connect, pace: PollingPace | None = None
     ) -> None:
-        """Nothing is asked yet; ``profile_name`` None means the active profile.
+        """``profile_name`` None means the active profile; no request is made.
 
         Raises:
-            ConfigurationError: no profile is called so.
+            ConfigurationError: there is no profile of this name.
         """
         self._line = ProfileConnection(profile_name, open_connection)
         self._timeout_s = (pace or PollingPace()).timeout_s
@@ -67,11 +67,11 @@ class ServiceSession:
         self.account = AccountCache(lambda: self._ask(lambda client: client.account.get()))
 
     async def stop(self, names: Iterable[str]) -> list[str]:
-        """Stop jobs or batches; returns the failures, a sentence each."""
+        """Stop jobs or batches; returns the failures, one sentence each."""
         return await self._each(names, lambda client, name: client.jobs.stop(name))
 
     async def delete(self, names: Iterable[str]) -> list[str]:
-        """Delete jobs or batches with their results; returns the failures, a sentence each."""
+        """Delete jobs or batches with their results; returns the failures, one sentence each."""
         given = list(names)
         faults = await self._each(given, lambda client, name: client.jobs.delete(name))
         if not faults:
@@ -79,20 +79,20 @@ class ServiceSession:
         return faults
 
     async def tag(self, names: Iterable[str], added: Iterable[str], removed: Iterable[str]) -> None:
-        """Add tags to jobs and take others away; they are kept on this computer.
+        """Add and remove tags of jobs; they are stored on this computer.
 
         Raises:
-            ConfigurationError: a tag cannot be used, or they cannot be kept.
+            ConfigurationError: a tag is not valid, or the tags cannot be saved.
         """
         self.notes.change_tags(names, added, removed)
-        self.poller.note_anew()
+        self.poller.update_notes()
 
     async def read_log(self, name: str) -> str:
-        """The end of a job's log."""
+        """The last ``LOG_LINES`` lines of a job's log."""
         return await self._ask(lambda client: client.jobs.logs(name, max_lines=LOG_LINES))
 
     async def read_settings(self, name: str, member: str | None = None) -> str:
-        """A job's settings as JSON text; contents of files are shortened.
+        """A job's settings as indented JSON; contents of files are shortened.
 
         ``member`` is the address of another member of the organization whose job it is.
         """
@@ -100,13 +100,13 @@ class ServiceSession:
         return json.dumps(_shorten(job.settings), indent=2, ensure_ascii=False)
 
     async def read_account(self, *, is_fresh: bool) -> AccountAnswer:
-        """The account behind the key; this computer's own service has none and is not asked."""
+        """The account of the API key; for the embedded service, which has no accounts, no request is made."""
         if self._line.find_profile().is_embedded:
             return AccountAnswer(is_own_service=True)
         return await self.account.read(is_fresh=is_fresh)
 
     async def list_older(self, key: str) -> JobPage:
-        """The jobs that follow after the continuation key."""
+        """The jobs after the continuation key."""
         return (await self._ask(lambda client: client.jobs.list(limit=WHOLE, start_key=key))).page
 
     async def find_job(self, name: str, member: str | None = None) -> Job | None:
@@ -122,8 +122,8 @@ class ServiceSession:
     async def list_batch(self, name: str, key: str | None, member: str | None = None) -> JobPage:
         """The jobs of a batch, from the continuation key on.
 
-        ``member`` is the address of another member of the organization whose batch it is. A deployment that
-        does not know of both parameters together may give other jobs: those are left out.
+        ``member`` is the address of another member of the organization whose batch it is. Deployments that
+        do not support both parameters together may return other jobs, which are left out.
         """
         rows = await self._ask(
             lambda client: client.jobs.list(limit=WHOLE, batch=name, start_key=key, job_email=member)
@@ -134,7 +134,7 @@ class ServiceSession:
         return rows.page.model_copy(update={"jobs": theirs})
 
     async def list_members(self, key: str | None) -> JobPage:
-        """The jobs of everybody in the account's organization, from the continuation key on."""
+        """The jobs of all members of the organization, from the continuation key on."""
         rows = await self._ask(lambda client: client.jobs.list(limit=WHOLE, organization=True, start_key=key))
         return rows.page
 
@@ -148,11 +148,11 @@ class ServiceSession:
         )
 
     async def describe(self, tool_type: str) -> ToolAnswer:
-        """What a person wants to know of a tool."""
+        """The settings, outputs and citation of a tool."""
         return describe_tool(await self._ask(lambda client: client.tools.get(tool_type)))
 
     async def advise(self, prompt: str) -> AdviceAnswer:
-        """Tools for a described task."""
+        """Tools recommended for a described task."""
         found = await self._ask(lambda client: client.router.ask(prompt), _ROUTER_S)
         rows = tuple(ToolAdvice(tool_id=row.tool_id, reason=row.reason) for row in found.tools)
         return AdviceAnswer(tools=rows, abstain=found.abstain, summary=found.summary)
@@ -167,9 +167,9 @@ class ServiceSession:
     async def upload(
         self, path: Path, name: str, folder: str | None, meter: Callable[[int, int | None], None]
     ) -> str:
-        """Send a file of this computer; gives what a file field takes for it.
+        """Upload a file of this computer; returns the value for a file field.
 
-        ``meter`` is told the bytes that are on their way.
+        ``meter`` is called with the bytes sent so far and the size of the file.
         """
         value = await self._ask(
             lambda client: client.files.upload(path, name, folder, progress=meter), _TRANSFER_S
@@ -185,17 +185,17 @@ class ServiceSession:
         await self._ask(lambda client: client.files.delete_folder(folder))
 
     def hurry(self) -> None:
-        """Have the service asked at once."""
+        """Poll the service at once."""
         self.poller.hurry()
 
     async def close(self) -> None:
-        """Stop asking and drop the connection; deletions that wait are given up."""
+        """Stop polling, close the connection and cancel pending deletions."""
         await self.pending.close()
         await self.poller.close()
 
     def _announce(self, leaving: frozenset[str]) -> None:
         self.notes.set_leaving(leaving)
-        self.poller.note_anew()
+        self.poller.update_notes()
 
     async def _ask(
         self, work: Callable[[AsyncClient], Awaitable[_Value]], limit_s: float | None = None

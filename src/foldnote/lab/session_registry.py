@@ -1,7 +1,6 @@
-"""All sessions of this Jupyter server: one for each requested profile, and one for engines.
+"""The sessions of this Jupyter server, one per profile, and the engine manager.
 
-It also answers which services there are, and tries and keeps a key. A key comes in once, by POST; nothing
-here gives it out again.
+It also lists the profiles, and tests and stores a new key, which is never sent back.
 """
 
 from __future__ import annotations
@@ -24,6 +23,7 @@ from foldnote.lab.engines import EngineManager
 from foldnote.lab.pacing import PollingPace
 from foldnote.lab.responses import ConnectionVerdict, ProfileRecord, ProfilesAnswer
 from foldnote.lab.service_session import ServiceSession
+from foldnote.text import count
 
 _TRIAL_S = 20.0
 
@@ -42,7 +42,7 @@ class SessionRegistry:
         """The session of the named profile, or of the active one.
 
         Raises:
-            ConfigurationError: no profile is called so.
+            ConfigurationError: there is no profile of this name.
         """
         name = settings.active_profile(profile_name or None).name
         if name not in self._registry:
@@ -64,7 +64,7 @@ class SessionRegistry:
         return ProfilesAnswer(profiles=tuple(rows))
 
     async def try_connection(self, base_url: str, key: SecretStr) -> ConnectionVerdict:
-        """Whether the service at ``base_url`` answers to ``key``; nothing is kept."""
+        """Test whether the service at ``base_url`` accepts ``key``; nothing is stored."""
         try:
             async with asyncio.timeout(_TRIAL_S), AsyncClient(base_url=base_url, api_key=key) as client:
                 page = await client.jobs.list(limit=1)
@@ -75,17 +75,17 @@ class SessionRegistry:
         except TransportError as exc:
             return _bad(_first_line(exc))
         except FoldnoteError as exc:
-            return _bad(f"Something answers there, but no job service: {_first_line(exc)}")
+            return _bad(f"The server at this address is not a job service: {_first_line(exc)}")
         return ConnectionVerdict(is_good=True, message=f"Connected. {_count_jobs(page.statuses.total)}")
 
     async def keep_connection(self, name: str, base_url: str, key: SecretStr) -> ConnectionVerdict:
-        """Try it and, when it is good, keep profile and key on this computer.
+        """Test the connection and, if it works, store profile and key on this computer.
 
         Raises:
-            ConfigurationError: the name or the address cannot be used, or the key can be kept nowhere.
+            ConfigurationError: the name or address is not valid, or the key cannot be stored.
         """
         if name in (settings.EMBEDDED, settings.ENVIRONMENT):
-            raise ConfigurationError(f"{name} is a name with a meaning of its own: choose another one.")
+            raise ConfigurationError(f"{name} is a reserved name. Choose another one.")
         verdict = await self.try_connection(base_url, key)
         if verdict.is_good:
             profile = await asyncio.to_thread(settings.save_profile, name, base_url)
@@ -100,7 +100,7 @@ class SessionRegistry:
             session.poller.forget_tools()
 
     async def close(self) -> None:
-        """Stop asking everywhere."""
+        """Close all sessions and cancel installations."""
         await self.engines.close()
         for session in self._registry.values():
             await session.close()
@@ -111,7 +111,7 @@ def _bad(message: str) -> ConnectionVerdict:
 
 
 def _count_jobs(number: int) -> str:
-    return "The account has one job." if number == 1 else f"The account has {number or 'no'} jobs."
+    return f"The account has {count(number, 'job') if number else 'no jobs'}."
 
 
 def _first_line(exc: FoldnoteError) -> str:

@@ -7,8 +7,8 @@ from lab_fixtures import TOKEN, wait_for_state
 
 from foldnote.client.local.ledger import Ledger
 from foldnote.errors import ConfigurationError
-from foldnote.lab.local_notes import LONGEST_TAG, MOST_TAGS, NOTHING, Notes
-from foldnote.lab.pending_deletions import Departed, PendingDeletions
+from foldnote.lab.local_notes import EMPTY_NOTE, LONGEST_TAG, MOST_TAGS, Notes
+from foldnote.lab.pending_deletions import DeletionOutcome, PendingDeletions
 
 LOGIN = {"Authorization": f"token {TOKEN}"}
 LONG_S = 600
@@ -48,7 +48,7 @@ def test_tags_are_kept_for_each_service_and_read_by_another_server():
     assert [other.find(name).tags for name in "abc"] == [("lead series", "x"), ("lead series",), ()]
     elsewhere = Notes("https://example.org")
     elsewhere.reload()
-    assert elsewhere.find("a") == NOTHING
+    assert elsewhere.find("a") == EMPTY_NOTE
 
 
 @pytest.mark.parametrize("tags", [[" "], ["x" * (LONGEST_TAG + 1)], [str(n) for n in range(MOST_TAGS + 1)]])
@@ -63,7 +63,7 @@ def test_a_name_that_is_free_again_has_no_tags():
     notes.forget(["gone", "never-there"])
     again = Notes()
     again.reload()
-    assert again.find("gone") == NOTHING
+    assert again.find("gone") == EMPTY_NOTE
 
 
 def test_the_notebook_of_a_submission_is_known(monkeypatch):
@@ -74,14 +74,14 @@ def test_the_notebook_of_a_submission_is_known(monkeypatch):
     notes = Notes()
     notes.reload()
     assert notes.find("from-a-notebook").to_wire() == {"notebook": "/home/me/screen.ipynb"}
-    assert notes.find("from-a-script") == NOTHING
+    assert notes.find("from-a-script") == EMPTY_NOTE
 
 
 async def test_an_undone_deletion_never_happens_and_ends_its_waiting(deletions):
     leaving = asyncio.create_task(deletions.departures.leave(["a", "b"], LONG_S))
     await until(lambda: deletions.told)
     assert deletions.departures.keep(["a", "b", "c"]) == ["a", "b"]
-    assert await asyncio.wait_for(leaving, 30) == Departed(())
+    assert await asyncio.wait_for(leaving, 30) == DeletionOutcome(())
     assert (deletions.deleted, deletions.told[-1]) == ([], frozenset())
 
 

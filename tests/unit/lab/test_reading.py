@@ -93,7 +93,7 @@ def test_the_chains_of_aligned_errors_are_compared_where_the_file_names_them(tmp
 @pytest.mark.parametrize("content", [{"a": 1}, [1, 2], {"pae": [[1, 2]]}, {"pae": "no"}, None])
 def test_a_json_file_without_aligned_errors_says_so(tmp_path, content):
     path = write_json(tmp_path, "pae.json", content)
-    with pytest.raises(UnreadableFileError, match=r"pae\.json holds no predicted aligned error.*editor"):
+    with pytest.raises(UnreadableFileError, match=r"pae\.json contains no predicted aligned error.*editor"):
         lay_out_file(path, "pae.json")
 
 
@@ -172,4 +172,4 @@ def test_a_file_that_takes_more_memory_than_the_limit_is_named(tmp_path):
     path.write_bytes(b'{"pae": [' + b"1.5," * 10_000_000 + b"1]}")
     ended = read_limited(path, f"--as={640 * 1024**2}")
     assert ended.returncode == 1
-    assert ended.stderr == "pae.json needs more memory than a page may take. Open it in a cell.\n"
+    assert ended.stderr == "pae.json needs more memory than the panel may use. Open it in a cell.\n"

@@ -21,7 +21,7 @@ from tornado.web import Application, RequestHandler
 from tornado.websocket import WebSocketHandler
 
 from foldnote.lab.handlers.jobs import RefreshHandler
-from foldnote.lab.redaction import cover_links
+from foldnote.lab.redaction import redact_links
 
 LOGIN = {"Authorization": f"token {TOKEN}"}
 GIVEN_KEY = "a-key-that-a-person-typed-in-once"
@@ -339,7 +339,7 @@ def test_a_signed_link_is_covered_to_its_end_and_not_beyond():
         "url": "https://h/d?sv=1&sig=a%2F",
         "plain": "http://h/d?page=2",
     }
-    covered = json.loads(cover_links(json.dumps(told).replace("&X-Amz-E", "\\u0026X-Amz-E").encode()))
+    covered = json.loads(redact_links(json.dumps(told).replace("&X-Amz-E", "\\u0026X-Amz-E").encode()))
     assert covered["log"] == f"from https://bucket.test/{JOB}.zip?[signature]\nnext line"
     assert (covered["url"], covered["plain"]) == ("https://h/d?[signature]", "http://h/d?page=2")
 
@@ -348,12 +348,12 @@ def test_a_signed_link_is_covered_to_its_end_and_not_beyond():
     "link", ["https://h/d?sig=a", "https://h/d?v=1\\u0026sig=a", "https://h/d?X-AMZ-SIGNATURE=a"]
 )
 def test_a_signed_link_is_covered_however_its_query_is_written(link):
-    assert cover_links(f'"{link}"'.encode()) == b'"https://h/d?[signature]"'
+    assert redact_links(f'"{link}"'.encode()) == b'"https://h/d?[signature]"'
 
 
 def cover_seconds(body):
     """The least processor time that covering takes, of seven."""
-    return min(timeit.repeat(lambda: cover_links(body), timer=time.process_time, number=3, repeat=7))
+    return min(timeit.repeat(lambda: redact_links(body), timer=time.process_time, number=3, repeat=7))
 
 
 @pytest.mark.parametrize("piece", [b"http://a?", b"http://a?sig", b"http://", b"?", b"http://a?\\u0026"])

@@ -100,13 +100,13 @@ async def test_a_cancelled_installation_says_what_is_kept_and_can_begin_again(tm
     session = EngineManager()
     for _ in range(2):
         session.begin("install", "anarci")
-        with pytest.raises(FoldnoteError, match="being changed already"):
+        with pytest.raises(FoldnoteError, match="already being installed"):
             session.begin("remove", "anarci")
         await session.cancel("anarci")
         found = {engine.name: engine for engine in (await session.list_engines()).engines}["anarci"]
-        assert found.message == "Cancelled. What was downloaded is kept for the next try."
+        assert found.message == "Cancelled. Downloaded files are kept for the next attempt."
         assert (found.is_busy, found.has_failed, found.is_installed) == (False, False, False)
-    with pytest.raises(FoldnoteError, match="Nothing is being done"):
+    with pytest.raises(FoldnoteError, match="is not being installed"):
         await session.cancel("anarci")
 
 
@@ -116,7 +116,10 @@ async def test_a_cancelled_removal_says_what_to_do_now(tmp_path, monkeypatch):
     session.begin("remove", "anarci")
     await session.cancel("anarci")
     found = {engine.name: engine for engine in (await session.list_engines()).engines}["anarci"]
-    assert found.message == "Cancelled. A part may be gone already: remove the rest, or install it again."
+    assert (
+        found.message
+        == "Cancelled. Some files may already be deleted: remove the engine again, or reinstall it."
+    )
     assert (found.is_busy, found.has_files) == (False, False)
 
 

@@ -13,7 +13,7 @@ from foldnote.errors import (
     ServiceError,
     ServiceUnreachableError,
 )
-from foldnote.lab.uploads import ABANDONED_S, KEPT_S, Uploads, Wish
+from foldnote.lab.uploads import ABANDONED_S, KEPT_S, UploadRequest, Uploads
 
 LOGIN = {"Authorization": f"token {TOKEN}"}
 CONTENT = b"ATOM\n" * 200_000
@@ -79,7 +79,7 @@ async def test_a_piece_that_does_not_fit_is_refused(jupyter):
     gap = await jupyter.put(f"files/uploads/{upload['id']}?offset=5", headers=LOGIN, content=b"12345")
     beyond = await jupyter.put(f"files/uploads/{upload['id']}?offset=0", headers=LOGIN, content=b"1" * 11)
     assert (gap.status_code, beyond.status_code) == (400, 400)
-    assert "known to byte 0 of 10" in gap.json()["error"]
+    assert "received up to byte 0 of 10" in gap.json()["error"]
 
 
 async def test_half_a_file_is_not_passed_on(jupyter):
@@ -109,7 +109,7 @@ async def test_a_service_that_is_gone_is_waited_for_and_gets_the_file_when_it_is
 
 async def test_a_service_that_is_gone_is_not_waited_for_when_nobody_asks_any_more():
     uploads = Uploads()
-    upload = uploads.begin(make_wish())
+    upload = uploads.begin(make_request())
     await upload.take(0, b"abc")
 
     async def fail(path, meter):
@@ -127,7 +127,7 @@ async def test_an_upload_that_is_given_up_is_forgotten(jupyter):
     await jupyter.delete(f"files/uploads/{upload['id']}", headers=LOGIN)
     answer = await jupyter.get(f"files/uploads/{upload['id']}", headers=LOGIN)
     assert answer.status_code == 404
-    assert "Begin it again" in answer.json()["error"]
+    assert "Start it again" in answer.json()["error"]
 
 
 @pytest.mark.parametrize(
@@ -162,17 +162,17 @@ async def test_a_file_of_the_file_browser_is_uploaded_as_it_is_now(jupyter, tmp_
 
 async def test_a_jupyter_server_that_is_started_again_goes_on_with_what_came(tmp_path):
     before = Uploads(folder=tmp_path / "uploads")
-    upload = before.begin(make_wish())
+    upload = before.begin(make_request())
     await upload.take(0, b"ab")
     beside = Uploads(folder=tmp_path / "uploads")
-    assert beside.begin(make_wish()).id != upload.id, "two servers write into one file"
+    assert beside.begin(make_request()).id != upload.id, "two servers write into one file"
     assert beside.find(upload.id, "ann") is None
     beside.close()
     before.close()
     after = Uploads(folder=tmp_path / "uploads")
     found = after.find(upload.id, "ann")
     assert found.answer() == upload.answer()
-    assert after.begin(make_wish()) is found
+    assert after.begin(make_request()) is found
     await found.take(2, b"c")
     sent = []
 
@@ -196,13 +196,13 @@ async def test_an_id_that_was_never_given_leads_nowhere(name, tmp_path):
 
 async def test_what_an_earlier_server_left_is_removed_when_it_is_old(tmp_path):
     before = Uploads(folder=tmp_path)
-    old, young = before.begin(make_wish("old")), before.begin(make_wish("young"))
+    old, young = before.begin(make_request("old")), before.begin(make_request("young"))
     before.close()
     past = time.time() - KEPT_S - 60
     for path in (old.path, old.path.with_suffix(".json")):
         os.utime(path, (past, past))
     after = Uploads(folder=tmp_path)
-    after.begin(make_wish("new"))
+    after.begin(make_request("new"))
     assert not [*tmp_path.glob(f"{old.id}*")]
     assert len([*tmp_path.glob(f"{young.id}*")]) == 2
     after.close()
@@ -210,21 +210,21 @@ async def test_what_an_earlier_server_left_is_removed_when_it_is_old(tmp_path):
 
 async def test_a_disk_without_room_is_told_in_words(tmp_path):
     uploads = Uploads(folder=tmp_path)
-    upload = uploads.begin(make_wish())
+    upload = uploads.begin(make_request())
     upload.path.unlink()
     upload.path.mkdir()  # nothing can be written there
-    with pytest.raises(ConfigurationError, match="cannot keep a on its way.*Make room"):
+    with pytest.raises(ConfigurationError, match="cannot store a.*Free disk space"):
         await upload.take(0, b"abc")
     uploads.close()
 
 
-def make_wish(name="a", owner="ann"):
-    return Wish(owner, name, None, 3)
+def make_request(name="a", owner="ann"):
+    return UploadRequest(owner, name, None, 3)
 
 
 async def test_nobody_else_finds_an_upload():
     uploads = Uploads()
-    upload = uploads.begin(make_wish())
+    upload = uploads.begin(make_request())
     assert uploads.find(upload.id, "ann") is upload
     assert uploads.find(upload.id, "bob") is None
     uploads.close()
@@ -233,10 +233,10 @@ async def test_nobody_else_finds_an_upload():
 async def test_an_upload_that_nobody_goes_on_with_is_given_up():
     now = 0.0
     uploads = Uploads(lambda: now)
-    upload = uploads.begin(make_wish())
+    upload = uploads.begin(make_request())
     upload.touched = 0.0
     now = KEPT_S + 1
-    uploads.begin(make_wish("b"))
+    uploads.begin(make_request("b"))
     assert not upload.path.exists()
     assert uploads.find(upload.id, "ann") is None
     uploads.close()
@@ -244,7 +244,7 @@ async def test_an_upload_that_nobody_goes_on_with_is_given_up():
 
 async def test_a_refused_file_can_be_passed_on_again():
     uploads = Uploads()
-    upload = uploads.begin(make_wish())
+    upload = uploads.begin(make_request())
     await upload.take(0, b"abc")
     sent = []
 
@@ -266,4 +266,4 @@ async def test_a_refused_file_can_be_passed_on_again():
 
 async def test_a_file_without_bytes_is_refused_before_it_is_sent():
     with pytest.raises(ArgumentError, match="is empty"):
-        Uploads().begin(Wish("ann", "a", None, 0))
+        Uploads().begin(UploadRequest("ann", "a", None, 0))

@@ -1,6 +1,6 @@
-"""The routes that carry bytes: uploads, downloads, results laid out for a page.
+"""Routes for file contents: uploads, downloads and rendered results.
 
-Bytes go through the disk of the Jupyter server, and no signed link goes to the page.
+Contents pass through the disk of the Jupyter server, so that the browser needs no signed link.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ from tornado.iostream import StreamClosedError
 from foldnote.lab.handlers.jobs import FoldnoteHandler, fault, now
 
 if TYPE_CHECKING:
-    from foldnote.lab.uploads import Meter, Uploads, UploadSession, Wish
+    from foldnote.lab.uploads import ReportBytes, UploadRequest, Uploads, UploadSession
 
 UPLOADS = "foldnote_uploads"
-"""Name of the server's setting that holds the files on their way; not there before the first."""
+"""Key of the uploads in the web application's settings; absent before the first upload."""
 _PAGE_FILES = 100
 _CHUNK_BYTES = 1 << 20
 
@@ -36,49 +36,49 @@ class FilesHandler(FoldnoteHandler):
     @web.authenticated
     @authorized
     async def get(self) -> None:
-        """A page of the folders and files at the top, or in a folder."""
+        """One page of the folders and files at the top or in a folder."""
         offset = self.get_query_argument("offset", "0")
         if not offset.isdecimal():
-            raise fault(400, "offset is a number of files.")
+            raise fault(400, "offset must be a whole number, 0 or more.")
         folder = self.get_query_argument("folder", "") or None
         self.send_record(await self.ask(self.session.list_files(_PAGE_FILES, int(offset), folder)))
 
     @web.authenticated
     @authorized
     async def delete(self) -> None:
-        """Delete a file of the account, or a folder with all that is in it."""
+        """Delete a file of the account, or a folder with its contents."""
         folder = self.get_query_argument("folder", "")
         path = folder or self.get_query_argument("path")
         await self.ask(self.session.delete_folder(path) if folder else self.session.delete_file(path))
-        self.finish({"message": f"{path} is deleted."})
+        self.finish({"message": f"{path} was deleted."})
 
 
 class _UploadingHandler(FoldnoteHandler):
-    """What the routes of uploads share."""
+    """Base of the upload routes."""
 
     _track_activity = False
 
-    def make_wish(self, name: str, folder: object, size_bytes: int, mark: str) -> Wish:
-        """What the page wants to send.
+    def make_request(self, name: str, folder: object, size_bytes: int, mark: str) -> UploadRequest:
+        """The file that the page uploads, and where to.
 
         Raises:
-            HTTPError: the folder is no text.
+            HTTPError: ``folder`` is not a string.
         """
-        from foldnote.lab.uploads import Wish
+        from foldnote.lab.uploads import UploadRequest
 
         if folder is not None and not isinstance(folder, str):
-            raise fault(400, "The folder is a text.")
-        return Wish(self.owner, name, folder or None, size_bytes, mark)
+            raise fault(400, "The field 'folder' must be a string.")
+        return UploadRequest(self.owner, name, folder or None, size_bytes, mark)
 
     @property
     def owner(self) -> str:
-        """Who asks, and for which profile."""
+        """The user and the profile."""
         user = getattr(self.current_user, "username", "")
         return f"{user} {self.get_query_argument('profile', '')}"
 
     @property
     def uploads(self) -> Uploads:
-        """The files that are on their way through this server."""
+        """The uploads of this server."""
         found: Uploads | None = self.settings.get(UPLOADS)
         if found is None:
             from foldnote.lab.uploads import Uploads
@@ -87,39 +87,39 @@ class _UploadingHandler(FoldnoteHandler):
         return found
 
     async def pass_on(self, upload: UploadSession) -> None:
-        """Have a file sent to the service, and answer how far that is."""
-        wish, session = upload.wish, self.session
+        """Send a file to the service, and respond with the progress."""
+        request, session = upload.request, self.session
 
-        async def send(path: Path, meter: Meter) -> str:
-            return await session.upload(path, wish.name, wish.folder, meter)
+        async def send(path: Path, meter: ReportBytes) -> str:
+            return await session.upload(path, request.name, request.folder, meter)
 
         self.send_record(await self.ask(upload.finish(send)))
 
     def find(self, name: str) -> UploadSession:
-        """The upload of this id.
+        """The upload with this id.
 
         Raises:
-            HTTPError: it is not known, or another user's.
+            HTTPError: it is unknown, or another user's.
         """
         found = self.uploads.find(name, self.owner)
         if found is None:
-            raise fault(404, "This upload is not known here any more. Begin it again.")
+            raise fault(404, "This upload has expired. Start it again.")
         return found
 
 
 class UploadsHandler(_UploadingHandler):
-    """``POST files/uploads``: a file of the page's computer that will come in pieces."""
+    """``POST files/uploads``: start an upload in pieces."""
 
     @web.authenticated
     @authorized
     async def post(self) -> None:
-        """Begin an upload, or go on with the one that was broken off."""
+        """Start an upload, or resume an interrupted one."""
         body = self.get_json_body() or {}
         size, folder = body.get("sizeBytes"), body.get("folder")
         if not isinstance(size, int):
-            raise fault(400, "The request needs the number 'sizeBytes'.")
-        wish = self.make_wish(self.read_field("name"), folder, size, str(body.get("mark", "")))
-        self.send_record((await self.ask(now(lambda: self.uploads.begin(wish)))).answer())
+            raise fault(400, "The request needs 'sizeBytes', a whole number.")
+        request = self.make_request(self.read_field("name"), folder, size, str(body.get("mark", "")))
+        self.send_record((await self.ask(now(lambda: self.uploads.begin(request)))).answer())
 
 
 class UploadHandler(_UploadingHandler):
@@ -128,43 +128,43 @@ class UploadHandler(_UploadingHandler):
     @web.authenticated
     @authorized
     async def get(self, name: str) -> None:
-        """How far an upload is."""
+        """The progress of an upload."""
         self.send_record(self.find(name).answer())
 
     @web.authenticated
     @authorized
     async def put(self, name: str) -> None:
-        """Take a piece of the file."""
+        """Receive a piece of the file."""
         from foldnote.lab.uploads import MOST_PIECE_BYTES
 
         offset, piece = self.get_query_argument("offset", ""), self.request.body
         if not offset.isdecimal():
-            raise fault(400, "offset is a number of bytes.")
+            raise fault(400, "offset must be a whole number of bytes, 0 or more.")
         if len(piece) > MOST_PIECE_BYTES:
-            raise fault(413, f"A piece has at most {MOST_PIECE_BYTES} bytes.")
+            raise fault(413, f"A piece must have at most {MOST_PIECE_BYTES:,} bytes.")
         upload = self.find(name)
         self.send_record(await self.ask(upload.take(int(offset), piece)))
 
     @web.authenticated
     @authorized
     async def delete(self, name: str) -> None:
-        """Give an upload up."""
+        """Cancel an upload."""
         self.uploads.drop(self.find(name))
-        self.finish({"message": "The upload is given up."})
+        self.finish({"message": "The upload was cancelled."})
 
 
 class UploadEndHandler(_UploadingHandler):
-    """``POST files/uploads/ID/finish``: asked until the answer has a path."""
+    """``POST files/uploads/ID/finish``, repeated until the response has a path."""
 
     @web.authenticated
     @authorized
     async def post(self, name: str) -> None:
-        """Pass the whole on to the service."""
+        """Send the complete file to the service."""
         await self.pass_on(self.find(name))
 
 
 class UploadContentsHandler(_UploadingHandler):
-    """``POST files/contents``: a file of JupyterLab's file browser."""
+    """``POST files/contents``: upload a file of JupyterLab's file browser."""
 
     @web.authenticated
     @authorized
@@ -173,37 +173,39 @@ class UploadContentsHandler(_UploadingHandler):
         path, body = self.read_field("path"), self.get_json_body() or {}
         with await spool_contents(self.contents_manager, path) as spool:
             place = Path(spool.name)
-            mark = secrets.token_hex(8)  # never one that was broken off: the file may have changed since
+            mark = secrets.token_hex(
+                8
+            )  # unique, so that no interrupted upload is resumed: the file may have changed
             name, size = path.rpartition("/")[2], place.stat().st_size
-            wish = self.make_wish(name, body.get("folder"), size, mark)
-            upload = await self.ask(now(lambda: self.uploads.begin(wish)))
+            request = self.make_request(name, body.get("folder"), size, mark)
+            upload = await self.ask(now(lambda: self.uploads.begin(request)))
             await asyncio.to_thread(shutil.copyfile, place, upload.path)
             upload.received_bytes = size
         await self.pass_on(upload)
 
 
 class DownloadHandler(FoldnoteHandler):
-    """``GET`` and ``POST jobs/NAME/result?file=&member=``: the archive, or one file of it, to save.
+    """``GET`` and ``POST jobs/NAME/result?file=&member=``: download the result archive or one file of it.
 
-    A browser that saves what it gets shows nobody why it got nothing, so a page asks by POST first.
+    A browser shows no error message for a failed download, so the page first sends a POST to learn of errors.
     """
 
     @web.authenticated
     @authorized
     async def post(self, name: str) -> None:
-        """Have it fetched; the answer comes when it lies on this computer, or says why it cannot."""
+        """Download it to the Jupyter server, and respond with its size or the error."""
         path = await self.ask(self.session.download(name, self.file_name, self.member))
         self.finish({"sizeBytes": path.stat().st_size})
 
     @property
     def file_name(self) -> str | None:
-        """The file of the result that is meant; None for the archive."""
+        """The requested file of the result; None for the archive."""
         return self.get_query_argument("file", "") or None
 
     @web.authenticated
     @authorized
     async def get(self, name: str) -> None:
-        """Bytes as they lie on this computer, after they were fetched."""
+        """Send the downloaded file."""
         file_name = self.file_name
         path = await self.ask(self.session.download(name, file_name, self.member))
         shown = (file_name or f"{name}.zip").rpartition("/")[2]
@@ -222,30 +224,30 @@ class DownloadHandler(FoldnoteHandler):
 
 
 class ResultHandler(FoldnoteHandler):
-    """``GET jobs/NAME/view?member=``: a job's result, laid out."""
+    """``GET jobs/NAME/view?member=``: a rendered result."""
 
     @web.authenticated
     @authorized
     async def get(self, name: str) -> None:
-        """The result for a page."""
+        """Respond with the rendered result."""
         path = await self.ask(self.session.download(name, member=self.member))
         await _answer_layout(self, "result", path, name)
 
 
 class FileViewHandler(FoldnoteHandler):
-    """``GET view?path=``: a structure or another file of JupyterLab's file browser, laid out."""
+    """``GET view?path=``: a rendered file of JupyterLab's file browser."""
 
     @web.authenticated
     @authorized
     async def get(self) -> None:
-        """The file for a page."""
+        """Respond with the rendered file."""
         path = self.get_query_argument("path")
         with await spool_contents(self.contents_manager, path) as spool:
             await _answer_layout(self, "file", Path(spool.name), path.rpartition("/")[2])
 
 
 async def _answer_layout(handler: FoldnoteHandler, what: str, path: Path, title: str) -> None:
-    """Answer with the layout of what is at ``path``."""
+    """Respond with the rendered result or file at ``path``."""
     from foldnote.lab.rendering import lay_out
 
     colors = handler.get_query_argument("colors", "").removeprefix("automatic")
@@ -254,7 +256,7 @@ async def _answer_layout(handler: FoldnoteHandler, what: str, path: Path, title:
 
 
 class _Spool:
-    """A file of the contents manager as a file of this computer, under its own name."""
+    """A temporary copy of a file of the contents manager, with the same name."""
 
     def __init__(self, name: str, data: bytes) -> None:
         self._folder = tempfile.TemporaryDirectory(prefix="foldnote-")
@@ -269,7 +271,7 @@ class _Spool:
 
 
 async def spool_contents(manager: Any, path: str) -> _Spool:
-    """The file at ``path`` of the contents manager, which need not be on this computer's disk.
+    """A temporary copy of the file at ``path``; contents managers need not store files on disk.
 
     Raises:
         HTTPError: there is no such file.

@@ -1,7 +1,7 @@
-"""What all routes share, and the routes about jobs, below ``<base_url>foldnote/api/``.
+"""The base class of all routes, and the routes for jobs, below ``<base_url>foldnote/api/``.
 
-Each wants a logged-in user, and writing ones the XSRF token. ``?profile=NAME`` says which service is meant;
-without it the active profile's is.
+All need a logged-in user, and those that change something the XSRF token. ``?profile=NAME`` selects the
+service, by default that of the active profile.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from foldnote.errors import (
     SettingsError,
     TransportError,
 )
-from foldnote.lab.redaction import cover_links
+from foldnote.lab.redaction import redact_links
 
 if TYPE_CHECKING:
     from foldnote.lab.responses import PageResponse
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from foldnote.models.wire import WireModel
 
 REGISTRY = "foldnote_sessions"
-"""Name of the server's setting that holds the session registry; None before the first request."""
+"""Key of the session registry in the web application's settings; None before the first request."""
 
 LONGEST_DELAY_S = 600
 _MOST_NAMES = 1000
@@ -56,7 +56,7 @@ _STATUSES: tuple[tuple[type[FoldnoteError], int], ...] = (
 
 
 class FoldnoteHandler(APIHandler):
-    """What all routes share: the session registry, and errors as one JSON shape ``{"error", "message"}``."""
+    """Base of all routes: provides the session registry and answers errors as ``{"error", "message"}``."""
 
     auth_resource = "foldnote"
 
@@ -70,7 +70,7 @@ class FoldnoteHandler(APIHandler):
 
     @property
     def session(self) -> ServiceSession:
-        """The session of the service that the request names.
+        """The session of the profile named in the request.
 
         Raises:
             HTTPError: there is no such profile.
@@ -81,16 +81,16 @@ class FoldnoteHandler(APIHandler):
             raise fault(404, str(exc)) from exc
 
     def write_error(self, status_code: int, **kwargs: Any) -> None:
-        """Answer a fault in one sentence; ``message`` repeats it for JupyterLab's own readers."""
+        """Respond with an error; ``message`` repeats ``error`` because JupyterLab reads that field."""
         exc = kwargs.get("exc_info", (None, None, None))[1]
-        fallback = f"The Jupyter server answered {status_code}."
+        fallback = f"The Jupyter server responded with HTTP status {status_code}."
         if status_code == 403 and self.current_user is None:
-            fallback = "You are not logged in to Jupyter any more. Reload the page to log in again."
+            fallback = "You are no longer logged in to Jupyter. Reload the page to log in again."
         sentence = getattr(exc, "log_message", None) or fallback
         self.finish(json.dumps({"error": sentence, "message": sentence}))
 
     async def ask(self, work: Awaitable[_Value]) -> _Value:
-        """Wait for the service; its faults become answers.
+        """Await ``work`` and turn its errors into HTTP errors.
 
         Raises:
             HTTPError: the service cannot be reached or refuses.
@@ -105,35 +105,35 @@ class FoldnoteHandler(APIHandler):
 
     @property
     def member(self) -> str | None:
-        """Address of the member of the organization whose job is meant; None for the account's own."""
+        """Address of the member of the organization who owns the job; None for the account itself."""
         return self.get_query_argument("member", "") or None
 
     def read_field(self, name: str) -> str:
-        """A text of the JSON body.
+        """The string ``name`` of the JSON body.
 
         Raises:
-            HTTPError: it is not there.
+            HTTPError: it is missing, empty or not a string.
         """
         value = (self.get_json_body() or {}).get(name)
         if not isinstance(value, str) or not value:
-            raise fault(400, f"The request needs the text {name!r}.")
+            raise fault(400, f"The request needs {name!r}, a non-empty string.")
         return value
 
     def read_names(self, field: str = "names") -> list[str]:
         """The list ``field`` of the JSON body.
 
         Raises:
-            HTTPError: it is no list of at most 1000 texts.
+            HTTPError: it is not a list of at most 1,000 non-empty strings.
         """
         names = (self.get_json_body() or {}).get(field)
         if not isinstance(names, list) or not all(isinstance(name, str) and name for name in names):
-            raise fault(400, f"The request needs the list {field!r}.")
+            raise fault(400, f"The request needs {field!r}, a list of non-empty strings.")
         if len(names) > _MOST_NAMES:
-            raise fault(400, f"At most {_MOST_NAMES} at once.")
+            raise fault(400, f"A request may name at most {_MOST_NAMES:,} jobs.")
         return names
 
     def send(self, answer: PageResponse) -> None:
-        """Answer with a body, or with 304 when the page has it already."""
+        """Respond with a body, or with 304 when the page already has it."""
         self.set_header("Cache-Control", "no-cache, private")
         self.set_header("ETag", f'W/"{answer.tag}"')
         if self.check_etag_header():
@@ -143,21 +143,21 @@ class FoldnoteHandler(APIHandler):
             self.finish(answer.body)
 
     def write(self, chunk: str | bytes | dict[str, Any]) -> None:
-        """Answer with text or JSON; signed links in it lose what makes them work."""
+        """Write text or JSON, with signatures removed from links."""
         text = json.dumps(chunk) if isinstance(chunk, dict) else chunk
-        super().write(cover_links(text.encode() if isinstance(text, str) else text))
+        super().write(redact_links(text.encode() if isinstance(text, str) else text))
 
     def write_file(self, chunk: bytes) -> None:
-        """Answer with bytes of a file, as they are."""
+        """Write file contents unchanged."""
         super().write(chunk)
 
     def send_record(self, record: WireModel) -> None:
-        """Answer with a record."""
+        """Respond with a record."""
         self.finish(record.to_wire())
 
 
 class JobsHandler(FoldnoteHandler):
-    """``GET jobs``: every job, or what is new. Looking is not work: it keeps no idle server alive."""
+    """``GET jobs``: all jobs or changes. It is no activity that keeps an idle server running."""
 
     _track_activity = False
     _waiting: asyncio.Task[PageResponse] | None = None
@@ -165,9 +165,9 @@ class JobsHandler(FoldnoteHandler):
     @web.authenticated
     @authorized
     async def get(self) -> None:
-        """What the poller knows; with ``since`` what is other than then, waited for ``wait_s`` seconds.
+        """The known jobs; with ``since``, the changes since then, after at most ``wait_s`` seconds.
 
-        ``pause_s`` is the least time between two questions to the service that the person wishes.
+        ``pause_s`` is the least polling interval that the user has set, in seconds.
         """
         poller = self.session.poller
         since = self.get_query_argument("since", "") or None
@@ -186,7 +186,7 @@ class JobsHandler(FoldnoteHandler):
                 self.finish()
 
     def on_connection_close(self) -> None:
-        """Wait no longer for a page that is gone: it must not keep the service being asked."""
+        """Stop waiting for a closed page, so that it does not keep the poller running."""
         if self._waiting is not None:
             self._waiting.cancel()
         super().on_connection_close()
@@ -198,9 +198,9 @@ class RefreshHandler(FoldnoteHandler):
     @web.authenticated
     @authorized
     async def post(self) -> None:
-        """Have the service asked now."""
+        """Poll the service at once."""
         self.session.hurry()
-        self.finish({"message": "The service is asked."})
+        self.finish({"message": "The service is being polled."})
 
 
 class ToolsHandler(FoldnoteHandler):
@@ -219,7 +219,7 @@ class ToolHandler(FoldnoteHandler):
     @web.authenticated
     @authorized
     async def get(self, tool_type: str) -> None:
-        """What a person wants to know of one tool."""
+        """The settings, outputs and citation of one tool."""
         self.send_record(await self.ask(self.session.describe(tool_type)))
 
 
@@ -229,7 +229,7 @@ class AdviceHandler(FoldnoteHandler):
     @web.authenticated
     @authorized
     async def post(self) -> None:
-        """Tools for the task that ``prompt`` describes."""
+        """Tools recommended for the task that ``prompt`` describes."""
         self.send_record(await self.ask(self.session.advise(self.read_field("prompt"))))
 
 
@@ -239,15 +239,15 @@ class DeleteHandler(FoldnoteHandler):
     @web.authenticated
     @authorized
     async def post(self) -> None:
-        """Delete the jobs of ``names``, after ``delayS`` seconds in which it can be undone.
+        """Delete the jobs ``names`` after ``delayS`` seconds, during which it can be undone.
 
-        The answer comes when it is done. It is done also for a page that does not wait for the answer.
+        Responds after the deletion, which happens even if the page does not wait for the response.
         """
         delay_s = (self.get_json_body() or {}).get("delayS", 0)
         if not isinstance(delay_s, int | float) or not 0 <= delay_s <= LONGEST_DELAY_S:
-            raise fault(400, f"delayS is a number of seconds, at most {LONGEST_DELAY_S}.")
-        departed = await self.ask(self.session.pending.leave(self.read_names(), delay_s))
-        self.finish({"gone": departed.gone, "faults": departed.faults})
+            raise fault(400, f"delayS must be a number of seconds, 0 to {LONGEST_DELAY_S}.")
+        outcome = await self.ask(self.session.pending.leave(self.read_names(), delay_s))
+        self.finish({"gone": outcome.gone, "faults": outcome.faults})
 
 
 class KeepHandler(FoldnoteHandler):
@@ -256,7 +256,7 @@ class KeepHandler(FoldnoteHandler):
     @web.authenticated
     @authorized
     async def post(self) -> None:
-        """Undo deletions that have not begun; gives the names that are kept."""
+        """Undo deletions that have not started; responds with the names of the kept jobs."""
         self.finish({"kept": self.session.pending.keep(self.read_names())})
 
 
@@ -266,10 +266,10 @@ class TagHandler(FoldnoteHandler):
     @web.authenticated
     @authorized
     async def post(self) -> None:
-        """Add tags to the jobs of ``names`` and take others away; they are kept on this computer."""
+        """Add and remove tags of the jobs ``names``; tags are stored on this computer."""
         added, removed = self.read_names("added"), self.read_names("removed")
         await self.ask(self.session.tag(self.read_names(), added, removed))
-        self.finish({"message": "The tags are kept."})
+        self.finish({"message": "The tags were saved."})
 
 
 class StopHandler(FoldnoteHandler):
@@ -278,7 +278,7 @@ class StopHandler(FoldnoteHandler):
     @web.authenticated
     @authorized
     async def post(self) -> None:
-        """Stop the jobs of ``names``."""
+        """Stop the jobs ``names``."""
         self.finish({"faults": await self.ask(self.session.stop(self.read_names()))})
 
 
@@ -290,7 +290,7 @@ class LogHandler(FoldnoteHandler):
     @web.authenticated
     @authorized
     async def get(self, name: str) -> None:
-        """The end of a job's log."""
+        """The last lines of a job's log."""
         self.finish({"log": await self.ask(self.session.read_log(name))})
 
 
@@ -300,17 +300,17 @@ class SettingsHandler(FoldnoteHandler):
     @web.authenticated
     @authorized
     async def get(self, name: str) -> None:
-        """What a job was submitted with."""
+        """The settings that a job was submitted with."""
         self.finish({"settings": await self.ask(self.session.read_settings(name, self.member))})
 
 
 def fault(status: int, sentence: str) -> web.HTTPError:
-    """An error answer with a sentence for a person."""
+    """An HTTP error with a message for the user."""
     return web.HTTPError(status, sentence.replace("%", "%%"))
 
 
 async def now(work: Callable[[], _Value]) -> _Value:
-    """Work that need not be waited for, so that its faults are answered like those of other work."""
+    """Call ``work`` inside an awaitable, so that ``ask`` handles its errors, too."""
     return work()
 
 
@@ -318,7 +318,7 @@ def _read_seconds(text: str) -> float:
     try:
         return max(0.0, float(text))
     except ValueError as exc:
-        raise fault(400, "wait_s and pause_s are numbers of seconds.") from exc
+        raise fault(400, "wait_s and pause_s must be numbers of seconds.") from exc
 
 
 def _make_registry() -> SessionRegistry:

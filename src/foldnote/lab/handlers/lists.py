@@ -1,6 +1,6 @@
-"""The routes about jobs beyond those that are followed: older ones, a batch's, other members', a single one.
+"""Routes for jobs that are not polled: older jobs, jobs of a batch or of other members, and single jobs.
 
-Each asks the service when it is asked; nothing is kept.
+Each makes a request to the service; nothing is cached.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ if TYPE_CHECKING:
     from foldnote.models.job import JobPage
 
 _EVERYBODY = "*"
-"""Stands for all members of the organization where one of them could be named."""
+"""In place of a member's address: all members of the organization."""
 
 
 class OlderHandler(FoldnoteHandler):
-    """``GET jobs/older?key=``: jobs older than those that are followed."""
+    """``GET jobs/older?key=``: jobs older than the polled ones."""
 
     @web.authenticated
     @authorized
@@ -48,14 +48,14 @@ class BatchHandler(FoldnoteHandler):
 
 
 class RecordHandler(FoldnoteHandler):
-    """``GET jobs/NAME/record?member=``: one job, also one that no list holds."""
+    """``GET jobs/NAME/record?member=``: one job."""
 
     _track_activity = False
 
     @web.authenticated
     @authorized
     async def get(self, name: str) -> None:
-        """The job as the service has it now; null when it has none of this name."""
+        """The current record of the job; null when the service has no job of this name."""
         from foldnote.lab.responses import write_record
 
         session, member = self.session, self.member
@@ -64,7 +64,7 @@ class RecordHandler(FoldnoteHandler):
 
 
 class MembersHandler(FoldnoteHandler):
-    """``GET jobs/members?key=``: the jobs of everybody in the organization."""
+    """``GET jobs/members?key=``: the jobs of all members of the organization."""
 
     _track_activity = False
 
@@ -84,7 +84,7 @@ def _older(page: JobPage, session: ServiceSession, member: str | None = None) ->
 
 
 def _notes_of(session: ServiceSession, member: str | None) -> Notes:
-    """What this computer notes of its own user's jobs is no part of what is told of others'."""
+    """The local notes for the account's own jobs; none for jobs of other members."""
     from foldnote.lab.local_notes import Notes
 
     return session.notes if member is None else Notes()

@@ -1,4 +1,4 @@
-"""The allowlist: every route of the extension. Nothing else of a service can be reached through Jupyter."""
+"""Every route of the extension. No other part of a service can be reached through Jupyter."""
 
 from __future__ import annotations
 
@@ -49,4 +49,4 @@ ROUTES: tuple[tuple[Any, ...], ...] = (
     (f"{_ROOT}/engines/{_NAME}", setup.EngineHandler),
     (rf"{_ROOT}/static/(3Dmol-min\.js)", FileFindHandler, {"path": [str(STATIC)]}),
 )
-"""Every route; the extension manager puts the server's own prefix before each."""
+"""All routes; Jupyter prepends the base URL of the server."""
