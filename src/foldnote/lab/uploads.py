@@ -59,7 +59,7 @@ Pass = Callable[[Path, ReportBytes], Awaitable[str]]
 
 
 @dataclass(frozen=True)
-class UploadRequest:
+class PlannedUpload:
     """The file that a page uploads, and where to.
 
     Attributes:
@@ -82,7 +82,7 @@ class UploadSession:
     """One upload in progress."""
 
     id: str
-    request: UploadRequest
+    request: PlannedUpload
     path: Path
     hold: ExitStack
     """Holds the lock of the upload."""
@@ -95,7 +95,7 @@ class UploadSession:
     task: asyncio.Task[str] | None = None
 
     @classmethod
-    def begin(cls, folder: Path, request: UploadRequest) -> Self:
+    def begin(cls, folder: Path, request: PlannedUpload) -> Self:
         """Start a new upload in ``folder``."""
         name = secrets.token_urlsafe(16)
         path = folder / name
@@ -117,7 +117,7 @@ class UploadSession:
         try:
             with note.open("rb") as stream:
                 content = json.loads(stream.read(_MOST_NOTE_BYTES))
-            upload = cls(path.name, UploadRequest(**content["wish"]), path, hold, value=content["value"])
+            upload = cls(path.name, PlannedUpload(**content["wish"]), path, hold, value=content["value"])
             size = upload.request.size_bytes
             upload.received_bytes = size if upload.value else min(path.stat().st_size, size)
         except (OSError, ValueError, KeyError, TypeError):
@@ -242,7 +242,7 @@ class Uploads:
         self._folder = folder or settings.cache_dir() / "uploads"
         self._uploads: dict[str, UploadSession] = {}
 
-    def begin(self, request: UploadRequest) -> UploadSession:
+    def begin(self, request: PlannedUpload) -> UploadSession:
         """Resume the interrupted upload of ``request``, or start a new one.
 
         Raises:
@@ -287,7 +287,7 @@ class Uploads:
             if note.stem not in self._uploads:
                 yield note.with_suffix("")
 
-    def _adopt(self, request: UploadRequest) -> None:
+    def _adopt(self, request: PlannedUpload) -> None:
         """Take over the upload of ``request`` that an earlier server left."""
         for path in [*self._left()]:
             found = UploadSession.find(path)

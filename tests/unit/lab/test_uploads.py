@@ -13,7 +13,7 @@ from foldnote.errors import (
     ServiceError,
     ServiceUnreachableError,
 )
-from foldnote.lab.uploads import ABANDONED_S, KEPT_S, UploadRequest, Uploads
+from foldnote.lab.uploads import ABANDONED_S, KEPT_S, PlannedUpload, Uploads
 
 LOGIN = {"Authorization": f"token {TOKEN}"}
 CONTENT = b"ATOM\n" * 200_000
@@ -219,7 +219,7 @@ async def test_a_disk_without_room_is_told_in_words(tmp_path):
 
 
 def make_request(name="a", owner="ann"):
-    return UploadRequest(owner, name, None, 3)
+    return PlannedUpload(owner, name, None, 3)
 
 
 async def test_nobody_else_finds_an_upload():
@@ -266,4 +266,4 @@ async def test_a_refused_file_can_be_passed_on_again():
 
 async def test_a_file_without_bytes_is_refused_before_it_is_sent():
     with pytest.raises(ArgumentError, match="is empty"):
-        Uploads().begin(UploadRequest("ann", "a", None, 0))
+        Uploads().begin(PlannedUpload("ann", "a", None, 0))

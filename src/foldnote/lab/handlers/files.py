@@ -22,7 +22,7 @@ from tornado.iostream import StreamClosedError
 from foldnote.lab.handlers.jobs import FoldnoteHandler, fault, now
 
 if TYPE_CHECKING:
-    from foldnote.lab.uploads import ReportBytes, UploadRequest, Uploads, UploadSession
+    from foldnote.lab.uploads import PlannedUpload, ReportBytes, Uploads, UploadSession
 
 UPLOADS = "foldnote_uploads"
 """Key of the uploads in the web application's settings; absent before the first upload."""
@@ -58,17 +58,17 @@ class _UploadingHandler(FoldnoteHandler):
 
     _track_activity = False
 
-    def make_request(self, name: str, folder: object, size_bytes: int, mark: str) -> UploadRequest:
+    def make_request(self, name: str, folder: object, size_bytes: int, mark: str) -> PlannedUpload:
         """The file that the page uploads, and where to.
 
         Raises:
             HTTPError: ``folder`` is not a string.
         """
-        from foldnote.lab.uploads import UploadRequest
+        from foldnote.lab.uploads import PlannedUpload
 
         if folder is not None and not isinstance(folder, str):
             raise fault(400, "The field 'folder' must be a string.")
-        return UploadRequest(self.owner, name, folder or None, size_bytes, mark)
+        return PlannedUpload(self.owner, name, folder or None, size_bytes, mark)
 
     @property
     def owner(self) -> str:
