@@ -136,10 +136,10 @@ def test_a_card_outlives_its_service(submit, notebook, server):
     killed = service_pid(server)
     os.kill(killed, signal.SIGKILL)
     with service_that_cannot_start(server):
-        expect(card).to_contain_text("No news", timeout=JOB_MS)
+        expect(card).to_contain_text("No update", timeout=JOB_MS)
         expect(card).to_contain_text("It last answered at")
         notebook.picture("card-outage", output(notebook))
-    expect(card).not_to_contain_text("No news", timeout=JOB_MS)
+    expect(card).not_to_contain_text("No update", timeout=JOB_MS)
     expect(card).to_contain_text("Complete", timeout=JOB_MS)
     assert service_pid(server) != killed
 

@@ -108,10 +108,10 @@ async def test_an_outage_is_told_with_the_last_answer_and_survived():
 
     await until(lambda: card.job.is_final)
 
-    told = [html for html in seen if "No news" in html]
+    told = [html for html in seen if "No update" in html]
     assert told
     assert "last answered at" in told[0]
-    assert "No news" not in Seen(card).text
+    assert "No update" not in Seen(card).text
 
 
 async def test_a_deleted_job_is_not_asked_for_again():

@@ -9,7 +9,7 @@ import foldnote as fn
 from foldnote.errors import ArgumentError, ResultError
 from foldnote.results import Structure
 from foldnote.viewers.explorer.explorer import explore
-from foldnote.viewers.explorer.image_requests import Pictures, make_wish
+from foldnote.viewers.explorer.image_requests import Pictures, make_request
 
 FV = (Path(__file__).parents[1] / "results" / "data" / "trastuzumab_fv_ca.pdb").read_text()
 
@@ -82,7 +82,7 @@ def test_what_was_chosen_before_fills_an_empty_field(explorer):
 
 
 def test_only_a_field_for_residues_is_filled(explorer):
-    with pytest.raises(ArgumentError, match=r"takes no residues. Those that do: designed, fixed"):
+    with pytest.raises(ArgumentError, match=r"is not a residue field. Residue fields: designed, fixed"):
         explorer.fill(make_form(), "name")
     with pytest.raises(ArgumentError, match="no field 'other'"):
         explorer.fill(make_form(), "other")
@@ -118,4 +118,4 @@ def answer(widget, content, *buffers):
 
 async def test_without_a_page_one_is_told_what_to_do(explorer):
     with pytest.raises(ResultError, match="Show the explorer in a cell"):
-        await Pictures(explorer).ask(make_wish(800, 600, 300, "seen"), wait_s=0.05)
+        await Pictures(explorer).ask(make_request(800, 600, 300, "seen"), wait_s=0.05)

@@ -95,7 +95,7 @@ def test_a_layout_that_fails_is_told_and_the_usual_one_is_shown(tmp_path, regist
     registered("their-tool", view)
     shown = words(make_result(tmp_path, "their-tool", **{"t.csv": "a\n1\n"}))
 
-    assert shown[0].startswith("The layout for their-tool could not be used")
+    assert shown[0].startswith("The layout for their-tool failed")
     assert shown[1].startswith("t.csv 1 row")
 
 
@@ -107,7 +107,7 @@ def test_a_package_whose_layout_is_missing_is_named(tmp_path, package):
     note = words(make_result(tmp_path, "broken-tool"))[0]
 
     assert "their_views:missing" in note
-    assert "usual one" in note
+    assert "default one" in note
 
 
 def test_the_tool_is_known_from_the_job_where_a_result_has_no_manifest(tmp_path, registered):

@@ -1,7 +1,7 @@
 """The HTML of a job card, from a job record.
 
-The same HTML is the live card's face and the still picture of it that a notebook keeps, so that a reopened
-notebook shows what was last known. Words carry the state; colour and icon repeat it.
+The live card and the static copy saved in the notebook use the same HTML, so that a reopened notebook shows
+the last known state. The state is given in words; colour and icon only repeat it.
 """
 
 from __future__ import annotations
@@ -43,20 +43,20 @@ class StateAppearance:
 
 _FACES = {
     JobStatus.IN_QUEUE: StateAppearance(
-        "queue", "In Queue", "It starts when there is room. It goes on when this notebook is closed."
+        "queue", "In Queue", "It starts when resources are free, and runs even if this notebook is closed."
     ),
     JobStatus.RUNNING: StateAppearance("running", "Running", ""),
     JobStatus.COMPLETE: StateAppearance("complete", "Complete", ""),
-    JobStatus.STOPPED: StateAppearance("stopped", "Stopped", "It gives no result."),
+    JobStatus.STOPPED: StateAppearance("stopped", "Stopped", "It has no result."),
 }
 _FAILED = StateAppearance(
-    "failed", "Failed", "Look into the log for what went before; change the settings and submit again."
+    "failed", "Failed", "See the log for details, change the settings and submit again."
 )
 FORM_AGAIN = "Submit the form again to start over."
-"""How a job is run again whose form stands beside its card."""
+"""Advice on running a failed or stopped job again when its form is in the same cell."""
 
 
-def find_look(job: Job) -> StateAppearance:
+def find_appearance(job: Job) -> StateAppearance:
     """How the job's state is shown."""
     return _FAILED if job.is_failed else _FACES[job.status]
 
@@ -66,7 +66,7 @@ def tell_again(job: Job) -> str:
     if not job.is_final or job.status is JobStatus.COMPLETE:
         return ""
     if job.is_batch:
-        return f"To run what has no result again: `fn.batch({job.job_name!r}).retry()`"
+        return f"To run the jobs without a result again: `fn.batch({job.job_name!r}).retry()`"
     return (
         "To run it again with the same settings: "
         f"`fn.submit({job.type!r}, **fn.job({job.job_name!r}).settings, again=True)`"
@@ -74,15 +74,15 @@ def tell_again(job: Job) -> str:
 
 
 def write_card(job: Job, *, outage: str = "", is_live: bool = True, again: str | None = None) -> str:
-    """The card's face as HTML.
+    """The card as HTML.
 
     Args:
         job: the record as last seen.
-        outage: a sentence about a service that does not answer; empty while it does.
-        is_live: False for the picture that a notebook keeps, which says when it was taken.
-        again: how a job without a result is run again; by default a line of code.
+        outage: a message about a service that does not answer; empty while it does.
+        is_live: False for the copy saved in the notebook, which states its time.
+        again: advice on running a job without a result again; by default a line of code.
     """
-    look = find_look(job)
+    look = find_appearance(job)
     parts = [
         _write_top(job, look),
         _write_progress(job),
@@ -103,7 +103,7 @@ def write_card(job: Job, *, outage: str = "", is_live: bool = True, again: str |
 
 def write_plain_card(job: Job, again: str | None = None) -> str:
     """The card in one or two lines of text."""
-    look = find_look(job)
+    look = find_appearance(job)
     detail = (job.error if job.is_failed else job.message) or _count_jobs(job)
     again = again or tell_again(job).replace("`", "") if tell_again(job) else ""
     told = f"{job.job_name} ({job.tool_type}): {look.words}{': ' if detail else ''}{detail}"
@@ -111,11 +111,11 @@ def write_plain_card(job: Job, again: str | None = None) -> str:
 
 
 def write_log(text: str) -> str:
-    """The last lines of a log as HTML, for reading along."""
+    """The last lines of a log as HTML."""
     lines = text.splitlines()
     cut = f"… {len(lines) - LOG_TAIL_LINES:,} earlier lines\n" if len(lines) > LOG_TAIL_LINES else ""
     tail = "\n".join(lines[-LOG_TAIL_LINES:])
-    body = escape(cut + tail) if lines else "The log is empty so far."
+    body = escape(cut + tail) if lines else "The log is empty."
     return f'<pre class="fnc-log" tabindex="0" aria-label="Log">{body}</pre>'
 
 
@@ -143,7 +143,7 @@ def _write_progress(job: Job) -> str:
         return ""
     progress = _find_progress(job)
     if progress is None:
-        label = 'role="progressbar" aria-label="Progress is not told"'
+        label = 'role="progressbar" aria-label="Progress unknown"'
         return f'<div class="fnc-bar fnc-unknown" {label}><i></i></div>'
     percent = round(100 * min(max(progress, 0.0), 1.0))
     values = f'aria-valuemin="0" aria-valuemax="100" aria-valuenow="{percent}"'
@@ -153,31 +153,31 @@ def _write_progress(job: Job) -> str:
 
 
 def _find_progress(job: Job) -> float | None:
-    """0 to 1; of a batch the part of its jobs that have ended."""
+    """Progress, 0 to 1; for a batch, the fraction of its jobs that have ended."""
     if job.is_batch and job.statuses and job.statuses.total:
         return (job.statuses.complete + job.statuses.stopped) / job.statuses.total
     return job.progress
 
 
 def _count_jobs(job: Job) -> str:
-    """How the jobs of a batch stand; empty for a single job."""
+    """The number of jobs of a batch in each state; empty for a single job."""
     if not job.is_batch or job.statuses is None or not job.statuses.total:
         return ""
     counts = job.statuses
     failed = job.failed or 0
     parts = [(counts.running, "running"), (counts.in_queue, "queued"),
              (failed, "failed"), (counts.stopped - failed, "stopped")]  # fmt: skip
-    told = [f"{counts.complete} of {counts.total} jobs complete"]
+    told = [f"{counts.complete:,} of {counts.total:,} jobs complete"]
     if job.batch_status is BatchStatus.AGGREGATING:
         told.append("building the archive of all results")
-    return ", ".join(told + [f"{count} {word}" for count, word in parts if count > 0]) + "."
+    return ", ".join(told + [f"{count:,} {word}" for count, word in parts if count > 0]) + "."
 
 
 def _write_moment(job: Job) -> str:
     if job.is_final:
         return ""
     now = datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
-    return f"This is how it stood at {now}. Run the cell again to see it live; nothing is submitted twice."
+    return f"State at {now}. Run the cell again for the current state; nothing is submitted twice."
 
 
 def _paragraph(look: str, text: str | None) -> str:

@@ -1,8 +1,7 @@
-"""The card of one job in a cell: how it stands, how far it is, and what can be done.
+"""The card of one job in a cell: its state, progress and actions.
 
-It asks through an asynchronous source on the loop of the cells, never blocks, and stops asking when the job
-is over. Where no loop runs it shows the record that it was given. What happens with the result is decided by
-whoever registers with :meth:`JobCard.on_final`.
+It polls an asynchronous source in the event loop of the kernel until the job is final. Without a running loop
+it shows the given record. Callbacks registered with :meth:`JobCard.on_final` handle the result.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ FindResult = Callable[[], Mapping[str, Any]]
 
 
 class JobCard(widgets.VBox):  # type: ignore[misc]
-    """A live job card. It shows the state at once and follows the job while a loop runs."""
+    """A live job card, which follows the job while an event loop runs."""
 
     def __init__(
         self,
@@ -40,16 +39,16 @@ class JobCard(widgets.VBox):  # type: ignore[misc]
         find_result: FindResult | None = None,
         again: str | None = None,
     ) -> None:
-        """Show ``job`` and begin to follow it.
+        """Show ``job`` and start following it.
 
         Args:
             job: a job record, or a handle whose ``record`` is one.
-            source: where to ask, such as ``AsyncClient(...).jobs``; without it the card does not change.
+            source: provides job records, such as ``AsyncClient(...).jobs``; without it the card is static.
             on_final: see :meth:`on_final`.
-            find_result: gives the result's mime bundle once the job is complete. The card then offers to
-                show it, for a page that was loaded again meanwhile and so missed the result below the card;
-                where a result stands below, the style sheet hides the offer.
-            again: how a job without a result is run again, as a sentence; by default a line of code.
+            find_result: returns the result's mime bundle once the job is complete. The card then has a button
+                that shows it, for pages that were reloaded and so missed the output below the card; the
+                style sheet hides the button where the result is shown.
+            again: advice on running a job without a result again; by default a line of code.
         """
         self._again = again
         self.job = read_record(job)
@@ -60,12 +59,14 @@ class JobCard(widgets.VBox):  # type: ignore[misc]
         self._face = widgets.HTML()
         self._stop = widgets.Button(description="Stop", icon="stop", tooltip="Stop this job")
         self._log_switch = widgets.ToggleButton(
-            description="Log", icon="list", tooltip="Show what the job writes"
+            description="Log", icon="list", tooltip="Show the log of this job"
         )
         self._log_view = widgets.HTML()
         self._find_result = find_result
         self._result_button = widgets.Button(
-            description="Show result", icon="eye", tooltip="Show it here; run the cell again to keep it"
+            description="Show result",
+            icon="eye",
+            tooltip="Show the result here; run the cell again to save it in the notebook",
         )
         self._result_button.add_class("foldnote-card-result")
         self._result_view = widgets.Output()
@@ -75,13 +76,13 @@ class JobCard(widgets.VBox):  # type: ignore[misc]
         self._result_button.on_click(lambda _: self._show_result())
         self._stop.on_click(lambda _: self._click_stop())
         self._log_switch.observe(lambda _: self._switch_log(), names="value")
-        self._is_asked = False
+        self._awaits_confirmation = False
         self.watched = Watched(self.job.job_name, self._receive, self._lose)
         self._paint()
         self.follow()
 
     def follow(self) -> None:
-        """Begin to ask for the job's state; nothing happens without a running loop or after its end."""
+        """Start polling the job's state; does nothing without a running loop or for a final job."""
         if self.job.is_final:
             self._finish()
             return
@@ -90,14 +91,14 @@ class JobCard(widgets.VBox):  # type: ignore[misc]
             watcher.add(self.watched)
 
     def on_final(self, callback: FinalCallback) -> None:
-        """Call ``callback`` with the record once the job is over; at once when it is over already."""
+        """Call ``callback`` with the record once the job is final, or at once if it is."""
         if self.job.is_final:
             callback(self.job)
         else:
             self._callbacks.append(callback)
 
     def bundle(self) -> dict[str, str]:
-        """The card as it stands now, without a kernel: for the notebook to keep."""
+        """The current state of the card as a static mime bundle."""
         html = write_card(self.job, is_live=False, again=self._again)
         return {"text/html": html, "text/plain": write_plain_card(self.job, self._again)}
 
@@ -124,14 +125,16 @@ class JobCard(widgets.VBox):  # type: ignore[misc]
 
     def _lose(self, reason: FoldnoteError, last_good: datetime | None) -> None:
         if isinstance(reason, NotFoundError):
-            self._outage = "The service knows no job of this name any more; it was deleted."
+            self._outage = "The service no longer has a job of this name; it was deleted."
         else:
             seen = (
                 f" It last answered at {last_good:%H:%M:%S} UTC."
                 if last_good
                 else " It has not answered yet."
             )
-            self._outage = f"No news: {reason.message}{seen} The card keeps asking; the job itself goes on."
+            self._outage = (
+                f"No update: {reason.message}{seen} The card keeps trying; the job itself continues."
+            )
         self._paint()
 
     def _finish(self) -> None:
@@ -141,8 +144,8 @@ class JobCard(widgets.VBox):  # type: ignore[misc]
                 callback(self.job)
             except FoldnoteError as exc:
                 self._tell_trouble(f"The result cannot be shown: {exc.message}")
-            except Exception:  # noqa: BLE001 - a callback is foreign code, and nobody awaits it
-                _log.exception("What was to happen after job %s went wrong", self.job.job_name)
+            except Exception:  # noqa: BLE001 - callbacks may raise anything, and nothing awaits them
+                _log.exception("A callback after the end of job %s failed", self.job.job_name)
 
     def _paint(self) -> None:
         html = write_card(self.job, outage=self._outage, again=self._again)
@@ -161,7 +164,7 @@ class JobCard(widgets.VBox):  # type: ignore[misc]
         self._paint()
 
     def _show_result(self) -> None:
-        """Fill an output of the card itself: it reaches every page that shows the card."""
+        """Show the result in an output inside the card, which every page with the card displays."""
         if self._find_result is None:
             return
         try:
@@ -173,22 +176,22 @@ class JobCard(widgets.VBox):  # type: ignore[misc]
         self._paint()
 
     def _click_stop(self) -> None:
-        """The first click asks, a second one within some seconds stops: a job may be hours of work."""
-        if not self._is_asked:
-            self._set_asked(True)
-            self._start(self._forget_question())
+        """Ask for confirmation at the first click; stop the job at a second one within ``_CONFIRM_S``."""
+        if not self._awaits_confirmation:
+            self._set_confirmation(True)
+            self._start(self._reset_confirmation())
         else:
-            self._set_asked(False)
+            self._set_confirmation(False)
             self._start(self._request_stop())
 
-    def _set_asked(self, is_asked: bool) -> None:
-        self._is_asked = is_asked
+    def _set_confirmation(self, is_asked: bool) -> None:
+        self._awaits_confirmation = is_asked
         self._stop.description = "Stop it now?" if is_asked else "Stop"
         self._stop.button_style = "danger" if is_asked else ""
 
-    async def _forget_question(self) -> None:
+    async def _reset_confirmation(self) -> None:
         await asyncio.sleep(_CONFIRM_S)
-        self._set_asked(False)
+        self._set_confirmation(False)
 
     async def _request_stop(self) -> None:
         if self.source is None:
@@ -218,7 +221,7 @@ class JobCard(widgets.VBox):  # type: ignore[misc]
             self._log_view.value = write_log(f"The log cannot be shown now: {exc.message}")
 
     def _start(self, work: Coroutine[Any, Any, None]) -> None:
-        """Run ``work`` on the loop and keep it referenced; a click without a loop has nobody to answer it."""
+        """Run ``work`` in the running loop, keeping a reference to the task; do nothing without a loop."""
         try:
             task = asyncio.get_running_loop().create_task(work)
         except RuntimeError:
@@ -230,4 +233,4 @@ class JobCard(widgets.VBox):  # type: ignore[misc]
     def _forget(self, task: asyncio.Task[None]) -> None:
         self._tasks.discard(task)
         if not task.cancelled() and task.exception() is not None:
-            _log.error("A click on the card of %s went wrong", self.job.job_name, exc_info=task.exception())
+            _log.error("An action on the card of job %s failed", self.job.job_name, exc_info=task.exception())

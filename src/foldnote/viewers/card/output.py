@@ -1,8 +1,7 @@
-"""The outputs of a cell: one that is live, and one that the notebook keeps.
+"""Outputs of a cell: live widgets, and ordinary outputs that are saved in the notebook.
 
-A widget dies with its kernel, so what a reader must still find later, the result, is an ordinary output that
-is filled in place when the job is over, however long after the cell has run. Outside a notebook progress goes
-to standard error and nothing else is shown.
+A widget is lost with its kernel, so the result is an ordinary output, which is updated in place when the job
+is final. Outside a notebook, progress is written to standard error and nothing else is shown.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ from foldnote.results import Result
 from foldnote.viewers.card.card_html import write_card, write_plain_card
 
 WIDGET_MIME = "application/vnd.foldnote.widget+json"
-"""Marks a live output for the lab extension, which shows the saved HTML when the kernel is gone."""
+"""Marks widget outputs; without the kernel, the lab extension shows their saved HTML."""
 
 
 def is_notebook() -> bool:
@@ -41,7 +40,7 @@ class CellOutput:
         self._publish(bundle, is_update=False)
 
     def update(self, bundle: Mapping[str, Any]) -> None:
-        """Replace what is shown, in every cell that shows it; nothing happens before the first showing."""
+        """Replace the output in every cell that shows it; does nothing before :meth:`show`."""
         if self._is_shown:
             self._publish(bundle, is_update=True)
 
@@ -53,7 +52,7 @@ class CellOutput:
 
 
 class LiveOutput(CellOutput):
-    """An output that shows a widget; the lab extension shows its saved HTML when the kernel is gone."""
+    """An output with a widget and the HTML that the lab extension shows without its kernel."""
 
     def _publish(self, bundle: Mapping[str, Any], *, is_update: bool) -> None:
         is_widget = "application/vnd.jupyter.widget-view+json" in bundle
@@ -63,36 +62,36 @@ class LiveOutput(CellOutput):
 
 
 class ResultSlot:
-    """A place in a cell's outputs for a result that is not there yet."""
+    """An output of a cell, reserved for a result that is not available yet."""
 
     def __init__(self) -> None:
         self._output = CellOutput()
         self.bundle: Mapping[str, Any] = {}
-        """The result's layout; empty before it is there."""
+        """Mime bundle of the result; empty until it is available."""
 
     def show(self) -> None:
-        """Take a place in the running cell; what was filled in before is shown at once."""
+        """Show the output in the running cell, empty or with the result."""
         self._output.show(self.bundle or {"text/html": "", "text/plain": ""})
 
     def fill(self, result: Result) -> None:
-        """Put the result's layout into the place.
+        """Show the result in the output.
 
         Raises:
-            UnreadableFileError: it cannot be laid out.
+            UnreadableFileError: the result cannot be read.
         """
         from foldnote.viewers.display.bundles import bundle
 
         self.put(bundle(result))
 
     def put(self, bundle: Mapping[str, Any]) -> None:
-        """Put a mime bundle into the place."""
+        """Show a mime bundle in the output."""
         self.bundle = bundle
         self._output.update(bundle)
 
 
 @contextmanager
 def show_progress(job: Job) -> Iterator[Callable[[Job], None]]:
-    """A function that shows each new record of ``job``: in a cell's output, or on standard error."""
+    """Yield a function that shows a new record of ``job``, in a cell's output or on standard error."""
     if not is_notebook():
         yield _print_progress
         return

@@ -1,8 +1,7 @@
 """Poll the state of running jobs: one task for all cards of a service.
 
-The task lives on the loop that runs the cells, asks through an asynchronous source for all jobs at once, and
-never blocks. A service that does not answer is waited for; a job that is over is not asked for again; with
-nothing left to watch the task ends. What is done with an answer is the watched card's matter.
+The task runs in the event loop of the kernel and polls an asynchronous source for all jobs at once. It
+retries while the service does not answer, drops final jobs, and ends when no job is left.
 """
 
 from __future__ import annotations
@@ -23,39 +22,39 @@ FASTEST_S = 0.7
 SLOWEST_S = 6.0
 OUTAGE_S = 10.0
 _SLOWING = 0.1
-"""A job is asked for again after a tenth of the time that it has been watched."""
+"""The polling interval of a job is this fraction of the time for which it has been watched."""
 
 _log = logging.getLogger(__name__)
 
 
 class JobSource(Protocol):
-    """Where the state of a job is asked for; ``AsyncClient.jobs`` is one."""
+    """Provides the state of jobs; ``AsyncClient.jobs`` is one."""
 
     def poll(
         self, names: Iterable[str], /, *, afresh: Iterable[str] = ...
     ) -> Awaitable[Mapping[str, Job | None]]:
-        """The records of the jobs as last seen, at its own pace: None for a job that does not exist.
+        """The latest known records of the jobs by name; None for a job that does not exist.
 
-        ``afresh``: those of them that may have changed, and are looked at anew.
+        ``afresh`` names the jobs to request from the service even if a recent record is cached.
         """
 
     def stop(self, name: str, /) -> Awaitable[Any]:
-        """Ask for the job to be stopped."""
+        """Stop the job."""
 
     def logs(self, name: str, /) -> Awaitable[str]:
-        """What the job has written so far."""
+        """The log of the job so far."""
 
 
 @dataclass(eq=False)
 class Watched:
-    """One job that somebody wants to know of.
+    """A watched job and its callbacks.
 
     Attributes:
-        name: the job.
-        on_answer: called with the record after every good answer.
-        on_outage: called when there was no answer, with the reason and the time of the last good one.
-        since: monotonic time of the beginning, in seconds.
-        last_good: when the service last answered for this job; None before the first time.
+        name: name of the job.
+        on_answer: called with each record received.
+        on_outage: called when polling failed, with the error and the time of the last record.
+        since: monotonic time at which watching started, in seconds.
+        last_good: time of the last record of this job; None before the first.
     """
 
     name: str
@@ -66,10 +65,10 @@ class Watched:
 
 
 class Watcher:
-    """Asks one source for all watched jobs in turn, in one task."""
+    """Polls one source for all watched jobs, in one task."""
 
     def __init__(self, source: JobSource) -> None:
-        """Watch nothing yet."""
+        """No job is watched before :meth:`add`."""
         self.source = source
         self._watched: set[Watched] = set()
         self._task: asyncio.Task[None] | None = None
@@ -77,18 +76,18 @@ class Watcher:
         self._afresh: set[str] = set()
 
     def add(self, watched: Watched) -> None:
-        """Begin to ask for a job; must be called on the running loop."""
+        """Start watching a job; must be called in the running loop."""
         self._watched.add(watched)
         self.wake(watched)
         if self._task is None or self._task.done():
             self._task = asyncio.get_running_loop().create_task(self._run(), name="foldnote job cards")
 
     def discard(self, watched: Watched) -> None:
-        """Do not ask for it any more."""
+        """Stop watching a job."""
         self._watched.discard(watched)
 
     def wake(self, watched: Watched) -> None:
-        """Ask for a job at once and anew, for example after a click."""
+        """Poll a job at once, bypassing cached records, for example after a click."""
         self._afresh.add(watched.name)
         self._woken.set()
 
@@ -102,7 +101,7 @@ class Watcher:
                 continue
 
     async def _ask(self) -> bool:
-        """Whether the service answered; each watched card is told."""
+        """Poll once and call the callbacks; returns whether the service answered."""
         afresh, self._afresh = self._afresh, set()
         watched = tuple(self._watched)
         try:
@@ -111,8 +110,8 @@ class Watcher:
             for each in watched:
                 each.on_outage(exc, each.last_good)
             return False
-        except Exception:  # noqa: BLE001 - nobody awaits this task: a fault here must not end it
-            _log.exception("The jobs of the cards could not be asked for")
+        except Exception:  # noqa: BLE001 - nothing awaits this task, and no error may end it
+            _log.exception("Polling the jobs of the cards failed")
             return False
         for each in watched:
             if each.name in records:
@@ -130,7 +129,7 @@ class Watcher:
                 self.discard(watched)
             await watched.on_answer(job)
         except Exception:  # noqa: BLE001 - an error of one card must not end the others
-            _log.exception("The card of job %s could not be brought up to date", watched.name)
+            _log.exception("The card of job %s could not be updated", watched.name)
 
     def _pause(self) -> float:
         now = time.monotonic()
@@ -151,7 +150,7 @@ def find_watcher(source: JobSource) -> Watcher | None:
         return None
     watchers = _watchers.setdefault(loop, {})
     if id(source) not in watchers:
-        watchers[id(source)] = Watcher(source)  # it holds the source, so the id stays its own
+        watchers[id(source)] = Watcher(source)  # holds the source, so that its id is not reused
     return watchers[id(source)]
 
 

@@ -21,7 +21,7 @@ NamedTable = tuple[str, pd.DataFrame]
 
 
 def list_jobs(result: Result) -> list[NamedTable]:
-    """The service's table of the jobs, without empty columns."""
+    """The title and the service's table of the jobs, without empty columns; empty where there is none."""
     name = find_batch_table(result.tables)
     table = None if name is None else _read(result, name)
     if name is None or table is None:
@@ -30,7 +30,7 @@ def list_jobs(result: Result) -> list[NamedTable]:
 
 
 def list_tables(result: Result) -> Iterator[NamedTable]:
-    """Titles and tables of what the jobs left: regions, models, poses, contacts, then files by name."""
+    """Titles and tables of the results: regions, models, poses, contacts, then tables by file name."""
     regions = {name: list_regions(job.regions) for name, job in result.jobs.items()}
     if any(len(table) for table in regions.values()):
         yield "Regions", stack_tables(regions)
@@ -46,14 +46,14 @@ def list_tables(result: Result) -> Iterator[NamedTable]:
 
 
 def list_contacts(result: Result) -> list[NamedTable]:
-    """The table of what poses touch, without the places of atoms; none where nothing is touched."""
+    """The contacts of poses, without atom coordinates; empty where there are none."""
     contacts = result.contact_table
     places = ["ligand_row", "x", "y", "z", "ligand_x", "ligand_y", "ligand_z"]
     return [] if contacts.empty else [(CONTACTS_TITLE, contacts.drop(columns=places))]
 
 
 def _list_files(result: Result) -> Iterator[NamedTable]:
-    """One table for each name of a file, from the jobs that have it."""
+    """One table per file name, joined from the jobs that have this file."""
     docked = {pose.file for pose in result.poses}
     names: dict[str, list[str]] = defaultdict(list)
     for job, one in result.jobs.items():
@@ -79,7 +79,7 @@ def list_regions(regions: tuple[Region, ...]) -> pd.DataFrame:
     """The regions of a numbering.
 
     Returns:
-        One row a region: ``chain``, ``region``, ``sequence``, ``first`` and ``last`` (positions of the
+        One row per region: ``chain``, ``region``, ``sequence``, ``first`` and ``last`` (positions of the
         scheme), ``scheme``, ``cdr_definition`` str, ``residues`` int64.
     """
     rows = [

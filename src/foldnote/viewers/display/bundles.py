@@ -1,7 +1,6 @@
-"""Mime bundles: what a notebook stores and shows of a result.
+"""Mime bundles of results: the outputs that a notebook shows and saves.
 
-Each part is one ``text/html`` and one ``text/plain``; the structure's text is in it once. Front ends that
-draw nothing, and people who listen, get the plain text.
+Each bundle has ``text/html`` and ``text/plain``, which front ends without HTML and screen readers use.
 """
 
 from __future__ import annotations
@@ -36,7 +35,7 @@ Bundle = dict[str, str]
 
 
 class Displayable(Protocol):
-    """What shows itself, such as a plot or a grid."""
+    """An object with a mime bundle, such as a plot or a grid."""
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> Any: ...
 
@@ -45,11 +44,11 @@ Item = Result | Structure | Scene | pd.DataFrame | Displayable | Mapping[str, An
 
 
 def bundle(item: Item, *, title: str = "") -> Bundle:
-    """One mime bundle that shows the whole of ``item``.
+    """One mime bundle that shows all of ``item``.
 
     Raises:
         UnreadableFileError: a structure's file is damaged or holds no atoms.
-        ArgumentError: the item does not show itself as HTML.
+        ArgumentError: the item has no HTML representation.
     """
     if isinstance(item, Mapping):
         return _check_bundle(item, "A mime bundle without text/html cannot be shown.")
@@ -65,9 +64,9 @@ def bundle(item: Item, *, title: str = "") -> Bundle:
 
 
 def result_bundles(result: Result) -> list[Bundle]:
-    """The layout of a result, as its tool's function gives it, then what was run and the list of files.
+    """The layout of a result for its tool, followed by the provenance and the list of files.
 
-    Without a function for the tool it is :func:`default_view`; where the function fails, that and the reason.
+    Tools without a layout use :func:`default_view`, as do those whose layout fails, with the reason.
     """
     return [part for part in [*_tool_bundles(result), _summary_bundle(result)] if part]
 
@@ -83,14 +82,14 @@ def show_result(result: Result) -> list[Bundle]:
 
 
 def default_view(result: Result, without: Collection[str] = ()) -> list[Bundle]:
-    """What a tool that nobody wrote a layout for shows: the structure, plots, then every table.
+    """The default layout: the structure, plots, then every table.
 
     Args:
         result: what to show.
         without: names of tables to leave out.
 
-    Of a batch it shows the table of its jobs, the first structure with the name of its job, then the tables
-    of all jobs.
+    For a batch: the table of its jobs, the first structure with the name of its job, then the tables of all
+    jobs.
     """
     if result.jobs:
         return _batch_bundles(result)
@@ -105,7 +104,7 @@ def default_view(result: Result, without: Collection[str] = ()) -> list[Bundle]:
 
 
 def _batch_bundles(result: Result) -> list[Bundle]:
-    """The jobs, a picture of the first job that has one, and what all of them left."""
+    """The table of jobs, the first structure, and the tables and problems of all jobs."""
     jobs = [table_bundle(table, title) for title, table in list_jobs(result)]
     tables = [table_bundle(table, title) for title, table in list_tables(result)]
     problems = [
@@ -122,23 +121,27 @@ def _tool_bundles(result: Result) -> list[Bundle]:
         if view is None:
             return default_view(result)
         return [bundle(item) for item in view(result)]
-    except Exception as exc:  # noqa: BLE001 - a layout is anybody's code, and the result is there all the same
+    except Exception as exc:  # noqa: BLE001 - layouts are third-party code; the result is shown in any case
         reason = str(exc) or type(exc).__name__
-        note = f"The layout for {tool} could not be used, so this is the usual one. Reason: {reason}"
+        note = f"The layout for {tool} failed, so the default one is shown. Reason: {reason}"
         return [message_bundle(note), *default_view(result)]
 
 
 def _ask_bundle(item: Displayable) -> Bundle:
-    """The bundle of something that shows itself, with words in any case."""
+    """The bundle of an object with ``_repr_mimebundle_``; its repr where that has no text."""
     ask = getattr(item, "_repr_mimebundle_", None)
     found = ask() if callable(ask) else None
     data = found[0] if isinstance(found, tuple) else found
-    refusal = f"{type(item).__name__} does not show itself as HTML."
+    refusal = f"{type(item).__name__} has no HTML representation."
     return _check_bundle({"text/plain": repr(item), **(data or {})}, refusal)
 
 
 def _check_bundle(data: Mapping[str, Any], refusal: str) -> Bundle:
-    """The two parts that every output has."""
+    """The HTML and the plain text of ``data``.
+
+    Raises:
+        ArgumentError: there is no HTML; ``refusal`` is its message.
+    """
     if not data.get("text/html"):
         raise ArgumentError(refusal)
     return {"text/html": str(data["text/html"]), "text/plain": str(data.get("text/plain", ""))}
@@ -153,14 +156,14 @@ def join_bundles(parts: list[Bundle]) -> Bundle:
 
 
 def table_bundle(frame: pd.DataFrame, title: str = "") -> Bundle:
-    """A table as a mime bundle: its first rows, and how many there are."""
+    """A table as a mime bundle."""
     return {"text/html": write_table(frame, title), "text/plain": write_plain_table(frame, title)}
 
 
 def compose_result(result: Result) -> Scene | None:
     """The scene of a result's first readable structure, with its poses, or else of its molecules.
 
-    None when it holds neither. Of a batch it is that of the first job that has one, under the job's name.
+    None when it has neither. For a batch, the scene of the first job that has one.
     """
     if result.jobs:
         scenes = (compose_result(job) for job in result.jobs.values())
@@ -177,7 +180,7 @@ def compose_result(result: Result) -> Scene | None:
 
 
 def list_molecules(result: Result) -> list[Molecule]:
-    """Every molecule of a result that can be read; of a file that cannot, the result tells."""
+    """The molecules of all readable files; ``result.problems`` lists the others."""
     return [one for name in result.molecules for one in _read_molecules(result, name)]
 
 
@@ -189,7 +192,7 @@ def _read_molecules(result: Result, name: str) -> Sequence[Molecule]:
 
 
 def _molecule_tables(result: Result) -> tuple[set[str], list[Bundle]]:
-    """One table of poses and one of contacts, or one of molecules, and the files that they speak of."""
+    """The files covered, and their tables: poses and contacts, or molecules."""
     if result.poses:
         named = [("Poses", result.pose_table), *list_contacts(result)]
         tables = [table_bundle(table, title) for title, table in named]
@@ -203,7 +206,7 @@ def _molecule_tables(result: Result) -> tuple[set[str], list[Bundle]]:
 
 
 def _design_tables(result: Result) -> list[Bundle]:
-    """The sequences of files whose headers carry figures, as sequence designers write them."""
+    """Tables of sequence files whose headers contain scores, as design tools write them."""
     return [
         table_bundle(alignment.to_frame().drop(columns="description"), name)
         for name, alignment in result.alignments.items()
@@ -234,7 +237,7 @@ def _structure_bundle(result: Result) -> Bundle:
 
 
 def _plot_bundles(result: Result) -> list[Bundle]:
-    """The confidence of the models, the best one's aligned error, and the first alignment's coverage."""
+    """Plots of the models' pLDDT, the best model's PAE and the first alignment's coverage."""
     plots = [plot_plddt(result.models)]
     best = next((model for model in result.models if model.pae is not None), None)
     if best is not None and best.pae is not None:
@@ -248,14 +251,14 @@ def _plot_bundles(result: Result) -> list[Bundle]:
 
 
 def join_plots(plots: Sequence[Plot | None]) -> list[Bundle]:
-    """One bundle of plots side by side; none without any."""
+    """One bundle with the plots side by side; empty without plots."""
     found = [bundle(plot) for plot in plots if plot is not None]
     joined = join_bundles(found)
     return [joined | {"text/html": f'<div class="fnv-plots">{joined["text/html"]}</div>'}] if found else []
 
 
 def _score_table(result: Result) -> Bundle:
-    """The figures of several models beside their ranks, or of the score files that belong to none."""
+    """The scores of several models with their ranks, or else those of the score files."""
     models = result.model_table
     figures = [column for column in models.columns if column not in ("prediction", "rank", "model")]
     if len(models) > 1 and figures:
@@ -273,7 +276,7 @@ def _named_table(result: Result, name: str) -> Bundle:
 
 
 def message_bundle(message: str) -> Bundle:
-    """A sentence that stands where something could not be shown."""
+    """A message in place of something that cannot be shown."""
     html = f'<div class="fnv-view"><style>{read_asset("scene.css")}</style>{write_notes([message])}</div>'
     return {"text/html": html, "text/plain": message}
 

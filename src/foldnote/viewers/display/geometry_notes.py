@@ -13,24 +13,24 @@ from foldnote.results.structure.geometry import CHIRALITY, CIS, CLASH, TWISTED
 from foldnote.text import count
 
 MOST_RESIDUES = 10_000
-"""Residues of all models together beyond which no further model is looked at for a view."""
+"""Total residues above which no further models are checked for a view."""
 CLASHES_PER_RESIDUE = 0.01
-"""Fewer clashes of heavy atoms than this are not reported: crystal structures have a few, too."""
+"""Fewer clashes of heavy atoms are not reported, because crystal structures have some, too."""
 _FEWEST_CLASHES = 3
 _SEVERE_A = 2.0
-"""Two atoms nearer than this are always reported."""
+"""Atoms closer than this, in Å, are always reported."""
 _MOST_NAMED = 5
 _MOST_MODELS = 5
 _LIMITS = (
     "Limits, as in MolProbity: ω 30° from planar, cis before proline only, overlap of heavy atoms 0.4 Å."
 )
 _WORDS = {
-    TWISTED: ("twisted peptide bond", "ω {:.1f}°"), CIS: ("cis peptide bond before no proline", "ω {:.1f}°"),
-    CHIRALITY: ("Cα of the wrong hand", ""), CLASH: ("clash of heavy atoms", "{:.1f} Å"),
+    TWISTED: ("twisted peptide bond", "ω {:.1f}°"), CIS: ("cis peptide bond not before proline", "ω {:.1f}°"),
+    CHIRALITY: ("Cα of inverted chirality", ""), CLASH: ("clash of heavy atoms", "{:.1f} Å"),
 }  # fmt: skip
 _MANY = {
-    TWISTED: "twisted peptide bonds", CIS: "cis peptide bonds before no proline",
-    CHIRALITY: "Cα of the wrong hand", CLASH: "clashes of heavy atoms",
+    TWISTED: "twisted peptide bonds", CIS: "cis peptide bonds not before proline",
+    CHIRALITY: "Cα of inverted chirality", CLASH: "clashes of heavy atoms",
 }  # fmt: skip
 
 
@@ -60,7 +60,7 @@ def note_geometry(result: Result) -> tuple[str, ...]:
         if len(told) > _MOST_MODELS
         else []
     )
-    unseen = [f"{count(left, 'model')} not looked at: make_geometry_table does."] if left else []
+    unseen = [f"{count(left, 'model')} not checked; make_geometry_table checks all."] if left else []
     first, *rest = told[:_MOST_MODELS]
     return (f"Check the geometry of {first}", *rest, " ".join([*more, *unseen, _LIMITS]))
 

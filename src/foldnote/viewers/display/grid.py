@@ -1,4 +1,4 @@
-"""Scenes side by side, which turn together."""
+"""Scenes side by side, rotated together."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Grid:
 
     Attributes:
         scenes: what to show, row by row.
-        columns: how many stand side by side where there is room.
+        columns: number of columns in a wide enough page.
     """
 
     scenes: tuple[Scene, ...]

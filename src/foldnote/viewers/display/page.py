@@ -1,6 +1,6 @@
-"""A standalone page: a result that opens in any browser, offline, years from now.
+"""Standalone HTML pages of results, which open offline in any browser.
 
-3Dmol.js, the style and the data are inside the file; no address of another machine is.
+3Dmol.js, styles and data are inside the file.
 """
 
 from __future__ import annotations

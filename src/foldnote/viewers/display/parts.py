@@ -1,6 +1,6 @@
-"""What a cell shows of a part of a result: a structure, a model, an error matrix, an alignment, a pose.
+"""Mime bundles of parts of a result: structures, models, PAE matrices, alignments, poses.
 
-Each is a row of one table. A part that cannot be read says why.
+A part that cannot be read is shown as a message with the reason.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from foldnote.viewers.scene.molecule_view import compose_molecules
 
 
 def show_part(item: Any) -> Bundle:
-    """One mime bundle with HTML and words; for what has no row, the words alone."""
+    """The mime bundle of a part; for other objects, their repr as plain text."""
     show = next((show for kind, show in _SHOWN if isinstance(item, kind)), None)
     if show is None:
         return {"text/plain": repr(item)}

@@ -1,6 +1,7 @@
-"""The provenance of a result and its files, as a summary.
+"""A summary of the provenance and files of a result.
 
-The method that ran stands first; a substitute for the method that the tool is named after is named as one.
+It starts with the method that was run, and says so if that is a substitute for the method after which the
+tool is named.
 """
 
 from __future__ import annotations
@@ -14,11 +15,11 @@ from foldnote.results import Manifest, Result, ResultFile, find_metric
 from foldnote.text import count, format_duration, format_size
 
 _HUMP = re.compile(r"(?<=[a-z]{2})(?=[A-Z])")
-"""Where a word begins in a name such as ``heavyResidues``, but not in ``pKa``."""
+"""Word boundary in a camelCase name such as ``heavyResidues``, but not in ``pKa``."""
 
 
 def write_summary(result: Result) -> dict[str, str]:
-    """Terms and their descriptions, in order; without those that the result does not state."""
+    """Terms and their descriptions, in order; unknown ones are left out."""
     rows: dict[str, str] = {"Jobs": str(len(result.jobs)) if result.jobs else ""}
     if result.manifest:
         rows |= _write_manifest(result.manifest)
@@ -27,7 +28,7 @@ def write_summary(result: Result) -> dict[str, str]:
 
 
 def write_files(files: Sequence[ResultFile]) -> str:
-    """The list of files as folded HTML."""
+    """The list of files as a collapsed HTML element."""
     rows = "".join(
         f"<dt>{escape(file.name)}</dt><dd>{file.kind.value}, {format_size(file.size_bytes)}</dd>"
         for file in files
@@ -62,7 +63,7 @@ def _write_time(text: str) -> str:
 
 
 def _label(name: str) -> str:
-    """What people call a figure; a name that is not known as words: ``heavyResidues`` is Heavy residues."""
+    """The label of a metric; for an unknown name its words, ``Heavy residues`` for ``heavyResidues``."""
     metric = find_metric(name)
     if metric is not None:
         return metric.label
@@ -73,7 +74,7 @@ def _label(name: str) -> str:
 
 
 def _figure(name: str, value: object) -> str:
-    """The figure as the file has it, with its unit; a pLDDT that the file writes from 0 to 1 says so."""
+    """A score as in the file, with its unit; for pLDDT, its range."""
     if value is None:
         return ""
     text = f"{value:.4g}" if isinstance(value, float) else str(value)

@@ -1,6 +1,6 @@
-"""Layouts of single tools: numbered antibodies and docked ligands.
+"""Layouts for particular tools: antibody numbering and docking.
 
-Each is a function of the result alone and falls back to the default for a result without such data.
+Results without such data use the default layout.
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ DOCKING_TOOLS = ("vina",)
 
 
 def show_numbering(result: Result) -> list[Any]:
-    """One row a framework or CDR before the numbering of every residue."""
+    """A table of frameworks and CDRs, then the default layout."""
     regions = list_regions(result.regions)
     return [*([] if regions.empty else [table_bundle(regions, "Regions")]), *default_view(result)]
 
 
 def show_docking(result: Result) -> list[Any]:
-    """The poses in the receptor, one table of all poses, best first, and how their scores are spread.
+    """The poses in the receptor, a table of all poses, best first, and a histogram of their scores.
 
-    The properties of each ligand's file, and a table of the program that says the same, are left out.
+    Tables of the ligand files, and tables of the program with the same contents, are left out.
     """
     if result.jobs or not result.poses:
         return default_view(result)
@@ -49,7 +49,7 @@ def show_docking(result: Result) -> list[Any]:
 
 
 def _repeats(result: Result, name: str, poses: pd.DataFrame) -> bool:
-    """Whether a table of the result says of each pose what the table of poses says as well."""
+    """Whether every column of a table of the result is also in the table of poses."""
     try:
         found = result.tables[name]
     except UnreadableFileError:

@@ -1,6 +1,6 @@
 """The linked explorer: one selection of residues in 3D, sequence, plots, table and Python.
 
-It needs a running kernel; without one :func:`foldnote.viewers.scene.compose` shows the same scene.
+It needs a running kernel; without one its output shows the same scene.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ import traitlets
 from foldnote.errors import ArgumentError
 from foldnote.results import Model, Pae, Structure
 from foldnote.viewers.card.output import WIDGET_MIME
-from foldnote.viewers.explorer.image_requests import Background, Pictures, make_wish
+from foldnote.viewers.explorer.image_requests import Background, Pictures, make_request
 from foldnote.viewers.explorer.selection_binding import Fillable, SelectionBinding
 from foldnote.viewers.plots.prediction_plots import shade_pae
 from foldnote.viewers.render.html import make_view
@@ -55,7 +55,7 @@ class Explorer(anywidget.AnyWidget):
 
         Args:
             scene: what is shown in 3D.
-            pae: aligned errors of the same model; left out where their tokens are not its residues.
+            pae: predicted aligned error of the same model; ignored if its tokens are not the residues.
         """
         self._scene = scene
         self._model = scene.models[0]
@@ -69,13 +69,13 @@ class Explorer(anywidget.AnyWidget):
         self._view_data = make_view(scene, uuid.uuid4().hex[:12], render(scene).startjs)
 
     def _repr_mimebundle_(self, **kwargs: Any) -> Any:
-        """The live explorer, and the scene for where its kernel is gone."""
+        """The live explorer, and the scene for pages without its kernel."""
         live = super()._repr_mimebundle_(**kwargs)
-        data = live[0] if isinstance(live, tuple) else live  # where there is no display, there is none
+        data = live[0] if isinstance(live, tuple) else live  # None without a display
         return {**data, **self._scene._repr_mimebundle_(), WIDGET_MIME: {"version": 1}} if data else live
 
     def _list_residues(self) -> list[list[Any]]:
-        """For each residue: chain, number, letter, confidence and how 3Dmol.js finds it."""
+        """For each residue: chain, number, letter, confidence and 3Dmol.js selection."""
         rows = []
         for chain in self._model.chains:
             for number, letter in zip(chain.numbers, chain.sequence, strict=True):
@@ -96,7 +96,7 @@ class Explorer(anywidget.AnyWidget):
         return wanted
 
     def select(self, chain: str, numbers: Iterable[object] | None = None) -> None:
-        """Choose residues of one chain, or all of it.
+        """Select residues of one chain, by default all of them.
 
         Raises:
             ArgumentError: there is no such residue.
@@ -107,14 +107,14 @@ class Explorer(anywidget.AnyWidget):
         self.selection = [(chain, str(number)) for number in own]
 
     def fill(self, form: Fillable, name: str) -> None:
-        """Let a form's field for residues and the selection be the same from now on, whichever is changed.
+        """Keep a residue field of a form and the selection in sync in both directions.
 
-        What the field holds is chosen; an empty field takes what is chosen. A field for one chain takes the
-        residues of the chain that the form names.
+        At first the selection is set to the field's residues, or an empty field to the selection. A field for
+        one chain takes the residues of the chain named in the form.
 
         Args:
-            form: a form, as :func:`foldnote.form` gives it.
-            name: a field of it that takes residues.
+            form: a form, as returned by :func:`foldnote.form`.
+            name: name of a residue field.
 
         Raises:
             ArgumentError: the form has no such field, or the field takes no residues.
@@ -131,36 +131,36 @@ class Explorer(anywidget.AnyWidget):
         dpi: int = 300,
         background: Background = "seen",
     ) -> bytes:
-        """The 3D picture as it is seen now, drawn by the page that shows the explorer.
+        """The current 3D view as a PNG, drawn by the page that shows the explorer.
 
         ``await`` it in a cell below the one that shows the explorer.
 
         Args:
-            path: where the PNG is written as well; an existing file is replaced.
-            width_px: pixels across, 16 to 8,000.
-            height_px: pixels from top to bottom, 16 to 8,000.
-            dpi: dots an inch, written into the file for print, 1 to 2,400.
+            path: file to which the PNG is also written; an existing one is replaced.
+            width_px: width in pixels, 16 to 8,000.
+            height_px: height in pixels, 16 to 8,000.
+            dpi: resolution stored in the file, in dots per inch, 1 to 2,400.
             background: ``seen``, ``white`` or ``transparent``.
 
         Returns:
             The PNG.
 
         Raises:
-            ArgumentError: a number or the background is none of these.
+            ArgumentError: an argument is outside these values.
             ResultError: no page drew it within a minute, or the page could not.
         """
-        png = await self._pictures.ask(make_wish(width_px, height_px, dpi, background))
+        png = await self._pictures.ask(make_request(width_px, height_px, dpi, background))
         if path is not None:
             Path(path).write_bytes(png)
         return png
 
     @property
     def selected(self) -> pd.DataFrame:
-        """The chosen residues.
+        """The selected residues.
 
         Returns:
-            One row a residue, in the structure's order: ``chain``, ``number``, ``letter`` str, ``plddt``
-            float64 (0 to 100; missing where there is none).
+            One row per residue, in the structure's order: ``chain``, ``number``, ``letter`` str, ``plddt``
+            float64 (0 to 100; NaN where unknown).
         """
         chosen = {tuple(pair) for pair in self.selection}
         rows = [row[:4] for row in self._residues if (row[0], row[1]) in chosen]
@@ -169,7 +169,7 @@ class Explorer(anywidget.AnyWidget):
 
     @property
     def text(self) -> str:
-        """The chosen residues in words, such as ``H:30-32,35 L:50``."""
+        """The selected residues as text, such as ``H:30-32,35 L:50``."""
         chosen = {tuple(pair) for pair in self.selection}
         named = {
             chain.name: _write_spans(chain.numbers, [(chain.name, n) in chosen for n in chain.numbers])
@@ -179,16 +179,16 @@ class Explorer(anywidget.AnyWidget):
 
 
 def explore(item: Structure | Model, *, title: str = "") -> Explorer:
-    """An explorer of one structure, with the aligned errors of its model.
+    """An explorer of one structure, with the PAE of its model.
 
     Raises:
         UnreadableFileError: the structure's file is damaged or holds no atoms.
-        ArgumentError: the structure has no chains to choose residues from.
+        ArgumentError: the structure has no chains.
     """
     structure = item.structure if isinstance(item, Model) else item
     scene = compose(structure, title=title)
     if not scene.models[0].chains:
-        raise ArgumentError(f"{structure.name} has no chains whose residues could be chosen.")
+        raise ArgumentError(f"{structure.name} has no chains, so no residues can be selected.")
     return Explorer(scene, item.pae if isinstance(item, Model) else None)
 
 
@@ -203,7 +203,7 @@ def _find_confidence(scene: Scene) -> dict[Residue, float]:
 
 
 def _pack_pae(pae: Pae | None, keys: list[Residue]) -> dict[str, Any]:
-    """The map as a picture, and which residue each of its rows is; empty where that is not known."""
+    """The PAE as an image with the residue index of each row; empty where these are unknown."""
     if pae is None or pae.tokens is None:
         return {}
     places = {key: index for index, key in enumerate(keys)}
@@ -219,7 +219,7 @@ def _pack_pae(pae: Pae | None, keys: list[Residue]) -> dict[str, Any]:
 
 
 def _write_spans(numbers: Sequence[str], flags: Sequence[bool]) -> str:
-    """The chosen ones of a chain's residues, ``5-7,9``."""
+    """The flagged residue numbers of a chain as ranges, ``5-7,9``."""
     runs = [
         list(run) for is_chosen, run in groupby(zip(numbers, flags, strict=True), itemgetter(1)) if is_chosen
     ]

@@ -1,6 +1,6 @@
-"""Request images from the page, which answers asynchronously.
+"""Request images from the page, which responds asynchronously.
 
-A kernel hears the page only while no cell runs or while one waits with ``await``; so asking is awaited.
+A kernel receives messages of the page only while no cell runs or one awaits, so requests are awaited.
 """
 
 from __future__ import annotations
@@ -15,18 +15,18 @@ import ipywidgets as widgets
 from foldnote.errors import ArgumentError, ResultError
 
 Background = Literal["seen", "white", "transparent"]
-Wish = dict[str, int | str]
+ImageRequest = dict[str, int | str]
 
 _MOST_PX = 8000
 _WAIT_S = 60.0
 _AGAIN_S = 1.0
 
 
-def make_wish(width_px: int, height_px: int, dpi: int, background: Background) -> Wish:
-    """A picture in the page's words.
+def make_request(width_px: int, height_px: int, dpi: int, background: Background) -> ImageRequest:
+    """The request for an image, as sent to the page.
 
     Raises:
-        ArgumentError: a number or the background is out of what can be drawn.
+        ArgumentError: an argument is out of range.
     """
     for name, value in (("width_px", width_px), ("height_px", height_px)):
         if not 16 <= value <= _MOST_PX:
@@ -42,20 +42,20 @@ def make_wish(width_px: int, height_px: int, dpi: int, background: Background) -
 
 
 class Pictures:
-    """Asks the page of one widget for pictures, and waits for each."""
+    """Requests images from the page of one widget."""
 
     def __init__(self, widget: widgets.DOMWidget) -> None:
-        """Listen to what the widget's page sends."""
+        """Receive the messages of the widget's page."""
         self._widget = widget
         self._waiting: dict[str, asyncio.Future[bytes]] = {}
         self._heard: set[str] = set()
         widget.on_msg(self._hear)
 
-    async def ask(self, wish: Wish, wait_s: float = _WAIT_S) -> bytes:
-        """The PNG that the page draws.
+    async def ask(self, wish: ImageRequest, wait_s: float = _WAIT_S) -> bytes:
+        """The PNG drawn by the page.
 
         Raises:
-            ResultError: no page drew it in that time, or the page could not.
+            ResultError: no page responded in time, or drawing failed.
         """
         key = uuid.uuid4().hex
         answer = self._waiting[key] = asyncio.get_running_loop().create_future()
@@ -72,7 +72,7 @@ class Pictures:
             del self._waiting[key]
 
     async def _repeat(self, message: dict[str, Any]) -> None:
-        """Ask until a page has heard it: the cell before may not be on the page yet."""
+        """Send the request until a page responds, which may not show the widget yet."""
         while message["key"] not in self._heard:
             self._widget.send(message)
             await asyncio.sleep(_AGAIN_S)

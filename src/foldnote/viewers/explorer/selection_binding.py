@@ -1,7 +1,6 @@
-"""One choice of residues in an explorer and in a field of a form: whichever is changed, the other follows.
+"""Keep the selection of an explorer and a residue field of a form in sync.
 
-It knows of a form only that it has fields by name, is set by name and tells of changes, since viewers do not
-import forms.
+The form is described by a protocol, because viewers do not import forms.
 """
 
 from __future__ import annotations
@@ -20,24 +19,24 @@ _SPAN = re.compile(r"(-?\d+[A-Za-z]?)-(-?\d+[A-Za-z]?)")
 
 
 class Fillable(Protocol):
-    """What is asked of a form."""
+    """The part of a form that is used here."""
 
     @property
     def fields(self) -> Mapping[str, Any]:
         """Its fields by name."""
 
     def set(self, values: Mapping[str, Any], /) -> None:
-        """Put values into fields."""
+        """Set the values of fields."""
 
     def reset(self, *names: str) -> None:
-        """Put the defaults back."""
+        """Reset fields to their defaults."""
 
     def observe(self, function: Callable[[], object]) -> None:
         """Call ``function()`` after every change."""
 
 
 class Selecting(Protocol):
-    """What is asked of an explorer."""
+    """The part of an explorer that is used here."""
 
     selection: list[Residue]
 
@@ -46,10 +45,10 @@ class Selecting(Protocol):
 
 
 class SelectionBinding:
-    """The link of one explorer with one field."""
+    """Binds the selection of one explorer to one field."""
 
     def __init__(self, explorer: Selecting, chains: Chains, form: Fillable, name: str) -> None:
-        """Begin with what the field holds, or else with what is chosen.
+        """Start with the field's residues, or with the selection if the field is empty.
 
         Raises:
             ArgumentError: the form has no such field, or the field takes no residues.
@@ -59,8 +58,8 @@ class SelectionBinding:
             raise ArgumentError(f"The form has no field {name!r}. It has: {', '.join(form.fields)}.")
         if field.spec.notes.get("role") != "residues":
             fitting = [key for key, one in form.fields.items() if one.spec.notes.get("role") == "residues"]
-            advice = f"Those that do: {', '.join(fitting)}." if fitting else "No field of this form does."
-            raise ArgumentError(f"The field {name!r} takes no residues. {advice}")
+            advice = f"Residue fields: {', '.join(fitting)}." if fitting else "This form has none."
+            raise ArgumentError(f"The field {name!r} is not a residue field. {advice}")
         self._explorer, self._chains, self._form, self._name = explorer, chains, form, name
         self._is_map = field.spec.type == "object"
         self._chain_name = field.spec.notes.get("chain")
@@ -73,13 +72,13 @@ class SelectionBinding:
         explorer.observe(lambda _: self._follow_explorer(), "selection")
 
     def _named(self) -> list[Residue] | None:
-        """The residues that the field names now; None while something is wrong with it."""
+        """The residues in the field; None while its value is invalid."""
         field = self._form.fields.get(self._name)
         read = field.read() if field is not None else None
         return None if read is None or read.errors else self._read(read.value)
 
     def _follow_form(self) -> None:
-        """Choose what the field names."""
+        """Select the field's residues."""
         found = self._named()
         if self._is_busy or found is None or found == list(self._explorer.selection):
             return
@@ -90,7 +89,7 @@ class SelectionBinding:
             self._is_busy = False
 
     def _follow_explorer(self) -> None:
-        """Write what is chosen into the field; what it does not take is not chosen any more."""
+        """Write the selection into the field, and deselect residues that it does not accept."""
         if self._is_busy:
             return
         self._is_busy = True
@@ -105,7 +104,7 @@ class SelectionBinding:
         self._follow_form()
 
     def _read(self, value: Any) -> list[Residue]:
-        """The residues that a field's value names, in the structure's order; others are left out."""
+        """The residues in a field's value, in the structure's order; unknown ones are left out."""
         texts: Mapping[str, Any]
         if isinstance(value, Mapping):
             texts = value
@@ -121,7 +120,7 @@ class SelectionBinding:
         return [(chain, n) for chain, all_ in self._chains.items() for n in all_ if n in named.get(chain, ())]
 
     def _write(self, chosen: Sequence[Residue]) -> dict[str, Any]:
-        """Values of the field, and of the one that says which chain is meant."""
+        """The values of the field and of its chain field."""
         wanted = set(chosen)
         texts = {c: " ".join(n for n in all_ if (c, n) in wanted) for c, all_ in self._chains.items()}
         named = {chain: text for chain, text in texts.items() if text}
@@ -136,7 +135,7 @@ class SelectionBinding:
         return isinstance(self._chain_name, str) and self._chain_name in self._form.fields
 
     def _held_chain(self) -> str:
-        """The chain that a field without chains means: the form's, or the structure's first."""
+        """The chain of a field without chain names: that of the form, or the structure's first."""
         if self._has_chain_field():
             held = self._form.fields[str(self._chain_name)].read().value
             return held if isinstance(held, str) else ""
@@ -144,7 +143,7 @@ class SelectionBinding:
 
 
 def _expand(text: str, numbers: Sequence[str]) -> set[str]:
-    """The residues of one chain that are named one by one or as ranges."""
+    """The residues of one chain in a text of numbers and ranges."""
     places = {number: place for place, number in enumerate(numbers)}
     found: set[str] = set()
     for word in text.replace(",", " ").split():
