@@ -47,5 +47,5 @@ export interface IFoldnote {
 /** The token of {@link IFoldnote}. */
 export const IFoldnote = new Token<IFoldnote>(
   'foldnote:IFoldnote',
-  'The jobs, tools and files of the protein-analysis service that this JupyterLab talks to.'
+  'The jobs, tools and files of the protein-analysis service to which JupyterLab is connected.'
 );

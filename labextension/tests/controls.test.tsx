@@ -102,7 +102,7 @@ describe('a search field', () => {
     render(<Shown />);
     expect(screen.queryByRole('button')).toBeNull();
     await userEvent.type(screen.getByRole('textbox'), 'fold');
-    await userEvent.click(screen.getByRole('button', { name: 'Empty the search' }));
+    await userEvent.click(screen.getByRole('button', { name: 'Clear the search' }));
     expect(screen.getByRole<HTMLInputElement>('textbox').value).toBe('');
   });
 
@@ -269,8 +269,8 @@ describe('a log', () => {
   });
 
   it.each([
-    [true, 'Nothing written yet.'],
-    [false, 'The job wrote no log.']
+    [true, 'The log is empty.'],
+    [false, 'The job has no log.']
   ])('that is empty is said to be so (live: %s)', async (isLive, text) => {
     render(<LogPane name="fold" isLive={isLive} read={() => Promise.resolve(' \n')} />);
     await screen.findByText(text);

@@ -1,4 +1,4 @@
-/** What rows show beside name and status: chosen, kept, and given up where there is no room. */
+/** Details of rows beside name and status: chosen, kept, and given up where there is no room. */
 import { render, screen, within } from '@testing-library/react';
 import { userEvent } from '@testing-library/user-event';
 import { useState, type ReactElement } from 'react';
@@ -95,15 +95,15 @@ function Chosen(): ReactElement {
 describe('DetailsMenu', () => {
   it('is used with the keyboard, stays open while one chooses, and gives the keyboard back', async () => {
     render(<Chosen />);
-    const button = screen.getByRole('button', { name: 'Choose what rows show' });
+    const button = screen.getByRole('button', { name: 'Choose the details of rows' });
     button.focus();
     await userEvent.keyboard('{Enter}');
-    const menu = screen.getByRole('menu', { name: 'What rows show' });
+    const menu = screen.getByRole('menu', { name: 'Details of rows' });
     expect(document.activeElement?.textContent).toBe('Tool');
     await userEvent.keyboard('{ArrowDown} {End}{Enter}');
     const isChecked = (name: string): string | null =>
       within(menu).getByRole('menuitemcheckbox', { name }).getAttribute('aria-checked');
-    expect([isChecked('Tool'), isChecked('Notebook'), isChecked('Reason of failure')]).toEqual([
+    expect([isChecked('Tool'), isChecked('Notebook'), isChecked('Reason for failure')]).toEqual([
       'true',
       'true',
       'false'
@@ -116,7 +116,7 @@ describe('DetailsMenu', () => {
 
   it('closes when something else is pressed', async () => {
     render(<Chosen />);
-    await userEvent.click(screen.getByRole('button', { name: 'Choose what rows show' }));
+    await userEvent.click(screen.getByRole('button', { name: 'Choose the details of rows' }));
     await userEvent.click(screen.getByRole('menuitemcheckbox', { name: 'Age' }));
     expect(screen.getByRole('menuitemcheckbox', { name: 'Age' }).getAttribute('aria-checked')).toBe('false');
     await userEvent.click(document.body);

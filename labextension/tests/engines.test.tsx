@@ -45,7 +45,7 @@ describe('the list of engines', () => {
     ['that is not installed', {}, ['Install anarci']],
     ['that is installed', { isInstalled: true, hasFiles: true }, ['Remove anarci']],
     ['of which a part is there', { hasFiles: true }, ['Install anarci', 'Remove anarci']],
-    ['that is being changed', { isBusy: true, hasFiles: true }, ['Cancel the change of anarci']],
+    ['that is being changed', { isBusy: true, hasFiles: true }, ['Cancel installing or removing anarci']],
     ['that has no environment of its own', { hasEnvironment: false, how: 'Put it on PATH.' }, []]
   ])('offers for an engine %s what can be done', (_, change, labels) => {
     render(view({ engines: [makeEngine(change)] }));

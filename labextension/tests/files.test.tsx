@@ -91,7 +91,7 @@ describe('the list', () => {
     await userEvent.type(screen.getByLabelText('Search files'), ' CSV ');
     expect(shown()).toEqual(['table.csv']);
     await userEvent.type(screen.getByLabelText('Search files'), 'zzz');
-    expect(screen.getByText('Only the files that are listed so far were searched.')).toBeTruthy();
+    expect(screen.getByText('Only the files loaded so far were searched.')).toBeTruthy();
     await userEvent.click(screen.getByRole('button', { name: 'Show all files' }));
     expect(shown()).toHaveLength(2);
   });
@@ -107,7 +107,7 @@ describe('the list', () => {
 describe('without files', () => {
   it('says that it asks', () => {
     render(view({ files: null }));
-    expect(screen.getByText('Asking for the files')).toBeTruthy();
+    expect(screen.getByText('Loading the files')).toBeTruthy();
   });
 
   it('says what to do, at the top and in a folder', () => {
@@ -120,7 +120,7 @@ describe('without files', () => {
   it('says why there are none, and asks again on demand', async () => {
     const onRetry = vi.fn();
     render(view({ files: null, complaint: 'The service does not answer.' }, { onRetry }));
-    expect(screen.queryByText('Asking for the files')).toBeNull();
+    expect(screen.queryByText('Loading the files')).toBeNull();
     expect(screen.getByText('The service does not answer.')).toBeTruthy();
     await userEvent.click(screen.getByRole('button', { name: 'Try now' }));
     expect(onRetry).toHaveBeenCalledOnce();
@@ -155,14 +155,14 @@ describe('folders', () => {
     await userEvent.type(field, `${name}{Enter}`);
     expect(onOpenFolder).not.toHaveBeenCalled();
     expect(field.getAttribute('aria-invalid')).toBe('true');
-    expect(screen.getByText(/holds no \//)).toBeTruthy();
+    expect(screen.getByText(/must not contain \//)).toBeTruthy();
   });
 
   it('are given up with Escape and with the cross', async () => {
     render(view({}));
     for (const giveUp of [
       () => userEvent.keyboard('{Escape}'),
-      () => userEvent.click(screen.getByRole('button', { name: 'No new folder' }))
+      () => userEvent.click(screen.getByRole('button', { name: 'Discard the new folder' }))
     ]) {
       await userEvent.click(screen.getByRole('button', { name: 'New folder' }));
       await giveUp();
@@ -203,8 +203,8 @@ describe('sending', () => {
 
   it.each([
     [makeUpload(), 'Sending to Jupyter · 50 %', '50'],
-    [makeUpload({ phase: 'passing', fraction: null }), 'Passing on to the service', null],
-    [makeUpload({ phase: 'waiting' }), 'The connection was lost. It goes on from where it was.', '50']
+    [makeUpload({ phase: 'passing', fraction: null }), 'Sending to the service', null],
+    [makeUpload({ phase: 'waiting' }), 'The connection was lost. The upload will resume.', '50']
   ])('tells how far it is: %o', (upload, text, value) => {
     render(view({ uploads: [upload] }));
     expect(screen.getByText(text)).toBeTruthy();
@@ -219,7 +219,7 @@ describe('sending', () => {
 
   it('says why the service is waited for', () => {
     render(view({ uploads: [makeUpload({ phase: 'passing', reason: 'The service is busy.' })] }));
-    expect(screen.getByText('The service is busy. Retrying automatically; nothing has to be sent anew.')).toBeTruthy();
+    expect(screen.getByText('The service is busy. Retrying automatically; you need not upload it again.')).toBeTruthy();
   });
 
   it('that failed says why, is tried again or forgotten', async () => {
@@ -228,7 +228,7 @@ describe('sending', () => {
     render(view({ uploads: [failed] }, { onResume, onDismiss }));
     expect(screen.getByRole('alert').textContent).toBe('The file is too large.');
     await userEvent.click(screen.getByRole('button', { name: 'Try the upload of big.pdb again' }));
-    await userEvent.click(screen.getByRole('button', { name: 'Forget the upload of big.pdb' }));
+    await userEvent.click(screen.getByRole('button', { name: 'Dismiss the upload of big.pdb' }));
     expect([onResume.mock.calls, onDismiss.mock.calls]).toEqual([[[7]], [[7]]]);
   });
 
@@ -236,7 +236,7 @@ describe('sending', () => {
     const onDismiss = vi.fn();
     render(view({ uploads: [makeUpload({ id: 3 })] }, { onDismiss }));
     expect(screen.queryByRole('button', { name: /again/ })).toBeNull();
-    await userEvent.click(screen.getByRole('button', { name: 'Give up the upload of big.pdb' }));
+    await userEvent.click(screen.getByRole('button', { name: 'Cancel the upload of big.pdb' }));
     expect(onDismiss).toHaveBeenCalledWith(3);
   });
 });

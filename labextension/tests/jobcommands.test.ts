@@ -508,19 +508,19 @@ describe('notifications of the browser', () => {
   it('are refused by the browser in words that say where to allow them', async () => {
     BrowserNotification.answer = 'denied';
     await run(CommandIDs.notifyInBrowser);
-    expect(notices()[0]).toContain('The browser does not allow notifications of this page.');
+    expect(notices()[0]).toContain('The browser blocks notifications from this page.');
     expect(await setting()).toBeUndefined();
   });
 
   it('are missing on pages without HTTPS, which is said', async () => {
     Reflect.deleteProperty(window, 'Notification');
     await run(CommandIDs.notifyInBrowser);
-    expect(notices()[0]).toContain('it needs HTTPS');
+    expect(notices()[0]).toContain('they require HTTPS');
   });
 
   it('that are wanted and not allowed yet are offered with a button', async () => {
     running.foldnote.settings.take({ ...STANDARD, hasBrowserNotifications: true });
-    expect(notices()[0]).toContain('allow the browser’s notifications');
+    expect(notices()[0]).toContain('Allow browser notifications');
     notifications()[0]?.options.actions?.[0]?.callback(new MouseEvent('click'));
     await vi.waitFor(() => expect(BrowserNotification.permission).toBe('granted'));
   });

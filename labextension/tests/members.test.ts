@@ -81,15 +81,15 @@ describe('the jobs of the organization', () => {
     await model.refresh();
     expect(words()).toEqual(['screen 1']);
     model.toggleBatch(batch);
-    expect(words()).toEqual(['screen 1', 'Asking for its jobs …']);
+    expect(words()).toEqual(['screen 1', 'Loading its jobs …']);
     await vi.waitFor(() => expect(words()).toEqual(['screen 1', 'row-0 2', 'row-1 2']), 20_000);
     expect(model.find('row-1', 'a@x')?.jobName).toBe('row-1');
     answer = () => Promise.reject(new Error('Only its owner may see them.'));
     await model.refresh();
-    expect(words()[1]).toContain('The service does not give its jobs. Only its owner may see them.');
+    expect(words()[1]).toContain('The service refuses access to its jobs. Only its owner may see them.');
     answer = () => Promise.resolve({ jobs: [], olderKey: null });
     await model.refresh();
-    expect(words()[1]).toContain('does not give the jobs of another member’s batch');
+    expect(words()[1]).toContain('does not list the jobs of another member’s batch');
     model.toggleBatch(batch);
     expect(words()).toEqual(['screen 1']);
   });

@@ -152,21 +152,21 @@ describe('a job that is not there', () => {
     const onLook = vi.fn();
     render(view(GONE, { service: 'lab', elsewhere: [{ place: 'at hosted', onLook }] }));
     expect(screen.getByText('There is no such job')).toBeTruthy();
-    expect(screen.getByRole('status').textContent).toContain('The service “lab” has no job of this name');
+    expect(screen.getByRole('status').textContent).toContain('The service “lab” had no job of this name');
     await press('Look at hosted');
     expect(onLook).toHaveBeenCalledOnce();
   });
 
   it('of a member is said to be none of that member', () => {
     render(view(GONE, { owner: 'a@x' }));
-    expect(screen.getByRole('status').textContent).toContain('no job of this name of a@x');
+    expect(screen.getByRole('status').textContent).toContain('no job of this name by a@x');
   });
 
   it('keeps what was read of it, and can be closed', async () => {
     const onClose = vi.fn();
     render(view({ goneAt: NOW }, { onClose }));
-    expect(screen.getByText('This job is not there any more')).toBeTruthy();
-    expect(screen.getByText(/stays until this tab is closed/)).toBeTruthy();
+    expect(screen.getByText('This job no longer exists')).toBeTruthy();
+    expect(screen.getByText(/remain until this tab is closed/)).toBeTruthy();
     expect(screen.getByText('A structure')).toBeTruthy();
     expect(screen.getByRole<HTMLButtonElement>('button', { name: 'Insert cell' }).disabled).toBe(true);
     await press('Close');
@@ -181,7 +181,7 @@ describe('a service that does not answer', () => {
     render(view({ job: makeJob(), result: null, fault }));
     const notice = within(document.querySelector<HTMLElement>('.fn-Result-trouble') ?? document.body);
     expect(notice.getByText('The service does not answer')).toBeTruthy();
-    expect(notice.getByText(/No answer\. Retrying automatically\. What is shown was heard at/)).toBeTruthy();
+    expect(notice.getByText(/No answer\. Retrying automatically\. Shown as of/)).toBeTruthy();
   });
 
   it('does not matter to a job that is complete', () => {
@@ -191,7 +191,7 @@ describe('a service that does not answer', () => {
 
   it('that refuses is not waited for', () => {
     render(view({ job: undefined, result: null, fault: { sentence: 'Wrong key.', isPassing: false } }));
-    expect(screen.getByText('The service cannot be asked for this job')).toBeTruthy();
+    expect(screen.getByText('The job cannot be requested from the service')).toBeTruthy();
     expect(screen.getByText('Wrong key.')).toBeTruthy();
     expect(screen.getByRole('button', { name: 'Close' })).toBeTruthy();
   });

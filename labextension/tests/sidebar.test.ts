@@ -207,7 +207,7 @@ describe('engines', () => {
     running.server.engines = [makeEngine({ isInstalled: true, hasFiles: true })];
     await shown();
     (await find('button', /^Remove/)).click();
-    expect(await press('Remove')).toContain('Jobs and results stay.');
+    expect(await press('Remove')).toContain('Jobs and results are kept.');
     await vi.waitFor(() => expect(running.server.bodyOf('engines/anarci')).toEqual({ action: 'remove' }));
   });
 

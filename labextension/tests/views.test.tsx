@@ -215,7 +215,7 @@ describe('JobsView', () => {
 
   it('says that it is asking before the first answer', () => {
     showJobs({ service: null });
-    expect(screen.getByRole('status', { name: 'Asking for jobs' })).toBeTruthy();
+    expect(screen.getByRole('status', { name: 'Loading jobs' })).toBeTruthy();
   });
 
   it.each<[Partial<ServiceReport>, string]>([
@@ -308,7 +308,7 @@ describe('ToolsView', () => {
     render(<ToolsView {...TOOL_ACTS} state={state} onAsk={onAsk} />);
     await userEvent.type(screen.getByLabelText('Describe your task'), 'dock');
     await userEvent.click(screen.getByRole('button', { name: 'Ask' }));
-    expect(await screen.findByText('· nothing runs it here')).toBeTruthy();
+    expect(await screen.findByText('· not available here')).toBeTruthy();
     await userEvent.click(screen.getByRole('button', { name: 'Ask' }));
     expect(await screen.findByText('No tool is recommended.')).toBeTruthy();
     expect(screen.getByText(/Say which molecules you have/)).toBeTruthy();

@@ -158,7 +158,7 @@ def begin(row):
 def cancel_while_downloading(row):
     news = row.locator(".fn-JobRow-message")
     expect(news).to_contain_text(re.compile("step 1 of 1|Collecting"), timeout=120_000)
-    row.get_by_role("button", name="Cancel the change of quick").click()
+    row.get_by_role("button", name="Cancel installing or removing quick").click()
 
 
 def test_the_licence_and_the_space_are_shown_before_anything_is_installed(opened, row, server):
@@ -231,7 +231,7 @@ def test_what_was_installed_makes_its_tool_run(opened, row):
 def test_an_installed_engine_is_removed_when_the_person_has_said_so(opened, row, server):
     row.get_by_role("button", name="Remove quick").click()
     dialog = opened.page.get_by_role("dialog")
-    expect(dialog).to_contain_text("Jobs and results stay.")
+    expect(dialog).to_contain_text("Jobs and results are kept.")
     opened.picture("engine-removal")
     dialog.get_by_role("button", name="Cancel").click()
     expect(row.get_by_role("button", name="Remove quick")).to_be_visible()

@@ -192,7 +192,7 @@ def test_several_jobs_are_stopped_and_deleted_together_after_asking(lab):
     lab.page.keyboard.press("Delete")
     expect(dialog).to_contain_text("Delete 3 jobs?")
     dialog.get_by_role("button", name="Delete").click()
-    expect(row_of(lab, "one.sleep-60")).to_contain_text("Will be deleted in a moment.")
+    expect(row_of(lab, "one.sleep-60")).to_contain_text("Deletion pending.")
     notice = lab.page.get_by_role("alert").filter(has_text="3 jobs will be deleted in 60 s.")
     lab.picture("deletion-undo")
     notice.get_by_role("button", name="Undo").click()
@@ -221,7 +221,7 @@ def test_a_job_is_tagged_from_the_palette(lab):
     row_of(lab, "from-a-form.structure.score.sleep-12").click()
     lab.page.evaluate("void window.jupyterapp.commands.execute('foldnote:tag-job')")
     dialog = lab.page.get_by_role("dialog")
-    expect(dialog).to_contain_text("the service does not know them")
+    expect(dialog).to_contain_text("not at the service")
     dialog.get_by_role("textbox").fill("lead series,  panel")
     lab.picture("tags-dialog")
     dialog.get_by_role("button", name="Ok").click()
@@ -355,7 +355,7 @@ def test_a_members_result_is_opened_saved_and_loaded_from_its_row(lab, server):
     assert lab.wait_until_drawn(panel.locator(".fnv-stage canvas").first)["drawn"] > 500
     expect(panel).to_contain_text(f"A job of {MEMBER}")
     lab.picture("member-result")
-    for tab, text in (("Settings", "kabat"), ("Log", "to its owner only"), ("Files", "model.pdb")):
+    for tab, text in (("Settings", "kabat"), ("Log", "Only the owner of a job"), ("Files", "model.pdb")):
         panel.get_by_role("tab", name=tab).click()
         expect(panel.get_by_role("tabpanel")).to_contain_text(text)
     with lab.page.expect_download() as saved:

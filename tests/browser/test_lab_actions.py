@@ -147,7 +147,7 @@ def test_order_groups_filter_and_what_rows_show_are_kept_after_a_reload(lab, ser
     sidebar.get_by_label("Order").select_option("name")
     sidebar.get_by_label("Groups").select_option("tool")
     sidebar.get_by_role("button", name="Complete, 2 jobs").click()
-    sidebar.get_by_role("button", name="Choose what rows show").click()
+    sidebar.get_by_role("button", name="Choose the details of rows").click()
     sidebar.get_by_role("menuitemcheckbox", name="Age").click()
     lab.page.keyboard.press("Escape")
     details = "tool score duration progress tags reason"
@@ -170,7 +170,7 @@ def test_order_groups_filter_and_what_rows_show_are_kept_after_a_reload(lab, ser
     sidebar.get_by_label("Groups").select_option("none")
     expect(sidebar.locator(".fn-JobRow-tool")).to_have_count(2)
     expect(sidebar.locator(".fn-JobRow-age")).to_have_count(0)
-    sidebar.get_by_role("button", name="Choose what rows show").click()
+    sidebar.get_by_role("button", name="Choose the details of rows").click()
     sidebar.get_by_role("menuitemcheckbox", name="Age").click()
     expect(sidebar.locator(".fn-JobRow-age")).to_have_count(2)
     lab.page.keyboard.press("Escape")
@@ -245,7 +245,7 @@ def test_an_upload_is_passed_on_anew_after_the_service_was_killed_in_the_middle(
     lab.page.on("request", lambda request: offsets.append(request.url) if request.method == "PUT" else None)
     os.kill(before, signal.SIGSTOP)  # it takes what its sockets hold, and no more
     sidebar.get_by_label("Files to upload").set_input_files(tmp_path / "longer.pdb")
-    expect(sidebar.locator(".fn-Upload")).to_contain_text("Passing on to the service")
+    expect(sidebar.locator(".fn-Upload")).to_contain_text("Sending to the service")
     lab.picture("upload-passing", sidebar)
     os.kill(before, signal.SIGKILL)
     listed = sidebar.get_by_role("listitem").filter(has_text="longer.pdb")

@@ -120,7 +120,7 @@ def test_several_jobs_are_tagged_downloaded_and_named_together(lab, server):
 
 def test_a_deletion_is_undone_by_keyboard_and_from_the_palette(lab):
     sidebar = lab.show_sidebar("jobs", 320)
-    leaving = sidebar.get_by_text("Will be deleted in a moment.")
+    leaving = sidebar.get_by_text("Deletion pending.")
     for undo in ("ControlOrMeta+z", "palette"):
         row_of(lab, "first.structure").click()
         sidebar.get_by_role("treegrid").focus()

@@ -147,8 +147,8 @@ def test_jobs_are_grouped_by_day_and_a_group_folds(filled):
 
 
 def toggle_details(lab, sidebar, *names):
-    """Choose what rows show, or take it back."""
-    sidebar.get_by_role("button", name="Choose what rows show").click()
+    """Choose the details of rows, or take it back."""
+    sidebar.get_by_role("button", name="Choose the details of rows").click()
     for name in names:
         item = sidebar.get_by_role("menuitemcheckbox", name=name, exact=True)
         was = item.get_attribute("aria-checked")
@@ -167,14 +167,14 @@ def test_a_person_chooses_what_rows_show(filled):
     height = sidebar.locator("[data-job=rituximab-fv] .fn-JobRow-facts").bounding_box()["height"]
     for theme in ("light", "dark", "dark high contrast"):
         filled.set_theme(theme)
-        sidebar.get_by_role("button", name="Choose what rows show").click()
+        sidebar.get_by_role("button", name="Choose the details of rows").click()
         expect(sidebar.get_by_role("menuitemcheckbox", name="Tool")).to_be_focused()
         filled.picture(f"sidebar-details-{theme.replace(' ', '-')}", sidebar)
         assert filled.accessibility_faults("#foldnote-sidebar") == []
         filled.page.keyboard.press("Escape")
     filled.set_theme("light")
     toggle_details(
-        filled, sidebar, "Weighted hours", "Progress", "Project and tags", "Reason of failure", "Tool"
+        filled, sidebar, "Weighted hours", "Progress", "Project and tags", "Reason for failure", "Tool"
     )
     row = sidebar.locator("[data-job=cetuximab-fv]")
     expect(row).to_contain_text("0.0123 weighted h")
@@ -187,7 +187,7 @@ def test_a_person_chooses_what_rows_show(filled):
         assert sidebar.evaluate("node => node.scrollWidth <= node.clientWidth")
     sidebar = filled.show_sidebar("jobs", 300)
     toggle_details(
-        filled, sidebar, "Weighted hours", "Progress", "Project and tags", "Reason of failure", "Tool"
+        filled, sidebar, "Weighted hours", "Progress", "Project and tags", "Reason for failure", "Tool"
     )
     expect(sidebar.locator("[data-job=cetuximab-fv]")).to_contain_text("heavy chain")
     filled.answer("jobs", jobs_body(*JOBS))
@@ -294,7 +294,7 @@ def test_tags_projects_and_what_is_about_to_go_are_seen(filled):
     filled.execute("foldnote:refresh")
     sidebar = filled.show_sidebar("jobs", 300)
     leaving = sidebar.locator("[data-job=panel-numbering]")
-    expect(leaving).to_contain_text("Will be deleted in a moment.")
+    expect(leaving).to_contain_text("Deletion pending.")
     expect(sidebar.locator("[data-job=rituximab-fv]")).to_contain_text("<b>x</b>lead series")
     for theme, width in (("light", 300), ("dark", 500), ("dark high contrast", 300)):
         filled.set_theme(theme)

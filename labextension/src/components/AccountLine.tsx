@@ -36,7 +36,7 @@ export function AccountLine({ account, claimAddress }: AccountLineProps): ReactE
             href={claimAddress}
             target="_blank"
             rel="noopener noreferrer"
-            title={trans.__('Opens the service’s own page in a new tab. Whoever claims the account owns its jobs.')}
+            title={trans.__('Opens the service’s page in a new tab. Whoever claims the account owns its jobs.')}
           >
             {trans.__('Claim …')}
           </a>
@@ -67,7 +67,7 @@ function tellFacts(account: AccountAnswer, trans: Trans): readonly (readonly [st
     [trans.__('Jobs left'), tellLeft(account, trans)],
     [trans.__('Trial key'), tellTrial(account, trans)],
     [trans.__('Used by the listed jobs'), hours(account.weightedHours)],
-    [trans.__('One run may take'), hours(account.allowanceWeightedHours)],
+    [trans.__('Limit per run'), hours(account.allowanceWeightedHours)],
     [trans.__('Organization'), budget && spent ? trans.__('%1 of %2 used', spent, budget) : budget],
     [trans.__('API key'), account.hasKey ? '' : trans.__('none; connect to store one')]
   ];

@@ -87,7 +87,7 @@ export function AskBox({ onAsk, toolName, canRun, onChoose }: AskBoxProps): Reac
                 <button type="button" className="fn-Link" onClick={() => onChoose(toolId)}>
                   {toolName(toolId)}
                 </button>
-                {!canRun(toolId) && <span className="fn-Tool-method"> {trans.__('· nothing runs it here')}</span>}
+                {!canRun(toolId) && <span className="fn-Tool-method"> {trans.__('· not available here')}</span>}
                 <p className="fn-Tool-method">{visibleText(reason)}</p>
               </li>
             ))}

@@ -41,7 +41,7 @@ export function DetailsMenu({ details, onChoose }: DetailsMenuProps): ReactEleme
     <div className="fn-Details" ref={box}>
       <IconButton
         icon={columnsIcon}
-        label={trans.__('Choose what rows show')}
+        label={trans.__('Choose the details of rows')}
         isMenuOpen={isOpen}
         onClick={() => setOpen(!isOpen)}
       />
@@ -62,7 +62,7 @@ function Menu(props: DetailsMenuProps & { readonly onClose: () => void }): React
     age: trans.__('Age'),
     progress: trans.__('Progress'),
     tags: trans.__('Project and tags'),
-    reason: trans.__('Reason of failure')
+    reason: trans.__('Reason for failure')
   };
   const onKeyDown = (event: KeyboardEvent<HTMLElement>): void => {
     const items = itemsOf(event.currentTarget);
@@ -85,7 +85,7 @@ function Menu(props: DetailsMenuProps & { readonly onClose: () => void }): React
       className="fn-Details-menu"
       role="menu"
       tabIndex={-1}
-      aria-label={trans.__('What rows show')}
+      aria-label={trans.__('Details of rows')}
       onKeyDown={onKeyDown}
     >
       {DETAILS.map(detail => (

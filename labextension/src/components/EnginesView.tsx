@@ -69,7 +69,7 @@ function Engine(props: EnginesViewProps & { readonly engine: EngineRecord }): Re
       </p>
       {engine.isBusy && (
         <>
-          <ProgressBar label={trans.__('Change of %1', engine.name)} percent={percent} />
+          <ProgressBar label={trans.__('Installing or removing %1', engine.name)} percent={percent} />
           <p className="fn-JobRow-message" title={engine.message}>
             {engine.message}
           </p>
@@ -99,7 +99,8 @@ function EngineButtons(props: EnginesViewProps & { readonly engine: EngineRecord
   }
   return (
     <div className="fn-Engine-buttons">
-      {engine.isBusy && button(trans.__('Cancel the change of %1', engine.name), trans.__('Cancel'), props.onCancel)}
+      {engine.isBusy &&
+        button(trans.__('Cancel installing or removing %1', engine.name), trans.__('Cancel'), props.onCancel)}
       {!engine.isBusy &&
         !engine.isInstalled &&
         button(trans.__('Install %1', engine.name), trans.__('Install …'), props.onInstall)}

@@ -113,10 +113,10 @@ function NewFolder(props: { readonly onName: (name: string) => void; readonly on
       <button type="submit" className="fn-Button fn-mod-small" disabled={!isGood}>
         {trans.__('Open')}
       </button>
-      <IconButton icon={closeIcon} label={trans.__('No new folder')} onClick={props.onCancel} />
+      <IconButton icon={closeIcon} label={trans.__('Discard the new folder')} onClick={props.onCancel} />
       {name !== '' && !isGood && (
         <p className="fn-Tool-method" id="fn-folder-rule" role="status">
-          {trans.__('A folder’s name holds no / and no \\, and more than dots.')}
+          {trans.__('A folder name must not contain / or \\, or consist of dots only.')}
         </p>
       )}
     </form>

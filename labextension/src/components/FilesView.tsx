@@ -68,7 +68,7 @@ export function FilesView(props: FilesViewProps): ReactElement {
           onDismiss={() => props.onDismiss(upload.id)}
         />
       ))}
-      {files === null && complaint === null && <Notice tone="busy" title={trans.__('Asking for the files')} isWhole />}
+      {files === null && complaint === null && <Notice tone="busy" title={trans.__('Loading the files')} isWhole />}
       {files?.length === 0 && complaint === null && <Nothing isTop={folder === null} />}
       {files !== null && files.length > 0 && shown.length === 0 && (
         <Notice
@@ -77,7 +77,7 @@ export function FilesView(props: FilesViewProps): ReactElement {
           isWhole
           action={{ label: trans.__('Show all files'), onClick: () => setQuery('') }}
         >
-          {state.hasMore && trans.__('Only the files that are listed so far were searched.')}
+          {state.hasMore && trans.__('Only the files loaded so far were searched.')}
         </Notice>
       )}
       {shown.length > 0 && (
@@ -105,8 +105,8 @@ function Nothing({ isTop }: { readonly isTop: boolean }): ReactElement {
   return (
     <Notice tone="plain" title={isTop ? trans.__('No files yet') : trans.__('No files in this folder')} isWhole>
       {isTop
-        ? trans.__('Drop files here from your desktop or from the file browser. Jobs take them by their name.')
-        : trans.__('Drop files here. The service keeps a folder as long as files are in it.')}
+        ? trans.__('Drop files here from your desktop or from the file browser. Settings refer to them by name.')
+        : trans.__('Drop files here. The service removes a folder that has no files.')}
     </Notice>
   );
 }

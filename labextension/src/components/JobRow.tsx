@@ -322,7 +322,7 @@ function Leaving(props: {
   const trans = useWords();
   return (
     <p className="fn-JobRow-message">
-      {trans.__('Will be deleted in a moment.')}{' '}
+      {trans.__('Deletion pending.')}{' '}
       <button type="button" className="fn-Link" onClick={() => props.onKeep([props.job.jobName])}>
         {trans.__('Undo')}
       </button>
@@ -342,7 +342,7 @@ function JobNotes({ job }: { readonly job: JobRecord }): ReactElement | null {
         </bdi>
       )}
       {tags.map(tag => (
-        <bdi className="fn-Tag" key={tag} title={trans.__('Tag %1, kept on this computer', visibleText(tag))}>
+        <bdi className="fn-Tag" key={tag} title={trans.__('Tag %1, stored on this computer', visibleText(tag))}>
           {visibleText(tag)}
         </bdi>
       ))}

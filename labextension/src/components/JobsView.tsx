@@ -147,7 +147,7 @@ function Rows(props: JobsViewProps): ReactElement {
         )}
         {state.hasOlder && (
           <button type="button" className="fn-Link" disabled={state.isLoadingOlder} onClick={onOlder}>
-            {trans.__('Look among older jobs')}
+            {trans.__('Search older jobs')}
           </button>
         )}
       </Notice>
@@ -230,7 +230,7 @@ function ManyBar(props: JobsViewProps): ReactElement | null {
 function Loading(): ReactElement {
   const trans = useWords();
   return (
-    <div className="fn-Loading" role="status" aria-label={trans.__('Asking for jobs')}>
+    <div className="fn-Loading" role="status" aria-label={trans.__('Loading jobs')}>
       {[72, 54, 63].map(width => (
         <div className="fn-Loading-row" key={width}>
           <span style={{ width: `${width}%` }} />

@@ -82,7 +82,7 @@ function shown(text: string | null, isLive: boolean, trans: Trans): string {
     return trans.__('Reading the log …');
   }
   if (text.trim() === '') {
-    return isLive ? trans.__('Nothing written yet.') : trans.__('The job wrote no log.');
+    return isLive ? trans.__('The log is empty.') : trans.__('The job has no log.');
   }
   return text;
 }

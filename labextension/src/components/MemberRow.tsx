@@ -72,7 +72,7 @@ export function MemberRow(props: MemberRowProps): ReactElement {
         )}
         {props.refusal !== undefined && (
           <p className="fn-JobRow-error" role="status">
-            {trans.__('The service gives no result of it: %1', props.refusal)}
+            {trans.__('The service refuses access to its result: %1', props.refusal)}
           </p>
         )}
       </div>

@@ -98,7 +98,7 @@ function Outcome(props: MembersViewProps & { readonly count: number }): ReactEle
     );
   }
   if (state.jobs === null) {
-    return <Notice tone="busy" title={trans.__('Asking for the organization’s jobs')} isWhole />;
+    return <Notice tone="busy" title={trans.__('Loading the organization’s jobs')} isWhole />;
   }
   if (count > 0) {
     return null;

@@ -45,7 +45,7 @@ export function ResultTrouble(props: ResultNoticeProps): ReactElement | null {
   }
   const title = fault.isPassing
     ? trans.__('The service does not answer')
-    : trans.__('The service cannot be asked for this job');
+    : trans.__('The job cannot be requested from the service');
   return (
     <Notice
       tone="warning"
@@ -54,7 +54,7 @@ export function ResultTrouble(props: ResultNoticeProps): ReactElement | null {
       others={job ? [] : [...lookElsewhere(props, trans), close]}
     >
       {faultWords(fault, trans)}
-      {job && ` ${trans.__('What is shown was heard at %1.', momentOf(state.seenAt))}`}
+      {job && ` ${trans.__('Shown as of %1.', momentOf(state.seenAt))}`}
     </Notice>
   );
 }
@@ -67,17 +67,17 @@ function Gone(props: ResultNoticeProps & { readonly goneAt: number }): ReactElem
   const close = { label: trans.__('Close'), onClick: onClose };
   const wasThere = state.job !== undefined;
   const asked = wasThere
-    ? trans.__('%1 had it at %2, and no more at %3: it was deleted.', where, momentOf(state.seenAt), momentOf(goneAt))
+    ? trans.__('%1 had this job at %2 but not at %3: it was deleted.', where, momentOf(state.seenAt), momentOf(goneAt))
     : owner === null
-      ? trans.__('%1 has no job of this name, asked at %2.', where, momentOf(goneAt))
-      : trans.__('%1 has no job of this name of %2, asked at %3.', where, visibleText(owner), momentOf(goneAt));
+      ? trans.__('%1 had no job of this name at %2.', where, momentOf(goneAt))
+      : trans.__('%1 had no job of this name by %2 at %3.', where, visibleText(owner), momentOf(goneAt));
   const why = wasThere
-    ? state.result !== null && trans.__('What was read of it stays until this tab is closed.')
+    ? state.result !== null && trans.__('The data loaded earlier remain until this tab is closed.')
     : trans.__('It was deleted, or it is a job of another service or account.');
   return (
     <Notice
       tone="warning"
-      title={wasThere ? trans.__('This job is not there any more') : trans.__('There is no such job')}
+      title={wasThere ? trans.__('This job no longer exists') : trans.__('There is no such job')}
       action={close}
       others={wasThere ? [] : lookElsewhere(props, trans)}
     >
@@ -110,7 +110,7 @@ export function ResultPending({ state, onRetry }: ResultNoticeProps): ReactEleme
   if (job.status !== 'Complete') {
     return (
       <Notice tone="plain" title={trans.__('No result')} isWhole>
-        {trans.__('The job ended without one. Its log may tell more.')}
+        {trans.__('The job ended without a result. Its log may say why.')}
       </Notice>
     );
   }

@@ -176,7 +176,7 @@ function Settings({ readSettings }: ResultViewProps): ReactElement {
   }
   return (
     <pre className="fn-Log fn-mod-whole" tabIndex={0} aria-label={trans.__('Settings')}>
-      {value ?? trans.__('Asking for the settings …')}
+      {value ?? trans.__('Loading the settings …')}
     </pre>
   );
 }

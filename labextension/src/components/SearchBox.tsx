@@ -34,7 +34,7 @@ export function SearchBox({ label, value, onChange }: SearchBoxProps): ReactElem
         }}
       />
       {value !== '' && (
-        <IconButton icon={closeIcon} label={trans.__('Empty the search')} onClick={() => onChange('')} />
+        <IconButton icon={closeIcon} label={trans.__('Clear the search')} onClick={() => onChange('')} />
       )}
     </div>
   );

@@ -49,8 +49,8 @@ export function ServiceNotice(props: ServiceNoticeProps): ReactElement | null {
           <p>
             {lastGood(service, props.now, trans)}
             {service.isEmbedded
-              ? trans.__('It is started again by itself.')
-              : trans.__('Submitted jobs go on there. It is asked again by itself.')}
+              ? trans.__('It is restarted automatically.')
+              : trans.__('Submitted jobs continue there. Retrying automatically.')}
           </p>
         </Notice>
       );
@@ -72,7 +72,7 @@ export function ServiceNotice(props: ServiceNoticeProps): ReactElement | null {
 
 function lastGood(service: ServiceReport, now: number, trans: Trans): string {
   return service.lastGood
-    ? `${trans.__('Last good answer: %1.', formatAge((now - Date.parse(service.lastGood)) / 1000, trans))} `
+    ? `${trans.__('Last response: %1.', formatAge((now - Date.parse(service.lastGood)) / 1000, trans))} `
     : '';
 }
 

@@ -35,10 +35,10 @@ export function ToolFacts({ tool, describe }: ToolFactsProps): ReactElement {
   return (
     <div className="fn-ToolFacts">
       {fault !== null && <p className="fn-JobRow-error">{fault}</p>}
-      {facts === null && fault === null && <p className="fn-Tool-method">{trans.__('Asking what it takes …')}</p>}
+      {facts === null && fault === null && <p className="fn-Tool-method">{trans.__('Loading its settings …')}</p>}
       {facts !== null && <Inputs inputs={facts.inputs} />}
       {facts !== null && facts.inputs.length === 0 && (
-        <p className="fn-Tool-method">{trans.__('The service does not say what it takes.')}</p>
+        <p className="fn-Tool-method">{trans.__('The service does not list its settings.')}</p>
       )}
       {outputs.length > 0 && (
         <>
@@ -116,7 +116,7 @@ function Inputs({ inputs }: { readonly inputs: readonly Input[] }): ReactElement
       {inputs.length > first.length && (
         <button type="button" className="fn-Link" aria-expanded={areAll} onClick={() => setAll(!areAll)}>
           {areAll
-            ? trans.__('Show only the first')
+            ? trans.__('Show fewer settings')
             : trans._n('Show one more setting', 'Show %1 more settings', inputs.length - first.length)}
         </button>
       )}

@@ -47,7 +47,7 @@ export function ToolsView(props: ToolsViewProps): ReactElement {
   return (
     <div className="fn-View" ref={view}>
       <ServiceNotice service={service} lost={lost} now={Date.now()} isWhole={!hasTools} onRetry={onRetry} />
-      {tools === null && isAsking && <Notice tone="busy" title={trans.__('Asking for the tools')} isWhole />}
+      {tools === null && isAsking && <Notice tone="busy" title={trans.__('Loading the tools')} isWhole />}
       {service?.state === 'ok' && tools?.length === 0 && (
         <Notice
           tone="plain"

@@ -35,7 +35,7 @@ export function UploadRow({ upload, onRetry, onDismiss }: UploadRowProps): React
         )}
         <IconButton
           icon={closeIcon}
-          label={hasFailed ? trans.__('Forget the upload of %1', shown) : trans.__('Give up the upload of %1', shown)}
+          label={hasFailed ? trans.__('Dismiss the upload of %1', shown) : trans.__('Cancel the upload of %1', shown)}
           onClick={onDismiss}
         />
       </span>
@@ -47,7 +47,7 @@ export function UploadRow({ upload, onRetry, onDismiss }: UploadRowProps): React
       </p>
       {reason !== null && (
         <p className="fn-Upload-word" role="status">
-          {phase === 'passing' ? trans.__('%1 Retrying automatically; nothing has to be sent anew.', reason) : reason}
+          {phase === 'passing' ? trans.__('%1 Retrying automatically; you need not upload it again.', reason) : reason}
         </p>
       )}
       {isMoving && (
@@ -63,9 +63,9 @@ function wordOf(phase: Upload['phase'], percent: number | null, trans: Trans): s
     case 'queued':
       return trans.__('Waiting for its turn');
     case 'waiting':
-      return trans.__('The connection was lost. It goes on from where it was.');
+      return trans.__('The connection was lost. The upload will resume.');
     case 'passing':
-      return trans.__('Passing on to the service') + share;
+      return trans.__('Sending to the service') + share;
     default:
       return trans.__('Sending to Jupyter') + share;
   }

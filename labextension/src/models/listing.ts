@@ -33,7 +33,7 @@ export interface Choices {
   readonly sort: Sort;
   readonly grouping: Grouping;
   readonly whose: Whose;
-  /** What rows show beside name and status. */
+  /** Details of rows beside name and status. */
   readonly details: readonly Detail[];
 }
 
@@ -142,7 +142,7 @@ function withSubjobs(job: JobRecord, { open }: Listed, { trans = PLAIN }: Naming
   }
   const subjobs = open.get(job.jobName);
   if (!subjobs || subjobs.length === 0) {
-    const text = subjobs ? trans.__('No jobs are left in this batch.') : trans.__('Asking for its jobs …');
+    const text = subjobs ? trans.__('No jobs are left in this batch.') : trans.__('Loading its jobs …');
     return [row, { kind: 'note', key: `note ${job.jobName}`, text }];
   }
   return [
@@ -200,7 +200,7 @@ function titleOf(
     case 'project':
       return [job.projectTag ?? trans.__('No project')];
     case 'notebook':
-      return job.notebook ? [notebookName(job.notebook), job.notebook] : [trans.__('Notebook not known')];
+      return job.notebook ? [notebookName(job.notebook), job.notebook] : [trans.__('Unknown notebook')];
     case 'tags':
       return [job.tags?.length ? job.tags.join(', ') : trans.__('No tags')];
     default:

@@ -194,15 +194,15 @@ export function memberRows(
 /** Why a batch's jobs are not below it; null when they are. */
 function wordsInstead({ jobs, fault }: OpenBatch, batch: JobRecord, trans: Trans): string | null {
   if (fault !== null) {
-    return trans.__('The service does not give its jobs. %1', fault);
+    return trans.__('The service refuses access to its jobs. %1', fault);
   }
   if (jobs === null) {
-    return trans.__('Asking for its jobs …');
+    return trans.__('Loading its jobs …');
   }
   if (jobs.length > 0) {
     return null;
   }
   return batch.batchSize
-    ? trans.__('The service does not give the jobs of another member’s batch. Its result is of all of them.')
+    ? trans.__('The service does not list the jobs of another member’s batch. Its result covers all of them.')
     : trans.__('No jobs are left in this batch.');
 }

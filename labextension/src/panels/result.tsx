@@ -122,7 +122,7 @@ function Content(props: ResultOptions & { readonly model: ResultModel; readonly 
       readLog: () =>
         place.member === null
           ? api.readLog(place)
-          : Promise.reject(new Error(trans.__('A service gives the log of a job to its owner only.'))),
+          : Promise.reject(new Error(trans.__('Only the owner of a job can read its log.'))),
       readSettings: () => api.readSettings(place)
     }),
     [api, place, trans]

@@ -309,7 +309,7 @@ function addEndingCommands(app: JupyterFrontEnd, foldnote: IFoldnote): void {
         name => trans.__('Stop the job %1?', name),
         count => trans.__('Stop %1 jobs?', formatCount(count))
       );
-      const body = trans.__('What was computed so far is lost, unless the tool has written it already.');
+      const body = trans.__('Results computed so far are lost unless the tool has already saved them.');
       if (await isConfirmed(title, body, trans.__('Stop'), trans.__('Cancel'))) {
         await jobs.stop(names);
       }
@@ -327,7 +327,7 @@ function addEndingCommands(app: JupyterFrontEnd, foldnote: IFoldnote): void {
         count => trans.__('Delete %1 jobs?', formatCount(count))
       );
       const body = trans.__(
-        'Records, logs and results are removed from the service for good. What still runs is stopped.'
+        'Records, logs and results are permanently removed from the service. Running jobs are stopped.'
       );
       if (names.length > 0 && (await isConfirmed(title, body, trans.__('Delete'), trans.__('Cancel')))) {
         await deleteLater(app, foldnote, names);
@@ -391,7 +391,7 @@ function addTagCommand(app: JupyterFrontEnd, foldnote: IFoldnote): void {
       const { button, value } = await InputDialog.getText({
         title,
         label: trans.__(
-          'Words with commas between them. They are kept on the computer that runs Jupyter; the service does not know them.'
+          'Words separated by commas. They are stored on the computer that runs Jupyter, not at the service.'
         ),
         text: commonTags(tagged).join(', ')
       });

@@ -128,7 +128,7 @@ function addBrowserCommand(
   const isOn = (): boolean => settings.state().hasBrowserNotifications && readLeave() === 'granted';
   commands.addCommand(CommandIDs.notifyInBrowser, {
     label: trans.__('Notify in the Browser, Too'),
-    caption: trans.__('Tell of jobs that end while the page is hidden'),
+    caption: trans.__('Notify when jobs end while the page is hidden'),
     describedBy: { args: null },
     isToggled: isOn,
     execute: async () => {
@@ -159,7 +159,7 @@ function offerLeave({ commands }: JupyterFrontEnd, { trans }: IFoldnote): void {
     displayType: 'accent',
     callback: () => void commands.execute(CommandIDs.notifyInBrowser)
   };
-  Notification.info(trans.__('To be told of jobs while this page is hidden, allow the browser’s notifications.'), {
+  Notification.info(trans.__('Allow browser notifications to be notified of jobs while this page is hidden.'), {
     autoClose: false,
     actions: [action]
   });
@@ -167,8 +167,10 @@ function offerLeave({ commands }: JupyterFrontEnd, { trans }: IFoldnote): void {
 
 function tellRefusal(isMissing: boolean, trans: Trans): string {
   return isMissing
-    ? trans.__('This browser shows no notifications of this page: it needs HTTPS, or JupyterLab on this computer.')
-    : trans.__('The browser does not allow notifications of this page. Allow them at the lock beside its address.');
+    ? trans.__(
+        'The browser cannot show notifications from this page: they require HTTPS or JupyterLab on this computer.'
+      )
+    : trans.__('The browser blocks notifications from this page. Allow them with the lock icon in the address bar.');
 }
 
 function openResult({ commands }: JupyterFrontEnd, job: string, trans: Trans): Notification.IAction {

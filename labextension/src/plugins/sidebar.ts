@@ -152,7 +152,7 @@ async function install({ engines, trans }: IFoldnote, engine: EngineRecord): Pro
     trans.__('Licence: %1', engine.licence || trans.__('not stated')),
     engine.licenceNote,
     trans.__(
-      'It is downloaded and installed into an environment of its own on this computer. That may take minutes, and takes at least %1 of the disk.',
+      'It is downloaded and installed in its own environment on this computer. This may take several minutes and needs at least %1 of disk space.',
       size
     )
   );
@@ -174,8 +174,8 @@ function paragraphs(...texts: readonly string[]): Widget {
 async function remove({ engines, trans }: IFoldnote, engine: EngineRecord): Promise<void> {
   const title = trans.__('Remove %1?', engine.method);
   const body = engine.isInstalled
-    ? trans.__('Its environment is deleted from this computer. Jobs and results stay.')
-    : trans.__('What was installed of it so far is deleted from this computer.');
+    ? trans.__('Its environment is deleted from this computer. Jobs and results are kept.')
+    : trans.__('The partial installation is deleted from this computer.');
   if (await isConfirmed(title, body, trans.__('Remove'), trans.__('Cancel'))) {
     await engines.change(engine.name, 'remove');
   }
