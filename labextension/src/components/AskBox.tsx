@@ -23,8 +23,12 @@ export function AskBox({ onAsk, toolName, canRun, onChoose }: AskBoxProps): Reac
   const [fault, setFault] = useState<string | null>(null);
   const [isAsking, setAsking] = useState(false);
   const ask = async (): Promise<void> => {
+    if (isAsking) {
+      return;
+    }
     setAsking(true);
     setFault(null);
+    setAnswer(null);
     try {
       setAnswer(await onAsk(prompt.trim()));
     } catch (error) {

@@ -158,7 +158,7 @@ function labelOf({ job, toolName, details }: JobRowProps, trans: Trans): string 
     details.includes('tool') && toolName,
     trans.__(stateRow(shownState(job)).word),
     details.includes('progress') && batchWords(job, trans),
-    ...(details.includes('tags') ? (job.tags ?? []) : [])
+    ...(details.includes('tags') ? (job.tags ?? []).map(visibleText) : [])
   ]
     .filter(Boolean)
     .join(', ');

@@ -1,5 +1,5 @@
 /** The catalog: what the service can do, what runs here and by which method. */
-import { useEffect, useMemo, useRef, useState, type ReactElement, type ReactNode } from 'react';
+import { useEffect, useMemo, useState, type ReactElement, type ReactNode } from 'react';
 
 import type { AdviceAnswer, ToolAnswer, ToolRecord } from '../api/answers';
 import { formatCount } from '../models/text';
@@ -30,7 +30,6 @@ export function ToolsView(props: ToolsViewProps): ReactElement {
   const { tools, service, lost, isAsking } = state;
   const [query, setQuery] = useState('');
   const [open, setOpen] = useState<string | null>(null);
-  const view = useRef<HTMLDivElement>(null);
   const found = useMemo(() => searchTools(tools ?? [], query), [tools, query]);
   const ready = found.filter(tool => tool.available);
   const others = found.filter(tool => !tool.available);
@@ -39,13 +38,13 @@ export function ToolsView(props: ToolsViewProps): ReactElement {
   const [shownTool, setShownTool] = useState<string | null>(null);
   useEffect(() => {
     if (shownTool !== null) {
-      view.current?.querySelector(`#fn-tool-${CSS.escape(shownTool)}`)?.scrollIntoView({ block: 'center' });
+      document.getElementById(`fn-tool-${shownTool}`)?.scrollIntoView({ block: 'center' });
       setShownTool(null);
     }
   }, [shownTool]);
   const section = { ...props, open, onToggle: toggle };
   return (
-    <div className="fn-View" ref={view}>
+    <div className="fn-View">
       <ServiceNotice service={service} lost={lost} now={Date.now()} isWhole={!hasTools} onRetry={onRetry} />
       {tools === null && isAsking && <Notice tone="busy" title={trans.__('Loading the tools')} isWhole />}
       {service?.state === 'ok' && tools?.length === 0 && (

@@ -1,0 +1,310 @@
+/** The catalog: the question box, the facts of a tool, what it says when nothing is there; and long lists. */
+import { act, fireEvent, render, screen, within } from '@testing-library/react';
+import { userEvent } from '@testing-library/user-event';
+import type { ReactElement } from 'react';
+
+import type { AdviceAnswer, ToolAnswer } from '../src/api/answers';
+import { AskBox, type AskBoxProps } from '../src/components/AskBox';
+import { ToolsView, type ToolsViewProps } from '../src/components/ToolsView';
+import { VirtualRows, type VirtualHandle } from '../src/components/VirtualRows';
+import type { ToolsState } from '../src/models/tools';
+import { makeTool, SERVICE } from './records';
+
+const ADVICE: AdviceAnswer = {
+  tools: [
+    { toolId: 'vina', reason: 'It docks.' },
+    { toolId: 'zed', reason: 'a\u202eb' }
+  ],
+  abstain: false,
+  summary: 'Docking.'
+};
+
+describe('the question box', () => {
+  function box(acts: Partial<AskBoxProps> = {}): HTMLTextAreaElement {
+    render(
+      <AskBox
+        onAsk={() => Promise.resolve(ADVICE)}
+        toolName={type => type.toUpperCase()}
+        canRun={type => type === 'vina'}
+        onChoose={vi.fn()}
+        {...acts}
+      />
+    );
+    return screen.getByRole('textbox', { name: 'Describe your task' });
+  }
+
+  it('asks with Enter what was typed, and lists tools with their reasons', async () => {
+    const onAsk = vi.fn(() => Promise.resolve(ADVICE));
+    const onChoose = vi.fn();
+    const field = box({ onAsk, onChoose });
+    await userEvent.type(field, '  dock this {Enter}');
+    expect(onAsk).toHaveBeenCalledWith('dock this');
+    const items = (await screen.findAllByRole('listitem')).map(item => item.textContent);
+    expect(items).toEqual(['VINAIt docks.', 'ZED · nothing runs it herea\ufffdb']);
+    await userEvent.click(screen.getByRole('button', { name: 'VINA' }));
+    expect(onChoose).toHaveBeenCalledWith('vina');
+  });
+
+  it('takes Shift+Enter as a new line', async () => {
+    const onAsk = vi.fn(() => Promise.resolve(ADVICE));
+    const field = box({ onAsk });
+    await userEvent.type(field, 'a{Shift>}{Enter}{/Shift}b');
+    expect(field.value).toBe('a\nb');
+    expect(onAsk).not.toHaveBeenCalled();
+  });
+
+  it('asks nothing while nothing is typed', async () => {
+    const onAsk = vi.fn(() => Promise.resolve(ADVICE));
+    const field = box({ onAsk });
+    expect(screen.getByRole<HTMLButtonElement>('button', { name: 'Ask' }).disabled).toBe(true);
+    await userEvent.type(field, '   {Enter}');
+    expect(onAsk).not.toHaveBeenCalled();
+  });
+
+  it('asks once at a time, by key as by mouse', async () => {
+    const onAsk = vi.fn(() => new Promise<AdviceAnswer>(() => undefined));
+    const field = box({ onAsk });
+    await userEvent.type(field, 'dock{Enter}{Enter}');
+    expect(screen.getByText('Comparing the tools')).toBeTruthy();
+    expect(screen.getByRole<HTMLButtonElement>('button', { name: 'Ask' }).disabled).toBe(true);
+    expect(onAsk).toHaveBeenCalledOnce();
+  });
+
+  it('says why there is no recommendation, and forgets that with the next answer', async () => {
+    let isDown = true;
+    const onAsk = () => (isDown ? Promise.reject(new Error('The service is busy.')) : Promise.resolve(ADVICE));
+    const field = box({ onAsk });
+    await userEvent.type(field, 'dock{Enter}');
+    expect(await screen.findByText('The service is busy.')).toBeTruthy();
+    isDown = false;
+    await userEvent.type(field, '{Enter}');
+    await screen.findByText('Docking.');
+    expect(screen.queryByText('The service is busy.')).toBeNull();
+  });
+
+  it('shows no answer to an older question beside the fault of a newer one', async () => {
+    let isDown = false;
+    const onAsk = () => (isDown ? Promise.reject(new Error('The service is busy.')) : Promise.resolve(ADVICE));
+    const field = box({ onAsk });
+    await userEvent.type(field, 'dock{Enter}');
+    await screen.findByText('Docking.');
+    isDown = true;
+    await userEvent.type(field, 's{Enter}');
+    await screen.findByText('The service is busy.');
+    expect(screen.queryByText('Docking.')).toBeNull();
+  });
+
+  it('says what to write where no tool fits', async () => {
+    const field = box({ onAsk: () => Promise.resolve({ tools: [], abstain: true, summary: '' }) });
+    await userEvent.type(field, 'make coffee{Enter}');
+    expect(await screen.findByText('No tool is recommended.')).toBeTruthy();
+    expect(screen.getByText(/^Say which molecules you have/)).toBeTruthy();
+  });
+});
+
+const input = (name: string, isRequired: boolean, rest: Partial<ToolAnswer['inputs'][number]> = {}) => ({
+  name,
+  title: name,
+  description: '',
+  kind: 'text',
+  default: '',
+  isRequired,
+  ...rest
+});
+
+const FACTS: ToolAnswer = {
+  type: 'vina',
+  inputs: [input('receptor', true), input('ligand', true), input('seed', false, { default: '1' })],
+  outputs: ['affinity: kcal/mol: lower is better'],
+  citation: { text: 'Eberhardt et al.', doi: '10.1021/acs.jcim.1c00203' }
+};
+
+const TOOLS = [
+  makeTool({ type: 'vina', displayName: 'Vina', family: 'docking', functions: ['dock-ligand'] }),
+  makeTool({ type: 'zed', displayName: 'Zed', available: false, unavailableReason: 'No engine.' })
+];
+
+describe('the catalog', () => {
+  const view = (state: Partial<ToolsState> = {}, acts: Partial<ToolsViewProps> = {}): ReactElement => (
+    <ToolsView
+      state={{ tools: TOOLS, service: SERVICE, isAsking: false, lost: null, ...state }}
+      toolName={type => type}
+      onNewCell={vi.fn()}
+      onRetry={vi.fn()}
+      onAsk={() => Promise.resolve(ADVICE)}
+      describe={() => Promise.resolve(FACTS)}
+      {...acts}
+    />
+  );
+  const fold = (name: string): HTMLElement => screen.getByRole('button', { name, expanded: false });
+
+  it('opens one tool at a time, with what it takes, gives and whom to cite', async () => {
+    const { container } = render(view());
+    await userEvent.click(fold('Vina'));
+    await screen.findByText('receptor');
+    expect(screen.queryByText('seed')).toBeNull();
+    await userEvent.click(screen.getByRole('button', { name: 'Show one more setting' }));
+    expect(screen.getByText('text · 1 if left out')).toBeTruthy();
+    expect(screen.getByText('kcal/mol: lower is better')).toBeTruthy();
+    expect(screen.getByText('Dock ligand')).toBeTruthy();
+    const link = screen.getByRole<HTMLAnchorElement>('link', { name: 'doi:10.1021/acs.jcim.1c00203' });
+    expect(link.href).toBe('https://doi.org/10.1021/acs.jcim.1c00203');
+    await userEvent.click(fold('Zed'));
+    expect(container.querySelectorAll('.fn-ToolFacts')).toHaveLength(1);
+  });
+
+  it('shows the first settings of a tool that requires none', async () => {
+    const inputs = ['a', 'b', 'c', 'd', 'e'].map(name => input(name, false));
+    render(view({}, { describe: () => Promise.resolve({ ...FACTS, inputs }) }));
+    await userEvent.click(fold('Vina'));
+    await screen.findByText('a');
+    expect(screen.queryByText('d')).toBeNull();
+    await userEvent.click(screen.getByRole('button', { name: 'Show 2 more settings' }));
+    await userEvent.click(screen.getByRole('button', { name: 'Show only the first' }));
+    expect(screen.queryByText('d')).toBeNull();
+  });
+
+  it('says why the facts of a tool cannot be had, and what else is known', async () => {
+    render(view({}, { describe: () => Promise.reject(new Error('The service does not say.')) }));
+    await userEvent.click(fold('Vina'));
+    expect(await screen.findByText('The service does not say.')).toBeTruthy();
+    expect(screen.getByText('Docking')).toBeTruthy();
+  });
+
+  it('links no identifier that is none', async () => {
+    const citation = { text: 'Somebody', doi: 'javascript:alert(1)' };
+    render(view({}, { describe: () => Promise.resolve({ ...FACTS, citation }) }));
+    await userEvent.click(fold('Vina'));
+    await screen.findByText('Somebody');
+    expect(screen.queryByRole('link')).toBeNull();
+  });
+
+  it('opens and shows the tool that was recommended', async () => {
+    const scrolled = vi.spyOn(Element.prototype, 'scrollIntoView');
+    render(view());
+    await userEvent.type(screen.getByRole('textbox', { name: 'Describe your task' }), 'dock{Enter}');
+    await userEvent.click(await screen.findByRole('button', { name: 'vina' }));
+    expect(await screen.findByText('receptor')).toBeTruthy();
+    expect(scrolled.mock.instances.map(node => (node as unknown as Element).id)).toContain('fn-tool-vina');
+  });
+
+  it('hides the question and the engines while it is searched', async () => {
+    render(view({}, { engines: <p>engines</p> }));
+    expect(screen.getByText('engines')).toBeTruthy();
+    await userEvent.type(screen.getByRole('textbox', { name: 'Search tools' }), 'vin');
+    expect(screen.queryByText('engines')).toBeNull();
+    expect(screen.queryByRole('textbox', { name: 'Describe your task' })).toBeNull();
+    await userEvent.type(screen.getByRole('textbox', { name: 'Search tools' }), 'zzz');
+    await userEvent.click(screen.getByRole('button', { name: 'Show all tools' }));
+    expect(screen.getByText('Zed')).toBeTruthy();
+  });
+
+  it('counts the tools of each part', () => {
+    render(view());
+    const titles = screen.getAllByRole('heading', { level: 3 }).map(title => title.textContent);
+    expect(titles).toEqual(['Run on this computer 1', 'Not available on this computer 1']);
+  });
+
+  it('says that it asks, that there is nothing, and that nobody answers', () => {
+    const onRetry = vi.fn();
+    const { rerender } = render(view({ tools: null, service: null, isAsking: true }));
+    expect(screen.getByText('Asking for the tools')).toBeTruthy();
+    rerender(view({ tools: [] }, { onRetry }));
+    fireEvent.click(screen.getByRole('button', { name: 'Ask again' }));
+    expect(onRetry).toHaveBeenCalledOnce();
+    rerender(view({ tools: null, service: null, lost: 'The Jupyter server does not answer.' }));
+    expect(screen.getByRole('alert').textContent).toContain('The Jupyter server does not answer.');
+  });
+});
+
+describe('a long list', () => {
+  const HEIGHT = 40;
+  const many = (count: number) => Array.from({ length: count }, (_, at) => ({ key: `k${at}`, guess: HEIGHT }));
+
+  function list(
+    rows: ReturnType<typeof many>,
+    handle: { current: VirtualHandle | null },
+    onEnd = vi.fn()
+  ): ReactElement {
+    return (
+      <VirtualRows
+        rows={rows}
+        handle={handle}
+        onEnd={onEnd}
+        attributes={{ role: 'grid' }}
+        foot={<p>foot</p>}
+        draw={row => (
+          <div key={row.key} role="row" data-key={row.key}>
+            {row.key}
+          </div>
+        )}
+      />
+    );
+  }
+  const grid = (): HTMLElement => screen.getByRole('grid');
+  const shown = (): (string | null)[] =>
+    within(grid())
+      .getAllByRole('row')
+      .map(row => row.textContent);
+
+  async function scrollTo(top: number): Promise<void> {
+    grid().scrollTop = top;
+    fireEvent.scroll(grid());
+    await act(() => new Promise(resolve => requestAnimationFrame(() => resolve(undefined))));
+  }
+
+  it('holds the rows in sight, and room for all the others', async () => {
+    render(list(many(1000), { current: null }));
+    expect(shown()[0]).toBe('k0');
+    await scrollTo(20_000);
+    expect(shown()).toContain('k500');
+    expect(shown()).not.toContain('k0');
+    const [before = 0, after = 0] = [...grid().querySelectorAll<HTMLElement>(':scope > [aria-hidden]')].map(room =>
+      Number.parseFloat(room.style.height)
+    );
+    expect(before + shown().length * HEIGHT + after).toBe(1000 * HEIGHT);
+  });
+
+  it('tells that its end is near, again when it has grown, and not far from the end', async () => {
+    const onEnd = vi.fn();
+    const handle = { current: null };
+    const { rerender } = render(list(many(1000), handle, onEnd));
+    expect(onEnd).not.toHaveBeenCalled();
+    await scrollTo(1000 * HEIGHT);
+    expect(onEnd).toHaveBeenCalledOnce();
+    rerender(list(many(1010), handle, onEnd));
+    expect(onEnd).toHaveBeenCalledTimes(2);
+  });
+
+  it('scrolls to a row only when that is out of sight', () => {
+    const handle: { current: VirtualHandle | null } = { current: null };
+    render(list(many(1000), handle));
+    handle.current?.reveal(3);
+    expect(grid().scrollTop).toBe(0);
+    handle.current?.reveal(500);
+    expect(grid().scrollTop).toBe(501 * HEIGHT - 600);
+    expect(handle.current?.pageRows()).toBe(14);
+  });
+
+  it('keeps what a reader looks at in its place when rows come above it', async () => {
+    const handle = { current: null };
+    const { rerender } = render(list(many(1000), handle));
+    await scrollTo(20_000);
+    const rows = [{ key: 'new', guess: HEIGHT }, ...many(1000)];
+    rerender(list(rows, handle));
+    expect(grid().scrollTop).toBe(20_000 + HEIGHT);
+  });
+
+  it('shows new rows to a reader at the top', () => {
+    const handle = { current: null };
+    const { rerender } = render(list(many(10), handle));
+    rerender(list([{ key: 'new', guess: HEIGHT }, ...many(10)], handle));
+    expect(grid().scrollTop).toBe(0);
+    expect(shown()[0]).toBe('new');
+  });
+
+  it('of nothing is its foot', () => {
+    render(list([], { current: null }));
+    expect(grid().textContent).toBe('foot');
+  });
+});
