@@ -1,0 +1,100 @@
+/** What JupyterLab's settings say to the extension, and 3Dmol.js for outputs. */
+import type { ISettingRegistry } from '@jupyterlab/settingregistry';
+import type { ReadonlyPartialJSONObject } from '@lumino/coreutils';
+
+import schema from '../schema/plugin.json';
+import { COLORINGS, SettingsModel, STANDARD } from '../src/models/settings';
+import { followSettings, readSettings } from '../src/plugins/settings';
+import { LazyPromise } from '../src/plugins/viewer3d';
+import { forSeeds } from './random';
+
+describe('settings', () => {
+  it('are the standard ones where nobody set any, in code as in the schema', () => {
+    expect(readSettings({})).toEqual(STANDARD);
+    const defaults = Object.fromEntries(
+      Object.entries(schema.properties).map(([name, { default: value }]) => [name, value])
+    );
+    expect(readSettings(defaults as ReadonlyPartialJSONObject)).toEqual(STANDARD);
+  });
+
+  it('are read as they are set', () => {
+    expect(
+      readSettings({
+        notifications: false,
+        browserNotifications: true,
+        profile: 'lab',
+        pollSeconds: 30,
+        undoSeconds: 0,
+        colors: 'chain'
+      })
+    ).toEqual({
+      hasNotifications: false,
+      hasBrowserNotifications: true,
+      profile: 'lab',
+      pollSeconds: 30,
+      undoSeconds: 0,
+      colors: 'chain'
+    });
+  });
+
+  it('offer the same colours in the editor as the code knows', () => {
+    expect(schema.properties.colors.oneOf.map(each => each.const)).toEqual([...COLORINGS]);
+  });
+
+  it('that make no sense are the standard ones, whatever stands there', () => {
+    forSeeds(random => {
+      const value = (): ReadonlyPartialJSONObject[string] =>
+        random.pick([null, -1, 1.5, '', random.text(8), true, false, [1], { a: 1 }]);
+      const read = readSettings({
+        notifications: value(),
+        browserNotifications: value(),
+        profile: value(),
+        pollSeconds: value(),
+        undoSeconds: value(),
+        colors: value()
+      });
+      expect(typeof read.hasNotifications).toBe('boolean');
+      expect(typeof read.hasBrowserNotifications).toBe('boolean');
+      expect(read.profile).not.toBe('');
+      expect(Math.min(read.pollSeconds, read.undoSeconds)).toBeGreaterThanOrEqual(0);
+      expect(COLORINGS).toContain(read.colors);
+    });
+  });
+
+  it('that cannot be read are the standard ones, with a warning', async () => {
+    const warn = vi.spyOn(console, 'warn').mockReturnValue();
+    const model = new SettingsModel();
+    model.take({ ...STANDARD, undoSeconds: 3 });
+    const registry = { load: () => Promise.reject(new Error('No such plugin.')) };
+    await followSettings(registry as unknown as ISettingRegistry, model);
+    expect(model.state()).toEqual(STANDARD);
+    expect(warn).toHaveBeenCalledOnce();
+  });
+
+  it('are the standard ones in an application that has none', async () => {
+    const model = new SettingsModel();
+    let changes = 0;
+    model.changed.connect(() => (changes += 1));
+    await followSettings(null, model);
+    expect([model.state(), changes]).toEqual([STANDARD, 1]);
+  });
+});
+
+describe('work that waits until somebody asks', () => {
+  it('is done once for all who ask', async () => {
+    const work = vi.fn(() => Promise.resolve('library'));
+    const lazy = new LazyPromise(work);
+    expect(work).not.toHaveBeenCalled();
+    expect(await Promise.all([lazy, lazy])).toEqual(['library', 'library']);
+    expect(await lazy).toBe('library');
+    expect(work).toHaveBeenCalledOnce();
+  });
+
+  it('that failed is tried again by the next who asks', async () => {
+    let isDown = true;
+    const lazy = new LazyPromise(() => (isDown ? Promise.reject(new Error('Lost.')) : Promise.resolve(1)));
+    await expect(Promise.resolve(lazy)).rejects.toThrow('Lost.');
+    isDown = false;
+    expect(await lazy).toBe(1);
+  });
+});

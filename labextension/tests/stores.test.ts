@@ -1,0 +1,308 @@
+/** Properties of what the page knows: files, members' jobs, rows and selection, whatever happens in whatever order. */
+import type { FileRecord, FilesAnswer, OlderAnswer, UploadAnswer } from '../src/api/answers';
+import { FilesModel, pathOf, type FilesSource } from '../src/models/files';
+import { FIRST_CHOICES, GROUPS, listRows, selectable, SORTS } from '../src/models/listing';
+import { MembersModel } from '../src/models/members';
+import { Selection, type Choosing } from '../src/models/selection';
+import { countStates, shownState, STATES } from '../src/models/status';
+import { changeTags, commonTags, mixTags, readTags } from '../src/models/tags';
+import { forSeeds, type Random } from './random';
+import { makeJob } from './records';
+
+const PAGE = 3;
+
+function makeFile(fileName: string, folder: string | null = null): FileRecord {
+  return { fileId: fileName, fileName, folder, fileSize: 1, isFolder: false, name: fileName, uploadTime: null };
+}
+
+/** Files of an account in memory, a page at a time; answers wait until the test lets them go. */
+class Account implements FilesSource {
+  isHeld = false;
+  fault: Error | null = null;
+  private held: (() => void)[] = [];
+  private all: FileRecord[] = [...Array.from({ length: 7 }, (_, at) => makeFile(`f${at}`)), makeFile('x', 'in')];
+
+  in(folder: string | null): readonly FileRecord[] {
+    return this.all.filter(file => file.folder === folder);
+  }
+
+  release(): void {
+    this.isHeld = false;
+    this.held.splice(0).forEach(go => go());
+  }
+
+  async files(folder: string | null, offset: number): Promise<FilesAnswer> {
+    await this.pass();
+    const found = this.in(folder);
+    const hasMore = offset + PAGE < found.length;
+    return { files: found.slice(offset, offset + PAGE), total: found.length, hasMore };
+  }
+
+  async deleteFile(path: string): Promise<void> {
+    await this.pass();
+    this.all = this.all.filter(file => pathOf(file) !== path);
+  }
+
+  async deleteFolder(folder: string): Promise<void> {
+    await this.pass();
+    this.all = this.all.filter(file => file.folder !== folder);
+  }
+
+  uploadContents = (): Promise<UploadAnswer> => Promise.reject(new Error('No room.'));
+  beginUpload = (): Promise<UploadAnswer> => Promise.reject(new Error('No room.'));
+  sendPiece = (): Promise<UploadAnswer> => Promise.reject(new Error('No room.'));
+  finishUpload = (): Promise<UploadAnswer> => Promise.reject(new Error('No room.'));
+  dropUpload = (): Promise<void> => Promise.resolve();
+
+  private async pass(): Promise<void> {
+    if (this.isHeld) {
+      await new Promise<void>(go => this.held.push(go));
+    }
+    if (this.fault) {
+      throw this.fault;
+    }
+  }
+}
+
+describe('files', () => {
+  let account: Account;
+  let model: FilesModel;
+  const names = (): readonly string[] => (model.state().files ?? []).map(file => file.fileName);
+
+  beforeEach(() => {
+    account = new Account();
+    model = new FilesModel(account);
+  });
+
+  it('come page by page, each once', async () => {
+    await model.refresh();
+    expect([names(), model.state().hasMore]).toEqual([['f0', 'f1', 'f2'], true]);
+    await model.loadMore();
+    await model.loadMore();
+    await model.loadMore();
+    expect([names(), model.state().hasMore]).toEqual([account.in(null).map(file => file.fileName), false]);
+  });
+
+  it('of the next page are asked for once, however often somebody asks', async () => {
+    await model.refresh();
+    account.isHeld = true;
+    const asking = [model.loadMore(), model.loadMore()];
+    account.release();
+    await Promise.all(asking);
+    expect(names()).toEqual(['f0', 'f1', 'f2', 'f3', 'f4', 'f5']);
+  });
+
+  it('that cannot be listed leave what was listed, with the reason, until they can', async () => {
+    await model.refresh();
+    account.fault = new Error('The service is busy.');
+    await model.loadMore();
+    expect([names().length, model.state().complaint, model.state().isAsking]).toEqual([
+      3,
+      'The service is busy.',
+      false
+    ]);
+    account.fault = null;
+    await model.refresh();
+    expect(model.state().complaint).toBeNull();
+  });
+
+  it('that are refused on their way stay with the reason, and go when they are dismissed', async () => {
+    await model.upload([new File(['x'], 'a.pdb'), new File(['y'], 'b.pdb')]);
+    const { uploads } = model.state();
+    expect(uploads.map(({ name, phase, fault }) => [name, phase, fault])).toEqual([
+      ['a.pdb', 'failed', 'No room.'],
+      ['b.pdb', 'failed', 'No room.']
+    ]);
+    model.dismiss(uploads[0]?.id ?? 0);
+    expect(model.state().uploads.map(upload => upload.name)).toEqual(['b.pdb']);
+  });
+
+  it('of another service are not shown after a late answer of this one', async () => {
+    account.isHeld = true;
+    const asking = model.open('in');
+    model.reset();
+    account.release();
+    await asking;
+    expect(model.state().files).toBeNull();
+  });
+
+  it('in front are those of the folder in front, whatever was done before', async () => {
+    for (let seed = 0; seed < 20; seed += 1) {
+      await wander(seed);
+      await model.refresh();
+      const { folder, complaint } = model.state();
+      expect(names()).toEqual(
+        account
+          .in(folder)
+          .slice(0, PAGE)
+          .map(file => file.fileName)
+      );
+      expect(complaint).toBeNull();
+    }
+  });
+
+  async function wander(seed: number): Promise<void> {
+    const acts: Promise<void>[] = [];
+    for (let step = 0; step < 6; step += 1) {
+      account.isHeld = (seed + step) % 3 === 0;
+      const what = (seed * 7 + step * 3) % 5;
+      acts.push(
+        what === 0
+          ? model.open('in')
+          : what === 1
+            ? model.open(null)
+            : what === 2
+              ? model.loadMore()
+              : what === 3
+                ? model.delete(`f${seed % 7}`)
+                : model.refresh()
+      );
+      account.release();
+    }
+    await Promise.all(acts);
+  }
+});
+
+it('members’ jobs of a service that was left are not shown, nor is its fault', async () => {
+  const answers: ((page: OlderAnswer) => void)[] = [];
+  const refusals: ((error: Error) => void)[] = [];
+  const model = new MembersModel({
+    members: () =>
+      new Promise((resolve, reject) => {
+        answers.push(resolve);
+        refusals.push(reject);
+      }),
+    subjobs: () => Promise.resolve({ jobs: [], olderKey: null })
+  });
+  const [first, second] = [model.refresh(), model.refresh()];
+  model.reset();
+  answers[0]?.({ jobs: [makeJob()], olderKey: null });
+  refusals[1]?.(new Error('No answer.'));
+  await Promise.all([first, second]);
+  expect([model.state().jobs, model.state().fault]).toEqual([null, null]);
+});
+
+/** Any jobs, some of them batches. */
+function someJobs(random: Random) {
+  return Array.from({ length: random.below(12) }, (_, at) =>
+    makeJob({
+      jobName: `${random.text(6)}${at}`,
+      type: random.pick(['anarci', 'batch', 'vina']),
+      status: random.pick(['In Queue', 'Running', 'Complete', 'Stopped'] as const),
+      error: random.pick([null, 'No.']),
+      created: random.pick([null, '2026-11-20T10:00:00.000Z', '2026-11-21T10:00:00.000Z']),
+      started: random.pick([null, '2026-11-21T10:00:00.000Z']),
+      score: random.pick([null, { ptm: random.below(100) / 100 }, { note: 'x' }]),
+      projectTag: random.pick([null, '', random.text(4)]),
+      notebook: random.pick([null, '/a/b.ipynb', 'c:\\d\\b.ipynb']),
+      tags: random.some(['lead', 'old'])
+    })
+  );
+}
+
+const NAMING = { toolName: (type: string) => type.toUpperCase(), now: Date.parse('2026-11-21T12:00:00Z') };
+
+describe('rows', () => {
+  it('hold every job once in every order and grouping, and no key twice', () => {
+    forSeeds(random => {
+      const jobs = someJobs(random);
+      const choices = { ...FIRST_CHOICES, sort: random.pick(SORTS), grouping: random.pick(GROUPS) };
+      const rows = listRows({ jobs, open: new Map(), folded: new Set() }, choices, NAMING);
+      expect([...selectable(rows)].sort()).toEqual(jobs.map(job => job.jobName).sort());
+      expect(new Set(rows.map(row => row.key)).size).toBe(rows.length);
+      const counts = rows.flatMap(row => (row.kind === 'group' ? [row.count] : []));
+      expect(counts.reduce((sum, count) => sum + count, 0)).toBe(choices.grouping === 'none' ? 0 : jobs.length);
+    });
+  });
+
+  it('of folded groups are gone, and their heads stay', () => {
+    forSeeds(random => {
+      const jobs = someJobs(random);
+      const choices = { ...FIRST_CHOICES, grouping: random.pick(GROUPS.slice(1)) };
+      const all = listRows({ jobs, open: new Map(), folded: new Set() }, choices, NAMING);
+      const heads = all.filter(row => row.kind === 'group');
+      const folded = new Set(random.some(heads).map(row => row.key));
+      const rows = listRows({ jobs, open: new Map(), folded }, choices, NAMING);
+      expect(rows.filter(row => row.kind === 'group')).toEqual(heads);
+      const hidden = heads.reduce((sum, head) => sum + (folded.has(head.key) ? head.count : 0), 0);
+      expect(selectable(rows)).toHaveLength(jobs.length - hidden);
+    });
+  });
+
+  it('in a state are those that are counted for it', () => {
+    forSeeds(random => {
+      const jobs = someJobs(random);
+      const counts = countStates(jobs);
+      for (const { state } of STATES) {
+        const rows = listRows({ jobs, open: new Map(), folded: new Set() }, { ...FIRST_CHOICES, state }, NAMING);
+        expect(rows).toHaveLength(counts.get(state) ?? 0);
+        expect(rows.every(row => row.kind === 'job' && shownState(row.job) === state)).toBe(true);
+      }
+    });
+  });
+
+  it('without a score or a duration stand last in their order', () => {
+    forSeeds(random => {
+      const jobs = someJobs(random);
+      const rows = listRows({ jobs, open: new Map(), folded: new Set() }, { ...FIRST_CHOICES, sort: 'score' }, NAMING);
+      const has = rows.map(row => row.kind === 'job' && row.job.score !== null && 'ptm' in row.job.score);
+      expect(has).toEqual([...has].sort((a, b) => Number(b) - Number(a)));
+    });
+  });
+
+  it('are found by any part of a name, whatever it is made of', () => {
+    forSeeds(random => {
+      const jobs = someJobs(random);
+      for (const { jobName } of jobs) {
+        const query = jobName.slice(random.below(jobName.length));
+        const rows = listRows({ jobs, open: new Map(), folded: new Set() }, { ...FIRST_CHOICES, query }, NAMING);
+        expect(selectable(rows)).toContain(jobName);
+      }
+    });
+  });
+});
+
+it('a selection holds only jobs that are there, whatever goes and is chosen meanwhile', () => {
+  forSeeds(random => {
+    const selection = new Selection();
+    let order = ['a', 'b', 'c', 'd', 'e', 'f'];
+    for (let step = 0; step < 25; step += 1) {
+      if (random.below(6) === 0 && order.length > 1) {
+        const gone = random.pick(order);
+        order = order.filter(name => name !== gone);
+        selection.keepOnly(name => order.includes(name));
+      } else if (random.below(8) === 0) {
+        selection.clear();
+      } else {
+        const name = random.pick(order);
+        selection.choose(name, name, random.pick<Choosing>(['alone', 'toggle', 'range', 'keep']), order);
+      }
+      expect(order).toEqual(expect.arrayContaining([...selection.state().names]));
+    }
+  });
+});
+
+describe('tags', () => {
+  const WORDS = ['lead', 'old', 'a b', 'é'];
+
+  it('become what a person wrote, and no others change', () => {
+    forSeeds(random => {
+      const jobs = Array.from({ length: 1 + random.below(4) }, () => makeJob({ tags: random.some(WORDS) }));
+      const wanted = readTags(random.some(WORDS).join(random.pick([',', ' , ', ',,'])));
+      const { added, removed } = changeTags(jobs, wanted);
+      const after = jobs.map(job => ({ ...job, tags: mixTags(job.tags ?? [], added, removed) }));
+      expect(commonTags(after)).toEqual(expect.arrayContaining([...wanted].sort()));
+      for (const [at, job] of jobs.entries()) {
+        const own = (job.tags ?? []).filter(tag => !commonTags(jobs).includes(tag));
+        expect(after[at]?.tags).toEqual(expect.arrayContaining(own));
+      }
+    });
+  });
+
+  it('are read back as they were written', () => {
+    forSeeds(random => {
+      const tags = readTags(random.text(30));
+      expect(readTags(tags.join(', '))).toEqual(tags);
+    });
+  });
+});
