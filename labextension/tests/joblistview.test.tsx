@@ -273,7 +273,7 @@ describe('a row', () => {
 
   it('shows project and tags, with what they hide', () => {
     expect(words({ ...DONE, projectTag: 'p\u200b1', tags: ['lead'] })).toContain('p\ufffd1lead');
-    expect(screen.getByTitle('Tag lead, kept on this computer')).toBeTruthy();
+    expect(screen.getByTitle('Tag lead, stored on this computer')).toBeTruthy();
     expect(screen.getByTitle('Project p\ufffd1')).toBeTruthy();
   });
 
@@ -397,7 +397,7 @@ describe('the list says', () => {
     render(<Shown state={state} acts={{ onOlder }} first={{ query: 'zzz' }} />);
     expect(screen.getByText(/^1 job is hidden by the filter\./)).toBeTruthy();
     onOlder.mockClear();
-    await userEvent.click(screen.getByRole('button', { name: 'Look among older jobs' }));
+    await userEvent.click(screen.getByRole('button', { name: 'Search older jobs' }));
     expect(onOlder).toHaveBeenCalledOnce();
   });
 
@@ -412,7 +412,7 @@ describe('the list says', () => {
     const { rerender } = render(
       <Shown state={{ jobs: [BATCH], open: new Map([['screen', null]]) }} acts={{}} first={{}} />
     );
-    expect(screen.getByText('Asking for its jobs …')).toBeTruthy();
+    expect(screen.getByText('Loading its jobs …')).toBeTruthy();
     rerender(<Shown state={{ jobs: [BATCH], open: new Map([['screen', []]]) }} acts={{}} first={{}} />);
     expect(screen.getByText('No jobs are left in this batch.')).toBeTruthy();
   });

@@ -40,7 +40,7 @@ describe('the question box', () => {
     await userEvent.type(field, '  dock this {Enter}');
     expect(onAsk).toHaveBeenCalledWith('dock this');
     const items = (await screen.findAllByRole('listitem')).map(item => item.textContent);
-    expect(items).toEqual(['VINAIt docks.', 'ZED · nothing runs it herea\ufffdb']);
+    expect(items).toEqual(['VINAIt docks.', 'ZED · not available herea\ufffdb']);
     await userEvent.click(screen.getByRole('button', { name: 'VINA' }));
     expect(onChoose).toHaveBeenCalledWith('vina');
   });
@@ -160,7 +160,7 @@ describe('the catalog', () => {
     await screen.findByText('a');
     expect(screen.queryByText('d')).toBeNull();
     await userEvent.click(screen.getByRole('button', { name: 'Show 2 more settings' }));
-    await userEvent.click(screen.getByRole('button', { name: 'Show only the first' }));
+    await userEvent.click(screen.getByRole('button', { name: 'Show fewer settings' }));
     expect(screen.queryByText('d')).toBeNull();
   });
 
@@ -208,7 +208,7 @@ describe('the catalog', () => {
   it('says that it asks, that there is nothing, and that nobody answers', () => {
     const onRetry = vi.fn();
     const { rerender } = render(view({ tools: null, service: null, isAsking: true }));
-    expect(screen.getByText('Asking for the tools')).toBeTruthy();
+    expect(screen.getByText('Loading the tools')).toBeTruthy();
     rerender(view({ tools: [] }, { onRetry }));
     fireEvent.click(screen.getByRole('button', { name: 'Ask again' }));
     expect(onRetry).toHaveBeenCalledOnce();
