@@ -1,7 +1,7 @@
-"""Wire truth: what the interface says, as frozen records, and the one table of job states.
+"""The records of the interface as frozen models, and the table of job states.
 
-Foreign spellings end here: a record that some deployment writes as ``JobName`` or hides in a JSON string
-has one Python form afterwards. Nothing here does I/O; unknown fields are kept, never an error.
+Other spellings are normalised here: keys such as ``JobName`` and records inside JSON strings have one Python
+form afterwards. Unknown fields are kept. Only ``runtime_file`` does I/O.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Who the key belongs to: a trial credential as it was given out, and what is known of an account."""
+"""Trial credentials and accounts."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from foldnote.models.wire import WireModel, lower_first, read_hidden_json
 
 
 class TrialLimits(WireModel):
-    """What an unclaimed key may do."""
+    """The limits of an unclaimed key."""
 
     jobs: int | None = None
-    """Jobs in all, a batch counts one for each of its rows; null where a deployment does not say."""
+    """Total number of jobs, each row of a batch being one; null where unknown."""
     allowed_tools: Any = None
-    """``all``, or what a deployment names."""
+    """``all``, or the tools that the deployment names."""
     max_runtime_seconds: float | None = None
-    """Seconds that a run may take; null for no limit of its own."""
+    """Time limit of a run in seconds; null for none of its own."""
     expires_in_days: int | None = None
 
 
@@ -32,7 +32,7 @@ class Credential(WireModel):
 
     api_key: SecretStr
     email: str = ""
-    """Made-up address of the account."""
+    """Generated address of the account."""
     tier: str = ""
     """Name of the trial."""
     expires_at: Moment = None
@@ -54,14 +54,14 @@ def read_credential(answer: object) -> Credential:
     for name in ("limits", "apiKey"):
         given[name] = read_hidden_json(given.get(name, {} if name == "limits" else None))
     if not isinstance(given["apiKey"], str) or not given["apiKey"].strip():
-        raise ProtocolError("The service should have answered a key.")
+        raise ProtocolError("The response of the service contains no key.")
     if not isinstance(given["limits"], Mapping):
         given["limits"] = {}
     try:
         return Credential.model_validate(given)
     except ValueError:
         needed = {name: given[name] for name in ("apiKey", "claimUrl") if isinstance(given.get(name), str)}
-        return Credential.model_validate(needed)  # the key is what must not be lost
+        return Credential.model_validate(needed)  # whatever else is invalid, the key must not be lost
 
 
 @dataclass(frozen=True)
@@ -163,7 +163,7 @@ def _tell_end(account: Account) -> str | None:
 def _tell_left(account: Account) -> str | None:
     if account.jobs_left is None:
         return None
-    return f"at most {account.jobs_left} of {account.jobs_allowed}"
+    return f"at most {account.jobs_left:,} of {account.jobs_allowed:,}"
 
 
 def _tell_hours(account: Account) -> str | None:

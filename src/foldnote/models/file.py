@@ -30,7 +30,7 @@ class FileRecord(WireModel):
     folder: str | None = None
     """Folder inside the account; null at the top."""
     is_folder: bool = False
-    """Whether this is a folder, and ``file_size`` what all files in it and below it have."""
+    """Whether this is a folder, whose ``file_size`` is the total of all files in and below it."""
 
     @property
     def path(self) -> str:
@@ -73,7 +73,7 @@ class FilePage(WireModel):
         return show_grid(self._title(), _COLUMNS, map(_row, self.files))
 
     def _title(self) -> str:
-        return f"{len(self.files)} of {self.total} files" if self.files else "No files here."
+        return f"{len(self.files):,} of {self.total:,} files" if self.files else "No files here."
 
 
 def _row(file: FileRecord) -> tuple[object, ...]:

@@ -20,7 +20,7 @@ _PARENT_FIELDS = ("tool", "batch_status", "batch_size", "statuses", "failed", "r
 _COLUMNS = ("job", "tool", "status", "created", "reason")
 _MOST_SHOWN = 100
 FOREIGN_KEYS = {"jobStatus": "status", "user": "email", "jobType": "type"}
-"""Words of deployed services for fields of ours."""
+"""Field names of deployed services, with those of the interface."""
 
 
 class StatusCounts(WireModel):
@@ -65,7 +65,7 @@ class Job(WireModel):
     error: str | None = None
     """Why the run failed; null unless it did. A failed job's status is ``Stopped``."""
     progress: float | None = Field(default=None)
-    """0 to 1; null when the engine does not tell."""
+    """0 to 1; null when the engine reports none."""
     message: str | None = None
     """What the engine is doing, in its own words."""
     tool: str | None = None
@@ -77,7 +77,7 @@ class Job(WireModel):
     statuses: StatusCounts | None = None
     """Subjobs by status of a batch parent."""
     failed: int | None = None
-    """The stopped subjobs of a batch parent that failed by themselves; null where it is unknown."""
+    """Number of stopped subjobs whose run failed; null where unknown."""
     result_url: str | None = None
     """Link to the aggregated archive of a batch parent; null until it is built."""
 
@@ -106,7 +106,7 @@ class Job(WireModel):
 
     @property
     def is_failed(self) -> bool:
-        """Whether the run failed by itself, as opposed to being stopped by a person."""
+        """Whether the run failed, as opposed to being stopped by a user."""
         return self.status is JobStatus.STOPPED and self.error is not None
 
     @property
@@ -118,7 +118,7 @@ class Job(WireModel):
 
     @property
     def word(self) -> str:
-        """The status for a person, in every table: a run that failed by itself is ``Failed``."""
+        """The displayed status: ``Failed`` for a failed run, otherwise the status of the interface."""
         return "Failed" if self.is_failed else str(self.status)
 
     def __repr__(self) -> str:
@@ -141,8 +141,8 @@ class JobPage(WireModel):
     statuses: StatusCounts = Field(default_factory=StatusCounts)
     """Ours count everything that matches the filter; some deployments count the page only."""
     mark: str | None = None
-    """Stands for the state that the page tells of; ``since`` takes it. Null unless it was asked for,
-    and where a service cannot wait."""
+    """Identifies the state of the list, as an argument of ``since``; null unless requested, and where the
+    service does not support long polling."""
 
     def __repr__(self) -> str:
         return write_grid(self._title(), _COLUMNS, map(_row, self.jobs[:_MOST_SHOWN]))
@@ -157,7 +157,7 @@ class JobPage(WireModel):
         more = ", more follow" if self.start_key else ""
         if len(self.jobs) > _MOST_SHOWN:
             more += f"; the first {_MOST_SHOWN} are shown, to_frame() has all of them"
-        return f"{len(self.jobs)} {one if len(self.jobs) == 1 else many}{more}"
+        return f"{len(self.jobs):,} {one if len(self.jobs) == 1 else many}{more}"
 
 
 def _row(job: Job) -> tuple[object, ...]:
@@ -203,7 +203,7 @@ def read_job(answer: object) -> Job:
 
 
 def _is_plain(answer: object) -> bool:
-    """Whether nothing has to be translated: the interface's own spelling of a job that is no batch."""
+    """Whether ``answer`` is a job, not a batch, in the spelling of the interface."""
     return (
         type(answer) is dict
         and answer.keys() <= _PLAIN_KEYS
@@ -259,9 +259,9 @@ def _read_index_map(fields: Mapping[str, Any]) -> list[Any]:
 
 
 def _read_word(word: object) -> tuple[JobStatus, bool]:
-    """The status, and whether the word is unknown: one such job must not hide all others.
+    """The status, and whether the word is unknown.
 
-    An unknown status counts as running, since it may not be final.
+    An unknown status counts as running, since it may not be final, and does not make the list unreadable.
     """
     try:
         return read_status(word), False

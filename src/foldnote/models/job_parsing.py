@@ -1,7 +1,6 @@
-"""Job records straight from the bytes of an answer, where nothing has to be translated.
+"""Parse job records directly from JSON bytes, for long lists.
 
-Lists of thousands of jobs are read here, without an object for each brace between the bytes and the records.
-Only the interface's own spelling is read here; ``job`` reads all others.
+Only the spelling of the interface is parsed here; ``job`` reads all others.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ _EXTRA, _COUNTS = attrgetter("__pydantic_extra__"), attrgetter("statuses")
 
 
 def read_plain_job(body: bytes) -> Job | None:
-    """The job in the answer ``body``; None where it is not quite plain."""
+    """The job in ``body``; None where it has another spelling."""
     try:
         job = Job.model_validate_json(body)
     except ValidationError:
@@ -30,7 +29,7 @@ def read_plain_job(body: bytes) -> Job | None:
 
 
 def read_plain_page(body: bytes) -> JobPage | None:
-    """The page of jobs in the answer ``body``; None where any of it is not quite plain."""
+    """The page of jobs in ``body``; None where any of it has another spelling."""
     try:
         with _without_collecting(len(body) > _MANY_BYTES):
             page = JobPage.model_validate_json(body)
@@ -44,7 +43,7 @@ def read_plain_page(body: bytes) -> JobPage | None:
 
 @contextmanager
 def _without_collecting(is_many: bool) -> Iterator[None]:
-    """Collecting garbage among thousands of new records would double the time."""
+    """Disable garbage collection, which would double the time for thousands of new records."""
     was_on = is_many and gc.isenabled()
     if was_on:
         gc.disable()
@@ -56,7 +55,7 @@ def _without_collecting(is_many: bool) -> Iterator[None]:
 
 
 def _is_plain(job: Job) -> bool:
-    """Whether a record that was read without translation is right."""
+    """Whether a parsed record has no field in another spelling."""
     extra, counts = job.__pydantic_extra__, job.statuses
     if extra and _has_foreign(extra):
         return False
@@ -64,5 +63,5 @@ def _is_plain(job: Job) -> bool:
 
 
 def _has_foreign(keys: Iterable[str]) -> bool:
-    """Whether some key is a known one in another spelling."""
+    """Whether a key is another spelling of a known one."""
     return any(key in FOREIGN_KEYS or key[:1].isupper() or key.isdigit() for key in keys)

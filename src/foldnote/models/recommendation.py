@@ -1,4 +1,4 @@
-"""What a service recommends for a task that is described in words."""
+"""Tool recommendations for a task described in words."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class RecommendedTool(WireModel):
 
 
 class DetectedMolecule(WireModel):
-    """One molecule that was used."""
+    """One molecule found in the prompt or the inputs."""
 
     kind: str = ""
     """``protein``, ``antibody``, ``nucleic-acid`` or ``small-molecule``."""
@@ -46,15 +46,15 @@ class Recommendation(WireModel):
     abstain: bool = False
     """Whether nothing is recommended."""
     summary: str = ""
-    """What was understood; what is missing when it abstains."""
+    """The task as understood; when it abstains, the missing information."""
     detected: tuple[DetectedMolecule, ...] = ()
-    """The molecules of the prompt and of the inputs; empty where a service does not tell them."""
+    """The molecules in the prompt and the inputs; empty where they are not reported."""
 
     def to_frame(self) -> pd.DataFrame:
         """The tools as a DataFrame.
 
         Returns:
-            One row a tool, with the index ``rank`` (int64, from 1, best first) and the columns ``tool`` (str,
+            One row per tool: index ``rank`` (int64, from 1, best first) and the columns ``tool`` (str,
             the type) and ``reason`` (str); empty when it abstains.
         """
         import pandas as pd
@@ -78,7 +78,7 @@ class Recommendation(WireModel):
     def _title(self) -> str:
         head = "Nothing is recommended. " if self.abstain or not self.tools else ""
         seen = ", ".join(_tell(molecule) for molecule in self.detected)
-        return f"{head}{self.summary}{f' Molecules seen: {seen}.' if seen else ''}".strip()
+        return f"{head}{self.summary}{f' Molecules found: {seen}.' if seen else ''}".strip()
 
 
 def _tell(molecule: DetectedMolecule) -> str:

@@ -1,8 +1,7 @@
-"""How a running embedded service is found: one small private file.
+"""The private file through which clients find the running embedded service.
 
-The service writes it when it is ready, and clients read it. It holds the key of the
-machine's own user, so only that user can read it. This is the one place in ``models`` that names a file;
-it is here because both sides, which do not know each other, must agree on it.
+The service writes it when it is ready. It contains the local key, so only its user can read it. It is defined
+in ``models`` because service and client do not import each other.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ class RuntimeInfo(WireModel):
     key: SecretStr
     pid: int
     version: str
-    """foldnote's version that is running."""
+    """Version of the running foldnote."""
     started: datetime
     """UTC."""
 
@@ -36,7 +35,7 @@ class RuntimeInfo(WireModel):
 
 
 def read_runtime(folder: Path) -> RuntimeInfo | None:
-    """What the runtime file in ``folder`` says; None when there is none or it is unreadable."""
+    """The contents of the runtime file in ``folder``; None when it is missing or unreadable."""
     try:
         return RuntimeInfo.model_validate_json((folder / RUNTIME_FILE).read_bytes())
     except (OSError, ValidationError):
@@ -44,7 +43,7 @@ def read_runtime(folder: Path) -> RuntimeInfo | None:
 
 
 def write_runtime(folder: Path, info: RuntimeInfo) -> Path:
-    """Publish ``info`` in ``folder`` at once and for this user's eyes only.
+    """Write ``info`` atomically to ``folder``, readable by this user only.
 
     Raises:
         OSError: the folder cannot be written.

@@ -1,7 +1,6 @@
-"""The one table of job states, and of batch states.
+"""The table of job states and of batch states.
 
-Everything that asks "is it over?" asks here. Deployed services write more words than the interface has;
-the table says what each of them means.
+It defines which states are final, and maps the status words of deployed services to those of the interface.
 """
 
 from __future__ import annotations
@@ -31,10 +30,10 @@ class StatusRow:
     """What one status means.
 
     Attributes:
-        is_final: nothing follows it.
+        is_final: whether it never changes again.
         follows: statuses that a job may come from.
         foreign: other words for it, lower case; some deployments write these.
-        failure_words: the part of ``foreign`` that says that the run failed by itself.
+        failure_words: the words in ``foreign`` for a failed run.
     """
 
     is_final: bool
@@ -74,7 +73,7 @@ def read_status(word: object) -> JobStatus:
     """The status that ``word`` means, in any letter case.
 
     Raises:
-        ProtocolError: no status is called so.
+        ProtocolError: the word is unknown.
     """
     status = _BY_WORD.get(str(word).strip().lower())
     if status is None:
@@ -84,7 +83,7 @@ def read_status(word: object) -> JobStatus:
 
 
 def is_failure_word(word: object) -> bool:
-    """Whether a foreign status word says that the run failed by itself."""
+    """Whether a status word of a service means that the run failed."""
     return any(str(word).strip().lower() in row.failure_words for row in ROWS.values())
 
 
@@ -108,7 +107,7 @@ def read_batch_status(word: object) -> BatchStatus:
     """The batch state that ``word`` means, in any letter case.
 
     Raises:
-        ProtocolError: no batch state is called so.
+        ProtocolError: the word is unknown.
     """
     text = str(word).strip().lower().replace(" ", "").replace("_", "")
     if text in ("aggregationerror", "aggregationfailed"):

@@ -1,4 +1,4 @@
-"""What is sent to start a job, and the receipts of jobs, pipelines and their runs."""
+"""The body of a submission, and the receipts of jobs, pipelines and their runs."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ class RunReceipt(WireModel):
     """The run's parent, a batch of the stages."""
     pipeline_name: str
     job_names: tuple[str, ...] = ()
-    """The job of each stage; empty where a service does not tell them."""
+    """The job of each stage; empty where the service does not report them."""
 
 
 def read_pipeline_receipt(answer: object, name: str, stages: tuple[str, ...]) -> PipelineReceipt:
@@ -88,6 +88,6 @@ def _read_fields(answer: object) -> dict[str, Any]:
         return {"message": str(hidden or "")}
     fields = {key: value for key, value in lower_first(hidden).items() if value is not None}
     named = fields.get("stages")
-    if isinstance(named, list):  # some give the stages themselves
+    if isinstance(named, list):  # some services return the stages instead of their names
         fields["stages"] = [each.get("name") if isinstance(each, Mapping) else each for each in named]
     return fields

@@ -1,4 +1,4 @@
-"""A tool of the catalog, as the interface gives it."""
+"""Tools of the catalog."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ class ToolEngine(WireModel):
     licence: str | None = None
     citation: str | None = None
     note: str | None = None
-    """What a user must know before trusting the result; null when there is nothing."""
+    """Limitations that a user must know to judge the result; null for none."""
     outputs: tuple[str, ...] = ()
-    """The files of a result, each as ``name: what is in it``; empty where the service does not say."""
+    """The files of a result, each as ``name: contents``; empty where unknown."""
 
 
 _SHAPES = {
@@ -51,7 +51,7 @@ class ToolOrigin:
             ``name`` when it gave none.
         filled: what foldnote's own catalog filled in where the service is silent, by setting; under the
             empty name what it filled in of the tool itself.
-        untranslated: what of the service's words could not be made JSON Schema, as given, by dotted path.
+        untranslated: parts of the service's description without a JSON Schema equivalent, by dotted path.
     """
 
     shape: str = "schema"
@@ -88,7 +88,7 @@ class Tool(WireModel):
     unavailable_reason: str | None = None
     """Why not, and what to do; null when available."""
     engine: ToolEngine | None = None
-    """What runs it at the service; null when nothing does or the service does not say."""
+    """The engine that runs it at the service; null for none or where unknown."""
     settings_schema: dict[str, Any] = Field(default_factory=dict, alias="schema")
     """JSON Schema 2020-12 of the settings object."""
     example_job: dict[str, Any] | None = None
@@ -101,7 +101,7 @@ class Tool(WireModel):
         return self._origin
 
     def with_origin(self, origin: ToolOrigin) -> Tool:
-        """The same tool, with the word on where it comes from."""
+        """The same tool with ``origin`` set."""
         copy = self.model_copy()
         copy._origin = origin  # noqa: SLF001  its own class
         return copy
@@ -126,12 +126,12 @@ class Tool(WireModel):
             "settings": str(self.origin) if self.origin != ToolOrigin() else None,
         }
         rows = list(list_settings(self.settings_schema))
-        title = "Its settings; * has to be given" if rows else ""
+        title = "Settings; * is required" if rows else ""
         gives = list(list_outputs(find_note(self.model_extra, self.settings_schema, "outputs")))
-        outputs = show_grid("What the method gives", OUTPUT_COLUMNS, gives) if gives else ""
+        outputs = show_grid("Outputs of the method", OUTPUT_COLUMNS, gives) if gives else ""
         return show_pairs(self.label, about) + show_grid(title, COLUMNS, rows) + outputs
 
     def _tell_engine(self) -> str:
         if not self.available:
-            return f"does not run. {self.unavailable_reason or ''}".strip()
+            return f"cannot run. {self.unavailable_reason or ''}".strip()
         return f"runs as {self.engine.method}" if self.engine else "runs"

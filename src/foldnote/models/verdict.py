@@ -1,4 +1,4 @@
-"""What a service says of wrong input: problems, verdicts on jobs and batches, and the body of a refusal."""
+"""Validation results: problems, verdicts on jobs and batches, and the body of an error response."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from foldnote.models.wire import WireModel, read_object
 
 
 class Problem(WireModel):
-    """One thing that is wrong with one field."""
+    """A problem with one field."""
 
     field: str
     """Dotted path of the field in the settings, e.g. ``heavy`` or ``designedResidues.H``."""
     message: str
-    """What is wrong and what would be right, without the field's name."""
+    """What is wrong and what is allowed, without the field's name."""
     code: str = "invalid"
     """Stable word in snake case: ``required``, ``type``, ``minimum``, ``unknown_field`` …"""
 
@@ -58,10 +58,10 @@ class BatchVerdict(WireModel):
 
 
 class ErrorBody(WireModel):
-    """The body of a refusal; other keys may accompany these."""
+    """The body of an error response; it may have further keys."""
 
     error: str
-    """One sentence: what is wrong and what would be right."""
+    """One sentence: what is wrong and what is allowed."""
     code: str
     """Stable word in snake case for programs."""
     field: str | None = None

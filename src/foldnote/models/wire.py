@@ -1,6 +1,6 @@
-"""The base of all wire records, and the reading habits that they share.
+"""The base class of all wire records, and shared parsing functions.
 
-A record is frozen, has Python names, takes and gives camelCase, and keeps what it does not know.
+Records are frozen, use snake_case in Python and camelCase on the wire, and keep unknown fields.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def lower_first(fields: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def read_hidden_json(value: object) -> object:
-    """``value``, or what it holds when it is a string with a JSON object or array inside; others stay."""
+    """The object or array in ``value`` if that is a JSON string, else ``value`` itself."""
     if isinstance(value, str) and value.lstrip()[:1] in ("{", "["):
         try:
             return json.loads(value)

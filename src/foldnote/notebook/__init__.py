@@ -1,8 +1,7 @@
-"""The verbs of a notebook, put together from all rooms: ``fn.form``, ``fn.submit``, ``fn.job``, ``fn.view``.
+"""The functions for notebooks: ``fn.form``, ``fn.submit``, ``fn.job``, ``fn.view`` and others.
 
-Only this room and the command line see the whole house. Its only logic is where things are
-shown: a form or a job is a live widget with a saved output below it, so that the result is still visible when
-the notebook is opened again without its kernel.
+They combine the other packages, and add where things are shown: a form or job is a live widget with a saved
+output below it, so that the result is still visible when the notebook is opened without its kernel.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Batches from tables: looked at first, asked about when they are large, submitted, and found again."""
+"""Functions that preview, submit and find batches; large ones must be confirmed."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, repr=False)
 class NotebookPreview(Preview):
-    """A batch that is not submitted yet; in a notebook it shows its cost and its first rows."""
+    """A batch before submission; a notebook shows its cost and first rows."""
 
     client: Client = field(kw_only=True)
 
     def submit(self) -> NotebookBatch:
-        """Submit it; nothing is asked and no row is judged again.
+        """Submit it without confirmation and without validating the rows again.
 
         Raises:
             BatchSettingsError: rows break a rule; its ``to_frame()`` has the verdict on each row.
@@ -88,7 +88,7 @@ def submit_batch(
 ) -> NotebookBatch | NotebookPreview:
     """The batch of one job for each row of a table and each combination of a sweep.
 
-    Every row is judged before any is submitted; the same call again finds the same batch.
+    Every row is validated before any is submitted; the same call again finds the same batch.
 
     Args:
         tool: the tool's type, or a tool of any catalog.
@@ -104,7 +104,7 @@ def submit_batch(
         profile: which service; by default the active profile's.
         max_runtime_s: seconds after which a job of the batch is ended, where the service knows that.
         weighted_hours_budget: weighted hours for all jobs together, where the service knows that.
-        preview: judge and count the rows and show them; nothing is submitted until ``submit()`` is called.
+        preview: validate, count and show the rows; nothing is submitted until ``submit()`` is called.
         ask: ask before a new batch of 50 jobs or more (the option ``ask_from_jobs``).
         again: make a new batch even if the same rows have one already.
         **settings: settings of every row.
@@ -140,7 +140,7 @@ def submit_batch(
 def _match(
     client: Client, tool: str | Tool, table: Any, columns: Mapping[str, str] | None, names: str | None
 ) -> tuple[str | Tool, Mapping[str, str] | None, str | None]:
-    """The columns of a table, where some are not called as the settings that they are.
+    """The tool, columns and names of a table, with settings found for other column names.
 
     Raises:
         ArgumentError: a column is neither a setting nor a name.
@@ -158,7 +158,7 @@ def _match(
 
 
 def _read_heads(table: Any) -> list[str]:
-    """The names of a table's columns; none for what is no table that can be read twice."""
+    """The names of a table's columns; empty for iterators, which can be read only once."""
     if hasattr(table, "columns"):
         return [str(name) for name in table.columns]
     rows = table if isinstance(table, list | tuple) else ()
@@ -173,20 +173,20 @@ def _look(
 
 
 def _ask_before(preview: Preview) -> None:
-    """Ask whether a large batch is meant.
+    """Ask the user to confirm a large batch.
 
     Raises:
         ArgumentError: the user declined, or cannot be asked.
     """
     if preview.existing or not preview.is_valid:
         return
-    question = "\n".join([*preview.summary(), f"Submit {preview.jobs_taken} jobs? [y/N] "])
+    question = "\n".join([*preview.summary(), f"Submit {preview.jobs_taken:,} jobs? [y/N] "])
     try:
         answer = input(question)
-    except (EOFError, OSError, NotImplementedError) as exc:  # a notebook that runs by itself, a script
+    except (EOFError, OSError, NotImplementedError) as exc:  # an unattended notebook, or a script
         raise ArgumentError(
-            f"This would submit {preview.jobs_taken} jobs. Say ask=False to submit them unasked, or"
-            " preview=True to look first."
+            f"This would submit {preview.jobs_taken:,} jobs. Pass ask=False to submit unconfirmed, or"
+            " preview=True to check them first."
         ) from exc
     if answer.strip().lower() not in ("y", "yes"):
         raise ArgumentError("Nothing was submitted.")

@@ -1,4 +1,4 @@
-"""One client of each profile for all verbs of a notebook, made when the first of them needs it."""
+"""One client per profile for all functions of a notebook, created on first use."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ def find_client(profile: str | None) -> Client:
 
 @lru_cache(maxsize=8)
 def find_async_jobs(connection: ServiceConnection) -> AsyncJobs:
-    """The jobs of the service that ``connection`` leads to, for cards, which wait beside everything else.
+    """The asynchronous jobs resource of ``connection``, for job cards.
 
-    A card asks where its job is, with the same key, whatever profile is active by then.
+    A card always polls the service of its job with the same key, whatever profile is active.
     """
     from foldnote.client.core.transport import AsyncHttpTransport
     from foldnote.client.resources.jobs import AsyncJobs

@@ -1,4 +1,4 @@
-"""The form of a notebook: what was filled in, its job and its result stay with the cell."""
+"""Forms in notebooks; values, job and result are saved with the cell."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class NotebookForm(KeptForm):
         card.on_final(lambda _: self._end())
 
     def _end(self) -> None:
-        """The job is over: keep it, and say how long the next one may take."""
+        """Save the final state of the job, and update the estimated duration of the next one."""
         self._save()
         self.checking.learn_again()
 

@@ -1,4 +1,4 @@
-"""Jobs and batches as a cell shows them: live, and below them an output that the notebook keeps."""
+"""Jobs and batches in cells: a live card, and below it an output saved in the notebook."""
 
 from __future__ import annotations
 
@@ -23,10 +23,9 @@ Handle = TypeVar("Handle", bound="LiveHandle")
 
 
 class LiveHandle(JobHandle):
-    """A handle that waits with its progress in the cell.
+    """A handle that shows its progress in the cell while waiting.
 
-    In a notebook both the card and code update a job, so the handle shows the record that was seen last, and
-    waiting returns the same handle.
+    Card and code both update the record of the handle, and waiting returns the same handle.
     """
 
     def _seen(self, record: Job) -> Self:
@@ -61,7 +60,7 @@ class LiveHandle(JobHandle):
         pdbs_only: bool = False,
         progress: bool | ProgressCallback = True,
     ) -> Result:
-        """What the job left behind; a large download shows a bar in the cell.
+        """The result of the job; a large download shows a progress bar in the cell.
 
         Args:
             patterns: only the files whose names match one of these (``*.pdb``); by default all.
@@ -71,7 +70,7 @@ class LiveHandle(JobHandle):
         Raises:
             JobFailedError: the run failed; the log's end is in the exception.
             BadRequestError: the job is not finished.
-            NotFoundError: it left nothing.
+            NotFoundError: the job has no result.
             ArchiveError: the archive is damaged or not safe to unpack.
             FoldnoteError: no file matches the patterns.
         """
@@ -79,14 +78,14 @@ class LiveHandle(JobHandle):
 
 
 class NotebookJob(LiveHandle, JobHandle):
-    """A job in a notebook: shown, it is a live card with its result below; used, it is a ``JobHandle``."""
+    """A ``JobHandle`` that a notebook shows as a live card with the result below."""
 
     def _ipython_display_(self) -> None:
         _show(self, make_card)
 
 
 class NotebookBatch(LiveHandle, BatchHandle):
-    """A batch in a notebook: shown, it is a live card with a table of what came out below."""
+    """A ``BatchHandle`` that a notebook shows as a live card with the table of results below."""
 
     def _ipython_display_(self) -> None:
         _show(self, make_batch_card)
@@ -118,7 +117,7 @@ def _show(handle: Handle, make: Callable[[Handle, ResultSlot], JobCard]) -> None
 def make_card(job: NotebookJob, slot: ResultSlot, again: str | None = None) -> JobCard:
     """The live card of ``job``, which puts the result into ``slot`` when it is there.
 
-    ``again`` says how a job without a result is run again; by default it is a line of code.
+    ``again`` is advice on running a job without a result again; by default a line of code.
     """
     from foldnote.viewers.card.job_card import JobCard
 
@@ -142,7 +141,7 @@ def make_batch_card(batch: NotebookBatch, slot: ResultSlot) -> JobCard:
 
     def find_table() -> Mapping[str, Any]:
         frame = batch.results()
-        more = f"<p>The first {_MOST_ROWS} of {len(frame)} rows; results() has all.</p>"
+        more = f"<p>The first {_MOST_ROWS} of {len(frame):,} rows; results() returns all.</p>"
         table = frame.head(_MOST_ROWS).to_html(notebook=True)
         slot.put({"text/html": table + (more if len(frame) > _MOST_ROWS else ""), "text/plain": repr(frame)})
         return slot.bundle
@@ -161,10 +160,10 @@ def make_batch_card(batch: NotebookBatch, slot: ResultSlot) -> JobCard:
 
 
 def make_live(handle: JobHandle) -> NotebookJob:
-    """The same job, shown as a notebook shows it."""
+    """The same job as a :class:`NotebookJob`."""
     return NotebookJob(handle.record, handle._connection, handle._transport)
 
 
 def make_live_batch(handle: BatchHandle) -> NotebookBatch:
-    """The same batch, shown as a notebook shows it."""
+    """The same batch as a :class:`NotebookBatch`."""
     return NotebookBatch(handle.record, handle._connection, handle._transport, handle.sheet)

@@ -1,4 +1,4 @@
-"""The verbs around jobs: recommendations, the account, pipelines and screening."""
+"""Functions for recommendations, the account, pipelines and screening."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def recommend(
 
     Args:
         prompt: the task; sequences in it are used.
-        inputs: molecules, each with one of ``sequence``, ``smiles`` and ``ccd``, and perhaps a ``role``.
+        inputs: molecules, each with ``sequence``, ``smiles`` or ``ccd``, and optionally a ``role``.
         profile: which service; by default the active profile's.
 
     Raises:
@@ -50,7 +50,7 @@ def provision(*, profile: str | None = None) -> Account:
     Raises:
         ConfigurationError: the profile has a key of its own, or the key could not be kept.
         RateLimitedError: the service has reached its hourly limit of new keys.
-        ServiceFaultError: it issues none now.
+        ServiceFaultError: the service issues no keys at the moment.
     """
     return connection.find_client(profile).account.provision()
 
@@ -79,7 +79,7 @@ def pipeline(
     profile: str | None = None,
     again: bool = False,
 ) -> NotebookRun:
-    """Save a pipeline and run it: the run that this became before, or a new one.
+    """Save and run a pipeline; the same call again returns the same run.
 
     Args:
         name: the pipeline's name; one of the same name is replaced.

@@ -1,4 +1,4 @@
-"""A form whose values the notebook keeps, as a table that reads without a kernel, renewed as they change."""
+"""Forms whose values are saved in the notebook as a table, updated as they change."""
 
 from __future__ import annotations
 
@@ -10,25 +10,25 @@ from foldnote.forms import Form, SchemaForm, has_running_loop, keeps_live_output
 from foldnote.viewers.card.output import LiveOutput
 
 _QUIET_S = 1.5
-"""Seconds without a change after which the values are kept."""
+"""Seconds without a change after which the values are saved."""
 
 
 class KeptForm(Form):
-    """What forms of tools and of schemas have in common in a notebook."""
+    """Base of the forms of tools and schemas in notebooks."""
 
     _output: LiveOutput | None = None
     _changes = 0
     _is_kept_live = False
 
     def note_change(self) -> None:
-        """Keep the values once typing has ended, where that does not disturb it."""
+        """Save the values after ``_QUIET_S`` without changes, where the front end supports it."""
         super().note_change()
         self._changes += 1
         if self._is_kept_live and has_running_loop():
             start(self._save_later(self._changes))
 
     def _save(self) -> None:
-        """Let the notebook keep the settings as they are now."""
+        """Save the current settings in the notebook."""
         if self._output is not None:
             self._output.update(self._repr_mimebundle_())
 

@@ -1,4 +1,4 @@
-"""The verbs that submit and validate a job and upload a file."""
+"""Functions that submit and validate jobs and upload files."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from foldnote.notebook.verbs import verb
 
 
 def take_name(tool: Tool, job_name: str | None, settings: dict[str, Any]) -> str | None:
-    """The job's name, which people also write as ``name``; that is taken out of ``settings``.
+    """The job's name, from ``job_name`` or ``name``, which is removed from ``settings``.
 
     Raises:
         ArgumentError: both are given, and differ.
@@ -39,7 +39,7 @@ def submit(
     again: bool = False,
     **settings: Any,
 ) -> NotebookJob:
-    """The job that this submission is: the one that it became before, or a new one.
+    """Submit a job; the same call again returns the same job.
 
     Args:
         tool: the tool's type, or a tool of any catalog.
@@ -84,12 +84,12 @@ def upload(
     *,
     profile: str | None = None,
 ) -> FileValue:
-    """Send a file to the account, and give what a file field takes for it: ``name`` or ``folder/name``.
+    """Upload a file to the account; returns the value for a file field, ``name`` or ``folder/name``.
 
     Args:
         source: a path, bytes, an open binary file, a gemmi or biotite structure, a structure of a result, or
             a DataFrame.
-        name: the file's name at the service; its ending says how a structure or a table is written.
+        name: the file's name at the service; its extension sets the format of a structure or table.
         folder: folder at the service; none by default.
         profile: which service; by default the active profile's.
 

@@ -1,4 +1,4 @@
-"""The checks that all verbs of a notebook make first: a call that cannot be right raises one sentence.
+"""Argument checks of all notebook functions: an invalid call raises an error of one sentence.
 
 Only the form of a call is checked here: the number of positional arguments, the names of the others, and
 the types of arguments. Their values are checked where they are used.
@@ -36,7 +36,7 @@ _NAMED = (Parameter.POSITIONAL_OR_KEYWORD, Parameter.KEYWORD_ONLY)
 
 
 def verb(function: Callable[P, R]) -> Callable[P, R]:
-    """``function`` as a verb of the notebook: a wrong call raises `ArgumentError` with what to write."""
+    """Check the arguments of ``function``; an invalid call raises `ArgumentError` with the correct form."""
     known = signature(function)
 
     @wraps(function)
@@ -52,7 +52,7 @@ def verb(function: Callable[P, R]) -> Callable[P, R]:
 
 
 def _tell_call(name: str, known: Signature, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> str:
-    """What is wrong with a call that does not fit, and how it is written."""
+    """What is wrong with a call, and how to write it."""
     parameters = known.parameters.values()
     placed = [one for one in parameters if one.kind in _PLACED]
     named = [one.name for one in parameters if one.kind in _NAMED]

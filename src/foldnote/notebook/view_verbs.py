@@ -1,4 +1,4 @@
-"""The verbs that show jobs, tools and structures."""
+"""Functions that show jobs, tools and structures."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def tools(
     """The tools of the service, as a table; ``.to_frame()`` makes it a DataFrame.
 
     Args:
-        search: words that all must occur in a tool's name, description, family, modalities or functions.
+        search: words, all of which must occur in a tool's name, description, family, modalities or functions.
         family: e.g. ``"structure-prediction"``.
         modality: what it works on, e.g. ``"antibody"``.
         function: what it does, e.g. ``"docking"``.
@@ -103,10 +103,10 @@ def view(
     """A structure as a Scene: plain data that a cell draws; ``.py3dmol()`` returns a py3Dmol view.
 
     Args:
-        item: a result (its first structure, CDRs marked where a numbering is there, or a receptor with its
+        item: a result (its first structure, with CDRs marked if it has a numbering, or a receptor with its
             poses), a model, a structure, a scene, or the path of a structure file. Several in a list are
             superposed on the first, with RMSD and TM-score. Molecules, in a file (SDF, MOL2, PDBQT, SMILES)
-            or a list, are seen in turn, drawn in 2D where RDKit is installed.
+            or a list, are shown one at a time, also drawn in 2D.
         color: ``chain``, ``confidence``, ``error``, ``rainbow``, ``secondary``, ``hydrophobicity``,
             ``b-factor``, as far as the structure has the data, or a column of ``table``; the page offers the
             same choice.
@@ -130,11 +130,11 @@ def view(
 def grid(
     items: Sequence[Viewable], /, *, columns: int = 2, color: str | None = None, style: Style | None = None
 ) -> Grid:
-    """Structures side by side, which turn together.
+    """Structures side by side, rotated together.
 
     Args:
-        items: what :func:`view` takes, one a picture.
-        columns: how many stand side by side where there is room, 1 to 6.
+        items: what :func:`view` takes, one per picture.
+        columns: number of columns in a wide enough page, 1 to 6.
         color: see :func:`view`.
         style: see :func:`view`.
 
@@ -151,7 +151,7 @@ def grid(
 def explore(
     item: Result | Structure | Model | str | Path, /, *, b_factors: StatedMeaning | None = None
 ) -> Explorer:
-    """A structure whose residues are chosen in 3D, in the sequence, in plots or in Python, and marked in all.
+    """A structure whose residues can be selected in 3D, sequence, plots or Python and are marked in all.
 
     ``explorer.selection`` is a list of (chain, number) pairs that can be read, set and observed.
 
@@ -173,7 +173,7 @@ def explore(
 
 
 def _state(item: Viewable | Sequence[Viewable], b_factors: StatedMeaning) -> Structure | Model:
-    """One structure or model with the meaning that the user states for its B-factors."""
+    """One structure or model with the stated meaning of its B-factors."""
     if not isinstance(item, Result | Structure | Model | str | Path):
         raise ArgumentError("b_factors is about one structure; give a structure, model, result or path.")
     found = item.models[0] if isinstance(item, Result) and item.models else item

@@ -40,7 +40,7 @@ def test_every_tool_says_what_it_takes(tool):
     rows = list(list_settings(tool.settings_schema))
     assert len(rows) == len(tool.settings_schema["properties"])
     assert all(takes for _, takes, _, _ in rows)
-    assert repr(tool).startswith(f"<tool {tool.type}: {tool.label}; does not run")
+    assert repr(tool).startswith(f"<tool {tool.type}: {tool.label}; cannot run")
     assert len(repr(tool)) < 700
 
 
@@ -56,7 +56,7 @@ def test_a_schema_of_any_kind_is_a_sheet():
 
 def test_a_tool_says_what_its_method_gives_with_unit_and_direction():
     html = catalog.tool("aggrescan3d")._repr_html_()
-    assert "What the method gives" in html
+    assert "Outputs of the method" in html
     assert "A3D score" in html
     assert "lower" in html
     evil = Tool.model_validate({"type": "x", "outputs": [{"name": EVIL, "description": EVIL, "unit": EVIL}]})
