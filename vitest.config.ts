@@ -10,6 +10,7 @@ export default defineConfig({
     include: ['labextension/tests/**/*.test.{ts,tsx}'],
     setupFiles: ['labextension/tests/setup.ts'],
     restoreMocks: true,
+    testTimeout: 20_000, // on a machine that does other things, too
     server: { deps: { inline: [/@jupyter\//, /@jupyterlab\//, /@microsoft\//] } }
   }
 });
