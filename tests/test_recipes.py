@@ -16,7 +16,7 @@ SECTIONS = dict(
 )
 RECIPES = {title: text for title, text in SECTIONS.items() if title.startswith("Add a")}
 KINDS = {"job field", "tool", "engine", "viewer", "form field", "panel"}
-MOST_FILES = 5
+MOST_FILES = 4
 
 MIGRATION = """
 
@@ -30,17 +30,13 @@ FIELD = {
         "    cores: int | None = None\n",
     ),
     "src/foldnote/service/store/schema.py": (
-        '    sa.Column("weighted_hours", sa.Float),\n    # seconds that a run',
-        '    sa.Column("cores", sa.Integer),\n',
+        '    sa.Column("weighted_hours", sa.Float, info=MEASURED),\n',
+        '    sa.Column("cores", sa.Integer, info=MEASURED),\n',
     ),
     "src/foldnote/service/store/migrations.py": ("", MIGRATION),
-    "src/foldnote/service/store/jobs/queue.py": (
-        "    result_sha256: str | None = None\n",
-        "    cores: int | None = None\n",
-    ),
     "src/foldnote/service/queue/outcomes.py": (
-        "        weighted_hours=weighted_hours(",
-        "        cores=cores,\n",
+        '            "weighted_hours": weighted_hours(',
+        '            "cores": cores,\n',
     ),
 }
 """What the recipe for a job's field says, done for one: the text before which a line is written; empty for the end."""

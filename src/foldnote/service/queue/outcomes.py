@@ -39,7 +39,9 @@ def ending_of(outcome: Outcome, *, cores: int, has_result: bool, is_cancelled: b
         error=error,
         message=message,
         score=None if outcome.score is None else dict(outcome.score),
-        weighted_hours=weighted_hours(outcome.started, outcome.ended, cores),
+        measures={
+            "weighted_hours": weighted_hours(outcome.started, outcome.ended, cores),
+        },
         result_sha256=outcome.result_sha256 if has_result else None,
         result_size=outcome.result_size_bytes if has_result else None,
     )

@@ -9,6 +9,8 @@ from __future__ import annotations
 import sqlalchemy as sa
 
 metadata = sa.MetaData()
+MEASURED = {"is_measured": True}
+"""Marks a column of `jobs` that is written when a run ends, by what was recorded of it."""
 
 organizations = sa.Table(
     "organizations",
@@ -79,7 +81,7 @@ jobs = sa.Table(
     sa.Column("error", sa.Text),
     sa.Column("message", sa.Text),
     sa.Column("score", sa.Text),
-    sa.Column("weighted_hours", sa.Float),
+    sa.Column("weighted_hours", sa.Float, info=MEASURED),
     # seconds that a run may take, None for what the engine allows; weighted hours of a batch's runs
     sa.Column("max_runtime_s", sa.Float),
     sa.Column("hours_budget", sa.Float),

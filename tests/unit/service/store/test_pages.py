@@ -228,7 +228,9 @@ def take(store, account, step, number):
     elif step == "claim" and waiting:
         store.queue.claim(waiting[0], name)
     elif step == "finish" and running:
-        ending = JobEnd(JobStatus.COMPLETE, score={"plddt": 91.5}, weighted_hours=0.6, result_sha256=name)
+        ending = JobEnd(
+            JobStatus.COMPLETE, score={"plddt": 91.5}, measures={"weighted_hours": 0.6}, result_sha256=name
+        )
         store.queue.finish(running[number % len(running)], ending)
     elif step == "fail" and running:
         store.queue.finish(running[number % len(running)], JobEnd(JobStatus.STOPPED, error="It failed."))

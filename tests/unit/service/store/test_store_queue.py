@@ -324,7 +324,9 @@ def test_a_batch_whose_hours_are_spent_gives_nothing_more_to_claim(store, accoun
     rows = [NewJob(f"row{number}", "anarci", {}, {}) for number in range(2)]
     store.jobs.add_batch(account, NewJob("batch", "anarci", {}, {}), rows, hours_budget=1.0)
     ended = claim(store)
-    moved = store.queue.advance([(ended, JobEnd(JobStatus.COMPLETE, weighted_hours=2.0))], first)
+    moved = store.queue.advance(
+        [(ended, JobEnd(JobStatus.COMPLETE, measures={"weighted_hours": 2.0}))], first
+    )
     assert moved.claims == []
     assert store.jobs.find([account], "row1")["state"] == "Stopped"
     assert store.jobs.find([account], "batch")["batch_state"] == "Aggregating"

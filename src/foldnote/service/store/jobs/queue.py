@@ -9,7 +9,7 @@ from __future__ import annotations
 import secrets
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import sqlalchemy as sa
@@ -26,7 +26,7 @@ from foldnote.service.store.jobs.conditions import (
 from foldnote.service.store.jobs.insertion import Input
 from foldnote.service.store.jobs.job_counts import Tally
 from foldnote.service.store.jobs.records import NOTHING_KEPT, make_record, write_text
-from foldnote.service.store.schema import accounts, attempts, identity, inputs, jobs, records
+from foldnote.service.store.schema import MEASURED, accounts, attempts, identity, inputs, jobs, records
 from foldnote.service.store.storage import let_go
 
 _IDS_AT_ONCE = 500
@@ -76,13 +76,14 @@ class AttemptLocation:
 
 @dataclass(frozen=True)
 class JobEnd:
-    """How a job ended, in columns of the jobs table; `state` is Complete or Stopped."""
+    """How a job ended; `state` is Complete or Stopped."""
 
     state: JobStatus
     error: str | None = None
     message: str | None = None
     score: dict[str, Any] | None = None
-    weighted_hours: float | None = None
+    measures: Mapping[str, Any] = field(default_factory=dict)
+    """Values of the columns marked ``MEASURED``: what was recorded of the run."""
     result_sha256: str | None = None
     result_size: int | None = None
 
@@ -129,7 +130,8 @@ def _change(*names: str) -> sa.Update:
 
 # Made once: making a statement costs several times as much as running it.
 _CLAIM = _change("attempt", "message", "started")
-_FINISH = _change("completed", *(each.name for each in fields(JobEnd) if each.name != "state"))
+_MEASURED = tuple(column.name for column in jobs.columns if column.info == MEASURED)
+_FINISH = _change("completed", "error", "message", "score", "result_sha256", "result_size", *_MEASURED)
 _REQUEUE = _change("losses", "not_before", "message")
 _PARENTS = jobs.alias()
 _HELD = (
@@ -338,10 +340,19 @@ def _finish(connection: sa.Connection, tally: Tally, claim: Claim, ending: JobEn
     if row["is_cancelled"] and ending.state == JobStatus.COMPLETE:
         ending = replace(ending, state=JobStatus.STOPPED, message=STOPPED_MESSAGE)
     score = None if ending.score is None else write_text(ending.score)
-    values = vars(ending) | {"state": str(ending.state), "completed": tally.moment, "score": score}
+    values = {
+        "state": str(ending.state),
+        "completed": tally.moment,
+        "error": ending.error,
+        "message": ending.message,
+        "score": score,
+        "result_sha256": ending.result_sha256,
+        "result_size": ending.result_size,
+        **{name: ending.measures.get(name) for name in _MEASURED},
+    }
     _set(connection, tally, _FINISH, row, values)
     tally.end(row, str(ending.state))
-    tally.use_hours(row["account_id"], ending.weighted_hours)
+    tally.use_hours(row["account_id"], ending.measures.get("weighted_hours"))
     return True
 
 
