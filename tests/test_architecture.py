@@ -183,3 +183,30 @@ def test_no_room_imports_the_package_itself():
         )
     ]
     assert name_all(importers) == []
+
+
+ANSWER_READERS = {
+    "client/core/error_mapping.py",
+    "client/core/job_pages.py",
+    "client/submission/idempotency.py",
+    "client/resources/account.py",
+    "client/watching/cancellation.py",
+    "client/watching/waiting.py",
+    "viewers/card/watch.py",
+}
+"""Modules that read what a service answered."""
+
+
+def test_a_refusal_is_raised_only_where_a_service_s_answer_is_read():
+    refusals = {
+        name
+        for name, kind in vars(errors).items()
+        if isinstance(kind, type) and issubclass(kind, errors.ServiceError)
+    }
+    made = {
+        str(path.relative_to(ROOT / "src/foldnote"))
+        for path, tree in TREES.items()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call) and getattr(node.func, "id", getattr(node.func, "attr", "")) in refusals
+    }
+    assert made <= ANSWER_READERS, made - ANSWER_READERS

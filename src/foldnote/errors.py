@@ -35,6 +35,7 @@ is the exception's message. Rooms translate a library's exception into one of ou
     │   ├── JobFailedError
     │   ├── JobStoppedError
     │   └── WaitTimeoutError
+    ├── UnfinishedJobError
     ├── ResultError
     │   ├── ArchiveError
     │   └── UnreadableFileError
@@ -336,6 +337,15 @@ class JobFailedError(JobError):
 
 class JobStoppedError(JobError):
     """The job was stopped before it was complete."""
+
+
+class UnfinishedJobError(FoldnoteError):
+    """The job has no result yet."""
+
+    def __init__(self, message: str | None = None, job: Job | None = None) -> None:
+        """Keep the ``job`` record as it was last seen."""
+        super().__init__(message)
+        self.job = job
 
 
 class WaitTimeoutError(JobError):

@@ -13,6 +13,7 @@ from foldnote.errors import (
     NotFoundError,
     SettingsError,
     ToolUnavailableError,
+    UnfinishedJobError,
     UnknownToolError,
     WaitTimeoutError,
 )
@@ -184,7 +185,7 @@ async def test_one_file_of_a_result(api, settle, settings, name):
 
 async def test_an_unfinished_job_has_no_result_yet(api, settle, settings, name):
     job = await settle(api.jobs.submit("anarci", settings, job_name=f"{name}.sleep-30"))
-    with pytest.raises(BadRequestError, match="Wait for it first"):
+    with pytest.raises(UnfinishedJobError, match="Wait for it first"):
         await settle(job.download())
     await settle(api.jobs.stop(job.job_name))
 

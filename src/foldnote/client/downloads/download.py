@@ -30,10 +30,10 @@ from foldnote.client.local import cache
 from foldnote.errors import (
     ArchiveError,
     ArgumentError,
-    BadRequestError,
     JobFailedError,
     ProtocolError,
     ResultError,
+    UnfinishedJobError,
 )
 from foldnote.io import hash_bytes, hash_file
 from foldnote.models import BatchStatus, Job
@@ -51,7 +51,7 @@ def result_link(connection: ServiceConnection, job_name: str, options: Mapping[s
 
     Raises:
         NotFoundError: there is no such job, or no such file in its result.
-        BadRequestError: the job is not finished.
+        UnfinishedJobError: the job has no result yet.
         JobFailedError: the archive of a batch could not be built.
         ProtocolError: the answer has no link.
     """
@@ -106,15 +106,15 @@ def fetch_result(
         job_email: the member of the organization whose job it is; None for one's own.
 
     Raises:
-        BadRequestError: the job is not finished.
+        UnfinishedJobError: the job has no result yet.
         ArchiveError: what arrived is not what the service announced.
         ResultError: there is no room for it, or its folder cannot be written.
     """
     if not job.is_final:
-        raise BadRequestError(
-            f"{job.job_name!r} is {job.status}: its result is there when it is complete. Wait for it first.",
-            status=400,
+        told = (
+            f"{job.job_name!r} is {job.status}: its result is there when it is complete. Wait for it first."
         )
+        raise UnfinishedJobError(told, job)
     options: dict[str, object] = {}
     if file_name:
         options["fileName"] = file_name

@@ -206,7 +206,7 @@ class JobHandleOperations(Api):
 
         Raises:
             JobFailedError: the run failed; the log's end is in the exception.
-            BadRequestError: the job is not finished.
+            UnfinishedJobError: the job has no result yet.
             NotFoundError: it left nothing.
             FoldnoteError: no file matches the patterns.
             ArchiveError: the archive is damaged or not safe to unpack.

@@ -346,7 +346,7 @@ class JobsOperations(Resource, Generic[H]):
             job_email: the member of the organization whose job it is; None for one's own.
 
         Raises:
-            BadRequestError: the job is not finished.
+            UnfinishedJobError: the job has no result yet.
             NotFoundError: there is no such job, or it has no result.
             ArchiveError: what arrived is damaged.
             FoldnoteError: no file matches the patterns.

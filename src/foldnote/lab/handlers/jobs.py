@@ -26,6 +26,7 @@ from foldnote.errors import (
     ResultError,
     SettingsError,
     TransportError,
+    UnfinishedJobError,
 )
 from foldnote.lab.redaction import redact_links
 
@@ -46,6 +47,7 @@ _STATUSES: tuple[tuple[type[FoldnoteError], int], ...] = (
     (NotFoundError, 404),
     (ArgumentError, 400),
     (BadRequestError, 400),
+    (UnfinishedJobError, 400),
     (RateLimitedError, 429),
     (ConfigurationError, 400),
     (SettingsError, 400),
