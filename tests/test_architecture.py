@@ -190,6 +190,7 @@ ANSWER_READERS = {
     "client/core/job_pages.py",
     "client/submission/idempotency.py",
     "client/resources/account.py",
+    "client/resources/batches.py",
     "client/watching/cancellation.py",
     "client/watching/waiting.py",
     "viewers/card/watch.py",
@@ -209,4 +210,4 @@ def test_a_refusal_is_raised_only_where_a_service_s_answer_is_read():
         for node in ast.walk(tree)
         if isinstance(node, ast.Call) and getattr(node.func, "id", getattr(node.func, "attr", "")) in refusals
     }
-    assert made <= ANSWER_READERS, made - ANSWER_READERS
+    assert made | {"client/core/error_mapping.py"} == ANSWER_READERS  # which makes them from a table

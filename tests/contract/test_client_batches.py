@@ -7,7 +7,6 @@ import pytest
 
 import foldnote as fn
 from foldnote.errors import (
-    ArgumentError,
     BatchSettingsError,
     JobFailedError,
     JobNameTakenError,
@@ -65,7 +64,7 @@ async def test_the_name_of_a_job_is_not_a_batchs(api, settle, rows, name):
     await settle(api.jobs.submit("anarci", rows[0], job_name=name))
     with pytest.raises(JobNameTakenError, match="single job"):
         await settle(api.batches.submit("anarci", rows, name))
-    with pytest.raises(ArgumentError, match="not a batch"):
+    with pytest.raises(NotFoundError, match="not a batch"):
         await settle(api.batches.get(name))
 
 

@@ -69,7 +69,7 @@ class LiveHandle(JobHandle):
 
         Raises:
             JobFailedError: the run failed; the log's end is in the exception.
-            BadRequestError: the job is not finished.
+            UnfinishedJobError: the job has no result yet.
             NotFoundError: the job has no result.
             ArchiveError: the archive is damaged or not safe to unpack.
             FoldnoteError: no file matches the patterns.

@@ -22,7 +22,7 @@ from foldnote.client.submission.validation import Row, judge_rows, require_valid
 from foldnote.client.tables.batch_results import Sheet, join_results
 from foldnote.client.tables.frames import tabulate_batch, tabulate_batches
 from foldnote.client.tables.job_list import JobList
-from foldnote.errors import ArgumentError, FoldnoteError
+from foldnote.errors import FoldnoteError, NotFoundError
 from foldnote.models import Job, JobPage, RowVerdict, Tool
 
 if TYPE_CHECKING:
@@ -299,11 +299,10 @@ class BatchesOperations(Resource, Generic[B]):
 
         Raises:
             NotFoundError: there is no such batch.
-            ArgumentError: it is a single job.
         """
         job = yield from job_pages.get_job(self._connection, batch_name)
         if not job.is_batch:
-            raise ArgumentError(f"{batch_name!r} is a single job and not a batch; jobs.get has it.")
+            raise NotFoundError(f"{batch_name!r} is a single job and not a batch.", status=404)
         return self._hold(job)
 
 

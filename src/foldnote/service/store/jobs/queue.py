@@ -340,6 +340,8 @@ def _finish(connection: sa.Connection, tally: Tally, claim: Claim, ending: JobEn
     if row["is_cancelled"] and ending.state == JobStatus.COMPLETE:
         ending = replace(ending, state=JobStatus.STOPPED, message=STOPPED_MESSAGE)
     score = None if ending.score is None else write_text(ending.score)
+    if unknown := ending.measures.keys() - set(_MEASURED):
+        raise KeyError(f"not measured columns of jobs: {sorted(unknown)}")
     values = {
         "state": str(ending.state),
         "completed": tally.moment,
