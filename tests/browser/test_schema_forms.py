@@ -61,7 +61,7 @@ def test_defaults_constants_and_locked_values_are_there_from_the_start(lab_page,
     expect(control(form, "Width")).to_have_value("5")
     expect(control(form, "Fixed read-only")).to_be_disabled()
     expect(form.locator(".foldnote-ticks").get_by_label("H3")).to_be_checked()
-    expect(field(form, "Elsewhere")).to_contain_text("Written as JSON: its schema is elsewhere")
+    expect(field(form, "Elsewhere")).to_contain_text("Written as JSON: its schema is in another document")
     expect(control(form, "Name")).to_have_attribute("placeholder", "e.g. run-1")
     expect(form.locator(".fn-error")).to_have_count(0)
     value = value_of(form, lab_page)
@@ -188,7 +188,7 @@ def test_a_number_of_a_short_range_is_set_on_a_slider_or_typed(form):
 def test_places_of_a_list_have_fields_of_their_own(lab_page, form):
     form.get_by_role("button", name="Pair").click()
     control(form, "From").fill("2")
-    control(form, "Place 2").fill("x")
+    control(form, "Item 2").fill("x")
     assert value_of(form, lab_page)["pair"] == [2, "x"]
 
 

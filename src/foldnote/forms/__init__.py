@@ -1,9 +1,8 @@
-"""Forms: a tool's JSON Schema becomes native ipywidgets that a scientist can read.
+"""Forms: a tool's JSON Schema as native ipywidgets.
 
-One field is one row of a registry (`FieldKind`), so a new kind of field is a function and a row. The room
-knows the catalog, which judges values, and the client, which sends them; it knows neither viewers nor
-services. A form is plain data both ways: `Form.value`, `Form.set`, `Form.code`. No secret and no file
-content stays in a widget's state.
+A kind of field is a class and a row of a registry (`FieldKind`). The catalog validates values, the client
+sends them; forms import neither viewers nor the service. A form reads and writes plain data: `Form.value`,
+`Form.set`, `Form.code`. Widget state holds no secrets and no file contents.
 """
 
 from foldnote.forms.batch.table_text import match_columns

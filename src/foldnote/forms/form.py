@@ -1,7 +1,6 @@
-"""The form of one tool: plain data on one side, widgets on the other.
+"""The form of one tool: reads its fields, validates the settings, and shows problems at the fields.
 
-The form reads its fields, asks the catalog what is wrong, and says it at the fields; submitting is
-`foldnote.forms.submission.submission`'s work. Building or showing a form never submits anything.
+`foldnote.forms.submission.submission` submits jobs. Building or showing a form never submits anything.
 """
 
 from __future__ import annotations
@@ -46,13 +45,13 @@ class Form:
     """A tool's settings as a form in a notebook cell.
 
     ``on_submit(job)`` is called with the handle of a job that this form submitted, ``on_attach(job)`` with
-    the one that the same cell submitted in an earlier run; both may put widgets into ``footer.children``.
+    that of a job that the same cell submitted in an earlier run; both may set ``footer.children``.
     """
 
     _has_job = True
-    """Whether the form is of a tool, whose settings become a job."""
+    """Whether the settings are those of a job."""
     _resets_by_none = True
-    """Whether None means the default in a field that takes no null."""
+    """Whether None resets a field that is not nullable."""
 
     def __init__(
         self,
@@ -68,13 +67,13 @@ class Form:
         """Build the widgets and check the values; nothing is sent.
 
         Args:
-            tool: what the form is for; its schema need not come from the bundled catalog.
-            client: `Client` or `AsyncClient`; without one the form checks and writes code only.
-            values: settings to start with; the others have their defaults.
-            job_name: name to start with; without one a name is proposed.
+            tool: the tool; its schema need not come from the bundled catalog.
+            client: `Client` or `AsyncClient`; without one the form only validates and writes code.
+            values: initial settings; the others have their defaults.
+            job_name: initial job name; by default one is proposed.
             on_submit: see above.
             on_attach: see above.
-            on_batch: called with the handle of a batch that was submitted from the form's table.
+            on_batch: called with the handle of a batch submitted from the form's table.
 
         Raises:
             SettingsError: ``values`` names a setting that the tool does not have.
@@ -87,12 +86,12 @@ class Form:
         self.on_batch = on_batch
         self.looks = Looks()
         self.changed_at = float("-inf")
-        """Time of a person's last change here (monotonic clock, seconds)."""
+        """Time of a person's last change (monotonic clock, seconds)."""
         self._uploads: tuple[str, ...] = ()
         self._shows_errors = False
         self.name_error: str | None = None
-        """What the service said of the job's name."""
-        self._said_by_service: dict[str, str] = {}
+        """The service's error on the job's name; None without one."""
+        self._service_errors: dict[str, str] = {}
         schema = tool.settings_schema
         self.section = Section(read_plan(schema, schema), self)
         self._validator = Validator(tool, self.section)
@@ -104,7 +103,7 @@ class Form:
         self.surface = Surface(self, self.batch_table, self.verdicts)
         self.frame.show_surface(self.surface.widget)
         self.batch: Any = None
-        """Handle of the last batch of this form; None before there is one."""
+        """Handle of the last batch submitted from this form; None before."""
         self.bindings = Bindings(self)
         self._given = self.bindings.take(values or {})
         if job_name:
@@ -119,12 +118,12 @@ class Form:
 
     @property
     def fields(self) -> dict[str, Field]:
-        """The fields by name; of several for one name the one that applies."""
+        """The fields by name; of several with one name the one that applies."""
         return self.section.by_name
 
     @property
     def shows_errors(self) -> bool:
-        """Whether what is still to come is told as a mistake, because somebody pressed Submit."""
+        """Whether missing values are shown as errors, because Submit was pressed."""
         return self._shows_errors
 
     @property
@@ -134,34 +133,34 @@ class Form:
 
     @property
     def footer(self) -> widgets.Box:
-        """An empty box at the form's end, for a job's card."""
+        """An empty box at the end of the form, for a job card."""
         return self.frame.slot
 
     @property
     def value(self) -> dict[str, Any]:
-        """The settings as they would be sent: defaults included, fields that do not apply left out."""
+        """The settings as they would be sent: with defaults, without fields that do not apply."""
         return self._judge().value
 
     @property
     def problems(self) -> tuple[Problem, ...]:
-        """Everything that is wrong now, in the order of the fields; the job's name last."""
+        """All current problems in the order of the fields, that of the job name last."""
         return self._list_problems(self._judge())
 
     @property
     def job_name(self) -> str:
-        """The name that was typed, else the proposed one."""
+        """The typed name, else the proposed one."""
         return self.typed_job_name or propose_name(self.tool.type, self._judge().normalized, self.client)
 
     @property
     def typed_job_name(self) -> str:
-        """The name in the box; empty while the proposal stands."""
+        """The typed name; empty while the proposed one is used."""
         return str(self.frame.job_name.value).strip()
 
     def set(self, values: Mapping[str, Any] | None = None, /, **more: Any) -> None:
-        """Put values into fields, hidden ones too; None empties a field that takes no null.
+        """Set fields, including hidden ones; None resets a field that is not nullable.
 
         Raises:
-            SettingsError: a name is not a setting of this tool; then nothing was changed.
+            SettingsError: a name is not a setting of this tool; nothing is changed then.
         """
         self._put(self.bindings.take({**(values or {}), **more}))
 
@@ -183,7 +182,7 @@ class Form:
         self.note_change()
 
     def reset(self, *names: str) -> None:
-        """Put the defaults back, of the fields named or of all of them."""
+        """Restore the defaults of the named fields, or of all."""
         for field in self.section.fields:
             if not names or field.spec.name in names:
                 field.reset()
@@ -192,7 +191,7 @@ class Form:
         self.note_change()
 
     def code(self) -> str:
-        """The Python call that does the same; settings that have their default are left out of it."""
+        """The equivalent Python call, without optional settings that have their default."""
         fields, defaults = self.fields, self.section.defaults
         settings = {
             name: value
@@ -206,14 +205,15 @@ class Form:
         return write_call(self.tool.type, settings | shown, self.typed_job_name or None, marks)
 
     def submit(self) -> Any:
-        """Send the job if nothing is wrong: the job's handle, in a notebook the task that will give it.
+        """Submit the job if the settings are valid.
 
-        None where something is wrong (it is shown at the fields) or a submission is already under way.
+        Returns the job's handle, or in a notebook an asyncio task with that result; None if there are
+        problems (shown at the fields) or a submission is already in progress.
         """
         return self.submission.submit()
 
     def refresh(self) -> tuple[Problem, ...]:
-        """Read all fields, judge them, and say so at each; gives all problems as `problems` does."""
+        """Read and validate all fields, and show the problems at each; returns them like `problems`."""
         judgement = self._judge()
         self.section.express(judgement.read, judgement.problems)
         self._show_counts(judgement)
@@ -222,16 +222,16 @@ class Form:
         return self._list_problems(judgement)
 
     def snapshot(self) -> Snapshot:
-        """The typed job name, the settings and the files of this computer as they are now."""
+        """The current job name, settings and local files."""
         return take_snapshot(self.fields, self.value, self.typed_job_name)
 
     def show_verdict(self, name: str | None, message: str) -> bool:
-        """Say what the service found wrong with ``name``; False where the form has no such field."""
+        """Show the service's error at the field ``name``; False if there is no such field."""
         path = name or ""
         if path == JOB_NAME:
             self.name_error = message
         elif first_step(path, self.section.names) in self.section.names:
-            self._said_by_service[path] = message
+            self._service_errors[path] = message
         else:
             return False
         self.refresh()
@@ -239,7 +239,7 @@ class Form:
         return True
 
     def show_errors(self) -> bool:
-        """Whether nothing is wrong; if something is, say so at every field and go to the first."""
+        """Show all problems, missing values included, and focus the first; True if there are none."""
         self._shows_errors = True
         problems = self.refresh()
         if problems:
@@ -247,7 +247,7 @@ class Form:
         return not problems
 
     def go_to(self, path: str) -> None:
-        """Put the cursor into the field at a dotted path, unfolding its group if need be."""
+        """Focus the field at a dotted path, unfolding its group if needed."""
         name = first_step(path, self.section.names)
         field = self.section.reveal(name)
         if field is None:
@@ -258,7 +258,7 @@ class Form:
         field.focus_at(path[len(name) + 1 :])
 
     def field_changed(self, field: Field) -> None:
-        """Hear that a person changed ``field``: the service's old verdict on it is void."""
+        """Handle a person's change of ``field``, which voids the service's verdict on it."""
         self.changed_at = time.monotonic()
         self._forget_verdict(field.spec.name)
         self.bindings.release(field.spec.name)
@@ -266,9 +266,9 @@ class Form:
         self.note_change()
 
     def follow(self, values: Mapping[str, Any]) -> None:
-        """Take over what bound variables hold now; what does not fit is told at the fields.
+        """Take over the new values of bound variables; invalid ones are reported at the fields.
 
-        Files that the settings name are shown anew where one came, went or changed.
+        Without new values, check whether files that the settings name have changed.
         """
         if not values:
             self.verdicts.look_at_files()
@@ -281,7 +281,7 @@ class Form:
                 field.write(values[field.spec.name])
                 field.is_touched = True
             except FoldnoteError as error:
-                self._said_by_service[field.spec.name] = error.message
+                self._service_errors[field.spec.name] = error.message
         self.refresh()
         self.note_change()
 
@@ -291,34 +291,34 @@ class Form:
             self.on_batch(batch)
 
     def observe(self, function: Callable[[], object]) -> None:
-        """Call ``function()`` after every change of a value, by hand or by code."""
+        """Call ``function()`` after every change of a value, by a person or by code."""
         self._observers.append(function)
 
     def note_change(self) -> None:
-        """Tell observers that a value changed."""
+        """Notify observers of a changed value."""
         for function in self._observers:
             function()
 
     def announce(self, field: Field) -> None:
-        """Read out what is wrong with the field that a person has just changed."""
-        self.frame.show_live(f"{field.spec.title}: {field.said}" if field.said else "")
+        """Let screen readers read out the error of the field that a person has just changed."""
+        self.frame.show_live(f"{field.spec.title}: {field.error_text}" if field.error_text else "")
 
     def note_of(self, field: Field) -> str:
-        """What the form has to say at a field of its own: the variable that it follows."""
-        return self.bindings.tell(field.spec.name) if field in self.section.fields else ""
+        """The variable that one of the form's own fields follows; else empty."""
+        return self.bindings.describe(field.spec.name) if field in self.section.fields else ""
 
     def raw_value(self, name: str) -> Any:
-        """What the field holds now, hidden or not; `MISSING` when nothing or no such field."""
-        section = getattr(self, "section", None)  # fields look at each other while they are being made
+        """The field's value, hidden or not; `MISSING` if it is empty or there is none."""
+        section = getattr(self, "section", None)  # fields read each other while they are being built
         field = section.find(name) if section is not None else None
         return field.read().value if field is not None else MISSING
 
     def known_uploads(self) -> tuple[str, ...]:
-        """Names of the account's uploads, as far as they were loaded."""
+        """Names of the account's uploads that were loaded so far."""
         return self._uploads
 
     def offer_uploads(self, names: tuple[str, ...]) -> None:
-        """Let file fields offer ``names``."""
+        """Suggest the uploads ``names`` in file fields."""
         self._uploads = names
         for field in self.section.walk():
             if isinstance(field, FileField):
@@ -326,7 +326,7 @@ class Form:
         self.refresh()
 
     def _judge(self) -> Judgement:
-        return self._validator.judge(self._said_by_service)
+        return self._validator.judge(self._service_errors)
 
     def _list_problems(self, judgement: Judgement) -> tuple[Problem, ...]:
         wrong_name = self._judge_job_name()
@@ -338,7 +338,7 @@ class Form:
         return self.name_error or (check_job_name(typed) if typed else None)
 
     def _take_unknown(self, given: Mapping[str, Any]) -> None:
-        """Refuse names that the tool does not have."""
+        """Raise `SettingsError` for names that the tool does not have."""
         if given:
             known = self.section.names
             raise SettingsError(
@@ -346,9 +346,9 @@ class Form:
             )
 
     def _forget_verdict(self, name: str) -> None:
-        """The service's verdict on a field, or on what is inside it, is void once it changed."""
-        for path in [path for path in self._said_by_service if first_step(path, self.section.names) == name]:
-            del self._said_by_service[path]
+        """Drop the service's verdict on a changed field and what is inside it."""
+        for path in [path for path in self._service_errors if first_step(path, self.section.names) == name]:
+            del self._service_errors[path]
 
     def _show_counts(self, judgement: Judgement) -> None:
         wrong_name = self._judge_job_name()
@@ -375,9 +375,9 @@ class Form:
             self._show_code(self.frame.shown_language)
 
     def json(self) -> str:
-        """The settings as JSON, without secrets: a tool's as the body of ``POST /submit-job``.
+        """The settings as JSON without secrets; for a tool the body of ``POST /submit-job``.
 
-        Files of this computer have the names that they are uploaded as.
+        Local files have the names under which they are uploaded.
         """
         shown = leave_out_secrets(self.tool.settings_schema, self.value)
         if self._has_job:
@@ -412,7 +412,7 @@ class Form:
         self.checking.look_up_name()
 
     def _repr_mimebundle_(self, **_kwargs: Any) -> dict[str, Any]:
-        """The live form, and a readable one for where no kernel or no widget support is."""
+        """The widget, and static text and HTML for front ends without a kernel or widgets."""
         title = f"{self.tool.display_name or self.tool.type}: settings"
         fields = self.fields
         rows = [(fields[name].spec, value) for name, value in self.value.items()]

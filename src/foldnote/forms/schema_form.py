@@ -1,7 +1,7 @@
-"""A form over any JSON Schema: values, verdicts and code, and nothing to submit.
+"""A form for any JSON Schema, which validates values and writes code but submits nothing.
 
-The schema may come from anywhere: a file, a pydantic model's ``model_json_schema()``, another program. One
-whose value is not an object becomes a form of one field.
+The schema may come from a file, a pydantic model's ``model_json_schema()`` or another program. A schema of
+anything but an object becomes a form with one field.
 """
 
 from __future__ import annotations
@@ -33,12 +33,12 @@ class SchemaForm(Form):
         """Build the widgets and check the values.
 
         Args:
-            schema: a JSON Schema (draft 2020-12; what older drafts say otherwise is left alone), or the path
-                of a file that holds one.
-            value: what the form begins with; by default the schema's defaults.
+            schema: a JSON Schema (draft 2020-12; differing keywords of older drafts are ignored), or the path
+                of a file with one.
+            value: initial value; by default the schema's defaults.
 
         Raises:
-            ArgumentError: the file cannot be read, or holds no schema.
+            ArgumentError: the file cannot be read or does not contain a JSON object.
         """
         self.schema: dict[str, Any] = read_schema(schema)
         plain = resolve(self.schema, self.schema)
@@ -49,41 +49,41 @@ class SchemaForm(Form):
 
     @property
     def data(self) -> Any:
-        """The value that the schema describes; None where a form of one field is empty."""
+        """The form's value; None if a form with one field is empty."""
         return self.value if self.is_of_object else self.value.get(_ONLY)
 
     def set_value(self, value: Any) -> None:
-        """Hold exactly ``value``: what an object does not name is not there."""
+        """Hold exactly ``value``: fields that an object does not name are cleared."""
         self.section.write(dict(value) if self.is_of_object else {_ONLY: value})
         self.refresh()
 
     def json(self) -> str:
         """The values as JSON; secrets are left out."""
-        return json.dumps(self._told_data(), indent=2, ensure_ascii=False, default=str)
+        return json.dumps(self._public_data(), indent=2, ensure_ascii=False, default=str)
 
-    def _told_data(self) -> Any:
+    def _public_data(self) -> Any:
         shown = leave_out_secrets(self.schema, self.data)
         return None if shown is MISSING else shown
 
     def _take_unknown(self, given: Mapping[str, Any]) -> None:
-        """Keep names that the schema does not know; if they are mistakes, the verdict says so."""
+        """Keep names that the schema does not declare; validation reports those that it forbids."""
         if given:
             self.section.keep_extra(given)
 
     def code(self) -> str:
-        """The values as Python that can be pasted into a cell; secrets are left out, which a comment says."""
+        """The values as Python code for a cell; a comment says when secrets are left out."""
         from foldnote.forms.view.code import write_value
 
-        shown = self._told_data()
-        told = "" if is_same(shown, self.data) else "  # secrets are not written down here"
-        return f"settings = {write_value(shown)}{told}"
+        shown = self._public_data()
+        comment = "" if is_same(shown, self.data) else "  # secrets are left out"
+        return f"settings = {write_value(shown)}{comment}"
 
 
 def read_schema(source: Mapping[str, Any] | str | Path) -> dict[str, Any]:
-    """The schema itself, or the one that a file holds.
+    """The schema itself, or the one in a file.
 
     Raises:
-        ArgumentError: the file cannot be read, or holds no schema.
+        ArgumentError: the file cannot be read or does not contain a JSON object.
     """
     if isinstance(source, Mapping):
         return dict(source)
@@ -94,12 +94,12 @@ def read_schema(source: Mapping[str, Any] | str | Path) -> dict[str, Any]:
     except ValueError as error:
         raise ArgumentError(f"The schema {str(source)!r} is not valid JSON: {error}.") from error
     if not isinstance(read, dict):
-        raise ArgumentError(f"The file {str(source)!r} does not hold a JSON Schema: an object was expected.")
+        raise ArgumentError(f"The file {str(source)!r} is not a JSON Schema: a JSON object was expected.")
     return read
 
 
 def is_object(plain: Mapping[str, Any]) -> bool:
-    """Whether the schema's values are objects, so that its names become fields."""
+    """Whether the schema's values are objects, whose properties become fields."""
     if says_object(plain):
         return True
     options = [option for word in ("oneOf", "anyOf", "allOf") for option in plain.get(word) or ()]

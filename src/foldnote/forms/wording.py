@@ -1,7 +1,4 @@
-"""Names and figures as people read them: titles from keys, sizes, counts, values in one line.
-
-Nothing here knows a widget or a tool.
-"""
+"""Text for labels and messages: titles from keys, values on one line, numbers as typed."""
 
 from __future__ import annotations
 
@@ -34,10 +31,7 @@ def title_from_name(name: str) -> str:
 
 
 def in_one_line(value: Any, limit: int = 120) -> str:
-    """``value`` as a person would write it on one line, cut after ``limit`` characters.
-
-    Text of several lines (a pasted file) is named by its size and not shown.
-    """
+    """``value`` on one line of at most ``limit`` characters; text of several lines is given by its size."""
     if isinstance(value, str) and "\n" in value:
         return f"pasted text, {format_size(len(value.encode()))}"
     if isinstance(value, bool):
@@ -47,5 +41,5 @@ def in_one_line(value: Any, limit: int = 120) -> str:
 
 
 def number_text(value: float) -> str:
-    """A number as it would be typed: ``5``, ``0.05``, ``1e-07``."""
+    """The number as it would be typed: ``5``, ``0.05``, ``1e-07``."""
     return str(value) if isinstance(value, int) else repr(float(value))

@@ -171,7 +171,7 @@ def test_a_map_is_written_one_name_a_line():
     form.fields["m"].widget.value = "H: 26\nH 27"
     assert "Line 2" in label_of(form, "m")
     form.fields["m"].widget.value = "H: 26\nH: 27"
-    assert "H stands here twice" in label_of(form, "m")
+    assert "H is given twice" in label_of(form, "m")
 
 
 def test_what_no_kind_can_show_is_json():

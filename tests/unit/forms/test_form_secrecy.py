@@ -29,7 +29,7 @@ def test_a_secret_is_in_no_code_json_or_static_rendering(schema, value, shown):
     names = {}
     exec(form.code(), names)
     assert names["settings"] == ({} if shown is None else {"x": shown})
-    assert "secrets are not written down" in form.code()
+    assert "secrets are left out" in form.code()
 
 
 @pytest.mark.parametrize(("schema", "value", "shown"), _PLACES)

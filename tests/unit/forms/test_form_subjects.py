@@ -74,5 +74,5 @@ def test_a_file_that_holds_no_schema_is_named(tmp_path):
     with pytest.raises(FoldnoteError, match="could not be read"):
         form_verbs.form(path)
     path.write_text("[1]")
-    with pytest.raises(FoldnoteError, match="does not hold a JSON Schema"):
+    with pytest.raises(FoldnoteError, match="is not a JSON Schema"):
         form_verbs.form(path)

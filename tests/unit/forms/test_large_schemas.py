@@ -110,7 +110,7 @@ def test_a_long_section_shows_more_of_its_settings_on_a_click():
     form = SchemaForm(long())
     section = form.section
     assert len(section.shown) == 200
-    assert section.pager.description == "Show 200 of 500 settings more"
+    assert section.pager.description == "Show 200 of 500 more settings"
     for left in (300, 100, 0):
         section.pager.click()
         assert len(section.waiting) == left

@@ -438,7 +438,7 @@ def test_a_schema_of_a_list_is_a_form_of_one_field():
     assert form.data == [3]
 
 
-def test_names_beside_the_known_ones_are_kept_and_where_they_are_described_edited():
+def test_additional_properties_are_kept_and_can_be_edited_if_described():
     form = SchemaForm({"type": "object", "properties": {"a": {"type": "string"}}}, {"a": "x", "other": [1]})
     assert form.value == {"a": "x", "other": [1]}
     form = form_of({"a": {"type": "string"}}, additionalProperties={"type": "number"})
@@ -450,18 +450,18 @@ PLACES = {"type": "array", "prefixItems": [{"type": "number"}, {"type": "string"
 
 
 @pytest.mark.parametrize("schema", [PLACES, {"type": "array", "items": PLACES["prefixItems"]}])
-def test_places_of_a_list_have_fields_of_their_own(schema):
+def test_each_described_position_of_a_list_has_a_field(schema):
     form = form_of({"x": schema}, ["x"])
     assert form.value == {"x": []}
     place, unit = form.fields["x"].inside()
-    assert (place.spec.title, unit.spec.title) == ("Place 1", "Unit")
+    assert (place.spec.title, unit.spec.title) == ("Item 1", "Unit")
     place.widget.value = "2.5"
     assert form.value == {"x": [2.5]}
     unit.widget.value = "nm"
     assert form.value == {"x": [2.5, "nm"]}
 
 
-def test_a_gap_before_a_filled_place_and_what_is_wrong_in_one_are_told_there():
+def test_an_empty_position_before_a_filled_one_and_an_error_in_one_are_shown_there():
     form = form_of({"x": {**PLACES, "minItems": 2}}, ["x"])
     place, unit = form.fields["x"].inside()
     unit.widget.value = "nm"
@@ -470,16 +470,16 @@ def test_a_gap_before_a_filled_place_and_what_is_wrong_in_one_are_told_there():
     assert "is not a number" in place.widget.description
 
 
-def test_items_beyond_the_places_are_kept_as_they_are():
+def test_items_beyond_the_described_positions_are_kept_unchanged():
     form = form_of({"x": PLACES})
     form.set(x=[1, "nm", {"a": None}, 4])
     assert form.value == {"x": [1, "nm", {"a": None}, 4]}
-    assert "and 2 items more, kept as they are" in label_of(form, "x")
+    assert "and 2 more items, kept unchanged" in label_of(form, "x")
     form.set(form.value)
     assert form.value == {"x": [1, "nm", {"a": None}, 4]}
 
 
-def test_defaults_of_places_do_not_make_a_list_that_nobody_asked_for():
+def test_defaults_of_positions_do_not_create_a_list():
     schema = {"type": "array", "prefixItems": [{"type": "number", "default": 1}]}
     assert form_of({"x": schema}).value == {}
     assert form_of({"x": {**schema, "default": [3]}}).value == {"x": [3]}
@@ -523,7 +523,7 @@ def test_a_second_default_holds_while_its_condition_does_and_nobody_said_otherwi
     assert form.value["steps"] == 10
 
 
-def test_what_was_typed_or_set_stays_when_a_field_is_described_anew():
+def test_a_value_stays_when_the_description_of_its_field_changes():
     form = twice_described(default=50, title="Refinement steps")
     form.fields["steps"].widget.value = "12"
     choose(form, "mode", 1)

@@ -1,7 +1,7 @@
 """Fields that contain fields: objects, rows, maps and unions.
 
-A holder is the host of the fields inside it. Its value is put together from theirs, so that each of them
-keeps exactly what it was given; what is wrong inside is said inside.
+A holder is the host of the fields inside it. Its value is composed of theirs, and problems with a part are
+shown at that part's field.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from foldnote.forms.fields.field import Field, Reading, tell
+from foldnote.forms.fields.field import Field, Reading, describe_problem
 from foldnote.forms.ui.label import Notice, write_foot
 from foldnote.forms.ui.shared_styles import Looks
 from foldnote.forms.wording import in_one_line
@@ -23,12 +23,12 @@ class HolderField(Field):
 
     @property
     def looks(self) -> Looks:
-        """The form's shared models."""
+        """The form's shared layout and style models."""
         return self.host.looks
 
     @property
     def shows_errors(self) -> bool:
-        """As the form says."""
+        """Whether the form shows missing values as errors."""
         return self.host.shows_errors
 
     @property
@@ -37,28 +37,28 @@ class HolderField(Field):
         return self.host.client
 
     def field_changed(self, _field: Field) -> None:
-        """A change inside is a change of this."""
+        """Report a change inside as a change of this field."""
         self.changed()
 
     def announce(self, field: Field) -> None:
-        """The form reads it out."""
+        """Let the form read out the problem."""
         self.host.announce(field)
 
     def parts(self, _value: Any) -> dict[Any, Field]:
-        """The fields of the parts of a value, by name or position."""
+        """The fields of the parts of ``value``, by name or position."""
         return {}
 
     def raw_value(self, name: str) -> Any:
-        """The value of the nearest field of this name, looking outwards."""
+        """The value of the field ``name`` inside this one, else of the nearest such field outside."""
         inside = next((field for field in self.inside() if field.spec.name == name), None)
         return inside.read().value if inside is not None else self.host.raw_value(name)
 
     def note_of(self, _field: Field) -> str:
-        """Nothing is said of fields inside."""
+        """Empty: the form has notes for its own fields only."""
         return ""
 
     def known_uploads(self) -> tuple[str, ...]:
-        """As the form knows them."""
+        """Names of the uploads that the form knows."""
         return self.host.known_uploads()
 
     def inside(self) -> Sequence[Field]:
@@ -72,7 +72,7 @@ class HolderField(Field):
             yield from field.walk()
 
     def describe(self, value: Any) -> Reading:
-        """A value that the fields inside cannot hold is named."""
+        """A readout of a value that the fields inside cannot show."""
         return Reading(value, readout="" if value is None else f"holds {in_one_line(value)}")
 
     def write_head(self, notice: Notice) -> str:
@@ -85,33 +85,33 @@ class HolderField(Field):
         return f'<span class="fn-foot">{written}</span>' if written else ""
 
     def notice_of(self, read: Reading, problems: Sequence[Problem]) -> Notice:
-        """What the field itself has to say; what is wrong inside it left out."""
+        """The notice of the field itself, without problems of the fields inside."""
         own = [problem for problem in problems if not problem.field and not self.is_pristine(problem)]
         return Notice(
-            errors=tuple(tell(problem) for problem in own),
+            errors=tuple(describe_problem(problem) for problem in own),
             readout="; ".join(filter(None, (read.readout, self.host.note_of(self)))),
             is_changed=self.differs(read.value),
             is_required=self.is_required,
         )
 
     def lock(self) -> None:
-        """Everything inside is locked too."""
+        """Lock the fields inside."""
         for field in self.walk():
             if field is not self:
                 field.lock()
 
 
-def below(name: str, problem: Problem) -> Problem:
-    """A problem seen from one level higher."""
+def prefix_path(name: str, problem: Problem) -> Problem:
+    """The problem with ``name`` before its path."""
     path = f"{name}.{problem.field}" if problem.field else name
     return problem.model_copy(update={"field": path})
 
 
-def all_of(read: Reading) -> list[Problem]:
-    """What a reading objects to, in itself and inside."""
+def list_problems(read: Reading) -> list[Problem]:
+    """The problems of a reading: its errors, and those of the fields inside."""
     return [*(Problem(field="", message=message) for message in read.errors), *read.inner]
 
 
-def absent(path: str = "") -> Problem:
-    """A value is still to come at ``path``."""
+def require(path: str = "") -> Problem:
+    """The problem of a missing required value at ``path``."""
     return Problem(field=path, message="Required.", code="missing_field")

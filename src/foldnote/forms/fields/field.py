@@ -1,8 +1,8 @@
-"""A field: one setting, its control, and what is said about it.
+"""A field: one setting, its control, its readout and its errors.
 
-`Field` keeps the rules that all kinds share: a value set by code stays exactly that value until a person
-changes the control; a control that cannot show a value does not lose it; what is wrong stands in the
-field's own label. Judging values is the catalog's work, arranging fields the form's.
+Rules of all kinds: a value set by code stays exactly that value until a person changes the control, even if
+the control cannot show it; errors are shown in the field's label. The catalog validates values, the form
+arranges fields.
 """
 
 from __future__ import annotations
@@ -26,61 +26,62 @@ from foldnote.forms.ui.shared_styles import Looks, set_class
 from foldnote.models.verdict import Problem
 
 ABSENT_CODES = ("missing_field", "required")
-"""Codes of problems that only say that a required value is still to come."""
+"""Codes of problems that only say that a required value is missing."""
 _numbers = count(1)
 _PLAIN = (str, int, float, list, tuple, Mapping, NoneType)
 
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What a field holds."""
+    """The value of a field, with its errors and readout."""
 
     value: Any = MISSING
     errors: tuple[str, ...] = ()
-    """Why the control's contents are not a value, in words; the catalog is not asked then."""
+    """Sentences that say why the contents are not valid; the catalog does not validate them then."""
     excerpt: Excerpt | None = None
+    """Text around the first error; None without one."""
     readout: str = ""
-    """What the contents amount to: ``120 residues``, ``upload target.pdb, 204 kB``."""
+    """Summary of the contents: ``120 residues``, ``upload target.pdb, 204 kB``."""
     inner: tuple[Problem, ...] = ()
-    """What fields inside this one object to; paths begin below it."""
+    """Problems of the fields inside this one; paths are relative to it."""
 
 
 class FieldHost(Protocol):
-    """What a field may ask of the form that it stands in."""
+    """The form, or the field with fields inside, that a field belongs to."""
 
     @property
     def looks(self) -> Looks:
-        """The shared models."""
+        """The shared layout and style models."""
 
     @property
     def shows_errors(self) -> bool:
-        """Whether what is still to come is told as a mistake already, because somebody pressed Submit."""
+        """Whether missing values are shown as errors, because Submit was pressed."""
 
     @property
     def client(self) -> Any:
         """The client of the form's service; None without one."""
 
     def field_changed(self, field: Field) -> None:
-        """Hear that a person changed ``field``."""
+        """Called when a person changed ``field``."""
 
     def announce(self, field: Field) -> None:
-        """Read out what is wrong with ``field``, which a person has just changed."""
+        """Let screen readers read out the error of ``field``, which a person has just changed."""
 
     def note_of(self, field: Field) -> str:
-        """What the form has to say at ``field``; mostly nothing."""
+        """The form's own note at ``field``; empty for most."""
 
     def raw_value(self, name: str) -> Any:
-        """What the field ``name`` holds now, hidden or not; `MISSING` when nothing or no such field."""
+        """The value of the field ``name``, hidden or not; `MISSING` if it is empty or there is none."""
 
     def known_uploads(self) -> tuple[str, ...]:
-        """Names of the account's uploads as far as they are known without waiting."""
+        """Names of the account's uploads that were loaded so far."""
 
 
 class Field(ABC):
     """One setting of a form."""
 
     width: Literal["", "broad", "wide"] = ""
-    """How much of the form's width the field takes: one column, two, or all of it."""
+    """Width of the field in the form: one column (``""``), two (``broad``) or all (``wide``)."""
 
     control: Any = None
     """The widget that a person changes, labelled by its description; by default the whole field."""
@@ -93,16 +94,16 @@ class Field(ABC):
         self.host = host
         self.is_touched = False
         self.is_required = spec.required
-        self.said = ""
-        """The first error that stands at the field now."""
+        self.error_text = ""
+        """The first error shown at the field; empty without one."""
         self.mark = f"fn-r{next(_numbers)}"
-        """Class by which the form's page names the field."""
+        """CSS class by which the page identifies the field."""
         self._parts = read_parts(spec, is_brief=self.has_brief_help, mark=self.mark)
         self._kept: Any = MISSING
         self._is_cleared = False
         self.initial: Any = MISSING
         self.is_at_start = True
-        """Whether the field holds what it began with, and neither code nor a person said so."""
+        """Whether the field holds its initial value, set neither by code nor by a person."""
         self._is_writing = False
         self._classes: dict[str, bool] = {}
         self.widget: widgets.DOMWidget = self.build()
@@ -117,28 +118,28 @@ class Field(ABC):
 
     @abstractmethod
     def build(self) -> widgets.DOMWidget:
-        """Make the control; whatever a person changes in it must call `changed`."""
+        """Build and return the widget; every change by a person must call `changed`."""
 
     @abstractmethod
     def parse(self) -> Reading:
-        """What the control's contents mean."""
+        """The reading of the control's contents."""
 
     @abstractmethod
     def render(self, value: Any) -> None:
-        """Show ``value`` (or nothing, for `MISSING`) in the control, as well as it can be shown."""
+        """Show ``value`` in the control, as far as possible; `MISSING` empties it."""
 
     def describe(self, value: Any) -> Reading:
-        """The reading of a value that was set by code; kinds add a readout."""
+        """The reading of a value set by code; kinds add a readout and errors."""
         return Reading(value)
 
     def read(self) -> Reading:
-        """What the field holds."""
+        """The field's value, errors and readout."""
         if self._is_cleared:
             return Reading()
         return self.describe(self._kept) if self._kept is not MISSING else self.parse()
 
     def clear(self) -> None:
-        """Hold nothing, whatever an empty control means otherwise."""
+        """Hold no value, even if an empty control means one."""
         self.write(MISSING)
         self._is_cleared = True
 
@@ -146,27 +147,27 @@ class Field(ABC):
         """Hold exactly ``value``; `MISSING` empties the field.
 
         Raises:
-            ArgumentError: the value is an object that no setting can be.
+            ArgumentError: the value's type cannot be that of a setting.
         """
         if not (isinstance(value, _PLAIN) or value is MISSING or hasattr(value, "tolist")):
             kind = type(value).__name__
-            told = f"{self.spec.title} cannot be of the type {kind}: give text, numbers, lists or dicts."
-            raise ArgumentError(told)
+            message = f"{self.spec.title} cannot be of the type {kind}: give text, numbers, lists or dicts."
+            raise ArgumentError(message)
         self._is_cleared = self.is_at_start = False
         with self.writing():
             self.render(MISSING if value is None and self.spec.nullable else value)
         self._kept = MISSING if value is MISSING else self.keep(value)
 
     def keep(self, value: Any) -> Any:
-        """The form in which a value set by code is held; kinds that forgive spelling clean it here."""
+        """The value to hold for one set by code; kinds with a standard spelling convert it to that."""
         return value
 
     def reset(self) -> None:
-        """Back to the schema's default, or to nothing."""
+        """Return to the schema's default, or to no value."""
         self.start_with(self.spec.default)
 
     def start_with(self, value: Any) -> None:
-        """Hold ``value`` as the one that the field begins with; as if nobody had touched it."""
+        """Hold ``value`` as the initial one; the field counts as untouched."""
         self.write(value)
         parsed = self.parse()
         if not parsed.errors and is_same(parsed.value, self._kept):
@@ -176,7 +177,7 @@ class Field(ABC):
         self.initial = self.read().value
 
     def take_over(self, other: Field) -> None:
-        """Hold what ``other`` holds, in whose place this field is put."""
+        """Hold the value of ``other``, which this field replaces."""
         if not is_same(other.initial, other.spec.default):
             self.start_with(other.initial)
         if other._is_cleared:
@@ -186,7 +187,7 @@ class Field(ABC):
         self.is_touched = other.is_touched
 
     def _take_contents(self, other: Field) -> None:
-        """The value, or what was typed and is none."""
+        """Copy the value, or typed text that is not valid."""
         read = other.read()
         typed = getattr(other.widget, "value", None)
         if read.errors and isinstance(typed, str) and isinstance(getattr(self.widget, "value", None), str):
@@ -197,7 +198,7 @@ class Field(ABC):
             self.write(read.value)
 
     def changed(self, *_: object) -> None:
-        """Take note that a person changed the control."""
+        """Handle a person's change of the control."""
         if self._is_writing:
             return
         self._kept = MISSING
@@ -207,12 +208,12 @@ class Field(ABC):
         self.host.announce(self)
 
     def express(self, read: Reading, problems: Sequence[Problem]) -> None:
-        """Say what the field holds and what is wrong with it; paths of ``problems`` begin below the field."""
+        """Show the readout and the problems, whose paths are relative to the field."""
         shown = [problem for problem in problems if not self.is_pristine(problem)]
-        self.said = tell(shown[0]) if shown else ""
+        self.error_text = describe_problem(shown[0]) if shown else ""
         self.show(
             Notice(
-                errors=tuple(tell(problem) for problem in shown),
+                errors=tuple(describe_problem(problem) for problem in shown),
                 excerpt=read.excerpt if shown else None,
                 readout="; ".join(filter(None, (read.readout, self.host.note_of(self)))),
                 is_changed=self.differs(read.value),
@@ -221,22 +222,22 @@ class Field(ABC):
         )
 
     def is_pristine(self, problem: Problem) -> bool:
-        """Whether the problem is only that a value is still to come, in a field that nobody touched."""
+        """Whether the problem is only a missing value in a field that was not edited yet."""
         return problem.code in ABSENT_CODES and not (self.is_touched or self.host.shows_errors)
 
     def count(self, problems: Sequence[Problem]) -> tuple[int, int]:
-        """How many fields at or below this one are wrong, and how many are calmly still to come."""
+        """Number of fields at or below this one with errors, and of untouched ones that lack a value."""
         if not problems:
             return 0, 0
         return (0, 1) if all(self.is_pristine(problem) for problem in problems) else (1, 0)
 
     def show(self, notice: Notice) -> None:
-        """Say ``notice`` at the field."""
+        """Show ``notice`` at the field."""
         self.set_label(write_label(self._parts, notice))
         self.set_class("foldnote-wrong", bool(notice.errors))
 
     def set_label(self, label: str) -> None:
-        """Put the label's HTML where this kind has it."""
+        """Show the label's HTML; by default as the control's description."""
         self.control.description = label
 
     def set_class(self, name: str, is_on: bool) -> None:
@@ -247,26 +248,26 @@ class Field(ABC):
         set_class(self.widget, name, is_on)
 
     def focus(self) -> None:
-        """Put the cursor into the field."""
+        """Focus the field."""
         self.control.focus()
 
     def focus_at(self, _path: str) -> None:
-        """Put the cursor where the problem with this path is; fields that hold fields go into them."""
+        """Focus the control of the problem at this path; fields with fields inside override it."""
         self.focus()
 
     def walk(self) -> Iterator[Field]:
-        """This field, and for fields that hold fields all below it."""
+        """This field and all fields inside it."""
         yield self
 
     def lock(self) -> None:
-        """Let people see the value and not change it."""
+        """Make the field read-only."""
         for part in (self.widget, *getattr(self.widget, "children", ())):
             if part.has_trait("disabled"):
                 part.disabled = True
 
     @property
     def blank(self) -> Any:
-        """What an emptied control means: an empty default, null where a value is needed, or nothing given."""
+        """The value of an empty control: an empty default, None if required and nullable, else `MISSING`."""
         default = self.spec.default
         is_empty = default is None or (isinstance(default, str | list | dict) and not default)
         if default is MISSING and self.spec.required and self.spec.nullable and self.spec.type:
@@ -275,15 +276,15 @@ class Field(ABC):
 
     @property
     def is_changed(self) -> bool:
-        """Whether the value differs from the one that the field began with."""
+        """Whether the value differs from the initial one."""
         return self.differs(self.read().value)
 
     def differs(self, value: Any) -> bool:
-        """Whether ``value`` is another one than the schema's default; False where there is none."""
+        """Whether ``value`` differs from the initial one; False if the schema has no default."""
         return self.spec.default is not MISSING and not is_same(value, self.initial)
 
     def make_line(self, hint: str = "", *classes: str, rows: int = 0) -> Any:
-        """Make the field's control: one line of text, or a box of ``rows`` lines; it calls `changed`."""
+        """Build the field's control: a text box, or a text area of ``rows`` lines."""
         style = self.host.looks.text
         self.control = (
             compact_widgets.Textarea(rows=rows, style=style, placeholder=hint, **self.look(*classes))
@@ -295,7 +296,7 @@ class Field(ABC):
 
     @contextmanager
     def writing(self) -> Iterator[None]:
-        """Change the control meanwhile without taking it for a person's change."""
+        """Context in which changes of the control do not count as a person's."""
         was_writing, self._is_writing = self._is_writing, True
         try:
             yield
@@ -303,7 +304,7 @@ class Field(ABC):
             self._is_writing = was_writing
 
     def look(self, *classes: str) -> dict[str, Any]:
-        """Arguments that every control with a tied label takes."""
+        """Common arguments of controls with an HTML label; ``classes`` are CSS classes without prefix."""
         return {
             "layout": self.host.looks.layout,
             "description_allow_html": True,
@@ -312,7 +313,7 @@ class Field(ABC):
 
 
 def is_same(one: Any, other: Any) -> bool:
-    """Equality that tells True from 1, and a local file from an upload, at every level."""
+    """Deep equality that distinguishes True from 1, and a local file from an upload."""
     if isinstance(one, bool) != isinstance(other, bool):
         return False
     if isinstance(one, str) and isinstance(other, str):
@@ -330,12 +331,12 @@ def is_same(one: Any, other: Any) -> bool:
 
 
 def _kind_of_file(text: str) -> type | None:
-    """What sort of file a text stands for, where its type says so."""
+    """`LocalFile` or `FileValue` for a text of that type; None for others."""
     return next((kind for kind in (LocalFile, FileValue) if isinstance(text, kind)), None)
 
 
-def tell(problem: Problem) -> str:
-    """The problem's sentence; one inside a field says where."""
+def describe_problem(problem: Problem) -> str:
+    """The problem's message, preceded by its path inside the field."""
     if not problem.field:
         return problem.message
     first, dot, rest = problem.field.partition(".")

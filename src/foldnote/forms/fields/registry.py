@@ -1,7 +1,7 @@
-"""The rows that decide which field a piece of schema becomes.
+"""The registry of field kinds, which maps a property's schema to a field.
 
-The first row that matches builds the field. `register_kind` puts a row of a user's in front of ours; the
-last of ours takes anything and offers it as JSON, so every schema has a form.
+The first kind that matches builds the field. `register_kind` adds a kind before the bundled ones, of which
+the last takes any value as JSON, so every schema has a form.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ class FieldKind:
     """One kind of field."""
 
     name: str
-    """Unique among the kinds; a second row of the same name replaces the first."""
+    """Unique name; a second kind of the same name replaces the first."""
     summary: str
     """What it is for, in one sentence."""
     matches: Callable[[FieldSpec], bool]
     """Whether a field with this specification is of this kind."""
     build: Callable[[FieldSpec, FieldHost], Field]
-    """Makes the field; the host is the form that it stands in."""
+    """Builds the field; the host is the form that it belongs to."""
 
 
 _bundled: list[FieldKind] = []
@@ -35,27 +35,27 @@ _added: list[FieldKind] = []
 
 
 def bundle_kinds(kinds: Iterable[FieldKind]) -> None:
-    """Try ``kinds`` after those of users; `foldnote.forms.fields.kinds` calls it as it is imported."""
+    """Set the bundled kinds; `foldnote.forms.fields.kinds` calls this on import."""
     _bundled[:] = kinds
 
 
 def register_kind(kind: FieldKind) -> FieldKind:
-    """Try ``kind`` before all others from now on; returns it, so that it works on a lambda's result too."""
+    """Add ``kind`` before all others, replacing one of the same name; returns ``kind``."""
     _added[:] = [kind, *(known for known in _added if known.name != kind.name)]
     return kind
 
 
 def forget_kind(name: str) -> None:
-    """Take back what `register_kind` added under ``name``; bundled kinds stay."""
+    """Remove the kind ``name`` that `register_kind` added; bundled kinds stay."""
     _added[:] = [known for known in _added if known.name != name]
 
 
 def kinds() -> tuple[FieldKind, ...]:
-    """All rows, in the order in which they are tried."""
+    """All kinds, in the order in which they are tried."""
     names = {kind.name for kind in _added}
     return (*_added, *(kind for kind in _bundled if kind.name not in names))
 
 
 def kind_for(spec: FieldSpec) -> FieldKind:
-    """The first kind that matches ``spec``; there always is one."""
+    """The first kind that matches ``spec``; the last bundled kind matches any."""
     return next(kind for kind in kinds() if kind.matches(spec))

@@ -1,7 +1,7 @@
 """The fields of one object: a form's own, or those of an object inside it.
 
-A section reads its fields, asks its plan which of them apply, and hands what is wrong to the field that it
-concerns. It draws nothing: forms and object fields do.
+A section reads its fields, finds with its plan which of them apply, and passes each problem to the field
+that it concerns. Forms and object fields lay it out.
 """
 
 from __future__ import annotations
@@ -23,49 +23,49 @@ from foldnote.models.verdict import Problem
 
 _MOST_ROUNDS: Final = 4
 MOST_AT_ONCE: Final = 200
-"""Fields of one object that are built together; those beyond wait until somebody wants to see them."""
+"""Fields of one object that are built at once; further optional ones are built on demand."""
 
 
 @dataclass(frozen=True, slots=True)
 class SectionReading:
-    """What the fields of a section hold at one moment."""
+    """The readings of a section's fields, and the object that they form."""
 
     readings: tuple[Reading, ...]
-    """One a field, whether it applies or not."""
+    """One per field, whether it applies or not."""
     state: State
     value: dict[str, Any]
-    """The fields that apply and hold something, and the names that are not fields."""
+    """Values of the fields that apply, and of names that are not fields."""
     inner: tuple[Problem, ...]
-    """What the fields that apply have to say against themselves; paths begin at the section."""
+    """Problems found by the fields that apply; paths are relative to the section."""
 
 
 class WaitingField(Field):
-    """What a setting holds before its field is built: data without a control; it draws and judges nothing."""
+    """The value of a setting whose field is not built yet; it has no control and shows nothing."""
 
     def build(self) -> widgets.DOMWidget:
-        """One empty widget that all of a form share, and that is never shown."""
+        """An empty widget that the form shares and never shows."""
         return self.host.looks.nothing
 
     def parse(self) -> Reading:
-        """Nothing, or what an empty control means."""
+        """The value of an empty control."""
         return Reading(self.blank)
 
     def render(self, value: Any) -> None:
-        """There is nothing to show it in."""
+        """Do nothing: there is no control."""
 
     def set_label(self, label: str) -> None:
-        """There is nothing to say it at."""
+        """Do nothing: there is no label."""
 
     def set_class(self, name: str, is_on: bool) -> None:
-        """There is nothing to mark."""
+        """Do nothing: the widget is shared."""
 
 
 class Section:
     """The fields of an object schema.
 
     Attributes:
-        fields: every field, those of other conditions too.
-        extra: names and values of the object that are not fields; they are kept and sent.
+        fields: every field, including those that do not apply now.
+        extra: values of names that are not fields; they are kept and sent.
     """
 
     def __init__(self, plan: Plan, host: FieldHost) -> None:
@@ -73,7 +73,7 @@ class Section:
         self.plan = plan
         self._host = host
         self.on_shown: Callable[[], None] = _ignore
-        """Called when waiting fields were built, so that their widgets are shown."""
+        """Called after waiting fields were built, to show their widgets."""
         waits = len(plan.parts) > MOST_AT_ONCE
         self.fields: tuple[Field, ...] = tuple(
             WaitingField(part.spec, host)
@@ -84,21 +84,21 @@ class Section:
         self.pager = host.looks.button("", "foldnote-add", "foldnote-pager") if self.waiting else None
         if self.pager is not None:
             self.pager.on_click(lambda _button: self.show_more())
-            self._tell_waiting()
+            self._label_pager()
         self.more: Field | None = (
             kind_for(plan.more).build(plan.more, host) if plan.more is not None else None
         )
         self.extra: dict[str, Any] = {}
         self._problems: tuple[Problem, ...] = ()
         self._holding: dict[int, tuple[int, ...]] = {}
-        """Which further descriptions the fields show, by position."""
+        """Indices of the conditional descriptions that the fields show, by position."""
         self._last = self.read()
 
     def read(self) -> SectionReading:
-        """Read all fields; those that are described otherwise beside the new values are changed first."""
+        """Read all fields, after replacing those whose description depends on the new values."""
         readings, state = self._settle()
         for _ in range(_MOST_ROUNDS):
-            if not self._describe_anew(state):
+            if not self._update_descriptions(state):
                 break
             readings, state = self._settle()
         more = self.more.read() if self.more is not None else None
@@ -127,8 +127,8 @@ class Section:
         readings = tuple(field.read() for field in self.fields)
         return readings, self.plan.settle({position: read.value for position, read in enumerate(readings)})
 
-    def _describe_anew(self, state: State) -> bool:
-        """Put fields in place that show what holds now; whether there were any."""
+    def _update_descriptions(self, state: State) -> bool:
+        """Replace fields whose conditional descriptions changed; returns whether there were any."""
         fields = list(self.fields)
         for position, part in enumerate(self.plan.parts):
             holding = state.others.get(position, ())
@@ -148,17 +148,17 @@ class Section:
 
     @property
     def last(self) -> SectionReading:
-        """What was read last."""
+        """The last reading."""
         return self._last
 
     def find(self, name: str) -> Field | None:
-        """The field of this name that applies, else any of this name."""
+        """The field of this name that applies, else the first of this name; None without one."""
         found = [position for position, field in enumerate(self.fields) if field.spec.name == name]
         applying = [position for position in found if position in self._last.state.applying]
         return self.fields[(applying or found)[0]] if found else None
 
     def reveal(self, name: str) -> Field | None:
-        """The field of this name, built if it was not."""
+        """The field of this name, built if it was not; None without one."""
         field = self.find(name)
         if isinstance(field, WaitingField):
             self.show([self.fields.index(field)])
@@ -166,16 +166,16 @@ class Section:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Names of the fields, each once."""
+        """Distinct names of the fields."""
         return tuple(dict.fromkeys(field.spec.name for field in self.fields))
 
     @property
     def by_name(self) -> dict[str, Field]:
-        """The fields by name; of several for one name the one that applies."""
+        """The fields by name; of several with one name the one that applies."""
         return {name: self.fields[place] for name, place in self._list_places().items()}
 
     def _list_places(self) -> dict[str, int]:
-        """Where the field of each name is that applies, else the first one of this name."""
+        """Position of the field of each name that applies, else of the first with this name."""
         places: dict[str, int] = {}
         applying = self._last.state.applying
         for place, field in enumerate(self.fields):
@@ -186,7 +186,7 @@ class Section:
 
     @property
     def defaults(self) -> dict[str, Any]:
-        """What a setting is taken for that is not given; a condition's own default is not known to all."""
+        """Default of each setting, without those that hold under a condition only."""
         return {name: self.plan.parts[place].spec.default for name, place in self._list_places().items()}
 
     @property
@@ -211,7 +211,7 @@ class Section:
         self.show(self.waiting[:MOST_AT_ONCE])
 
     def show(self, positions: Iterable[int]) -> None:
-        """Build the fields at these positions, as far as they wait."""
+        """Build those of the fields at these positions that are waiting."""
         fields = list(self.fields)
         for position in positions:
             waiting = fields[position]
@@ -219,18 +219,18 @@ class Section:
                 fields[position] = kind_for(waiting.spec).build(waiting.spec, self._host)
                 fields[position].take_over(waiting)
         self.fields = tuple(fields)
-        self._tell_waiting()
+        self._label_pager()
         self.express(self.read(), self._problems)
         self.on_shown()
 
     def show_sought(self, words: Sequence[str]) -> None:
-        """Build those waiting fields that a search for ``words`` finds."""
+        """Build the waiting fields that a search for ``words`` finds."""
         found = [place for place in self.waiting if self.fields[place].spec.has_words(words)]
         if found:
             self.show(found[:MOST_AT_ONCE])
 
     def show_given(self) -> None:
-        """Build those waiting fields that hold something of their own."""
+        """Build the waiting fields whose value differs from the initial one."""
         held = {place: self.fields[place].read().value for place in self.waiting}
         found = [
             place
@@ -240,13 +240,13 @@ class Section:
         if found:
             self.show(found[:MOST_AT_ONCE])
 
-    def _tell_waiting(self) -> None:
+    def _label_pager(self) -> None:
         if self.pager is not None:
             left = len(self.waiting)
-            self.pager.description = f"Show {min(left, MOST_AT_ONCE)} of {left} settings more"
+            self.pager.description = f"Show {min(left, MOST_AT_ONCE)} of {left} more settings"
 
     def write(self, value: Mapping[str, Any]) -> None:
-        """Hold exactly ``value``: what it does not name is not there."""
+        """Hold exactly ``value``: fields that it does not name are cleared."""
         self._write_extra(value)
         for field in self.fields:
             if field.spec.name in value:
@@ -256,7 +256,7 @@ class Section:
         self.show_given()
 
     def reset(self, default: Mapping[str, Any]) -> None:
-        """Back to ``default``, and where it is silent to the fields' own defaults."""
+        """Return to ``default``, and to their own defaults for the fields that it does not name."""
         self._write_extra(default)
         for field in self.fields:
             field.reset()
@@ -264,7 +264,7 @@ class Section:
                 field.start_with(default[field.spec.name])
 
     def express(self, read: SectionReading, problems: Sequence[Problem]) -> None:
-        """Let every field say what concerns it, and hide those that do not apply."""
+        """Show readout and problems at each field, and hide fields that do not apply."""
         self._problems = tuple(problems)
         names = self.names
         shared = share(problems, names)
@@ -280,23 +280,23 @@ class Section:
 
     @property
     def everything(self) -> tuple[Field, ...]:
-        """All fields, the one for other names last."""
+        """All fields, the one for other names (if any) last."""
         return self.fields if self.more is None else (*self.fields, self.more)
 
     def walk(self) -> Iterator[Field]:
-        """All fields and those inside them."""
+        """All fields, including those inside others."""
         for field in self.everything:
             yield from field.walk()
 
     def focus_at(self, path: str) -> None:
-        """Put the cursor into the field that a dotted path names."""
+        """Focus the field at a dotted path."""
         name = first_step(path, self.names)
         field = self.reveal(name) or self.more
         if field is not None:
             field.focus_at(path[len(name) + 1 :] if field is not self.more else path)
 
     def keep_extra(self, given: Mapping[str, Any]) -> None:
-        """Take in names that are not fields, beside those that are there."""
+        """Add values of names that are not fields."""
         more = self.more.read().value if self.more is not None else self.extra
         self._write_extra({**(more if isinstance(more, Mapping) else {}), **given})
 
@@ -309,17 +309,17 @@ class Section:
 
 
 def _ignore() -> None:
-    """Nobody shows the section yet."""
+    """Do nothing, before the section is shown."""
 
 
 def list_names(tool: Tool) -> tuple[str, ...]:
-    """Names of all settings that a tool may have, under whatever conditions."""
+    """Names of all settings of a tool, including those that apply under conditions only."""
     schema = tool.settings_schema
     return tuple(dict.fromkeys(part.spec.name for part in read_plan(schema, schema).parts))
 
 
 def list_own(name: str, read: Reading) -> list[Problem]:
-    """What a field objects to in its own contents."""
+    """Problems in a reading of the field ``name``; paths begin with it."""
     own = [Problem(field=name, message=message) for message in read.errors]
     inner = [
         problem.model_copy(update={"field": f"{name}.{problem.field}" if problem.field else name})
@@ -329,13 +329,13 @@ def list_own(name: str, read: Reading) -> list[Problem]:
 
 
 def first_step(path: str, names: Iterable[str]) -> str:
-    """Which of ``names`` a dotted path begins with; names may have dots themselves."""
+    """The longest of ``names`` (which may contain dots) that begins a dotted path, else its first step."""
     fitting = [name for name in names if path == name or path.startswith(f"{name}.")]
     return max(fitting, key=len) if fitting else path.partition(".")[0]
 
 
 def share(problems: Iterable[Problem], names: Iterable[str]) -> dict[str, tuple[Problem, ...]]:
-    """Problems by the name that their path begins with, each with the rest of its path."""
+    """Group problems by the name that their path begins with, and remove it from the path."""
     names = tuple(names)
     shared: dict[str, tuple[Problem, ...]] = {}
     for problem in problems:

@@ -1,6 +1,6 @@
-"""What a form would send at one moment, to tell later whether it is still the same.
+"""What a form would send at one moment, to detect later changes.
 
-A file of this computer counts with its time and size: its path may stay while its contents change.
+A local file is compared by modification time and size, since its contents may change under the same path.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from foldnote.forms.files.file_reference import local_path
 
 
 class Snapshot(NamedTuple):
-    """The typed job name, the settings, and the state of each file of this computer that they may mean."""
+    """The typed job name, the settings, and the state of each local file that they may name."""
 
     job_name: str
     settings: dict[str, Any]
     files: dict[str, tuple[int, int] | None]
-    """Time of the last change (ns) and bytes by path; None for a text that no file is there for."""
+    """Modification time (ns) and size (bytes) by path; None if there is no such file."""
 
     def restamped(self) -> Snapshot:
         """The same settings with the files as they are now."""
@@ -28,7 +28,7 @@ class Snapshot(NamedTuple):
 
 
 def take_snapshot(fields: Mapping[str, Field], settings: dict[str, Any], job_name: str = "") -> Snapshot:
-    """The snapshot of ``settings``, of which ``fields`` tell which ones are files."""
+    """The snapshot of ``settings``; ``fields`` (by name) determine which settings are files."""
     paths = {
         path
         for name, value in settings.items()
@@ -38,7 +38,7 @@ def take_snapshot(fields: Mapping[str, Field], settings: dict[str, Any], job_nam
 
 
 def _find_paths(value: Any, *, is_open: bool) -> Iterator[str]:
-    """Texts in ``value`` that mean a file of this computer, or may come to mean one where ``is_open``."""
+    """Paths of local files in ``value``; with ``is_open`` also texts that may become local paths."""
     if isinstance(value, dict | list | tuple):
         for item in value.values() if isinstance(value, dict) else value:
             yield from _find_paths(item, is_open=is_open)

@@ -1,8 +1,7 @@
-"""A Python variable bound to a field: the field shows what the variable holds, and follows it.
+"""A Python variable bound to a field: the field shows the variable's value and follows its changes.
 
-The notebook is asked after each cell that ran, and then the files that a form names are looked at, too.
-Whoever types into the field takes it over: then it does not follow any more, and the form says so. Nothing
-is ever written into the variable.
+Variables, and the files that a form names, are checked after each cell. Typing into the field ends the
+binding. The variable itself is never changed.
 """
 
 from __future__ import annotations
@@ -21,21 +20,21 @@ from foldnote.forms.schema.spec import MISSING
 
 @dataclass(frozen=True, slots=True)
 class Variable:
-    """The name of a variable of the notebook, in the place of a setting's value."""
+    """The name of a notebook variable, given in place of a setting's value."""
 
     name: str
 
     def read(self) -> Any:
-        """What the variable holds now, as a setting has it; `MISSING` while there is none."""
+        """The variable's value as plain data; `MISSING` while it is not defined."""
         names = getattr(_shell(), "user_ns", {})
         return _plain(names[self.name]) if self.name in names else MISSING
 
 
 def variable(name: str) -> Variable:
-    """A variable of the notebook for a field to follow: ``fn.form(tool, heavy=fn.variable("my_sequence"))``.
+    """Bind a field to a notebook variable: ``fn.form(tool, heavy=fn.variable("my_sequence"))``.
 
     Raises:
-        ArgumentError: this is not the name of a variable.
+        ArgumentError: ``name`` is not a valid variable name.
     """
     if not isinstance(name, str) or not name.isidentifier():
         raise ArgumentError(f"variable() takes the name of a variable in quotation marks, not {name!r:.80}.")
@@ -46,7 +45,7 @@ class Follower(Protocol):
     """A form that follows variables."""
 
     def follow(self, values: Mapping[str, Any]) -> None:
-        """Take over what variables hold now, and look at the files that the settings name."""
+        """Take over the variables' new values, and check the files that the settings name."""
 
 
 class Bindings:
@@ -64,7 +63,7 @@ class Bindings:
         return {field: bound.name for field, bound in self._bound.items()}
 
     def take(self, values: Mapping[str, Any]) -> dict[str, Any]:
-        """Bind what is a `Variable`; gives the values with what the variables hold in their places."""
+        """Bind each `Variable` among the values; returns the values with the variables' contents."""
         taken: dict[str, Any] = {}
         for name, value in values.items():
             self._bound.pop(name, None)
@@ -79,11 +78,11 @@ class Bindings:
         return taken
 
     def release(self, name: str) -> None:
-        """The field is its own again."""
+        """End the binding of the field ``name``."""
         self._bound.pop(name, None)
 
     def follow(self, *_: object) -> None:
-        """Put what the variables hold now into their fields."""
+        """Copy the variables' current values to their fields."""
         form = self._form()
         if form is None:
             return
@@ -94,16 +93,16 @@ class Bindings:
                 news[name] = self._seen[name] = value
         form.follow(news)
 
-    def tell(self, name: str) -> str:
-        """What is said at a field: which variable it follows."""
+    def describe(self, name: str) -> str:
+        """The note at a bound field: the variable that it follows; empty for other fields."""
         bound = self._bound.get(name)
         if bound is None:
             return ""
         is_there = bound.read() is not MISSING
-        return f"follows the variable {bound.name}{'' if is_there else ', which is not there yet'}"
+        return f"follows the variable {bound.name}{'' if is_there else ', which is not defined yet'}"
 
     def listen(self, is_wanted: bool) -> None:
-        """From now on look at variables and files after each cell, where that ``is_wanted``."""
+        """Start checking variables and files after each cell, if ``is_wanted``."""
         if self._is_listening or not is_wanted:
             return
         self._is_listening = True
@@ -129,7 +128,7 @@ def _shell() -> Any:
 
 
 def _plain(value: Any) -> Any:
-    """A value as a setting has it: arrays as lists, paths as text; a table's copy, to see later changes."""
+    """A value as plain data: arrays as lists, paths as `LocalFile`; a table is copied, to detect changes."""
     if isinstance(value, PurePath):
         return LocalFile(value)
     if hasattr(value, "equals") and hasattr(value, "columns"):

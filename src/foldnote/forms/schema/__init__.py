@@ -1,1 +1,1 @@
-"""Reading a tool's JSON Schema: references, conditions, specs of fields."""
+"""Read a tool's JSON Schema: references, conditions, field specifications."""

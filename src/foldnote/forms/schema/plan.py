@@ -1,9 +1,9 @@
-"""Which fields an object schema can have, and which of them it has beside the values that stand there now.
+"""Which fields an object schema can have, and which of them apply for given values.
 
-The standard keywords decide: ``if``/``then``/``else``, ``allOf``, ``dependentSchemas``,
-``dependentRequired``, and ``oneOf`` or ``anyOf`` of objects that a property with one value in each tells
-apart. They are read once into parts with conditions; a condition is a schema, and is asked of the
-validator. ``x-foldnote.appliesWhen`` and ``appliesIf`` are conditions more. No widgets, no wording.
+The conditional keywords ``if``/``then``/``else``, ``allOf``, ``dependentSchemas``, ``dependentRequired``, and
+``oneOf`` or ``anyOf`` of objects with a discriminator property, are read once into parts with conditions. A
+condition is a schema that the validator evaluates. ``x-foldnote.appliesWhen`` and ``appliesIf`` add further
+conditions.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ _MOST_LEVELS: Final = 12
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Condition:
-    """A schema that the object must fulfil, or must not."""
+    """A schema that the object must match (``is_wanted``) or must not match."""
 
     rules: Rules
     is_wanted: bool = True
 
     def holds(self, value: Mapping[str, Any]) -> bool:
-        """Whether it is so beside ``value``."""
+        """Whether the object ``value`` meets the condition."""
         return self.rules.is_met(dict(value)) is self.is_wanted
 
 
@@ -40,30 +40,30 @@ When = tuple[Condition, ...]
 
 @dataclass(frozen=True)
 class Part:
-    """One way in which one property is described."""
+    """One description of a property."""
 
     spec: FieldSpec
     whens: tuple[When, ...]
-    """The part means something when all conditions of one of these hold."""
+    """The part applies when all conditions of one of these hold."""
     note: Condition | None = None
-    """One condition more, from ``x-foldnote.appliesIf``; it is asked with defaults filled in."""
+    """A further condition, from ``x-foldnote.appliesIf``, evaluated with defaults filled in."""
     others: tuple[tuple[Mapping[str, Any], When], ...] = ()
-    """Further descriptions of the property, each with the conditions under which it holds too."""
+    """Conditional descriptions that narrow this one, each with its conditions."""
 
     def describe(self, holding: tuple[int, ...]) -> FieldSpec:
-        """The specification while these of the further descriptions hold."""
+        """The specification narrowed by the conditional descriptions at the indices ``holding``."""
         if not holding:
             return self.spec
         schema: Mapping[str, Any] = self.spec.schema
         for place in holding:
             schema = narrow(schema, self.others[place][0], is_nearer=True)
-        told = read_spec(self.spec.path, schema, self.spec.root, required=self.spec.required)
-        return replace(told, nullable=self.spec.nullable)
+        spec = read_spec(self.spec.path, schema, self.spec.root, required=self.spec.required)
+        return replace(spec, nullable=self.spec.nullable)
 
 
 @dataclass(frozen=True)
 class Demand:
-    """Names that are required, or must not be there, under conditions."""
+    """Names that are required, or forbidden, under conditions."""
 
     names: frozenset[str]
     when: When
@@ -71,34 +71,34 @@ class Demand:
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """What a plan comes to beside certain values."""
+    """The outcome of a plan for given values."""
 
     value: dict[str, Any]
     applying: frozenset[int]
-    """Positions of the parts that mean something; of two parts for one name the first."""
+    """Positions of the parts that apply; of several with one name the first."""
     required: frozenset[str]
     others: Mapping[int, tuple[int, ...]]
-    """Which of the further descriptions of a part hold, by its position; parts without one are left out."""
+    """Indices of the conditional descriptions that hold, by position of the part; others are left out."""
 
 
 @dataclass
 class Plan:
-    """Everything that an object schema may ask for."""
+    """Everything that an object schema can require, with the conditions."""
 
     parts: tuple[Part, ...] = ()
     demands: list[Demand] = field(default_factory=list)
     bans: list[Demand] = field(default_factory=list)
     options: list[tuple[When, Rules]] = field(default_factory=list)
-    """The schemas of a union, each with the conditions under which it is meant."""
+    """The options of unions, each with the conditions that select it."""
     kinds: list[Demand] = field(default_factory=list)
-    """Names that tell the options of a union apart and must be given."""
+    """Discriminators of unions that are required."""
     more: FieldSpec | None = None
-    """The field for names that the schema does not know, where it says what they hold."""
+    """The field for additional properties, if the schema describes them."""
 
     def settle(self, raw: Mapping[int, Any]) -> State:
-        """What applies when the parts hold ``raw`` values, by position.
+        """Find what applies when the parts have the values ``raw``, by position.
 
-        A field that does not apply has no say: fields are taken in round by round until nothing changes.
+        Values of fields that do not apply are ignored: the search is repeated until the result is stable.
         """
         given = [(position, part) for position, part in enumerate(self.parts)]
         filled = {
@@ -147,7 +147,7 @@ class Plan:
 
 
 def read_plan(schema: Mapping[str, Any], root: Mapping[str, Any], path: tuple[str, ...] = ()) -> Plan:
-    """The plan of an object schema; ``root`` is where references are looked up."""
+    """The plan of an object schema; references are looked up in ``root``."""
     reader = _PlanReader(root, path)
     reader.read(schema, (), 0)
     return reader.finish(_read_more(resolve(schema, root), root, path))
@@ -179,7 +179,7 @@ class _PlanReader:
 
     def finish(self, more: FieldSpec | None) -> Plan:
         for name in sorted(name for demand in self._plan.demands for name in demand.names):
-            self._found.setdefault(name, [({}, ())])  # only asked for: shown at all times
+            self._found.setdefault(name, [({}, ())])  # required but not described: always shown
         parts = [
             self._make_part(name, child, alternatives)
             for name, found in self._found.items()
@@ -204,7 +204,7 @@ class _PlanReader:
         return Part(spec, whens, note, others)
 
     def _read_spec(self, name: str, child: Any, alternatives: list[tuple[Any, When]]) -> FieldSpec:
-        """The specification; it is required where it is so each time that the part applies."""
+        """The specification, required if the property is required whenever the part applies."""
         whens = [when for _, when in alternatives]
         is_required = all(
             any(name in demand.names and set(demand.when) <= set(when) for demand in self._plan.demands)
@@ -229,9 +229,9 @@ class _PlanReader:
                 self._plan.bans.append(Demand(frozenset(banned), when))
 
     def _add(self, name: str, child: Any, when: When) -> None:
-        """Take in a description of a property, if it says more than the ones that hold wherever it does.
+        """Add a description of a property.
 
-        A second one narrows what the first allows, and may call it something else: the field shows both.
+        One that holds only where an earlier one does is kept as a conditional description that narrows it.
         """
         found = self._found.setdefault(name, [])
         has_shape = _has_shape(child, self._root)
@@ -242,14 +242,14 @@ class _PlanReader:
                 return
         if has_shape:
             shapeless = [pair for pair in found if not _has_shape(pair[0], self._root)]
-            told = [pair[0] for pair in shapeless if isinstance(pair[0], Mapping)]
-            notes = {key: value for earlier in told for key, value in earlier.items()}
+            earlier_children = [pair[0] for pair in shapeless if isinstance(pair[0], Mapping)]
+            notes = {key: value for earlier in earlier_children for key, value in earlier.items()}
             found[:] = [pair for pair in found if pair not in shapeless or set(pair[1]) - set(when)]
             child = notes | dict(child) if notes else child
         found.append((child, when))
 
     def _add_other(self, name: str, child: Any, when: When, conditions: set[Condition]) -> None:
-        """Keep a further description that holds under conditions of its own."""
+        """Keep a conditional description, if it has conditions and says something that a form shows."""
         plain = resolve(child, self._root)
         if conditions and says_more(plain):
             self._others.setdefault(name, []).append((plain, when))
@@ -274,14 +274,14 @@ class _PlanReader:
             self._plan.kinds.append(self._plan.demands[-1])
         for plain in plains:
             kind = read_fixed(plain["properties"][name], self._root)[0]
-            told = {"properties": {name: {"const": kind}}, "required": [name]}
-            chosen = (*when, Condition(self._compile(told)))
+            is_kind = {"properties": {name: {"const": kind}}, "required": [name]}
+            chosen = (*when, Condition(self._compile(is_kind)))
             self._plan.options.append((chosen, self._compile(plain)))
             others = {key: child for key, child in plain["properties"].items() if key != name}
             self.read(plain | {"properties": others}, chosen, level + 1)
 
     def _join_kinds(self, name: str, plains: list[dict[str, Any]]) -> dict[str, Any]:
-        """The discriminator as one labelled choice."""
+        """The schema of the discriminator, with one labelled choice per option."""
         children = [resolve(plain["properties"][name], self._root) for plain in plains]
         choices = [
             {
@@ -290,10 +290,10 @@ class _PlanReader:
             }
             for child, plain in zip(children, plains, strict=True)
         ]
-        told = {key: children[0][key] for key in ("title", "description") if key in children[0]}
+        labels = {key: children[0][key] for key in ("title", "description") if key in children[0]}
         defaults = [child["default"] for child in children if "default" in child]
         is_agreed = len(set(map(repr, defaults))) == 1
-        return told | {"oneOf": choices} | ({"default": defaults[0]} if is_agreed else {})
+        return labels | {"oneOf": choices} | ({"default": defaults[0]} if is_agreed else {})
 
     def _compile(self, schema: Any) -> Rules:
         if self._document is None:
@@ -303,16 +303,16 @@ class _PlanReader:
 
 
 def _read_more(plain: Mapping[str, Any], root: Mapping[str, Any], path: tuple[str, ...]) -> FieldSpec | None:
-    """The field for further names; none where they are closed or may be anything."""
-    told = {key: plain[key] for key in ("additionalProperties", "patternProperties") if plain.get(key)}
-    if not any(isinstance(found, Mapping) and found for found in told.values()):
+    """The field for additional properties; None if they are forbidden or not described."""
+    known = {key: plain[key] for key in ("additionalProperties", "patternProperties") if plain.get(key)}
+    if not any(isinstance(found, Mapping) and found for found in known.values()):
         return None
     title = "Other names" if plain.get("properties") else "Names and values"
-    return read_spec((*path, title), {"type": "object", "title": title, **told}, root, required=False)
+    return read_spec((*path, title), {"type": "object", "title": title, **known}, root, required=False)
 
 
 def _group(found: list[tuple[Any, When]]) -> Iterator[tuple[Any, list[tuple[Any, When]]]]:
-    """Alike descriptions of one property together."""
+    """Group equal descriptions of one property."""
     seen: dict[str, list[tuple[Any, When]]] = {}
     for child, when in found:
         seen.setdefault(repr(child), []).append((child, when))
@@ -321,7 +321,7 @@ def _group(found: list[tuple[Any, When]]) -> Iterator[tuple[Any, list[tuple[Any,
 
 
 def _has_shape(child: Any, root: Mapping[str, Any]) -> bool:
-    """Whether a description says what kind of value is meant."""
+    """Whether a description constrains the kind of value."""
     return any(key in SHAPES for key in resolve(child, root))
 
 

@@ -1,7 +1,4 @@
-"""One piece of JSON Schema as a form reads it: references followed, parts of ``allOf`` put together.
-
-Pure functions over plain data. A keyword that nobody here knows stays where it is.
-"""
+"""Resolve a JSON Schema for a form: follow references, merge ``allOf``. Unknown keywords are kept."""
 
 from __future__ import annotations
 
@@ -10,14 +7,14 @@ from typing import Any, Final
 
 NULL: Final = {"type": "null"}
 CONDITIONS: Final = ("if", "then", "else", "dependentSchemas", "dependentRequired", "dependencies")
-"""Keywords that say something only beside certain values."""
+"""Keywords that apply under conditions only."""
 OBJECT_WORDS: Final = (
     *("properties", "required", "additionalProperties", "patternProperties"),
     *("minProperties", "maxProperties", "propertyNames", "unevaluatedProperties", *CONDITIONS),
 )
 _ANNOTATIONS = {"title", "description", "default", "examples", "$comment", "deprecated", "readOnly"}
 _MOST_STEPS = 20
-_TOLD_ONCE: Final = ("title", "description", "default", "examples", "multipleOf", "pattern", "format")
+_LAST_WINS: Final = ("title", "description", "default", "examples", "multipleOf", "pattern", "format")
 _TIGHTEST: Final[Mapping[str, Callable[[Any, Any], Any]]] = {
     **dict.fromkeys(("minimum", "exclusiveMinimum", "minLength", "minItems", "minProperties"), max),
     **dict.fromkeys(("maximum", "exclusiveMaximum", "maxLength", "maxItems", "maxProperties"), min),
@@ -25,9 +22,9 @@ _TIGHTEST: Final[Mapping[str, Callable[[Any, Any], Any]]] = {
 
 
 def resolve(schema: Any, root: Mapping[str, Any]) -> dict[str, Any]:
-    """``schema`` with local references followed; keywords beside a ``$ref`` win over the target's.
+    """``schema`` with local references followed; keywords next to a ``$ref`` take precedence.
 
-    The parts of an ``allOf`` that say one thing about a value that is not an object are put into one.
+    The parts of an ``allOf`` are merged if they do not conflict and do not describe an object.
     """
     merged = _dereference(schema, root)
     parts = merged.get("allOf")
@@ -37,7 +34,7 @@ def resolve(schema: Any, root: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def says_object(schema: Mapping[str, Any]) -> bool:
-    """Whether the schema is of an object with names of its own."""
+    """Whether the schema describes an object."""
     types = schema.get("type")
     if types is not None:
         return bool(types == "object")
@@ -45,7 +42,7 @@ def says_object(schema: Mapping[str, Any]) -> bool:
 
 
 def split_null(schema: dict[str, Any], root: Mapping[str, Any]) -> tuple[dict[str, Any], bool]:
-    """The schema without its ``null``, and whether it had one."""
+    """The schema without ``null``, and whether it allowed ``null``."""
     types = schema.get("type")
     if isinstance(types, list):
         kept = [name for name in types if name != "null"]
@@ -66,7 +63,7 @@ def split_null(schema: dict[str, Any], root: Mapping[str, Any]) -> tuple[dict[st
 
 
 def take_type(value: Any) -> str:
-    """The JSON type of a value."""
+    """JSON type of a value; empty for one that JSON does not have."""
     if value is None:
         return "null"
     if isinstance(value, bool):
@@ -78,7 +75,7 @@ def take_type(value: Any) -> str:
 
 
 def list_types(schema: Mapping[str, Any]) -> tuple[str, ...]:
-    """The types that the schema names; of a schema without any, those that its values have."""
+    """The schema's types, inferred from its keywords if it names none; empty if it leaves them open."""
     types = schema.get("type")
     if isinstance(types, str):
         return (types,)
@@ -94,7 +91,7 @@ def list_types(schema: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def find_discriminator(options: Sequence[Mapping[str, Any]], root: Mapping[str, Any]) -> str | None:
-    """The property that each of the options fixes to a value of its own; None without one."""
+    """The property that each option fixes to a different value; None if there is none."""
     fixed = [dict(_list_fixed(option, root)) for option in options]
     if len(fixed) < 2:
         return None
@@ -106,7 +103,7 @@ def find_discriminator(options: Sequence[Mapping[str, Any]], root: Mapping[str, 
 
 
 def read_fixed(schema: Any, root: Mapping[str, Any]) -> tuple[Any, ...]:
-    """The one value that the schema allows, in a tuple; an empty one where there are more."""
+    """A tuple of the only value that the schema allows; empty if it allows several."""
     plain = resolve(schema, root)
     if "const" in plain:
         return (plain["const"],)
@@ -115,14 +112,14 @@ def read_fixed(schema: Any, root: Mapping[str, Any]) -> tuple[Any, ...]:
 
 
 def narrow(base: Mapping[str, Any], more: Mapping[str, Any], *, is_nearer: bool) -> dict[str, Any]:
-    """A property's description with what another one that holds beside it says of the same value.
+    """Combine two descriptions of a property that both hold.
 
-    The narrower bounds and the common values count. Of titles, descriptions, defaults and examples those of
-    ``more`` do where it is the nearer one, else those of ``base``.
+    The result has the narrower bounds and the common values. Titles, descriptions, defaults and examples are
+    those of ``more`` if ``is_nearer``, else those of ``base``.
     """
     merged = dict(base)
     for key, value in more.items():
-        if key in _TOLD_ONCE and (is_nearer or key not in base):
+        if key in _LAST_WINS and (is_nearer or key not in base):
             merged[key] = value
         elif key in _TIGHTEST and _is_number(value):
             known = base.get(key)
@@ -138,8 +135,8 @@ def narrow(base: Mapping[str, Any], more: Mapping[str, Any], *, is_nearer: bool)
 
 
 def says_more(schema: Mapping[str, Any]) -> bool:
-    """Whether a second description of a property says something that a form shows."""
-    return any(key in _TOLD_ONCE or key in _TIGHTEST or key in ("enum", "const") for key in schema)
+    """Whether a description of a property has keywords that a form shows."""
+    return any(key in _LAST_WINS or key in _TIGHTEST or key in ("enum", "const") for key in schema)
 
 
 def _is_number(value: Any) -> bool:
@@ -189,7 +186,7 @@ def _find_anchor(name: str, at: Any) -> Mapping[str, Any]:
 
 
 def _merge_parts(schema: dict[str, Any], parts: list[dict[str, Any]]) -> dict[str, Any]:
-    """The schema with what its parts say, if no two of them say something different."""
+    """The schema merged with its ``allOf`` parts; unchanged if two of them conflict."""
     merged: dict[str, Any] = {key: value for key, value in schema.items() if key != "allOf"}
     for part in parts:
         for key, value in part.items():

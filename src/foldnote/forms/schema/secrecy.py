@@ -1,7 +1,4 @@
-"""What of a form's values may be written down: everything but what the schema calls secret, however deep.
-
-A secret is a text of format ``password``, or whatever is ``writeOnly``. Nothing here knows a widget.
-"""
+"""Remove secrets from a form's values: texts of format ``password``, and whatever is ``writeOnly``."""
 
 from __future__ import annotations
 
@@ -16,12 +13,12 @@ _CONDITIONAL = ("then", "else")
 
 
 def leave_out_secrets(schema: Any, value: Any, root: Mapping[str, Any] | None = None) -> Any:
-    """``value`` without its secrets; `MISSING` where it is one itself. Nothing is changed in place.
+    """A copy of ``value`` without secrets at any depth; `MISSING` if it is a secret itself.
 
     Args:
-        schema: what describes the value.
-        value: plain data.
-        root: the whole schema, in which references are looked up; by default ``schema`` itself.
+        schema: schema of the value.
+        value: plain data; it is not modified.
+        root: the whole schema, in which references are looked up; by default ``schema``.
     """
     if not isinstance(schema, Mapping) or value is MISSING:
         return value
@@ -35,15 +32,15 @@ def leave_out_secrets(schema: Any, value: Any, root: Mapping[str, Any] | None = 
     parts = [part for word in _ALTERNATIVES for part in _listed(plain.get(word))]
     parts += [plain[word] for word in _CONDITIONAL if word in plain]
     parts += (plain.get("dependentSchemas") or {}).values()
-    shown = _look_into(plain, value, root)
+    shown = _leave_out_inner(plain, value, root)
     for part in parts:
         if shown is not MISSING:
             shown = leave_out_secrets(part, shown, root)
     return shown
 
 
-def _look_into(plain: Mapping[str, Any], value: Any, root: Mapping[str, Any]) -> Any:
-    """The value with what the schema says of its items or names left out."""
+def _leave_out_inner(plain: Mapping[str, Any], value: Any, root: Mapping[str, Any]) -> Any:
+    """A list or mapping without the secrets among its items; a secret list item becomes None."""
     if isinstance(value, list):
         places = _listed(plain.get("prefixItems"))
         schemas = [*places, *[plain.get("items")] * max(0, len(value) - len(places))]

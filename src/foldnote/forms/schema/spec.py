@@ -1,7 +1,6 @@
-"""What a form needs to know of one field, read once from the JSON Schema.
+"""The specification of one field, read once from the JSON Schema.
 
-Pure data: no widgets, no checks. Foreign corners of JSON Schema (references, nullable types, labelled
-values) are flattened here, so that a field kind sees one plain shape.
+References, nullable types and labelled values are normalised here, so that field kinds see one form.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ class _Missing(Enum):
 
 
 MISSING: Final = _Missing.MISSING
-"""Stands for a value that nobody gave; None is a value."""
+"""Stands for a value that was not given, as opposed to None, which is a value."""
 Missing = Literal[_Missing.MISSING]
 
 _SEARCHED_LEVELS: Final = 2
@@ -41,12 +40,12 @@ SHAPES = frozenset(
         *OBJECT_WORDS,
     )
 )
-"""Keywords that say what kind of value is meant; null is one only where none of them is used."""
+"""Keywords that constrain the kind of value; a schema without any of them also allows null."""
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """One of a field's allowed values, and how it is shown."""
+    """An allowed value of a field, and its label."""
 
     value: Any
     label: str
@@ -64,7 +63,7 @@ class FieldSpec:
     nullable: bool
     """Whether ``null`` is a value of the field."""
     choices: tuple[Choice, ...]
-    """Allowed values in the schema's order; empty when any value of the type will do."""
+    """Allowed values in the schema's order; empty if all values of the type are allowed."""
     root: Mapping[str, Any] = field(default_factory=dict, repr=False)
     """The whole schema, in which references are looked up."""
 
@@ -75,24 +74,24 @@ class FieldSpec:
 
     @property
     def notes(self) -> Mapping[str, Any]:
-        """What the schema says under ``x-foldnote``."""
+        """The schema's ``x-foldnote`` object; empty without one."""
         found = self.schema.get(_NOTES)
         return found if isinstance(found, Mapping) else {}
 
     @property
     def type(self) -> str:
-        """The JSON type, or the empty string where the schema leaves it open."""
+        """The JSON type; empty if the schema allows several."""
         types = list_types(self.schema)
         return types[0] if len(types) == 1 else ""
 
     @property
     def title(self) -> str:
-        """What stands above the control."""
+        """Title shown at the control."""
         return str(self.schema.get("title") or title_from_name(self.name))
 
     @property
     def help(self) -> str:
-        """The description, in the schema's words."""
+        """The schema's description."""
         return str(self.schema.get("description") or "")
 
     @property
@@ -101,9 +100,9 @@ class FieldSpec:
         return self.schema.get("default", MISSING)
 
     def has_words(self, words: Iterable[str]) -> bool:
-        """Whether each of these words, in small letters, is in what the field or one inside it is called."""
-        told = " ".join(_list_words(self.name, self.schema, self.root, _SEARCHED_LEVELS)).lower()
-        return all(word in told for word in words)
+        """Whether name, title or description of the field or one inside it contain all (lower-case) words."""
+        text = " ".join(_list_words(self.name, self.schema, self.root, _SEARCHED_LEVELS)).lower()
+        return all(word in text for word in words)
 
     @property
     def unit(self) -> str:
@@ -112,12 +111,12 @@ class FieldSpec:
 
     @property
     def role(self) -> str:
-        """What the field means to a scientist: ``sequence``, ``file``, ``chain`` …; empty when unsaid."""
+        """Scientific meaning: ``sequence``, ``file``, ``chain`` …; empty if not stated."""
         return str(self.notes.get("role") or "")
 
     @property
     def extensions(self) -> tuple[str, ...]:
-        """File extensions without the dot; empty when any will do."""
+        """Allowed file extensions in lower case, without the dot; empty if all are allowed."""
         return tuple(str(item).lstrip(".").lower() for item in self.notes.get("extensions") or ())
 
     @property
@@ -136,17 +135,17 @@ class FieldSpec:
 
     @property
     def is_read_only(self) -> bool:
-        """Whether people may look at the value and not change it."""
+        """Whether the value can be seen but not changed."""
         return self.schema.get("readOnly") is True
 
     @property
     def is_deprecated(self) -> bool:
-        """Whether the setting is there for old jobs only."""
+        """Whether the setting exists for old jobs only."""
         return self.schema.get("deprecated") is True
 
     @property
     def examples(self) -> tuple[Any, ...]:
-        """Values that the schema gives as examples."""
+        """The schema's examples."""
         found = self.schema.get("examples")
         return tuple(found) if isinstance(found, list) else ()
 
@@ -158,7 +157,7 @@ class FieldSpec:
 
 
 def read_specs(schema: Mapping[str, Any]) -> tuple[FieldSpec, ...]:
-    """The fields that an object schema always has, in the order in which a form shows them."""
+    """The unconditional fields of an object schema, in the order in which a form shows them."""
     required = set(schema.get("required") or ())
     properties = schema.get("properties") or {}
     specs = [
@@ -168,13 +167,13 @@ def read_specs(schema: Mapping[str, Any]) -> tuple[FieldSpec, ...]:
 
 
 def rank_specs(specs: Iterable[FieldSpec]) -> list[FieldSpec]:
-    """Groups in their order, and inside a group ``order`` before the schema's own order."""
+    """Sort by group, then by the ``order`` note, then by the schema's order."""
     ranked = sorted(enumerate(specs), key=lambda pair: _rank(pair[1], pair[0]))
     return [spec for _, spec in ranked]
 
 
 def read_spec(path: tuple[str, ...], schema: Any, root: Mapping[str, Any], *, required: bool) -> FieldSpec:
-    """The field at ``path``; ``root`` is where ``$ref`` looks."""
+    """The specification of the field at ``path``; references are looked up in ``root``."""
     plain, nullable = split_null(resolve(schema, root), root)
     takes_anything = not nullable and SHAPES.isdisjoint(plain)
     enumerated = plain.get("enum")
@@ -186,7 +185,7 @@ def read_spec(path: tuple[str, ...], schema: Any, root: Mapping[str, Any], *, re
 
 
 def read_item_choices(spec: FieldSpec) -> tuple[Choice, ...]:
-    """The allowed values of an array's items; empty when they are free."""
+    """The allowed values of an array's items; empty if all are allowed."""
     return tuple(_read_choices(spec.items))
 
 

@@ -1,7 +1,4 @@
-"""What JSON Schema's ``format`` asks of a text, in words and as typed.
-
-A row a format: how to tell it, and what one looks like. Formats that nobody here knows are left alone.
-"""
+"""Checks and examples of JSON Schema's ``format`` values. Unknown formats are not checked."""
 
 from __future__ import annotations
 
@@ -16,12 +13,12 @@ from uuid import UUID
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """One format."""
+    """One format: its name in a sentence, an example, and a parser."""
 
     noun: str
     example: str
     read: Callable[[str], object]
-    """Raises ValueError for a text that does not have the format."""
+    """Parser, which raises ValueError or re.error for a text that does not have the format."""
 
 
 def _read_pattern(pattern: str) -> Callable[[str], object]:
@@ -67,7 +64,7 @@ FORMATS: Final = {
 
 
 def find_format_fault(text: str, name: object) -> str | None:
-    """Why the text does not have the format, as a sentence; None where it does or the format is unknown."""
+    """Why the text does not have the format, as a sentence; None if it does or the format is unknown."""
     wanted = FORMATS.get(name) if isinstance(name, str) else None
     if wanted is None:
         return None
@@ -79,6 +76,6 @@ def find_format_fault(text: str, name: object) -> str | None:
 
 
 def show_example(name: object) -> str:
-    """What a text of this format looks like; empty for an unknown one."""
+    """An example of the format; empty for an unknown one."""
     wanted = FORMATS.get(name) if isinstance(name, str) else None
     return wanted.example if wanted is not None else ""

@@ -1,7 +1,7 @@
-"""The bundled kinds of fields: one row each, the most particular first.
+"""The bundled kinds of fields, one row each, the most specific first.
 
-A kind is a subclass of `foldnote.forms.fields.field.Field` and a row here. Kinds turn values into controls
-and back; whether a value is right is the catalog's question.
+A kind is a subclass of `foldnote.forms.fields.field.Field` and a row here. It converts values to controls
+and back; the catalog validates the values.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def _is_map_of_scalars(spec: FieldSpec) -> bool:
 
 
 def _is_object(spec: FieldSpec) -> bool:
-    """Whether the fields of an object are known, be it by a union's options."""
+    """Whether the object's fields are known, directly or through the options of a union."""
     if _is_deep(spec) or not (says_object(spec.schema) or "allOf" in spec.schema or _has_kinds(spec)):
         return False
     parts = [spec.schema, *(resolve(part, spec.root) for part in spec.schema.get("allOf") or ())]
@@ -45,7 +45,7 @@ def _is_object(spec: FieldSpec) -> bool:
 
 
 def _has_kinds(spec: FieldSpec) -> bool:
-    """Whether the schema is a union of objects that one of their properties tells apart."""
+    """Whether the schema is a union of objects with a discriminator property."""
     for keyword in ("oneOf", "anyOf"):
         options = spec.schema.get(keyword)
         if isinstance(options, list) and find_discriminator(
@@ -62,7 +62,7 @@ def _is_variant(spec: FieldSpec) -> bool:
 
 
 def _is_rows(spec: FieldSpec) -> bool:
-    """Whether a list's items are alike and known."""
+    """Whether all items of a list have one known schema."""
     return (
         spec.type == "array" and bool(spec.items) and "prefixItems" not in spec.schema and not _is_deep(spec)
     )
@@ -75,7 +75,7 @@ def _is_entries(spec: FieldSpec) -> bool:
 
 
 def _is_deep(spec: FieldSpec) -> bool:
-    """Whether the field lies so deep that a schema without end must be feared."""
+    """Whether the field is nested so deeply that the schema may be endlessly recursive."""
     return len(spec.path) > MOST_LEVELS
 
 
@@ -90,13 +90,13 @@ _BUNDLED: tuple[FieldKind, ...] = (
     ),
     FieldKind(
         "files",
-        "Several files, one a line.",
+        "Several files, one per line.",
         lambda spec: spec.type == "array" and is_file(spec),
         FilesField,
     ),
     FieldKind(
         "constant",
-        "The one value that there is; it is shown and sent.",
+        "The only allowed value; it is shown and sent.",
         lambda spec: spec.required and len(spec.choices) == 1 and "enum" not in spec.schema,
         ConstField,
     ),
@@ -108,13 +108,13 @@ _BUNDLED: tuple[FieldKind, ...] = (
     ),
     FieldKind(
         "sequence",
-        "A sequence, raw or FASTA, checked letter by letter.",
+        "A sequence, raw or FASTA, each letter checked.",
         lambda spec: spec.type == "string" and spec.role in ("sequence", "sequences"),
         SequenceField,
     ),
     FieldKind(
         "places",
-        "A list whose places have schemas of their own: a field for each place.",
+        "A list whose positions have different schemas: one field per position.",
         lambda spec: has_places(spec) and not _is_deep(spec),
         PlacesField,
     ),
@@ -139,7 +139,7 @@ _BUNDLED: tuple[FieldKind, ...] = (
     ),
     FieldKind(
         "chains",
-        "Chains of the structure in another field, to tick or to type.",
+        "Chains of the structure in another field, ticked or typed.",
         lambda spec: _is_list_of_scalars(spec) and spec.role == "chains" and _has_texts(spec),
         ChainsField,
     ),
@@ -175,24 +175,24 @@ _BUNDLED: tuple[FieldKind, ...] = (
     ),
     FieldKind(
         "molecules",
-        "Molecules as SMILES, one a line.",
+        "Molecules as SMILES, one per line.",
         lambda spec: _is_list_of_scalars(spec) and spec.role == "smiles" and _has_texts(spec),
         MoleculesField,
     ),
     FieldKind(
         "lines",
-        "A list of texts, one a line.",
+        "A list of strings, one per line.",
         lambda spec: _is_list_of_scalars(spec) and spec.items.get("type") == "string" and not _is_short(spec),
         LinesField,
     ),
     FieldKind("words", "A list of short words or numbers on one line.", _is_list_of_scalars, WordsField),
     FieldKind(
-        "map", "Names with values, one a line: chains with residues.", _is_map_of_scalars, MappingField
+        "map", "Names with values, one per line, e.g. chains with residues.", _is_map_of_scalars, MappingField
     ),
-    FieldKind("object", "An object: its fields in a group of their own.", _is_object, ObjectField),
-    FieldKind("variant", "One of several forms: it is chosen, then filled in.", _is_variant, VariantField),
+    FieldKind("object", "An object: its fields, in a group.", _is_object, ObjectField),
+    FieldKind("variant", "A union: one of its options is chosen, then filled in.", _is_variant, VariantField),
     FieldKind("rows", "A list of objects or lists: rows to add, remove and move.", _is_rows, RowsField),
-    FieldKind("entries", "Names with objects or lists, each in a row.", _is_entries, EntriesField),
+    FieldKind("entries", "Names with objects or lists, one row each.", _is_entries, EntriesField),
     FieldKind(
         "secret",
         "Text that is never shown.",
@@ -200,7 +200,7 @@ _BUNDLED: tuple[FieldKind, ...] = (
         SecretField,
     ),
     FieldKind("text", "Text on one line.", lambda spec: spec.type == "string", TextField),
-    FieldKind("json", "Whatever no other kind can show, as JSON.", lambda _spec: True, JsonField),
+    FieldKind("json", "Any other value, as JSON.", lambda _spec: True, JsonField),
 )
 
 

@@ -1,4 +1,4 @@
-"""Fields for chains of the structure that another field of the form holds."""
+"""Fields for chains of the structure given in another field of the form."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ _SHOWN_LETTERS: Final = 24
 
 
 def outline_for(field: Field) -> Outline | None:
-    """The structure that a field refers to by its note ``of``; None while it is not known."""
+    """The structure in the field named by this field's note ``of``; None while it is unknown."""
     name = field.spec.notes.get("of")
     if not isinstance(name, str):
         return None
     return find_outline(field.host.raw_value(name), field.host.known_uploads())
 
 
-def tell_chain(chain: OutlineChain) -> str:
-    """How a chain begins, by which people know it."""
+def describe_chain(chain: OutlineChain) -> str:
+    """The first residues of a polymer chain, and the scheme that numbers its CDRs."""
     more = "…" if len(chain.letters) > _SHOWN_LETTERS else ""
-    told = f"begins {chain.letters[:_SHOWN_LETTERS]}{more}" if chain.is_polymer else ""
+    start = f"begins {chain.letters[:_SHOWN_LETTERS]}{more}" if chain.is_polymer else ""
     cdrs = f"{chain.stretches[0].numbering} numbering" if chain.stretches else ""
-    return ", ".join(filter(None, (told, cdrs)))
+    return ", ".join(filter(None, (start, cdrs)))
 
 
 class ChainField(OfferedField):
@@ -40,7 +40,7 @@ class ChainField(OfferedField):
     noun = "chain"
 
     def hint(self) -> str:
-        """What stands in the empty line."""
+        """Placeholder text."""
         return "chain id, e.g. H" if self.spec.notes.get("of") else super().hint()
 
     def offers(self) -> Offers | None:
@@ -53,22 +53,22 @@ class ChainField(OfferedField):
             outline.name,
             tuple(chain.name for chain in chains),
             tuple(chain.label for chain in chains),
-            tuple(map(tell_chain, chains)),
+            tuple(map(describe_chain, chains)),
         )
 
 
 class ChainsField(WordsField):
-    """Several chains: a line, and the chains of the structure to tick."""
+    """Several chains: a text line, and a checkbox for each chain of the structure."""
 
     width = "broad"
 
     def build(self) -> widgets.DOMWidget:
-        """The line; boxes to tick come with a structure."""
+        """The line; checkboxes are added once a structure is known."""
         self.ticks = Ticks[str](self.make_line("e.g. H, L", "path"), self.host.looks, self._tick)
         return self.ticks.widget
 
     def describe(self, value: Any) -> Reading:
-        """Say which chains these are, and which the structure lacks."""
+        """The number of chains, residues and pairs; an error for a chain that the structure lacks."""
         outline = outline_for(self)
         if not isinstance(value, list) or not value or outline is None:
             return super().describe(value)
@@ -80,11 +80,11 @@ class ChainsField(WordsField):
                 return Reading(value, (f"{outline.name} has no chain {name[:20]!r}. It has: {known}.",))
         total = sum(len(chain.residues) for chain in found if chain is not None)
         pairs = [str(entry) for entry in value if " " in str(entry)]
-        told = f", {count(len(pairs), 'pair')}: {', '.join(pairs)}" if pairs else ""
-        return Reading(value, readout=f"{count(len(found), 'chain')}, {count(total, 'residue')}{told}")
+        paired = f", {count(len(pairs), 'pair')}: {', '.join(pairs)}" if pairs else ""
+        return Reading(value, readout=f"{count(len(found), 'chain')}, {count(total, 'residue')}{paired}")
 
     def express(self, read: Reading, problems: Any) -> None:
-        """Offer the structure's chains before anything is said."""
+        """Update the checkboxes, then show readout and errors."""
         self._offer(read.value)
         super().express(read, problems)
 

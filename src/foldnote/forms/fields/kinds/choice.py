@@ -1,7 +1,6 @@
 """Fields with a closed set of values: one of them, any of them, yes or no.
 
-A value outside the set (an old job's, a newer service's) is offered as one more choice and named as not
-allowed, never dropped in silence.
+A value outside the set (from an old job or a newer service) is added as a choice marked "not allowed".
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ class ChoiceField(Field):
     """One of the allowed values, in a drop-down list."""
 
     def build(self) -> widgets.DOMWidget:
-        """A drop-down list; where nothing need be chosen its first line says so."""
+        """A drop-down list; without a default its first entry stands for no value."""
         self._values = [choice.value for choice in self.spec.choices]
         labels = _distinct_labels(self.spec.choices)
         is_null = self.spec.nullable and self.spec.required
@@ -45,12 +44,12 @@ class ChoiceField(Field):
         return box
 
     def parse(self) -> Reading:
-        """The chosen value; `MISSING` for the line that says that nothing is."""
+        """The chosen value; `MISSING` for the entry that stands for none."""
         index = self.widget.index
         return Reading(MISSING if index is None else self._values[index])
 
     def render(self, value: Any) -> None:
-        """Choose ``value``; one that is not allowed becomes a line of its own."""
+        """Choose ``value``; one that is not allowed is added as an entry."""
         found = [index for index, known in enumerate(self._values) if is_same(known, value)]
         if value is MISSING and not found:
             found = [0]
@@ -63,10 +62,10 @@ class ChoiceField(Field):
 
 
 class ConstField(Field):
-    """The only value that there is."""
+    """The only allowed value."""
 
     def build(self) -> widgets.DOMWidget:
-        """A line that cannot be changed."""
+        """A disabled text box."""
         return compact_widgets.Text(
             self.spec.choices[0].label, disabled=True, style=self.host.looks.text, **self.look()
         )
@@ -76,19 +75,19 @@ class ConstField(Field):
         return Reading(self.spec.choices[0].value)
 
     def render(self, value: Any) -> None:
-        """Another value, which an old job may have, is shown as it is."""
+        """Show the value; another one, as an old job may have, is marked "not allowed"."""
         own = self.spec.choices[0]
         is_own = value is MISSING or is_same(value, own.value)
         self.widget.value = own.label if is_own else f"{in_one_line(value, 60)} (not allowed)"
 
 
 class ManyChoicesField(Field):
-    """Any number of the allowed values: boxes to tick, or a list where there are very many."""
+    """Any number of the allowed values: checkboxes, or a multiple-choice list for more than 24."""
 
     width = "wide"
 
     def build(self) -> widgets.DOMWidget:
-        """The boxes between the field's name and its help."""
+        """The checkboxes between the field's name and its help."""
         looks = self.host.looks
         self._choices = read_item_choices(self.spec)
         labels = _distinct_labels(self._choices)
@@ -135,17 +134,17 @@ class ManyChoicesField(Field):
             self.control.index = tuple(index for index, is_on in enumerate(on) if is_on)
 
     def show(self, notice: Notice) -> None:
-        """Head and foot stand around the boxes."""
+        """Write the title above the checkboxes, help and errors below."""
         self._head.value = f'<span class="fn-label">{self._parts.head(notice)}</span>'
         self._foot.value = f'<span class="fn-foot">{write_foot(self._parts, notice)}</span>'
         self.set_class("foldnote-wrong", bool(notice.errors))
 
 
 class SwitchField(Field):
-    """Yes or no, as a box to tick; unticked and without a default it is not sent."""
+    """Yes or no, as a checkbox; unticked and without a default it is not sent."""
 
     def build(self) -> widgets.DOMWidget:
-        """The box, and a line below it for help and errors."""
+        """The checkbox, and a line below it for help and errors."""
         looks = self.host.looks
         self.control = compact_widgets.Checkbox(
             False, description=self.spec.title, indent=False, layout=looks.layout, style=looks.checkbox
@@ -155,33 +154,33 @@ class SwitchField(Field):
         return looks.box([self.control, self._foot], "foldnote-switch")
 
     def parse(self) -> Reading:
-        """True, False, or nothing where False was never chosen and is not the default."""
+        """True or False; `MISSING` when unticked, optional and without a default."""
         is_on = bool(self.control.value)
         is_given = is_on or self.spec.required or self.spec.default is not MISSING
         return Reading(is_on if is_given else MISSING)
 
     def render(self, value: Any) -> None:
-        """Tick the box for True."""
+        """Tick the checkbox for True."""
         self.control.value = value is True
 
     def describe(self, value: Any) -> Reading:
-        """A value that is neither yes nor no is named, for the box cannot show it."""
+        """A readout of a value that is not a boolean, which the checkbox cannot show."""
         return Reading(value, readout="" if isinstance(value, bool) else f"holds {in_one_line(value)}")
 
     def show(self, notice: Notice) -> None:
-        """Marks, help and errors stand below the box."""
+        """Write marks, help and errors below the checkbox."""
         mark = self._parts.changed if notice.is_changed else ""
         self._foot.value = f'<span class="fn-foot">{mark}{write_foot(self._parts, notice)}</span>'
         self.set_class("foldnote-wrong", bool(notice.errors))
 
 
 def enumerate_labels(labels: list[str]) -> list[tuple[str, int]]:
-    """Labels with their positions, as ipywidgets takes options."""
+    """(label, index) pairs, as the ``options`` of an ipywidgets list."""
     return [(label, index) for index, label in enumerate(labels)]
 
 
 def _distinct_labels(choices: tuple[Choice, ...]) -> list[str]:
-    """One label a choice; labels that occur twice get their value in brackets."""
+    """One label per choice; a label that occurs twice is followed by its value in brackets."""
     labels = [choice.label for choice in choices]
     return [
         label if labels.count(label) == 1 else f"{label} ({choice.value!r})"

@@ -1,7 +1,7 @@
-"""The panel of a file field in which a file is chosen: from one's own computer, an upload, an earlier job.
+"""The panel of a file field for choosing a file: from the user's computer, an upload, or an earlier job.
 
-It is built when it is opened and gone when it is closed. The page sends a file of one's own computer to the
-service by HTTP; where it cannot, the file is written beside the notebook. No widget keeps contents.
+It is built when opened and closed for good. The page sends a file from the user's computer to the service
+by HTTP; where it cannot, the file is written next to the notebook. No widget keeps contents.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ FOLDER: Final = "uploads"
 """Where files from the browser are written, below the kernel's folder."""
 _MOST_JOBS: Final = 50
 _LIMIT = (
-    "Here, files of up to 10 MB come through the notebook's connection; put larger ones beside the notebook "
-    "and type their path. A job's file is written as JOB/FILE."
+    "Files of up to 10 MB can be uploaded through the notebook's connection; put larger ones next to the "
+    "notebook and type their path. Type a job's file as JOB/FILE."
 )
 
 
@@ -45,7 +45,7 @@ class Chooser:
     def __init__(
         self, field: Field, take: Callable[[str], None], *, is_several: bool = False, job: str = ""
     ) -> None:
-        """Build the panel; with a ``job`` it offers that job's files, else those of the newest jobs."""
+        """Build the panel; it offers the files of ``job``, else those of the newest jobs."""
         self._field = field
         self._job = job
         self._take = take
@@ -66,27 +66,29 @@ class Chooser:
         )
         self._uploads.observe(lambda change: self._chose_upload(change["new"] or 0), "index")
         self._jobs = looks.html("", "foldnote-part")
-        self._said = looks.html("", "foldnote-part")
+        self._status = looks.html("", "foldnote-part")
         self._names: list[str] = []
         lead = (
             f'<style>{read_style("science")}</style><span data-accept="{accept}"></span>'
             f'<div class="fn-limit">{_LIMIT}</div>'
         )
         self._lead = looks.html(lead, "foldnote-part", "foldnote-lead")
-        self.widget = looks.box([self._from_browser, self._lead, self._said], "foldnote-chooser")
+        self.widget = looks.box([self._from_browser, self._lead, self._status], "foldnote-chooser")
         self._show_uploads()
         if field.host.client is not None:
             start(self._guarded(self._load_job if job else self._load_jobs))
         elif job:
-            self._say(f"The files of {job} cannot be listed: this form is not connected to a service.")
+            self._show_status(
+                f"The files of {job} cannot be listed: this form is not connected to a service."
+            )
 
     def close(self) -> None:
-        """Take the panel away."""
-        for part in (self._lead, self._from_browser, self._uploads, self._jobs, self._said, self.widget):
+        """Close the panel's widgets."""
+        for part in (self._lead, self._from_browser, self._uploads, self._jobs, self._status, self.widget):
             part.close()
 
     async def list_files(self, job: str) -> str:
-        """The files of a job that the field takes, as HTML; or why they cannot be listed."""
+        """HTML list of a job's files that the field accepts, or why they cannot be listed."""
         try:
             members = await list_members(self._field.host.client, job)
         except FoldnoteError as error:
@@ -96,7 +98,7 @@ class Chooser:
         return write_members(job, members, self._field.spec.extensions)
 
     def _place(self, part: widgets.Widget) -> None:
-        self.widget.children = (*self.widget.children[:-1], part, self._said)
+        self.widget.children = (*self.widget.children[:-1], part, self._status)
 
     def _show_uploads(self) -> None:
         known = self._field.host.known_uploads()
@@ -107,7 +109,7 @@ class Chooser:
             self._uploads.options = enumerate_labels(
                 [f"choose one of {count(len(labels), 'upload')}…", *labels]
             )
-            self._uploads.index = 0  # a list that begins without options shows none of them
+            self._uploads.index = 0  # a drop-down created without options selects none of them
             self._place(self._uploads)
 
     def _read_browser(self, change: Any) -> None:
@@ -115,11 +117,11 @@ class Chooser:
             try:
                 path = save_beside_notebook(str(file["name"]), bytes(file["content"]))
             except OSError as error:
-                self._say(f"{file['name']} could not be written to {FOLDER}: {error.strerror}.")
+                self._show_status(f"{file['name']} could not be written to {FOLDER}: {error.strerror}.")
                 continue
             self._take(LocalFile(path))
         if change["new"]:
-            self._from_browser.value = ()  # contents do not stay in a widget
+            self._from_browser.value = ()  # drop the contents from the widget
 
     def _chose_upload(self, index: int) -> None:
         if index:
@@ -129,34 +131,36 @@ class Chooser:
         try:
             await work()
         except FoldnoteError as error:
-            self._say(error.message)
+            self._show_status(error.message)
 
     async def _load_job(self) -> None:
-        self._say(f"The files of {self._job} are fetched…")
+        self._show_status(f"Listing the files of {self._job}…")
         files = await self.list_files(self._job)
         name = escape(self._job)
         tree = write_tree(f"<details open><summary>{name}</summary>{files}</details>", self._field.spec.title)
         self._jobs.value = f'<span class="fn-name">Files of {name}</span>{tree}'
-        self._said.value = ""
+        self._status.value = ""
         self._place(self._jobs)
 
     async def _load_jobs(self) -> None:
         found = await call(self._field.host.client.jobs, "list", limit=_MOST_JOBS)
         done = [job for job in found.page.jobs if job.status is JobStatus.COMPLETE]
         if not done:
-            self._say("There are no complete jobs yet whose files could be used.")
+            self._show_status("There are no complete jobs yet whose files could be used.")
             return
         name = "the newest jobs" if len(done) > 1 else "the newest job"
         head = f'<span class="fn-name">Files of {name}</span>'
         self._jobs.value = head + write_jobs(done, self._field.spec.title)
         self._place(self._jobs)
 
-    def _say(self, words: str) -> None:
-        self._said.value = f'<span class="fn-readout" role="status">{escape(words)}</span>'
+    def _show_status(self, message: str) -> None:
+        self._status.value = f'<span class="fn-readout" role="status">{escape(message)}</span>'
 
 
 def save_beside_notebook(name: str, content: bytes) -> str:
-    """Write a file from the browser; its path below the kernel's folder. Another file of this name stays.
+    """Write a file from the browser; returns its path, relative to the kernel's folder.
+
+    A file of the same name with other contents is kept; the new one's name gets a suffix.
 
     Raises:
         OSError: it cannot be written.

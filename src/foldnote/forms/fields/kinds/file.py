@@ -1,7 +1,4 @@
-"""Fields for files. Contents never stay in a widget: pasted text is kept by the kernel, under a short name.
-
-Until Submit nothing is read but a file's size. What a field holds is always said in words.
-"""
+"""Fields for files. Widgets hold no contents: the kernel keeps pasted text and shows a short name for it."""
 
 from __future__ import annotations
 
@@ -23,19 +20,19 @@ from foldnote.text import count, format_size, join_words
 
 
 def is_file(spec: FieldSpec) -> bool:
-    """Whether ``spec`` asks for a file, or a list of files."""
+    """Whether ``spec`` describes a file or a list of files."""
     formats = (spec.schema.get("format"), spec.items.get("format"))
     return spec.role in ("file", "files") or "binary" in formats
 
 
 class PastedTexts:
-    """Contents that a control must not hold, each under the short name that it shows instead."""
+    """Pasted contents, by the short names that the control shows instead."""
 
     def __init__(self) -> None:
         self._texts: dict[str, str] = {}
 
     def hide(self, value: str) -> str:
-        """The name to show for ``value``: itself when it is one line."""
+        """The short name of a ``value`` of several lines; one line is returned unchanged."""
         if "\n" not in value:
             return value
         name = f"(pasted text, {format_size(len(value.encode()))})"
@@ -47,12 +44,12 @@ class PastedTexts:
         return name
 
     def reveal(self, shown: str) -> str:
-        """The text behind ``shown``: itself when nothing is."""
+        """The text with the short name ``shown``; any other text is returned unchanged."""
         return self._texts.get(shown, shown)
 
 
 class ChoosingField(Field):
-    """What fields for files have in common: a panel to choose in, and files that are dropped on them."""
+    """Base class of file fields: the panel for choosing a file, and files dropped on the field."""
 
     chooser: Chooser | None = None
     """The open panel."""
@@ -60,35 +57,35 @@ class ChoosingField(Field):
 
     @abstractmethod
     def take(self, value: str) -> None:
-        """Take over a file that a person chose: the path, upload or job file that a setting names."""
+        """Hold the path, upload or job file that a person chose."""
 
     def take_kept(self, is_job: Callable[[str], bool]) -> None:
-        """Take every file that the field holds for one that the service has: a job was run with it.
+        """Treat every file that the field holds as one at the service, since a job was run with it.
 
-        ``is_job`` tells of the text before a slash whether it is a job's name, and no folder of uploads.
+        ``is_job`` decides whether the text before a slash is a job's name rather than a folder of uploads.
         """
         value = self.read().value
         if isinstance(value, str | list):
             self.write(_at_service(value, is_job))
 
     def _hold(self, value: Any) -> None:
-        """Hold a value that a person chose and did not type."""
+        """Hold a value that a person chose rather than typed."""
         self.write(value)
         self.is_touched = True
         self.host.field_changed(self)
         self.host.announce(self)
 
     def read(self) -> Reading:
-        """What the field holds; once a text is known for a kind of file it stays that."""
+        """The field's value; a text once recognised as a local file or an upload remains one."""
         self._kept = settle(self._kept, self.host.known_uploads(), self.spec.extensions)
         return super().read()
 
     @abstractmethod
     def arrange(self) -> None:
-        """Show the parts that are open now."""
+        """Show the parts that are open."""
 
     def make_box(self, line: widgets.Widget, *links: widgets.Widget) -> widgets.Box:
-        """The line with its links, on which files can be dropped."""
+        """The line and its links, as a drop target for files."""
         looks = self.host.looks
         self._choose = looks.button("choose…", "foldnote-link", tooltip="Choose an upload or a job's file")
         self._choose.on_click(self._toggle_choose)
@@ -102,7 +99,7 @@ class ChoosingField(Field):
         return [self.chooser.widget] if self.chooser is not None else []
 
     def close_chooser(self) -> None:
-        """Take the panel away."""
+        """Close the panel."""
         chooser, self.chooser = self.chooser, None
         self._choose.description = "choose…"
         self.arrange()
@@ -133,7 +130,7 @@ _PLACES = {
 
 
 def _at_service(value: Any, is_job: Callable[[str], bool]) -> Any:
-    """The value with every file taken for one that the service has."""
+    """The value with every file marked as one at the service."""
     if isinstance(value, list):
         return [_at_service(item, is_job) for item in value]
     if not isinstance(value, str) or not value or isinstance(value, Contents | JobFile):
@@ -145,7 +142,7 @@ def _at_service(value: Any, is_job: Callable[[str], bool]) -> Any:
 
 
 def _match(texts: list[str], seen: list[Any]) -> list[Any]:
-    """``texts``, each with the kind of file that the same text had before, in order."""
+    """``texts``, each replaced by the equal item of ``seen``, which knows its kind of file."""
     left = list(seen)
     matched = []
     for text in texts:
@@ -161,11 +158,11 @@ class FileField(ChoosingField):
     has_brief_help = True
 
     def build(self) -> widgets.DOMWidget:
-        """A line with type-ahead, and a way to paste the contents."""
+        """A line with suggestions, and a link for pasting the contents."""
         looks = self.host.looks
         self._pasted = PastedTexts()
         self._typed_value: Any = ""
-        """What the text in the line was taken for when it was first read."""
+        """The text of the line, with the kind of file that it was first recognised as."""
         endings = join_words([f".{extension}" for extension in self.spec.extensions])
         self.control = compact_widgets.Combobox(
             options=self._suggest(""),
@@ -180,7 +177,7 @@ class FileField(ChoosingField):
         return self.make_box(self.control, self._paste)
 
     def parse(self) -> Reading:
-        """The path, name or contents, said in words."""
+        """The path, name or contents."""
         text = self._pasted.reveal(self.control.value.strip())
         if text != self._typed_value and f"{text}\n" != self._typed_value:
             self._typed_value = text
@@ -188,7 +185,7 @@ class FileField(ChoosingField):
         return self.describe(self._typed_value) if text else Reading(self.blank)
 
     def describe(self, value: Any) -> Reading:
-        """Say what kind of file ``value`` names."""
+        """A readout of the file that ``value`` names, or why it cannot be used."""
         if not isinstance(value, str) or not value:
             return Reading(value)
         uploads = self.host.known_uploads()
@@ -204,11 +201,11 @@ class FileField(ChoosingField):
         super().write(read_object(value, self.spec))
 
     def render(self, value: Any) -> None:
-        """The path or name; contents under a short name."""
+        """Show the path or name; for contents, their short name."""
         self.control.value = "" if value is MISSING else self._pasted.hide(str(value))
 
     def refresh_suggestions(self) -> None:
-        """Offer what the account and this computer hold now."""
+        """Suggest the uploads and local files that exist now."""
         self.control.options = self._suggest(self.control.value)
 
     def _typed(self, change: Any) -> None:
@@ -263,37 +260,37 @@ class FileField(ChoosingField):
             self.control.focus()
 
     def arrange(self) -> None:
-        """The line, its links, and what is open below them."""
+        """Show the line, its links, and what is open below them."""
         self.widget.children = (self.control, self.links, *self.panel, *self._area)
 
 
 class FilesField(ChoosingField, LinesField):
-    """Several files, one a line."""
+    """Several files, one per line."""
 
     has_brief_help = True
     is_several = True
 
     def build(self) -> widgets.DOMWidget:
-        """A box of several lines, and a way to choose."""
+        """A text area, and a link for choosing files."""
         self._pasted = PastedTexts()
         self._seen: list[Any] = []
-        """The files as they were read last: a line that stays keeps its kind of file."""
+        """The files as last read, so that an unchanged line keeps its kind of file."""
         return self.make_box(self.make_line(self.hint(), "path", "lines", rows=3))
 
     def take(self, value: str) -> None:
-        """Hold the chosen file beside those that are there."""
+        """Add the chosen file."""
         held = self.read().value
         files = list(held) if isinstance(held, list) else []
         if not any(is_same(value, file) for file in files):
             self._hold([*files, value])
 
     def arrange(self) -> None:
-        """The lines, their link, and what is open below them."""
+        """Show the lines, their link, and what is open below them."""
         self.widget.children = (self.control, self.links, *self.panel)
 
     def hint(self) -> str:
-        """What stands in the empty box."""
-        return "paths or uploads, one a line"
+        """Placeholder text."""
+        return "paths or uploads, one per line"
 
     def parse(self) -> Reading:
         """The files that the lines name."""
@@ -305,7 +302,7 @@ class FilesField(ChoosingField, LinesField):
         return self.describe(self._seen)
 
     def describe(self, value: Any) -> Reading:
-        """Say how many there are, and which cannot be right."""
+        """The number of files by place, and an error for each line that cannot be used."""
         if not isinstance(value, list):
             return Reading(value)
         uploads = self.host.known_uploads()
@@ -317,8 +314,8 @@ class FilesField(ChoosingField, LinesField):
         ]
         errors = tuple(f"Line {line}: {fault}" for line, fault in enumerate(faults, 1) if fault)
         places = [reference.place for reference in found]
-        told = [f"{places.count(place)} {words}" for place, words in _PLACES.items() if place in places]
-        readout = f"{count(len(value), 'file')}: {', '.join(told)}" if told else ""
+        counts = [f"{places.count(place)} {words}" for place, words in _PLACES.items() if place in places]
+        readout = f"{count(len(value), 'file')}: {', '.join(counts)}" if counts else ""
         return Reading(value, errors, None, readout)
 
     def write(self, value: Any) -> None:
@@ -329,6 +326,6 @@ class FilesField(ChoosingField, LinesField):
         super().write(files)
 
     def render(self, value: Any) -> None:
-        """One file a line; contents under short names."""
+        """Show one file per line; for contents, their short names."""
         is_list = isinstance(value, list | tuple)
         super().render([self._pasted.hide(str(item)) for item in value] if is_list else value)

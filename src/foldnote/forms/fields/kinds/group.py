@@ -1,8 +1,8 @@
-"""An object, or a list whose places differ, inside the settings: its fields in a group of their own.
+"""An object, or a list whose positions have different schemas, inside the settings: a group of fields.
 
-An object that need not be there is folded and built when it is opened; with a value that it begins with or
-is given it is built at once, as long as the form has room. It is sent once something in it differs from what
-it began with, or when code gave it.
+An optional object is folded and built when it is opened; one with a default or a value is built at once, as
+long as the form is not too large. It is sent once something in it differs from its initial value, or when
+code set it.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any
 
 import ipywidgets as widgets
 
-from foldnote.forms.fields.container import HolderField, absent
+from foldnote.forms.fields.container import HolderField, require
 from foldnote.forms.fields.field import Field, Reading, is_same
 from foldnote.forms.fields.section import Section, share
 from foldnote.forms.schema.plan import read_plan
@@ -23,10 +23,10 @@ from foldnote.text import count, join_words
 
 
 class ObjectField(HolderField):
-    """An object with names of its own."""
+    """An object with named fields."""
 
     def build(self) -> widgets.DOMWidget:
-        """A title, which folds where the object may be left out, and the fields below it."""
+        """A title, which folds where the object is optional, and the fields below it."""
         looks = self.looks
         self._section: Section | None = None
         self._is_given = False
@@ -51,26 +51,26 @@ class ObjectField(HolderField):
         return widget
 
     def inside(self) -> Sequence[Any]:
-        """The fields of the object, if it was opened."""
+        """The object's fields, if they are built."""
         return self._section.everything if self._section is not None else ()
 
     def parts(self, value: Any) -> dict[Any, Field]:
-        """The fields by their names; they are built if they were not."""
+        """The object's fields that ``value`` names; they are built if they were not."""
         if not isinstance(value, Mapping):
             return {}
         section = self._open()
         return {name: field for name in value if (field := section.find(name)) is not None}
 
     def as_object(self, value: Any) -> Any:
-        """The names and values that ``value`` has for the fields inside; anything else where it has none."""
+        """``value`` as a mapping of field names to values; anything else is not of this type."""
         return value
 
     def describe(self, value: Any) -> Reading:
-        """Names and values that wait for their fields to be built need no words."""
+        """No readout for a mapping, whose fields show it once they are built."""
         return Reading(value) if isinstance(self.as_object(value), Mapping) else super().describe(value)
 
     def parse(self) -> Reading:
-        """The object, where there is a reason to send it."""
+        """The object; blank where nothing in it was set."""
         if self._section is None:
             return Reading({} if self.spec.required and not self.spec.nullable else self.blank)
         read = self._section.read()
@@ -78,11 +78,11 @@ class ObjectField(HolderField):
         if not (is_needed or self._is_given or self._is_there or self._is_begun()):
             return Reading(self.blank)
         unknown = list(self._section.extra)
-        readout = f"also holds {join_words(unknown[:6], 'and')}" if unknown else ""
+        readout = f"also contains {join_words(unknown[:6], 'and')}" if unknown else ""
         return Reading(read.value, readout=readout, inner=read.inner)
 
     def render(self, value: Any) -> None:
-        """Hand the object's values to the fields inside."""
+        """Pass the object's values to the fields inside."""
         held = self.as_object(value)
         self._is_given = isinstance(held, Mapping)
         if isinstance(held, Mapping) and self._is_at_hand(held):
@@ -91,11 +91,11 @@ class ObjectField(HolderField):
             self._section.reset({})
 
     def keep(self, value: Any) -> Any:
-        """The fields inside keep their values; one that waits for them, or is not an object, is kept here."""
+        """`MISSING` where the fields inside hold the value; else the value, until they are built."""
         return MISSING if isinstance(self.as_object(value), Mapping) and self._section is not None else value
 
     def start_with(self, value: Any) -> None:
-        """Begin with ``value``, and where it is silent with the defaults of the fields inside."""
+        """Begin with ``value``, and the defaults of the fields that it does not name."""
         held = self.as_object(value)
         self._is_there = isinstance(held, Mapping)
         with self.writing():
@@ -110,7 +110,7 @@ class ObjectField(HolderField):
         self.initial = self.read().value
 
     def express(self, read: Reading, problems: Sequence[Problem]) -> None:
-        """The title's own words here, the rest at the fields inside."""
+        """Show the object's own problems at the title, the others at the fields inside."""
         notice = self.notice_of(read, problems)
         self.set_class("foldnote-wrong", bool(notice.errors))
         head = "" if self.fold is not None else self.write_head(notice)
@@ -120,13 +120,13 @@ class ObjectField(HolderField):
             self._section.express(self._section.last, inside)
         if self.fold is not None:
             wrong, _ = self.count(inside)
-            told = f" · {count(wrong, 'field needs', 'fields need')} attention" if wrong else ""
+            attention = f" · {count(wrong, 'field needs', 'fields need')} attention" if wrong else ""
             is_set = read.value is not MISSING and read.value is not None
-            self.fold.description = f"{self.spec.title}{told or (' · set' if is_set else '')}"
+            self.fold.description = f"{self.spec.title}{attention or (' · set' if is_set else '')}"
             self.fold.icon = "caret-down" if self._is_open else "caret-right"
 
     def count(self, problems: Sequence[Problem]) -> tuple[int, int]:
-        """The sums of the fields inside, and this one if it is at fault itself."""
+        """The sums over the fields inside, plus this field if it has a problem itself."""
         wrong, pristine = super().count([problem for problem in problems if not problem.field])
         section = self._section
         names = section.names if section is not None else ()
@@ -137,14 +137,14 @@ class ObjectField(HolderField):
         return wrong, pristine
 
     def focus(self) -> None:
-        """Put the cursor on the fold, or into the first field."""
+        """Focus the fold button, or the first field."""
         if self.fold is not None and not self._is_open:
             self.fold.focus()
         elif self.inside():
             self.inside()[0].focus()
 
     def focus_at(self, path: str) -> None:
-        """Open the object and put the cursor into the field that the path names."""
+        """Open the object and focus the field that the path names."""
         if not path:
             self.focus()
             return
@@ -153,18 +153,18 @@ class ObjectField(HolderField):
         self._open().focus_at(path)
 
     def make_section(self) -> Section:
-        """The fields inside."""
+        """Build the fields inside."""
         return Section(read_plan(self.spec.schema, self.spec.root, self.spec.path), self)
 
     def _is_at_hand(self, value: Mapping[str, Any]) -> bool:
-        """Whether the fields are built, or are so before somebody opens them."""
+        """Whether the fields are built, or can be built before the object is opened."""
         if self._section is not None:
             return True
         names = self.spec.schema.get("properties") or ()
         return bool(value or not self._is_recursive) and len(names) <= self.looks.room
 
     def _make(self) -> Section:
-        """The fields, as their own schemas have them begin."""
+        """The fields with the defaults of their schemas; built if they were not."""
         if self._section is None:
             self._section = self.make_section()
             self._section.on_shown = self._lay_out
@@ -177,7 +177,7 @@ class ObjectField(HolderField):
         self._body.children = self._section.widgets if self._section is not None else ()
 
     def _open(self) -> Section:
-        """The fields with the value that waited for them."""
+        """The fields with the value kept for them; built if they were not."""
         held = self.as_object(self._kept)
         if self._section is not None or not isinstance(held, Mapping):
             return self._make()
@@ -189,7 +189,7 @@ class ObjectField(HolderField):
         return section
 
     def _recurs(self) -> bool:
-        """Whether an object around this one has the same names: a schema that contains itself has no end."""
+        """Whether an enclosing object has the same properties, i.e. the schema is recursive."""
         names = self.spec.schema.get("properties")
         around: Any = self.host
         while names and isinstance(around, HolderField):
@@ -219,51 +219,51 @@ class ObjectField(HolderField):
 
 
 def list_places(schema: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """The schemas of a list's places, as ``prefixItems`` or an older draft's ``items`` say them."""
+    """The schemas of a list's positions, from ``prefixItems`` or an older draft's ``items`` array."""
     found = schema.get("prefixItems") or schema.get("items")
     places = found if isinstance(found, list) else []
     return [place if isinstance(place, Mapping) else {} for place in places]
 
 
 class PlacesField(ObjectField):
-    """A list with a field for each of its first places; what follows them is kept as it is."""
+    """A list with a field for each position that has a schema; further items are kept unchanged."""
 
     def parse(self) -> Reading:
-        """The list up to the last place that holds something; a gap before it is told."""
+        """The list up to the last position with a value; an empty position before it is a problem."""
         read = super().parse()
         if not isinstance(read.value, Mapping):
             return read
         last = max((int(name) for name in read.value), default=-1)
         names = [str(place) for place in range(last + 1)]
-        gaps = [absent(name) for name in names if name not in read.value]
+        gaps = [require(name) for name in names if name not in read.value]
         more = len(names) - len(list_places(self.spec.schema))
         return Reading(
             [read.value.get(name) for name in names],
-            readout=f"and {count(more, 'item')} more, kept as they are" if more > 0 else "",
+            readout=f"and {count(more, 'more item')}, kept unchanged" if more > 0 else "",
             inner=(*read.inner, *gaps),
         )
 
     def parts(self, value: Any) -> dict[Any, Field]:
-        """The fields of the places that a value has."""
+        """The fields of the positions that a value has."""
         if not isinstance(value, list):
             return {}
         return {int(name): field for name, field in super().parts(self.as_object(value)).items()}
 
     def as_object(self, value: Any) -> Any:
-        """The items by their places."""
+        """The items by position, as strings."""
         is_list = isinstance(value, list | tuple)
         return {str(place): item for place, item in enumerate(value)} if is_list else MISSING
 
     def make_section(self) -> Section:
-        """A section whose names are the places."""
+        """Build a section whose field names are the positions."""
         places = list_places(self.spec.schema)
         least = self.spec.schema.get("minItems")
         needed = range(min(len(places), least if isinstance(least, int) else 0))
-        names = {str(place): {"title": f"Place {place + 1}", **schema} for place, schema in enumerate(places)}
+        names = {str(place): {"title": f"Item {place + 1}", **schema} for place, schema in enumerate(places)}
         schema = {"properties": names, "required": [str(place) for place in needed]}
         return Section(read_plan(schema, self.spec.root, self.spec.path), self)
 
 
 def has_places(spec: FieldSpec) -> bool:
-    """Whether a list's places differ."""
+    """Whether the spec is of a list whose positions have schemas of their own."""
     return spec.type == "array" and bool(list_places(spec.schema))

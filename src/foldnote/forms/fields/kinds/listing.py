@@ -1,7 +1,6 @@
-"""Fields that hold several things: lists on lines or in one line, maps, and anything as JSON.
+"""Fields with several values in one text box: lists, maps, and JSON.
 
-Text that would be torn apart by the separator is written as a JSON string, so that every value survives
-being shown and read back.
+Text that contains the separator is written as a JSON string, so that every value can be read back.
 """
 
 from __future__ import annotations
@@ -19,24 +18,24 @@ from foldnote.forms.wording import in_one_line
 from foldnote.text import count
 
 _WORD = re.compile(r'"(?:\\.|[^"\\])*"|[^,;"]+')
-_TORN_BY = r"[,;\"]"
+_SEPARATORS = r"[,;\"]"
 _LINE_ENDS = r"[\n\r\x0b\x0c\x1c-\x1e\x85\u2028\u2029]"
 _PLAIN_KEY = re.compile(r'[^\s:="][^:="]*')
 
 
 class LinesField(Field):
-    """A list of texts, one a line."""
+    """A list of strings, one per line."""
 
     width = "wide"
     noun = "line"
 
     def build(self) -> widgets.DOMWidget:
-        """A box of several lines."""
+        """A text area."""
         return self.make_line(self.hint(), "lines", rows=3)
 
     def hint(self) -> str:
-        """What stands in the empty box."""
-        return "one a line"
+        """Placeholder text."""
+        return "one per line"
 
     def parse(self) -> Reading:
         """The lines that are not empty."""
@@ -44,15 +43,15 @@ class LinesField(Field):
         return self.describe([_unquote(line) for line in lines]) if lines else Reading(self.empty())
 
     def empty(self) -> Any:
-        """What an emptied box means: an empty list where there is a default that it differs from."""
+        """The value of an empty box: an empty list where the default is a list, else the blank value."""
         return [] if isinstance(self.spec.default, list) else self.blank
 
     def describe(self, value: Any) -> Reading:
-        """Say how many there are."""
+        """A readout with the number of items."""
         return Reading(value, readout=count(len(value), "item") if isinstance(value, list) and value else "")
 
     def render(self, value: Any) -> None:
-        """One item a line."""
+        """Show one item per line."""
         items = value if isinstance(value, list | tuple) else [] if value is MISSING else [value]
         self.control.value = "\n".join(_quote(item, _LINE_ENDS) for item in items)
 
@@ -66,7 +65,7 @@ class WordsField(Field):
         return self.make_line(hint)
 
     def parse(self) -> Reading:
-        """The entries; numbers where the schema wants numbers."""
+        """The entries; numbers where the items are numbers."""
         text = self.control.value
         if self.spec.items.get("type") != "string":
             return self._parse_numbers(text.replace(",", " ").replace(";", " ").split())
@@ -76,16 +75,17 @@ class WordsField(Field):
         return self.describe([_unquote(word) for word in words])
 
     def describe(self, value: Any) -> Reading:
-        """Say how many entries there are where that could be misread."""
+        """A readout of the entries where there are several, or one with spaces."""
         is_list = isinstance(value, list) and len(value) > 0
-        told = is_list and (len(value) > 1 or " " in str(value[0]))
-        quoted = ", ".join(f"“{item}”" for item in value[:12]) if told else ""
-        return Reading(value, readout=f"{count(len(value), 'entry', 'entries')}: {quoted}" if told else "")
+        is_ambiguous = is_list and (len(value) > 1 or " " in str(value[0]))
+        quoted = ", ".join(f"“{item}”" for item in value[:12]) if is_ambiguous else ""
+        readout = f"{count(len(value), 'entry', 'entries')}: {quoted}" if is_ambiguous else ""
+        return Reading(value, readout=readout)
 
     def render(self, value: Any) -> None:
-        """The entries with commas between."""
+        """Show the entries, comma-separated."""
         items = value if isinstance(value, list | tuple) else [] if value is MISSING else [value]
-        self.control.value = ", ".join(_quote(item, _TORN_BY) for item in items)
+        self.control.value = ", ".join(_quote(item, _SEPARATORS) for item in items)
 
     def _parse_numbers(self, words: list[str]) -> Reading:
         if not words:
@@ -96,23 +96,23 @@ class WordsField(Field):
 
 
 class MappingField(Field):
-    """Names with values, one a line: ``H: 26 27 28``."""
+    """Names with values, one per line: ``H: 26 27 28``."""
 
     width = "broad"
 
     def build(self) -> widgets.DOMWidget:
-        """A box of several lines."""
+        """A text area."""
         hint = "H: 26 27 28\nL: 50 51" if self.spec.role == "residues" else "name: value"
         return self.make_line(hint, "lines", rows=2)
 
     def parse(self) -> Reading:
-        """The map, or the first line that is not ``name: value``."""
+        """The map; an error for the first line that is not ``name: value``."""
         found: dict[str, Any] = {}
         for number, key, value in _read_map(self.control.value):
             if key is None:
-                return Reading(errors=(f"Line {number}: write a name, a colon and a value, as in H: 26 27",))
+                return Reading(errors=(f"Line {number}: write a name, a colon and a value, e.g. H: 26 27",))
             if key in found:
-                return Reading(errors=(f"Line {number}: {key} stands here twice.",))
+                return Reading(errors=(f"Line {number}: {key} is given twice.",))
             read = self._read_value(value)
             if read is MISSING:
                 return Reading(errors=(f"Line {number}: {value!r} is not a {self._value_type}.",))
@@ -122,12 +122,12 @@ class MappingField(Field):
         return Reading(found)
 
     def render(self, value: Any) -> None:
-        """One name a line."""
+        """Show one name per line."""
         pairs = value.items() if isinstance(value, dict) else ()
         self.control.value = "\n".join(f"{_write_key(key)}: {self._write_value(item)}" for key, item in pairs)
 
     def describe(self, value: Any) -> Reading:
-        """A value that is not a map is named, for the box cannot show it."""
+        """A readout of a value that is not a map, which the box cannot show."""
         return Reading(value, readout="" if isinstance(value, dict) else f"holds {in_one_line(value)}")
 
     @property
@@ -147,17 +147,17 @@ class MappingField(Field):
 
 
 class JsonField(Field):
-    """Whatever no other kind can show, as JSON."""
+    """Any value, as JSON."""
 
     width = "wide"
 
     def build(self) -> widgets.DOMWidget:
-        """A box of several lines."""
+        """A text area."""
         self._why = explain_json(self.spec)
         return self.make_line("JSON", "lines", rows=3)
 
     def parse(self) -> Reading:
-        """The JSON value, or where it is broken; and why there is no form for it."""
+        """The JSON value, or where it is invalid; the readout says why there is no form for it."""
         text = self.widget.value.strip()
         if not text:
             return Reading(self.blank, readout=self._why)
@@ -165,25 +165,25 @@ class JsonField(Field):
             return Reading(json.loads(text), readout=self._why)
         except ValueError as error:
             place = f": look at line {error.lineno}, column {error.colno}" if _has_place(error) else ""
-            return Reading(errors=(f"This is not JSON{place}.",), readout=self._why)
+            return Reading(errors=(f"This is not valid JSON{place}.",), readout=self._why)
 
     def describe(self, value: Any) -> Reading:
-        """Why there is no form for it."""
+        """A readout that says why there is no form for it."""
         return Reading(value, readout=self._why)
 
     def render(self, value: Any) -> None:
-        """Indented JSON."""
+        """Show indented JSON."""
         text = "" if value is MISSING else json.dumps(value, indent=2, ensure_ascii=False, default=str)
         self.widget.value = text
 
 
 def explain_json(spec: FieldSpec) -> str:
-    """Which part of the schema has no form, in words."""
+    """A sentence that says why the value has no form."""
     schema = spec.schema
     if isinstance(schema.get("$ref"), str):
-        return f"Written as JSON: its schema is elsewhere, at {schema['$ref']}."
+        return f"Written as JSON: its schema is in another document, {schema['$ref']}."
     if len(spec.path) > MOST_LEVELS:
-        return "Written as JSON: it lies very deep in the schema."
+        return "Written as JSON: it is nested too deeply in the schema."
     if spec.type == "object":
         return "Written as JSON: its schema does not say which names it has."
     if spec.type == "array":
@@ -195,18 +195,18 @@ def explain_json(spec: FieldSpec) -> str:
 
 
 MOST_LEVELS = 12
-"""Levels after which a schema without end is feared, and JSON is offered."""
+"""Nesting levels beyond which a value is written as JSON, since the schema may be endlessly recursive."""
 
 
 def _has_place(error: ValueError) -> TypeGuard[json.JSONDecodeError]:
     return isinstance(error, json.JSONDecodeError)
 
 
-def _quote(item: Any, torn_by: str, *, is_empty_plain: bool = False) -> str:
-    """``item`` as it is where it survives being read back, else as JSON."""
+def _quote(item: Any, separators: str, *, is_empty_plain: bool = False) -> str:
+    """``item`` unchanged if it can be read back, else as JSON; ``separators`` is a regular expression."""
     if not isinstance(item, str):
         return json.dumps(item, default=str)
-    is_plain = item == item.strip() and not item.startswith('"') and not re.search(torn_by, item)
+    is_plain = item == item.strip() and not item.startswith('"') and not re.search(separators, item)
     return item if is_plain and (item or is_empty_plain) else json.dumps(item)
 
 

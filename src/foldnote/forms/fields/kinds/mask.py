@@ -21,22 +21,22 @@ _BLOCK: Final = 10
 
 
 class MaskField(TextField):
-    """A range such as ``97-105``, and below it the sequence with the range marked."""
+    """A range such as ``97-105`` (1-based, inclusive), and below it the sequence with the range marked."""
 
     width = "wide"
     takes_empty_text = False
 
     def build(self) -> widgets.DOMWidget:
-        """A line; the sequence stands below it once there is one."""
+        """A line; the sequence is shown below it once there is one."""
         self._strip: widgets.HTML | None = None
         return self.host.looks.box([self.make_line(self.hint(), "path")], "foldnote-file")
 
     def hint(self) -> str:
-        """What stands in the empty line."""
+        """Placeholder text."""
         return "start-end, e.g. 97-105"
 
     def describe(self, value: Any) -> Reading:
-        """Say how many residues are masked, and which."""
+        """The range as ``start-end``, with a readout of the masked residues."""
         found = _RANGE.fullmatch(value.strip()) if isinstance(value, str) else None
         if found is None:
             return Reading(value)
@@ -45,15 +45,15 @@ class MaskField(TextField):
         if not 1 <= first <= last <= len(sequence):
             return Reading(read)
         masked = sequence[first - 1 : last]
-        told = f"{count(len(masked), 'residue')} of {len(sequence)} masked: {_cut(masked)}"
-        return Reading(read, readout=told)
+        readout = f"{count(len(masked), 'residue')} of {len(sequence)} masked: {_cut(masked)}"
+        return Reading(read, readout=readout)
 
     def keep(self, value: Any) -> Any:
-        """Spelling is forgiven to code too."""
+        """The range in its standard spelling, as for typed text."""
         return self.describe(value).value
 
     def express(self, read: Reading, problems: Any) -> None:
-        """Show the mask on its sequence before anything is said."""
+        """Mark the range on the sequence, then show readout and errors."""
         sequence = self._sequence()
         if sequence and len(sequence) <= _LONGEST_SHOWN:
             if self._strip is None:
@@ -77,7 +77,7 @@ class MaskField(TextField):
 
 
 def draw_mask(sequence: str, text: str) -> str:
-    """The sequence in blocks of ten with their last positions, the masked letters marked, as HTML."""
+    """HTML of the sequence in numbered blocks of ten, the masked letters marked."""
     found = _RANGE.fullmatch(text.strip())
     first, last = (int(found[1]), int(found[2])) if found else (0, 0)
     blocks = []
@@ -91,11 +91,11 @@ def draw_mask(sequence: str, text: str) -> str:
         else:
             marked = escape(letters)
         blocks.append(f"<span>{marked}<sub>{start + len(letters)}</sub></span>")
-    told = _tell(sequence, first, last)
-    return f'<div class="fn-strip" role="img" aria-label="{told}">{"".join(blocks)}</div>'
+    label = _describe_mask(sequence, first, last)
+    return f'<div class="fn-strip" role="img" aria-label="{label}">{"".join(blocks)}</div>'
 
 
-def _tell(sequence: str, first: int, last: int) -> str:
+def _describe_mask(sequence: str, first: int, last: int) -> str:
     masked = f", of which {first} to {last} are masked" if 1 <= first <= last <= len(sequence) else ""
     return f"The sequence, {count(len(sequence), 'residue')}{masked}"
 

@@ -1,16 +1,11 @@
-"""Fields for molecules as SMILES: one or a list, checked as typed, drawn where RDKit is installed.
-
-RDKit is asked where the notebook's environment has it; else the catalog's light check must do, and the field
-says so. Drawings are SVG inside the form: nothing is fetched.
-"""
+"""Fields for molecules as SMILES: one or a list, checked as typed and drawn by RDKit as SVG."""
 
 from __future__ import annotations
 
 from base64 import b64encode
-from functools import cache, lru_cache
+from functools import lru_cache
 from html import escape
 from importlib import import_module
-from importlib.util import find_spec
 from typing import Any, Final
 
 import ipywidgets as widgets
@@ -27,20 +22,13 @@ _MOST_DRAWN: Final = 12
 _WIDTH, _HEIGHT = 150, 110
 
 
-@cache
-def has_rdkit() -> bool:
-    """Whether molecules can be read and drawn here."""
-    return find_spec("rdkit") is not None
-
-
 def find_fault(smiles: str) -> str | None:
-    """What is wrong with a SMILES, as a sentence; None where nothing is seen."""
-    fault = find_smiles_fault(smiles)
-    return fault or (_ask_rdkit(smiles.strip()) if has_rdkit() else None)
+    """What is wrong with a SMILES, as a sentence; None for a valid one."""
+    return find_smiles_fault(smiles) or _check_with_rdkit(smiles.strip())
 
 
 @lru_cache(maxsize=4096)
-def _ask_rdkit(smiles: str) -> str | None:
+def _check_with_rdkit(smiles: str) -> str | None:
     chem: Any = import_module("rdkit.Chem")
     import_module("rdkit.RDLogger").DisableLog("rdApp.error")
     molecule = chem.MolFromSmiles(smiles, sanitize=False)
@@ -52,7 +40,7 @@ def _ask_rdkit(smiles: str) -> str | None:
 
 @lru_cache(maxsize=256)
 def draw_svg(smiles: str) -> str:
-    """The molecule as an SVG document; empty where it cannot be drawn."""
+    """The molecule as an SVG document of 150 × 110 px; empty if it cannot be drawn."""
     drawing: Any = import_module("rdkit.Chem.Draw.rdMolDraw2D")
     molecule = import_module("rdkit.Chem").MolFromSmiles(smiles)
     if molecule is None or not molecule.GetNumAtoms():
@@ -65,15 +53,15 @@ def draw_svg(smiles: str) -> str:
 
 
 def write_drawings(molecules: list[str]) -> str:
-    """The first molecules side by side, as HTML; empty where none can be drawn."""
+    """HTML of the first 12 molecules side by side; empty if none can be drawn."""
     drawn = []
     for number, smiles in enumerate(molecules[:_MOST_DRAWN], 1):
         svg = draw_svg(smiles.strip()) if find_fault(smiles) is None else ""
         if svg:
             source = f"data:image/svg+xml;base64,{b64encode(svg.encode()).decode()}"
-            told = escape(in_one_line(smiles, 60))
+            label = escape(in_one_line(smiles, 60))
             drawn.append(
-                f'<figure><img src="{source}" alt="Molecule {number}: {told}" '
+                f'<figure><img src="{source}" alt="Molecule {number}: {label}" '
                 f'width="{_WIDTH}" height="{_HEIGHT}">'
                 f"<figcaption>{number}</figcaption></figure>"
             )
@@ -84,7 +72,7 @@ def write_drawings(molecules: list[str]) -> str:
 
 
 class _Drawing:
-    """The picture below a line; it is made when there is something to draw."""
+    """The drawing below a text box, created once there is a molecule to draw."""
 
     def __init__(self, field: Field, line: widgets.Widget) -> None:
         self._field = field
@@ -92,8 +80,8 @@ class _Drawing:
         self._picture: widgets.HTML | None = None
 
     def show(self, molecules: list[str]) -> None:
-        """Draw ``molecules``, if that can be done here."""
-        drawn = write_drawings(molecules) if molecules and has_rdkit() else ""
+        """Draw ``molecules``."""
+        drawn = write_drawings(molecules) if molecules else ""
         if drawn and self._picture is None:
             self._picture = self._field.host.looks.html("", "foldnote-part")
             self.widget.children = (*self.widget.children, self._picture)
@@ -108,16 +96,16 @@ class MoleculeField(TextField):
     takes_empty_text = False
 
     def build(self) -> widgets.DOMWidget:
-        """A line, and the drawing below it."""
+        """A text box with the drawing below it."""
         self._drawing = _Drawing(self, self.make_line(self.hint(), "path", "lines"))
         return self._drawing.widget
 
     def hint(self) -> str:
-        """What stands in the empty line."""
+        """Placeholder text."""
         return super().hint() or "SMILES, e.g. CC(=O)Oc1ccccc1C(=O)O"
 
     def describe(self, value: Any) -> Reading:
-        """Say what is wrong with it."""
+        """The SMILES, with an error if it is not valid."""
         fault = find_fault(value) if isinstance(value, str) and value else None
         return Reading(value, (fault,) if fault else ())
 
@@ -128,29 +116,28 @@ class MoleculeField(TextField):
 
 
 class MoleculesField(LinesField):
-    """Molecules, one a line; code may give a column of a DataFrame."""
+    """Molecules, one per line; code may pass a column of a DataFrame."""
 
     def build(self) -> widgets.DOMWidget:
-        """A box of several lines, and the drawings below it."""
+        """A text area with the drawings below it."""
         self._drawing = _Drawing(self, self.make_line(self.hint(), "path", "lines", rows=3))
         return self._drawing.widget
 
     def hint(self) -> str:
-        """What stands in the empty box."""
-        return "SMILES, one a line"
+        """Placeholder text."""
+        return "SMILES, one per line"
 
     def write(self, value: Any) -> None:
-        """Hold ``value``; of a column or an array, cells that hold nothing are left out."""
+        """Hold ``value``; missing cells of a column or an array are left out."""
         super().write(read_column(value))
 
     def describe(self, value: Any) -> Reading:
-        """Say how many there are, and which cannot be right."""
+        """The number of molecules, and an error for each that is not valid."""
         if not isinstance(value, list) or not value:
             return Reading(value)
         faults = [(number, find_fault(str(item))) for number, item in enumerate(value, 1)]
         errors = tuple(f"Line {number}: {fault}" for number, fault in faults if fault)
-        how = "" if has_rdkit() else ", checked lightly: RDKit is not installed here"
-        return Reading(value, errors, readout=f"{count(len(value), 'molecule')}{how}")
+        return Reading(value, errors, readout=count(len(value), "molecule"))
 
     def express(self, read: Reading, problems: Any) -> None:
         """Draw the molecules."""
@@ -159,7 +146,7 @@ class MoleculesField(LinesField):
 
 
 def read_column(value: Any) -> Any:
-    """A column of a DataFrame, an array or a tuple as a list; anything else as it is."""
+    """A column of a DataFrame, an array or a tuple as a list without missing cells; else the value itself."""
     if hasattr(value, "tolist") and not isinstance(value, str):
         value = value.tolist()
     if isinstance(value, tuple):

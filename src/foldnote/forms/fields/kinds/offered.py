@@ -1,6 +1,6 @@
-"""A field whose values another field offers: text while nothing is known, a list of choices once it is.
+"""A text field with choices from the file in another field: a drop-down list once that file is known.
 
-What the field holds is the same either way, so that nothing is lost when the other field changes.
+The value is text either way, so it is kept when the other field changes.
 """
 
 from __future__ import annotations
@@ -22,39 +22,39 @@ from foldnote.forms.wording import in_one_line
 
 @dataclass(frozen=True, slots=True)
 class Offers:
-    """What can be chosen."""
+    """The choices that a file offers."""
 
     source: str
-    """How a sentence calls what offers it: ``target.pdb``."""
+    """Name of the file, for messages: ``target.pdb``."""
     values: tuple[str, ...]
     labels: tuple[str, ...]
     notes: tuple[str, ...]
-    """What is said of each once it is chosen."""
+    """Readout of each choice when it is chosen."""
 
 
 class OfferedField(TextField):
-    """One text, selected from what a file of the same form holds."""
+    """One string, chosen from the contents of a file in the same form."""
 
     noun = "value"
 
     @abstractmethod
     def offers(self) -> Offers | None:
-        """What can be chosen now; None while nothing is known."""
+        """The choices; None while the file is unknown."""
 
     def build(self) -> widgets.DOMWidget:
-        """A line; the list is made when there is something to choose."""
+        """A text box; the drop-down list is created once there are choices."""
         self._line = self.make_line(self.hint(), "path")
         self._list: widgets.Dropdown | None = None
         self._listed: tuple[str, ...] = ()
         return self.host.looks.box([self._line], "foldnote-file")
 
     def parse(self) -> Reading:
-        """The text without the white space around it."""
+        """The text without surrounding white space."""
         text = self._line.value.strip()
         return self.describe(text) if text else Reading("" if self.spec.default == "" else self.blank)
 
     def describe(self, value: Any) -> Reading:
-        """Say what the choice is, or that there is no such thing to choose."""
+        """A readout of the choice, or an error that lists the valid ones."""
         found = self.offers() if isinstance(value, str) and value.strip() else None
         if found is None:
             return Reading(value)
@@ -64,11 +64,11 @@ class OfferedField(TextField):
         return Reading(value, (f"{found.source} has no {self.noun} {value[:40]!r}. It has: {known}.",))
 
     def render(self, value: Any) -> None:
-        """The value as text."""
+        """Show the value as text."""
         self._line.value = "" if value is MISSING else value if isinstance(value, str) else in_one_line(value)
 
     def express(self, read: Reading, problems: Any) -> None:
-        """Offer what can be chosen now before anything is said."""
+        """Update the choices, then show readout and errors."""
         self._offer()
         super().express(read, problems)
 
@@ -108,12 +108,12 @@ class OfferedField(TextField):
 
 
 class ColumnField(OfferedField):
-    """One column by its name, offered with what its first cell holds."""
+    """One column by name, listed with its first cell."""
 
     noun = "column"
 
     def hint(self) -> str:
-        """What stands in the empty line."""
+        """Placeholder text."""
         return "name of a column" if self.spec.notes.get("of") else super().hint()
 
     def offers(self) -> Offers | None:

@@ -1,6 +1,6 @@
-"""Fields for residues of the structure that another field of the form holds.
+"""Fields for residues of the structure given in another field of the form.
 
-Ranges may be typed; what is sent are numbers with spaces between them, as tools take them.
+Ranges may be typed; residue numbers separated by spaces are sent.
 """
 
 from __future__ import annotations
@@ -29,26 +29,26 @@ class ResiduesField(TextField):
     width = "broad"
 
     def hint(self) -> str:
-        """What stands in the empty line."""
+        """Placeholder text."""
         return "e.g. 26-33 52A"
 
     def describe(self, value: Any) -> Reading:
-        """Say which residues these are, and which the structure lacks."""
+        """The residues, ranges expanded; an error for one that the structure lacks."""
         if not isinstance(value, str) or not value.strip() or ":" in value:
             return Reading(value)
         outline, chain = outline_for(self), self._chain()
         read = read_residues(value, chain, outline.name if outline else "")
         if read.fault:
             return Reading(value, (read.fault,))
-        return Reading(" ".join(read.residues), readout=tell_residues(read.residues, chain))
+        return Reading(" ".join(read.residues), readout=describe_residues(read.residues, chain))
 
     def keep(self, value: Any) -> Any:
-        """Spelling is forgiven to code too: ranges are written out."""
+        """The value with ranges expanded, as for typed text."""
         read = self.describe(value)
         return value if read.errors else read.value
 
     def express(self, read: Reading, problems: Any) -> None:
-        """The empty line says what can be named."""
+        """Show the chain's numbering as the placeholder."""
         chain = self._chain()
         self.widget.placeholder = (
             f"{chain.extent}, e.g. {chain.residues[0]}-{chain.residues[-1]}"
@@ -58,7 +58,7 @@ class ResiduesField(TextField):
         super().express(read, problems)
 
     def _chain(self) -> OutlineChain | None:
-        """The chain meant: the one that the field named by the note ``chain`` holds, or the only one."""
+        """The chain in the field that the note ``chain`` names, else the structure's only chain."""
         outline, name = outline_for(self), self.spec.notes.get("chain")
         if outline is None:
             return None
@@ -69,28 +69,28 @@ class ResiduesField(TextField):
 
 
 class ResidueMapField(MappingField):
-    """Chains with their residues, one chain a line; CDRs to tick where the numbering shows them."""
+    """Chains with their residues, one chain per line; a checkbox for each CDR that the numbering shows."""
 
     def build(self) -> widgets.DOMWidget:
-        """The lines; boxes to tick come with a structure."""
+        """The text area; checkboxes are added once a structure is known."""
         line = self.make_line("H: 26-33 52A\nL: 50 51", "path", "lines", rows=2)
         self.ticks = Ticks[tuple[str, ChainRegion]](line, self.host.looks, self._tick)
         return self.ticks.widget
 
     def parse(self) -> Reading:
-        """The map with its ranges written out, or the first thing that is wrong."""
+        """The map with its ranges expanded, or the first error."""
         read = super().parse()
         return read if read.errors or not isinstance(read.value, dict) else self.describe(read.value)
 
     def describe(self, value: Any) -> Reading:
-        """Say which residues these are, and which the structure lacks."""
+        """The residues of each chain, ranges expanded; an error for one that the structure lacks."""
         outline = outline_for(self)
         if not isinstance(value, Mapping) or not all(isinstance(text, str) for text in value.values()):
             return super().describe(value)
         if not value:
-            return Reading(value, readout=_tell_extents(outline))
+            return Reading(value, readout=_describe_extents(outline))
         found: dict[str, str] = {}
-        told: list[str] = []
+        readouts: list[str] = []
         for name, text in value.items():
             chain = outline.find(name) if outline is not None else None
             if outline is not None and chain is None:
@@ -100,19 +100,19 @@ class ResidueMapField(MappingField):
             if read.fault:
                 return Reading(value, (f"{name}: {read.fault}" if chain is None else read.fault,))
             found[name] = " ".join(read.residues)
-            told.append(f"{name}: {tell_residues(read.residues, chain)}")
-        return Reading(found, readout="; ".join(told))
+            readouts.append(f"{name}: {describe_residues(read.residues, chain)}")
+        return Reading(found, readout="; ".join(readouts))
 
     def keep(self, value: Any) -> Any:
-        """Spelling is forgiven to code too: ranges are written out."""
+        """The value with ranges expanded, as for typed text."""
         read = self.describe(value)
         return value if read.errors else read.value
 
     def express(self, read: Reading, problems: Any) -> None:
-        """Offer the CDRs before anything is said."""
+        """Update the checkboxes, then show readout and errors."""
         self._offer(read.value)
         if read.value is MISSING and not read.readout and not read.errors:
-            read = Reading(MISSING, readout=_tell_extents(outline_for(self)))
+            read = Reading(MISSING, readout=_describe_extents(outline_for(self)))
         super().express(read, problems)
 
     def _offer(self, value: Any) -> None:
@@ -145,7 +145,7 @@ def _label(chain: OutlineChain, stretch: ChainRegion) -> str:
     return f"{chain.name} {stretch.name} · {span} ({stretch.numbering})"
 
 
-def tell_residues(residues: tuple[str, ...], chain: OutlineChain | None) -> str:
+def describe_residues(residues: tuple[str, ...], chain: OutlineChain | None) -> str:
     """``13 residues, SRWGGDGFYAMDY``."""
     if not residues:
         return ""
@@ -154,8 +154,8 @@ def tell_residues(residues: tuple[str, ...], chain: OutlineChain | None) -> str:
     return ", ".join(filter(None, (count(len(residues), "residue"), shown)))
 
 
-def _tell_extents(outline: Outline | None) -> str:
-    """The numbers that each chain has, as the file numbers them."""
+def _describe_extents(outline: Outline | None) -> str:
+    """The residue numbers of each polymer chain, as numbered in the file."""
     if outline is None:
         return ""
     parts = [f"{chain.name} {chain.extent}" for chain in outline.chains if chain.is_polymer][:6]

@@ -1,4 +1,4 @@
-"""Lists and maps of things that need fields of their own: rows that are added, removed and moved."""
+"""Lists and maps whose items have fields: rows that can be added, removed and moved."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 import ipywidgets as widgets
 
-from foldnote.forms.fields.container import HolderField, absent, all_of, below
+from foldnote.forms.fields.container import HolderField, list_problems, prefix_path, require
 from foldnote.forms.fields.field import Field, Reading
 from foldnote.forms.fields.registry import kind_for
 from foldnote.forms.fields.section import share
@@ -21,7 +21,7 @@ _MOST_ROWS = 400
 
 
 class ItemRow:
-    """One item: its field, its place and the buttons that move it."""
+    """One item: its field, its number and the buttons that move or remove it."""
 
     def __init__(self, field: Field, holder: RowsField) -> None:
         looks = holder.looks
@@ -39,7 +39,7 @@ class ItemRow:
         self.widget = looks.box([bar, field.widget], "foldnote-row")
 
     def show_place(self, position: int, total: int, noun: str) -> None:
-        """The number and what each button does."""
+        """Update the number and the buttons' tooltips."""
         name = f"{noun} {position + 1}"
         self.number.value = name
         self.up.tooltip, self.down.tooltip = f"Move {name} up", f"Move {name} down"
@@ -66,46 +66,46 @@ class RowsField(HolderField):
         return looks.box([self._head, self._list, self.control], "foldnote-object")
 
     def inside(self) -> Sequence[Field]:
-        """The fields of the rows."""
+        """The field of each row."""
         return [row.field for row in self.rows]
 
     def parts(self, _value: Any) -> dict[Any, Field]:
-        """The fields of the rows."""
+        """The fields of the rows, by position."""
         return dict(enumerate(self.inside()))
 
     def parse(self) -> Reading:
-        """The list, with what is wrong in each row."""
+        """The list, with the problems of each row."""
         if not self.rows:
             return Reading(self.empty())
         readings = [row.field.read() for row in self.rows]
         inner = [
-            below(self.name_row(position), problem)
+            prefix_path(self.name_row(position), problem)
             for position, read in enumerate(readings)
-            for problem in (all_of(read) or ([absent()] if read.value is MISSING else []))
+            for problem in (list_problems(read) or ([require()] if read.value is MISSING else []))
         ]
         values = [None if read.value is MISSING else read.value for read in readings]
-        return Reading(self.join(values), readout=self._tell(len(values)), inner=tuple(inner))
+        return Reading(self.join(values), readout=count(len(values), self.noun.lower()), inner=tuple(inner))
 
     def empty(self) -> Any:
-        """What no rows mean."""
+        """The value without rows."""
         is_there = self._is_given or self.spec.required or isinstance(self.spec.default, list)
         return [] if is_there and not self._starts_null else self.blank
 
     def join(self, values: list[Any]) -> Any:
-        """The value of the whole."""
+        """The field's value, from the values of the rows."""
         return values
 
     def name_row(self, position: int) -> str:
-        """The step of a dotted path that leads into a row."""
+        """The row's name in the dotted path of a problem."""
         return str(position)
 
     def render(self, value: Any) -> None:
-        """One row an item."""
+        """Show one row per item."""
         self._is_given = isinstance(value, list | tuple)
         self._fill(list(value) if isinstance(value, list | tuple) else [])
 
     def keep(self, value: Any) -> Any:
-        """The rows keep their items; only what is not a list is kept here."""
+        """`MISSING` for a list that the rows hold; anything else unchanged."""
         is_shown = isinstance(value, list | tuple) and len(value) <= _MOST_ROWS
         return MISSING if is_shown else value
 
@@ -116,7 +116,7 @@ class RowsField(HolderField):
         self.initial = self.read().value
 
     def add(self, value: Any = MISSING) -> ItemRow:
-        """A row more at the end; without a value it begins with the schema's defaults."""
+        """Append a row; without a value it has the schema's defaults."""
         row = self._make_row(value)
         self.rows.append(row)
         self._place()
@@ -127,7 +127,7 @@ class RowsField(HolderField):
         return row
 
     def remove(self, row: ItemRow) -> None:
-        """Take a row away."""
+        """Remove a row."""
         self.rows.remove(row)
         self._is_given = True
         self._place()
@@ -135,7 +135,7 @@ class RowsField(HolderField):
         self.changed()
 
     def move(self, row: ItemRow, step: int) -> None:
-        """One place up or down."""
+        """Move a row up (``step`` -1) or down (+1)."""
         place = self.rows.index(row)
         target = min(max(place + step, 0), len(self.rows) - 1)
         self.rows.insert(target, self.rows.pop(place))
@@ -144,7 +144,7 @@ class RowsField(HolderField):
         (row.up if step < 0 and target else row.down).focus()
 
     def express(self, read: Reading, problems: Sequence[Problem]) -> None:
-        """What is wrong with the whole above, with a row in the row."""
+        """Show problems of the list above the rows, those of an item in its row."""
         notice = self.notice_of(read, problems)
         style = f"<style>{read_style('rows')}</style>"
         self._head.value = style + self.write_head(notice) + self.write_foot(notice)
@@ -154,7 +154,7 @@ class RowsField(HolderField):
             row.field.express(row.field.read(), shared.get(self.name_row(position), ()))
 
     def count(self, problems: Sequence[Problem]) -> tuple[int, int]:
-        """The sums of the rows, and this one if it is at fault itself."""
+        """The sums over the rows, plus this field if it has a problem itself."""
         wrong, pristine = super().count([problem for problem in problems if not problem.field])
         shared = self._share(problems)
         for position, row in enumerate(self.rows):
@@ -163,7 +163,7 @@ class RowsField(HolderField):
         return wrong + len(shared), pristine
 
     def focus_at(self, path: str) -> None:
-        """Put the cursor into the row that the path names."""
+        """Focus the row that the path names."""
         for position, row in enumerate(self.rows):
             name = self.name_row(position)
             if path == name or path.startswith(f"{name}."):
@@ -172,7 +172,7 @@ class RowsField(HolderField):
         self.focus()
 
     def lock(self) -> None:
-        """Nothing can be added either."""
+        """Disable the rows and the buttons that add, move and remove them."""
         super().lock()
         self.control.disabled = True
         for row in self.rows:
@@ -216,30 +216,27 @@ class RowsField(HolderField):
         names = [self.name_row(position) for position in range(len(self.rows))]
         return share((problem for problem in problems if problem.field), names)
 
-    def _tell(self, number: int) -> str:
-        return count(number, self.noun.lower())
-
 
 class EntriesField(RowsField):
-    """An object with names of the user's: each row has a name and a value."""
+    """An object with names that the user chooses: each row has a name and a value."""
 
     noun = "Entry"
 
     def empty(self) -> Any:
-        """What no entries mean."""
+        """The value without entries."""
         is_there = self._is_given or self.spec.required or isinstance(self.spec.default, dict)
         return {} if is_there and not self._starts_null else self.blank
 
     def join(self, values: list[Any]) -> Any:
-        """Names with values; of two alike the last, which is said at the row."""
+        """Values by name; of two entries with one name the last, which `parse` reports."""
         return {self.name_row(position): value for position, value in enumerate(values)}
 
     def parts(self, _value: Any) -> dict[Any, Field]:
-        """The fields by the names of their rows."""
+        """The fields of the rows, by name."""
         return {self.name_row(position): field for position, field in enumerate(self.inside())}
 
     def parse(self) -> Reading:
-        """The object; a name that is missing or there twice is said."""
+        """The object, with an error for each missing or repeated name."""
         read = super().parse()
         names = [self.name_row(position) for position in range(len(self.rows))]
         doubled = {name for name in names if names.count(name) > 1}
@@ -249,17 +246,17 @@ class EntriesField(RowsField):
         return Reading(read.value, tuple(errors), None, read.readout, read.inner)
 
     def name_row(self, position: int) -> str:
-        """The name that the entry has."""
+        """The name of the entry."""
         key = self.rows[position].key
         return str(key.value) if key is not None else ""
 
     def render(self, value: Any) -> None:
-        """One row a name."""
+        """Show one row per name."""
         self._is_given = isinstance(value, Mapping)
         self._fill(list(value.items()) if isinstance(value, Mapping) else [])
 
     def keep(self, value: Any) -> Any:
-        """The rows keep their values; only what is not an object is kept here."""
+        """`MISSING` for a mapping that the rows hold; anything else unchanged."""
         return MISSING if isinstance(value, Mapping) and len(value) <= _MOST_ROWS else value
 
     @property

@@ -1,4 +1,4 @@
-"""The field for a sequence: paste anything, see at once what was understood and which letter is wrong."""
+"""The field for a sequence, raw or FASTA: a readout of what was read, and the first invalid letter."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _AROUND = 14
 
 
 class SequenceField(Field):
-    """One sequence, or chains where the schema's ``chains`` note allows them."""
+    """One sequence, or several chains where the schema's ``chains`` note allows them."""
 
     width = "wide"
 
@@ -29,11 +29,11 @@ class SequenceField(Field):
         return self.make_line(self._hint(), "sequence", rows=3)
 
     def parse(self) -> Reading:
-        """The cleaned chains, what they amount to, and the first wrong letter."""
+        """The cleaned chains, a readout of their lengths, and an error for the first invalid letter."""
         return self._judge(read_sequence(self.control.value, self._separator))
 
     def describe(self, value: Any) -> Reading:
-        """A value set by code, looked at like a typed one."""
+        """Check a value set by code like a typed one."""
         if not isinstance(value, str):
             return Reading(value)
         read = self._judge(read_sequence(value, self._separator))
@@ -42,14 +42,14 @@ class SequenceField(Field):
         )
 
     def keep(self, value: Any) -> Any:
-        """Spelling is forgiven to code too: white space, case and FASTA headers go."""
+        """The value cleaned like typed text: without white space and FASTA headers, in capitals."""
         if not isinstance(value, str) or not value.strip():
             return value
         read = self._judge(read_sequence(value, self._separator))
         return value if read.value is MISSING else read.value
 
     def render(self, value: Any) -> None:
-        """The text as it was given."""
+        """Show the text unchanged."""
         self.control.value = "" if value is MISSING else str(value)
 
     @property
@@ -72,24 +72,24 @@ class SequenceField(Field):
         separator = self._separator
         if separator is None and len(text.chains) > 1:
             return Reading(
-                errors=(_explain_chains(len(text.chains)),), readout=_tell_chains(text, self._noun)
+                errors=(_explain_chains(len(text.chains)),), readout=_describe_chains(text, self._noun)
             )
         value = (separator or "").join(text.chains)
         alphabet = str(self.spec.notes.get("alphabet") or "amino-acid")
         faults = find_sequence_faults(value, alphabet, separator)
         cautions = [find_caution(chain, self.spec) for chain in text.chains]
-        odd = [
+        warnings = [
             caution if len(cautions) == 1 else f"{name}: {caution}"
             for name, caution in zip(_names(text), cautions, strict=True)
             if caution
         ]
-        readout = "; ".join([_tell_chains(text, self._noun), *text.notes, *odd[:2]])
+        readout = "; ".join([_describe_chains(text, self._noun), *text.notes, *warnings[:2]])
         if not faults:
             return Reading(value, readout=readout)
         first = faults[0]
         excerpt = _cut_excerpt(text.chains[first.chain], first.position)
         more = count_sequence_faults(value, alphabet, separator) - 1
-        return Reading(value, (_tell_fault(first, text, more),), excerpt, readout)
+        return Reading(value, (_describe_fault(first, text, more),), excerpt, readout)
 
     @property
     def _noun(self) -> str:
@@ -100,15 +100,15 @@ def _explain_chains(number: int) -> str:
     return f"These are {number} FASTA records; this field takes one chain. Keep one of them."
 
 
-def _tell_fault(fault: Fault, text: SequenceText, more: int) -> str:
-    """The first fault with its place, and how many more there are."""
+def _describe_fault(fault: Fault, text: SequenceText, more: int) -> str:
+    """The first fault with its position, and the number of further ones."""
     chain = f"Chain {_names(text)[fault.chain]}, position" if len(text.chains) > 1 else "Position"
     rest = f" {count(more, 'more letter')} to correct." if more else ""
     return f"{chain} {fault.position}: {fault.message.rstrip('.')}.{rest}"
 
 
-def _tell_chains(text: SequenceText, noun: str) -> str:
-    """The chains with their lengths: 2 chains, 227 residues: A 120, B 107."""
+def _describe_chains(text: SequenceText, noun: str) -> str:
+    """The chains with their lengths: ``2 chains, 227 residues: A 120, B 107``."""
     total = count(sum(map(len, text.chains)), noun)
     if len(text.chains) == 1:
         return total
@@ -118,7 +118,7 @@ def _tell_chains(text: SequenceText, noun: str) -> str:
 
 
 def _names(text: SequenceText) -> tuple[str, ...]:
-    """Short names of FASTA records, else A, B and so on to Z, then AA, AB and so on."""
+    """The first words of the FASTA headers if they are distinct, else A to Z, AA, AB and so on."""
     firsts = tuple(name.split()[0][:16] if name else "" for name in text.names)
     if firsts and all(firsts) and len(set(firsts)) == len(firsts):
         return firsts

@@ -1,7 +1,7 @@
 """Fields that hold one line: text, secrets, numbers.
 
-A number is a line of text, not the browser's number box: it may be empty, ``1e-6`` can be typed, and what
-is wrong with it is said in words while it is typed.
+A number is typed into a text box, not a browser's number box: it may be empty or written as ``1e-6``, and
+an error is explained while it is typed.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class TextField(Field):
     """Text on one line."""
 
     takes_empty_text = True
-    """Whether an emptied line is the text of no letters where the default is a text."""
+    """Whether an emptied box means the empty string where the default is a string."""
 
     def build(self) -> widgets.DOMWidget:
         """One text box."""
@@ -42,14 +42,14 @@ class TextField(Field):
         return self.make_line(self.hint())
 
     def hint(self) -> str:
-        """What stands in the empty box: the default, else an example of the schema's."""
+        """Placeholder text: an example from the schema or of its format."""
         example = (
             self.spec.examples[0] if self.spec.examples else show_example(self.spec.schema.get("format"))
         )
         return f"e.g. {in_one_line(example, 40)}" if example not in ("", None) else ""
 
     def parse(self) -> Reading:
-        """The text without the white space around it."""
+        """The text without surrounding white space."""
         text = self.control.value.strip()
         if text:
             return self.describe(text)
@@ -57,18 +57,18 @@ class TextField(Field):
         return Reading("" if is_text else self.blank)
 
     def describe(self, value: Any) -> Reading:
-        """Say at once where the text does not have the schema's format."""
+        """The text, with an error if it does not have the schema's format."""
         fault = find_format_fault(value, self.spec.schema.get("format")) if isinstance(value, str) else None
         return Reading(value, (fault,) if fault else ())
 
     def render(self, value: Any) -> None:
-        """Text as it is; anything else as JSON."""
+        """Show text unchanged, anything else as JSON."""
         text = "" if value is MISSING else value if isinstance(value, str) else json.dumps(value, default=str)
         self.control.value = text
 
 
 class SecretField(TextField):
-    """A text that is shown as dots, in the front end and in every saved rendering."""
+    """Text that is shown as dots, in the front end and in every saved rendering."""
 
     def build(self) -> widgets.DOMWidget:
         """A password box."""
@@ -81,7 +81,7 @@ class NumberField(TextField):
     """A number with its unit and bounds."""
 
     def build(self) -> widgets.DOMWidget:
-        """One narrow text box; the unit stands in it."""
+        """A narrow text box."""
         self._span = find_span(self.spec)
         has_default = self.spec.default not in (MISSING, None)
         hint = f"default {in_one_line(self.spec.default)}" if has_default else self.hint()
@@ -104,12 +104,12 @@ class NumberField(TextField):
         return self.describe(int(number) if is_whole else number)
 
     def describe(self, value: Any) -> Reading:
-        """Say very large and very small numbers with a power of ten: zeros are easily miscounted."""
+        """A readout of very large and very small numbers as powers of ten."""
         is_number = isinstance(value, int | float) and not isinstance(value, bool)
-        return Reading(value, readout=tell_magnitude(value, self.spec.unit) if is_number else "")
+        return Reading(value, readout=describe_magnitude(value, self.spec.unit) if is_number else "")
 
     def set_label(self, label: str) -> None:
-        """The page makes a slider of the span, where the range is short; it stands beside the box."""
+        """Add the data of the slider, which the page draws next to the box, to the label."""
         if self._span is not None:
             label += (
                 f'<span class="fn-span" title="{self._span} {escape(self.control.value.strip())}"></span>'
@@ -117,7 +117,7 @@ class NumberField(TextField):
         super().set_label(label)
 
     def render(self, value: Any) -> None:
-        """The number as it would be typed."""
+        """Show the number as it would be typed."""
         is_number = isinstance(value, int | float) and not isinstance(value, bool)
         if is_number:
             self.control.value = number_text(value)
@@ -135,20 +135,20 @@ class NumberField(TextField):
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """A range short enough for a slider; as text what the page makes one of."""
+    """The range of a slider; as a string, the data that the page draws it from."""
 
     least: float
     most: float
     step: float
     start: float
-    """Where the slider stands while nothing is given."""
+    """Position of the slider while the field is empty."""
 
     def __str__(self) -> str:
         return " ".join(f"{number:.12g}" for number in (self.least, self.most, self.step, self.start))
 
 
 def find_span(spec: FieldSpec) -> Span | None:
-    """The range of a number's slider; None where it is open, or too long to be set with a finger's width."""
+    """The range of a number's slider; None if it is unbounded or has too many steps for a slider."""
     schema = spec.schema
     low, is_low_open = _bound(schema, "minimum", "exclusiveMinimum", max)
     high, is_high_open = _bound(schema, "maximum", "exclusiveMaximum", min)
@@ -177,7 +177,7 @@ def find_span(spec: FieldSpec) -> Span | None:
 def _bound(
     schema: Mapping[str, Any], plain: str, exclusive: str, narrower: Callable[..., Any]
 ) -> tuple[float | None, bool]:
-    """The narrower of two bounds, and whether it is outside the range itself."""
+    """The narrower of two bounds, and whether it is exclusive."""
     known = [
         (schema[key], key == exclusive)
         for key in (plain, exclusive)
@@ -186,8 +186,8 @@ def _bound(
     return narrower(known) if known else (None, False)
 
 
-def tell_magnitude(number: float, unit: str = "") -> str:
-    """A number of at least a million or below a thousandth as a power of ten; empty for others."""
+def describe_magnitude(number: float, unit: str = "") -> str:
+    """``number`` as a power of ten from a million on or below a thousandth; else empty."""
     if not number or not math.isfinite(number) or _PLAIN_FROM <= abs(number) < _PLAIN_BELOW:
         return ""
     mantissa, _, power = f"{number:.3e}".partition("e")

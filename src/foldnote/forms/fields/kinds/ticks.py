@@ -1,7 +1,4 @@
-"""Boxes to tick below a line of text: a quicker way to write what stands in it.
-
-The text stays the truth; the boxes show what it says, and ticking one writes it.
-"""
+"""Checkboxes below a text box: they show what the text selects, and ticking one changes the text."""
 
 from __future__ import annotations
 
@@ -17,7 +14,7 @@ Key = TypeVar("Key", bound=Hashable)
 
 
 class Ticks(Generic[Key]):
-    """The boxes of one field; there are none until there is something to offer."""
+    """The checkboxes of one field; there are none until there are choices."""
 
     def __init__(self, line: widgets.Widget, looks: Looks, on_tick: Callable[[Key, bool], None]) -> None:
         self._line = line
@@ -27,10 +24,10 @@ class Ticks(Generic[Key]):
         self._is_marking = False
         self.boxes: dict[Key, widgets.Checkbox] = {}
         self.widget = looks.box([line], "foldnote-file")
-        """The line, and below it the boxes."""
+        """The text box, and the checkboxes below it."""
 
     def show(self, offered: Sequence[tuple[Key, str]], on: Collection[Key]) -> None:
-        """Offer ``offered`` (each with its label), with those ``on`` ticked."""
+        """Show a checkbox for each (key, label) in ``offered``, those in ``on`` ticked."""
         if tuple(offered) != self._offered:
             self._offered = tuple(offered)
             self._build()

@@ -1,6 +1,6 @@
-"""A value that may have one of several forms: the form is chosen, then filled in.
+"""A union field: one of the schema's options is chosen, then filled in.
 
-What was typed into a form that is not chosen stays there.
+Text typed into an option is kept while another one is chosen.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import ipywidgets as widgets
 from foldnote.catalog.json_values import read_plain
 from foldnote.catalog.keywords import Document, Rules
 from foldnote.catalog.validation import tell_faults
-from foldnote.forms.fields.container import HolderField, all_of
+from foldnote.forms.fields.container import HolderField, list_problems
 from foldnote.forms.fields.field import Field, Reading
 from foldnote.forms.fields.kinds.choice import enumerate_labels
 from foldnote.forms.fields.registry import kind_for
@@ -35,35 +35,29 @@ _WORDS: Final = {
 
 
 def read_options(schema: Mapping[str, Any], root: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The schemas of the forms that a value may have; empty where there is one only.
-
-    What stands beside the union holds for each of its options.
-    """
+    """The options of a union, each with the keywords next to the union added; empty for other schemas."""
     for keyword in ("oneOf", "anyOf"):
         options = schema.get(keyword)
         if isinstance(options, list) and len(options) > 1:
             plains = [resolve(option, root) for option in options]
-            rest = {key: value for key, value in schema.items() if key not in (keyword, *_TOLD)}
+            rest = {key: value for key, value in schema.items() if key not in (keyword, *_ANNOTATIONS)}
             return [rest | plain for plain in plains]
     types = schema.get("type")
     if isinstance(types, list) and len(types) > 1:
         names = [name for name in types if name != "integer" or "number" not in types]
-        return [{**_without_told(schema), "type": name} for name in names]
+        rest = {key: value for key, value in schema.items() if key not in _ANNOTATIONS}
+        return [{**rest, "type": name} for name in names]
     return []
 
 
-_TOLD: Final = ("title", "description", "default", "examples", "deprecated", "readOnly")
-
-
-def _without_told(schema: Mapping[str, Any]) -> dict[str, Any]:
-    return {key: value for key, value in schema.items() if key not in _TOLD}
+_ANNOTATIONS: Final = ("title", "description", "default", "examples", "deprecated", "readOnly")
 
 
 class VariantField(HolderField):
-    """One of several forms."""
+    """A value of one of several schemas."""
 
     def build(self) -> widgets.DOMWidget:
-        """A list of the forms, and the field of the chosen one."""
+        """A drop-down list of the options, and the field of the chosen one."""
         looks = self.looks
         document = Document.of(self.spec.root)
         self._schemas = read_options(self.spec.schema, self.spec.root)
@@ -83,28 +77,27 @@ class VariantField(HolderField):
         return self._widget
 
     def inside(self) -> Sequence[Field]:
-        """The field of the chosen form."""
+        """The field of the chosen option."""
         field = self._field()
         return () if field is None else (field,)
 
     def parse(self) -> Reading:
-        """What the chosen form holds."""
+        """The value of the chosen option."""
         field = self._field()
         if field is None:
             return Reading(None if self.spec.required and self.spec.nullable else self.blank)
         read = field.read()
         if read.value is MISSING:
-            return Reading(MISSING, inner=tuple(all_of(read)))
-        objections = all_of(read)
+            return Reading(MISSING, inner=tuple(list_problems(read)))
         rules = self._rules[self._position()]
-        found = objections or tell_faults(rules, read_plain(read.value))
-        # What stands there is complete as another option: the schema asks for no more.
+        found = list_problems(read) or tell_faults(rules, read_plain(read.value))
+        # A value that is complete for another option is valid, although this one requires more.
         if all(each.code == "missing_field" for each in found) and self._fits_an_option(read.value):
             found = []
         return Reading(read.value, inner=tuple(found))
 
     def render(self, value: Any) -> None:
-        """Choose the form that ``value`` has."""
+        """Choose the option that ``value`` matches, and show it there."""
         if value is MISSING or (value is None and self._has_none):
             self.control.index = 0
             field = self._field()
@@ -118,11 +111,11 @@ class VariantField(HolderField):
         self._show_chosen()
 
     def keep(self, value: Any) -> Any:
-        """The chosen form keeps the value."""
+        """`MISSING`: the chosen option's field holds the value."""
         return None if value is None and self._has_none else MISSING
 
     def express(self, read: Reading, problems: Sequence[Problem]) -> None:
-        """Title and help at the choice, what is wrong at the chosen form."""
+        """Show title and help at the drop-down list, problems at the chosen option."""
         notice = self.notice_of(read, ())
         self.control.description = self._parts.head(notice)
         self._foot.value = self.write_foot(notice)
@@ -131,12 +124,12 @@ class VariantField(HolderField):
             field.express(field.read(), problems)
 
     def count(self, problems: Sequence[Problem]) -> tuple[int, int]:
-        """As the chosen form counts."""
+        """The counts of the chosen option's field."""
         field = self._field()
         return field.count(problems) if field is not None else super().count(problems)
 
     def focus_at(self, path: str) -> None:
-        """Put the cursor into the chosen form."""
+        """Focus the chosen option's field."""
         field = self._field()
         if field is not None:
             field.focus_at(path)
@@ -144,7 +137,7 @@ class VariantField(HolderField):
             self.focus()
 
     def lock(self) -> None:
-        """Nothing else can be chosen either."""
+        """Disable the drop-down list, too."""
         super().lock()
         self.control.disabled = True
 
@@ -190,7 +183,7 @@ class VariantField(HolderField):
 
 
 def label_option(schema: Mapping[str, Any]) -> str:
-    """What an option of a union is called."""
+    """Label of a union's option: its title, values, properties or types."""
     if schema.get("title"):
         return str(schema["title"])
     for word in ("const", "enum"):
