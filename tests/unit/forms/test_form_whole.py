@@ -119,14 +119,14 @@ def test_an_object_that_no_setting_can_be_is_told_at_its_field(shell):
         form.set(name=shell.user_ns["name"])
 
 
-def test_a_variable_that_is_not_there_yet_is_said_and_taken_when_it_comes(shell):
+def test_an_undefined_variable_is_reported_and_followed_once_it_is_defined(shell):
     form = make_form(TOOL, heavy=variable("later"))
-    assert "not there yet" in label_of(form, "heavy")
+    assert "not defined yet" in label_of(form, "heavy")
     shell.run_cell("later = 'EVQ'")
     assert form.value["heavy"] == "EVQ"
 
 
-def test_a_name_that_is_none_is_refused():
+def test_an_invalid_variable_name_is_refused():
     with pytest.raises(Exception, match="name of a variable"):
         variable("not a name")
 
