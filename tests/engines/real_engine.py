@@ -34,11 +34,16 @@ def can_cut_the_network() -> bool:
 
 
 def run_engine(
-    name: str, folder: Path, settings: dict, seed: int = 7, texts: dict[str, str] | None = None
+    name: str,
+    folder: Path,
+    settings: dict,
+    seed: int = 7,
+    texts: dict[str, str] | None = None,
+    tool: str | None = None,
 ) -> tuple[Outcome, Path]:
     """Run the engine through its runner; gives the outcome and the folder of outputs.
 
-    `texts` has the contents of file fields. The engine's python refuses every connection, and where namespaces may be made there is no network at all.
+    `texts` has the contents of file fields, `tool` is the engine's first one if none is named. The engine's python refuses every connection, and where namespaces may be made there is no network at all.
     """
     engine = load_engines()[name]
     given = {f"inputs/{field}/{field}.txt": text for field, text in (texts or {}).items()}
@@ -47,7 +52,7 @@ def run_engine(
         attempt_dir=folder / "attempt",
         nonce=uuid.uuid4().hex,
         job_name="a-test",
-        tool=engine.tools[0],
+        tool=tool or engine.tools[0],
         settings=settings,
         files={Path(place).parent.name: [place] for place in given},
         seed=seed,

@@ -126,7 +126,7 @@ class Toolbox:
         update = {
             "available": reason is None,
             "unavailable_reason": reason,
-            "engine": None if engine is None else engine.as_tool_engine(),
+            "engine": None if engine is None else engine.as_tool_engine(tool.type),
         }
         return tool.model_copy(update=update)
 

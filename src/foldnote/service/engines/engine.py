@@ -100,8 +100,8 @@ class Engine:
     tools: tuple[str, ...]
     note: str = ""
     """What a user must know before trusting a result."""
-    outputs: tuple[str, ...] = ()
-    """The files of a result: name, colon, content."""
+    outputs: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    """The files of a result, by tool: name, colon, content."""
     licence: str = ""
     licence_note: str = ""
     citation: str = ""
@@ -157,8 +157,8 @@ class Engine:
             return EngineState(False, f"The engine {self.name} was installed for another version: {remedy}.")
         return EngineState(True, python=self.python)
 
-    def as_tool_engine(self) -> ToolEngine:
-        """The engine as shown in the list of tools."""
+    def as_tool_engine(self, tool: str) -> ToolEngine:
+        """The engine as shown in the list of tools, for the type ``tool``."""
         return ToolEngine(
             name=self.name,
             method=self.method,
@@ -167,7 +167,7 @@ class Engine:
             licence=self.licence or None,
             citation=self.citation or None,
             note=self.note or None,
-            outputs=self.outputs,
+            outputs=self.outputs.get(tool, ()),
         )
 
 
@@ -265,13 +265,23 @@ def _make_engine(folder: Path, content: dict[str, Any]) -> Engine:
             "kind": content["kind"],
             "version": content["version"],
             "tools": _texts(content["tools"], "tools"),
-            "outputs": _texts(content.get("outputs", ()), "outputs"),
+            "outputs": _read_outputs(content),
             "command": _texts(content.get("command", DEFAULT_COMMAND), "command"),
             "lock_digest": _digest_lock(folder, environment["lock"]) if environment.get("lock") else "",
         },
     )
     _check(engine)
     return engine
+
+
+def _read_outputs(content: dict[str, Any]) -> dict[str, tuple[str, ...]]:
+    """The files by tool; one list is that of each tool."""
+    outputs, tools = content.get("outputs", ()), _texts(content["tools"], "tools")
+    if not isinstance(outputs, dict):
+        return dict.fromkeys(tools, _texts(outputs, "outputs"))
+    if strange := outputs.keys() - set(tools):
+        raise ValueError(f"outputs names {sorted(strange)[0]!r}, which is not in tools")
+    return {tool: _texts(files, f"outputs.{tool}") for tool, files in outputs.items()}
 
 
 def _digest_lock(folder: Path, lock: LockSource) -> str:

@@ -1,4 +1,4 @@
-"""Layouts for particular tools: antibody numbering and docking.
+"""Layouts of single tools: numbered and annotated antibodies, docked ligands.
 
 Results without such data use the default layout.
 """
@@ -17,7 +17,8 @@ from foldnote.viewers.layouts import register_ours
 from foldnote.viewers.plots.prediction_plots import plot_distribution
 
 _FEWEST_TO_PLOT = 10
-NUMBERING_TOOLS = ("anarci", "antibody-annotation")
+NUMBERING_TOOLS = ("anarci",)
+ANNOTATION_TOOLS = ("antibody-annotation",)
 DOCKING_TOOLS = ("vina",)
 
 
@@ -25,6 +26,18 @@ def show_numbering(result: Result) -> list[Any]:
     """A table of frameworks and CDRs, then the default layout."""
     regions = list_regions(result.regions)
     return [*([] if regions.empty else [table_bundle(regions, "Regions")]), *default_view(result)]
+
+
+def show_annotation(result: Result) -> list[Any]:
+    """Germline genes and each CDR by every definition, before the tables with all frameworks and residues."""
+    if result.jobs or not {"germlines.csv", "regions.csv"} <= set(result.tables):
+        return show_numbering(result)
+    regions = result.tables["regions.csv"]
+    is_cdr = regions["region"].str.startswith("CDR")
+    cdrs = regions[is_cdr].pivot_table("sequence", ["chain", "region"], "cdr_definition", "first", sort=False)
+    tables = [("Germline genes", result.tables["germlines.csv"]), ("CDRs by definition", cdrs.reset_index())]
+    shown = [table_bundle(frame, title) for title, frame in tables]
+    return [*shown, *default_view(result, without={"germlines.csv"})]
 
 
 def show_docking(result: Result) -> list[Any]:
@@ -77,5 +90,7 @@ def _is_higher_better(name: str) -> bool:
 
 for _tool in NUMBERING_TOOLS:
     register_ours(_tool, show_numbering)
+for _tool in ANNOTATION_TOOLS:
+    register_ours(_tool, show_annotation)
 for _tool in DOCKING_TOOLS:
     register_ours(_tool, show_docking)

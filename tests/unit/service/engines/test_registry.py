@@ -26,8 +26,8 @@ def test_bundled_engines_are_complete():
         assert engine.licence_note
         assert engine.homepage
         assert engine.note
-        assert engine.outputs
-        assert all(": " in line for line in engine.outputs)
+        assert engine.outputs.keys() == set(engine.tools)
+        assert all(": " in line for files in engine.outputs.values() for line in files)
         assert engine.environment.probe
         assert (engine.folder / "run.py").is_file()
         assert engine.name == engine.folder.name
@@ -37,8 +37,21 @@ def test_the_bundled_engines_serve_their_tools():
     engines = load_engines()
     assert engine_for("abodybuilder", engines).name == "abodybuilder2"
     assert engine_for("anarci", engines).name == "anarci"
+    assert engine_for("antibody-annotation", engines).name == "anarci"
     assert engine_for("vina", engines).name == "vina"
     assert engine_for("alphafold", engines) is None
+
+
+def test_files_are_told_for_each_tool_apart(tmp_path):
+    text, host = GOOD.replace('["anarci"]', '["anarci", "vina"]'), '[environment]\nkind = "host"\n'
+    both = read_engine(write_toml(tmp_path / "both", f'{text}outputs = ["a.csv: all"]\n{host}'))
+    assert both.as_tool_engine("vina").outputs == both.as_tool_engine("anarci").outputs == ("a.csv: all",)
+    apart = read_engine(write_toml(tmp_path / "apart", f'{text}[outputs]\nvina = ["b.sdf: poses"]\n{host}'))
+    assert apart.as_tool_engine("vina").outputs == ("b.sdf: poses",)
+    assert apart.as_tool_engine("anarci").outputs == ()
+    strange = write_toml(tmp_path / "strange", f'{text}[outputs]\nadmet = ["b.csv: all"]\n{host}')
+    with pytest.raises(EngineError, match="outputs names 'admet', which is not in tools"):
+        read_engine(strange)
 
 
 def test_every_pip_requirement_of_a_bundled_engine_is_bounded():

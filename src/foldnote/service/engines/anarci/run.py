@@ -1,181 +1,20 @@
-"""Numbers every variable domain of one sequence with ANARCI, in the scheme that is asked for.
-
-Reads ``sequence`` and ``scheme`` from job.json. Writes outputs/numbering.csv, a row for each numbered
-residue, and outputs/summary.csv, a row for each domain with its species and germline genes.
-"""
+"""Runs a job of either tool of ANARCI: the numbering of one sequence, or the annotation of an antibody."""
 
 from __future__ import annotations
 
 import sys
-from pathlib import Path
-from typing import Any
 
-from antibody_regions import COLUMNS, number_rows, write_table
-from engine_protocol import clean_sequence, fail, read_job, report, write_notes, write_score, write_used
+from annotation_job import annotate_antibody
+from engine_protocol import read_job
+from numbering_job import number_sequence
 
-SUMMARY_COLUMNS = (
-    "domain",
-    "chain",
-    "chain_type",
-    "species",
-    "e_value",
-    "bit_score",
-    "start",
-    "end",
-    "germline_species",
-    "v_gene",
-    "v_identity",
-    "j_gene",
-    "j_identity",
-    "scheme",
-)
-"""Columns of summary.csv: domain, 1-based; chain (H, L, A, B, G, D); chain_type with kappa K apart from
-lambda L; species, e_value and bit_score (bits) of the best profile; start and end, 1-based and both included,
-in the given sequence; species and names of the most identical germline genes with the identity, 0 to 1. A row
-is a domain."""
-
-RECEPTOR_CHAINS = {"A": "alpha", "B": "beta", "G": "gamma", "D": "delta"}
-CLASS_OF_TYPE = {"K": "L"}
-SCHEMES_FOR_RECEPTORS = ("imgt", "aho")
-SPECIES = ["human", "mouse"]
+JOBS = {"anarci": number_sequence, "antibody-annotation": annotate_antibody}
 
 
 def main() -> None:
     """Run the job of this folder."""
-    settings = read_job()["settings"]
-    sequence, scheme = clean_sequence(settings["sequence"]), settings.get("scheme", "kabat")
-    write_used(seed=None, settings={"sequence": sequence, "scheme": scheme})
-    report(0.05, "Loading ANARCI")
-    check_letters(sequence)
-    report(0.2, "Searching for variable domains")
-    check_chain_types(find_chain_types(sequence), scheme)
-    report(0.6, f"Numbering by {scheme}")
-    domains, details = number_domains(sequence, scheme)
-    rows = []
-    for index, (domain, detail) in enumerate(zip(domains, details, strict=True), start=1):
-        rows += [{**row, "domain": index} for row in number_domain(domain, detail, sequence, scheme, index)]
-    summary = [summarise(index, rows, detail, scheme) for index, detail in enumerate(details, start=1)]
-    write_table(Path("outputs/numbering.csv"), (*COLUMNS, "domain"), rows)
-    write_table(Path("outputs/summary.csv"), SUMMARY_COLUMNS, summary)
-    tell_what_was_done(sequence, scheme, rows, details)
-    report(1.0, "Done")
-
-
-def check_letters(sequence: str) -> None:
-    """End with a sentence for the user unless ANARCI takes the letters and the length."""
-    from anarci import validate_sequence
-
-    if not sequence:
-        fail("The sequence is empty. Give one protein sequence.")
-    try:
-        validate_sequence(sequence)
-    except AssertionError as exc:
-        fail(f"The sequence cannot be numbered: {exc}.")
-
-
-def find_chain_types(sequence: str) -> list[str]:
-    """Types of the domains in the sequence; the IMGT scheme numbers all of them."""
-    _, details = number_domains(sequence, "imgt")
-    if not details:
-        fail(
-            "No antibody or T-cell receptor variable domain was found in the sequence."
-            " Check that it is the protein sequence of a variable domain."
-        )
-    return [detail["chain_type"] for detail in details]
-
-
-def check_chain_types(chain_types: list[str], scheme: str) -> None:
-    """End with a sentence for the user where the scheme has no numbers for a T-cell receptor."""
-    for index, chain_type in enumerate(chain_types, start=1):
-        if chain_type in RECEPTOR_CHAINS and scheme not in SCHEMES_FOR_RECEPTORS:
-            fail(
-                f"Domain {index} is a T-cell receptor {RECEPTOR_CHAINS[chain_type]} chain, and the scheme"
-                f" {scheme} numbers antibodies only. Use {' or '.join(SCHEMES_FOR_RECEPTORS)}."
-            )
-
-
-def number_domains(sequence: str, scheme: str) -> tuple[list, list]:
-    """ANARCI's numbering and details of each domain."""
-    try:
-        return run_anarci(sequence, scheme)
-    except AssertionError as exc:
-        fail(f"The scheme {scheme} cannot number this sequence: {exc}. Try another scheme.")
-
-
-def run_anarci(sequence: str, scheme: str) -> tuple[list, list]:
-    """Domains and their details, empty when there are none; the arguments are those of the ANARCI program."""
-    from anarci import anarci
-
-    numbered, details, _ = anarci(
-        [("sequence", sequence)], scheme=scheme, assign_germline=True, allowed_species=SPECIES, ncpu=1
-    )
-    return numbered[0] or [], details[0] or []
-
-
-def number_domain(
-    domain: Any, detail: Any, sequence: str, scheme: str, index: int
-) -> list[dict[str, str | int]]:
-    """Rows of numbering.csv for one domain."""
-    numbering, _, _ = domain
-    if not numbering:
-        fail(f"The scheme {scheme} has too few positions for a loop of domain {index}. Use another.")
-    letters = "".join(letter for _, letter in numbering if letter != "-")
-    first = sequence.index(letters, max(0, detail["query_start"] - 1)) + 1
-    return number_rows(numbering, scheme=scheme, chain=chain_of(detail), first_index=first)
-
-
-def chain_of(detail: Any) -> str:
-    """The chain's letter: kappa and lambda are both L."""
-    return CLASS_OF_TYPE.get(detail["chain_type"], detail["chain_type"])
-
-
-def summarise(index: int, rows: list[dict[str, str | int]], detail: Any, scheme: str) -> dict[str, str | int]:
-    """One row of summary.csv."""
-    places = [row["index"] for row in rows if row["domain"] == index]
-    germlines = detail.get("germlines") or {}
-    v_name, v_identity = germlines.get("v_gene", (None, None))
-    j_name, j_identity = germlines.get("j_gene", (None, None))
-    return {
-        "domain": index,
-        "chain": chain_of(detail),
-        "chain_type": detail["chain_type"],
-        "species": detail["species"],
-        "e_value": f"{detail['evalue']:g}",
-        "bit_score": f"{detail['bitscore']:.1f}",
-        "start": min(places),
-        "end": max(places),
-        "germline_species": v_name[0] if v_name else "",
-        "v_gene": v_name[1] if v_name else "",
-        "v_identity": as_fraction(v_identity),
-        "j_gene": j_name[1] if j_name else "",
-        "j_identity": as_fraction(j_identity),
-        "scheme": scheme,
-    }
-
-
-def as_fraction(value: object) -> str:
-    """An identity with four decimals; empty when there is none."""
-    return f"{value:.4f}" if isinstance(value, float) else ""
-
-
-def tell_what_was_done(sequence: str, scheme: str, rows: list, details: list) -> None:
-    """Write figures and notes."""
-    notes = []
-    if left_out := len(sequence) - len(rows):
-        notes.append(f"{left_out} of {len(sequence)} residues are outside the domains and have no number.")
-    if any(not row["region"] for row in rows):
-        notes.append(
-            f"The CDR definition used with {scheme} is for antibodies; receptor chains have no regions."
-        )
-    write_notes(notes)
-    write_score(
-        {
-            "domains": len(details),
-            "chainTypes": " ".join(detail["chain_type"] for detail in details),
-            "numberedResidues": len(rows),
-            "scheme": scheme,
-        }
-    )
+    job = read_job()
+    JOBS[job["type"]](job["settings"])
 
 
 if __name__ == "__main__":
