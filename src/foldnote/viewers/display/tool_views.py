@@ -1,4 +1,4 @@
-"""Layouts of single tools: numbered and annotated antibodies, docked ligands.
+"""Layouts of single tools: numbered and annotated antibodies, molecules with properties, docked ligands.
 
 Results without such data use the default layout.
 """
@@ -17,8 +17,10 @@ from foldnote.viewers.layouts import register_ours
 from foldnote.viewers.plots.prediction_plots import plot_distribution
 
 _FEWEST_TO_PLOT = 10
+_MOST_IN_COLUMNS = 3
 NUMBERING_TOOLS = ("anarci",)
 ANNOTATION_TOOLS = ("antibody-annotation",)
+ADMET_TOOLS = ("admet",)
 DOCKING_TOOLS = ("vina",)
 
 
@@ -38,6 +40,25 @@ def show_annotation(result: Result) -> list[Any]:
     tables = [("Germline genes", result.tables["germlines.csv"]), ("CDRs by definition", cdrs.reset_index())]
     shown = [table_bundle(frame, title) for title, frame in tables]
     return [*shown, *default_view(result, without={"germlines.csv"})]
+
+
+def show_admet(result: Result) -> list[Any]:
+    """One row a property with its unit where there are few molecules, before one row a molecule."""
+    files = {"properties.csv", "percentiles.csv", "columns.csv"}
+    if result.jobs or not files <= set(result.tables):
+        return default_view(result)
+    values, percentiles = result.tables["properties.csv"], result.tables["percentiles.csv"]
+    usual = default_view(result)
+    if len(values) > _MOST_IN_COLUMNS:
+        return usual
+    table = result.tables["columns.csv"][["category", "name", "units"]].rename(columns={"name": "property"})
+    properties = list(result.tables["columns.csv"]["property"])
+    for place in range(len(values)):
+        name = str(values["smiles"].iloc[place])
+        table[name] = [f"{value:.4g}" for value in values[properties].iloc[place]]
+        shares = percentiles[properties].iloc[place]
+        table[f"{name}, percentile of approved drugs"] = [f"{share:.1f} %" for share in shares]
+    return [table_bundle(table, "ADMET properties"), *usual]
 
 
 def show_docking(result: Result) -> list[Any]:
@@ -92,5 +113,7 @@ for _tool in NUMBERING_TOOLS:
     register_ours(_tool, show_numbering)
 for _tool in ANNOTATION_TOOLS:
     register_ours(_tool, show_annotation)
+for _tool in ADMET_TOOLS:
+    register_ours(_tool, show_admet)
 for _tool in DOCKING_TOOLS:
     register_ours(_tool, show_docking)
