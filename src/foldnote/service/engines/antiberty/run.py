@@ -1,0 +1,253 @@
+"""Fills masks, scores or embeds the chains of an antibody with AntiBERTy.
+
+Reads ``task``, ``heavyChain``, ``lightChain``, their masks and ``attention`` from job.json. The files that a
+task writes are listed in engine.toml.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from engine_protocol import clean_sequence, fail, read_job, report, write_notes, write_score, write_used
+
+LETTERS = "ACDEFGHIKLMNPQRSTVWY"
+LONGEST = 510
+"""Residues that the model can read: its 512 positions without the start and the end token."""
+BATCH = 16
+FIELDS = {"heavy": ("heavyChain", "heavyMask"), "light": ("lightChain", "lightMask")}
+OUTPUTS = Path("outputs")
+SCORED_TASK = "log-likelihood"
+MASK = "_"
+
+
+def main() -> None:
+    """Run the job of this folder."""
+    settings = read_job()["settings"]
+    molecule, _, task = settings["task"].partition("-")
+    chains, ignored = read_chains(settings, molecule)
+    masks = read_masks(settings, chains, task, ignored)
+    if settings.get("attention") and task != "embeddings":
+        ignored["attention"] = "Attention maps are part of the embedding tasks."
+    write_used(
+        seed=None, settings={FIELDS[name][0]: sequence for name, sequence in chains.items()}, ignored=ignored
+    )
+    report(0.02, "Loading AntiBERTy")
+    runner = load_runner()
+    report(0.2, "Recognising species and chain type")
+    species, kinds = runner.classify(list(chains.values()))
+    summary = {
+        name: {"chain": name, "species": kind_of, "chain_type": chain_type, "residues": len(chains[name])}
+        for name, kind_of, chain_type in zip(chains, species, kinds, strict=True)
+    }
+    write_notes(list(find_doubts(summary)))
+    if task == "mask":
+        fill_masks(runner, chains, masks, summary)
+    elif task == SCORED_TASK:
+        score_chains(runner, chains, summary)
+    else:
+        embed_chains(runner, chains, with_attention=bool(settings.get("attention")))
+    write_rows("summary.csv", list(summary.values()))
+    report(1.0, "Done")
+
+
+def read_chains(settings: dict[str, Any], molecule: str) -> tuple[dict[str, str], dict[str, str]]:
+    """Sequences by chain, and ignored settings with their reasons."""
+    chains, ignored = {}, {}
+    for name, (field, mask) in FIELDS.items():
+        sequence = clean_sequence(settings.get(field) or "")
+        if name == "light" and not sequence:
+            continue
+        if name == "light" and molecule == "nanobody":
+            reason = "A nanobody is a single domain of a heavy chain."
+            ignored |= {each: reason for each in (field, mask) if settings.get(each)}
+            continue
+        if not sequence:
+            fail(f"{field} is empty. Give the sequence of one variable domain.")
+        if strange := sorted(set(sequence) - set(LETTERS)):
+            fail(f"{field} has {', '.join(strange)}; AntiBERTy knows the 20 standard amino acids only.")
+        if len(sequence) > LONGEST:
+            fail(f"{field} has {len(sequence)} residues; AntiBERTy reads at most {LONGEST}.")
+        chains[name] = sequence
+    return chains, ignored
+
+
+def read_masks(
+    settings: dict[str, Any], chains: dict[str, str], task: str, ignored: dict[str, str]
+) -> dict[str, range]:
+    """Indices of the masked residues, from 0, by chain; a mask that the task has no use for is ignored."""
+    masks = {}
+    for name, (field, mask) in FIELDS.items():
+        text = (settings.get(mask) or "").strip()
+        if not text or mask in ignored:
+            continue
+        if task != "mask":
+            ignored[mask] = "Only the mask tasks fill in residues."
+        elif name not in chains:
+            fail(f"{mask} is given without {field}.")
+        else:
+            masks[name] = parse_range(text, mask, len(chains[name]))
+    if task == "mask" and not masks:
+        fail("Nothing is masked. Give a range of residues such as 97-105 as heavyMask or lightMask.")
+    return masks
+
+
+def parse_range(text: str, mask: str, length: int) -> range:
+    """``97-105``, counted from 1 and both included, as indices."""
+    first, _, last = text.partition("-")
+    if not first.strip().isdigit() or not (last or first).strip().isdigit():
+        fail(f"{mask} is {text!r}; write it like 97-105.")
+    begin, end = int(first), int(last or first)
+    if not 1 <= begin <= end <= length:
+        fail(f"{mask} is {text!r}; the chain has residues 1 to {length}.")
+    if end - begin + 1 == length:
+        fail(f"{mask} covers the whole chain. Leave residues to go by.")
+    return range(begin - 1, end)
+
+
+def load_runner() -> Any:
+    """AntiBERTy with the weights of its package."""
+    os.environ["TQDM_DISABLE"] = "1"
+    logging.getLogger("transformers").setLevel(logging.ERROR)
+    from antiberty import AntiBERTyRunner
+
+    return AntiBERTyRunner()
+
+
+def find_doubts(summary: dict[str, dict[str, Any]]) -> Iterator[str]:
+    """Notes on chains that the model takes for the other kind."""
+    for name, row in summary.items():
+        if row["chain_type"].lower() != name:
+            yield (
+                f"AntiBERTy takes the {name} chain for a {row['chain_type'].lower()} chain."
+                " Check that heavy and light are not exchanged."
+            )
+
+
+def find_probabilities(runner: Any, texts: list[str]) -> Any:
+    """Probabilities of the 20 amino acids at each residue of texts of one length, masked where ``_`` stands.
+
+    Returns:
+        Array of shape (texts, residues, 20) in the order of ``LETTERS``. Only amino acids are considered.
+    """
+    import torch
+
+    words = [" ".join("[MASK]" if letter == MASK else letter for letter in text) for text in texts]
+    tokens = runner.tokenizer(words, return_tensors="pt").to(runner.device)
+    with torch.no_grad():
+        logits = runner.model(
+            input_ids=tokens["input_ids"], attention_mask=tokens["attention_mask"]
+        ).prediction_logits
+    letters = runner.tokenizer.convert_tokens_to_ids(list(LETTERS))
+    return torch.softmax(logits[:, 1:-1, letters].double(), dim=-1).cpu().numpy()
+
+
+def fill_masks(
+    runner: Any, chains: dict[str, str], masks: dict[str, range], summary: dict[str, dict[str, Any]]
+) -> None:
+    """Fill each masked residue with the most probable amino acid, all of a chain at once."""
+    rows, fasta = [], []
+    for name, sequence in chains.items():
+        masked = masks.get(name, range(0))
+        text = "".join(MASK if place in masked else letter for place, letter in enumerate(sequence))
+        (filled,) = runner.fill_masks([text])
+        probabilities = find_probabilities(runner, [text])[0]
+        rows += [describe_residue(name, place, sequence, probabilities[place]) for place in masked]
+        same = sum(filled[place] == sequence[place] for place in masked)
+        summary[name] |= {"masked": len(masked), "as_given": same, "given": text, "filled": filled}
+        fasta.append(f">{name}\n{filled}\n")
+    write_rows("residues.csv", rows)
+    (OUTPUTS / "filled.fasta").write_text("".join(fasta), "utf-8")
+    as_given = sum(row["as_given"] for row in summary.values())
+    write_score({"filledResidues": len(rows), "asGiven": as_given})
+
+
+def score_chains(runner: Any, chains: dict[str, str], summary: dict[str, dict[str, Any]]) -> None:
+    """Mask one residue after another; the pseudo log-likelihood is the mean of the given ones'."""
+    import numpy
+
+    rows, score = [], {}
+    total, done = sum(map(len, chains.values())), 0
+    for name, sequence in chains.items():
+        logs = []
+        for first in range(0, len(sequence), BATCH):
+            report(0.25 + 0.7 * done / total, f"Residue {first + 1} of the {name} chain")
+            places = range(first, min(first + BATCH, len(sequence)))
+            texts = [sequence[:place] + MASK + sequence[place + 1 :] for place in places]
+            found = find_probabilities(runner, texts)
+            for index, place in enumerate(places):
+                row = describe_residue(name, place, sequence, found[index, place])
+                rows.append(row)
+                logs.append(row["log_probability"])
+            done += len(places)
+        value = float(numpy.mean(logs))
+        summary[name]["pseudo_log_likelihood"] = f"{value:.4f}"
+        score[f"{name}PseudoLogLikelihood"] = round(value, 4)
+    write_rows("residues.csv", rows)
+    write_score(score)
+
+
+def describe_residue(name: str, place: int, sequence: str, probabilities: Any) -> dict[str, Any]:
+    """One row of residues.csv: chain, index from 1, given and most probable residue, 20 probabilities."""
+    import numpy
+
+    best = int(probabilities.argmax())
+    own = float(probabilities[LETTERS.index(sequence[place])])
+    return {
+        "chain": name,
+        "index": place + 1,
+        "residue": sequence[place],
+        "log_probability": round(float(numpy.log(max(own, 1e-300))), 4),
+        "best": LETTERS[best],
+        "best_probability": round(float(probabilities[best]), 4),
+        **{letter: round(float(value), 4) for letter, value in zip(LETTERS, probabilities, strict=True)},
+    }
+
+
+def embed_chains(runner: Any, chains: dict[str, str], *, with_attention: bool) -> None:
+    """Write the last layer's embeddings, and the attention where it is asked for."""
+    import numpy
+
+    means = []
+    for place, (name, sequence) in enumerate(chains.items()):
+        report(0.3 + 0.6 * place / len(chains), f"Embedding the {name} chain")
+        found = runner.embed([sequence], return_attention=with_attention)
+        embeddings, attentions = found if with_attention else (found, None)
+        embedding = embeddings[0].cpu().numpy()
+        numpy.save(OUTPUTS / f"{name}_embedding.npy", embedding)
+        rows = [
+            {"index": index + 1, "residue": letter}
+            | {f"e{number}": f"{value:.6g}" for number, value in enumerate(embedding[index + 1], start=1)}
+            for index, letter in enumerate(sequence)
+        ]
+        write_rows(f"{name}_embedding.csv", rows)
+        if attentions is not None:
+            attention = attentions[0].cpu().numpy()
+            numpy.save(OUTPUTS / f"{name}_attention.npy", attention)
+            mean = attention.mean(axis=(0, 1))[1:-1, 1:-1]
+            means += [
+                {"chain": name, "from": one + 1, "to": two + 1, "attention": f"{mean[one, two]:.6f}"}
+                for one in range(len(sequence))
+                for two in range(len(sequence))
+            ]
+    if means:
+        write_rows("attention.csv", means)
+    write_score({"chains": len(chains), "residues": sum(map(len, chains.values())), "dimensions": 512})
+
+
+def write_rows(name: str, rows: list[dict[str, Any]]) -> None:
+    """Write rows with the same keys as a CSV file."""
+    import csv
+
+    with (OUTPUTS / name).open("w", newline="", encoding="utf-8") as stream:
+        writer = csv.DictWriter(stream, list(rows[0]) if rows else [])
+        writer.writeheader()
+        writer.writerows(rows)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
