@@ -9,6 +9,7 @@ from engine_contract import EngineContract, read_manifest
 from real_engine import run_directly, run_engine
 from test_anarci import HEAVY, LIGHT, SINGLE_DOMAIN
 
+from foldnote.results import open_result
 from foldnote.service.engines import load_engines
 
 CDR3 = range(96, 109)
@@ -97,6 +98,12 @@ def test_each_masked_residue_has_its_probabilities(filled):
         assert np.exp(float(row["log_probability"])) == pytest.approx(values[row["residue"]], abs=1e-4)
 
 
+def test_the_cell_shows_the_chains_and_the_probabilities_as_colours(filled):
+    first, second, *_ = open_result(filled[1].parents[1] / "result.zip").bundles()
+    assert "Chains 2 rows" in first["text/plain"]
+    assert "Probability of each amino acid, heavy chain: 20 × 13 values" in second["text/plain"]
+
+
 def test_species_and_chain_types_are_the_runners(filled, direct):
     rows = read(filled[1], "summary.csv")
     assert [[row[key] for row in rows] for key in ("species", "chain_type")] == direct[0]["classes"]
@@ -134,6 +141,8 @@ def test_embeddings_and_attention_are_the_runners(tmp_path, direct):
     assert float(means[1]["attention"]) == pytest.approx(attention[:, :, 1, 2].mean(), abs=1e-5)
     assert "single domain" in read_manifest(outputs)["settingsIgnored"]["lightChain"]
     assert not list(outputs.glob("light_*"))
+    shown = [bundle["text/plain"] for bundle in open_result(outputs.parents[1] / "result.zip").bundles()]
+    assert "Attention, heavy chain (mean of all layers and heads): 128 × 128 values" in shown[1]
 
 
 @pytest.mark.parametrize(

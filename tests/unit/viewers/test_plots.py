@@ -27,6 +27,7 @@ from foldnote.viewers import (
     result_bundles,
 )
 from foldnote.viewers.plots.drawing import find_ticks
+from foldnote.viewers.plots.matrix_plot import plot_matrix
 
 
 @pytest.fixture(autouse=True)
@@ -231,3 +232,24 @@ def test_a_plot_is_a_page_with_its_words(tmp_path):
     assert text.startswith("<!doctype html>")
     assert "<svg " in text
     assert escape(plot.words) in text
+
+
+def test_a_matrix_is_named_at_its_rows_and_columns():
+    matrix = pd.DataFrame([[0.1, 0.9], [0.5, np.nan]], index=["A", "C"], columns=["S1", "R2"])
+    matrix.index.name, matrix.columns.name = "Amino acid", "Residue"
+    plot = plot_matrix(matrix, "Probabilities", "Probability (0 to 1)", 0.0, 1.0)
+    assert "the highest, 0.9, is at amino acid A and residue R2" in plot.words
+    assert all(f">{name}<" in plot.svg for name in ("A", "C", "S1", "R2", "Residue", "Amino acid"))
+    assert plot.data is matrix
+
+
+def test_a_large_matrix_names_some_of_its_columns():
+    matrix = pd.DataFrame(np.eye(300))
+    svg = plot_matrix(matrix, "Large", "x").svg
+    assert 4 <= svg.count("<text") <= 20
+
+
+@pytest.mark.parametrize("values", [[["a"]], [[np.nan]]], ids=["text", "nothing"])
+def test_a_matrix_without_numbers_is_refused(values):
+    with pytest.raises(ArgumentError, match="numbers"):
+        plot_matrix(pd.DataFrame(values), "None", "x")

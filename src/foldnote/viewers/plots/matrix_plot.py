@@ -1,0 +1,62 @@
+"""A plot of a matrix: values by row and column as colours."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+
+from foldnote.errors import ArgumentError
+from foldnote.viewers.plots.drawing import Axis, Drawing, Mark, Raster, find_ticks
+from foldnote.viewers.plots.plot import Plot
+from foldnote.viewers.scene import palette
+
+_MOST_NAMES = 24
+
+
+def plot_matrix(
+    matrix: pd.DataFrame, title: str, label: str, low: float = 0.0, high: float | None = None
+) -> Plot:
+    """Values of a matrix as colours, its first row at the top.
+
+    The plot's data: the matrix as it was given, of shape (rows, columns).
+
+    Args:
+        matrix: numbers; the names of its index and columns are the labels of the axes.
+        title: heading of the plot.
+        label: the quantity with its unit.
+        low: the value of the first colour.
+        high: the value of the last colour, which larger ones have, too; the largest value if None.
+
+    Raises:
+        ArgumentError: the matrix has no numbers.
+    """
+    try:
+        values = matrix.to_numpy(dtype=float)
+    except (TypeError, ValueError) as exc:
+        raise ArgumentError(f"The matrix has values that are no numbers: {exc}.") from exc
+    if not np.isfinite(values).any():
+        raise ArgumentError("The matrix has no numbers.")
+    top = float(np.nanmax(values)) if high is None else high
+    has_more = bool(np.nanmax(values) > top)
+    marks: list[Mark] = [Raster(values, low, max(top, low + 1e-9), palette.SEQUENTIAL, label, has_more)]
+    rows, columns = values.shape
+    x = _make_axis(matrix.columns, columns)
+    y = _make_axis(matrix.index, rows, is_downward=True)
+    place = np.unravel_index(int(np.nanargmax(values)), values.shape)
+    words = (
+        f"{rows:,} × {columns:,} values; the highest, {values[place]:.3g}, is at {y.label.lower()}"
+        f" {matrix.index[place[0]]} and {x.label.lower()} {matrix.columns[place[1]]}."
+    )
+    return Plot(title, words, matrix, Drawing(x, y, marks, 570, 376))
+
+
+def _make_axis(names: pd.Index, size: int, *, is_downward: bool = False) -> Axis:
+    """An axis in cells; each has its name where there is room, else about five of them."""
+    label = str(names.name or ("Row" if is_downward else "Column"))
+    shown: Sequence[int] = range(size)
+    if size > _MOST_NAMES:
+        shown = sorted({min(max(int(tick), 0), size - 1) for tick in find_ticks(0, size - 1)})
+    ticks, words = [place + 0.5 for place in shown], [str(names[place]) for place in shown]
+    return Axis(label, size, 0, ticks, words) if is_downward else Axis(label, 0, size, ticks, words)
