@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from foldnote.results import Result
@@ -53,9 +54,8 @@ def _plot_attention(result: Result) -> list[Plot]:
         matrix = rows.pivot(index="from", columns="to", values="attention") * 100
         matrix.index.name, matrix.columns.name = "From residue", "To residue"
         title = f"Attention, {chain} chain (mean of all layers and heads)"
-        plots.append(
-            plot_matrix(matrix, title, "Attention (0 to 1)", 0.0, float(rows["attention"].quantile(0.99)))
-        )
+        most = float(np.ceil(np.quantile(matrix, 0.99)))
+        plots.append(plot_matrix(matrix, title, "Attention (%)", 0.0, most))
     return plots
 
 
