@@ -44,10 +44,10 @@ def plot_matrix(
     rows, columns = values.shape
     x = _make_axis(matrix.columns, columns)
     y = _make_axis(matrix.index, rows, is_downward=True)
-    place = np.unravel_index(int(np.nanargmax(values)), values.shape)
+    row, column = divmod(int(np.nanargmax(values)), columns)
     words = (
-        f"{rows:,} × {columns:,} values; the highest, {values[place]:.3g}, is at {y.label.lower()}"
-        f" {matrix.index[place[0]]} and {x.label.lower()} {matrix.columns[place[1]]}."
+        f"{rows:,} × {columns:,} values; the highest, {values[row, column]:.3g}, is at {y.label.lower()}"
+        f" {matrix.index[row]} and {x.label.lower()} {matrix.columns[column]}."
     )
     return Plot(title, words, matrix, Drawing(x, y, marks, 570, 376))
 
