@@ -40,6 +40,8 @@ class LockSource:
     built: tuple[str, ...] = ()
     """Packages that may be built from their source where they have no wheel, with the lock's own setuptools;
     of all others only wheels are taken."""
+    without_dependencies: bool = False
+    """Whether the lock has the packages of ``steps`` alone, and not what they declare that they need."""
 
 
 @dataclass(frozen=True, slots=True)
