@@ -34,6 +34,7 @@ from foldnote.viewers.plots.prediction_plots import (
     plot_plddt,
     plot_scatter,
 )
+from foldnote.viewers.plots.tree_plot import plot_tree
 from foldnote.viewers.render.library import load_script
 from foldnote.viewers.render.py3dmol import render
 from foldnote.viewers.scene.coloring import choose
@@ -88,6 +89,7 @@ __all__ = [
     "plot_pae",
     "plot_plddt",
     "plot_scatter",
+    "plot_tree",
     "register_view",
     "result_bundles",
     "show_result",

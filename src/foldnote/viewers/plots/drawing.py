@@ -80,6 +80,21 @@ class Bars:
 
 
 @dataclass(frozen=True)
+class Label:
+    """Words to the right of a place (``start``) or to its left (``end``).
+
+    ``size`` is the height of the letters, ``rise`` how far their feet stand above the place; both in pixels.
+    """
+
+    x: float
+    y: float
+    text: str
+    anchor: Literal["start", "end"] = "start"
+    size: int = 11
+    rise: int = -4
+
+
+@dataclass(frozen=True)
 class Border:
     """A dashed line across the plane at a place of one axis, such as between chains."""
 
@@ -116,7 +131,7 @@ class Raster:
         return _write_shades(np.linspace(1, 0, _COLOR_STEPS)[:, None], self.colors)
 
 
-Mark = Band | Curve | Dots | Bars | Border | Raster
+Mark = Band | Curve | Dots | Bars | Border | Label | Raster
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from foldnote.viewers.plots.drawing import Band, Bars, Border, Curve, Dots, Drawing, Mark, Raster
+from foldnote.viewers.plots.drawing import Band, Bars, Border, Curve, Dots, Drawing, Label, Mark, Raster
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _PIXELS_PER_INCH = 80
+_POINTS_PER_PIXEL = 72 / _PIXELS_PER_INCH
 
 
 def make_axes(drawing: Drawing) -> Axes:
@@ -79,8 +80,23 @@ def _draw_mark(mark: Mark, axes: Axes) -> None:
         case Border():
             across = axes.axvline if mark.axis == "x" else axes.axhline
             across(mark.place, color=ink, linestyle=(0, (3, 3)), linewidth=1, alpha=0.6)
+        case Label():
+            _draw_label(mark, axes)
         case Raster():
             _draw_raster(mark, axes)
+
+
+def _draw_label(label: Label, axes: Axes) -> None:
+    aside, ha = (5, "left") if label.anchor == "start" else (-5, "right")
+    axes.annotate(
+        label.text.replace("$", r"\$"),
+        (label.x, label.y),
+        xytext=(aside * _POINTS_PER_PIXEL, label.rise * _POINTS_PER_PIXEL),
+        textcoords="offset points",
+        ha=ha,
+        va="baseline",
+        fontsize=label.size * _POINTS_PER_PIXEL,
+    )
 
 
 def _draw_raster(raster: Raster, axes: Axes) -> None:

@@ -11,12 +11,14 @@ from html import escape
 
 import numpy as np
 
-from foldnote.viewers.plots.drawing import Band, Bars, Border, Curve, Dots, Drawing, Mark, Raster
+from foldnote.viewers.plots.drawing import Band, Bars, Border, Curve, Dots, Drawing, Label, Mark, Raster
 
 _LEFT, _RIGHT, _TOP, _BOTTOM = 52, 12, 10, 40
 _SCALE_PX = 62
 """Room for a scale of colours."""
 _DOT_PX = 4
+_LABEL_PX = 5
+"""Between a place and its label."""
 _LIGHT = "svg{color:#222;background:#fff}"
 _DARK = "@media(prefers-color-scheme:dark){svg{color:#ddd;background:#111}}"
 
@@ -95,6 +97,10 @@ class _Writer:
                 x, y = self._x(mark.place), self._y(mark.place)
                 across = f"M{x} {_TOP}v{self._height}" if mark.axis == "x" else f"M{_LEFT} {y}h{self._width}"
                 return f'<path d="{across}" stroke="currentColor" stroke-dasharray="3 3" opacity="0.6"/>'
+            case Label():
+                aside = _LABEL_PX if mark.anchor == "start" else -_LABEL_PX
+                x, y = round(self._x(mark.x) + aside, 1), round(self._y(mark.y) - mark.rise, 1)
+                return f'<g font-size="{mark.size}">{_text(mark.text, x, y, mark.anchor)}</g>'
             case Raster():
                 return self._write_raster(mark)
 

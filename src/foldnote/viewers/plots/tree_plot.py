@@ -1,0 +1,201 @@
+"""The drawing of a phylogenetic tree: branches to scale, names, and the support of each node."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from foldnote.errors import ArgumentError
+from foldnote.text import count
+from foldnote.viewers.plots.drawing import Axis, Curve, Dots, Drawing, Label, Mark, find_ticks
+from foldnote.viewers.plots.plot import Plot
+from foldnote.viewers.scene import palette
+
+_COLUMNS = ("node", "parent", "branch_length")
+_WIDTH = 760
+_PLANE_PX = _WIDTH - 64
+_TIP_PX, _NARROW_TIP_PX = 17, 4
+"""Height of a tip with its name, and without."""
+_MOST_NAMED = 150
+"""Tips above which no name can be read."""
+_LONGEST_NAME = 36
+_SMALL_PX = 9
+"""Letters of the names of ancestors."""
+_LETTER_SHARE = 0.58
+"""Width of a letter, of its height."""
+_LEFT_PX = 44
+"""Room to the left of the first node for its name."""
+_RISES = (3, -10)
+
+_Box = tuple[float, float, float, float]
+"""Left, top, right and bottom in pixels."""
+
+
+@dataclass(frozen=True, eq=False)
+class _Layout:
+    """Place of each node by its row: the distance from the first node, and the line."""
+
+    parents: list[int]
+    depths: list[float]
+    lines: list[float]
+    tips: list[int]
+
+
+class _Plane:
+    """The plane of the drawing in pixels: room for names on both sides of the branches."""
+
+    def __init__(self, layout: _Layout, letters: int) -> None:
+        depth = max(layout.depths) or 1.0
+        room = _LEFT_PX + (letters * 11 * _LETTER_SHARE + 12 if letters else 0.0)
+        self._per_pixel = depth / (_PLANE_PX - room)
+        self._tip_px = _TIP_PX if letters else _NARROW_TIP_PX
+        low = -_LEFT_PX * self._per_pixel
+        ticks = find_ticks(0.0, depth)
+        names = [f"{tick:g}" for tick in ticks]
+        self.x_axis = Axis("Substitutions per site", low, low + _PLANE_PX * self._per_pixel, ticks, names)
+        lines = len(layout.tips)
+        self.y_axis = Axis("", -0.7, lines - 0.3, (0.0,), ("",))
+        self.height = 50 + lines * self._tip_px
+
+    def find_box(self, label: Label) -> _Box:
+        """The place that the words of a label take."""
+        x, foot = label.x / self._per_pixel + _LEFT_PX, -label.y * self._tip_px - label.rise
+        width = len(label.text) * label.size * _LETTER_SHARE
+        left = x + 5 if label.anchor == "start" else x - 5 - width
+        return left, foot - label.size * 0.8, left + width, foot + 1
+
+
+def plot_tree(nodes: pd.DataFrame, title: str = "Tree") -> Plot:
+    """Draw a tree from left to right, its branches to scale, with the names and support of its nodes.
+
+    Up to 150 tips have their names beside them. An ancestor is named where its label
+    overlaps no other; the name of every ancestor appears under the pointer.
+
+    Args:
+        nodes: one row a node, each below its parent: ``node`` and ``parent``, names, the first node without
+            parent; ``branch_length`` to the parent, in substitutions per site; optionally
+            ``branch_support`` in per cent and ``mean_posterior_probability``, 0 to 1. The plot's data.
+        title: heading.
+
+    Raises:
+        ArgumentError: a column is missing, there are no rows, or a node has a parent that is not above it.
+    """
+    missing = [name for name in _COLUMNS if name not in nodes.columns]
+    if missing:
+        raise ArgumentError(f"The table of nodes has no column {missing[0]}.")
+    if nodes.empty:
+        raise ArgumentError("The table of a tree has no nodes.")
+    layout = _lay_out(nodes)
+    names = [str(name) for name in nodes["node"]]
+    is_named = len(layout.tips) <= _MOST_NAMED
+    plane = _Plane(layout, max(map(len, map(_shorten, names))) if is_named else 0)
+    tips = [Label(layout.depths[tip], layout.lines[tip], _shorten(names[tip])) for tip in layout.tips]
+    ancestors = sorted(set(range(len(names))) - set(layout.tips))
+    dots = Dots(
+        [layout.depths[row] for row in ancestors],
+        [layout.lines[row] for row in ancestors],
+        palette.CHAINS[0],
+        [_describe(nodes.iloc[row]) for row in ancestors],
+    )
+    marks: list[Mark] = [_draw_branches(layout), dots]
+    if is_named:
+        words = [_name_ancestor(nodes.iloc[row]) for row in ancestors]
+        marks += [*tips, *_place_labels(plane, tips, dots, words)]
+    drawing = Drawing(plane.x_axis, plane.y_axis, marks, _WIDTH, plane.height)
+    return Plot(title, _write_words(nodes, layout, ancestors), nodes, drawing)
+
+
+def _lay_out(nodes: pd.DataFrame) -> _Layout:
+    rows = {str(name): row for row, name in enumerate(nodes["node"])}
+    above = nodes["parent"].fillna("").astype(str).tolist()
+    lengths = pd.to_numeric(nodes["branch_length"], errors="coerce").fillna(0.0).tolist()
+    parents: list[int] = []
+    depths: list[float] = []
+    for row, name in enumerate(above):
+        parent = rows.get(name, -1) if name else -1
+        if (name or row) and not -1 < parent < row:
+            raise ArgumentError(f"Row {row} of the table of nodes has no parent above it: {name!r}.")
+        parents.append(parent)
+        depths.append(lengths[row] + (depths[parent] if parent >= 0 else 0.0))
+    tips = sorted(set(range(len(above))) - set(parents))
+    lines = [0.0] * len(above)
+    for line, tip in enumerate(tips):
+        lines[tip] = float(len(tips) - 1 - line)
+    below: dict[int, list[float]] = {}
+    for row in reversed(range(len(above))):
+        if row in below:
+            lines[row] = (min(below[row]) + max(below[row])) / 2
+        below.setdefault(parents[row], []).append(lines[row])
+    return _Layout(parents, depths, lines, tips)
+
+
+def _draw_branches(layout: _Layout) -> Curve:
+    """Each branch as a step from its parent, in one line with interruptions."""
+    xs: list[float] = []
+    ys: list[float] = []
+    for row, parent in enumerate(layout.parents):
+        if parent >= 0:
+            xs += [layout.depths[parent], layout.depths[parent], layout.depths[row], layout.depths[row]]
+            ys += [layout.lines[parent], layout.lines[row], layout.lines[row], np.nan]
+    return Curve(xs, ys, width=1.2)
+
+
+def _place_labels(plane: _Plane, tips: list[Label], dots: Dots, words: list[str]) -> list[Label]:
+    """Labels of ancestors, left of their dots and above or below the branch, where they overlap no other."""
+    taken = [plane.find_box(tip) for tip in tips]
+    placed = []
+    for x, y, text in zip(dots.xs, dots.ys, words, strict=True):
+        for rise in _RISES:
+            label = Label(x, y, text, "end", _SMALL_PX, rise)
+            box = plane.find_box(label)
+            if box[0] >= 0 and not any(_do_overlap(box, other) for other in taken):
+                taken.append(box)
+                placed.append(label)
+                break
+    return placed
+
+
+def _do_overlap(one: _Box, other: _Box) -> bool:
+    return one[0] < other[2] and other[0] < one[2] and one[1] < other[3] and other[1] < one[3]
+
+
+def _name_ancestor(node: pd.Series) -> str:
+    support = _read(node, "branch_support")
+    return f"{node['node']}" if support is None else f"{node['node']} {support:.0f}"
+
+
+def _describe(node: pd.Series) -> str:
+    """What appears where the pointer is over an ancestor."""
+    support, probability = _read(node, "branch_support"), _read(node, "mean_posterior_probability")
+    words = [str(node["node"])]
+    words += [] if support is None else [f"support {support:g} %"]
+    words += [] if probability is None else [f"mean probability {probability:.3f}"]
+    return ", ".join(words)
+
+
+def _read(node: pd.Series, name: str) -> float | None:
+    """A number of a node; None where there is none."""
+    value = node.get(name)
+    try:
+        number = float(value) if value is not None else np.nan
+    except (TypeError, ValueError):
+        return None
+    return None if np.isnan(number) else number
+
+
+def _shorten(name: str) -> str:
+    return name if len(name) <= _LONGEST_NAME else f"{name[: _LONGEST_NAME - 1]}…"
+
+
+def _write_words(nodes: pd.DataFrame, layout: _Layout, ancestors: list[int]) -> str:
+    words = (
+        f"{count(len(layout.tips), 'sequence')} and {count(len(ancestors), 'ancestor')};"
+        f" the longest path from {nodes['node'].iloc[0]} is {max(layout.depths):.3g} substitutions per site."
+    )
+    if any(_read(nodes.iloc[row], "branch_support") is not None for row in ancestors):
+        words += " Numbers after the names of ancestors are branch support in per cent."
+    if len(layout.tips) > _MOST_NAMED:
+        words += " There are too many tips to name them in the drawing."
+    return words

@@ -1,0 +1,70 @@
+"""Trees: drawn to scale with the names of their nodes, up to a hundred tips and beyond."""
+
+import xml.etree.ElementTree as ET
+
+import pandas as pd
+import pytest
+
+from foldnote.errors import ArgumentError
+from foldnote.viewers import plot_tree
+
+
+def make_nodes(tips=4):
+    """A ladder of tips with made-up names, as the table of nodes of a tree."""
+    rows = [("Node1", "", None, None, 0.9), ("tip & <1>", "Node1", 0.5, None, None)]
+    for number in range(2, tips):
+        rows += [
+            (f"Node{number}", f"Node{number - 1}", 0.25, 95.0, 0.8),
+            (f"tip{number}", f"Node{number}", 0.5, None, None),
+        ]
+    rows.append((f"tip{tips}", f"Node{tips - 1}", 1.0, None, None))
+    columns = ["node", "parent", "branch_length", "branch_support", "mean_posterior_probability"]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def read_texts(plot):
+    return [text.text for text in ET.fromstring(plot.svg).findall(".//{*}text")]
+
+
+def test_a_tree_has_names_support_and_branches_to_scale():
+    plot = plot_tree(make_nodes())
+    assert plot.words.startswith("4 sequences and 3 ancestors; the longest path from Node1 is 1.5 ")
+    texts = read_texts(plot)
+    assert {"tip & <1>", "tip2", "tip3", "tip4", "Node1", "Node2 95", "Node3 95"} <= set(texts)
+    curve = plot.drawing.marks[0]
+    places = set(zip(curve.xs, curve.ys, strict=True))
+    assert {(0.5, 3.0), (0.75, 2.0), (1.0, 1.0), (1.5, 0.0)} <= places
+    assert 'title="Node2, support 95 %, mean probability 0.800"' in plot.to_html()
+
+
+def test_a_tree_of_a_hundred_tips_has_every_name():
+    nodes = make_nodes(100)
+    plot = plot_tree(nodes)
+    tips = set(nodes["node"]) - set(nodes["parent"])
+    assert tips <= set(read_texts(plot))
+    assert plot.drawing.height / len(tips) > 15
+
+
+def test_a_tree_of_very_many_tips_says_that_it_has_no_names():
+    plot = plot_tree(make_nodes(400))
+    assert "too many tips to name" in plot.words
+    assert "tip7" not in read_texts(plot)
+
+
+def test_a_tree_is_a_figure_of_matplotlib(tmp_path):
+    text = plot_tree(make_nodes()).save(tmp_path / "tree.svg").read_text()
+    assert "tip2" in text
+    assert "Substitutions per site" in text
+
+
+@pytest.mark.parametrize(
+    ("nodes", "said"),
+    [
+        (make_nodes().drop(columns="parent"), "no column parent"),
+        (make_nodes().iloc[::-1], "no parent above it"),
+        (make_nodes().iloc[:0], "no nodes"),
+    ],
+)
+def test_a_table_that_is_no_tree_is_refused(nodes, said):
+    with pytest.raises(ArgumentError, match=said):
+        plot_tree(nodes)
