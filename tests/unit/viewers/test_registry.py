@@ -138,6 +138,19 @@ def test_docking_shows_all_poses_in_one_table_from_the_best(tmp_path):
     assert not any(text.startswith(("weak_out", "strong_out")) for text in shown)
 
 
+def test_ancestors_are_shown_in_their_tree(tmp_path):
+    nodes = (
+        "node,kind,parent,branch_length,branch_support\nNode1,ancestor,,,\n"
+        "a,tip,Node1,0.1,\nb,tip,Node1,0.2,\nc,tip,Node1,0.3,\n"
+    )
+    tables = {"nodes.csv": nodes, "all_probabilities.csv": "node,site,A\nNode1,1,1.0\n"}
+    shown = words(make_result(tmp_path, "ancestral-reconstruction", **tables))
+
+    assert shown[0].startswith("Tree with ancestors: 3 sequences and 1 ancestor;")
+    assert shown[1].startswith("Ancestors 1 row")
+    assert not any(text.startswith("all_probabilities.csv") for text in shown)
+
+
 def test_an_object_that_shows_itself_can_stand_alone():
     plot = plot_scatter(pd.DataFrame({"a": [1, 2, 3], "b": [2, 4, 6]}), "a", "b")
 

@@ -1,10 +1,11 @@
-"""Layouts of single tools: numbered and annotated antibodies, molecules with properties, docked ligands.
+"""Layouts of single tools: numbered and annotated antibodies, molecules with properties, poses, trees.
 
 Results without such data use the default layout.
 """
 
 from __future__ import annotations
 
+from pathlib import PurePosixPath
 from typing import Any
 
 import pandas as pd
@@ -15,6 +16,7 @@ from foldnote.viewers.display.batches import list_contacts, list_regions
 from foldnote.viewers.display.bundles import default_view, table_bundle
 from foldnote.viewers.layouts import register_ours
 from foldnote.viewers.plots.prediction_plots import plot_distribution
+from foldnote.viewers.plots.tree_plot import plot_tree
 
 _FEWEST_TO_PLOT = 10
 _MOST_IN_COLUMNS = 3
@@ -22,6 +24,9 @@ NUMBERING_TOOLS = ("anarci",)
 ANNOTATION_TOOLS = ("antibody-annotation",)
 ADMET_TOOLS = ("admet",)
 DOCKING_TOOLS = ("vina",)
+TREE_TOOLS = ("ancestral-reconstruction",)
+_NODES = "nodes.csv"
+_EVERY_STATE = "all_probabilities.csv"
 
 
 def show_numbering(result: Result) -> list[Any]:
@@ -82,6 +87,21 @@ def show_docking(result: Result) -> list[Any]:
     return [*usual[:place], *bundles, *plots, *usual[place:]]
 
 
+def show_tree(result: Result) -> list[Any]:
+    """The tree, then its nodes with support and mean probability, before the sites of the ancestors."""
+    found = {PurePosixPath(name).name: name for name in result.tables}
+    if result.jobs or _NODES not in found:
+        return default_view(result)
+    nodes = result.tables[found[_NODES]]
+    hidden = {found[name] for name in (_NODES, _EVERY_STATE) if name in found}
+    ancestors = nodes[nodes["kind"] == "ancestor"].drop(columns="kind").reset_index(drop=True)
+    return [
+        plot_tree(nodes, "Tree with ancestors"),
+        table_bundle(ancestors, "Ancestors"),
+        *default_view(result, without=hidden),
+    ]
+
+
 def _repeats(result: Result, name: str, poses: pd.DataFrame) -> bool:
     """Whether every column of a table of the result is also in the table of poses."""
     try:
@@ -117,3 +137,5 @@ for _tool in ADMET_TOOLS:
     register_ours(_tool, show_admet)
 for _tool in DOCKING_TOOLS:
     register_ours(_tool, show_docking)
+for _tool in TREE_TOOLS:
+    register_ours(_tool, show_tree)
