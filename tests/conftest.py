@@ -12,6 +12,8 @@ import pytest
 _REAL_DATA = Path(platformdirs.user_data_dir("foldnote", appauthor=False))
 SLOW_FIRST = ("packaging", "engines", "service", "contract")
 """Folders whose files take longest."""
+_UMASK = os.umask(0o022)
+os.umask(_UMASK)
 # For servers that live longer than one test, too: engines are shared, everything else is not.
 os.environ.setdefault("FOLDNOTE_ENGINES_DIR", str(_REAL_DATA / "engines"))
 # A busy machine makes no example wrong: how long one takes, or is thought up, is not judged.
@@ -34,11 +36,10 @@ def _own_home(tmp_path_factory, monkeypatch):
 
 @pytest.fixture(autouse=True)
 def _own_umask():
-    """A command that a test calls in this process may close what it writes to others; the next test begins anew."""
-    before = os.umask(0o022)
-    os.umask(before)
+    """A service or command in this process may close what it writes to others; each test begins with the user's."""
+    os.umask(_UMASK)
     yield
-    os.umask(before)
+    os.umask(_UMASK)
 
 
 @pytest.hookimpl(trylast=True)

@@ -234,7 +234,9 @@ def test_an_upload_goes_on_after_the_pages_connection_broke(lab, tmp_path):
     expect(sidebar.get_by_role("listitem").filter(has_text="long.pdb")).to_contain_text("12 MB")
     lab.page.unroute("**/foldnote/api/files/uploads/*")
     assert offsets == [0, 4 * 1024**2, 4 * 1024**2, 8 * 1024**2]
-    assert any("The connection was lost. It goes on" in text for text in lab.page.evaluate("window.life"))
+    assert any(
+        "The connection was lost. The upload will resume" in text for text in lab.page.evaluate("window.life")
+    )
 
 
 def test_an_upload_is_passed_on_anew_after_the_service_was_killed_in_the_middle(lab, server, tmp_path):

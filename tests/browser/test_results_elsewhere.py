@@ -140,7 +140,7 @@ def test_tabs_of_two_services_are_there_after_a_reload_whichever_is_chosen(lab, 
     lab.page.evaluate("window.jupyterapp.restored")
     for name, words in (
         ("theirs.output-2", "Complete"),
-        ("not-here", "The service of this computer has no job"),
+        ("not-here", "The service of this computer had no job"),
     ):
         lab.page.locator(".lm-DockPanel-tabBar .lm-TabBar-tab", has_text=name).click()
         expect(panel_of(lab, name)).to_contain_text(words, timeout=60_000)
@@ -239,7 +239,7 @@ def test_an_upload_goes_on_after_the_jupyter_server_was_killed_in_the_middle(lab
 
     lab.page.route("**/foldnote/api/files/uploads/*", kill_at_the_second_piece)
     sidebar.get_by_label("Files to upload").set_input_files(tmp_path / "long.pdb")
-    expect(sidebar.locator(".fn-Upload")).to_contain_text("The connection was lost. It goes on")
+    expect(sidebar.locator(".fn-Upload")).to_contain_text("The connection was lost. The upload will resume")
     lab.picture("upload-jupyter-gone", sidebar)
     server.start()
     listed = sidebar.get_by_role("listitem").filter(has_text="long.pdb")

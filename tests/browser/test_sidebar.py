@@ -439,7 +439,7 @@ def test_ten_thousand_jobs_are_a_hundred_rows(opened):
     opened.answer("jobs", jobs_body(*jobs))
     opened.execute("foldnote:refresh")
     sidebar = opened.show_sidebar("jobs", 500)
-    sidebar.get_by_role("button", name="All, 10000 jobs").click()
+    sidebar.get_by_role("button", name="All, 10,000 jobs").click()
     grid = sidebar.get_by_role("treegrid", name="Jobs")
     grid.focus()
     opened.page.keyboard.press("End")
