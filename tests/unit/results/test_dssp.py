@@ -8,6 +8,7 @@ import pytest
 from result_archives import FV
 
 from foldnote.results import Structure
+from foldnote.results.structure.backbone.kabsch_sander import assign_states
 from foldnote.results.structure.dssp import BY_BONDS, BY_TRACE, assign_backbone
 
 EXAMPLES = Path(str(files("foldnote.catalog") / "examples"))
@@ -19,6 +20,30 @@ FV_LETTERS = (
     "HHCEEEEEEECCCCCCEECCCEEEEEC"
 )
 """H, G and I as H, E and B as E, everything else as C; the program is the Debian package dssp."""
+
+
+STATES = {
+    "trp-cage.pdb": "-HHHHHHHTTGGGGT-----",
+    "trastuzumab-fv.pdb": (
+        "--EEEEE--EEE-TT--EEEEEEEESS-GGGS-EEEEEE-TT--EEEEEEEETTTTEEEE-TTTTTT-EEEEETTTTEEEEEE-S--GGG-EEEE"
+        "EEEEEETTEEEEEEE---EEEEE-----EEEE-SEEEE-TT---EEEEEESS--TT-EEEEEE-TTS--EEEEETTTEE-TT--TTEEEEEETTE"
+        "EEEEESS--GGG-EEEEEEE-SSSS-EE---EEEEE-"
+    ),
+}
+"""The letters themselves; polyproline helices (P), which DSSP has from version 4 on, as ``-``."""
+
+
+@pytest.mark.parametrize("name", STATES)
+def test_the_eight_states_are_those_of_dssp(name):
+    residues = [
+        (chain.name, residue) for chain in Structure.open(EXAMPLES / name).to_gemmi()[0] for residue in chain
+    ]
+    backbone = np.array(
+        [[residue[atom][0].pos.tolist() for atom in ("N", "CA", "C", "O")] for _, residue in residues]
+    )
+    prolines = np.array([residue.name == "PRO" for _, residue in residues])
+
+    assert "".join(assign_states(backbone, [chain for chain, _ in residues], prolines)) == STATES[name]
 
 
 @pytest.mark.parametrize(
