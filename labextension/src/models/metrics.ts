@@ -42,8 +42,8 @@ export const METRICS: readonly (readonly [label: string, higher: boolean, ...nam
   ['confidence', true, 'confidence'],
   ['predicted log IC50', false, 'affinitypredvalue'],
   ['binder probability', true, 'affinityprobabilitybinary'],
-  ['RMSD', false, 'rmsd', 'carmsd', 'bbrmsd', 'backbonermsd', 'scrmsd', 'motifrmsd', 'meanrmsd'],
-  ['TM-score', true, 'tmscore', 'sctm', 'tmscorebyreference', 'tmscorebystructure', 'meantmscorebyreference', 'lowesttmscorebyreference'],
+  ['RMSD', false, 'rmsd', 'carmsd', 'bbrmsd', 'backbonermsd', 'scrmsd', 'motifrmsd'],
+  ['TM-score', true, 'tmscore', 'sctm'],
   ['interface RMSD', false, 'irmsd'],
   ['interface-ligand RMSD', false, 'ilrmsd'],
   ['ligand RMSD', false, 'lrmsd'],
@@ -63,9 +63,6 @@ export const METRICS: readonly (readonly [label: string, higher: boolean, ...nam
   ['AICc', false, 'aicc'],
   ['branch support', true, 'branchsupport', 'bootstrapsupport'],
   ['mean posterior probability', true, 'meanposteriorprobability'],
-  ['acquisition', true, 'acquisition', 'ucb', 'upperconfidencebound'],
-  ['expected improvement', true, 'expectedimprovement'],
-  ['cross-validated rank correlation', true, 'cvspearman'],
   ['E-value', false, 'evalue'],
   ['melting temperature', true, 'tmcelsius', 'meltingtemperature', 'tmpred'],
   ['QED', true, 'qed'],
@@ -84,5 +81,10 @@ export const METRICS: readonly (readonly [label: string, higher: boolean, ...nam
   ['Caco-2 permeability', true, 'caco2wang', 'caco2'],
   ['PAMPA permeability', true, 'pampancats', 'pampa'],
   ['solubility', true, 'solubilityaqsoldb', 'solubility', 'logs', 'esol'],
-  ['acute toxicity LD50', false, 'ld50zhu', 'ld50']
+  ['acute toxicity LD50', false, 'ld50zhu', 'ld50'],
+  ['A3D score', false, 'a3dscore'],
+  ['A3D score, mean', false, 'a3dmean', 'a3daverage'],
+  ['A3D score, total', false, 'a3dtotal'],
+  ['A3D score, highest', false, 'a3dmax'],
+  ['A3D score, lowest', false, 'a3dmin']
 ];
