@@ -1,0 +1,220 @@
+"""The protein of a PDB or mmCIF file for engines that score residues, and the file with new B-factors.
+
+It runs in the engines' own environments, with Gemmi. What a scientist must know of what was left out goes
+into the notes.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from engine_protocol import fail
+
+LETTERS = {
+    "ALA": "A", "ARG": "R", "ASN": "N", "ASP": "D", "CYS": "C", "GLN": "Q", "GLU": "E", "GLY": "G",
+    "HIS": "H", "ILE": "I", "LEU": "L", "LYS": "K", "MET": "M", "PHE": "F", "PRO": "P", "SER": "S",
+    "THR": "T", "TRP": "W", "TYR": "Y", "VAL": "V",
+}  # fmt: skip
+"""The 20 standard residues."""
+SYNONYMS = {
+    "HID": "HIS", "HIE": "HIS", "HIP": "HIS", "HSD": "HIS", "HSE": "HIS", "HSP": "HIS",
+    "CYX": "CYS", "CYM": "CYS", "ASH": "ASP", "GLH": "GLU", "LYN": "LYS", "MSE": "MET",
+}  # fmt: skip
+"""Names of force fields for protonated and bridged residues, and selenomethionine."""
+MOST_NAMED = 8
+"""Kinds of left-out residues that a note names."""
+LONGEST_CHAIN_NAME = 2
+"""Characters that the PDB format has for it, with the column before it."""
+FURTHEST_A = 1e5
+"""Coordinates beyond this are those of a damaged file, and do not fit the columns of a PDB file."""
+
+
+@dataclass(frozen=True)
+class ProteinResidue:
+    """One residue of a protein.
+
+    Attributes:
+        chain: name of its chain; empty where the file has none.
+        number: residue number with insertion code, such as ``52A``.
+        name: standard three-letter name.
+        atoms: its heavy atoms as Gemmi has them.
+    """
+
+    chain: str
+    number: str
+    name: str
+    atoms: tuple[Any, ...] = field(repr=False)
+
+    @property
+    def letter(self) -> str:
+        """One-letter code."""
+        return LETTERS[self.name]
+
+    def find(self, name: str) -> Any | None:
+        """The atom called ``name``, or None."""
+        return next((atom for atom in self.atoms if atom.name == name), None)
+
+
+@dataclass(frozen=True)
+class Protein:
+    """The protein residues of a file's first model, in its order.
+
+    Attributes:
+        residues: all residues that are read.
+        structure: the whole file as Gemmi read it, all its models.
+        notes: sentences on what was left out or renamed.
+    """
+
+    residues: tuple[ProteinResidue, ...]
+    structure: Any
+    notes: list[str]
+
+    @property
+    def chains(self) -> list[str]:
+        """Names of the chains, in the file's order."""
+        return list(dict.fromkeys(residue.chain for residue in self.residues))
+
+
+def read_protein(path: Path) -> Protein:
+    """The standard residues of the first model without hydrogens; of alternate locations the first.
+
+    Ends with a sentence for the user where the file cannot be read or has no protein.
+    """
+    structure = read_file(path)
+    notes = []
+    if len(structure) > 1:
+        notes.append(f"The file has {len(structure)} models; the first was used.")
+    model = structure[0].clone()
+    if any(atom.atom.has_altloc() for atom in model.all()):
+        notes.append("Of alternate locations the first was used.")
+        model.remove_alternative_conformations()
+    model.remove_hydrogens()
+    residues: list[ProteinResidue] = []
+    others: Counter[str] = Counter()
+    seen: Counter[tuple[str, str]] = Counter()
+    waters = renamed = 0
+    for chain in model:
+        for residue in chain:
+            name = residue.name.upper()
+            known = SYNONYMS.get(name, name)
+            if known not in LETTERS or (residue.het_flag == "H" and name in LETTERS):
+                waters += residue.is_water()
+                others[residue.name] += not residue.is_water()
+                continue
+            renamed += name == "MSE"
+            number = str(residue.seqid)
+            seen[chain.name, number] += 1
+            residues.append(ProteinResidue(chain.name, number, known, tuple(residue)))
+    if not residues:
+        fail("The file has no protein: none of its residues is one of the 20 standard amino acids.")
+    check_places(residues)
+    if others:
+        named = ", ".join(f"{count} {name}" for name, count in others.most_common(MOST_NAMED))
+        more = ", …" if len(others) > MOST_NAMED else ""
+        notes.append(f"Left out, since they are no standard amino acids of a chain: {named}{more}.")
+    if waters:
+        notes.append(f"{waters} waters were left out.")
+    if renamed:
+        notes.append(f"{renamed} selenomethionines (MSE) count as methionine.")
+    if twice := [where for where, count in seen.items() if count > 1]:
+        chain, number = twice[0]
+        notes.append(
+            f"{len(twice)} residue numbers stand more than once in a chain, the first is {chain}:{number};"
+            " each of their residues counts."
+        )
+    return Protein(tuple(residues), structure, notes)
+
+
+def read_file(path: Path) -> Any:
+    """The file as Gemmi reads it; it has at least one model with an atom."""
+    import gemmi
+
+    text = path.read_bytes().decode("utf-8", "replace").replace("\r\n", "\n").replace("\r", "\n")
+    if not text.strip():
+        fail("The file is empty. Give a PDB file of a protein.")
+    is_mmcif = text.lstrip().startswith("data_")
+    form = gemmi.CoorFormat.Mmcif if is_mmcif else gemmi.CoorFormat.Pdb
+    try:
+        structure = gemmi.read_structure_string(text, format=form)
+    except (RuntimeError, ValueError, OSError) as exc:
+        fail(f"The file cannot be read: {exc}. Give a PDB or mmCIF file.")
+    if len(structure) == 0 or not any(True for _ in structure[0].all()):
+        fail("The file has no atoms. Give a PDB or mmCIF file of a protein.")
+    return structure
+
+
+def check_places(residues: Iterable[ProteinResidue]) -> None:
+    """End with a sentence for the user where an atom has no place."""
+    for residue in residues:
+        for atom in residue.atoms:
+            if not all(math.isfinite(value) and abs(value) < FURTHEST_A for value in atom.pos.tolist()):
+                fail(
+                    f"The coordinates of {atom.name} in {residue.name} {residue.chain}:{residue.number} are"
+                    " damaged. Correct the file."
+                )
+
+
+def write_protein(
+    path: Path,
+    residues: Sequence[ProteinResidue],
+    remark: Sequence[str],
+    values: Sequence[float] | None = None,
+) -> Path:
+    """Write residues, with a number for each in the B-factor column, as PDB; gives where they are.
+
+    It is mmCIF where chain names or the number of atoms do not fit into a PDB file. The header of the file
+    that was read is not repeated, since it would say something else of the B-factors.
+
+    Args:
+        path: the file to write, without its ending.
+        residues: what to write, chain by chain.
+        remark: lines that say what the file holds.
+        values: a number for each residue; without it the B-factors stay as they were.
+    """
+    import gemmi
+
+    model = gemmi.Model(1)
+    for index, residue in enumerate(residues):
+        if len(model) == 0 or model[-1].name != residue.chain:
+            model.add_chain(gemmi.Chain(residue.chain))
+        made = gemmi.Residue()
+        made.name, made.seqid = residue.name, gemmi.SeqId(residue.number)
+        made.entity_type, made.het_flag = gemmi.EntityType.Polymer, "A"
+        for atom in residue.atoms:
+            copy = atom.clone()
+            copy.altloc = "\0"
+            if values is not None:
+                copy.b_iso = values[index]
+            made.add_atom(copy)
+        model[-1].add_residue(made)
+    structure = gemmi.Structure()
+    structure.name = path.name
+    structure.add_model(model)
+    structure.merge_chain_parts()
+    structure.setup_entities()
+    longest = max(len(residue.chain) for residue in residues)
+    if longest > LONGEST_CHAIN_NAME:
+        target = path.with_name(path.name + ".cif")
+        document = structure.make_mmcif_document()
+        document[0].set_pair("_struct.title", gemmi.cif.quote(" ".join(remark)))
+        document.write_file(str(target))
+        return target
+    structure.raw_remarks = [f"REMARK   1 {line}" for line in remark]
+    target = path.with_name(path.name + ".pdb")
+    structure.write_pdb(str(target))
+    return target
+
+
+def format_table(rows: Iterable[Mapping[str, Any]], columns: Sequence[str], path: Path) -> None:
+    """Write a CSV file with the columns in this order."""
+    import csv
+
+    with path.open("w", newline="", encoding="utf-8") as stream:
+        writer = csv.DictWriter(stream, columns, lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
