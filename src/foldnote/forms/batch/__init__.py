@@ -1,1 +1,1 @@
-"""The batch table of a form."""
+"""A batch as a table in a form."""

@@ -1,1 +1,1 @@
-"""Parse sequences and residue numbers as typed."""
+"""Sequences and residue numbers as people type them."""

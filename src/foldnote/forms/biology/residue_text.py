@@ -1,6 +1,6 @@
-"""Parse residue numbers as typed: ``26 27 52A``, ``26-33``, separated by commas or spaces.
+"""Residue numbers as people write them: ``26 27 52A``, ``26-33``, with commas or spaces.
 
-Ranges are expanded with the residues of the structure if it is known.
+Tools take numbers with spaces between them; ranges are written out, by the structure where it is known.
 """
 
 from __future__ import annotations
@@ -13,28 +13,27 @@ from foldnote.forms.files.structure_outline import OutlineChain, number_of
 
 _RANGE: Final = re.compile(r"(-?\d{1,5}[A-Za-z]?)-(-?\d{1,5}[A-Za-z]?)")
 _LOOSE_DASH: Final = re.compile("(?<=[0-9A-Za-z])(?: +- +|\\s*(?:\u2013|\\.\\.)\\s*)(?=-?[0-9])")
-"""Other spellings of a range's hyphen: an en dash, two dots, a hyphen with spaces around it."""
+"""What people write for the hyphen of a range: an en dash, two dots, a hyphen with spaces around it."""
 _RESIDUE: Final = re.compile(r"-?\d{1,5}[A-Za-z]?")
 _LONGEST: Final = 5000
 
 
 @dataclass(frozen=True, slots=True)
 class ResidueText:
-    """The residues that a text names, or why it is not valid."""
+    """What was read from a text."""
 
     residues: tuple[str, ...] = ()
-    """Residue numbers with insertion codes."""
     fault: str = ""
-    """Error message; empty for a valid text."""
+    """Why the text names no residues, as a sentence; empty where it does."""
 
 
 def read_residues(text: str, chain: OutlineChain | None = None, place: str = "") -> ResidueText:
-    """The residues that ``text`` names, each once, in the order of the text.
+    """The residues that ``text`` names, each once, in the order in which they are written.
 
     Args:
         text: numbers and ranges.
-        chain: the chain that must contain them; without one, ranges contain all integers.
-        place: name of the structure, for messages.
+        chain: the chain that must have them; without one ranges count by one.
+        place: how a sentence calls the structure.
     """
     found: dict[str, None] = {}
     for word in _LOOSE_DASH.sub("-", text).replace(",", " ").split():
@@ -54,7 +53,7 @@ def read_residues(text: str, chain: OutlineChain | None = None, place: str = "")
 
 
 def letters_of(residues: tuple[str, ...], chain: OutlineChain) -> str:
-    """The one-letter codes of ``residues``; ``?`` for one that the chain lacks."""
+    """The one-letter codes of ``residues``."""
     letters = dict(zip(chain.residues, chain.letters, strict=True))
     return "".join(letters.get(residue, "?") for residue in residues)
 
@@ -71,7 +70,7 @@ def _expand(first: str, last: str, chain: OutlineChain | None, place: str) -> Re
         return ResidueText(fault=f"{first}-{last} is in descending order: write the smaller number first.")
     if chain is None:
         if not (first + last).replace("-", "").isdigit() or end - start > _LONGEST:
-            return ResidueText(fault=f"{first}-{last} can be expanded only if the structure is known.")
+            return ResidueText(fault=f"{first}-{last} can be written out only where the structure is known.")
         return ResidueText(tuple(str(number) for number in range(start, end + 1)))
     known = list(chain.residues)
     if first in known and last in known:

@@ -1,7 +1,8 @@
-"""Parse pasted sequences: raw, wrapped, numbered or FASTA, in upper or lower case.
+"""Sequences as people paste them: raw, wrapped, numbered, FASTA, in any case.
 
-`read_sequence` removes header lines, white space and line numbers, and converts to upper case. The catalog
-validates the letters.
+`read_sequence` gives the chains and says what it cleaned. Whether the letters are right is the catalog's
+question. The same record format has many dialects; nothing but header lines, white space, digits that
+number lines, and case is forgiven.
 """
 
 from __future__ import annotations
@@ -16,18 +17,18 @@ _LINE_NUMBER = re.compile(r"(?m)^[ \t]*\d+[ \t]+(?=[A-Za-z])|[ \t]+\d+[ \t]*$")
 
 @dataclass(frozen=True, slots=True)
 class SequenceText:
-    """The chains of a text, and what was cleaned."""
+    """What was read from a text."""
 
     chains: tuple[str, ...]
-    """Upper-case letters; empty chains are kept, so that validation reports a stray separator."""
+    """Upper-case letters; an empty chain is kept, so that a stray separator is seen."""
     names: tuple[str, ...] = ()
-    """Header of each chain's FASTA record; empty if there are none, or not one per chain."""
+    """Names of the FASTA records, one a chain; empty when the text was no FASTA."""
     notes: tuple[str, ...] = ()
-    """Descriptions of what was cleaned."""
+    """What was cleaned, in words."""
 
 
 def read_sequence(text: str, separator: str | None = None) -> SequenceText:
-    """The chains in ``text``: FASTA records, or raw letters, split at ``separator`` unless that is None."""
+    """The chains in ``text``: FASTA records, or raw letters separated by ``separator`` where there is one."""
     text = text.replace("\r\n", "\n").replace("\r", "\n").strip("\ufeff")
     if text.lstrip().startswith((">", ";")):
         return _read_fasta(text, separator)

@@ -1,6 +1,7 @@
-"""The chains of a structure's first model with kinds, residues and CDRs, for a form's choices and checks.
+"""What a structure is made of, as far as a form must know it: chains, their kinds, residues and CDRs.
 
-Nothing is renumbered: CDRs are identified only if the numbering of the file shows its scheme.
+It serves the choices and checks of a form. It reads the file's first model, draws nothing, and numbers
+nothing by itself: CDRs are told only where the file's own numbering shows its scheme.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     import gemmi
 
 _LARGEST_BYTES: Final = 50_000_000
-"""Larger structures are not read, so that typing stays fast."""
+"""Structures beyond this are left to the service, so that typing stays quick."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,9 +31,9 @@ class ChainRegion:
     name: str
     """``CDR-H3``."""
     numbering: str
-    """The scheme that defines the region: ``IMGT`` or ``Kabat``."""
+    """The scheme whose definition this is: ``IMGT`` or ``Kabat``."""
     residues: tuple[str, ...]
-    """Residue numbers with insertion codes, in the order of the file."""
+    """As numbered in the file, in its order."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,14 +44,14 @@ class OutlineChain:
     kind: str
     """``protein``, ``DNA``, ``RNA``, ``ligands`` or ``water``."""
     residues: tuple[str, ...]
-    """Residue numbers with insertion codes (``52A``) of the polymer; without a polymer, of all residues."""
+    """Numbers with insertion codes (``52A``), of the polymer; of everything where there is none."""
     letters: str
-    """One-letter codes of ``residues``; ``X`` for those without one."""
+    """One-letter codes of ``residues``; ``X`` where there is none."""
     stretches: tuple[ChainRegion, ...] = ()
 
     @property
     def is_polymer(self) -> bool:
-        """Whether the chain is protein or nucleic acid."""
+        """Whether the chain is of protein or nucleic acid."""
         return self.kind not in ("ligands", "water")
 
     @property
@@ -61,20 +62,20 @@ class OutlineChain:
 
     @property
     def extent(self) -> str:
-        """First and last residue: ``1 to 128``."""
+        """First and last number: ``1 to 128``."""
         return f"{self.residues[0]} to {self.residues[-1]}" if self.residues else "nothing"
 
 
 @dataclass(frozen=True, slots=True)
 class Outline:
-    """The chains of one structure, or those common to several structures."""
+    """The chains of one structure, or those that several structures share."""
 
     name: str
-    """Name of the structure, for messages: ``target.pdb``."""
+    """How a sentence calls the structure: ``target.pdb``."""
     chains: tuple[OutlineChain, ...]
 
     def find(self, name: str) -> OutlineChain | None:
-        """The chain of this name; None without one."""
+        """The chain of this name."""
         return next((chain for chain in self.chains if chain.name == name), None)
 
     @property
@@ -88,9 +89,9 @@ class Outline:
 
 
 def find_outline(value: Any, uploads: Iterable[str] = ()) -> Outline | None:
-    """The outline of the structure that a file setting names, or of all structures of a list.
+    """The outline of the structure, or of all structures of a list, that a file setting holds.
 
-    None if a structure is not available here, is larger than 50 MB, or cannot be read.
+    None where it holds none, or one that lies elsewhere, is too large, or cannot be read.
     """
     if isinstance(value, list | tuple):
         found = [find_outline(item, uploads) for item in value]
@@ -130,7 +131,7 @@ def _read_path(path: str, _changed_ns: int, _size: int) -> Outline | None:
 
 @lru_cache(maxsize=16)
 def _read_text(text: str, name: str) -> Outline | None:
-    import gemmi  # imported late: forms without structures do not need it
+    import gemmi  # forms without structures need none of it
 
     try:
         if "_atom_site." in text:
@@ -150,15 +151,15 @@ def _read_text(text: str, name: str) -> Outline | None:
 def _read_chain(chain: gemmi.Chain) -> OutlineChain:
     import gemmi
 
-    residues = [(residue, gemmi.find_tabulated_residue(residue.name)) for residue in chain]
+    told = [(residue, gemmi.find_tabulated_residue(residue.name)) for residue in chain]
     polymer = [
         (residue, info)
-        for residue, info in residues
+        for residue, info in told
         if info.is_amino_acid() or info.is_nucleic_acid() or residue.het_flag == "A"
     ]
     if not polymer:
-        is_water = bool(residues) and all(info.is_water() for _, info in residues)
-        kind, polymer = "water" if is_water else "ligands", residues
+        is_water = bool(told) and all(info.is_water() for _, info in told)
+        kind, polymer = "water" if is_water else "ligands", told
     elif sum(info.is_nucleic_acid() for _, info in polymer) * 2 > len(polymer):
         kind = "DNA" if any(residue.name.startswith("D") for residue, _ in polymer) else "RNA"
     else:
@@ -176,15 +177,15 @@ _MARKS: Final = (
     ("Kabat", "H", {"22": "C", "36": "W", "92": "C"}, ((31, 35), (50, 65), (95, 102))),
     ("Kabat", "L", {"23": "C", "35": "W", "88": "C", "98": "F"}, ((24, 34), (50, 56), (89, 97))),
 )
-"""Scheme, chain type (empty for either), conserved residues by number, and first and last residue of the
-three CDRs in the definition of the scheme (Lefranc et al. 2003; Kabat et al. 1991)."""
+"""Scheme, kind of chain where the scheme tells it, conserved residues at their numbers, and the three CDRs of
+the scheme's own definition (Lefranc et al. 2003; Kabat et al. 1991)."""
 
 
 def find_cdrs(residues: dict[str, str]) -> tuple[ChainRegion, ...]:
-    """The CDRs of a variable domain; empty if the conserved residues do not show a numbering scheme.
+    """The CDRs of a variable domain whose numbering shows its scheme by the conserved residues.
 
     Args:
-        residues: one-letter code of each residue number, in the order of the chain.
+        residues: one-letter code of each residue number, in the chain's order.
     """
     for scheme, kind, marks, regions in _MARKS:
         is_scheme = all(residues.get(number) == letter for number, letter in marks.items())
@@ -199,10 +200,10 @@ def find_cdrs(residues: dict[str, str]) -> tuple[ChainRegion, ...]:
 
 
 def _has_insertions(residues: dict[str, str]) -> bool:
-    """Whether residues have insertion codes, as 82A to 82C in every Kabat-numbered heavy chain."""
+    """Whether numbers were given by a scheme: every heavy chain has residues beyond Kabat's 82."""
     return any(number[-1].isalpha() for number in residues)
 
 
 def number_of(residue: str) -> int:
-    """The number in ``52A``, without the insertion code."""
+    """The number of ``52A`` without its insertion code."""
     return int(residue.rstrip("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"))

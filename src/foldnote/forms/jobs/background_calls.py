@@ -1,6 +1,6 @@
-"""Calls of a sync or async client that do not block the kernel.
+"""Calls of a client that do not block the kernel.
 
-With a running event loop (in a notebook) they are tasks, in a plain interpreter blocking calls.
+A running loop (a notebook) gets a task, a plain interpreter a blocking call; either kind of client serves.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ _tasks: set[asyncio.Task[Any]] = set()
 
 
 def has_running_loop() -> bool:
-    """Whether this thread runs an event loop, as a notebook's kernel does."""
+    """Whether this thread runs an event loop: true in a notebook's kernel."""
     try:
         asyncio.get_running_loop()
     except RuntimeError:
@@ -24,7 +24,7 @@ def has_running_loop() -> bool:
 
 
 def start(work: Coroutine[Any, Any, Any]) -> Any:
-    """Run ``work`` and return its result; with a running event loop, start it and return its task."""
+    """Run ``work`` to its end and give its result; in a running loop, give its task."""
     if not has_running_loop():
         return asyncio.run(work)
     task = asyncio.get_running_loop().create_task(work)
@@ -34,7 +34,10 @@ def start(work: Coroutine[Any, Any, Any]) -> Any:
 
 
 async def call(resource: Any, name: str, *args: Any, **more: Any) -> Any:
-    """Call the operation ``name`` of a client's resource; a sync client is called in a thread."""
+    """What the operation ``name`` of a client's resource gives.
+
+    A blocking client gets a thread, so that the kernel goes on serving.
+    """
     operation = getattr(resource, name)
     if isinstance(resource, AsyncApi):
         return await operation(*args, **more)

@@ -1,1 +1,1 @@
-"""Validate and submit a form's settings."""
+"""Validating and submitting what a form holds."""

@@ -1,4 +1,4 @@
-"""Protocols of a form that submission, validation at the service and the batch table rely on."""
+"""The part of a form that submitting it, validating it at the service and its batch rely on."""
 
 from __future__ import annotations
 
@@ -12,23 +12,23 @@ from foldnote.models.tool import Tool
 
 
 class StatusLine(Protocol):
-    """The status messages of a form."""
+    """Where a form shows what is going on."""
 
     def say(self, text: str, *, kind: str = "", more: str = "") -> None:
-        """Show a message below the buttons; ``kind`` is ``bad``, ``well`` or empty."""
+        """Show a sentence below the buttons; ``kind`` is ``bad``, ``well`` or nothing."""
 
     def show_sending(self, words: str) -> None:
-        """Show on the button what is in progress; an empty text ends it."""
+        """Show on the button that something is under way; an empty text ends it."""
 
     def show_cost(self, words: str) -> None:
-        """Show what a submission will cost."""
+        """Show what a submission takes."""
 
 
 class FilledForm(Protocol):
-    """The settings of a form, and the places where it shows problems."""
+    """The settings in a form, and where its faults are shown."""
 
     name_error: str | None
-    """The service's error on the job's name; None without one."""
+    """What the service said of the job's name."""
 
     @property
     def tool(self) -> Tool:
@@ -40,11 +40,11 @@ class FilledForm(Protocol):
 
     @property
     def frame(self) -> StatusLine:
-        """The form's status messages."""
+        """Where the form shows what is going on."""
 
     @property
     def section(self) -> Section:
-        """All fields, including those that do not apply."""
+        """All fields, those that do not apply included."""
 
     @property
     def fields(self) -> dict[str, Field]:
@@ -56,26 +56,26 @@ class FilledForm(Protocol):
 
     @property
     def job_name(self) -> str:
-        """The typed name, else the proposed one."""
+        """The name that was typed, else the proposed one."""
 
     @property
     def typed_job_name(self) -> str:
-        """The typed name; empty while the proposed one is used."""
+        """The name that was typed; empty while the proposed one stands."""
 
     def set(self, values: Mapping[str, Any], /) -> None:
-        """Set fields."""
+        """Put values into fields."""
 
     def known_uploads(self) -> tuple[str, ...]:
-        """Names of the account's uploads that were loaded so far."""
+        """Names of the account's uploads, as far as they were loaded."""
 
     def snapshot(self) -> Snapshot:
-        """The current job name, settings and local files."""
+        """What would be sent now."""
 
     def refresh(self) -> object:
-        """Read and validate all fields, and show the problems at each."""
+        """Read, judge and show all fields anew."""
 
     def show_errors(self) -> bool:
-        """Show all problems; True if there are none."""
+        """Show every problem; True where there is none."""
 
     def show_verdict(self, name: str | None, message: str) -> bool:
-        """Show the service's error at the field ``name``; False if there is no such field."""
+        """Show the service's verdict at a field; False where the form has no such field."""

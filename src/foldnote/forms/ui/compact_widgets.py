@@ -1,7 +1,8 @@
 """ipywidgets whose state omits the front end's defaults, so that forms stay small.
 
-Two thirds of the first message of an ipywidgets model are names and nulls that its front-end class has as
-defaults. These classes leave them out of that message; later messages are unchanged.
+A plain ipywidgets model spends two thirds of its first message on names and nulls that are the defaults of
+its front-end class as well. A form has many models, so these leave them out; nothing else is changed, and
+later messages are ipywidgets' own.
 """
 
 # mypy: disable-error-code="misc"
@@ -19,7 +20,7 @@ from ipywidgets.widgets.widget_description import DescriptionStyle
 from ipywidgets.widgets.widget_string import HTMLStyle, TextStyle
 
 Keys = str | Iterable[str] | None
-"""Requested keys of a state; None for all."""
+"""Which parts of a state are asked for; None for the whole."""
 
 _ASSUMED: Final = {
     "_view_count": (None,),
@@ -34,17 +35,17 @@ _ASSUMED: Final = {
     "tabbable": (None,),
     "tooltip": (None,),
 }
-"""Defaults of these names in @jupyter-widgets/base 2 and /controls 2."""
+"""Values that @jupyter-widgets/base 2 and /controls 2 give these names themselves."""
 _OF_CLASS: Final = ("_view_name", "_view_module_version")
 
 
 class CompactWidget(widgets.Widget):
-    """A widget whose full state omits the front end's defaults."""
+    """A widget whose whole state leaves out what every front end fills in."""
 
     def get_state(
         self, key: str | Iterable[str] | None = None, drop_defaults: bool = False
     ) -> dict[str, Any]:
-        """The state for ``key``; with None the full state without the front end's defaults."""
+        """As ipywidgets has it; the whole state without what is assumed."""
         state: dict[str, Any] = super().get_state(key, drop_defaults)
         if key is not None:
             return state
@@ -58,12 +59,12 @@ class CompactWidget(widgets.Widget):
 
 
 class _CompactStyle(CompactWidget):
-    """A style or layout, whose unset traits are omitted."""
+    """A style or a layout: everything that is not set is assumed."""
 
     def get_state(
         self, key: str | Iterable[str] | None = None, drop_defaults: bool = False
     ) -> dict[str, Any]:
-        """The state for ``key``; with None the full state without nulls."""
+        """As ipywidgets has it; the whole state without nulls."""
         state = super().get_state(key, drop_defaults)
         return state if key is not None else {name: item for name, item in state.items() if item is not None}
 
@@ -73,7 +74,7 @@ class Text(CompactWidget, widgets.Text):
 
 
 class Password(CompactWidget, widgets.Password):
-    """One line of text that is shown as dots."""
+    """One line that is shown as dots."""
 
 
 class Textarea(CompactWidget, widgets.Textarea):
@@ -85,15 +86,15 @@ class Combobox(CompactWidget, widgets.Combobox):
 
 
 class Dropdown(CompactWidget, widgets.Dropdown):
-    """A drop-down list."""
+    """One of several, in a list that opens."""
 
 
 class SelectMultiple(CompactWidget, widgets.SelectMultiple):
-    """A list with multiple selection."""
+    """Some of many."""
 
 
 class Checkbox(CompactWidget, widgets.Checkbox):
-    """A checkbox."""
+    """Yes or no."""
 
 
 class HTML(CompactWidget, widgets.HTML):
@@ -101,7 +102,7 @@ class HTML(CompactWidget, widgets.HTML):
 
 
 class Box(CompactWidget, widgets.Box):
-    """A container."""
+    """What holds others."""
 
 
 class Button(CompactWidget, widgets.Button):
@@ -109,23 +110,23 @@ class Button(CompactWidget, widgets.Button):
 
 
 class Layout(_CompactStyle, widgets.Layout):
-    """The layout that all widgets of a form share."""
+    """The layout that all of a form share."""
 
 
 class CompactDescriptionStyle(_CompactStyle, DescriptionStyle):
-    """The style of widgets with a description."""
+    """The style of what has a description."""
 
 
 class CompactTextStyle(_CompactStyle, TextStyle):
-    """The style of text boxes."""
+    """The style of lines of text."""
 
 
 class CompactCheckboxStyle(_CompactStyle, CheckboxStyle):
-    """The style of checkboxes."""
+    """The style of boxes to tick."""
 
 
 class CompactHTMLStyle(_CompactStyle, HTMLStyle):
-    """The style of HTML widgets."""
+    """The style of pieces of HTML."""
 
 
 class CompactButtonStyle(_CompactStyle, ButtonStyle):

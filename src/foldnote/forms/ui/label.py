@@ -1,8 +1,8 @@
-"""The label of a field as HTML: name, unit, marks, help, readout and errors.
+"""The label of a field: its name, unit, marks, help, readout and error, as one small piece of HTML.
 
-ipywidgets ties a description to its input as a ``<label for>``. The label contains all texts of the field, so
-that a field is one widget; the style sheet places them around the control. Only tags and attributes that the
-front ends' sanitisers keep are used.
+ipywidgets ties a description to its input as a real ``<label for>``; everything that belongs to the field
+stands in that label, so a field stays one widget. The style sheet lays the parts around the control. Only
+tags and attributes that the front ends' sanitisers let through are used.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _REQUIRED = '<span class="fn-required" title="Required">*</span>'
 
 @dataclass(frozen=True, slots=True)
 class Excerpt:
-    """An invalid letter of a text with the text before and after it."""
+    """The place of a fault in a text: what stands before, the letter, what stands after."""
 
     before: str
     letter: str
@@ -36,30 +36,28 @@ class Excerpt:
 
 @dataclass(frozen=True, slots=True)
 class Notice:
-    """The current errors, readout and marks of a field."""
+    """What a field has to say at this moment."""
 
     errors: tuple[str, ...] = ()
     excerpt: Excerpt | None = None
     readout: str = ""
-    """Summary of the field's value; empty if the control shows it fully."""
+    """What the field holds, in words; empty when the control says it all."""
     is_changed: bool = False
     """Whether the value differs from the schema's default."""
     is_required: bool = False
-    """Whether the setting is required, given the other values."""
+    """Whether the setting cannot be left out beside the others' values."""
 
 
 @dataclass(frozen=True, slots=True)
 class LabelParts:
-    """The constant parts of a field's label, as HTML."""
+    """The parts of a label that never change, made once for a field."""
 
     name: str
-    """Title, and whether the setting is deprecated or read-only."""
+    """What stands above the control, as HTML."""
     marks: str
-    """Unit."""
+    """Unit, and whether the setting is deprecated or read-only."""
     foot: str
-    """Help."""
     changed: str
-    """Mark of a changed value."""
     tip: str = ""
     """The setting's key, shown on hovering over its name."""
 
@@ -71,12 +69,9 @@ class LabelParts:
 
 
 def read_parts(spec: FieldSpec, *, is_brief: bool = False, mark: str = "") -> LabelParts:
-    """The constant parts of the label of ``spec``.
+    """The lasting parts of the label of ``spec``; a brief one shows the first sentence of its help.
 
-    Args:
-        spec: specification of the field.
-        is_brief: show only the first sentence of the help; a tooltip has all of it.
-        mark: CSS class by which the page identifies the field.
+    ``mark`` is the class by which the page names the field.
     """
     marks = f'<span class="fn-unit">{escape(spec.unit)}</span>' if spec.unit else ""
     words = " ".join(part for part in (spec.help, _bounds(spec)) if part)
@@ -91,12 +86,12 @@ def read_parts(spec: FieldSpec, *, is_brief: bool = False, mark: str = "") -> La
 
 
 def write_label(parts: LabelParts, notice: Notice) -> str:
-    """The whole label, as HTML."""
+    """The whole label."""
     return f"{parts.head(notice)}<span class='fn-foot'>{write_foot(parts, notice)}</span>"
 
 
 def write_foot(parts: LabelParts, notice: Notice) -> str:
-    """HTML of the lines below the control: errors (at most three), readout, help."""
+    """What stands below the control: errors first, then what the field holds, then its help."""
     lines = []
     if notice.excerpt is not None:
         spot = notice.excerpt
@@ -113,7 +108,7 @@ def write_foot(parts: LabelParts, notice: Notice) -> str:
 
 
 def _write_states(spec: FieldSpec) -> str:
-    """HTML mark of a deprecated or read-only setting."""
+    """Whether the setting is deprecated or cannot be changed, behind its name."""
     states = [
         word
         for word, is_so in (("deprecated", spec.is_deprecated), ("read-only", spec.is_read_only))
@@ -123,7 +118,7 @@ def _write_states(spec: FieldSpec) -> str:
 
 
 def _bounds(spec: FieldSpec) -> str:
-    """A sentence with the limits of a number or a length; empty if the description names them."""
+    """The limits of a number or a text in words, where the description does not name them already."""
     schema = spec.schema
     if spec.type in ("number", "integer") and not spec.choices:
         limits = {
@@ -136,19 +131,19 @@ def _bounds(spec: FieldSpec) -> str:
         ):
             return ""
         if set(limits) == {"at least", "at most"}:
-            parts = [f"{limits['at least']} to {limits['at most']}"]
+            told = [f"{limits['at least']} to {limits['at most']}"]
         else:
-            parts = [" and ".join(f"{word} {limit}" for word, limit in limits.items())]
+            told = [" and ".join(f"{word} {limit}" for word, limit in limits.items())]
         step = schema.get("multipleOf")
-        parts += [f"in steps of {number_text(step)}"] if isinstance(step, int | float) else []
-        text = ", ".join(filter(None, parts))
+        told += [f"in steps of {number_text(step)}"] if isinstance(step, int | float) else []
+        text = ", ".join(filter(None, told))
         return f"{text[:1].upper()}{text[1:]}." if text else ""
     sizes = {"string": ("minLength", "maxLength", "character"), "array": ("minItems", "maxItems", "item")}
     return _bound_size(spec, *sizes[spec.type]) if spec.type in sizes and not spec.choices else ""
 
 
 def _bound_size(spec: FieldSpec, least: str, most: str, noun: str) -> str:
-    """A sentence with the limits of a length."""
+    """The limits of a length in words."""
     if spec.schema.get(least) == spec.schema.get(most) and str(spec.schema.get(least)) not in spec.help:
         exact = spec.schema.get(least)
         return f"Exactly {count(exact, noun)}." if isinstance(exact, int) and exact > 0 else ""

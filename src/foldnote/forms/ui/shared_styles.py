@@ -1,6 +1,7 @@
 """The layout and style models that all fields of one form share, so that a field costs one model.
 
-Each form has its own, so that closing one form's widgets does not break another's.
+They belong to one form: closing a form's widgets never breaks another's. Here is counted, too, how many
+fields a form has built, since a large schema's are built as they are opened.
 """
 
 from __future__ import annotations
@@ -20,11 +21,11 @@ def set_class(widget: widgets.DOMWidget, name: str, is_on: bool) -> None:
 
 
 class Looks:
-    """The shared models of one form, and functions that build plain widgets with them."""
+    """One of each, and the few plain widgets that are made with them."""
 
     def __init__(self) -> None:
         self.room = _ROOM
-        """Number of fields that may still be built before they are opened."""
+        """How many fields more are built before somebody opens them."""
         self._nothing: widgets.Box | None = None
         self.layout = compact_widgets.Layout()
         self.description = compact_widgets.CompactDescriptionStyle()
@@ -35,21 +36,21 @@ class Looks:
 
     @property
     def nothing(self) -> widgets.Box:
-        """An empty, hidden box, the widget of all fields that are not built."""
+        """An empty box that stands for what is not built."""
         if self._nothing is None:
             self._nothing = self.box([], "foldnote-hidden")
         return self._nothing
 
     def html(self, value: str, *classes: str) -> widgets.HTML:
-        """An HTML widget with these CSS classes."""
+        """A piece of HTML."""
         return compact_widgets.HTML(value, layout=self.layout, style=self.html_style, _dom_classes=classes)
 
     def box(self, children: list[widgets.Widget], *classes: str) -> widgets.Box:
-        """A container, laid out by the style sheet through its CSS classes."""
+        """A box whose arrangement the style sheet decides."""
         return compact_widgets.Box(children, layout=self.layout, _dom_classes=classes)
 
     def button(self, description: str, *classes: str, **more: Any) -> widgets.Button:
-        """A button with these CSS classes."""
+        """A button."""
         return compact_widgets.Button(
             description=description, layout=self.layout, style=self.button_style, _dom_classes=classes, **more
         )

@@ -1,1 +1,1 @@
-"""The parts of a form around its fields: header, footer, code, changes, static table, page events."""
+"""What surrounds the fields: header, footer, code, changes, static table, events of the page."""

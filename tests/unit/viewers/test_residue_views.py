@@ -1,0 +1,93 @@
+"""Results of tools that say something of each residue: coloured structure, plot along the chain, tables."""
+
+import json
+import zipfile
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from foldnote import catalog
+from foldnote.errors import ArgumentError
+from foldnote.results import open_result
+from foldnote.viewers import result_bundles
+from foldnote.viewers.display.residue_views import show_aggregation, show_domains
+from foldnote.viewers.plots.profile import plot_profile
+
+TRP_CAGE = (Path(catalog.__file__).parent / "examples" / "trp-cage.pdb").read_text()
+SCORES = "chain,number,residue,rsa_percent,a3d_score\n" + "".join(
+    f"A,{number},ALA,50.0,{(number - 10) / 10:.4f}\n" for number in range(1, 21)
+)
+CHAINS = "chain,residues,a3d_total,a3d_mean,a3d_max,a3d_min\nA,20,1.0000,0.0500,1.0000,-0.9000\n"
+PARTS = "chain,number,residue,secondary,far_contacts,plddt,region,domain,part\n" + "".join(
+    f"A,{number},ALA,H,1,90.00,1,{1 if number < 12 else ''},{'Domain 1' if number < 12 else 'Removed loop'}\n"
+    for number in range(1, 21)
+)
+REGIONS = (
+    "region,chain,start,end,residues,kind,domain,kept,reason,mean_plddt,sequence\n"
+    "1,A,1,11,11,fragment,1,yes,,90.00,NLYIQWLKDGG\n"
+    "2,A,12,20,9,loop,,no,non-globular loop,40.00,PSSGRPPPS\n"
+)
+
+
+def make_result(folder, tool, **files):
+    manifest = {"job": {"type": tool, "jobName": "my-job"}, "engine": {"method": "Some method"}}
+    with zipfile.ZipFile(folder / "r.zip", "w") as archive:
+        for name, content in {"manifest.json": json.dumps(manifest), **files}.items():
+            archive.writestr(name, content)
+    return open_result(folder / "r.zip")
+
+
+def test_scores_colour_the_protein_and_are_drawn_along_it(tmp_path):
+    files = {"aggrescan3d.pdb": TRP_CAGE, "residues.csv": SCORES, "chains.csv": CHAINS}
+    result = make_result(tmp_path, "aggrescan3d", **files)
+    scene, plot, *tables = show_aggregation(result)
+
+    assert scene.coloring.name == "A3D score"
+    assert scene.coloring.values[0]["A"][0] == pytest.approx(-0.9)
+    assert [item.label for item in scene.coloring.legend] == [
+        "−1, soluble",
+        "0",
+        "1, tends to aggregate",
+    ]
+    assert "10 residues above 0." in plot.words
+    assert [table["text/plain"].split()[0] for table in tables[:2]] == ["Chains", "Aggregation-prone"]
+    assert "could not be used" not in result_bundles(result)[0]["text/plain"]
+
+
+def test_domains_colour_the_protein_and_what_was_removed_is_grey(tmp_path):
+    files = {"domains.pdb": TRP_CAGE, "merged.pdb": TRP_CAGE, "residues.csv": PARTS, "regions.csv": REGIONS}
+    result = make_result(tmp_path, "alphacutter", **files)
+    scene, regions, *_ = show_domains(result)
+
+    legend = {item.label: item.color for item in scene.coloring.legend}
+    assert list(legend) == ["Domain 1", "Removed loop"]
+    assert legend["Removed loop"] == "#9aa0a6"
+    assert set(scene.coloring.shades[0]["A"]) == {0, 1}
+    assert "non-globular loop" in regions["text/plain"]
+    assert "could not be used" not in result_bundles(result)[0]["text/plain"]
+
+
+@pytest.mark.parametrize("tool", ["aggrescan3d", "alphacutter"])
+def test_results_of_another_form_have_the_usual_layout(tmp_path, tool):
+    shown = result_bundles(make_result(tmp_path, tool, **{"t.csv": "a\n1\n"}))
+
+    assert shown[0]["text/plain"].startswith("t.csv 1 row")
+
+
+def test_a_profile_names_the_chains_and_says_the_ends():
+    frame = pd.DataFrame({"chain": ["A"] * 3 + ["B"] * 3, "number": [1, 2, "2A", 1, 2, 3], "v": range(6)})
+    plot = plot_profile(frame, "v", "Values", level=2)
+
+    assert plot.words == "6 residues; highest 5 at B:3, lowest 0 at A:1, mean 2.5. 3 residues above 2."
+    assert plot.data["position"].tolist() == [1, 2, 3, 4, 5, 6]
+    assert plot.drawing.x.names == ["A", "B"]
+    assert "<svg" in plot.svg
+
+
+@pytest.mark.parametrize("column", ["w", "number"])
+def test_a_column_that_is_missing_or_has_no_numbers_is_refused(column):
+    frame = pd.DataFrame({"chain": ["A"], "number": ["1A"], "v": [1.0]})
+
+    with pytest.raises(ArgumentError):
+        plot_profile(frame, column, "Values")
